@@ -1,0 +1,1 @@
+"""What clients ask: TPC-C, sysbench and custom mixes, as statements over real keys."""

@@ -1,0 +1,183 @@
+"""What a client asks TiDB for: statements, the transactions they form, and their sources.
+
+A statement is data. It says which keys are read, which are locked and which mutations enter the
+transaction's buffer; it does not say which requests follow: the client groups the keys by region
+and cuts them (client-go txnkv/transaction/2pc.go), so splits and region sizes act by themselves.
+The order inside one statement is TiDB's: reads, then the lock requests, then the buffer
+(tidb pkg/executor/adapter.go, handlePessimisticDML).
+
+This module knows no engine, no clock and no randomness.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING, Final, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from sim.protocol.percolator import Mutation
+
+Payloads = tuple[object | None, ...]
+"""What the newest versions of the locked keys carry, in the order of the keys; None: nothing."""
+
+
+class ReadKind(IntEnum):
+    """How TiDB fetches rows: ``KvGet``, ``KvBatchGet`` or ``Coprocessor`` requests."""
+
+    GET = 0
+    BATCH_GET = 1
+    COP = 2
+
+
+class Read:
+    """One read plan of a statement; the client sends one request for each region of ``keys``.
+
+    Attributes:
+        kind: which request it becomes.
+        keys: the rows of a GET or BATCH_GET; for COP the first and the last key of each range, so
+            that grouping by region yields the coprocessor tasks here as well (a range lies in at
+            most two regions: the ranges of these workloads are far smaller than a region).
+        rows: rows the storage touches in all, for the service time.
+    """
+
+    __slots__ = ("keys", "kind", "rows")
+
+    def __init__(self, kind: ReadKind, keys: tuple[bytes, ...], rows: int) -> None:
+        self.kind = kind
+        self.keys = keys
+        self.rows = rows
+
+
+class Statement:
+    """One SQL statement, planned.
+
+    Attributes:
+        label: the verb and the table, such as ``SELECT district FOR UPDATE``.
+        reads: requests before the locks; all are in flight at once.
+        lock_keys: keys to lock that the transaction does not hold yet (TiDB filters the ones it
+            holds before it sends anything: client-go txnkv/transaction/txn.go, lockKeys).
+        select: where given, the keys to lock are what this returns, asked again at each try of
+            the statement, after the reads; empty means that no row qualifies.
+        fresh_ts: each try fetches a timestamp for ``for_update_ts`` before it reads; otherwise
+            the first try reuses the transaction's newest one (tidb
+            pkg/sessiontxn/isolation/repeatable_read.go, notNeedGetLatestTSFromPD).
+        insert: the locked keys must not exist.
+        writes: enter the transaction's buffer once the statement has succeeded.
+        returns_values: the lock responses carry the rows; the payloads of the locked keys are
+            then sent into the transaction's generator, otherwise ``()`` is.
+    """
+
+    __slots__ = (
+        "fresh_ts",
+        "insert",
+        "label",
+        "lock_keys",
+        "reads",
+        "returns_values",
+        "select",
+        "writes",
+    )
+
+    def __init__(  # noqa: PLR0913 - one flat record, built a dozen times a transaction
+        self,
+        label: str,
+        reads: tuple[Read, ...] = (),
+        lock_keys: tuple[bytes, ...] = (),
+        writes: tuple[Mutation, ...] = (),
+        insert: bool = False,  # noqa: FBT001, FBT002
+        returns_values: bool = False,  # noqa: FBT001, FBT002
+        fresh_ts: bool = False,  # noqa: FBT001, FBT002
+        select: Callable[[], tuple[bytes, ...]] | None = None,
+    ) -> None:
+        self.label = label
+        self.reads = reads
+        self.lock_keys = lock_keys
+        self.writes = writes
+        self.insert = insert
+        self.returns_values = returns_values
+        self.fresh_ts = fresh_ts
+        self.select = select
+
+    def __str__(self) -> str:
+        return (
+            f"{self.label}: {len(self.reads)} reads, "
+            f"{'selected' if self.select else len(self.lock_keys)} locks, {len(self.writes)} writes"
+        )
+
+
+ROLLBACK: Final = Statement("ROLLBACK")
+"""A transaction that yields this gives its locks and its buffer up; nothing follows it."""
+
+
+class Transaction:
+    """One transaction of one client: all that is random was drawn when it was made.
+
+    Attributes:
+        name: its class, such as ``new_order``; the class of its latencies.
+        autocommit: a single statement outside BEGIN: tried optimistically without locks, and
+            after a write conflict once more with them (TiDB, pessimistic-txn of auto-commit DML);
+            ``statements`` is then called anew.
+    """
+
+    __slots__ = ("autocommit", "name")
+
+    def __init__(self, name: str, autocommit: bool = False) -> None:  # noqa: FBT001, FBT002
+        self.name = name
+        self.autocommit = autocommit
+
+    def statements(self) -> Generator[Statement, Payloads, None]:
+        """Yields the statements in order; expects each one's payloads back through ``send``.
+
+        When it returns, the client commits what is in the buffer.
+        """
+        raise NotImplementedError
+
+    def committed(self) -> None:
+        """Notes that the commit succeeded; the client calls it once, before its next step."""
+
+
+class Table:
+    """Where one table lies in the key space, and how much of it there is.
+
+    Attributes:
+        name: as in the schema.
+        table_id: TiDB's number; the prefix of all its keys.
+        segments: its indexes, then its rows, in the order of their keys.
+    """
+
+    __slots__ = ("name", "segments", "table_id")
+
+    def __init__(self, name: str, table_id: int, segments: tuple[Segment, ...]) -> None:
+        self.name = name
+        self.table_id = table_id
+        self.segments = segments
+
+
+class Segment(Protocol):
+    """One index, or the rows, of a table: evenly filled, so that positions can be computed."""
+
+    @property
+    def size_bytes(self) -> int:
+        """Returns the bytes of all its keys and values, as TiKV's split check counts them."""
+
+    def start_key(self) -> bytes:
+        """Returns the lowest possible key."""
+
+    def key_at(self, offset_bytes: int) -> bytes:
+        """Returns the raw key of the row that holds the byte at ``offset_bytes``."""
+
+
+class Workload(Protocol):
+    """A source of transactions for any number of clients."""
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Returns the names its transactions may have."""
+
+    def tables(self) -> tuple[Table, ...]:
+        """Returns the tables, by ascending ``table_id``; they give the region boundaries."""
+
+    def transaction(self, client_id: int) -> Transaction:
+        """Draws the next transaction of one client from that client's own stream."""
