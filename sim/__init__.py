@@ -1,0 +1,1 @@
+"""Pessim's model: TiKV pessimistic locking on simulated disks, links and cores."""

@@ -1,0 +1,92 @@
+"""The fact tables a unit leaves, and the sink that takes them.
+
+One row type a table; the Parquet and Spark schemas are derived from these. Rows are flat integers
+and names, in ns and bytes, per window of simulated time. A metric is a name, a class splits it
+(``lock_latency`` by path, ``disk_write_bytes`` by ``place/cause``). ``class`` is a Python keyword,
+so the field is ``class_`` here and the column is ``class``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Final, NamedTuple, Protocol, get_type_hints
+
+Int32 = Annotated[int, "int32"]
+Int64 = Annotated[int, "int64"]
+Columns = Mapping[str, Sequence[int] | Sequence[str]]
+
+
+class Moments(NamedTuple):
+    """Count, sum and maximum of the values of one series in one window."""
+
+    window: Int32
+    metric: str
+    class_: str
+    count: Int64
+    sum: Int64
+    max: Int64
+
+
+class HistogramBucket(NamedTuple):
+    """How many values of one series fell into one bucket in one window."""
+
+    window: Int32
+    metric: str
+    class_: str
+    bucket: Int32
+    count: Int64
+
+
+class CounterDelta(NamedTuple):
+    """By how much one counter grew in one window."""
+
+    window: Int32
+    metric: str
+    class_: str
+    value: Int64
+
+
+MOMENTS: Final = "moments"
+HISTOGRAM: Final = "histogram"
+COUNTER: Final = "counter"
+
+
+def _columns(row_type: type) -> dict[str, str]:
+    hints = get_type_hints(row_type, include_extras=True)
+    return {
+        name.rstrip("_"): "string" if hint is str else hint.__metadata__[0]
+        for name, hint in hints.items()
+    }
+
+
+TABLES: Final[dict[str, dict[str, str]]] = {
+    MOMENTS: _columns(Moments),
+    HISTOGRAM: _columns(HistogramBucket),
+    COUNTER: _columns(CounterDelta),
+}
+"""Table name -> column name -> ``int32``, ``int64`` or ``string``, in order."""
+
+
+class FactSink(Protocol):
+    """Takes batches of facts; what becomes of them is its own business."""
+
+    def write(self, table: str, columns: Columns) -> None:
+        """Takes rows of ``table``, given by column; the caller will not touch them again."""
+
+
+class MemorySink:
+    """Keeps facts in lists, for tests and the laboratory."""
+
+    def __init__(self) -> None:
+        self.tables: dict[str, dict[str, list[int | str]]] = {
+            table: {column: [] for column in columns} for table, columns in TABLES.items()
+        }
+
+    def write(self, table: str, columns: Columns) -> None:
+        """Appends the rows."""
+        for name, values in columns.items():
+            self.tables[table][name].extend(values)
+
+    def rows(self, table: str) -> list[tuple[int | str, ...]]:
+        """Returns the rows of a table as tuples, in the order in which they came."""
+        return list(zip(*self.tables[table].values(), strict=True))
