@@ -9,14 +9,16 @@ so the field is ``class_`` here and the column is ``class``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Final, NamedTuple, Protocol, get_type_hints
+from dataclasses import dataclass
+from typing import Annotated, Final, Protocol, get_type_hints
 
 Int32 = Annotated[int, "int32"]
 Int64 = Annotated[int, "int64"]
 Columns = Mapping[str, Sequence[int] | Sequence[str]]
 
 
-class Moments(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Moments:
     """Count, sum and maximum of the values of one series in one window."""
 
     window: Int32
@@ -27,7 +29,8 @@ class Moments(NamedTuple):
     max: Int64
 
 
-class HistogramBucket(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class HistogramBucket:
     """How many values of one series fell into one bucket in one window."""
 
     window: Int32
@@ -37,7 +40,8 @@ class HistogramBucket(NamedTuple):
     count: Int64
 
 
-class CounterDelta(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CounterDelta:
     """By how much one counter grew in one window."""
 
     window: Int32

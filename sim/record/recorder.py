@@ -24,8 +24,10 @@ class Series:
     def __init__(self, metric: str, class_: str) -> None:
         self.metric = metric
         self.class_ = class_
+        self.count = 0
+        self.sum = 0
+        self.max = 0
         self.buckets: dict[int, int] = {}
-        self.clear()
 
     def add(self, value: int) -> None:
         """Takes one value, in the unit of the metric (ns or bytes), >= 0."""
@@ -130,5 +132,5 @@ class _Rows:
     def flush(self) -> None:
         if self._rows:
             columns = zip(*self._rows, strict=True)
-            self._sink.write(self._table, dict(zip(TABLES[self._table], columns, strict=True)))  # type: ignore[arg-type]
+            self._sink.write(self._table, dict(zip(TABLES[self._table], columns, strict=True)))
             self._rows = []
