@@ -55,7 +55,7 @@ class Statement:
 
     Attributes:
         label: the verb and the table, such as ``SELECT district FOR UPDATE``.
-        reads: requests before the locks; all are in flight at once.
+        reads: before the locks, one after the other; the requests of one read are in flight at once.
         lock_keys: keys to lock that the transaction does not hold yet (TiDB filters the ones it
             holds before it sends anything: client-go txnkv/transaction/txn.go, lockKeys).
         select: where given, the keys to lock are what this returns, asked again at each try of
