@@ -1,0 +1,172 @@
+"""Distributions of durations: what a scenario says (specs), and how it is drawn (``Sampler``).
+
+A spec is a frozen value that can be compared and hashed into a unit's key. A sampler owns one
+random stream. Draws are integer nanoseconds, never negative, made 512 at a time. Standard draws
+(uniform, normal, exponential) are scaled by the spec, so that two variants with different means
+still share their luck (common random numbers).
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from math import exp, log, sqrt
+from typing import Any
+
+import numpy as np
+
+from sim.streams import Stream
+
+_FIRST_BLOCK = 64
+_LARGEST_BLOCK = 512
+_Z99 = 2.3263478740408408
+"""The 0.99 quantile of the standard normal distribution."""
+
+_Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """Always the same duration."""
+
+    value_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Exponential:
+    """Memoryless, with the given mean."""
+
+    mean_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lognormal:
+    """Log-normal through two published quantiles, the median and the 99th percentile."""
+
+    p50_ns: int
+    p99_ns: int
+
+    def __post_init__(self) -> None:
+        if not 0 < self.p50_ns <= self.p99_ns:
+            raise ValueError(f"needs 0 < p50 <= p99, is {self.p50_ns} ns and {self.p99_ns} ns")
+
+
+@dataclass(frozen=True, slots=True)
+class LognormalMean:
+    """Log-normal with the given mean and coefficient of variation (deviation / mean)."""
+
+    mean_ns: int
+    cv: float
+
+
+@dataclass(frozen=True, slots=True)
+class Empirical:
+    """Straight lines between known quantiles, flat beyond the first and the last.
+
+    ``quantiles`` are (probability, nanoseconds), both ascending.
+    """
+
+    quantiles: tuple[tuple[float, int], ...]
+
+    def __post_init__(self) -> None:
+        if not self.quantiles:
+            raise ValueError("needs at least one (probability, duration) pair")
+        if list(self.quantiles) != sorted(self.quantiles) or (
+            [ns for _, ns in self.quantiles] != sorted(ns for _, ns in self.quantiles)
+        ):
+            raise ValueError("probabilities and durations must both ascend")
+
+
+@dataclass(frozen=True, slots=True)
+class Spiky:
+    """``base``, but with probability ``prob`` uniform between ``lo_ns`` and ``hi_ns`` instead."""
+
+    base: "Distribution"
+    prob: float
+    lo_ns: int
+    hi_ns: int
+
+
+Distribution = Constant | Exponential | Lognormal | LognormalMean | Empirical | Spiky
+
+
+def mean_ns(spec: Distribution) -> float:
+    """Returns the exact mean of a distribution in nanoseconds."""
+    match spec:
+        case Constant(value_ns):
+            return float(value_ns)
+        case Exponential(mean):
+            return float(mean)
+        case LognormalMean(mean, _):
+            return float(mean)
+        case Lognormal(p50_ns, p99_ns):
+            sigma = log(p99_ns / p50_ns) / _Z99
+            return p50_ns * exp(sigma * sigma / 2)
+        case Empirical(quantiles):
+            return _mean_of_lines(quantiles)
+        case Spiky(base, prob, lo_ns, hi_ns):
+            return (1 - prob) * mean_ns(base) + prob * (lo_ns + hi_ns) / 2
+
+
+def _mean_of_lines(quantiles: tuple[tuple[float, int], ...]) -> float:
+    corners = [(0.0, quantiles[0][1]), *quantiles, (1.0, quantiles[-1][1])]
+    return sum((p1 - p0) * (ns0 + ns1) / 2 for (p0, ns0), (p1, ns1) in pairwise(corners))
+
+
+def _draw_block(spec: Distribution, stream: Stream, count: int) -> _Floats:
+    """Returns ``count`` draws in nanoseconds, shape (count,)."""
+    match spec:
+        case Constant(value_ns):
+            return np.full(count, float(value_ns))
+        case Exponential(mean):
+            return mean * stream.block_of("exponential", count)
+        case Lognormal(p50_ns, p99_ns):
+            sigma = log(p99_ns / p50_ns) / _Z99
+            return _floats(np.exp(log(p50_ns) + sigma * stream.block_of("normal", count)))
+        case LognormalMean(mean, cv):
+            variance = log(1 + cv * cv)
+            mu = log(mean) - variance / 2 if mean else -np.inf
+            return _floats(np.exp(mu + sqrt(variance) * stream.block_of("normal", count)))
+        case Empirical(quantiles):
+            probabilities, durations = zip(*quantiles, strict=True)
+            return _floats(np.interp(stream.block_of("uniform", count), probabilities, durations))
+        case Spiky(base, prob, lo_ns, hi_ns):
+            draws = _draw_block(base, stream, count)
+            where, how_high = stream.block_of("uniform", 2 * count).reshape(count, 2).T
+            return _floats(np.where(where < prob, lo_ns + (hi_ns - lo_ns) * how_high, draws))
+
+
+def _floats(values: Any) -> _Floats:
+    """Names the type that numpy's own stubs leave open."""
+    return np.asarray(values, dtype=np.float64)
+
+
+class Sampler:
+    """Draws durations of one distribution from a stream of its own."""
+
+    __slots__ = ("_draws", "_mean_ns", "_size", "_spec", "_stream", "_units")
+
+    def __init__(self, spec: Distribution, stream: Stream) -> None:
+        self._spec = spec
+        self._stream = stream
+        self._mean_ns = mean_ns(spec)
+        self._size = _FIRST_BLOCK
+        self._draws: list[int] = []
+        self._units: list[float] = []
+
+    def draw(self) -> int:
+        """Returns a duration in nanoseconds."""
+        draws = self._draws
+        if not draws:
+            draws.extend(np.rint(self._block()).astype(np.int64).tolist())
+        return draws.pop()
+
+    def scaled(self, mean_ns: float) -> int:
+        """Returns a duration of the given mean, with the shape of this distribution."""
+        units = self._units
+        if not units:
+            units.extend((self._block() / self._mean_ns).tolist())
+        return int(mean_ns * units.pop())
+
+    def _block(self) -> _Floats:
+        block = _draw_block(self._spec, self._stream, self._size)
+        self._size = min(2 * self._size, _LARGEST_BLOCK)
+        return block

@@ -1,0 +1,10 @@
+"""The lean event engine: a SimPy environment with a second, cheaper way to schedule work.
+
+Knows time, order and queues; knows nothing of disks, TiKV or transactions.
+"""
+
+from sim.engine.environment import LeanEnv
+from sim.engine.stations import FifoServer, FifoServers
+from sim.engine.thread_pool import Cores, ThreadPool
+
+__all__ = ["Cores", "FifoServer", "FifoServers", "LeanEnv", "ThreadPool"]

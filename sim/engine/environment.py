@@ -1,0 +1,135 @@
+"""A SimPy environment whose queue holds plain calls, in integer nanoseconds.
+
+Law: an entry is ``(time_ns, order, fn, arg)`` and runs as ``fn(arg)``. Entries run by time, then by
+SimPy's priority, then by insertion; ``order`` folds the last two into one integer. Everything of
+SimPy (processes, timeouts, interrupts, conditions, resources) goes through ``schedule`` and keeps
+its order to the event. Hot paths call ``at``, which makes no ``Event``.
+
+A timeout of SimPy costs about 2.3 us, a resumed process 2.8 more; an ``at`` entry 0.5.
+"""
+
+from collections.abc import Callable
+from heapq import heappop, heappush
+from math import inf
+from typing import Any
+
+from simpy import Environment, Event
+from simpy.core import EmptySchedule, SimTime, StopSimulation
+from simpy.events import NORMAL, PENDING, EventPriority
+
+_PRIORITY_STRIDE = 1 << 62
+"""Distance in ``order`` between two priorities: more entries than any run makes."""
+
+Call = Callable[[Any], object]
+"""What an entry calls, with its one argument."""
+
+
+class LeanEnv(Environment):
+    """Runs calls and SimPy events in one order."""
+
+    def __init__(self, initial_time_ns: int = 0) -> None:
+        self.now_ns = initial_time_ns
+        """The simulated time in nanoseconds; an attribute, since hot code reads it all the time."""
+        self._calls: list[tuple[int, int, Call, Any]] = []
+        self._pushed = 0
+        super().__init__(initial_time_ns)
+
+    @property
+    def now(self) -> int:
+        """The simulated time in nanoseconds, under SimPy's name."""
+        return self.now_ns
+
+    @property
+    def events(self) -> int:
+        """How many queue entries were executed so far: an exact measure of the work done."""
+        return self._pushed - len(self._calls)
+
+    def at(self, time_ns: int, fn: Call, arg: Any) -> None:
+        """Calls ``fn(arg)`` at ``time_ns``, after everything that was put there before.
+
+        Args:
+            time_ns: absolute simulated time, not before now.
+            fn: the call; its result is dropped.
+            arg: its only argument.
+        """
+        assert time_ns >= self.now_ns, f"{time_ns} ns is before now, {self.now_ns} ns"
+        self._pushed = order = self._pushed + 1
+        heappush(self._calls, (time_ns, order, fn, arg))
+
+    def schedule(self, event: Event, priority: EventPriority = NORMAL, delay: SimTime = 0) -> None:
+        """Schedules a SimPy event ``delay`` nanoseconds from now.
+
+        Raises:
+            TypeError: if the delay is not an ``int``; a float would spoil the exact clock.
+        """
+        if delay.__class__ is not int:
+            raise TypeError(f"time is whole nanoseconds; a delay of {delay!r} is not an int")
+        self._pushed = order = self._pushed + 1
+        order += (priority - NORMAL) * _PRIORITY_STRIDE
+        heappush(self._calls, (self.now_ns + delay, order, self._process, event))
+
+    def run_until(self, time_ns: int) -> None:
+        """Executes everything before ``time_ns`` and moves the clock there.
+
+        As with SimPy's ``run(until)``, entries at ``time_ns`` itself are left for the next run.
+        """
+        calls = self._calls
+        while calls:
+            entry = heappop(calls)
+            at_ns, _, fn, arg = entry
+            if at_ns >= time_ns:
+                heappush(calls, entry)
+                break
+            self.now_ns = at_ns
+            fn(arg)
+        assert time_ns >= self.now_ns, f"{time_ns} ns is before now, {self.now_ns} ns"
+        self.now_ns = time_ns
+
+    def fire(self, event: Event, value: Any = None) -> None:
+        """Makes ``event`` happen now, inside the current call, without passing the queue.
+
+        Whoever waits for it runs before this returns. It saves a queue entry where the order among
+        things of the same instant does not matter.
+
+        Raises:
+            RuntimeError: if the event has been triggered before.
+        """
+        if event._value is not PENDING:
+            raise RuntimeError(f"{event} has already been triggered")
+        event._ok = True
+        event._value = value
+        caller = self._active_proc
+        self._process(event)
+        self._active_proc = caller
+
+    def peek(self) -> SimTime:
+        """Returns the time of the next entry in nanoseconds, infinity if there is none."""
+        return self._calls[0][0] if self._calls else inf
+
+    def step(self) -> None:
+        """Executes the next entry.
+
+        Raises:
+            EmptySchedule: if there is none.
+        """
+        if not self._calls:
+            raise EmptySchedule
+        self.now_ns, _, fn, arg = heappop(self._calls)
+        fn(arg)
+
+    def _process(self, event: Event) -> None:
+        """Runs the callbacks of a SimPy event, as ``simpy.Environment.step`` does."""
+        callbacks, event.callbacks = event.callbacks, None  # type: ignore[assignment]
+        done = 0
+        try:
+            for callback in callbacks:
+                done += 1
+                callback(event)
+        except StopSimulation:
+            # SimPy's rule: whoever else waits for this event runs first when the run resumes.
+            event.callbacks = callbacks[done:]
+            self.schedule(event, EventPriority(-1))
+            raise
+        if not event._ok and not hasattr(event, "_defused"):
+            failure = event._value
+            raise type(failure)(*failure.args) from failure

@@ -1,0 +1,189 @@
+"""Budgets of a disk: who may use its bandwidth and its I/Os when.
+
+Law: synchronous writes are served first come first served. Background bytes wait in a backlog.
+While nothing synchronous waits, the backlog is written one I/O after the other; when synchronous
+writes queue, the two take turns. An I/O that has begun is finished, so a write that finds the disk
+busy with the background waits for the rest of one I/O (non-preemptive, two queues in turn).
+
+Nothing here needs an event: the backlog's progress is worked out when somebody asks next. Calls
+come in the order of time.
+"""
+
+from sim.units import NS_PER_S, ceil_div
+
+
+class DeviceBudget:
+    """The device is the limit: one server, held by a write as long as its tighter limit says."""
+
+    __slots__ = (
+        "_background_was_last",
+        "_backlog_bytes",
+        "_io_bytes",
+        "_ns_per_byte",
+        "_ns_per_io",
+        "busy_ns",
+        "free_ns",
+    )
+
+    def __init__(self, bytes_per_s: int, iops: int, io_bytes: int) -> None:
+        self._ns_per_byte = NS_PER_S / bytes_per_s
+        self._ns_per_io = NS_PER_S / iops
+        self._io_bytes = io_bytes
+        self._backlog_bytes = 0
+        self._background_was_last = False
+        self.free_ns = 0
+        """When everything begun so far will be done."""
+        self.busy_ns = 0
+        """Service handed out so far."""
+
+    def service_ns(self, size_bytes: int, ios: int) -> int:
+        """Returns how long a write holds the device."""
+        return int(max(size_bytes * self._ns_per_byte, ios * self._ns_per_io))
+
+    def page_ns(self, page_bytes: int) -> int:
+        """Returns the service of one page that ``reserve`` has in its answer."""
+        return self.service_ns(page_bytes, 1)
+
+    def reserve(self, now_ns: int, size_bytes: int, ios: int) -> int:
+        """Returns when a write that comes now will have been served, in nanoseconds."""
+        if self._backlog_bytes:
+            self._catch_up(now_ns)
+            if self.free_ns > now_ns and not self._background_was_last:
+                self._serve_background(self._io_bytes)
+            self._background_was_last = False
+        service_ns = int(max(size_bytes * self._ns_per_byte, ios * self._ns_per_io))
+        free_ns = self.free_ns
+        self.busy_ns += service_ns
+        self.free_ns = served_ns = max(now_ns, free_ns) + service_ns
+        return served_ns
+
+    def add_background(self, now_ns: int, size_bytes: int) -> None:
+        """Puts bytes into the backlog."""
+        self._catch_up(now_ns)
+        self.free_ns = max(self.free_ns, now_ns)
+        self._backlog_bytes += size_bytes
+
+    def backlog_ns(self, now_ns: int) -> int:
+        """Returns how long the backlog would take on its own, in nanoseconds."""
+        self._catch_up(now_ns)
+        size_bytes = self._backlog_bytes
+        return self.service_ns(size_bytes, ceil_div(size_bytes, self._io_bytes))
+
+    def _catch_up(self, now_ns: int) -> None:
+        """Writes what of the backlog has begun in the idle time until now."""
+        idle_ns = now_ns - self.free_ns
+        if idle_ns > 0 and self._backlog_bytes:
+            begun = ceil_div(idle_ns, self.service_ns(self._io_bytes, 1) or 1)
+            self._serve_background(begun * self._io_bytes)
+
+    def _serve_background(self, at_most_bytes: int) -> None:
+        size_bytes = min(self._backlog_bytes, at_most_bytes)
+        service_ns = self.service_ns(size_bytes, ceil_div(size_bytes, self._io_bytes))
+        self._backlog_bytes -= size_bytes
+        self._background_was_last = True
+        self.free_ns += service_ns
+        self.busy_ns += service_ns
+
+
+class TokenBudget:
+    """A ceiling in front of the device: one token bucket for bytes and one for I/Os.
+
+    Each bucket is a clock that runs ahead of time as tokens are taken, and lets a write in while it
+    is ahead by no more than the burst (the generic cell rate algorithm, ITU-T I.371).
+    """
+
+    __slots__ = (
+        "_background_was_last",
+        "_backlog_bytes",
+        "_burst_ns",
+        "_bytes_clock_ns",
+        "_io_bytes",
+        "_ios_clock_ns",
+        "_ns_per_byte",
+        "_ns_per_io",
+        "_used_bytes_ns",
+        "_used_ios_ns",
+    )
+
+    def __init__(self, bytes_per_s: int, iops: int, io_bytes: int, burst_ns: int) -> None:
+        self._ns_per_byte = NS_PER_S / bytes_per_s
+        self._ns_per_io = NS_PER_S / iops
+        self._io_bytes = io_bytes
+        self._burst_ns = burst_ns
+        self._bytes_clock_ns = 0.0
+        self._ios_clock_ns = 0.0
+        self._used_bytes_ns = 0.0
+        self._used_ios_ns = 0.0
+        self._backlog_bytes = 0
+        self._background_was_last = False
+
+    @property
+    def busy_ns(self) -> int:
+        """Tokens taken so far, as time of the tighter bucket."""
+        return int(max(self._used_bytes_ns, self._used_ios_ns))
+
+    def page_ns(self, page_bytes: int) -> int:  # noqa: ARG002
+        """Returns the service of one page that ``reserve`` has in its answer: none."""
+        return 0
+
+    def reserve(self, now_ns: int, size_bytes: int, ios: int) -> int:
+        """Returns when the last I/O of a write that comes now is let in, in nanoseconds."""
+        if self._backlog_bytes:
+            self._catch_up(now_ns)
+            if self._admitted_ns() > now_ns and not self._background_was_last:
+                self._take(now_ns, *self._next_background(1))
+                self._background_was_last = True
+            else:
+                self._background_was_last = False
+        last_bytes = min(size_bytes, self._io_bytes)
+        self._take(now_ns, size_bytes - last_bytes, ios - 1)
+        admitted_ns = self._admitted_ns()
+        self._take(now_ns, last_bytes, 1)
+        return max(admitted_ns, now_ns)
+
+    def add_background(self, now_ns: int, size_bytes: int) -> None:
+        """Puts bytes into the backlog."""
+        self._catch_up(now_ns)
+        self._backlog_bytes += size_bytes
+        self._take(now_ns, 0, 0)
+
+    def backlog_ns(self, now_ns: int) -> int:
+        """Returns how long the backlog would take on its own, in nanoseconds."""
+        self._catch_up(now_ns)
+        size_bytes = self._backlog_bytes
+        ios = ceil_div(size_bytes, self._io_bytes)
+        return int(max(size_bytes * self._ns_per_byte, ios * self._ns_per_io))
+
+    def _admitted_ns(self) -> int:
+        """Returns when the next I/O would be let in."""
+        return int(max(self._bytes_clock_ns, self._ios_clock_ns)) - self._burst_ns
+
+    def _take(self, now_ns: int, size_bytes: int, ios: int) -> None:
+        """Takes tokens; a bucket that is full forgets the time before now."""
+        bytes_ns, ios_ns = size_bytes * self._ns_per_byte, ios * self._ns_per_io
+        self._bytes_clock_ns = max(self._bytes_clock_ns, now_ns) + bytes_ns
+        self._ios_clock_ns = max(self._ios_clock_ns, now_ns) + ios_ns
+        self._used_bytes_ns += bytes_ns
+        self._used_ios_ns += ios_ns
+
+    def _catch_up(self, now_ns: int) -> None:
+        """Lets in what of the backlog found tokens before now."""
+        if not self._backlog_bytes:
+            return
+        before_ns = now_ns + self._burst_ns
+        begun = min(
+            ceil_div(
+                int(before_ns - self._bytes_clock_ns), int(self._io_bytes * self._ns_per_byte)
+            ),
+            ceil_div(int(before_ns - self._ios_clock_ns), int(self._ns_per_io)),
+        )
+        if begun > 0:
+            since_ns = int(min(self._bytes_clock_ns, self._ios_clock_ns))
+            self._take(since_ns, *self._next_background(begun))
+            self._background_was_last = True
+
+    def _next_background(self, ios: int) -> tuple[int, int]:
+        """Removes up to ``ios`` I/Os from the backlog and returns (bytes, I/Os)."""
+        size_bytes = min(self._backlog_bytes, ios * self._io_bytes)
+        self._backlog_bytes -= size_bytes
+        return size_bytes, ceil_div(size_bytes, self._io_bytes)

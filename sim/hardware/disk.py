@@ -1,0 +1,99 @@
+"""A disk: a latency nobody can shorten, and a budget of bandwidth and I/Os that all writers share.
+
+Law: a synchronous write takes its turn in the budget, then a drawn latency. The latency is that of
+one small append + fsync on an idle device and may overlap with that of other writes (an SSD has
+many channels); the budget, max(bytes / bandwidth, I/Os / IOPS), may not. Background writes (flush,
+compaction, write-back) are cut into I/Os and served in turn with the synchronous ones: a write
+meets at most one background I/O before it, not the whole backlog, and the backlog still moves.
+
+Devices of a cloud (EBS, PD) have two budgets in front of them instead, token buckets for bytes and
+for I/Os, which save up a little of their idle time.
+"""
+
+from dataclasses import dataclass
+
+from sim.distributions import Distribution, Sampler
+from sim.hardware.budget import DeviceBudget, TokenBudget
+from sim.streams import Stream
+from sim.units import KIB, NS_PER_MS, ceil_div
+
+
+@dataclass(frozen=True, slots=True)
+class DiskSpec:
+    """What a disk is capable of."""
+
+    name: str
+    write_bytes_per_s: int
+    write_iops: int
+    append: Distribution
+    """Latency of one append of a page and its fsync, on an otherwise idle disk."""
+    page_bytes: int = 4 * KIB
+    io_bytes: int = 256 * KIB
+    """The largest single I/O; a larger write counts as several."""
+    throttled: bool = False
+    """Whether hard ceilings in front of the device (a cloud's) limit it, not the device itself."""
+    burst_ns: int = 10 * NS_PER_MS
+    """How much idle time the ceilings save up. ASSUMED: no cloud publishes it."""
+
+
+class Disk:
+    """One disk of one node. Callers round sizes to pages, and must not go back in time."""
+
+    __slots__ = (
+        "_append",
+        "_budget",
+        "_io_bytes",
+        "_page_ns",
+        "background_bytes",
+        "fsyncs",
+        "ios",
+        "spec",
+        "written_bytes",
+    )
+
+    def __init__(self, spec: DiskSpec, stream: Stream) -> None:
+        self.spec = spec
+        self._append = Sampler(spec.append, stream)
+        limits = (spec.write_bytes_per_s, spec.write_iops, spec.io_bytes)
+        self._budget = (
+            TokenBudget(*limits, spec.burst_ns) if spec.throttled else DeviceBudget(*limits)
+        )
+        self._io_bytes = spec.io_bytes
+        self._page_ns = self._budget.page_ns(spec.page_bytes)
+        self.written_bytes = 0
+        """Bytes written, background included."""
+        self.background_bytes = 0
+        """Bytes written in the background."""
+        self.ios = 0
+        """I/Os made, background included."""
+        self.fsyncs = 0
+        """Synchronous writes made."""
+
+    @property
+    def busy_ns(self) -> int:
+        """Time that the budget was in use, so far as it has been handed out."""
+        return self._budget.busy_ns
+
+    def backlog_ns(self, now_ns: int) -> int:
+        """Returns how long the background writes accepted so far need on an else idle disk."""
+        return self._budget.backlog_ns(now_ns)
+
+    def sync_write(self, now_ns: int, size_bytes: int) -> int:
+        """Returns when an append of ``size_bytes`` and its fsync will be durable, in nanoseconds.
+
+        Several may be in flight; an engine that writes one group at a time waits by itself.
+        """
+        ios = ceil_div(size_bytes, self._io_bytes) or 1
+        self.written_bytes += size_bytes
+        self.ios += ios
+        self.fsyncs += 1
+        served_ns = self._budget.reserve(now_ns, size_bytes, ios)
+        # The drawn latency was measured with one page, so it has that page's transfer in it.
+        return max(served_ns, served_ns - self._page_ns + self._append.draw())
+
+    def background_write(self, now_ns: int, size_bytes: int) -> None:
+        """Accepts bytes of a flush, a compaction or write-back, to be written in the background."""
+        self.written_bytes += size_bytes
+        self.background_bytes += size_bytes
+        self.ios += ceil_div(size_bytes, self._io_bytes)
+        self._budget.add_background(now_ns, size_bytes)

@@ -1,0 +1,90 @@
+"""A network: each node sends through one port, and every pair of nodes is some latency apart.
+
+Law: a node's messages leave its port one after the other at the port's bandwidth; then each travels
+half a drawn round trip, independent of the others. A message of a TCP stream (``send_ordered``)
+never overtakes an earlier one of its link. Receivers' ports are not a queue of their own.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sim.distributions import Distribution, Sampler
+from sim.engine.stations import FifoServer
+from sim.streams import Streams
+from sim.units import NS_PER_S
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkSpec:
+    """What a network is capable of; latencies are round trips, as ping reports them."""
+
+    same_zone: Distribution
+    cross_zone: Distribution | None
+    bandwidth_bytes_per_s: int
+
+
+class Link:
+    """One direction between two nodes."""
+
+    __slots__ = ("_last_ns", "_ns_per_byte", "_port", "_round_trip", "bytes", "messages")
+
+    def __init__(self, port: FifoServer, round_trip: Sampler, bandwidth_bytes_per_s: int) -> None:
+        self._port = port
+        self._round_trip = round_trip
+        self._ns_per_byte = NS_PER_S / bandwidth_bytes_per_s
+        self._last_ns = 0
+        self.bytes = 0
+        """Bytes sent."""
+        self.messages = 0
+        """Messages sent."""
+
+    def send(self, now_ns: int, size_bytes: int) -> int:
+        """Returns when a message sent now will have arrived, in nanoseconds."""
+        self.messages += 1
+        self.bytes += size_bytes
+        left_ns = self._port.reserve(now_ns, int(size_bytes * self._ns_per_byte))
+        return left_ns + self._round_trip.draw() // 2
+
+    def send_ordered(self, now_ns: int, size_bytes: int) -> int:
+        """As ``send``, but not before an earlier ordered message of this link."""
+        arrival_ns = self.send(now_ns, size_bytes)
+        if arrival_ns < self._last_ns:
+            return self._last_ns
+        self._last_ns = arrival_ns
+        return arrival_ns
+
+
+class Network:
+    """The links between nodes, made as they are asked for."""
+
+    __slots__ = ("_links", "_ports", "_spec", "_streams", "_zones")
+
+    def __init__(self, spec: NetworkSpec, streams: Streams, zones: Mapping[str, str]) -> None:
+        self._spec = spec
+        self._streams = streams
+        self._zones = zones
+        self._ports = {node: FifoServer() for node in zones}
+        self._links: dict[tuple[str, str], Link] = {}
+
+    def link(self, src: str, dst: str) -> Link:
+        """Returns the one link from ``src`` to ``dst``.
+
+        Raises:
+            ValueError: if both are one node, or lie in two zones without a latency between zones.
+        """
+        link = self._links.get((src, dst))
+        if link is None:
+            stream = self._streams.stream(f"network/{src}->{dst}")
+            round_trip = Sampler(self._round_trip(src, dst), stream)
+            link = Link(self._ports[src], round_trip, self._spec.bandwidth_bytes_per_s)
+            self._links[src, dst] = link
+        return link
+
+    def _round_trip(self, src: str, dst: str) -> Distribution:
+        if src == dst:
+            raise ValueError(f"{src} needs no link to itself; call the receiver directly")
+        if self._zones[src] == self._zones[dst]:
+            return self._spec.same_zone
+        if self._spec.cross_zone is None:
+            raise ValueError(f"{src} and {dst} lie in two zones; cross_zone must be given")
+        return self._spec.cross_zone

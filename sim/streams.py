@@ -1,0 +1,128 @@
+"""Named random streams: what a component draws depends on its own name alone.
+
+A stream is keyed by (seed, replication, name). Adding, removing or reordering components shifts
+nobody else's draws, and two variants of a scenario share theirs (common random numbers). A name has
+one owner: asking for it twice is refused. Within a stream every kind of draw (uniform, exponential,
+normal) has a generator of its own, so an extra draw of one kind leaves the others as they were.
+
+This is the only module that makes generators. A scalar numpy draw costs over 1 us, so numbers are
+drawn in blocks, and a block is handed out from its end.
+"""
+
+from hashlib import blake2b
+from typing import Any, Literal
+
+import numpy as np
+from numpy.random import PCG64
+from numpy.random.bit_generator import ISeedSequence
+
+Kind = Literal["uniform", "exponential", "normal"]
+
+_FIRST_BLOCK = 64
+_LARGEST_BLOCK = 512
+
+
+class Streams:
+    """The random streams of one replication."""
+
+    __slots__ = ("_owned", "_prefix")
+
+    def __init__(self, seed: int, replication: int) -> None:
+        self._prefix = f"{seed}\0{replication}\0"
+        self._owned: dict[str, Stream] = {}
+
+    def stream(self, name: str) -> "Stream":
+        """Returns the stream called ``name``, such as ``store-2/raft-disk``.
+
+        Raises:
+            ValueError: if the name was asked for before; two owners of one stream would each see
+                draws that depend on how often the other one draws.
+        """
+        if name in self._owned:
+            raise ValueError(
+                f"stream {name!r} has an owner already; give each purpose its own name"
+            )
+        stream = self._owned[name] = Stream(self._prefix + name)
+        return stream
+
+
+class Stream:
+    """An endless sequence of random numbers that belongs to one component and purpose."""
+
+    __slots__ = ("_exponentials", "_generators", "_key", "_uniforms")
+
+    def __init__(self, key: str) -> None:
+        self._key = key
+        self._generators: dict[str, np.random.Generator] = {}
+        self._uniforms = _Block(self, "uniform")
+        self._exponentials = _Block(self, "exponential")
+
+    def random(self) -> float:
+        """Returns a uniform number in [0, 1)."""
+        draws = self._uniforms.draws
+        return draws.pop() if draws else self._uniforms.next()
+
+    def randint(self, lo: int, hi: int) -> int:
+        """Returns a whole number between ``lo`` and ``hi``, both included, each equally likely."""
+        draws = self._uniforms.draws
+        uniform = draws.pop() if draws else self._uniforms.next()
+        return lo + int(uniform * (hi - lo + 1))
+
+    def exponential(self, mean_ns: float) -> int:
+        """Returns an exponential time of the given mean, rounded down to nanoseconds."""
+        draws = self._exponentials.draws
+        return int(mean_ns * (draws.pop() if draws else self._exponentials.next()))
+
+    def block_of(self, kind: Kind, count: int) -> "np.ndarray[Any, np.dtype[np.float64]]":
+        """Returns the next ``count`` standard draws of a kind, shape (count,).
+
+        Args:
+            kind: uniform in [0, 1), exponential of mean 1, or normal of mean 0 and deviation 1.
+            count: how many.
+        """
+        generator = self._generators.get(kind)
+        if generator is None:
+            digest = blake2b(f"{self._key}\0{kind}".encode(), digest_size=32).digest()
+            # numpy's stubs know SeedSequence only; its documentation allows any ISeedSequence.
+            state = PCG64(_Digest(digest))  # type: ignore[arg-type]
+            generator = np.random.Generator(state)
+            self._generators[kind] = generator
+        if kind == "uniform":
+            return generator.random(count)
+        if kind == "exponential":
+            return generator.standard_exponential(count)
+        return generator.standard_normal(count)
+
+
+class _Block:
+    """Draws made ahead, of one kind; the blocks grow, since most streams are used little."""
+
+    __slots__ = ("_kind", "_size", "_stream", "draws")
+
+    def __init__(self, stream: Stream, kind: Kind) -> None:
+        self._stream = stream
+        self._kind: Kind = kind
+        self._size = _FIRST_BLOCK
+        self.draws: list[float] = []
+
+    def next(self) -> float:
+        """Makes the next block and returns its first draw."""
+        self.draws.extend(self._stream.block_of(self._kind, self._size).tolist())
+        self._size = min(2 * self._size, _LARGEST_BLOCK)
+        return self.draws.pop()
+
+
+class _Digest(ISeedSequence):
+    """Hands a digest to a bit generator as its state.
+
+    numpy's own ``SeedSequence`` would hash it once more, which makes a stream cost 9 us, not 1.3.
+    """
+
+    __slots__ = ("_digest",)
+
+    def __init__(self, digest: bytes) -> None:
+        self._digest = digest
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> Any:
+        """Returns the first ``n_words`` words of the digest."""
+        return np.frombuffer(self._digest, dtype=dtype, count=n_words).copy()
