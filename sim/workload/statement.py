@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from sim.protocol.percolator import Mutation
+    from sim.workload.layout import Table
 
 Payloads = tuple[object | None, ...]
 """What the newest versions of the locked keys carry, in the order of the keys; None: nothing."""
@@ -138,37 +139,6 @@ class Transaction:
         """Notes that the commit succeeded; the client calls it once, before its next step."""
 
 
-class Table:
-    """Where one table lies in the key space, and how much of it there is.
-
-    Attributes:
-        name: as in the schema.
-        table_id: TiDB's number; the prefix of all its keys.
-        segments: its indexes, then its rows, in the order of their keys.
-    """
-
-    __slots__ = ("name", "segments", "table_id")
-
-    def __init__(self, name: str, table_id: int, segments: tuple[Segment, ...]) -> None:
-        self.name = name
-        self.table_id = table_id
-        self.segments = segments
-
-
-class Segment(Protocol):
-    """One index, or the rows, of a table: evenly filled, so that positions can be computed."""
-
-    @property
-    def size_bytes(self) -> int:
-        """Returns the bytes of all its keys and values, as TiKV's split check counts them."""
-
-    def start_key(self) -> bytes:
-        """Returns the lowest possible key."""
-
-    def key_at(self, offset_bytes: int) -> bytes:
-        """Returns the raw key of the row that holds the byte at ``offset_bytes``."""
-
-
 class Workload(Protocol):
     """A source of transactions for any number of clients."""
 
@@ -177,7 +147,7 @@ class Workload(Protocol):
         """Returns the names its transactions may have."""
 
     def tables(self) -> tuple[Table, ...]:
-        """Returns the tables, by ascending ``table_id``; they give the region boundaries."""
+        """Returns the tables in key order; ``layout`` makes the regions of them."""
 
     def transaction(self, client_id: int) -> Transaction:
         """Draws the next transaction of one client from that client's own stream."""
