@@ -21,8 +21,10 @@ CUSTOMERS: Final = 3_000
 ITEMS: Final = 100_000
 """Items, and stock rows of one warehouse."""
 
+FEWEST_LINES: Final = 5
+MOST_LINES: Final = 15
 LINES: Final = 10
-"""Mean order lines of one order: uniform between 5 and 15."""
+"""Order lines of one order: uniform between the first two; the third is the mean."""
 
 FIRST_UNDELIVERED: Final = 2_101
 """The loaded orders from this one on have a row in ``new_order``."""

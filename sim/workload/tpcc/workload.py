@@ -1,0 +1,146 @@
+"""TPC-C as go-tpc runs it: each client draws its transactions independently from the mix.
+
+Warehouses are uniform for every transaction; clients are not bound to one. All draws of a
+transaction are made when it is created, in a number that depends on earlier draws only, so that a
+client's n-th transaction is the same in two variants of a scenario (common random numbers). Ids
+that depend on the order of events (orders, history handles) are given out while it runs.
+
+Source: pingcap/go-tpc tpcc/workload.go (weights, no think time).
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final
+
+from sim.workload.tpcc.delivery import NAME as DELIVERY
+from sim.workload.tpcc.delivery import Delivery
+from sim.workload.tpcc.draws import Draws
+from sim.workload.tpcc.new_order import NAME as NEW_ORDER
+from sim.workload.tpcc.new_order import ItemKeys, NewOrder
+from sim.workload.tpcc.orders import Orders
+from sim.workload.tpcc.payment import NAME as PAYMENT
+from sim.workload.tpcc.payment import Customer, Payment
+from sim.workload.tpcc.queries import ORDER_STATUS, STOCK_LEVEL, OrderStatus, StockLevel
+from sim.workload.tpcc.schema import CUSTOMERS, DISTRICTS
+from sim.workload.tpcc.segments import tables as tpcc_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sim.streams import Stream, Streams
+    from sim.workload.layout import Table
+    from sim.workload.statement import Transaction
+
+CLASSES: Final = (NEW_ORDER, PAYMENT, ORDER_STATUS, DELIVERY, STOCK_LEVEL)
+
+DEFAULT_MIX: Final = {NEW_ORDER: 45, PAYMENT: 43, ORDER_STATUS: 4, DELIVERY: 4, STOCK_LEVEL: 4}
+"""Weights (pingcap/go-tpc cmd/go-tpc/tpcc.go)."""
+
+ROLLBACKS: Final = 0.01
+"""Of all NewOrders: an item that does not exist."""
+
+BY_NAME: Final = 0.60
+"""Of all Payments and OrderStatuses: the customer is given by last name."""
+
+REMOTE: Final = 0.15
+"""Of all Payments: the customer belongs to another warehouse."""
+
+BAD_CREDIT: Final = 0.10
+"""Of all customers (TPC-C 4.3.3.1)."""
+
+_NAMESAKE_SPAN: Final = 1_000
+"""Ids of customers with one name are this far apart after loading (the first thousand bear the
+names in turn)."""
+
+
+class TpccWorkload:
+    """Draws TPC-C transactions for any number of clients."""
+
+    __slots__ = (
+        "_clients",
+        "_draws",
+        "_item_keys",
+        "_next_handle",
+        "_orders",
+        "_streams",
+        "_thresholds",
+        "warehouses",
+    )
+
+    def __init__(
+        self, warehouses: int, streams: Streams, mix: Mapping[str, float] | None = None
+    ) -> None:
+        weights = [float((mix or DEFAULT_MIX).get(name, 0)) for name in CLASSES]
+        assert sum(weights) > 0, f"the mix has no weight: {mix}"
+        self.warehouses = warehouses
+        self._thresholds = tuple(part / sum(weights) for part in accumulate(weights))
+        self._streams = streams
+        self._clients: dict[int, Stream] = {}
+        self._draws = Draws(warehouses, streams.stream("workload/tpcc-constants"))
+        self._item_keys = ItemKeys()
+        self._orders = Orders()
+        self._next_handle = warehouses * DISTRICTS * CUSTOMERS
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Returns the five transaction types."""
+        return CLASSES
+
+    def tables(self) -> tuple[Table, ...]:
+        """Returns the nine tables in key order."""
+        return tpcc_tables(self.warehouses)
+
+    def transaction(self, client_id: int) -> Transaction:
+        """Draws the next transaction of one client from that client's own stream."""
+        stream = self._clients.get(client_id)
+        if stream is None:
+            stream = self._streams.stream(f"client-{client_id}/txn")
+            self._clients[client_id] = stream
+        chance = stream.random()
+        new_order, payment, order_status, delivery, _ = self._thresholds
+        if chance < new_order:
+            return self._new_order(stream)
+        if chance < payment:
+            return self._payment(stream)
+        if chance < order_status:
+            return self._order_status(stream)
+        if chance < delivery:
+            return Delivery(self._orders, self._draws.warehouse(stream))
+        return StockLevel(self._orders, self._draws.district(stream))
+
+    def _new_order(self, stream: Stream) -> Transaction:
+        draws = self._draws
+        return NewOrder(
+            self._orders,
+            self._item_keys,
+            draws.district(stream),
+            draws.customer(stream),
+            draws.items(stream),
+            stream.random() < ROLLBACKS,
+        )
+
+    def _payment(self, stream: Stream) -> Transaction:
+        district = self._draws.district(stream)
+        w, d = district
+        if stream.random() < REMOTE:
+            w, d = self._draws.other_district(stream, w)
+        customer = self._customer(stream, w, d)
+        self._next_handle += 1
+        return Payment(district, customer, stream.random() < BAD_CREDIT, self._next_handle)
+
+    def _order_status(self, stream: Stream) -> Transaction:
+        customer = self._customer(stream, *self._draws.district(stream))
+        return OrderStatus(self._orders, customer, stream.randint(0, CUSTOMERS - 1))
+
+    def _customer(self, stream: Stream, w: int, d: int) -> Customer:
+        """Draws a customer of a district, 60 % of them by last name.
+
+        Which of the namesakes is in the middle is fixed by name and district, as it is in a
+        database whose customers do not change their names.
+        """
+        if stream.random() >= BY_NAME:
+            return Customer(w, d, self._draws.customer(stream), None)
+        name = self._draws.name(stream)
+        c = name + 1 + _NAMESAKE_SPAN * ((name + w + d) % 3)
+        return Customer(w, d, c, name)
