@@ -1,0 +1,84 @@
+"""Latches: commands on the same key run one after the other.
+
+A key hashes to a slot, a slot is a queue of commands, and the head of the queue holds it. A command
+takes its slots in ascending order and waits at the first that is taken, keeping those it has: all
+take in the same order, so no cycle can arise.
+
+Source: tikv/tikv src/storage/txn/latch.rs.
+"""
+
+from collections import deque
+from collections.abc import Iterable
+from zlib import crc32
+
+Slots = tuple[int, ...]
+
+
+class Latches:
+    """The latches of one store.
+
+    Args:
+        size: number of slots (``storage.scheduler-concurrency``).
+    """
+
+    __slots__ = ("_holders", "_pending", "_waiting", "size")
+
+    def __init__(self, size: int = 524_288) -> None:
+        self.size = size
+        self._holders: dict[int, int] = {}
+        self._waiting: dict[int, deque[int]] = {}
+        self._pending: dict[int, tuple[Slots, int]] = {}
+
+    def slots_of(self, keys: Iterable[bytes]) -> Slots:
+        """Returns the slots of ``keys``, ascending, each once."""
+        size = self.size
+        return tuple(sorted({crc32(key) % size for key in keys}))
+
+    def acquire(self, cid: int, slots: Slots) -> bool:
+        """Takes the slots for command ``cid``; False if it must wait for a ``release``."""
+        return self._take(cid, slots, 0)
+
+    def release(self, cid: int, slots: Slots) -> list[int]:
+        """Frees the slots of a command that holds them all; returns who may run now, in order."""
+        holders = self._holders
+        if not self._waiting:
+            for slot in slots:
+                del holders[slot]
+            return []
+        woken = [heir for slot in slots if (heir := self._pass_on(cid, slot)) is not None]
+        return [heir for heir in woken if self._go_on(heir)]
+
+    def hand_over(self, cid: int, slots: Slots, heir: int) -> None:
+        """Gives the slots of ``cid`` to a command that waited for its lock (fair locking)."""
+        for slot in slots:
+            assert self._holders[slot] == cid, f"slot {slot} is not held by {cid}"
+            self._holders[slot] = heir
+
+    def _take(self, cid: int, slots: Slots, owned: int) -> bool:
+        holders = self._holders
+        for slot in slots[owned:] if owned else slots:
+            if slot in holders:
+                if slot in self._waiting:
+                    self._waiting[slot].append(cid)
+                else:
+                    self._waiting[slot] = deque((cid,))
+                self._pending[cid] = (slots, owned)
+                return False
+            holders[slot] = cid
+            owned += 1
+        return True
+
+    def _pass_on(self, cid: int, slot: int) -> int | None:
+        assert self._holders[slot] == cid, f"slot {slot} is not held by {cid}"
+        queue = self._waiting.get(slot)
+        if queue is None:
+            del self._holders[slot]
+            return None
+        heir = self._holders[slot] = queue.popleft()
+        if not queue:
+            del self._waiting[slot]
+        return heir
+
+    def _go_on(self, heir: int) -> bool:
+        slots, owned = self._pending.pop(heir)
+        return self._take(heir, slots, owned + 1)
