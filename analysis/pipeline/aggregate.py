@@ -1,0 +1,147 @@
+"""Facts to per-replication values and plot tables, in Spark SQL.
+
+Facts stay on the workers: what reaches the driver is one row per unit, metric, class and statistic,
+and tables as wide as a plot. Histograms merge by adding bucket counts over windows (exactly), and a
+quantile is read off the merged histogram, never averaged from quantiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+
+from sim.record.facts import COUNTER, HISTOGRAM, MOMENTS, TABLES
+from sim.record.histogram import BUCKETS_PER_DOUBLING, ZERO_BUCKET
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+QUANTILES: Final = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
+_SQL_TYPES: Final = {"int32": "int", "int64": "bigint", "string": "string"}
+_SERIES: Final = ("unit_hash", "metric", "class")
+
+
+def read_facts(
+    spark: SparkSession, units_dir: Path, unit_hashes: Sequence[str], table: str
+) -> DataFrame:
+    """Returns a fact table over many units, with ``unit_hash`` beside its own columns."""
+    schema = ", ".join(f"`{name}` {_SQL_TYPES[kind]}" for name, kind in TABLES[table].items())
+    paths = [str(units_dir / unit_hash / f"{table}.parquet") for unit_hash in unit_hashes]
+    folder = F.element_at(F.split(F.col("_metadata.file_path"), "/"), -2)
+    return spark.read.schema(schema).parquet(*paths).select(folder.alias("unit_hash"), "*")
+
+
+def measured(facts: DataFrame, units: DataFrame) -> DataFrame:
+    """Returns the facts after each unit's warm-up.
+
+    Args:
+        facts: with ``unit_hash`` and ``window``.
+        units: one row a unit: ``unit_hash``, ``warmup_windows``, ``variant``, ``point_index``.
+    """
+    cut = F.broadcast(units.select("unit_hash", "warmup_windows"))
+    joined = facts.join(cut, "unit_hash")
+    return joined.where(F.col("window") >= F.col("warmup_windows")).drop("warmup_windows")
+
+
+def series_values(moments: DataFrame) -> DataFrame:
+    """Sums a series up by unit, over windows and, as class ``all``, over classes.
+
+    Returns:
+        ``unit_hash``, ``metric``, ``class``, ``stat`` (``count``, ``mean``, ``max``, ``sum``),
+        ``value``.
+    """
+    totals = (
+        _also_over_classes(moments)
+        .groupBy(*_SERIES)
+        .agg(F.sum("count").alias("count"), F.sum("sum").alias("sum"), F.max("max").alias("max"))
+    )
+    stats = {
+        "count": F.col("count").cast("double"),
+        "mean": F.col("sum") / F.col("count"),
+        "max": F.col("max").cast("double"),
+        "sum": F.col("sum").cast("double"),
+    }
+    return _long(totals, stats)
+
+
+def counter_values(counters: DataFrame) -> DataFrame:
+    """Sums a counter up by unit and class; columns as ``series_values``, ``stat`` is ``total``."""
+    totals = counters.groupBy(*_SERIES).agg(F.sum("value").alias("value"))
+    return _long(totals, {"total": F.col("value").cast("double")})
+
+
+def quantile_values(histogram: DataFrame) -> DataFrame:
+    """Reads quantiles off each unit's merged histogram.
+
+    Returns:
+        Columns as ``series_values``; ``stat`` is ``p50`` ... ``p999``. The value is interpolated
+        within its bucket on a log scale, so it is within the bucket's width of the exact quantile.
+    """
+    merged = (
+        _also_over_classes(histogram).groupBy(*_SERIES, "bucket").agg(F.sum("count").alias("count"))
+    )
+    ordered = Window.partitionBy(*_SERIES).orderBy("bucket")
+    whole = Window.partitionBy(*_SERIES)
+    ranked = merged.select(
+        "*",
+        F.sum("count").over(ordered).alias("up_to"),
+        F.sum("count").over(whole).alias("total"),
+    )
+    return _long_quantiles(ranked)
+
+
+def _long_quantiles(ranked: DataFrame) -> DataFrame:
+    """Picks the bucket in which each rank falls: the first whose cumulated count reaches it."""
+    wanted = F.explode(F.map_from_arrays(*map(_literals, zip(*QUANTILES.items(), strict=True))))
+    asked = ranked.select("*", wanted.alias("stat", "share"))
+    rank = F.col("share") * F.col("total")
+    below = F.col("up_to") - F.col("count")
+    hit = asked.where((rank > below) & (rank <= F.col("up_to")))
+    inside = F.col("bucket") - 1 + (rank - below) / F.col("count")
+    value = F.when(F.col("bucket") == ZERO_BUCKET, 0.0).otherwise(
+        F.pow(F.lit(2.0), inside / BUCKETS_PER_DOUBLING)
+    )
+    return hit.select(*_SERIES, "stat", value.alias("value"))
+
+
+def _literals(values: Sequence[object]) -> Column:
+    return F.array(*map(F.lit, values))
+
+
+def unit_values(facts: Mapping[str, DataFrame]) -> DataFrame:
+    """Returns every per-replication value: the inputs of all intervals.
+
+    Args:
+        facts: measured facts by table.
+
+    Returns:
+        ``unit_hash``, ``metric``, ``class``, ``stat``, ``value``.
+    """
+    return (
+        series_values(facts[MOMENTS])
+        .unionByName(counter_values(facts[COUNTER]))
+        .unionByName(quantile_values(facts[HISTOGRAM]))
+    )
+
+
+def _also_over_classes(facts: DataFrame) -> DataFrame:
+    """Returns the rows twice where a class is named: as they are, and as class ``all``."""
+    classes = F.when(F.col("class") == "all", F.array(F.lit("all"))).otherwise(
+        F.array(F.col("class"), F.lit("all"))
+    )
+    return facts.withColumn("class", F.explode(classes))
+
+
+def _long(wide: DataFrame, stats: dict[str, Column]) -> DataFrame:
+    pairs = F.array(
+        *(
+            F.struct(F.lit(name).alias("stat"), value.alias("value"))
+            for name, value in stats.items()
+        )
+    )
+    stat = wide.select(*_SERIES, F.explode(pairs).alias("pair"))
+    return stat.select(*_SERIES, "pair.stat", "pair.value")

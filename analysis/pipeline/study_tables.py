@@ -1,0 +1,85 @@
+"""All tables of a study in one go: units in, three pandas tables out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from analysis.study.plan import Unit
+from analysis.study.unit_folder import UnitRecord
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+UNITS_FILE: Final = "units.parquet"
+NS_PER_S: Final = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class StudyTables:
+    """What reaches the driver of a study's facts."""
+
+    units: pd.DataFrame
+    """One row a unit: hash, point, variant, replication, warm-up, measured seconds, events."""
+    values: pd.DataFrame
+    """``unit_hash``, ``metric``, ``class``, ``stat``, ``value``."""
+    distributions: pd.DataFrame
+    courses: pd.DataFrame
+    query_s: tuple[float, ...]
+    """Seconds of each query; the first one pays for Spark's own compilation."""
+
+
+def units_table(done: Mapping[Unit, UnitRecord]) -> pd.DataFrame:
+    """Returns one row a finished unit, in the order of the plan."""
+    rows = [
+        {
+            "unit_hash": unit.unit_hash,
+            "point_index": unit.point_index,
+            "variant": unit.variant,
+            "replication": unit.replication,
+            "window_ns": record.window_ns,
+            "warmup_windows": record.warmup_windows,
+            "stationary": record.stationary,
+            "measured_s": (record.simulated_ns - record.warmup_windows * record.window_ns)
+            / NS_PER_S,
+            "simulated_s": record.simulated_ns / NS_PER_S,
+            "events": record.events,
+            "transactions": record.transactions,
+            "cpu_s": record.cpu_s,
+        }
+        for unit, record in done.items()
+    ]
+    return pd.DataFrame(rows)
+
+
+def read_study_tables(
+    spark: SparkSession, folder: Path, done: Mapping[Unit, UnitRecord]
+) -> StudyTables:
+    """Aggregates the facts of all finished units; writes ``units.parquet`` on the way."""
+    from analysis.pipeline import aggregate, plot_tables
+    from sim.record.facts import COUNTER, HISTOGRAM, MOMENTS, TABLES
+
+    table = units_table(done)
+    pq.write_table(pa.Table.from_pandas(table, preserve_index=False), folder / UNITS_FILE)
+    units = spark.read.parquet(str(folder / UNITS_FILE))
+    hashes = list(table["unit_hash"])
+    raw = {name: aggregate.read_facts(spark, folder / "units", hashes, name) for name in TABLES}
+    cut = {name: aggregate.measured(facts, units) for name, facts in raw.items()}
+    queries = (
+        aggregate.unit_values(cut),
+        plot_tables.distributions(cut[HISTOGRAM], units),
+        plot_tables.courses(raw[MOMENTS], raw[COUNTER], units),
+    )
+    results, seconds = [], []
+    for query in queries:
+        begun = time.perf_counter()
+        results.append(query.toPandas())
+        seconds.append(time.perf_counter() - begun)
+    return StudyTables(table, *results, query_s=tuple(seconds))

@@ -1,0 +1,62 @@
+"""Lock latency as a tail: what share of requests takes longer than x."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+
+from analysis.plots.style import heading, new_figure
+from sim.record.histogram import BASE, ZERO_BUCKET
+
+NS_PER_MS = 1e6
+
+
+def latency_ccdf(table: pd.DataFrame, colours: Mapping[str, str], subtitle: str) -> Figure:
+    """Draws one curve a variant on log axes.
+
+    Args:
+        table: ``variant``, ``bucket``, ``count`` of lock latency at one point.
+        colours: by variant, in the order of the legend.
+        subtitle: study and point.
+    """
+    figure = new_figure(7.0, 4.4)
+    axes = figure.add_subplot()
+    for variant, colour in colours.items():
+        rows = table[table["variant"] == variant].sort_values("bucket")
+        if not rows.empty:
+            latency_ms, share = tail_shares(rows)
+            axes.plot(latency_ms, share, color=colour, label=variant, linewidth=1.8)
+    axes.set(xscale="log", yscale="log", xlabel="lock latency (ms)")
+    axes.set_ylabel("share of lock requests that take longer")
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g} %"))
+    axes.set_ylim(top=1.15)
+    _mark_quantiles(axes)
+    axes.legend(loc="lower left")
+    heading(figure, "Lock latency, as TiDB sees it", subtitle)
+    return figure
+
+
+def tail_shares(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Returns upper bucket bounds in ms and the share of values above each; the last has none."""
+    bucket = rows["bucket"].to_numpy()
+    count = rows["count"].to_numpy(dtype=np.float64)
+    upper_ns = np.where(bucket == ZERO_BUCKET, 1.0, BASE ** bucket.astype(np.float64))
+    above = 1.0 - np.cumsum(count) / count.sum()
+    return upper_ns[:-1] / NS_PER_MS, above[:-1]
+
+
+def _mark_quantiles(axes: Axes) -> None:
+    lowest = axes.get_ylim()[0]
+    for name, share in (("p50", 0.5), ("p99", 0.01), ("p99.9", 0.001)):
+        if share > lowest:
+            axes.axhline(share, color="#888888", linewidth=0.8, linestyle=":")
+            axes.annotate(
+                name, (1.0, share), xycoords=("axes fraction", "data"), xytext=(-2, 2),
+                textcoords="offset points", ha="right", fontsize=8, color="#555555",
+            )  # fmt: skip

@@ -1,0 +1,92 @@
+"""Wholes and their parts: disk writes by place and by cause, lock latency by station."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from analysis.plots.style import heading, new_figure, part_colours
+
+PLACES = ("raft_log", "kv_wal", "flush", "compaction")
+CAUSES = ("lock", "prewrite", "commit", "rollback", "heartbeat", "migration", "admin")
+LEAST_SHARE = 0.002
+MIB = 1024.0 * 1024.0
+
+
+def disk_writes(rows: pd.DataFrame, variants: Sequence[str], subtitle: str) -> Figure:
+    """Draws disk write bandwidth of each variant, by place and by cause.
+
+    Args:
+        rows: summary rows of ``disk_write_bytes_per_s`` at one point: ``variant``, ``class``,
+            ``value``, ``ci_low``, ``ci_high``.
+        variants: in order.
+        subtitle: study and point.
+    """
+    figure = new_figure(9.0, 1.9 + 0.42 * len(variants))
+    left, right = figure.subplots(1, 2, sharey=True, sharex=True)
+    for axes, parts, by in ((left, PLACES, "place"), (right, CAUSES, "cause")):
+        _draw_stacks(axes, rows, variants, parts, scale=1 / MIB)
+        axes.set_xlabel(f"disk writes of all stores by {by} (MiB/s)")
+    heading(figure, "Disk write bandwidth", subtitle)
+    return figure
+
+
+def lock_stations(rows: pd.DataFrame, variants: Sequence[str], subtitle: str) -> Figure:
+    """Draws where the mean lock latency of each variant is spent, station after station.
+
+    Args:
+        rows: summary rows of ``lock_station_ms`` at one point, classes without a path.
+        variants: in order.
+        subtitle: study and point.
+    """
+    figure = new_figure(9.0, 2.1 + 0.42 * len(variants))
+    axes = figure.add_subplot()
+    total = rows.groupby("class")["value"].sum()
+    stations = [name for name in dict.fromkeys(rows["class"]) if total[name] > 0]
+    _draw_stacks(axes, rows, variants, stations, scale=1.0)
+    axes.set_xlabel("mean lock latency (ms), by the station at which it is spent")
+    heading(figure, "Where a lock request's time goes", subtitle)
+    return figure
+
+
+def _draw_stacks(
+    axes: Axes, rows: pd.DataFrame, variants: Sequence[str], parts: Sequence[str], *, scale: float
+) -> None:
+    table = rows.pivot_table(index="class", columns="variant", values="value", sort=False)
+    table = table.reindex(index=list(parts), columns=list(variants)).fillna(0.0) * scale
+    largest = float(table.sum().max())
+    shown = [part for part in parts if float(table.loc[part].max()) > LEAST_SHARE * largest]
+    start = np.zeros(len(variants))
+    place = np.arange(len(variants))
+    for part, colour in part_colours(shown).items():
+        width = table.loc[part].to_numpy()
+        bars = axes.barh(place, width, left=start, color=colour, label=part, height=0.62)
+        _label_bars(axes, bars, width, largest)
+        start = start + width
+    axes.set_yticks(place, list(variants))
+    axes.invert_yaxis()
+    axes.grid(visible=False, axis="y")
+    axes.set_xlim(0, largest * 1.12 if largest else 1.0)
+    _write_totals(axes, place, start)
+    axes.legend(
+        loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, handlelength=1.0,
+        columnspacing=1.0, fontsize=8.5,
+    )  # fmt: skip
+
+
+def _label_bars(axes: Axes, bars: object, width: np.ndarray, largest: float) -> None:
+    """Writes a part's size into its bar where it has room."""
+    texts = [f"{size:.2g}" if size > 0.07 * largest else "" for size in width]
+    axes.bar_label(bars, labels=texts, label_type="center", fontsize=8, color="white")  # type: ignore[arg-type]
+
+
+def _write_totals(axes: Axes, place: np.ndarray, total: np.ndarray) -> None:
+    for row, size in zip(place, total, strict=True):
+        axes.annotate(
+            f"{size:.3g}", (size, row), xytext=(4, 0), textcoords="offset points", va="center",
+            fontsize=9, fontweight="bold",
+        )  # fmt: skip

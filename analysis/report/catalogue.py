@@ -1,0 +1,71 @@
+"""From facts' names to the names of ``summary.json``, as tables.
+
+A series becomes its statistics in a reader's unit, a counter a rate, an amount per committed
+transaction, or a total. A metric that is not listed here is not published; the facts still hold it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+LATENCY_STATS: Final = ("mean", "p50", "p90", "p95", "p99", "p999", "max")
+QUANTILES: Final = frozenset({"p50", "p90", "p95", "p99", "p999"})
+MS_PER_NS: Final = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesMetric:
+    """Statistics of a series, scaled to the published unit."""
+
+    fact: str
+    metric: str
+    unit: str
+    scale: float
+    stats: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CounterMetric:
+    """A counter, published as ``per``: ``second``, ``transaction``, ``minute`` or ``run``."""
+
+    fact: str
+    metric: str
+    unit: str
+    per: str
+    always: bool = False
+    """Published as 0 even if no unit ever counted it: its absence would be a doubt."""
+
+
+SERIES: Final = (
+    SeriesMetric("lock_latency", "lock_latency_ms", "ms", MS_PER_NS, LATENCY_STATS),
+    SeriesMetric("lock_service", "lock_service_ms", "ms", MS_PER_NS, LATENCY_STATS),
+    SeriesMetric("lock_wait", "lock_wait_ms", "ms", MS_PER_NS, LATENCY_STATS),
+    SeriesMetric("txn_latency", "txn_latency_ms", "ms", MS_PER_NS, LATENCY_STATS),
+    SeriesMetric("lock_table_bytes", "lock_table_bytes", "B", 1.0, ("max", "p99")),
+)
+
+COUNTERS: Final = (
+    CounterMetric("txns", "txn_per_s", "1/s", "second"),
+    CounterMetric("disk_write_bytes", "disk_write_bytes_per_s", "B/s", "second"),
+    CounterMetric("disk_write_bytes", "disk_write_bytes_per_txn", "B", "transaction"),
+    CounterMetric("fsyncs", "fsync_per_s", "1/s", "second"),
+    CounterMetric("network_bytes", "network_bytes_per_s", "B/s", "second"),
+    CounterMetric("proposals", "proposals_per_txn", "", "transaction"),
+    CounterMetric("raft_entries", "raft_entries_per_txn", "", "transaction"),
+    CounterMetric("lock_rpcs", "lock_rpcs_per_txn", "", "transaction"),
+    CounterMetric("locked_keys", "locked_keys_per_txn", "", "transaction"),
+    CounterMetric("mutations", "mutations_per_txn", "", "transaction"),
+    CounterMetric("prewrite_rpcs", "prewrite_rpcs_per_txn", "", "transaction"),
+    CounterMetric("commit_rpcs", "commit_rpcs_per_txn", "", "transaction"),
+    CounterMetric("statement_retries", "statement_retries", "", "run"),
+    CounterMetric("locks_total", "locks_total", "", "run"),
+    CounterMetric("txn_aborts", "txn_aborts", "", "run", always=True),
+    CounterMetric("locks_lost", "locks_lost", "", "run", always=True),
+    CounterMetric("mutual_exclusion_lost", "mutual_exclusion_lost", "", "run", always=True),
+    CounterMetric("leader_transfers", "leader_transfers", "", "run", always=True),
+    CounterMetric("splits", "splits", "", "run", always=True),
+    CounterMetric("merges", "merges", "", "run", always=True),
+)
+
+HIGHER_IS_BETTER: Final = frozenset({"txn_per_s", "tpmc"})

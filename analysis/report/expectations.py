@@ -1,0 +1,88 @@
+"""A scenario's ``expect``: does it hold, judged on interval ends, with the numbers as reason.
+
+``below`` holds when the whole interval lies below; a claim that one replication cannot support does
+not hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+Row = Mapping[str, Any]
+
+
+class Claim(Protocol):
+    """One entry of ``expect``."""
+
+    metric: str
+    stat: str
+    class_: str
+    variant: str
+    against: str | None
+    below: float | None
+    above: float | None
+
+
+def judge(claims: Sequence[Claim], summary: Mapping[str, Sequence[Row]]) -> list[dict[str, Any]]:
+    """Returns one row per claim and point: ``holds`` and the ``reason``."""
+    return [row for claim in claims for row in _judge_claim(claim, summary)]
+
+
+def _judge_claim(claim: Claim, summary: Mapping[str, Sequence[Row]]) -> list[dict[str, Any]]:
+    found = [row for row in _candidates(claim, summary) if _is_about(row, claim)]
+    if not found:
+        return [_verdict(claim, {}, None, holds=False, reason="no such number in this study")]
+    return [_judge_row(claim, row) for row in found]
+
+
+def _candidates(claim: Claim, summary: Mapping[str, Sequence[Row]]) -> Sequence[Row]:
+    if claim.against is None:
+        return summary["rows"]
+    return [row for row in summary["comparisons"] if row["baseline"] == claim.against]
+
+
+def _is_about(row: Row, claim: Claim) -> bool:
+    named = (claim.variant, claim.metric, claim.class_, claim.stat)
+    at_point = getattr(claim, "at_point", None) or {}
+    return (row["variant"], row["metric"], row["class"], row["stat"]) == named and all(
+        row["point"].get(key) == value for key, value in at_point.items()
+    )
+
+
+def _judge_row(claim: Claim, row: Row) -> dict[str, Any]:
+    value = row["ratio"] if claim.against is not None else row["value"]
+    low, high = row["ci_low"], row["ci_high"]
+    if low is None or high is None:
+        reason = f"{value:.4g} has no interval; run at least two replications"
+        return _verdict(claim, row["point"], value, holds=False, reason=reason)
+    failed = [
+        f"{name} {bound:g}"
+        for name, bound, met in (
+            ("below", claim.below, claim.below is None or high < claim.below),
+            ("above", claim.above, claim.above is None or low > claim.above),
+        )
+        if not met
+    ]
+    reason = f"{value:.4g} [{low:.4g}, {high:.4g}]"
+    if failed:
+        reason += f" is not {' and '.join(failed)}"
+    return _verdict(claim, row["point"], value, holds=not failed, reason=reason)
+
+
+def _verdict(
+    claim: Claim, point: Mapping[str, Any], value: float | None, *, holds: bool, reason: str
+) -> dict[str, Any]:
+    return {
+        "point": dict(point),
+        "metric": claim.metric,
+        "class": claim.class_,
+        "stat": claim.stat,
+        "variant": claim.variant,
+        "against": claim.against,
+        "below": claim.below,
+        "above": claim.above,
+        "value": value,
+        "holds": holds,
+        "reason": reason,
+    }

@@ -1,0 +1,93 @@
+"""``manifest.json``: what made these numbers, so that they can be made again."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Final
+
+from analysis.study.plan import Unit
+from analysis.study.unit_folder import UnitRecord
+
+PACKAGES: Final = ("simpy", "numpy", "pandas", "pyarrow", "pyspark", "scipy", "matplotlib")
+ROOT: Final = Path(__file__).resolve().parents[2]
+
+
+def package_versions() -> dict[str, str]:
+    """Returns the versions of Python and of what computes."""
+    versions = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            versions[package] = "missing"
+    return versions
+
+
+def commit() -> str:
+    """Returns the commit of this tree, with ``+`` if it was changed since; empty if unknown."""
+    command = ["git", "describe", "--always", "--abbrev=12", "--dirty=+", "--exclude=*"]
+    try:
+        said = subprocess.run(  # noqa: S603 - fixed words
+            command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=10
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return said.stdout.strip()
+
+
+def manifest(
+    *,
+    study_name: str,
+    seed: int,
+    done: Mapping[Unit, UnitRecord],
+    failed: Mapping[str, str],
+    reused: int,
+    wall_s: Mapping[str, float],
+    master: str,
+) -> dict[str, Any]:
+    """Returns the manifest's content.
+
+    Args:
+        study_name: the scenario's name.
+        seed: of all random streams.
+        done: finished units.
+        failed: error by unit hash.
+        reused: how many of the finished units were there before.
+        wall_s: seconds by phase.
+        master: where Spark ran.
+    """
+    return {
+        "study": study_name,
+        "command": sys.argv,
+        "commit": commit(),
+        "versions": package_versions(),
+        "host": {"name": platform.node(), "system": platform.platform(), "cpus": _cpus()},
+        "spark_master": master,
+        "seed": seed,
+        "units": {"done": len(done), "reused": reused, "failed": len(failed)},
+        "wall_s": dict(wall_s),
+        "failures": dict(failed),
+        "digests": {unit.unit_hash: record.digests for unit, record in done.items()},
+    }
+
+
+def _cpus() -> int:
+    import os
+
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def invariants(done: Mapping[Unit, UnitRecord], *, checks: bool) -> dict[str, Any]:
+    """Returns how many units were watched by checkers, and every violation with its unit."""
+    violations: Sequence[dict[str, Any]] = [
+        {"unit": unit.unit_hash, "variant": unit.variant, "replication": unit.replication}
+        | {"point": dict(record.point), "what": what}
+        for unit, record in done.items()
+        for what in record.violations
+    ]
+    return {"checked": len(done) if checks else 0, "violations": list(violations)}

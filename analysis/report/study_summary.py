@@ -1,0 +1,66 @@
+"""The whole ``summary.json`` of a study, and its files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from analysis.report.expectations import judge
+from analysis.report.manifest import invariants
+from analysis.report.summary import comparison_rows, summary_rows, variant_values
+from analysis.report.unit_metrics import unit_metrics
+from analysis.study.plan import ResolvedStudy, Unit
+from analysis.study.study_folder import write_text_whole
+from analysis.study.unit_folder import UnitRecord
+
+SUMMARY: Final = "summary.json"
+
+
+def study_summary(
+    study: ResolvedStudy,
+    done: Mapping[Unit, UnitRecord],
+    units: pd.DataFrame,
+    values: pd.DataFrame,
+    wall_s: float,
+) -> dict[str, Any]:
+    """Returns the content of ``summary.json``.
+
+    Args:
+        study: names, points, claims.
+        done: finished units.
+        units: a row a unit, in the order of the plan.
+        values: per-replication sums and quantiles of facts.
+        wall_s: seconds from the command to here.
+    """
+    wide = variant_values(unit_metrics(values, units), units)
+    baseline = next(iter(study.variants))
+    summary: dict[str, Any] = {
+        "study": study.name,
+        "rows": summary_rows(wide, study.points),
+        "comparisons": comparison_rows(wide, study.points, baseline),
+    }
+    checks = bool(getattr(study.scenario(study.points[0], baseline).run, "checks", False))
+    return summary | {
+        "expectations": judge(study.expect, summary),
+        "invariants": invariants(done, checks=checks),
+        "cost": {
+            "wall_s": round(wall_s, 3),
+            "events": int(units["events"].sum()),
+            "transactions": int(units["transactions"].sum()),
+            "simulated_s": float(units["simulated_s"].sum()),
+        },
+    }
+
+
+def write_summary(folder: Path, summary: Mapping[str, Any]) -> None:
+    """Writes ``summary.json`` and its rows as ``summary.parquet``."""
+    write_text_whole(folder / SUMMARY, json.dumps(summary, indent=1) + "\n")
+    rows = pd.DataFrame(summary["rows"])
+    rows["point"] = rows["point"].map(lambda point: json.dumps(point, sort_keys=True))
+    pq.write_table(pa.Table.from_pandas(rows, preserve_index=False), folder / "summary.parquet")

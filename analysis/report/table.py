@@ -1,0 +1,137 @@
+"""The comparison a user reads first: per point, a row a metric, a column a variant, then ratios.
+
+Fits 80 columns for three variants: what does not fit in one table becomes two, values and ratios.
+Plain text when the output is no terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from analysis.report.catalogue import HIGHER_IS_BETTER
+
+Row = Mapping[str, Any]
+Key = tuple[str, str, str]
+
+KEY_METRICS: Final[tuple[tuple[str, Key, float], ...]] = (
+    ("lock latency, mean (ms)", ("lock_latency_ms", "all", "mean"), 1.0),
+    ("lock latency, p50 (ms)", ("lock_latency_ms", "all", "p50"), 1.0),
+    ("lock latency, p99 (ms)", ("lock_latency_ms", "all", "p99"), 1.0),
+    ("lock service, mean (ms)", ("lock_service_ms", "all", "mean"), 1.0),
+    ("txn latency, mean (ms)", ("txn_latency_ms", "all", "mean"), 1.0),
+    ("txn latency, p99 (ms)", ("txn_latency_ms", "all", "p99"), 1.0),
+    ("transactions (1/s)", ("txn_per_s", "all", "mean"), 1.0),
+    ("tpmC (1/min)", ("tpmc", "all", "mean"), 1.0),
+    ("disk writes per txn (KiB)", ("disk_write_bytes_per_txn", "all", "mean"), 1 / 1024),
+    ("disk writes (MB/s)", ("disk_write_bytes_per_s", "all", "mean"), 1e-6),
+    ("fsyncs (1/s)", ("fsync_per_s", "all", "mean"), 1.0),
+    ("network (MB/s)", ("network_bytes_per_s", "all", "mean"), 1e-6),
+    ("proposals per txn", ("proposals_per_txn", "all", "mean"), 1.0),
+    ("lock wait, mean (ms)", ("lock_wait_ms", "all", "mean"), 1.0),
+    ("aborted transactions", ("txn_aborts", "all", "mean"), 1.0),
+)
+
+
+def print_comparison(
+    console: Console, summary: Mapping[str, Any], variants: Sequence[str], points: Sequence[Row]
+) -> None:
+    """Prints every point's table."""
+    for point in points:
+        title = ", ".join(f"{key} = {value}" for key, value in point.items())
+        values = _by_key(row for row in summary["rows"] if row["point"] == point)
+        ratios = _by_key(row for row in summary["comparisons"] if row["point"] == point)
+        _print_point(console, title, variants, values, ratios)
+
+
+def _by_key(rows: Any) -> dict[tuple[str, Key], Row]:
+    return {(row["variant"], (row["metric"], row["class"], row["stat"])): row for row in rows}
+
+
+def _print_point(
+    console: Console,
+    title: str,
+    variants: Sequence[str],
+    values: Mapping[tuple[str, Key], Row],
+    ratios: Mapping[tuple[str, Key], Row],
+) -> None:
+    lines = [line for line in KEY_METRICS if any((name, line[1]) in values for name in variants)]
+    columns = [(name, [value_text(values.get((name, key)), scale) for _, key, scale in lines])
+               for name in variants]  # fmt: skip
+    against = [
+        (f"{name} / {variants[0]}", [ratio_text(ratios.get((name, key))) for _, key, _ in lines])
+        for name in variants[1:]
+    ]
+    labels = [label for label, _, _ in lines]
+    one = _table(title, labels, [*columns, *against])
+    if console.measure(one).maximum <= console.width or not against:
+        console.print(one)
+        return
+    console.print(_table(title, labels, columns))
+    console.print(_table("", labels, against))
+
+
+def _table(title: str, labels: Sequence[str], columns: Sequence[tuple[str, list[Text]]]) -> Table:
+    table = Table(title=title or None, box=box.SIMPLE_HEAD, title_justify="left", padding=(0, 1))
+    table.add_column("", no_wrap=True)
+    for heading, _ in columns:
+        table.add_column(Text(heading), justify="right", no_wrap=True)
+    for index, label in enumerate(labels):
+        table.add_row(label, *(cells[index] for _, cells in columns))
+    return table
+
+
+def value_text(row: Row | None, scale: float) -> Text:
+    """Returns ``1.93 ± 0.04``; without an interval ``1.93 (n=1)``; a dash for no value."""
+    if row is None or row["value"] is None:
+        return Text("-", style="dim")
+    value = row["value"] * scale
+    if row["ci_high"] is None:
+        return Text(f"{short(value)} (n={row['replications']})")
+    half = (row["ci_high"] - row["ci_low"]) / 2 * scale
+    return Text(f"{_like(value, half)} ± {_small(half)}")
+
+
+def ratio_text(row: Row | None) -> Text:
+    """Returns ``0.512 [0.49, 0.53]``, green or red when the interval excludes 1."""
+    if row is None or row["ratio"] is None:
+        return Text("-", style="dim")
+    if row["ci_low"] is None:
+        return Text(f"{row['ratio']:.3f} (n=1)")
+    text = f"{row['ratio']:.3f} [{row['ci_low']:.3f}, {row['ci_high']:.3f}]"
+    return Text(text, style=_verdict_style(row))
+
+
+def _verdict_style(row: Row) -> str:
+    if row["ci_low"] <= 1.0 <= row["ci_high"]:
+        return ""
+    improved = (row["ratio"] > 1.0) == (row["metric"] in HIGHER_IS_BETTER)
+    return "green" if improved else "red"
+
+
+def short(value: float) -> str:
+    """Returns a number with three or four telling digits, and thousands set apart."""
+    size = abs(value)
+    if size >= 100:
+        return f"{value:,.0f}"
+    if size >= 10:
+        return f"{value:.1f}"
+    if size >= 1:
+        return f"{value:.2f}"
+    return f"{value:.3f}" if size else "0"
+
+
+def _small(half: float) -> str:
+    return f"{half:,.0f}" if half >= 10 else f"{half:.2g}"
+
+
+def _like(value: float, half: float) -> str:
+    """Returns the value with as many decimals as its half width shows."""
+    shown = _small(half)
+    decimals = len(shown.partition(".")[2]) if "e" not in shown else 4
+    return f"{value:,.{min(decimals, 4)}f}"

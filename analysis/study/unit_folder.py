@@ -1,0 +1,114 @@
+"""A unit's folder: facts, ``unit.json``, and the promise that both are whole.
+
+A unit is written into a sibling with a temporary name and renamed when everything is on disk, so a
+folder under its own name is complete. Its digests are checked before it is used again; a folder
+that does not agree with them is run anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Final
+from uuid import uuid4
+
+from analysis.study.parquet_sink import ParquetSink
+from sim.record.facts import TABLES, FactSink
+
+UNIT_FILE: Final = "unit.json"
+TEMPORARY_PREFIX: Final = ".writing-"
+
+
+@dataclass(frozen=True, slots=True)
+class UnitRecord:
+    """What ``unit.json`` says beside the facts."""
+
+    unit_hash: str
+    variant: str
+    replication: int
+    point: dict[str, object]
+    window_ns: int
+    simulated_ns: int
+    warmup_windows: int
+    """Windows to leave out at the start."""
+    stationary: bool
+    """False if no warm-up within the first half makes the rest look settled."""
+    events: int
+    transactions: int
+    violations: list[str]
+    wall_s: float
+    cpu_s: float
+    digests: dict[str, str] = field(default_factory=dict)
+    """SHA-256 of each fact file."""
+
+
+def file_digest(path: Path) -> str:
+    """Returns the SHA-256 of a file in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def fact_digests(folder: Path) -> dict[str, str]:
+    """Returns the digest of every fact file in a unit's folder."""
+    return {table: file_digest(folder / f"{table}.parquet") for table in TABLES}
+
+
+def write_unit(
+    units_dir: Path, unit_hash: str, run: Callable[[FactSink, Callable[[], Path]], UnitRecord]
+) -> UnitRecord:
+    """Runs a unit into a temporary folder and gives it its name when it is whole.
+
+    Args:
+        units_dir: ``results/<study>/units``.
+        unit_hash: name of the folder to be.
+        run: writes facts into the sink, and returns the record without digests. Its second
+            argument closes the sink and returns the folder, for whoever reads the facts back.
+
+    Raises:
+        OSError: if the folder cannot be written.
+    """
+    temporary = units_dir / f"{TEMPORARY_PREFIX}{unit_hash}-{uuid4().hex[:8]}"
+    temporary.mkdir(parents=True)
+    try:
+        with ParquetSink(temporary) as sink:
+            record = run(sink, partial(_closed, sink, temporary))
+        record = UnitRecord(**{**asdict(record), "digests": fact_digests(temporary)})
+        _write_json(temporary / UNIT_FILE, asdict(record))
+        _put_in_place(temporary, units_dir / unit_hash)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return record
+
+
+def _closed(sink: ParquetSink, folder: Path) -> Path:
+    sink.close()
+    return folder
+
+
+def _put_in_place(temporary: Path, final: Path) -> None:
+    if final.exists():
+        shutil.rmtree(final)
+    os.replace(temporary, final)
+
+
+def _write_json(path: Path, content: dict[str, object]) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        json.dump(content, file, indent=1, sort_keys=True)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def read_unit(folder: Path) -> UnitRecord | None:
+    """Returns the record of a finished unit, or None if the folder is missing, cut or changed."""
+    try:
+        content = json.loads((folder / UNIT_FILE).read_text(encoding="utf-8"))
+        record = UnitRecord(**content)
+        return record if record.digests == fact_digests(folder) else None
+    except (OSError, ValueError, TypeError):
+        return None

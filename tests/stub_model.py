@@ -1,0 +1,171 @@
+"""A stand-in for the model: pseudo facts, deterministic, with known ratios between variants.
+
+Lock latencies are lognormal draws shared by all variants (common random numbers) and scaled by the
+variant's factor, so the ratio of means is that factor and every pair agrees on it. The first two
+windows are slower and carry fewer transactions: a warm-up.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sim.record import FactSink, Recorder
+
+FACTORS = {"sync": 2.0, "pipelined": 1.0, "in_memory": 0.5}
+PROPOSED = {"sync": 1.0, "pipelined": 1.0, "in_memory": 0.0}
+STATIONS = {"network": 0.3, "scheduler": 0.2, "store_pollers": 0.35, "disk": 0.15}
+LOCKS_PER_TXN = 5
+WARMUP_WINDOWS = 2
+
+
+@dataclass(frozen=True)
+class StubRun:
+    """Times of a stub scenario."""
+
+    seed: int = 1
+    warmup_ns: int | None = 200_000_000
+    measure_ns: int = 2_000_000_000
+    replications: int = 3
+    window_ns: int = 100_000_000
+    checks: bool = True
+
+
+@dataclass(frozen=True)
+class StubScenario:
+    """One variant at one point."""
+
+    variant: str
+    threads: int
+    run: StubRun
+
+
+@dataclass(frozen=True)
+class StubClaim:
+    """One entry of ``expect``."""
+
+    metric: str
+    variant: str
+    stat: str = "mean"
+    class_: str = "all"
+    against: str | None = None
+    below: float | None = None
+    above: float | None = None
+
+
+@dataclass(frozen=True)
+class StubStudy:
+    """Satisfies ``analysis.study.plan.ResolvedStudy``."""
+
+    name: str = "stub"
+    run: StubRun = StubRun()
+    variants: dict[str, None] = field(
+        default_factory=lambda: dict.fromkeys(("pipelined", "sync", "in_memory"))
+    )
+    points: tuple[dict[str, Any], ...] = ({},)
+    expect: tuple[StubClaim, ...] = ()
+
+    def scenario(self, point: dict[str, Any], variant: str) -> StubScenario:
+        """Returns the scenario of a unit."""
+        return StubScenario(variant, point.get("workload.threads", 50), self.run)
+
+    def config_hash(self, point: dict[str, Any], variant: str, replication: int) -> str:
+        """Returns a readable stand-in for a hash."""
+        threads = point.get("workload.threads", 50)
+        return f"{variant}-{threads}-{replication}-{self.run.seed}"
+
+    def resolved_yaml(self) -> str:
+        """Returns something to write."""
+        return "about: stub\n"
+
+
+@dataclass(frozen=True)
+class StubResult:
+    """Satisfies ``UnitResult``."""
+
+    events: int
+    transactions: int
+    simulated_ns: int
+    violations: list[str]
+
+
+def run_unit(scenario: StubScenario, replication: int, sink: FactSink) -> StubResult:
+    """Leaves pseudo facts for one unit."""
+    run = scenario.run
+    draws = np.random.Generator(np.random.Philox(key=[run.seed, replication]))
+    recorder = Recorder(run.window_ns, sink)
+    windows = ((run.warmup_ns or 0) + run.measure_ns) // run.window_ns
+    transactions = sum(_window(recorder, scenario, draws, window) for window in range(windows))
+    recorder.close(windows * run.window_ns)
+    return StubResult(transactions * 40, transactions, windows * run.window_ns, [])
+
+
+def _window(
+    recorder: Recorder, scenario: StubScenario, draws: np.random.Generator, window: int
+) -> int:
+    slow = 3.0 if window < WARMUP_WINDOWS else 1.0
+    commits = int(draws.poisson(scenario.threads / slow))
+    unit_draws = draws.lognormal(13.5, 0.6, commits * LOCKS_PER_TXN)
+    variant = scenario.variant
+    latencies = [int(draw * slow * FACTORS[variant]) for draw in unit_draws.tolist()]
+    _record_locks(recorder, variant, latencies)
+    _record_transactions(recorder, variant, commits, sum(latencies))
+    recorder.roll((window + 1) * scenario.run.window_ns)
+    return commits
+
+
+def _record_locks(recorder: Recorder, variant: str, latencies: list[int]) -> None:
+    latency = recorder.series("lock_latency", variant)
+    service = recorder.series("lock_service", variant)
+    for value in latencies:
+        latency.add(value)
+        service.add(value // 2)
+    for station, share in STATIONS.items():
+        spent = int(sum(latencies) * share)
+        recorder.counter("lock_station_ns", f"{variant}/{station}").value += spent
+    recorder.counter("locks_total", variant).value += len(latencies)
+
+
+def _record_transactions(recorder: Recorder, variant: str, commits: int, locked_ns: int) -> None:
+    recorder.counter("txns", "new_order").value += commits // 2
+    recorder.counter("txns", "payment").value += commits - commits // 2
+    for _ in range(commits):
+        recorder.series("txn_latency", "new_order").add(10_000_000 + locked_ns // max(commits, 1))
+    written = recorder.counter
+    written("disk_write_bytes", "raft_log/lock").value += int(9_000 * commits * PROPOSED[variant])
+    written("disk_write_bytes", "raft_log/prewrite").value += 20_000 * commits
+    written("disk_write_bytes", "kv_wal/commit").value += 16_000 * commits
+    written("disk_write_bytes", "flush/commit").value += 30_000 * commits
+    written("fsyncs", "raft").value += commits * 6
+    written("lock_rpcs").value += commits * LOCKS_PER_TXN
+    written("busy_ns", "store-1/store_pollers").value += 70_000_000
+    written("capacity_ns", "store-1/store_pollers").value += 100_000_000
+    written("busy_ns", "store-1/disk").value += 30_000_000
+    written("capacity_ns", "store-1/disk").value += 100_000_000
+
+
+def fail_in_memory(scenario: StubScenario, replication: int, sink: FactSink) -> StubResult:
+    """Fails one variant's units after some facts."""
+    if scenario.variant == "in_memory":
+        Recorder(scenario.run.window_ns, sink).close(0)
+        raise ValueError("no such disk")
+    return run_unit(scenario, replication, sink)
+
+
+def run_slowly(scenario: StubScenario, replication: int, sink: FactSink) -> StubResult:
+    """Takes half a second, so that a test can interrupt it."""
+    time.sleep(0.5)
+    return run_unit(scenario, replication, sink)
+
+
+def kill_worker_once(scenario: StubScenario, replication: int, sink: FactSink) -> StubResult:
+    """Kills its own process the first time, as a lost executor would."""
+    marker = os.environ["PESSIM_STUB_MARKER"]
+    if not os.path.exists(marker):
+        open(marker, "w").close()
+        os._exit(9)
+    return run_unit(scenario, replication, sink)
