@@ -1,0 +1,200 @@
+"""A mix written in the scenario: tables of rows with integer handles, transactions of statements.
+
+Four verbs. ``read`` is a point get, or a batch of them. ``lock`` is ``SELECT ... FOR UPDATE`` by
+primary key: one lock request brings the rows. ``update`` writes the rows the transaction has
+locked in that table where it names no number of rows, and otherwise draws, locks and writes rows
+of its own. ``insert`` appends rows. A part of the draws can go to the first ``hot_rows`` rows of a
+table, which is how a hot row or a hot range is said.
+
+A transaction that is one ``update`` in auto-commit is tried optimistically, as TiDB does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final, Literal
+
+from sim.protocol.keys import record_prefix, row_key
+from sim.protocol.mvcc import PUT
+from sim.protocol.percolator import Mutation
+from sim.workload.layout import Segment, Table, stored_bytes
+from sim.workload.script import Script
+from sim.workload.statement import Read, ReadKind, Statement
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sim.streams import Stream, Streams
+
+Verb = Literal["read", "lock", "update", "insert"]
+
+FIRST_TABLE: Final = 100
+_ROW_KEY_BYTES: Final = 19
+
+
+@dataclass(frozen=True, slots=True)
+class TableSpec:
+    """One table: rows 1 to ``rows``, each with a value of ``row_bytes``."""
+
+    name: str
+    rows: int
+    row_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class StatementSpec:
+    """One statement of a transaction.
+
+    Attributes:
+        verb: what it does.
+        table: name of its table.
+        rows: how many different rows; None with ``update``: those already locked in the table.
+        hot_rows: the first rows of the table, which ``hot_fraction`` of the draws go to.
+        hot_fraction: 0 for a uniform choice among all rows.
+    """
+
+    verb: Verb
+    table: str
+    rows: int | None = 1
+    hot_rows: int = 0
+    hot_fraction: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionSpec:
+    """One kind of transaction.
+
+    Attributes:
+        name: its class.
+        weight: share of the mix, relative to the others.
+        statements: in order.
+        autocommit: a single statement outside BEGIN.
+    """
+
+    name: str
+    weight: float
+    statements: tuple[StatementSpec, ...]
+    autocommit: bool = False
+
+
+class CustomWorkload:
+    """Draws transactions of a mix for any number of clients."""
+
+    __slots__ = (
+        "_clients",
+        "_next_row",
+        "_specs",
+        "_streams",
+        "_table_ids",
+        "_tables",
+        "_thresholds",
+        "classes",
+    )
+
+    def __init__(
+        self,
+        tables: Sequence[TableSpec],
+        transactions: Sequence[TransactionSpec],
+        streams: Streams,
+    ) -> None:
+        weight = sum(spec.weight for spec in transactions)
+        assert weight > 0, "a mix needs a transaction with a weight above 0"
+        self.classes = tuple(spec.name for spec in transactions)
+        self._specs = tuple(transactions)
+        self._thresholds = [part / weight for part in accumulate(t.weight for t in transactions)]
+        self._tables = {table.name: table for table in tables}
+        self._table_ids = {table.name: FIRST_TABLE + 2 * n for n, table in enumerate(tables)}
+        self._next_row = {table.name: table.rows for table in tables}
+        self._streams = streams
+        self._clients: dict[int, Stream] = {}
+
+    def tables(self) -> tuple[Table, ...]:
+        """Returns the tables in key order, which is the order they were given in."""
+        return tuple(_table(table, self._table_ids[table.name]) for table in self._tables.values())
+
+    def transaction(self, client_id: int) -> Script:
+        """Draws the next transaction of one client from that client's own stream."""
+        stream = self._clients.get(client_id)
+        if stream is None:
+            stream = self._streams.stream(f"client-{client_id}/txn")
+            self._clients[client_id] = stream
+        spec = self._drawn_spec(stream.random())
+        held: dict[str, list[int]] = {}
+        script = [self._statement(stream, statement, held) for statement in spec.statements]
+        if spec.autocommit:
+            for statement in script:
+                _read_what_is_locked(statement)
+        return Script(spec.name, script, spec.autocommit)
+
+    def _drawn_spec(self, chance: float) -> TransactionSpec:
+        for spec, threshold in zip(self._specs, self._thresholds, strict=True):
+            if chance < threshold:
+                return spec
+        return self._specs[-1]
+
+    def _statement(
+        self, stream: Stream, spec: StatementSpec, held: dict[str, list[int]]
+    ) -> Statement:
+        """Draws the rows of one statement; ``held`` are the rows locked so far, by table."""
+        own = held.setdefault(spec.table, [])
+        if spec.verb == "insert":
+            return self._insert(spec, own)
+        rows = own if spec.rows is None else self._rows(stream, spec, spec.rows)
+        keys = self._keys(spec.table, rows)
+        if spec.verb == "read":
+            kind = ReadKind.GET if len(keys) == 1 else ReadKind.BATCH_GET
+            return Statement(f"SELECT {spec.table}", (Read(kind, keys, len(keys)),))
+        fresh = [row for row in rows if row not in own]
+        own.extend(fresh)
+        locks = self._keys(spec.table, fresh)
+        if spec.verb == "lock":
+            label = f"SELECT {spec.table} FOR UPDATE"
+            return Statement(label, (), locks, returns_values=True)
+        size_bytes = self._tables[spec.table].row_bytes
+        writes = tuple([Mutation(key, PUT, size_bytes) for key in keys])
+        return Statement(f"UPDATE {spec.table}", (), locks, writes, returns_values=True)
+
+    def _insert(self, spec: StatementSpec, own: list[int]) -> Statement:
+        first = self._next_row[spec.table] + 1
+        rows = list(range(first, first + (spec.rows or 1)))
+        self._next_row[spec.table] = rows[-1]
+        own.extend(rows)
+        keys = self._keys(spec.table, rows)
+        size_bytes = self._tables[spec.table].row_bytes
+        writes = tuple([Mutation(key, PUT, size_bytes) for key in keys])
+        return Statement(f"INSERT {spec.table}", (), keys, writes, insert=True)
+
+    def _rows(self, stream: Stream, spec: StatementSpec, count: int) -> list[int]:
+        """Draws different rows; a hot part that is used up is drawn around."""
+        all_rows = self._tables[spec.table].rows
+        rows: list[int] = []
+        while len(rows) < min(count, all_rows):
+            hot = spec.hot_fraction > 0 and stream.random() < spec.hot_fraction
+            span = spec.hot_rows if hot and len(rows) < spec.hot_rows else all_rows
+            row = int(stream.random() * span) + 1
+            if row not in rows:
+                rows.append(row)
+        return rows
+
+    def _keys(self, table: str, rows: Sequence[int]) -> tuple[bytes, ...]:
+        table_id = self._table_ids[table]
+        return tuple([row_key(table_id, row) for row in rows])
+
+
+def _read_what_is_locked(statement: Statement) -> None:
+    """An optimistic try reads its rows, since no lock request brings them."""
+    if statement.lock_keys and not statement.insert:
+        kind = ReadKind.GET if len(statement.lock_keys) == 1 else ReadKind.BATCH_GET
+        statement.reads = (Read(kind, statement.lock_keys, len(statement.lock_keys)),)
+
+
+def _table(spec: TableSpec, table_id: int) -> Table:
+    rows = Segment(
+        spec.name,
+        record_prefix(table_id),
+        rows=spec.rows,
+        row_bytes=stored_bytes(_ROW_KEY_BYTES, spec.row_bytes),
+        key_of_row=lambda row: row_key(table_id, row + 1),
+    )
+    return Table(spec.name, record_prefix(table_id)[:-2], (rows,))
