@@ -2,14 +2,15 @@
 
 A queue is ordered by ``start_ts``: the oldest transaction is woken first, whoever came first. In
 legacy mode the woken one goes back to its client, and the others that were queued by then follow
-after ``wake-up-delay-duration``; a resumable one (fair locking) is run again in place.
+``wake-up-delay-duration`` after the latest wake-up; a resumable one (fair locking) is run again in
+place, and its own release wakes the next.
 
 Source: tikv/tikv src/storage/lock_manager/lock_waiting_queue.rs.
 """
 
 from heapq import heappop, heappush
 
-from sim.protocol.mvcc import Lock
+from sim.protocol.records import Lock
 
 
 class LockWaitEntry:
@@ -19,10 +20,11 @@ class LockWaitEntry:
         lock_holder: the lock it met.
         token: whatever the driver needs to find the request again.
         resumable: may be run again in place (``allow_lock_with_conflict``).
+        wake_ups: value of ``LockWaitQueues.mark`` when it was queued first.
         queued: False once it has been woken or cancelled.
     """
 
-    __slots__ = ("key", "lock_holder", "order", "queued", "resumable", "start_ts", "token")
+    __slots__ = ("key", "lock_holder", "queued", "resumable", "start_ts", "token", "wake_ups")
 
     def __init__(
         self, key: bytes, start_ts: int, lock_holder: Lock, token: int, *, resumable: bool = False
@@ -32,59 +34,81 @@ class LockWaitEntry:
         self.lock_holder = lock_holder
         self.token = token
         self.resumable = resumable
-        self.order = 0
+        self.wake_ups = -1
         self.queued = False
+
+    def __repr__(self) -> str:
+        return f"{self.start_ts}{'r' if self.resumable else ''}"
+
+
+class _Queue:
+    """The queue of one key; exists while somebody waits."""
+
+    __slots__ = ("heap", "live", "mark")
+
+    def __init__(self) -> None:
+        self.heap: list[tuple[int, int, LockWaitEntry]] = []
+        self.live = 0
+        self.mark = -1
 
 
 class LockWaitQueues:
     """The queues of one store.
 
+    After a release that woke a legacy request while others wait, the driver takes ``mark``, lets
+    the wake-up delay pass, and calls ``pop_delayed`` with it. A later wake-up on the same key makes
+    the mark stale: the delay begins anew.
+
     Attributes:
-        mark: count of pushes so far; taken at a release, it tells ``pop_delayed`` who was queued
-            by then.
+        mark: number of legacy wake-ups so far, on all keys.
     """
 
-    __slots__ = ("_heaps", "_live", "mark")
+    __slots__ = ("_pushes", "_queues", "mark")
 
     def __init__(self) -> None:
         self.mark = 0
-        self._heaps: dict[bytes, list[tuple[int, int, LockWaitEntry]]] = {}
-        self._live: dict[bytes, int] = {}
+        self._pushes = 0
+        self._queues: dict[bytes, _Queue] = {}
 
     def push(self, entry: LockWaitEntry) -> None:
-        """Queues a request."""
-        assert not entry.queued, "a request waits for one key at a time"
-        self.mark += 1
-        entry.order = self.mark
+        """Queues a request; one that was woken and must wait again keeps its seniority."""
+        assert not entry.queued, f"{entry} waits already"
+        queue = self._queues.get(entry.key)
+        if queue is None:
+            queue = self._queues[entry.key] = _Queue()
+        if entry.wake_ups < 0:
+            entry.wake_ups = self.mark
         entry.queued = True
-        heap = self._heaps.setdefault(entry.key, [])
-        heappush(heap, (entry.start_ts, entry.order, entry))
-        self._live[entry.key] = self._live.get(entry.key, 0) + 1
+        self._pushes += 1
+        heappush(queue.heap, (entry.start_ts, self._pushes, entry))
+        queue.live += 1
 
     def pop_for_release(self, key: bytes) -> tuple[LockWaitEntry | None, int]:
         """Returns the oldest transaction's request, and how many others still wait for ``key``."""
-        if key not in self._heaps:
+        queue = self._queues.get(key)
+        if queue is None:
             return None, 0
-        entry = self._pop(key)
-        return entry, self._live.get(key, 0)
+        entry = self._pop(key, queue)
+        if not entry.resumable:
+            self.mark += 1
+            queue.mark = self.mark
+        return entry, queue.live
 
     def pop_delayed(self, key: bytes, mark: int) -> list[LockWaitEntry]:
-        """Returns those still waiting that were queued by ``mark``, oldest first.
+        """Returns whom the delay after wake-up ``mark`` was for, oldest transaction first.
 
-        A resumable request ends the list: it is run in place, and its release wakes the next.
+        The list ends before a request that came after the wake-up, and after a resumable one.
         """
         woken: list[LockWaitEntry] = []
-        later: list[LockWaitEntry] = []
-        while key in self._heaps:
-            entry = self._pop(key)
-            if entry.order > mark:
-                later.append(entry)
-                continue
+        queue = self._queues.get(key)
+        if queue is None or queue.mark != mark:
+            return woken
+        queue.mark = -1
+        while queue.live and _front(queue).wake_ups < mark:
+            entry = self._pop(key, queue)
             woken.append(entry)
             if entry.resumable:
                 break
-        for entry in later:
-            self._put_back(entry)
         return woken
 
     def cancel(self, entry: LockWaitEntry) -> bool:
@@ -92,31 +116,39 @@ class LockWaitQueues:
         if not entry.queued:
             return False
         entry.queued = False
-        self._leave(entry.key)
+        self._leave(entry.key, self._queues[entry.key])
         return True
 
     def waiters(self, key: bytes) -> list[LockWaitEntry]:
         """Returns the requests that wait for ``key``, in the order they would be woken."""
-        return [entry for _, _, entry in sorted(self._heaps.get(key, ())) if entry.queued]
+        queue = self._queues.get(key)
+        if queue is None:
+            return []
+        return [entry for _, _, entry in sorted(queue.heap) if entry.queued]
 
     def __len__(self) -> int:
-        return sum(self._live.values())
+        return sum(queue.live for queue in self._queues.values())
 
-    def _pop(self, key: bytes) -> LockWaitEntry:
-        heap = self._heaps[key]
-        while True:
-            entry = heappop(heap)[2]
-            if entry.queued:
-                entry.queued = False
-                self._leave(key)
-                return entry
+    def __str__(self) -> str:
+        lines = [f"{key.decode()}: waiting {self.waiters(key)}" for key in sorted(self._queues)]
+        return "\n".join(lines) or "nobody waits"
 
-    def _put_back(self, entry: LockWaitEntry) -> None:
-        entry.queued = True
-        heappush(self._heaps.setdefault(entry.key, []), (entry.start_ts, entry.order, entry))
-        self._live[entry.key] = self._live.get(entry.key, 0) + 1
+    def _pop(self, key: bytes, queue: _Queue) -> LockWaitEntry:
+        entry = _front(queue)
+        heappop(queue.heap)
+        entry.queued = False
+        self._leave(key, queue)
+        return entry
 
-    def _leave(self, key: bytes) -> None:
-        self._live[key] -= 1
-        if not self._live[key]:
-            del self._live[key], self._heaps[key]
+    def _leave(self, key: bytes, queue: _Queue) -> None:
+        queue.live -= 1
+        if not queue.live:
+            del self._queues[key]
+
+
+def _front(queue: _Queue) -> LockWaitEntry:
+    """Returns the first request that has not been cancelled, dropping those that were."""
+    heap = queue.heap
+    while not heap[0][2].queued:
+        heappop(heap)
+    return heap[0][2]

@@ -1,158 +1,46 @@
 """One region's lock and write column families, as all its replicas see them after apply.
 
-Records are values: a ``Lock`` or a ``Write`` that has been put is never changed, so the keys of one
-command may share one lock object. Versions of a key are a chain, newest first. Long values are
-counted (default CF) but not stored apart: the record carries them.
+Versions of a key are a chain, newest first. What no running transaction can see is dropped: the
+driver says how far (``safe_ts``), and counts a transaction as running until its last lock is gone.
 
-Source: tikv/tikv components/txn_types/src/{lock,write}.rs, src/storage/mvcc/reader/reader.rs.
+Source: tikv/tikv src/storage/mvcc/reader/reader.rs, src/storage/txn/actions/gc.rs.
 """
 
 from collections import deque
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from sim.protocol.encoding import NO_VALUE, LockFormat, RecordSizes, lock_format
+from sim.protocol.encoding import LockFormat, lock_format
+from sim.protocol.records import (
+    DELETE,
+    INSERT,
+    KIND_NAMES,
+    LOCK,
+    LOCK_ONLY,
+    PESSIMISTIC,
+    PUT,
+    ROLLBACK,
+    Lock,
+    Write,
+    physical_ms,
+)
 
 if TYPE_CHECKING:
     from sim.protocol.write_batch import WriteBatch
 
-PUT: Final = 1
-DELETE: Final = 2
-LOCK: Final = 3
-ROLLBACK: Final = 4
-PESSIMISTIC: Final = 5
-INSERT: Final = 6
-
-LOCK_ONLY: Final = LOCK
-"""A 2PC lock on a key that was locked but not written (``Op_Lock``)."""
-
-KIND_NAMES: Final = {
-    PUT: "PUT",
-    DELETE: "DELETE",
-    LOCK: "LOCK",
-    ROLLBACK: "ROLLBACK",
-    PESSIMISTIC: "PESSIMISTIC",
-    INSERT: "INSERT",
-}
-
-
-def physical_ms(ts: int) -> int:
-    """Returns the milliseconds of a TSO timestamp; its low 18 bits are a logical counter."""
-    return ts >> 18
-
-
-class Lock:
-    """A lock on one key: pessimistic, or of a transaction that has been prewritten.
-
-    Attributes:
-        kind: PESSIMISTIC, PUT, DELETE or LOCK_ONLY; the last three become a write of that kind.
-        value_bytes: length of the new value; NO_VALUE when there is none.
-        value: opaque payload of the new value, or None.
-        secondaries: keys of an async-commit transaction; on its primary lock only.
-        sizes: bytes of this key's records.
-    """
-
-    __slots__ = (
-        "for_update_ts",
-        "kind",
-        "min_commit_ts",
-        "primary",
-        "secondaries",
-        "sizes",
-        "start_ts",
-        "ttl_ms",
-        "use_async_commit",
-        "value",
-        "value_bytes",
-    )
-
-    def __init__(  # noqa: PLR0913 - a record with TiKV's fields
-        self,
-        kind: int,
-        primary: bytes,
-        start_ts: int,
-        ttl_ms: int,
-        for_update_ts: int,
-        min_commit_ts: int,
-        sizes: RecordSizes,
-        value_bytes: int = NO_VALUE,
-        value: object = None,
-        use_async_commit: bool = False,  # noqa: FBT001, FBT002
-        secondaries: tuple[bytes, ...] | None = None,
-    ) -> None:
-        self.kind = kind
-        self.primary = primary
-        self.start_ts = start_ts
-        self.ttl_ms = ttl_ms
-        self.for_update_ts = for_update_ts
-        self.min_commit_ts = min_commit_ts
-        self.sizes = sizes
-        self.value_bytes = value_bytes
-        self.value = value
-        self.use_async_commit = use_async_commit
-        self.secondaries = secondaries
-
-    def with_ttl(self, ttl_ms: int) -> "Lock":
-        """Returns this lock with another time to live."""
-        return self._with(ttl_ms, self.min_commit_ts)
-
-    def with_min_commit_ts(self, min_commit_ts: int) -> "Lock":
-        """Returns this lock with another smallest commit_ts."""
-        return self._with(self.ttl_ms, min_commit_ts)
-
-    def _with(self, ttl_ms: int, min_commit_ts: int) -> "Lock":
-        return Lock(
-            self.kind,
-            self.primary,
-            self.start_ts,
-            ttl_ms,
-            self.for_update_ts,
-            min_commit_ts,
-            self.sizes,
-            self.value_bytes,
-            self.value,
-            self.use_async_commit,
-            self.secondaries,
-        )
-
-    def __repr__(self) -> str:
-        return (
-            f"Lock({KIND_NAMES[self.kind]} start_ts={self.start_ts} primary={self.primary!r} "
-            f"ttl_ms={self.ttl_ms} for_update_ts={self.for_update_ts} "
-            f"min_commit_ts={self.min_commit_ts})"
-        )
-
-
-class Write:
-    """One version of a key, or the record of a rollback (``commit_ts == start_ts``)."""
-
-    __slots__ = (
-        "commit_ts",
-        "has_overlapped_rollback",
-        "kind",
-        "prev",
-        "start_ts",
-        "value",
-        "value_bytes",
-    )
-
-    def __init__(
-        self,
-        kind: int,
-        start_ts: int,
-        commit_ts: int,
-        value_bytes: int = NO_VALUE,
-        value: object = None,
-    ) -> None:
-        self.kind = kind
-        self.start_ts = start_ts
-        self.commit_ts = commit_ts
-        self.value_bytes = value_bytes
-        self.value = value
-        self.prev: Write | None = None
-        self.has_overlapped_rollback = False
-
-    def __repr__(self) -> str:
-        return f"Write({KIND_NAMES[self.kind]} {self.start_ts}->{self.commit_ts})"
+__all__ = [
+    "DELETE",
+    "INSERT",
+    "KIND_NAMES",
+    "LOCK",
+    "LOCK_ONLY",
+    "PESSIMISTIC",
+    "PUT",
+    "ROLLBACK",
+    "Lock",
+    "Mvcc",
+    "Write",
+    "physical_ms",
+]
 
 
 class Mvcc:
@@ -160,12 +48,15 @@ class Mvcc:
 
     Args:
         lock_records: format of lock records, which gives their sizes.
+        keep_rows: keep the newest version of a row although it carries no payload. A study leaves
+            this off: its rows were never loaded either, and memory stays flat.
     """
 
-    __slots__ = ("_garbage", "lock_format", "locks", "writes")
+    __slots__ = ("_garbage", "keep_rows", "lock_format", "locks", "writes")
 
-    def __init__(self, lock_records: LockFormat | None = None) -> None:
+    def __init__(self, lock_records: LockFormat | None = None, *, keep_rows: bool = False) -> None:
         self.lock_format = lock_records or lock_format("v8.5")
+        self.keep_rows = keep_rows
         self.locks: dict[bytes, Lock] = {}
         self.writes: dict[bytes, Write] = {}
         self._garbage: deque[tuple[bytes, Write]] = deque()
@@ -213,30 +104,64 @@ class Mvcc:
                     write.prev = head
                     writes[key] = write
                 else:
-                    _insert_older(writes, key, head, write)
+                    self._insert_older(key, head, write)
             self._garbage.extend(batch.write_puts)
 
     def collect_garbage(self, safe_ts: int) -> None:
-        """Drops versions that no transaction with ``start_ts >= safe_ts`` can see."""
+        """Drops what no transaction with ``start_ts >= safe_ts`` can see.
+
+        Each version is looked at once, when it becomes older than ``safe_ts``.
+        """
         garbage = self._garbage
-        writes = self.writes
         while garbage and garbage[0][1].commit_ts < safe_ts:
             key, write = garbage.popleft()
-            if writes.get(key) is write:
+            if write.kind <= DELETE:
                 write.prev = None
-                if write.value is None:
-                    del writes[key]
+            if self.writes.get(key) is write:
+                self._trim(key, write)
 
+    def split_off(self, split_key: bytes) -> "Mvcc":
+        """Moves the records of all keys from ``split_key`` on into a region of their own."""
+        right = Mvcc(self.lock_format, keep_rows=self.keep_rows)
+        for key in [key for key in self.locks if key >= split_key]:
+            right.locks[key] = self.locks.pop(key)
+        for key in [key for key in self.writes if key >= split_key]:
+            right.writes[key] = self.writes.pop(key)
+        garbage, self._garbage = self._garbage, deque()
+        for key, write in garbage:
+            (right if key >= split_key else self)._garbage.append((key, write))
+        return right
 
-def _insert_older(writes: dict[bytes, Write], key: bytes, head: Write, write: Write) -> None:
-    """Puts a record below a newer one: rollbacks of old transactions come late."""
-    if head.commit_ts == write.commit_ts:
-        write.prev = head.prev
-        writes[key] = write
-        return
-    newer = head
-    while newer.prev is not None and newer.prev.commit_ts > write.commit_ts:
-        newer = newer.prev
-    older = newer.prev
-    write.prev = older.prev if older is not None and older.commit_ts == write.commit_ts else older
-    newer.prev = write
+    def absorb(self, source: "Mvcc") -> None:
+        """Takes over the records of a region that is merged into this one."""
+        self.locks.update(source.locks)
+        self.writes.update(source.writes)
+        both = [*self._garbage, *source._garbage]
+        self._garbage = deque(sorted(both, key=lambda item: item[1].commit_ts))
+
+    def _insert_older(self, key: bytes, head: Write, write: Write) -> None:
+        """Puts a record below newer ones, or over the one of the same commit_ts."""
+        newer: Write | None = None
+        at: Write | None = head
+        while at is not None and at.commit_ts > write.commit_ts:
+            newer, at = at, at.prev
+        if at is not None and at.commit_ts == write.commit_ts:
+            if at.kind == ROLLBACK and write.kind != ROLLBACK:
+                write.has_overlapped_rollback = True
+            at = at.prev
+        write.prev = at
+        if newer is None:
+            self.writes[key] = write
+        else:
+            newer.prev = write
+
+    def _trim(self, key: bytes, head: Write) -> None:
+        """Drops the newest record of a key, and those below, as far as they say nothing."""
+        write: Write | None = head
+        while write is not None and write.kind > DELETE:
+            write = write.prev
+        kept = write is not None and write.kind != DELETE
+        if kept and write is not None and (self.keep_rows or write.value is not None):
+            self.writes[key] = write
+        else:
+            del self.writes[key]

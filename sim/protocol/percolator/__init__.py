@@ -26,6 +26,7 @@ from sim.protocol.percolator.errors import (
     WriteConflict,
 )
 from sim.protocol.percolator.prewrite import Mutation, Prewritten, prewrite
+from sim.protocol.percolator.read import snapshot_get
 from sim.protocol.percolator.rollback import (
     RolledBack,
     cleanup,
@@ -81,5 +82,6 @@ __all__ = [
     "prewrite",
     "resolve_lock",
     "rollback",
+    "snapshot_get",
     "txn_heart_beat",
 ]

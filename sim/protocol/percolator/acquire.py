@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sim.protocol.lock_table import PeerPessimisticLocks
-from sim.protocol.mvcc import PESSIMISTIC, PUT, ROLLBACK, Lock, Mvcc, Write
+from sim.protocol.mvcc import DELETE, PESSIMISTIC, PUT, ROLLBACK, Lock, Mvcc, Write
 from sim.protocol.percolator.errors import (
     AlreadyExist,
     ConflictReason,
@@ -135,18 +135,18 @@ def _version_refusal(
     should_not_exist: bool,  # noqa: FBT001 - private, hot
 ) -> MvccError | None:
     """Returns why the versions of ``key`` forbid the lock: rolled back, conflict, existing row."""
-    if newest.commit_ts > for_update_ts:
-        return WriteConflict(
-            key, start_ts, newest.start_ts, newest.commit_ts, ConflictReason.PESSIMISTIC_RETRY
-        )
     version: Write | None = newest
     while version is not None and version.commit_ts > start_ts:
         version = version.prev
     if version is not None and version.commit_ts == start_ts and is_rollback(version):
         return PessimisticLockRolledBack(key, start_ts)
+    if newest.commit_ts > for_update_ts:
+        return WriteConflict(
+            key, start_ts, newest.start_ts, newest.commit_ts, ConflictReason.PESSIMISTIC_RETRY
+        )
     if should_not_exist:
         version = newest
-        while version is not None and version.kind > 2:
+        while version is not None and version.kind > DELETE:
             version = version.prev
         if version is not None and version.kind == PUT:
             return AlreadyExist(key, version.start_ts)

@@ -16,7 +16,7 @@ from sim.protocol.encoding import (
     secondaries_bytes,
 )
 from sim.protocol.lock_table import PeerPessimisticLocks
-from sim.protocol.mvcc import INSERT, PESSIMISTIC, PUT, Lock, Mvcc, Write
+from sim.protocol.mvcc import INSERT, PESSIMISTIC, PUT, ROLLBACK, Lock, Mvcc, Write
 from sim.protocol.percolator.acquire import NO_LOCKS, is_rollback
 from sim.protocol.percolator.errors import (
     AlreadyExist,
@@ -54,7 +54,8 @@ class Prewritten(NamedTuple):
     Attributes:
         batch: what to write; empty when everything was prewritten before.
         min_commit_ts: smallest commit_ts allowed, over all keys; 0 without async commit and 1PC.
-        one_pc_commit_ts: commit_ts of a transaction committed in one phase; 0 otherwise.
+        one_pc_commit_ts: commit_ts of a transaction committed in one phase, by this request or by
+            an earlier one; 0 otherwise.
         amended: keys whose lost lock could be amended.
     """
 
@@ -107,7 +108,7 @@ def prewrite(  # noqa: PLR0913 - the request's fields
     step.secondaries = async_commit_secondaries if use_async_commit else None
     refusal = step.run(mutations)
     if refusal is not None:
-        return refusal
+        return step.committed_before(refusal) or refusal
     if not use_async_commit and one_pc_commit_ts is None:
         return Prewritten(step.batch, 0, 0, step.amended)
     if max_commit_ts and step.min_commit_ts > max_commit_ts:
@@ -243,6 +244,16 @@ class _Prewrite:
             if key in self.table or key in self.mvcc.locks:
                 batch.delete_lock(key)
         return batch
+
+    def committed_before(self, refusal: MvccError) -> Prewritten | None:
+        """Forgives a refusal if the transaction turns out to be committed: this is a resend."""
+        if not isinstance(refusal, KeyIsLocked | WriteConflict | PessimisticLockNotFound):
+            return None
+        record = self.mvcc.find_by_start_ts(refusal.key, self.start_ts)
+        if record is None or record.kind == ROLLBACK:
+            return None
+        commit_ts = record.commit_ts
+        return Prewritten(WriteBatch(PREWRITE), commit_ts, commit_ts, 0)
 
     def fall_back(self, min_commit_ts: int, mutations: Sequence[Mutation]) -> None:
         """Starts again as ordinary 2PC: the commit_ts would be too large."""

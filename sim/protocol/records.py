@@ -1,0 +1,151 @@
+"""The records of a key: a lock, and the versions below it.
+
+Records are values: a ``Lock`` or a ``Write`` that has been put is never changed, so the keys of one
+command may share one lock object. Long values are counted (default CF) but not stored apart: the
+record carries them.
+
+Source: tikv/tikv components/txn_types/src/{lock,write}.rs.
+"""
+
+from typing import Final
+
+from sim.protocol.encoding import NO_VALUE, RecordSizes
+
+PUT: Final = 1
+DELETE: Final = 2
+LOCK: Final = 3
+ROLLBACK: Final = 4
+PESSIMISTIC: Final = 5
+INSERT: Final = 6
+
+LOCK_ONLY: Final = LOCK
+"""A 2PC lock on a key that was locked but not written (``Op_Lock``)."""
+
+KIND_NAMES: Final = {
+    PUT: "PUT",
+    DELETE: "DELETE",
+    LOCK: "LOCK",
+    ROLLBACK: "ROLLBACK",
+    PESSIMISTIC: "PESSIMISTIC",
+    INSERT: "INSERT",
+}
+
+
+def physical_ms(ts: int) -> int:
+    """Returns the milliseconds of a TSO timestamp; its low 18 bits are a logical counter."""
+    return ts >> 18
+
+
+class Lock:
+    """A lock on one key: pessimistic, or of a transaction that has been prewritten.
+
+    Attributes:
+        kind: PESSIMISTIC, PUT, DELETE or LOCK_ONLY; the last three become a write of that kind.
+        value_bytes: length of the new value; NO_VALUE when there is none.
+        value: opaque payload of the new value, or None.
+        secondaries: keys of an async-commit transaction; on its primary lock only.
+        sizes: bytes of this key's records.
+    """
+
+    __slots__ = (
+        "for_update_ts",
+        "kind",
+        "min_commit_ts",
+        "primary",
+        "secondaries",
+        "sizes",
+        "start_ts",
+        "ttl_ms",
+        "use_async_commit",
+        "value",
+        "value_bytes",
+    )
+
+    def __init__(  # noqa: PLR0913 - a record with TiKV's fields
+        self,
+        kind: int,
+        primary: bytes,
+        start_ts: int,
+        ttl_ms: int,
+        for_update_ts: int,
+        min_commit_ts: int,
+        sizes: RecordSizes,
+        value_bytes: int = NO_VALUE,
+        value: object = None,
+        use_async_commit: bool = False,  # noqa: FBT001, FBT002
+        secondaries: tuple[bytes, ...] | None = None,
+    ) -> None:
+        self.kind = kind
+        self.primary = primary
+        self.start_ts = start_ts
+        self.ttl_ms = ttl_ms
+        self.for_update_ts = for_update_ts
+        self.min_commit_ts = min_commit_ts
+        self.sizes = sizes
+        self.value_bytes = value_bytes
+        self.value = value
+        self.use_async_commit = use_async_commit
+        self.secondaries = secondaries
+
+    def with_ttl(self, ttl_ms: int) -> "Lock":
+        """Returns this lock with another time to live."""
+        return self._with(ttl_ms, self.min_commit_ts)
+
+    def with_min_commit_ts(self, min_commit_ts: int) -> "Lock":
+        """Returns this lock with another smallest commit_ts."""
+        return self._with(self.ttl_ms, min_commit_ts)
+
+    def _with(self, ttl_ms: int, min_commit_ts: int) -> "Lock":
+        return Lock(
+            self.kind,
+            self.primary,
+            self.start_ts,
+            ttl_ms,
+            self.for_update_ts,
+            min_commit_ts,
+            self.sizes,
+            self.value_bytes,
+            self.value,
+            self.use_async_commit,
+            self.secondaries,
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Lock({KIND_NAMES[self.kind]} start_ts={self.start_ts} primary={self.primary!r} "
+            f"ttl_ms={self.ttl_ms} for_update_ts={self.for_update_ts} "
+            f"min_commit_ts={self.min_commit_ts})"
+        )
+
+
+class Write:
+    """One version of a key, or the record of a rollback (``commit_ts == start_ts``)."""
+
+    __slots__ = (
+        "commit_ts",
+        "has_overlapped_rollback",
+        "kind",
+        "prev",
+        "start_ts",
+        "value",
+        "value_bytes",
+    )
+
+    def __init__(
+        self,
+        kind: int,
+        start_ts: int,
+        commit_ts: int,
+        value_bytes: int = NO_VALUE,
+        value: object = None,
+    ) -> None:
+        self.kind = kind
+        self.start_ts = start_ts
+        self.commit_ts = commit_ts
+        self.value_bytes = value_bytes
+        self.value = value
+        self.prev: Write | None = None
+        self.has_overlapped_rollback = False
+
+    def __repr__(self) -> str:
+        return f"Write({KIND_NAMES[self.kind]} {self.start_ts}->{self.commit_ts})"
