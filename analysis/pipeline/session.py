@@ -8,6 +8,7 @@ cost from 25 s to about 10 s on two cores. No UI, no Hive, no Ivy, bound to loop
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
 import threading
@@ -22,6 +23,9 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 CLASS_ARCHIVE: Final = Path(sys.prefix) / "spark-classes.jsa"
 LOCAL_ATTEMPTS: Final = 3
 """A unit whose worker process dies is tried this often before it counts as failed."""
+
+STOP_WAIT_S: Final = 10.0
+JVM_LOG: Final = "jvm.log"
 
 _JIT_OPTIONS: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
 
@@ -78,6 +82,8 @@ class SparkStarter:
         self.master = master
         self.start_s = 0.0
         """Seconds from the request until the session was there."""
+        self.scratch = tempfile.mkdtemp(prefix="pessim-spark-")
+        """Spark's own files; goes with ``stop_spark``."""
         self._session: SparkSession | None = None
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._start, name="spark-start", daemon=True)
@@ -95,25 +101,38 @@ class SparkStarter:
             raise RuntimeError(f"Spark did not start on {self.master}: {self._error}")
         return self._session
 
+    def started(self) -> SparkSession | None:
+        """Returns the session if it is there, without waiting."""
+        return self._session
+
     def _start(self) -> None:
         begun = time.perf_counter()
         try:
-            self._session = start_session(self.master)
+            self._session = start_session(self.master, self.scratch)
         except BaseException as error:  # noqa: BLE001 - handed to whoever waits
             self._error = error
         self.start_s = time.perf_counter() - begun
 
 
-def start_session(master: str) -> SparkSession:
-    """Returns a quiet session on ``master``; workers import this source tree."""
+def start_session(master: str, scratch: str) -> SparkSession:
+    """Returns a quiet session on ``master``; workers import this source tree.
+
+    The JVM gets a session of its own, so that Ctrl-C reaches this process alone, and its words go
+    to a file: what a user should know is said by the command.
+    """
     _export_source_tree()
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
-    scratch = tempfile.mkdtemp(prefix="pessim-spark-")
-    builder = SparkSession.builder.master(with_attempts(master)).appName("pessim")
-    for name, value in spark_settings(master, scratch).items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
+    settings = spark_settings(master, scratch)
+    conf = SparkConf(loadDefaults=False).setMaster(with_attempts(master)).setAppName("pessim")
+    conf.setAll(list(settings.items()))
+    with (Path(scratch) / JVM_LOG).open("wb") as log:
+        streams = {"stdout": log, "stderr": log, "start_new_session": True}
+        gateway = launch_gateway(conf, popen_kwargs=streams)
+    SparkContext._ensure_initialized(gateway=gateway, conf=conf)  # noqa: SLF001
+    session = SparkSession.builder.config(conf=conf).getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     if not is_local(master):
         from analysis.pipeline.source_zip import write_source_zip
@@ -129,3 +148,14 @@ def _export_source_tree() -> None:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     os.environ.setdefault("SPARK_LAUNCHER_OPTS", _JIT_OPTIONS)
+
+
+def stop_spark(starter: SparkStarter) -> None:
+    """Ends Spark, and with it the JVM and its workers; removes Spark's own files."""
+    session = starter.started()
+    if session is not None:
+        process = getattr(session.sparkContext._gateway, "proc", None)  # noqa: SLF001
+        session.stop()
+        if process is not None:
+            process.stdin.close()
+    shutil.rmtree(starter.scratch, ignore_errors=True)

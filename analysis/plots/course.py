@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,12 +30,15 @@ def over_time(
     figure = new_figure(7.0, 5.0)
     latency, rate = figure.subplots(2, 1, sharex=True)
     window_s = float(units["window_ns"].iloc[0]) / 1e9
-    group = group_windows(float(units["simulated_s"].max()) / window_s)
-    for variant, colour in colours.items():
-        rows = table[table["variant"] == variant]
+    windows = int(units["simulated_s"].max() / window_s)
+    group = group_windows(windows)
+    whole = table[table["window"] < windows // group * group]
+    for place, (variant, colour) in enumerate(colours.items()):
+        rows = whole[whole["variant"] == variant]
+        line = {"color": colour, "label": variant, "linewidth": line_width(place, len(colours))}
         replications = int((units["variant"] == variant).sum())
-        _draw_latency(latency, rows, window_s, group, colour, variant)
-        _draw_rate(rate, rows, window_s, group, colour, replications)
+        _draw_latency(latency, rows, window_s, group, line)
+        _draw_rate(rate, rows, window_s, group, line, replications)
     _shade_warmup(figure, units, window_s)
     latency.set_ylabel("mean lock latency (ms)")
     rate.set_ylabel("transactions (1/s)")
@@ -47,25 +51,35 @@ def over_time(
     return figure
 
 
-def group_windows(windows: float) -> int:
+def group_windows(windows: int) -> int:
     """Returns how many windows to draw as one, so that a curve keeps 60 to 120 points."""
-    return max(1, int(windows // FEWEST_POINTS))
+    return max(1, windows // FEWEST_POINTS)
+
+
+def line_width(place: int, lines: int) -> float:
+    """Returns widths that get thinner, so that curves which coincide are all seen."""
+    return 1.4 + 0.9 * (lines - 1 - place)
 
 
 def _draw_latency(
-    axes: Axes, rows: pd.DataFrame, window_s: float, group: int, colour: str, variant: str
+    axes: Axes, rows: pd.DataFrame, window_s: float, group: int, line: Mapping[str, Any]
 ) -> None:
     locks = _grouped(rows[rows["metric"] == "lock_latency"], group)
     mean_ms = locks["total"] / locks["count"] / NS_PER_MS
-    axes.plot(_middle_s(locks, window_s, group), mean_ms, color=colour, label=variant)
+    axes.plot(_middle_s(locks, window_s, group), mean_ms, **line)
 
 
 def _draw_rate(
-    axes: Axes, rows: pd.DataFrame, window_s: float, group: int, colour: str, replications: int
+    axes: Axes,
+    rows: pd.DataFrame,
+    window_s: float,
+    group: int,
+    line: Mapping[str, Any],
+    replications: int,
 ) -> None:
     commits = _grouped(rows[rows["metric"] == "txns"], group)
     rate = commits["total"] / (window_s * group * max(replications, 1))
-    axes.plot(_middle_s(commits, window_s, group), rate, color=colour)
+    axes.plot(_middle_s(commits, window_s, group), rate, **line)
 
 
 def _grouped(rows: pd.DataFrame, group: int) -> pd.DataFrame:
@@ -81,5 +95,5 @@ def _shade_warmup(figure: Figure, units: pd.DataFrame, window_s: float) -> None:
     until_s = float(units["warmup_windows"].max()) * window_s
     if until_s > 0:
         for place, axes in enumerate(figure.axes):
-            label = "warm-up, left out" if place == 0 else None
+            label = "warm-up, left out (longest of all replications)" if place == 0 else None
             axes.axvspan(0, until_s, color="#eeeeee", zorder=0, label=label)

@@ -14,6 +14,7 @@ from analysis.plots.style import heading, new_figure
 from sim.record.histogram import BASE, ZERO_BUCKET
 
 NS_PER_MS = 1e6
+FEWEST_VALUES = 10
 
 
 def latency_ccdf(table: pd.DataFrame, colours: Mapping[str, str], subtitle: str) -> Figure:
@@ -43,12 +44,16 @@ def latency_ccdf(table: pd.DataFrame, colours: Mapping[str, str], subtitle: str)
 
 
 def tail_shares(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Returns upper bucket bounds in ms and the share of values above each; the last has none."""
+    """Returns upper bucket bounds in ms and the share of values above each.
+
+    Ends where fewer than ten values are left: beyond, a curve shows luck.
+    """
     bucket = rows["bucket"].to_numpy()
     count = rows["count"].to_numpy(dtype=np.float64)
     upper_ns = np.where(bucket == ZERO_BUCKET, 1.0, BASE ** bucket.astype(np.float64))
-    above = 1.0 - np.cumsum(count) / count.sum()
-    return upper_ns[:-1] / NS_PER_MS, above[:-1]
+    left = count.sum() - np.cumsum(count)
+    enough = left >= FEWEST_VALUES
+    return upper_ns[enough] / NS_PER_MS, left[enough] / count.sum()
 
 
 def _mark_quantiles(axes: Axes) -> None:

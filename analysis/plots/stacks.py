@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.plots.style import heading, new_figure, part_colours
+from analysis.plots.style import heading, ink_on, new_figure, part_colours, variant_colours
 
 PLACES = ("raft_log", "kv_wal", "flush", "compaction")
 CAUSES = ("lock", "prewrite", "commit", "rollback", "heartbeat", "migration", "admin")
@@ -65,10 +65,9 @@ def _draw_stacks(
     for part, colour in part_colours(shown).items():
         width = table.loc[part].to_numpy()
         bars = axes.barh(place, width, left=start, color=colour, label=part, height=0.62)
-        _label_bars(axes, bars, width, largest)
+        _label_bars(axes, bars, width, largest, ink_on(colour))
         start = start + width
-    axes.set_yticks(place, list(variants))
-    axes.invert_yaxis()
+    _name_variants(axes, variants)
     axes.grid(visible=False, axis="y")
     axes.set_xlim(0, largest * 1.12 if largest else 1.0)
     _write_totals(axes, place, start)
@@ -78,10 +77,19 @@ def _draw_stacks(
     )  # fmt: skip
 
 
-def _label_bars(axes: Axes, bars: object, width: np.ndarray, largest: float) -> None:
+def _name_variants(axes: Axes, variants: Sequence[str]) -> None:
+    """Names the rows, first variant on top, in the colours that variants have elsewhere."""
+    axes.set_yticks(range(len(variants)), list(variants))
+    axes.set_ylim(len(variants) - 0.5, -0.5)
+    colours = variant_colours(variants)
+    for label, colour in zip(axes.get_yticklabels(), colours.values(), strict=False):
+        label.set(color=colour, fontweight="bold")
+
+
+def _label_bars(axes: Axes, bars: object, width: np.ndarray, largest: float, ink: str) -> None:
     """Writes a part's size into its bar where it has room."""
     texts = [f"{size:.2g}" if size > 0.07 * largest else "" for size in width]
-    axes.bar_label(bars, labels=texts, label_type="center", fontsize=8, color="white")  # type: ignore[arg-type]
+    axes.bar_label(bars, labels=texts, label_type="center", fontsize=8, color=ink)  # type: ignore[arg-type]
 
 
 def _write_totals(axes: Axes, place: np.ndarray, total: np.ndarray) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -12,15 +12,28 @@ from matplotlib.figure import Figure
 from analysis.plots import course, distribution, stacks, style
 
 
+class PlotTables(Protocol):
+    """The tables that figures are made of."""
+
+    @property
+    def units(self) -> pd.DataFrame:
+        """One row a unit."""
+
+    @property
+    def distributions(self) -> pd.DataFrame:
+        """Merged histograms: ``point_index``, ``variant``, ``metric``, ``bucket``, ``count``."""
+
+    @property
+    def courses(self) -> pd.DataFrame:
+        """Sums by window: ``point_index``, ``variant``, ``metric``, ``window``, ``count``, ``total``."""
+
+
 def write_study_plots(
     folder: Path,
-    *,
     study_name: str,
     points: Sequence[Mapping[str, Any]],
     summary: Mapping[str, Any],
-    units: pd.DataFrame,
-    distributions: pd.DataFrame,
-    courses: pd.DataFrame,
+    tables: PlotTables,
 ) -> list[Path]:
     """Draws every figure there are facts for, and returns the PNG files.
 
@@ -29,10 +42,9 @@ def write_study_plots(
         study_name: for the headings.
         points: swept settings by ``point_index``.
         summary: content of ``summary.json``.
-        units: a row a unit.
-        distributions: merged histograms, from ``plot_tables.distributions``.
-        courses: sums by window, from ``plot_tables.courses``.
+        tables: units, distributions and courses.
     """
+    units, distributions, courses = tables.units, tables.distributions, tables.courses
     variants = list(dict.fromkeys(units["variant"]))
     written = []
     for index, point in enumerate(points):

@@ -15,12 +15,18 @@ from typing import Final
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 FIXED: Final = {"sync": "#777777", "pipelined": "#0072B2", "in_memory": "#D55E00"}
 OTHERS: Final = ("#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
-PARTS: Final = ("#0072B2", "#56B4E9", "#009E73", "#E69F00", "#CC79A7", "#999999", "#D55E00")
-"""Colours of parts of a whole (places, causes, stations): never of variants on the same figure."""
+PARTS: Final = (
+    "#332288", "#88CCEE", "#44AA99", "#117733", "#999933", "#DDCC77", "#CC6677", "#882255", "#AA4499",
+)  # fmt: skip
+"""Colours of parts of a whole (places, causes, stations), none of which a variant has.
+
+Source: Tol, Colour schemes, SRON technical note, 2021, "muted".
+"""
 
 _SETTINGS: Final = {
     "font.size": 10,
@@ -49,6 +55,14 @@ def variant_colours(variants: Sequence[str]) -> dict[str, str]:
 def part_colours(parts: Sequence[str]) -> dict[str, str]:
     """Returns a colour for each part of a whole."""
     return {part: PARTS[place % len(PARTS)] for place, part in enumerate(parts)}
+
+
+def ink_on(colour: str) -> str:
+    """Returns black or white, whichever is read better on ``colour`` (WCAG relative luminance)."""
+    red, green, blue = to_rgb(colour)
+    return (
+        "black" if 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2 > 0.18 else "white"
+    )
 
 
 def new_figure(width_in: float, height_in: float) -> Figure:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import pandas as pd
 import pyarrow as pa
@@ -22,26 +22,39 @@ from analysis.study.unit_folder import UnitRecord
 SUMMARY: Final = "summary.json"
 
 
+class ReplicationTables(Protocol):
+    """The tables that numbers are made of."""
+
+    @property
+    def units(self) -> pd.DataFrame:
+        """One row a unit, in the order of the plan."""
+
+    @property
+    def values(self) -> pd.DataFrame:
+        """``unit_hash``, ``metric``, ``class``, ``stat``, ``value``."""
+
+
 def study_summary(
     study: ResolvedStudy,
+    name: str,
     done: Mapping[Unit, UnitRecord],
-    units: pd.DataFrame,
-    values: pd.DataFrame,
+    tables: ReplicationTables,
     wall_s: float,
 ) -> dict[str, Any]:
     """Returns the content of ``summary.json``.
 
     Args:
-        study: names, points, claims.
+        study: points, variants, claims.
+        name: the study's name.
         done: finished units.
-        units: a row a unit, in the order of the plan.
-        values: per-replication sums and quantiles of facts.
+        tables: a row a unit, and per-replication sums and quantiles of facts.
         wall_s: seconds from the command to here.
     """
+    units, values = tables.units, tables.values
     wide = variant_values(unit_metrics(values, units), units)
     baseline = next(iter(study.variants))
     summary: dict[str, Any] = {
-        "study": study.name,
+        "study": name,
         "rows": summary_rows(wide, study.points),
         "comparisons": comparison_rows(wide, study.points, baseline),
     }

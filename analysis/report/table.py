@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from rich import box
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -69,11 +70,16 @@ def _print_point(
     ]
     labels = [label for label, _, _ in lines]
     one = _table(title, labels, [*columns, *against])
-    if console.measure(one).maximum <= console.width or not against:
+    if _width(console, one) <= console.width or not against:
         console.print(one)
         return
     console.print(_table(title, labels, columns))
     console.print(_table("", labels, against))
+
+
+def _width(console: Console, table: Table) -> int:
+    """Returns the width that the table would take with room enough."""
+    return Measurement.get(console, console.options.update(max_width=1000), table).maximum
 
 
 def _table(title: str, labels: Sequence[str], columns: Sequence[tuple[str, list[Text]]]) -> Table:

@@ -1,0 +1,150 @@
+"""Commands and their options. A bare file name means ``run``.
+
+Commands import what they need when they are called: ``--help`` and ``check`` stay quick, and the JVM
+of ``run`` starts before anything else is imported.
+"""
+
+from __future__ import annotations
+
+import io
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import Annotated
+
+import typer
+from typer.core import TyperGroup
+
+from analysis.cli.exit_status import ExitStatus
+
+
+class RunByDefault(TyperGroup):
+    """Takes ``run_sim.py FILE`` as ``run_sim.py run FILE``."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """Puts ``run`` before a first word that is no command and no option."""
+        if args and args[0] not in self.commands and not args[0].startswith("-"):
+            args = ["run", *args]
+        return super().parse_args(ctx, args)  # type: ignore[arg-type]
+
+
+app = typer.Typer(
+    cls=RunByDefault,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="What do pipelined and in-memory pessimistic locks do to a TiKV cluster? "
+    "Example: python run_sim.py scenarios/quickstart.yaml",
+)
+
+ScenarioFile = Annotated[Path, typer.Argument(metavar="FILE", help="A scenario, in YAML.")]
+StudyFolder = Annotated[Path, typer.Argument(metavar="DIR", help="A study's folder.")]
+
+
+@app.command(epilog="Example: run_sim.py run scenarios/rfc77.yaml --set workload.threads=400")
+def run(
+    file: ScenarioFile,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Study folder; default results/<name>.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of all random streams.")] = None,
+    replications: Annotated[int | None, typer.Option(min=1, help="Runs of every variant.")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="A.B=V", help="Overrides one key.")
+    ] = None,
+    master: Annotated[str, typer.Option(metavar="URL", help="Spark master.")] = "local[*]",
+    unit_function: Annotated[str | None, typer.Option(hidden=True)] = None,
+) -> None:
+    """Runs a scenario's variants and compares them; finished units are not run again."""
+    from analysis.cli.run_command import RunRequest, run_command
+
+    request = RunRequest(
+        file=file,
+        out=out,
+        seed=seed,
+        replications=replications,
+        overrides=tuple(set_ or ()),
+        master=master,
+        unit_function=unit_function,
+    )
+    raise typer.Exit(run_command(request))
+
+
+@app.command(epilog="Example: run_sim.py check scenarios/*.yaml")
+def check(files: Annotated[list[Path], typer.Argument(metavar="FILE...")]) -> None:
+    """Checks scenario files; prints every problem and how to mend it."""
+    from analysis.cli.scenario_commands import check_command
+
+    raise typer.Exit(check_command(files))
+
+
+@app.command(epilog="Example: run_sim.py schema > scenario.schema.json")
+def schema() -> None:
+    """Prints the JSON Schema of scenario files, for editors."""
+    from analysis.cli.scenario_commands import schema_command
+
+    raise typer.Exit(schema_command())
+
+
+@app.command(epilog="Example: run_sim.py scenarios")
+def scenarios() -> None:
+    """Lists the scenarios that come with the project."""
+    from analysis.cli.scenario_commands import scenarios_command
+
+    raise typer.Exit(scenarios_command())
+
+
+@app.command(epilog="Example: run_sim.py status results/rfc77")
+def status(folder: StudyFolder) -> None:
+    """Says which units of a study are done, failed or missing."""
+    from analysis.cli.folder_commands import status_command
+
+    raise typer.Exit(status_command(folder))
+
+
+@app.command(epilog="Example: run_sim.py report results/rfc77")
+def report(
+    folder: StudyFolder,
+    master: Annotated[str, typer.Option(metavar="URL", help="Spark master.")] = "local[*]",
+) -> None:
+    """Makes a study's summary, table and plots again from its facts."""
+    from analysis.cli.folder_commands import report_command
+
+    raise typer.Exit(report_command(folder, master))
+
+
+@app.command(epilog="Example: run_sim.py bench --json bench.json")
+def bench(
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Also write it to a file.")
+    ] = None,
+) -> None:
+    """Measures the simulator's own speed; prints JSON."""
+    from analysis.cli.bench_command import bench_command
+
+    raise typer.Exit(bench_command(json_file))
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs a command and returns the exit status."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    try:
+        result = app(arguments, prog_name="run_sim.py", standalone_mode=False)
+    except typer.TyperException as error:
+        error.show()
+        return ExitStatus.BAD_INPUT
+    except (KeyboardInterrupt, typer.Abort):
+        return ExitStatus.INTERRUPTED
+    except BrokenPipeError:
+        return ExitStatus.FINE
+    return int(result or 0)
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    """A termination is an interruption: what is done is kept."""
+    raise KeyboardInterrupt

@@ -1,0 +1,51 @@
+"""Commands about scenario files alone: ``check``, ``schema``, ``scenarios``. No Spark, no numbers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from analysis.cli.console import messages, output, say
+from analysis.cli.exit_status import ExitStatus
+from analysis.study.plan import plan_units
+
+SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
+
+
+def check_command(files: Sequence[Path]) -> int:
+    """Prints every problem of every file; returns the exit status."""
+    from sim.scenario import ScenarioError, load_study
+
+    status = ExitStatus.FINE
+    for file in files:
+        try:
+            study = load_study(file)
+        except ScenarioError as error:
+            status = ExitStatus.BAD_INPUT
+            for problem in error.problems:
+                say(messages(), str(problem))
+        else:
+            say(output(), f"{file}: fine, {len(plan_units(study))} units")
+    return status
+
+
+def schema_command() -> int:
+    """Prints the JSON Schema."""
+    from sim.scenario import json_schema
+
+    print(json.dumps(json_schema(), indent=2))  # noqa: T201 - the output is the product
+    return ExitStatus.FINE
+
+
+def scenarios_command() -> int:
+    """Prints a line for each scenario of the project."""
+    from sim.scenario import ScenarioError, load_study
+
+    for file in sorted(SCENARIOS.glob("*.yaml")):
+        try:
+            about = " ".join(load_study(file).about.split())
+        except ScenarioError:
+            about = "(does not load; see: run_sim.py check)"
+        say(output(), f"{file.relative_to(SCENARIOS.parent)!s:36} {about}")
+    return ExitStatus.FINE

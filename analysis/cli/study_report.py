@@ -1,0 +1,127 @@
+"""What is made of finished units: tables, summary, plots, manifest, and the words at the end."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from analysis.cli.console import messages, output, say
+from analysis.cli.exit_status import ExitStatus
+from analysis.pipeline.session import SparkStarter
+from analysis.report.manifest import manifest
+from analysis.study.plan import ResolvedStudy, Unit
+from analysis.study.study_folder import write_text_whole
+from analysis.study.unit_folder import UnitRecord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyRun:
+    """A study whose units have been run, as far as they could be."""
+
+    study: ResolvedStudy
+    name: str
+    folder: Path
+    done: Mapping[Unit, UnitRecord]
+    reused: int
+    failed: Mapping[str, str]
+    missing: int
+    master: str
+    begun_s: float
+
+
+def report_study(run: StudyRun, starter: SparkStarter) -> int:
+    """Writes all files of the study and prints the comparison; returns the exit status."""
+    units_s = time.perf_counter() - run.begun_s
+    phases: dict[str, float] = {"until_units_done": round(units_s, 3)}
+    summary: dict[str, Any] = {}
+    if run.done:
+        summary = _summarise(run, starter, phases)
+    _write_manifest(run, phases)
+    if run.missing:
+        say(messages(), f"{run.missing} of {run.missing + len(run.done)} units are missing; what "
+                        f"is done is kept in {run.folder}, the same command runs the rest")  # fmt: skip
+        return ExitStatus.UNITS_FAILED
+    return _verdict(run, summary)
+
+
+def _summarise(run: StudyRun, starter: SparkStarter, phases: dict[str, float]) -> dict[str, Any]:
+    spark = starter.session()
+    from analysis.pipeline.study_tables import read_study_tables
+    from analysis.plots.study_plots import write_study_plots
+    from analysis.report.study_summary import study_summary, write_summary
+    from analysis.report.table import print_comparison
+
+    tables = read_study_tables(spark, run.folder, run.done)
+    elapsed_s = time.perf_counter() - run.begun_s
+    summary = study_summary(run.study, run.name, run.done, tables, elapsed_s)
+    write_summary(run.folder, summary)
+    print_comparison(output(), summary, list(run.study.variants), run.study.points)
+    plots_begun_s = time.perf_counter()
+    write_study_plots(run.folder / "plots", run.name, run.study.points, summary, tables)
+    phases |= {
+        "spark_start": round(starter.start_s, 3),
+        "spark_first_query": round(tables.query_s[0], 3),
+        "spark_queries": round(sum(tables.query_s), 3),
+        "plots": round(time.perf_counter() - plots_begun_s, 3),
+    }
+    say(output(), f"Spark: start {starter.start_s:.1f} s beside the checks, first query "
+                  f"{tables.query_s[0]:.1f} s, all queries {sum(tables.query_s):.1f} s")  # fmt: skip
+    return summary
+
+
+def _write_manifest(run: StudyRun, phases: dict[str, float]) -> None:
+    phases["total"] = round(time.perf_counter() - run.begun_s, 3)
+    settings = run.study.scenario(run.study.points[0], next(iter(run.study.variants))).run
+    content = manifest(
+        study_name=run.name,
+        seed=settings.seed,
+        done=run.done,
+        failed=run.failed,
+        reused=run.reused,
+        wall_s=phases,
+        master=run.master,
+    )
+    write_text_whole(run.folder / "manifest.json", json.dumps(content, indent=1) + "\n")
+
+
+def _verdict(run: StudyRun, summary: Mapping[str, Any]) -> int:
+    """Prints claims that do not hold, and the last line."""
+    broken = [claim for claim in summary["expectations"] if not claim["holds"]]
+    violations = summary["invariants"]["violations"]
+    for claim in summary["expectations"]:
+        say(output(), claim_line(claim))
+    for violation in violations:
+        say(output(), f"violated: {violation['variant']}, replication "
+                      f"{violation['replication']}: {violation['what']}")  # fmt: skip
+    unsettled = sum(not record.stationary for record in run.done.values())
+    if unsettled:
+        say(output(), f"{unsettled} of {len(run.done)} units did not settle within the first half: "
+                      f"measure longer, or give run.warmup")  # fmt: skip
+    say(output(), last_line(run, summary, passed=not broken and not violations))
+    return ExitStatus.CLAIM_FAILED if broken or violations else ExitStatus.FINE
+
+
+def claim_line(claim: Mapping[str, Any]) -> str:
+    """Returns one expectation with its number."""
+    point = "".join(f", {key} = {value}" for key, value in claim["point"].items())
+    against = f" / {claim['against']}" if claim["against"] else ""
+    verdict = "holds" if claim["holds"] else "DOES NOT HOLD"
+    named = f"{claim['metric']} {claim['stat']}, {claim['variant']}{against}{point}"
+    return f"expected {named}: {claim['reason']}: {verdict}"
+
+
+def last_line(run: StudyRun, summary: Mapping[str, Any], *, passed: bool) -> str:
+    """Returns ``PASSED 300 s simulated in 41 s, 2.1 M events, ...`` and where results lie."""
+    cost = summary["cost"]
+    total_s = time.perf_counter() - run.begun_s
+    reused = f", {run.reused} units reused" if run.reused else ""
+    return (
+        f"{'PASSED' if passed else 'FAILED'} {cost['simulated_s']:.0f} s simulated in "
+        f"{total_s:.0f} s, {cost['events'] / 1e6:.1f} M events, {cost['transactions']:,} "
+        f"transactions{reused}, {summary['invariants']['checked']} units checked, "
+        f"{len(summary['invariants']['violations'])} violations: {run.folder}"
+    )
