@@ -125,7 +125,7 @@ class CustomWorkload:
         if spec.autocommit:
             for statement in script:
                 _read_what_is_locked(statement)
-        return Script(spec.name, script, spec.autocommit)
+        return Script(spec.name, script, autocommit=spec.autocommit)
 
     def _drawn_spec(self, chance: float) -> TransactionSpec:
         for spec, threshold in zip(self._specs, self._thresholds, strict=True):

@@ -20,7 +20,7 @@ class Script(Transaction):
 
     __slots__ = ("_script", "_tries")
 
-    def __init__(self, name: str, script: list[Statement], autocommit: bool = False) -> None:  # noqa: FBT001, FBT002
+    def __init__(self, name: str, script: list[Statement], *, autocommit: bool = False) -> None:
         self.name = name
         self.autocommit = autocommit
         self._script = script
@@ -31,7 +31,8 @@ class Script(Transaction):
         self._tries += 1
         if self.autocommit and self._tries == 2:
             self._script = [_without_reads(statement) for statement in self._script]
-        yield from self._script
+        for statement in self._script:  # noqa: UP028 - a list does not take what is sent
+            yield statement
 
 
 def _without_reads(statement: Statement) -> Statement:

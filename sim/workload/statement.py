@@ -56,7 +56,8 @@ class Statement:
 
     Attributes:
         label: the verb and the table, such as ``SELECT district FOR UPDATE``.
-        reads: before the locks, one after the other; the requests of one read are in flight at once.
+        reads: before the locks, one after the other; all requests of one read are in flight at
+            once.
         lock_keys: keys to lock that the transaction does not hold yet (TiDB filters the ones it
             holds before it sends anything: client-go txnkv/transaction/txn.go, lockKeys).
         select: where given, the keys to lock are what this returns, asked again at each try of
@@ -87,9 +88,10 @@ class Statement:
         reads: tuple[Read, ...] = (),
         lock_keys: tuple[bytes, ...] = (),
         writes: tuple[Mutation, ...] = (),
-        insert: bool = False,  # noqa: FBT001, FBT002
-        returns_values: bool = False,  # noqa: FBT001, FBT002
-        fresh_ts: bool = False,  # noqa: FBT001, FBT002
+        *,
+        insert: bool = False,
+        returns_values: bool = False,
+        fresh_ts: bool = False,
         select: Callable[[], tuple[bytes, ...]] | None = None,
     ) -> None:
         self.label = label
@@ -124,7 +126,7 @@ class Transaction:
 
     __slots__ = ("autocommit", "name")
 
-    def __init__(self, name: str, autocommit: bool = False) -> None:  # noqa: FBT001, FBT002
+    def __init__(self, name: str, *, autocommit: bool = False) -> None:
         self.name = name
         self.autocommit = autocommit
 

@@ -86,7 +86,7 @@ class Delivery(Transaction):
         for oldest in chosen:
             customer = customer_of(w, oldest.d, oldest.o)
             key = keys.CUSTOMER + encoded_ints((w, oldest.d, customer))
-            billed = Mutation(key, PUT, CUSTOMER_BYTES, None, True)
+            billed = Mutation(key, PUT, CUSTOMER_BYTES)
             yield Statement("UPDATE customer", (), (key,), (billed,), returns_values=True)
 
     def committed(self) -> None:
@@ -112,7 +112,7 @@ class Delivery(Transaction):
             "UPDATE orders",
             (),
             orders,
-            tuple([Mutation(key, PUT, DELIVERED_ORDERS_BYTES, None, True) for key in orders]),
+            tuple([Mutation(key, PUT, DELIVERED_ORDERS_BYTES) for key in orders]),
             returns_values=True,
         )
         yield Statement("SELECT orders")
@@ -130,7 +130,7 @@ class Delivery(Transaction):
             "UPDATE order_line",
             (scan,),
             tuple(rows),
-            tuple([Mutation(row, PUT, DELIVERED_LINE_BYTES, None, True) for row in rows]),
+            tuple([Mutation(row, PUT, DELIVERED_LINE_BYTES) for row in rows]),
             fresh_ts=True,
         )
         yield Statement("SELECT order_line", (scan,))

@@ -50,7 +50,7 @@ class NewOrder(Transaction):
 
     __slots__ = ("_c", "_d", "_item_keys", "_items", "_o", "_orders", "_rolls_back", "_w")
 
-    def __init__(  # noqa: PLR0913 - all draws of one transaction
+    def __init__(
         self,
         orders: Orders,
         item_keys: ItemKeys,
@@ -108,15 +108,15 @@ class NewOrder(Transaction):
         w_d_o = encoded_ints((self._w, self._d, o))
         order, new_order = keys.ORDERS + w_d_o, keys.NEW_ORDER + w_d_o
         idx_order = keys.IDX_ORDER + w_d + encoded_ints((self._c, o)) + w_d_o
-        advanced = Mutation(district, PUT, DISTRICT_BYTES, o + 1, True)
+        advanced = Mutation(district, PUT, DISTRICT_BYTES, o + 1)
         yield Statement("UPDATE district", (), (), (advanced,))
         yield Statement(
             "INSERT orders",
             (),
             (order,),
             (
-                Mutation(order, PUT, ORDERS_BYTES, None, True),
-                Mutation(idx_order, PUT, IDX_ORDER_BYTES, None, False),
+                Mutation(order, PUT, ORDERS_BYTES),
+                Mutation(idx_order, PUT, IDX_ORDER_BYTES, pessimistic_check=False),
             ),
             insert=True,
         )
@@ -124,7 +124,7 @@ class NewOrder(Transaction):
             "INSERT new_order",
             (),
             (new_order,),
-            (Mutation(new_order, PUT, NEW_ORDER_BYTES, None, True),),
+            (Mutation(new_order, PUT, NEW_ORDER_BYTES),),
             insert=True,
         )
 
@@ -134,7 +134,7 @@ class NewOrder(Transaction):
         stock = [prefix + parts[item] for item in items]
         yield Statement("SELECT stock FOR UPDATE", (), tuple(stock), returns_values=True)
         for key in stock:
-            taken = Mutation(key, PUT, STOCK_BYTES, None, True)
+            taken = Mutation(key, PUT, STOCK_BYTES)
             yield Statement("UPDATE stock", (), (), (taken,))
 
     def _insert_lines(self, w_d_o: bytes, lines: int) -> Statement:
@@ -144,6 +144,6 @@ class NewOrder(Transaction):
             "INSERT order_line",
             (),
             rows,
-            tuple([Mutation(row, PUT, ORDER_LINE_BYTES, None, True) for row in rows]),
+            tuple([Mutation(row, PUT, ORDER_LINE_BYTES) for row in rows]),
             insert=True,
         )

@@ -88,14 +88,14 @@ class Payment(Transaction):
         (next_order,) = yield Statement("UPDATE district", (), (district,), returns_values=True)
         # The new row depends on the old one, which has only now arrived: it joins the buffer with
         # this statement, which reads it there. Nobody can look into the buffer in between.
-        paid = Mutation(district, PUT, DISTRICT_BYTES, next_order, True)
+        paid = Mutation(district, PUT, DISTRICT_BYTES, next_order)
         yield Statement("SELECT district", (), (), (paid,))
         warehouse = keys.warehouse_key(self._w)
         yield Statement(
             "UPDATE warehouse",
             (),
             (warehouse,),
-            (Mutation(warehouse, PUT, WAREHOUSE_BYTES, None, True),),
+            (Mutation(warehouse, PUT, WAREHOUSE_BYTES),),
             returns_values=True,
         )
         yield Statement("SELECT warehouse")
@@ -110,7 +110,7 @@ class Payment(Transaction):
         yield Statement("SELECT customer FOR UPDATE", (), (key,), returns_values=True)
         if self._bad_credit:
             yield Statement("SELECT customer", (Read(ReadKind.GET, (key,), 1),))
-        paid = Mutation(key, PUT, CUSTOMER_BYTES, None, True)
+        paid = Mutation(key, PUT, CUSTOMER_BYTES)
         yield Statement("UPDATE customer", (), (), (paid,))
 
     def _insert_history(self) -> Statement:
@@ -123,9 +123,9 @@ class Payment(Transaction):
             (),
             (row,),
             (
-                Mutation(row, PUT, HISTORY_BYTES, None, True),
-                Mutation(of_warehouse, PUT, IDX_HISTORY_BYTES, None, False),
-                Mutation(of_customer, PUT, IDX_HISTORY_BYTES, None, False),
+                Mutation(row, PUT, HISTORY_BYTES),
+                Mutation(of_warehouse, PUT, IDX_HISTORY_BYTES, pessimistic_check=False),
+                Mutation(of_customer, PUT, IDX_HISTORY_BYTES, pessimistic_check=False),
             ),
             insert=True,
         )

@@ -1,0 +1,93 @@
+"""Custom mixes: what each verb asks for, and where hot rows lead."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from sim.protocol.keys import row_key
+from sim.streams import Streams
+from sim.workload.custom import CustomWorkload, StatementSpec, TableSpec, TransactionSpec
+from sim.workload.layout import even_start_keys
+from tests.workload.lone_client import LoneClient
+
+ACCOUNTS = TableSpec("acct", rows=1_000, row_bytes=120)
+LOG = TableSpec("log", rows=10, row_bytes=50)
+
+
+def workload(*transactions: TransactionSpec) -> CustomWorkload:
+    return CustomWorkload([ACCOUNTS, LOG], transactions, Streams(1, 0))
+
+
+def transfer(weight: float = 1) -> TransactionSpec:
+    return TransactionSpec(
+        "transfer",
+        weight,
+        (
+            StatementSpec("read", "acct"),
+            StatementSpec("lock", "acct", rows=2),
+            StatementSpec("update", "acct", rows=None),
+            StatementSpec("insert", "log"),
+        ),
+    )
+
+
+def test_an_update_without_rows_writes_what_was_locked() -> None:
+    read, lock, update, insert = workload(transfer()).transaction(0).statements()
+    assert len(read.reads) == 1
+    assert len(lock.lock_keys) == 2
+    assert update.lock_keys == ()
+    assert tuple(write.key for write in update.writes) == lock.lock_keys
+    assert [write.value_bytes for write in update.writes] == [120, 120]
+    assert insert.insert
+    assert insert.lock_keys == (row_key(102, 11),)
+
+
+def test_inserts_append() -> None:
+    source = workload(transfer())
+    client = LoneClient(even_start_keys(source.tables(), 4))
+    for number in range(50):
+        client.run(source.transaction(number % 5))
+    assert row_key(102, 60) in client.rows
+
+
+def test_a_hot_row_gets_its_share() -> None:
+    hot = StatementSpec("update", "acct", hot_rows=1, hot_fraction=0.5)
+    source = workload(TransactionSpec("pay", 1, (hot,)))
+    rows = Counter(next(source.transaction(0).statements()).lock_keys[0] for _ in range(2_000))
+    assert rows[row_key(100, 1)] / 2_000 == pytest.approx(0.5, abs=0.05)
+
+
+def test_more_rows_than_hot_ones_are_drawn_from_the_others() -> None:
+    hot = StatementSpec("lock", "acct", rows=3, hot_rows=1, hot_fraction=1.0)
+    (lock,) = workload(TransactionSpec("pay", 1, (hot,))).transaction(0).statements()
+    assert len(set(lock.lock_keys)) == 3
+    assert lock.lock_keys[0] == row_key(100, 1)
+
+
+def test_a_row_is_locked_once() -> None:
+    update = StatementSpec("update", "acct", hot_rows=1, hot_fraction=1.0)
+    first, second = (
+        workload(TransactionSpec("twice", 1, (update, update))).transaction(0).statements()
+    )
+    assert first.lock_keys == (row_key(100, 1),)
+    assert second.lock_keys == ()
+    assert second.writes[0].key == row_key(100, 1)
+
+
+def test_weights() -> None:
+    look = TransactionSpec("look", 3, (StatementSpec("read", "acct", rows=5),))
+    source = workload(transfer(1), look)
+    drawn = Counter(source.transaction(n % 4).name for n in range(4_000))
+    assert drawn["look"] / 4_000 == pytest.approx(0.75, abs=0.03)
+    assert source.classes == ("transfer", "look")
+
+
+def test_an_auto_commit_update_reads_first_and_locks_only_after_a_conflict() -> None:
+    update = StatementSpec("update", "acct")
+    transaction = workload(TransactionSpec("touch", 1, (update,), autocommit=True)).transaction(0)
+    (optimistic,) = transaction.statements()
+    (pessimistic,) = transaction.statements()
+    assert optimistic.reads[0].keys == pessimistic.lock_keys
+    assert not pessimistic.reads
