@@ -99,7 +99,7 @@ class LockFormat:
         self.last_change = last_change
         self.struct_bytes = struct_bytes
         self._pessimistic: dict[int, RecordSizes] = {}
-        self._prewrite: dict[int, dict[int, RecordSizes]] = {}
+        self._prewrite: dict[int, RecordSizes] = {}
 
     def pessimistic(self, key_len: int, primary_len: int) -> RecordSizes:
         """Returns the sizes of a pessimistic lock, in the table and when it is proposed."""
@@ -113,21 +113,13 @@ class LockFormat:
             self._pessimistic[shape] = sizes
         return sizes
 
-    def prewrite_table(self, base_bytes: int) -> dict[int, RecordSizes]:
-        """Returns the shapes seen for locks of ``base_bytes`` (value apart).
-
-        The key of a shape is ``value_bytes << 16 | key_len``, with ``NO_VALUE`` for no value. What
-        is missing is added by ``prewrite``.
-        """
-        return self._prewrite.setdefault(base_bytes, {})
-
     def prewrite(self, base_bytes: int, key_len: int, value_bytes: int) -> RecordSizes:
         """Returns the sizes of a 2PC lock whose record takes ``base_bytes`` without the value."""
-        table = self.prewrite_table(base_bytes)
-        sizes = table.get(value_bytes << 16 | key_len)
+        shape = (value_bytes << 16 | base_bytes) << 16 | key_len
+        sizes = self._prewrite.get(shape)
         if sizes is None:
             sizes = RecordSizes(key_len, base_bytes + _short_value_bytes(value_bytes), value_bytes)
-            table[value_bytes << 16 | key_len] = sizes
+            self._prewrite[shape] = sizes
         return sizes
 
 
@@ -144,7 +136,7 @@ def lock_format(behaviour: str) -> LockFormat:
 
 
 @cache
-def prewrite_base_bytes(primary_len: int, *, async_commit: bool) -> int:
+def prewrite_base_bytes(primary_len: int, async_commit: bool) -> int:  # noqa: FBT001 - hot
     """Returns the length of a 2PC lock record without value and without the list of secondaries."""
     base = _LOCK_FIXED_BYTES + varint_len(primary_len) + primary_len + _TXN_SIZE_BYTES
     return base + (_EMPTY_SECONDARIES_BYTES if async_commit else 0)

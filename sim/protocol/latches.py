@@ -8,7 +8,7 @@ Source: tikv/tikv src/storage/txn/latch.rs.
 """
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Sequence
 from zlib import crc32
 
 Slots = tuple[int, ...]
@@ -29,9 +29,11 @@ class Latches:
         self._waiting: dict[int, deque[int]] = {}
         self._pending: dict[int, tuple[Slots, int]] = {}
 
-    def slots_of(self, keys: Iterable[bytes]) -> Slots:
+    def slots_of(self, keys: Sequence[bytes]) -> Slots:
         """Returns the slots of ``keys``, ascending, each once."""
         size = self.size
+        if len(keys) == 1:
+            return (crc32(keys[0]) % size,)
         return tuple(sorted({crc32(key) % size for key in keys}))
 
     def acquire(self, cid: int, slots: Slots) -> bool:

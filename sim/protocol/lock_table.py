@@ -13,7 +13,8 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Final
 
-from sim.protocol.mvcc import Lock
+from sim.protocol.records import Lock
+from sim.protocol.write_batch import WriteBatch
 
 PEER_MEM_SIZE_LIMIT_BYTES: Final = 512 * 1024
 INSTANCE_MEM_SIZE_LIMIT_BYTES: Final = 100 * 1024 * 1024
@@ -118,7 +119,20 @@ class PeerPessimisticLocks:
     def mark_deleted(self, keys: Iterable[bytes]) -> list[bytes]:
         """Marks the locks of ``keys``; returns the keys that were here, for ``remove``."""
         table = self.map
-        marked = [key for key in keys if key in table] if table else []
+        if not table:
+            return []
+        marked = [key for key in keys if key in table]
+        self._deleted.update(marked)
+        return marked
+
+    def mark_replaced(self, batch: WriteBatch) -> list[bytes]:
+        """Marks the locks that a proposal overwrites or deletes, as ``mark_deleted`` does."""
+        table = self.map
+        if not table:
+            return []
+        marked = [key for key, _ in batch.lock_puts if key in table]
+        if batch.lock_deletes:
+            marked += [key for key in batch.lock_deletes if key in table]
         self._deleted.update(marked)
         return marked
 

@@ -113,11 +113,17 @@ class Mvcc:
         Each version is looked at once, when it becomes older than ``safe_ts``.
         """
         garbage = self._garbage
+        writes = self.writes
+        forget = not self.keep_rows
         while garbage and garbage[0][1].commit_ts < safe_ts:
             key, write = garbage.popleft()
+            newest = writes.get(key)
             if write.kind <= DELETE:
                 write.prev = None
-            if self.writes.get(key) is write:
+                if newest is write and forget and write.value is None:
+                    del writes[key]
+                    continue
+            if newest is write:
                 self._trim(key, write)
 
     def split_off(self, split_key: bytes) -> "Mvcc":

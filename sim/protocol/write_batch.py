@@ -14,7 +14,7 @@ from sim.protocol.encoding import (
     value_sizes,
     write_sizes,
 )
-from sim.protocol.mvcc import Lock, Write
+from sim.protocol.records import Lock, Write
 
 LOCK: Final = 0
 PREWRITE: Final = 1
