@@ -1,0 +1,237 @@
+"""A resolved scenario: what one simulation is built from, in integer nanoseconds and bytes.
+
+Law: everything is decided here. Defaults are filled in, profiles are looked up, ``auto`` is left
+only where the answer needs data nobody has yet (the regions of a workload, the warm-up of a run).
+Values are frozen, compare by content and travel between processes; nothing here reads a file.
+Names of settings are TiKV's, TiDB's and fio's own, with dots and hyphens as underscores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from sim.distributions import Distribution
+from sim.hardware.disk import DiskSpec
+from sim.hardware.network import NetworkSpec
+
+Behaviour = Literal["rfc77", "v6.0", "v8.5"]
+Fallback = Literal["sync", "pipelined"]
+LockMode = Literal["sync", "pipelined", "in_memory"]
+Verb = Literal["read", "lock", "update", "insert"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """How long, how often, and with which luck."""
+
+    seed: int
+    warmup_ns: int | None
+    """Simulated time left out of every figure; None: found in the facts of each replication."""
+    measure_ns: int
+    replications: int
+    window_ns: int
+    """Facts are summed up per window of this length."""
+    checks: bool
+    """Whether observers watch for broken invariants."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tidb:
+    """System variables and settings of TiDB that change what it asks of TiKV."""
+
+    async_commit: bool
+    one_pc: bool
+    innodb_lock_wait_timeout_ns: int
+    fair_locking: bool
+    max_retry_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """How many of everything, and where."""
+
+    stores: int
+    replicas: int
+    zones: int
+    """Stores and TiDB nodes are dealt out to the zones in turn."""
+    tidb_nodes: int
+    regions: int | None
+    """None: as many as the data needs at ``region_split_size_bytes``."""
+    tidb: Tidb
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CpuCosts:
+    """Mean CPU time of each kind of work on one core."""
+
+    tidb_statement_ns: int
+    tikv_request_ns: int
+    tikv_extra_key: float
+    """Part of ``tikv_request_ns`` that each key beyond the first adds."""
+    store_message_ns: int
+    apply_command_ns: int
+    apply_key_ns: int
+    thread_hop_ns: int
+    cv: float
+    """Coefficient of variation (deviation / mean) of every draw."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LsmSpec:
+    """How often a byte is written again after the log."""
+
+    write_amplification: float
+    """Bytes flushed and compacted per byte entering the default and write CF; 1: flush only."""
+    lock_write_amplification: float
+    """The same for the lock CF, of which only tombstones reach a flush."""
+    raftdb_rewrite: float
+    """Bytes flushed per byte of raftdb's log."""
+    raft_engine_compression: float
+    """Stored bytes per byte of a raft-engine batch above 8 KiB."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hardware:
+    """What the nodes are made of; all stores alike, all TiDB nodes alike."""
+
+    profile: str
+    raft_disk: DiskSpec
+    kv_disk: DiskSpec | None
+    """None: KV data lies on the raft disk."""
+    network: NetworkSpec
+    store_cores: int
+    tidb_cores: int
+    store_memory_bytes: int
+    cpu: CpuCosts
+    lsm: LsmSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tikv:
+    """TiKV's configuration."""
+
+    behaviour: Behaviour
+    pipelined: bool
+    in_memory: bool
+    """False as well where TiKV would ignore it, because ``pipelined`` is."""
+    in_memory_peer_size_limit_bytes: int
+    in_memory_instance_size_limit_bytes: int
+    in_memory_fallback: Fallback
+    """The model's own: code falls back synchronously, the documentation says pipelined."""
+    wait_for_lock_timeout_ns: int
+    wake_up_delay_ns: int
+    store_pool_size: int
+    apply_pool_size: int
+    store_io_pool_size: int
+    """0: store pollers write and sync the raft log themselves."""
+    store_max_batch_size: int
+    apply_max_batch_size: int
+    cmd_batch: bool
+    cmd_batch_concurrent_ready_max_count: int
+    raft_base_tick_interval_ns: int
+    raft_heartbeat_ticks: int
+    raft_max_inflight_msgs: int
+    raft_write_wait_duration_ns: int
+    scheduler_concurrency: int
+    scheduler_worker_pool_size: int
+    raft_engine_enable: bool
+    region_split_size_bytes: int
+
+    @property
+    def lock_mode(self) -> LockMode:
+        """Returns how a pessimistic lock request is answered unless it has to fall back.
+
+        Source: tikv/tikv src/storage/txn/scheduler.rs (pessimistic_lock_mode).
+        """
+        if not self.pipelined:
+            return "sync"
+        return "in_memory" if self.in_memory else "pipelined"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableSpec:
+    """A table of a custom mix: rows 1 to ``rows``, each with a value of ``row_bytes``."""
+
+    name: str
+    rows: int
+    row_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatementSpec:
+    """A statement of a custom mix."""
+
+    verb: Verb
+    table: str
+    rows: int | None
+    """How many different rows; None with ``update``: those the transaction has locked there."""
+    hot_rows: int = 0
+    """The first rows of the table, to which ``hot_fraction`` of the draws go."""
+    hot_fraction: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransactionSpec:
+    """A transaction of a custom mix."""
+
+    name: str
+    weight: float
+    statements: tuple[StatementSpec, ...]
+    autocommit: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """What clients ask for; each kind reads its own part."""
+
+    kind: str
+    threads: int | None = None
+    """Closed loop: clients that wait for each answer. Exactly one of this and ``rate_per_s``."""
+    rate_per_s: float | None = None
+    """Open loop: transactions arrive at this mean rate, whatever the answers."""
+    think_time: Distribution | None = None
+    """Closed loop: pause of a client between two transactions."""
+    warehouses: int = 0
+    """tpcc."""
+    mix: Mapping[str, float] | None = None
+    """tpcc: weights by transaction type; None: go-tpc's."""
+    tables: int = 0
+    """oltp_*."""
+    table_rows: int = 0
+    """oltp_*: rows of each table."""
+    rand_type: Literal["uniform", "special"] = "uniform"
+    """oltp_*: how ids are drawn."""
+    custom_tables: tuple[TableSpec, ...] = ()
+    """custom."""
+    transactions: tuple[TransactionSpec, ...] = ()
+    """custom."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """One variant at one point of a study."""
+
+    about: str
+    run: Run
+    cluster: Cluster
+    hardware: Hardware
+    tikv: Tikv
+    workload: Workload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """A claim that a study checks, on the ends of an interval."""
+
+    metric: str
+    stat: str
+    class_: str
+    variant: str
+    against: str | None
+    """The variant that ``variant`` is divided by; None: the figure itself is judged."""
+    below: float | None
+    above: float | None
+    at_point: Mapping[str, object] | None = None
+    """Only at the points with these values of the swept keys."""
