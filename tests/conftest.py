@@ -1,0 +1,18 @@
+"""Options and profiles that all tests share."""
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("ci", derandomize=True, deadline=None, print_blob=False)
+settings.load_profile("ci")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds ``--rewrite``: data-driven files take what the code says as their expectation."""
+    parser.addoption("--rewrite", action="store_true", help="rewrite tests/testdata/*.txt")
+
+
+@pytest.fixture
+def rewrite(request: pytest.FixtureRequest) -> bool:
+    """Returns whether expectations are to be rewritten."""
+    return bool(request.config.getoption("--rewrite"))
