@@ -11,9 +11,8 @@ A transaction that is one ``update`` in auto-commit is tried optimistically, as 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from sim.protocol.keys import record_prefix, row_key
 from sim.protocol.mvcc import PUT
@@ -25,57 +24,11 @@ from sim.workload.statement import Read, ReadKind, Statement
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sim.scenario.resolved import StatementSpec, TableSpec, TransactionSpec
     from sim.streams import Stream, Streams
-
-Verb = Literal["read", "lock", "update", "insert"]
 
 FIRST_TABLE: Final = 100
 _ROW_KEY_BYTES: Final = 19
-
-
-@dataclass(frozen=True, slots=True)
-class TableSpec:
-    """One table: rows 1 to ``rows``, each with a value of ``row_bytes``."""
-
-    name: str
-    rows: int
-    row_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class StatementSpec:
-    """One statement of a transaction.
-
-    Attributes:
-        verb: what it does.
-        table: name of its table.
-        rows: how many different rows; None with ``update``: those already locked in the table.
-        hot_rows: the first rows of the table, which ``hot_fraction`` of the draws go to.
-        hot_fraction: 0 for a uniform choice among all rows.
-    """
-
-    verb: Verb
-    table: str
-    rows: int | None = 1
-    hot_rows: int = 0
-    hot_fraction: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class TransactionSpec:
-    """One kind of transaction.
-
-    Attributes:
-        name: its class.
-        weight: share of the mix, relative to the others.
-        statements: in order.
-        autocommit: a single statement outside BEGIN.
-    """
-
-    name: str
-    weight: float
-    statements: tuple[StatementSpec, ...]
-    autocommit: bool = False
 
 
 class CustomWorkload:

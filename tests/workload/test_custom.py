@@ -7,13 +7,28 @@ from collections import Counter
 import pytest
 
 from sim.protocol.keys import row_key
+from sim.scenario.resolved import StatementSpec, TableSpec, TransactionSpec, Verb
 from sim.streams import Streams
-from sim.workload.custom import CustomWorkload, StatementSpec, TableSpec, TransactionSpec
+from sim.workload.custom import CustomWorkload
 from sim.workload.layout import even_start_keys
 from tests.workload.lone_client import LoneClient
 
-ACCOUNTS = TableSpec("acct", rows=1_000, row_bytes=120)
-LOG = TableSpec("log", rows=10, row_bytes=50)
+ACCOUNTS = TableSpec(name="acct", rows=1_000, row_bytes=120)
+LOG = TableSpec(name="log", rows=10, row_bytes=50)
+
+
+def statement(
+    verb: Verb, table: str, rows: int | None = 1, *, hot_rows: int = 0, hot_fraction: float = 0.0
+) -> StatementSpec:
+    return StatementSpec(
+        verb=verb, table=table, rows=rows, hot_rows=hot_rows, hot_fraction=hot_fraction
+    )
+
+
+def kind(
+    name: str, weight: float, *statements: StatementSpec, autocommit: bool = False
+) -> TransactionSpec:
+    return TransactionSpec(name=name, weight=weight, statements=statements, autocommit=autocommit)
 
 
 def workload(*transactions: TransactionSpec) -> CustomWorkload:
@@ -21,15 +36,13 @@ def workload(*transactions: TransactionSpec) -> CustomWorkload:
 
 
 def transfer(weight: float = 1) -> TransactionSpec:
-    return TransactionSpec(
+    return kind(
         "transfer",
         weight,
-        (
-            StatementSpec("read", "acct"),
-            StatementSpec("lock", "acct", rows=2),
-            StatementSpec("update", "acct", rows=None),
-            StatementSpec("insert", "log"),
-        ),
+        statement("read", "acct"),
+        statement("lock", "acct", rows=2),
+        statement("update", "acct", rows=None),
+        statement("insert", "log"),
     )
 
 
@@ -53,31 +66,29 @@ def test_inserts_append() -> None:
 
 
 def test_a_hot_row_gets_its_share() -> None:
-    hot = StatementSpec("update", "acct", hot_rows=1, hot_fraction=0.5)
-    source = workload(TransactionSpec("pay", 1, (hot,)))
+    hot = statement("update", "acct", hot_rows=1, hot_fraction=0.5)
+    source = workload(kind("pay", 1, hot))
     rows = Counter(next(source.transaction(0).statements()).lock_keys[0] for _ in range(2_000))
     assert rows[row_key(100, 1)] / 2_000 == pytest.approx(0.5, abs=0.05)
 
 
 def test_more_rows_than_hot_ones_are_drawn_from_the_others() -> None:
-    hot = StatementSpec("lock", "acct", rows=3, hot_rows=1, hot_fraction=1.0)
-    (lock,) = workload(TransactionSpec("pay", 1, (hot,))).transaction(0).statements()
+    hot = statement("lock", "acct", rows=3, hot_rows=1, hot_fraction=1.0)
+    (lock,) = workload(kind("pay", 1, hot)).transaction(0).statements()
     assert len(set(lock.lock_keys)) == 3
     assert lock.lock_keys[0] == row_key(100, 1)
 
 
 def test_a_row_is_locked_once() -> None:
-    update = StatementSpec("update", "acct", hot_rows=1, hot_fraction=1.0)
-    first, second = (
-        workload(TransactionSpec("twice", 1, (update, update))).transaction(0).statements()
-    )
+    update = statement("update", "acct", hot_rows=1, hot_fraction=1.0)
+    first, second = workload(kind("twice", 1, update, update)).transaction(0).statements()
     assert first.lock_keys == (row_key(100, 1),)
     assert second.lock_keys == ()
     assert second.writes[0].key == row_key(100, 1)
 
 
 def test_weights() -> None:
-    look = TransactionSpec("look", 3, (StatementSpec("read", "acct", rows=5),))
+    look = kind("look", 3, statement("read", "acct", rows=5))
     source = workload(transfer(1), look)
     drawn = Counter(source.transaction(n % 4).name for n in range(4_000))
     assert drawn["look"] / 4_000 == pytest.approx(0.75, abs=0.03)
@@ -85,8 +96,8 @@ def test_weights() -> None:
 
 
 def test_an_auto_commit_update_reads_first_and_locks_only_after_a_conflict() -> None:
-    update = StatementSpec("update", "acct")
-    transaction = workload(TransactionSpec("touch", 1, (update,), autocommit=True)).transaction(0)
+    update = statement("update", "acct")
+    transaction = workload(kind("touch", 1, update, autocommit=True)).transaction(0)
     (optimistic,) = transaction.statements()
     (pessimistic,) = transaction.statements()
     assert optimistic.reads[0].keys == pessimistic.lock_keys

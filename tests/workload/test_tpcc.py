@@ -203,6 +203,14 @@ def test_payments_for_others_and_by_name() -> None:
     assert by_name / 3_000 == pytest.approx(0.60, abs=0.04)
 
 
+def test_a_lone_warehouse_has_no_customers_elsewhere() -> None:
+    source = workload(warehouses=1, only="payment")
+    for _ in range(200):
+        statements = {s.label: s for s in statements_of(source.transaction(0))}
+        home = statements["UPDATE district"].lock_keys[0][11:29]
+        assert statements["SELECT customer FOR UPDATE"].lock_keys[0][11:29] == home
+
+
 def test_order_lines_are_uniform_and_customers_are_skewed_as_drawn() -> None:
     lines = Counter(
         lines_of(w, d, o) for w in range(1, 9) for d in range(1, 11) for o in range(500)

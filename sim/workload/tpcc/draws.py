@@ -44,10 +44,8 @@ class Draws:
         return int(stream.random() * self._warehouses) + 1
 
     def other_district(self, stream: Stream, w: int) -> tuple[int, int]:
-        """Returns a district of another warehouse, uniform; the own one where there is no other."""
+        """Returns a district of another warehouse, uniform; there must be one."""
         others = self._warehouses - 1
-        if others == 0:
-            return w, int(stream.random() * DISTRICTS) + 1
         other, d = divmod(int(stream.random() * (others * DISTRICTS)), DISTRICTS)
         return other + 1 + (other + 1 >= w), d + 1
 

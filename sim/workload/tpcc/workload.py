@@ -123,7 +123,7 @@ class TpccWorkload:
     def _payment(self, stream: Stream) -> Transaction:
         district = self._draws.district(stream)
         w, d = district
-        if stream.random() < REMOTE:
+        if stream.random() < REMOTE and self.warehouses > 1:
             w, d = self._draws.other_district(stream, w)
         customer = self._customer(stream, w, d)
         self._next_handle += 1
