@@ -7,6 +7,7 @@ windows are slower and carry fewer transactions: a warm-up.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 from dataclasses import dataclass, field
@@ -74,9 +75,10 @@ class StubStudy:
         return StubScenario(variant, point.get("workload.threads", 50), self.run)
 
     def config_hash(self, point: dict[str, Any], variant: str, replication: int) -> str:
-        """Returns a readable stand-in for a hash."""
+        """Returns the hash of what tells units apart."""
         threads = point.get("workload.threads", 50)
-        return f"{variant}-{threads}-{replication}-{self.run.seed}"
+        what = f"{variant} {threads} {replication} {self.run}"
+        return hashlib.sha256(what.encode()).hexdigest()
 
     def resolved_yaml(self) -> str:
         """Returns something to write."""

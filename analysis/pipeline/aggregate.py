@@ -7,14 +7,14 @@ quantile is read off the merged histogram, never averaged from quantiles.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
-from sim.record.facts import COUNTER, HISTOGRAM, MOMENTS, TABLES
+from sim.record.facts import TABLES
 from sim.record.histogram import BUCKETS_PER_DOUBLING, ZERO_BUCKET
 
 if TYPE_CHECKING:
@@ -28,10 +28,16 @@ _SERIES: Final = ("unit_hash", "metric", "class")
 def read_facts(
     spark: SparkSession, units_dir: Path, unit_hashes: Sequence[str], table: str
 ) -> DataFrame:
-    """Returns a fact table over many units, with ``unit_hash`` beside its own columns."""
+    """Returns a fact table over many units, with ``unit_hash`` beside its own columns.
+
+    The hash is cut from the file's path by its place (all hashes are equally long): splitting the
+    path for every row took longer than reading it.
+    """
     schema = ", ".join(f"`{name}` {_SQL_TYPES[kind]}" for name, kind in TABLES[table].items())
     paths = [str(units_dir / unit_hash / f"{table}.parquet") for unit_hash in unit_hashes]
-    folder = F.element_at(F.split(F.col("_metadata.file_path"), "/"), -2)
+    length = len(unit_hashes[0])
+    from_end = length + len(f"/{table}.parquet")
+    folder = F.substring(F.col("_metadata.file_path"), -from_end, length)
     return spark.read.schema(schema).parquet(*paths).select(folder.alias("unit_hash"), "*")
 
 
@@ -54,11 +60,8 @@ def series_values(moments: DataFrame) -> DataFrame:
         ``unit_hash``, ``metric``, ``class``, ``stat`` (``count``, ``mean``, ``max``, ``sum``),
         ``value``.
     """
-    totals = (
-        _also_over_classes(moments)
-        .groupBy(*_SERIES)
-        .agg(F.sum("count").alias("count"), F.sum("sum").alias("sum"), F.max("max").alias("max"))
-    )
+    by_class = moments.groupBy(*_SERIES).agg(*_total_moments())
+    totals = _also_over_classes(by_class).groupBy(*_SERIES).agg(*_total_moments())
     stats = {
         "count": F.col("count").cast("double"),
         "mean": F.col("sum") / F.col("count"),
@@ -68,22 +71,36 @@ def series_values(moments: DataFrame) -> DataFrame:
     return _long(totals, stats)
 
 
+def _total_moments() -> tuple[Column, Column, Column]:
+    return (
+        F.sum("count").alias("count"),
+        F.sum("sum").alias("sum"),
+        F.max("max").alias("max"),
+    )
+
+
 def counter_values(counters: DataFrame) -> DataFrame:
     """Sums a counter up by unit and class; columns as ``series_values``, ``stat`` is ``total``."""
     totals = counters.groupBy(*_SERIES).agg(F.sum("value").alias("value"))
     return _long(totals, {"total": F.col("value").cast("double")})
 
 
-def quantile_values(histogram: DataFrame) -> DataFrame:
-    """Reads quantiles off each unit's merged histogram.
+def merged_histograms(histogram: DataFrame) -> DataFrame:
+    """Merges histograms over windows: ``unit_hash``, ``metric``, ``class``, ``bucket``, ``count``."""
+    return histogram.groupBy(*_SERIES, "bucket").agg(F.sum("count").alias("count"))
+
+
+def quantile_values(merged: DataFrame) -> DataFrame:
+    """Reads quantiles off each unit's merged histogram, by class and over all classes.
+
+    Args:
+        merged: from ``merged_histograms``.
 
     Returns:
         Columns as ``series_values``; ``stat`` is ``p50`` ... ``p999``. The value is interpolated
         within its bucket on a log scale, so it is within the bucket's width of the exact quantile.
     """
-    merged = (
-        _also_over_classes(histogram).groupBy(*_SERIES, "bucket").agg(F.sum("count").alias("count"))
-    )
+    merged = merged_histograms(_also_over_classes(merged))
     ordered = Window.partitionBy(*_SERIES).orderBy("bucket")
     whole = Window.partitionBy(*_SERIES)
     ranked = merged.select(
@@ -112,19 +129,21 @@ def _literals(values: Sequence[object]) -> Column:
     return F.array(*map(F.lit, values))
 
 
-def unit_values(facts: Mapping[str, DataFrame]) -> DataFrame:
+def unit_values(moments: DataFrame, counters: DataFrame, merged: DataFrame) -> DataFrame:
     """Returns every per-replication value: the inputs of all intervals.
 
     Args:
-        facts: measured facts by table.
+        moments: measured facts.
+        counters: measured facts.
+        merged: from ``merged_histograms`` of measured facts.
 
     Returns:
         ``unit_hash``, ``metric``, ``class``, ``stat``, ``value``.
     """
     return (
-        series_values(facts[MOMENTS])
-        .unionByName(counter_values(facts[COUNTER]))
-        .unionByName(quantile_values(facts[HISTOGRAM]))
+        series_values(moments)
+        .unionByName(counter_values(counters))
+        .unionByName(quantile_values(merged))
     )
 
 

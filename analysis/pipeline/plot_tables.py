@@ -15,17 +15,17 @@ DISTRIBUTIONS: Final = ("lock_latency", "txn_latency")
 COURSES: Final = ("lock_latency", "txns", "disk_write_bytes")
 
 
-def distributions(histogram: DataFrame, units: DataFrame) -> DataFrame:
+def distributions(merged: DataFrame, units: DataFrame) -> DataFrame:
     """Merges latency histograms over windows, classes and replications.
 
     Args:
-        histogram: measured facts with ``unit_hash``.
+        merged: from ``aggregate.merged_histograms``.
         units: ``unit_hash``, ``point_index``, ``variant``.
 
     Returns:
         ``point_index``, ``variant``, ``metric``, ``bucket``, ``count``.
     """
-    wanted = histogram.where(F.col("metric").isin(*DISTRIBUTIONS))
+    wanted = merged.where(F.col("metric").isin(*DISTRIBUTIONS))
     group = ("point_index", "variant", "metric", "bucket")
     return (
         wanted.join(F.broadcast(_whose(units)), "unit_hash")

@@ -39,7 +39,7 @@ def jvm_options(archive: Path = CLASS_ARCHIVE) -> str:
     return options
 
 
-def spark_settings(master: str, scratch: str) -> dict[str, str]:
+def spark_settings(master: str, scratch: str, java_options: str) -> dict[str, str]:
     """Returns the session's settings for a master such as ``local[*]`` or ``spark://host:7077``."""
     settings = {
         "spark.ui.enabled": "false",
@@ -54,7 +54,7 @@ def spark_settings(master: str, scratch: str) -> dict[str, str]:
         "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
         "spark.jars.ivy": f"{scratch}/ivy",
         "spark.local.dir": scratch,
-        "spark.driver.extraJavaOptions": jvm_options(),
+        "spark.driver.extraJavaOptions": java_options,
         "spark.task.maxFailures": str(LOCAL_ATTEMPTS),
     }
     if is_local(master):
@@ -78,8 +78,9 @@ def with_attempts(master: str) -> str:
 class SparkStarter:
     """Starts a session in the background; ``session()`` waits for it."""
 
-    def __init__(self, master: str = "local[*]") -> None:
+    def __init__(self, master: str = "local[*]", java_options: str | None = None) -> None:
         self.master = master
+        self._java_options = jvm_options() if java_options is None else java_options
         self.start_s = 0.0
         """Seconds from the request until the session was there."""
         self.scratch = tempfile.mkdtemp(prefix="pessim-spark-")
@@ -108,13 +109,13 @@ class SparkStarter:
     def _start(self) -> None:
         begun = time.perf_counter()
         try:
-            self._session = start_session(self.master, self.scratch)
+            self._session = start_session(self.master, self.scratch, self._java_options)
         except BaseException as error:  # noqa: BLE001 - handed to whoever waits
             self._error = error
         self.start_s = time.perf_counter() - begun
 
 
-def start_session(master: str, scratch: str) -> SparkSession:
+def start_session(master: str, scratch: str, java_options: str) -> SparkSession:
     """Returns a quiet session on ``master``; workers import this source tree.
 
     The JVM gets a session of its own, so that Ctrl-C reaches this process alone, and its words go
@@ -125,7 +126,7 @@ def start_session(master: str, scratch: str) -> SparkSession:
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
-    settings = spark_settings(master, scratch)
+    settings = spark_settings(master, scratch, java_options)
     conf = SparkConf(loadDefaults=False).setMaster(with_attempts(master)).setAppName("pessim")
     conf.setAll(list(settings.items()))
     with (Path(scratch) / JVM_LOG).open("wb") as log:
@@ -150,7 +151,7 @@ def _export_source_tree() -> None:
     os.environ.setdefault("SPARK_LAUNCHER_OPTS", _JIT_OPTIONS)
 
 
-def stop_spark(starter: SparkStarter) -> None:
+def stop_spark(starter: SparkStarter, wait_s: float = STOP_WAIT_S) -> None:
     """Ends Spark, and with it the JVM and its workers; removes Spark's own files."""
     session = starter.started()
     if session is not None:
@@ -158,4 +159,5 @@ def stop_spark(starter: SparkStarter) -> None:
         session.stop()
         if process is not None:
             process.stdin.close()
+            process.wait(wait_s)
     shutil.rmtree(starter.scratch, ignore_errors=True)

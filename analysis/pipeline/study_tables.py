@@ -72,9 +72,10 @@ def read_study_tables(
     hashes = list(table["unit_hash"])
     raw = {name: aggregate.read_facts(spark, folder / "units", hashes, name) for name in TABLES}
     cut = {name: aggregate.measured(facts, units) for name, facts in raw.items()}
+    merged = aggregate.merged_histograms(cut[HISTOGRAM]).cache()
     queries = (
-        aggregate.unit_values(cut),
-        plot_tables.distributions(cut[HISTOGRAM], units),
+        aggregate.unit_values(cut[MOMENTS], cut[COUNTER], merged),
+        plot_tables.distributions(merged, units),
         plot_tables.courses(raw[MOMENTS], raw[COUNTER], units),
     )
     results, seconds = [], []
@@ -82,4 +83,5 @@ def read_study_tables(
         begun = time.perf_counter()
         results.append(query.toPandas())
         seconds.append(time.perf_counter() - begun)
+    merged.unpersist()
     return StudyTables(table, *results, query_s=tuple(seconds))
