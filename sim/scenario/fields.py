@@ -1,0 +1,200 @@
+"""Types of a schema's fields: how text becomes a value, within which range, and what else is said.
+
+Each type is an annotation that both validates (with a message that says how to mend) and describes
+itself in the JSON Schema. Ranges are written as users write quantities, so a message can quote
+them. Upper ends are not opinions about good values: beyond them a simulation would not end, or a
+typing error is more likely than the value.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from sim.scenario.problems import shown
+from sim.scenario.quantities import BANDWIDTH, DURATION, RATE, SIZE, Kind, QuantityError
+
+
+def wrong(message: str, *, at: str = "") -> PydanticCustomError:
+    """Returns an error for pydantic to collect; ``at`` is a key below the place that raises it."""
+    return PydanticCustomError("scenario", "{message}", {"message": message, "at": at})
+
+
+class Section(BaseModel):
+    """A mapping of known keys; defaults are written, and validated, as users would write them."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        populate_by_name=False,
+        validate_default=True,
+        allow_inf_nan=False,
+        arbitrary_types_allowed=True,
+    )
+
+
+class _Field:
+    """An annotation with a parser of its own."""
+
+    def parse(self, value: object) -> Any:
+        """Returns the value a model keeps, or raises ``wrong``."""
+        raise NotImplementedError
+
+    def described(self) -> dict[str, Any]:
+        """Returns the JSON Schema."""
+        raise NotImplementedError
+
+    def __get_pydantic_core_schema__(self, _type: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Validates with ``parse`` alone."""
+        return core_schema.no_info_plain_validator_function(self.parse)
+
+    def __get_pydantic_json_schema__(
+        self, _schema: CoreSchema, _handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Describes itself, since a parser says nothing about its input."""
+        return self.described()
+
+
+@dataclass(frozen=True)
+class Quantity(_Field):
+    """A quantity between two others, both allowed."""
+
+    kind: Kind
+    at_least: str
+    at_most: str
+    auto: bool = False
+    """Whether the word ``auto`` is allowed as well; it becomes None."""
+
+    def parse(self, value: object) -> int | float | None:
+        """Returns the quantity in its base unit."""
+        if self.auto and value in ("auto", None):
+            return None
+        try:
+            amount = self.kind.parse(value)
+        except QuantityError as error:
+            extra = " or auto" if self.auto else ""
+            raise wrong(f"{error}{extra}") from None
+        if amount < self.kind.parse(self.at_least):
+            raise wrong(f"{value} is too little; write {self.at_least} or more")
+        if amount > self.kind.parse(self.at_most):
+            raise wrong(f"{value} is too much; write {self.at_most} or less")
+        return amount
+
+    def described(self) -> dict[str, Any]:
+        """Returns text with one of the kind's units."""
+        units = "|".join(re.escape(unit) for unit in self.kind.units)
+        pattern = rf"[-+]?[0-9.]+([eE][-+]?[0-9]+)?\s*({units})"
+        if self.auto:
+            pattern = f"(auto|{pattern})"
+        return {"type": "string", "pattern": f"^{pattern}$",
+                "title": f"{self.kind.name}, {self.at_least} to {self.at_most}"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Count(_Field):
+    """A whole number between two others, both allowed."""
+
+    at_least: int
+    at_most: int
+    auto: bool = False
+    """Whether the word ``auto`` is allowed as well; it becomes None."""
+
+    def parse(self, value: object) -> int | None:
+        """Returns the number."""
+        if self.auto and value in ("auto", None):
+            return None
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int):
+            extra = " or auto" if self.auto else ""
+            raise wrong(f"must be a whole number{extra}, is {shown(value)}; "
+                        f"write {self.at_least} to {self.at_most}")  # fmt: skip
+        if not self.at_least <= value <= self.at_most:
+            raise wrong(f"must be {self.at_least} to {self.at_most}, is {shown(value)}; change it")
+        return value
+
+    def described(self) -> dict[str, Any]:
+        """Returns an integer with both ends."""
+        number = {"type": "integer", "minimum": self.at_least, "maximum": self.at_most}
+        return {"anyOf": [number, {"const": "auto"}]} if self.auto else number
+
+
+@dataclass(frozen=True)
+class Number(_Field):
+    """A number without a unit between two others, both allowed."""
+
+    at_least: float
+    at_most: float
+
+    def parse(self, value: object) -> float:
+        """Returns the number."""
+        if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+            raise wrong(f"must be a number, is {shown(value)}; "
+                        f"write {self.at_least:g} to {self.at_most:g}")  # fmt: skip
+        if not self.at_least <= value <= self.at_most:
+            raise wrong(f"must be {self.at_least:g} to {self.at_most:g}, is {shown(value)}; "
+                        "change it")  # fmt: skip
+        return float(value)
+
+    def described(self) -> dict[str, Any]:
+        """Returns a number with both ends."""
+        return {"type": "number", "minimum": self.at_least, "maximum": self.at_most}
+
+
+@dataclass(frozen=True)
+class _Switch(_Field):
+    """True or false, or TiDB's ON and OFF."""
+
+    def parse(self, value: object) -> bool:
+        """Returns the truth value."""
+        if isinstance(value, bool):
+            return value
+        if isinstance(value, str) and value.lower() in ("on", "off"):
+            return value.lower() == "on"
+        raise wrong(f"must be true or false, is {shown(value)}; write one of the two")
+
+    def described(self) -> dict[str, Any]:
+        """Returns a boolean, or one of TiDB's words."""
+        return {"anyOf": [{"type": "boolean"}, {"enum": ["ON", "OFF", "on", "off"]}]}
+
+
+@dataclass(frozen=True)
+class _Words(_Field):
+    """Text for people, or a name."""
+
+    longest: int
+    pattern: str
+    mend: str
+
+    def parse(self, value: object) -> str:
+        """Returns the text, without space around it."""
+        if not isinstance(value, str):
+            raise wrong(f"must be text, is {shown(value)}; put it in quotes")
+        text = value.strip()
+        if not text or len(text) > self.longest or not re.fullmatch(self.pattern, text, re.DOTALL):
+            raise wrong(f"{shown(text)} cannot be used; {self.mend}")
+        return text
+
+    def described(self) -> dict[str, Any]:
+        """Returns a string with its pattern."""
+        return {"type": "string", "minLength": 1, "maxLength": self.longest,
+                "pattern": f"^{self.pattern}$" if self.pattern != ".*" else ""}  # fmt: skip
+
+
+NAME_PATTERN = r"[A-Za-z_][A-Za-z0-9_-]*"
+
+Switch = Annotated[bool, _Switch()]
+Text = Annotated[str, _Words(4_000, ".*", "write 1 to 4000 characters")]
+Name = Annotated[str, _Words(60, NAME_PATTERN, "use letters, digits, _ and -, a letter first")]
+Share = Annotated[float, Number(0, 1)]
+Latency = Annotated[int, Quantity(DURATION, "0ns", "60s")]
+Cost = Annotated[int, Quantity(DURATION, "0ns", "1s")]
+Timeout = Annotated[int, Quantity(DURATION, "0ns", "24h")]
+Bandwidth = Annotated[int, Quantity(BANDWIDTH, "100KB/s", "1TB/s")]
+Rate = Annotated[float, Quantity(RATE, "0.01/s", "10000000/s")]
+Limit = Annotated[int, Quantity(SIZE, "0B", "1TiB")]

@@ -1,0 +1,84 @@
+"""What is wrong with a scenario, where, and how to mend it.
+
+Law: one line a problem, ``file:line:col: path: what; how to mend``; every problem of a file is
+found before the first is told. A value that came from the command line has no line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+_LONGEST_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Mark:
+    """Where something is written; ``line`` and ``column`` count from 1, 0: there is none."""
+
+    file: str
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        """Returns ``file:line:col``, as editors understand it."""
+        return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """One thing to mend."""
+
+    mark: Mark
+    path: str
+    """Dotted path of the key; empty for the file as a whole."""
+    message: str
+    """What is wrong; how to mend it."""
+
+    def __str__(self) -> str:
+        """Returns the line a user reads."""
+        return ": ".join(str(part) for part in (self.mark, self.path, self.message) if str(part))
+
+
+class ScenarioError(Exception):
+    """A scenario cannot be used; ``problems`` has all the reasons, in the order of the file."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = sorted(set(problems))
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+    def __reduce__(self) -> tuple[type[ScenarioError], tuple[list[Problem]]]:
+        """Keeps the problems when the error travels between processes."""
+        return type(self), (self.problems,)
+
+
+def suggestion(word: str, words: Sequence[str]) -> str:
+    """Returns ``did you mean x?`` for the closest of ``words``, or which words there are."""
+    by_folded = {known.lower(): known for known in words}
+    close = get_close_matches(word.lower()[:_LONGEST_SHOWN], by_folded, n=1, cutoff=0.6)
+    if close:
+        return f"did you mean {by_folded[close[0]]}?"
+    ends = [known for known in words if known.endswith(f".{word}") or known.endswith(f"-{word}")]
+    if ends:
+        return f"did you mean {ends[0]}?"
+    return f"use one of {', '.join(words)}" if words else "remove it"
+
+
+def shown(value: object) -> str:
+    """Returns a value as a message shows it: short, and in YAML's words."""
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return "true" if value else "false"
+        case dict():
+            return "a mapping"
+        case list():
+            return "a list"
+        case str():
+            text = value if len(value) <= _LONGEST_SHOWN else value[: _LONGEST_SHOWN - 1] + "…"
+            return repr(text)
+        case _:
+            text = str(value)
+            return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"

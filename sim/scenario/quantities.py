@@ -1,0 +1,144 @@
+"""Quantities with units: ``800us``, ``512KiB``, ``1.6GB/s``, ``2400/s``.
+
+Law: a quantity is text, an exact decimal number and a unit, with or without a space between them; a
+bare number is refused. Decimal prefixes are powers of ten and binary ones (KiB) powers of two, also
+for TiKV's keys, where TiKV itself reads MB as MiB. Inside, times are integer nanoseconds, sizes
+integer bytes, bandwidths integer bytes per second, rates events per second. ``text_of`` is the
+inverse of ``parse``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sim.scenario.problems import shown, suggestion
+from sim.units import GIB, KIB, MIB, NS_PER_MS, NS_PER_S, NS_PER_US
+
+_NUMBER_AND_UNIT = re.compile(r"([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,3})?)\s*(\D*)")
+_LONGEST = 40
+
+_SIZES = {
+    "B": 1,
+    "KB": 1_000,
+    "MB": 1_000_000,
+    "GB": 1_000_000_000,
+    "TB": 1_000_000_000_000,
+    "KiB": KIB,
+    "MiB": MIB,
+    "GiB": GIB,
+    "TiB": GIB * KIB,
+}
+_BITS = {"kbit/s": 125, "Mbit/s": 125_000, "Gbit/s": 125_000_000}
+
+
+class QuantityError(ValueError):
+    """A text is no quantity of its kind; the message says what to write."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kind:
+    """One kind of quantity.
+
+    Attributes:
+        name: as messages call it.
+        units: factor to the base unit, by unit.
+        written: units that ``text_of`` uses, largest first; the last is the base unit.
+        examples: units that a message proposes to somebody who wrote none.
+        whole: whether the base unit cannot be divided.
+    """
+
+    name: str
+    units: Mapping[str, int | Fraction]
+    written: tuple[str, ...]
+    examples: tuple[str, str]
+    whole: bool = True
+
+    def parse(self, value: object) -> int | float:
+        """Returns a quantity in its base unit.
+
+        Raises:
+            QuantityError: if it is none of this kind.
+        """
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            first, second = self.examples
+            bare = f"{value:g}" if isinstance(value, float) else str(value)
+            raise QuantityError(f"{bare} has no unit; write {bare}{first} or {bare}{second}")
+        if not isinstance(value, str):
+            raise QuantityError(f"must be a {self.name}, is {shown(value)}; write {self.example}")
+        return self._parse_text(value)
+
+    @property
+    def example(self) -> str:
+        """Returns something that would be right."""
+        return f"such as 5{self.examples[0]}"
+
+    def _parse_text(self, text: str) -> int | float:
+        found = _NUMBER_AND_UNIT.fullmatch(text.strip()) if len(text) <= _LONGEST else None
+        if found is None:
+            raise QuantityError(f"{shown(text)} is not a {self.name}; write {self.example}")
+        number, unit = found.groups()
+        unit = unit.strip()
+        if not unit:
+            first, second = self.examples
+            raise QuantityError(f"{number} has no unit; write {number}{first} or {number}{second}")
+        if unit not in self.units:
+            raise QuantityError(f"{unit!r} is not a unit of {self.name}; "
+                                f"{suggestion(unit, list(self.units))}")  # fmt: skip
+        return self._in_base_unit(Fraction(number) * self.units[unit], text)
+
+    def _in_base_unit(self, amount: Fraction, text: str) -> int | float:
+        if not self.whole:
+            return float(amount) if amount < 10**30 else 1e30
+        if amount.denominator != 1:
+            base = self.written[-1]
+            raise QuantityError(f"{text} is no whole number of {base}; round it to whole {base}")
+        return int(amount)
+
+    def text_of(self, amount: float) -> str:
+        """Returns the shortest text that ``parse`` turns into ``amount`` again."""
+        if not self.whole:
+            return f"{amount:.17g}{self.written[-1]}" if amount % 1 else f"{int(amount)}/s"
+        for unit in self.written[:-1]:
+            factor = self.units[unit]
+            if amount and amount % factor == 0:
+                return f"{int(amount // factor)}{unit}"
+        return f"{int(amount)}{self.written[-1]}"
+
+
+DURATION = Kind(
+    name="duration",
+    units={
+        "ns": 1,
+        "us": NS_PER_US,
+        "µs": NS_PER_US,
+        "ms": NS_PER_MS,
+        "s": NS_PER_S,
+        "m": 60 * NS_PER_S,
+        "min": 60 * NS_PER_S,
+        "h": 3600 * NS_PER_S,
+    },
+    written=("h", "m", "s", "ms", "us", "ns"),
+    examples=("s", "ms"),
+)
+SIZE = Kind(
+    name="size",
+    units=_SIZES,
+    written=("TiB", "GiB", "MiB", "KiB", "GB", "MB", "KB", "B"),
+    examples=("MB", "MiB"),
+)
+BANDWIDTH = Kind(
+    name="bandwidth",
+    units={f"{unit}/s": factor for unit, factor in _SIZES.items()} | _BITS,
+    written=("TiB/s", "GiB/s", "MiB/s", "KiB/s", "GB/s", "MB/s", "KB/s", "B/s"),
+    examples=("MB/s", "MiB/s"),
+)
+RATE = Kind(
+    name="rate",
+    units={"/s": 1, "/m": Fraction(1, 60), "/min": Fraction(1, 60), "/h": Fraction(1, 3600)},
+    written=("/s",),
+    examples=("/s", "/min"),
+    whole=False,
+)

@@ -1,0 +1,260 @@
+"""From the bytes of a file to a tree: safe YAML within limits, every problem with its place.
+
+Law: a file is data. No tag makes an object, no alias makes a small file large (aliases are counted
+as what they stand for), no nesting exhausts the stack, a key is said once, and one file holds one
+document. What the limits forbid is refused before it costs time.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import yaml
+
+from sim.scenario.problems import Mark, Problem, ScenarioError, shown
+from sim.scenario.scalars import scalar_value
+from sim.scenario.tree import Node
+from sim.units import KIB, MIB
+
+MOST_BYTES = MIB
+DEEPEST = 24
+MOST_VALUES = 20_000
+"""Values in a file, those behind aliases counted each time."""
+LONGEST_SCALAR = 16 * KIB
+
+_TEXT_TAGS = ("!", "tag:yaml.org,2002:str")
+
+
+def read_file(path: Path) -> Node:
+    """Returns the tree of a YAML file.
+
+    Raises:
+        ScenarioError: if it cannot be read, is no YAML, or goes beyond a limit.
+    """
+    return read_text(_text_of(path), str(path))
+
+
+def read_text(text: str, name: str) -> Node:
+    """Returns the tree of YAML text; ``name`` is what problems call the file.
+
+    Raises:
+        ScenarioError: as ``read_file``.
+    """
+    tree = _Tree(name)
+    try:
+        node = tree.document(_events(text, name))
+    except yaml.MarkedYAMLError as error:
+        tree.problems.append(_syntax_problem(error, name))
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        message = f"character {error.character!r} is not allowed in YAML; save the file as text"
+        tree.problems.append(Problem(Mark(name, line, 1), "", message))
+    if tree.problems:
+        raise ScenarioError(tree.problems)
+    return node
+
+
+def _refuse(name: str, message: str) -> ScenarioError:
+    return ScenarioError([Problem(Mark(name), "", message)])
+
+
+def _text_of(path: Path) -> str:
+    name = str(path)
+    try:
+        status = os.stat(path)  # noqa: PTH116 - a Path refuses a null byte with another error
+        if stat.S_ISDIR(status.st_mode):
+            raise _refuse(name, "is a folder; name a scenario file in it")
+        if not stat.S_ISREG(status.st_mode):
+            raise _refuse(name, "is not a regular file; name a YAML file")
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise _refuse(name, "no such file; see: run_sim.py scenarios") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise _refuse(name, f"cannot be read ({reason}); check its name and permissions") from None
+    if len(content) > MOST_BYTES:
+        raise _refuse(name, "is larger than 1 MiB; a scenario has a few kilobytes")
+    return _decoded(content, name)
+
+
+def _decoded(content: bytes, name: str) -> str:
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise _refuse(name, "is UTF-16 text; save it as UTF-8")
+    if b"\0" in content:
+        raise _refuse(name, "is a binary file; a scenario is YAML text")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        message = f"byte 0x{content[error.start]:02x} is not UTF-8; save the file as UTF-8"
+        raise ScenarioError([Problem(Mark(name, line, 1), "", message)]) from None
+
+
+def _events(text: str, name: str) -> Iterator[yaml.Event]:
+    """Yields the parser's events and stops where a limit is reached.
+
+    Raises:
+        ScenarioError: at a limit.
+    """
+    depth = 0
+    for count, event in enumerate(yaml.parse(text, Loader=yaml.SafeLoader)):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > DEEPEST:
+            raise _at(event, name, f"more than {DEEPEST} levels deep; a scenario needs six")
+        if count > 2 * MOST_VALUES:
+            raise _at(event, name, f"more than {MOST_VALUES} values; split the study")
+        yield event
+
+
+def _at(event: yaml.Event, name: str, message: str) -> ScenarioError:
+    return ScenarioError([Problem(_mark(name, event.start_mark), "", message)])
+
+
+def _mark(name: str, mark: yaml.Mark) -> Mark:
+    return Mark(name, mark.line + 1, mark.column + 1)
+
+
+def _syntax_problem(error: yaml.MarkedYAMLError, name: str) -> Problem:
+    mark = error.problem_mark or error.context_mark
+    place = _mark(name, mark) if mark else Mark(name)
+    what = error.problem or error.context or "cannot be understood"
+    if "'\\t'" in what:
+        return Problem(place, "", "a tab; YAML is indented with spaces")
+    mend = _MENDS.get(what, "check indentation, colons, brackets and quotes near here")
+    return Problem(place, "", f"not YAML: {what}; {mend}")
+
+
+_MENDS = {
+    "mapping values are not allowed here": "quote a text that contains ': ', or fix indentation",
+    "could not find expected ':'": "write key: value, with a space after the colon",
+}
+
+
+class _Tree:
+    """Builds nodes from events; one object reads one file."""
+
+    def __init__(self, name: str) -> None:
+        self.problems: list[Problem] = []
+        self._name = name
+        self._anchors: dict[str, tuple[Node, int]] = {}
+        self._values = 0
+
+    def document(self, events: Iterator[yaml.Event]) -> Node:
+        """Returns the one document of a file."""
+        top = Mark(self._name, 1, 1)
+        node = Node(None, top, top)
+        documents = 0
+        for event in events:
+            if isinstance(event, yaml.DocumentStartEvent):
+                documents += 1
+                if documents > 1:
+                    raise _at(event, self._name, "a second document; one file is one scenario")
+            elif isinstance(event, yaml.NodeEvent):
+                node = self._node(event, events, None)
+        if not isinstance(node.value, dict) and not self.problems:
+            self._problem(node.mark, f"a scenario is a mapping of sections, is {_kind(node)}; "
+                                     "write workload: {...} and so on")  # fmt: skip
+        return node
+
+    def _problem(self, mark: Mark, message: str) -> None:
+        self.problems.append(Problem(mark, "", message))
+
+    def _node(
+        self, event: yaml.NodeEvent, events: Iterator[yaml.Event], key_mark: Mark | None
+    ) -> Node:
+        mark = _mark(self._name, event.start_mark)
+        key_mark = key_mark or mark
+        self._count(1, event)
+        if isinstance(event, yaml.AliasEvent):
+            return self._alias(event, mark, key_mark)
+        before = self._values
+        node = Node(self._value(event, events, mark), mark, key_mark)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = node, self._values - before + 1
+        return node
+
+    def _count(self, values: int, event: yaml.Event) -> None:
+        self._values += values
+        if self._values > MOST_VALUES:
+            message = f"more than {MOST_VALUES} values once aliases are followed; use fewer"
+            raise _at(event, self._name, message)
+
+    def _alias(self, event: yaml.AliasEvent, mark: Mark, key_mark: Mark) -> Node:
+        if event.anchor not in self._anchors:
+            message = f"alias *{event.anchor} has no finished anchor before it; write the value out"
+            self._problem(mark, message)
+            return Node(None, mark, key_mark)
+        node, values = self._anchors[event.anchor]
+        self._count(values, event)
+        return Node(node.value, node.mark, key_mark)
+
+    def _value(
+        self, event: yaml.NodeEvent, events: Iterator[yaml.Event], mark: Mark
+    ) -> str | int | float | bool | dict[str, Node] | list[Node] | None:
+        if isinstance(event, yaml.MappingStartEvent):
+            self._refuse_tag(event.tag, mark, allowed=("tag:yaml.org,2002:map",))
+            return self._mapping(events)
+        if isinstance(event, yaml.SequenceStartEvent):
+            self._refuse_tag(event.tag, mark, allowed=("tag:yaml.org,2002:seq",))
+            return self._sequence(events)
+        assert isinstance(event, yaml.ScalarEvent), f"unexpected {event}"
+        self._refuse_tag(event.tag, mark, allowed=_TEXT_TAGS)
+        if len(event.value) > LONGEST_SCALAR:
+            self._problem(mark, f"a text of {len(event.value)} characters; shorten it")
+        is_plain = event.implicit[0] and event.tag is None
+        return scalar_value(event.value) if is_plain else event.value
+
+    def _refuse_tag(self, tag: str | None, mark: Mark, *, allowed: tuple[str, ...]) -> None:
+        if tag is not None and tag not in allowed:
+            self._problem(mark, f"tag {shown(tag)} is not allowed; write plain data")
+
+    def _sequence(self, events: Iterator[yaml.Event]) -> list[Node]:
+        items = []
+        for event in events:
+            if isinstance(event, yaml.SequenceEndEvent):
+                break
+            assert isinstance(event, yaml.NodeEvent), f"unexpected {event}"
+            items.append(self._node(event, events, None))
+        return items
+
+    def _mapping(self, events: Iterator[yaml.Event]) -> dict[str, Node]:
+        entries: dict[str, Node] = {}
+        for event in events:
+            if isinstance(event, yaml.MappingEndEvent):
+                break
+            key = self._key(event, events)
+            value_event = next(events)
+            assert isinstance(value_event, yaml.NodeEvent), f"unexpected {value_event}"
+            node = self._node(value_event, events, _mark(self._name, event.start_mark))
+            if key in entries:
+                first = entries[key].key_mark
+                self._problem(node.key_mark, f"{key} is said twice, first in line {first.line}; "
+                                             "keep one")  # fmt: skip
+            elif key is not None:
+                entries[key] = node
+        return entries
+
+    def _key(self, event: yaml.Event, events: Iterator[yaml.Event]) -> str | None:
+        mark = _mark(self._name, event.start_mark)
+        if not isinstance(event, yaml.ScalarEvent):
+            assert isinstance(event, yaml.NodeEvent), f"unexpected {event}"
+            self._node(event, events, None)
+            self._problem(mark, "a key must be a word; quote it if it looks like something else")
+            return None
+        if event.value == "<<":
+            self._problem(mark, "merge keys (<<) are not read; use extends or repeat the values")
+            return None
+        if event.anchor is not None:
+            self._anchors[event.anchor] = Node(event.value, mark, mark), 1
+        return event.value
+
+
+def _kind(node: Node) -> str:
+    return "empty" if node.value is None else shown(node.value)
