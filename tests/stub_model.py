@@ -11,6 +11,7 @@ import hashlib
 import os
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -166,8 +167,8 @@ def run_slowly(scenario: StubScenario, replication: int, sink: FactSink) -> Stub
 
 def kill_worker_once(scenario: StubScenario, replication: int, sink: FactSink) -> StubResult:
     """Kills its own process the first time, as a lost executor would."""
-    marker = os.environ["PESSIM_STUB_MARKER"]
-    if not os.path.exists(marker):
-        open(marker, "w").close()
+    marker = Path(os.environ["PESSIM_STUB_MARKER"])
+    if not marker.exists():
+        marker.touch()
         os._exit(9)
     return run_unit(scenario, replication, sink)

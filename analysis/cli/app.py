@@ -1,7 +1,7 @@
 """Commands and their options. A bare file name means ``run``.
 
-Commands import what they need when they are called: ``--help`` and ``check`` stay quick, and the JVM
-of ``run`` starts before anything else is imported.
+Commands import what they need when they are called: ``--help`` and ``check`` stay quick, and the
+JVM of ``run`` starts before anything else is imported.
 """
 
 from __future__ import annotations
@@ -14,24 +14,11 @@ from types import FrameType
 from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
 
+from analysis.cli.console import messages, say
 from analysis.cli.exit_status import ExitStatus
 
-
-class RunByDefault(TyperGroup):
-    """Takes ``run_sim.py FILE`` as ``run_sim.py run FILE``."""
-
-    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        """Puts ``run`` before a first word that is no command and no option."""
-        if args and args[0] not in self.commands and not args[0].startswith("-"):
-            args = ["run", *args]
-        return super().parse_args(ctx, args)  # type: ignore[arg-type]
-
-
 app = typer.Typer(
-    cls=RunByDefault,
-    no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -134,15 +121,24 @@ def main(arguments: list[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
-        result = app(arguments, prog_name="run_sim.py", standalone_mode=False)
+        words = with_default_command(sys.argv[1:] if arguments is None else arguments)
+        result = app(words, prog_name="run_sim.py", standalone_mode=False)
     except typer.TyperException as error:
-        error.show()
+        say(messages(), f"run_sim.py: {error.format_message()} Try: run_sim.py --help")
         return ExitStatus.BAD_INPUT
     except (KeyboardInterrupt, typer.Abort):
         return ExitStatus.INTERRUPTED
     except BrokenPipeError:
         return ExitStatus.FINE
     return int(result or 0)
+
+
+def with_default_command(words: list[str]) -> list[str]:
+    """Puts ``run`` before a first word that is no command and no option; no words ask for help."""
+    if not words:
+        return ["--help"]
+    known = {command.callback.__name__ for command in app.registered_commands if command.callback}
+    return words if words[0].startswith("-") or words[0] in known else ["run", *words]
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:

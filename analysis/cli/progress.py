@@ -55,7 +55,7 @@ def remaining_text(finished: int, total: int, elapsed_s: float) -> str:
 
 
 class LineProgress:
-    """A line now and then: at each tenth of the units, but not more often than every ten seconds."""
+    """A line every ten seconds at most, if something has been finished, and one at the end."""
 
     def __init__(self, console: Console, total: int) -> None:
         self._console = console

@@ -1,4 +1,4 @@
-"""Commands about scenario files alone: ``check``, ``schema``, ``scenarios``. No Spark, no numbers."""
+"""Commands about scenario files alone: ``check``, ``schema``, ``scenarios``. No Spark here."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from typing import Any
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
 from analysis.pipeline.session import SparkStarter
-from analysis.report.manifest import manifest
+from analysis.report.manifest import UnitsSaid, manifest
 from analysis.study.plan import ResolvedStudy, Unit
 from analysis.study.study_folder import write_text_whole
 from analysis.study.unit_folder import UnitRecord
@@ -42,8 +42,12 @@ def report_study(run: StudyRun, starter: SparkStarter) -> int:
         summary = _summarise(run, starter, phases)
     _write_manifest(run, phases)
     if run.missing:
-        say(messages(), f"{run.missing} of {run.missing + len(run.done)} units are missing; what "
-                        f"is done is kept in {run.folder}, the same command runs the rest")  # fmt: skip
+        planned = run.missing + len(run.done)
+        say(
+            messages(),
+            f"{run.missing} of {planned} units are missing; what is done is kept in {run.folder}, "
+            "the same command runs the rest",
+        )
         return ExitStatus.UNITS_FAILED
     return _verdict(run, summary)
 
@@ -68,23 +72,19 @@ def _summarise(run: StudyRun, starter: SparkStarter, phases: dict[str, float]) -
         "spark_queries": round(sum(tables.query_s), 3),
         "plots": round(time.perf_counter() - plots_begun_s, 3),
     }
-    say(output(), f"Spark: start {starter.start_s:.1f} s beside the checks, first query "
-                  f"{tables.query_s[0]:.1f} s, all queries {sum(tables.query_s):.1f} s")  # fmt: skip
+    say(
+        output(),
+        f"Spark: start {starter.start_s:.1f} s beside the checks, first query "
+        f"{tables.query_s[0]:.1f} s, all queries {sum(tables.query_s):.1f} s",
+    )
     return summary
 
 
 def _write_manifest(run: StudyRun, phases: dict[str, float]) -> None:
     phases["total"] = round(time.perf_counter() - run.begun_s, 3)
     settings = run.study.scenario(run.study.points[0], next(iter(run.study.variants))).run
-    content = manifest(
-        study_name=run.name,
-        seed=settings.seed,
-        done=run.done,
-        failed=run.failed,
-        reused=run.reused,
-        wall_s=phases,
-        master=run.master,
-    )
+    said = UnitsSaid(done=run.done, failed=run.failed, reused=run.reused)
+    content = manifest(run.name, settings.seed, said, phases, run.master)
     write_text_whole(run.folder / "manifest.json", json.dumps(content, indent=1) + "\n")
 
 

@@ -86,7 +86,7 @@ def counter_values(counters: DataFrame) -> DataFrame:
 
 
 def merged_histograms(histogram: DataFrame) -> DataFrame:
-    """Merges histograms over windows: ``unit_hash``, ``metric``, ``class``, ``bucket``, ``count``."""
+    """Merges histograms over windows: a row a unit, ``metric``, ``class`` and ``bucket``."""
     return histogram.groupBy(*_SERIES, "bucket").agg(F.sum("count").alias("count"))
 
 

@@ -24,8 +24,12 @@ JOB_GROUP: Final = "pessim-units"
 POLL_S: Final = 0.25
 OUTCOME_SCHEMA: Final = "unit_hash string, error string, trace string, attempt_s double"
 _ARROW_OUTCOME: Final = pa.schema(
-    [("unit_hash", pa.string()), ("error", pa.string()), ("trace", pa.string())]
-    + [("attempt_s", pa.float64())]
+    [
+        ("unit_hash", pa.string()),
+        ("error", pa.string()),
+        ("trace", pa.string()),
+        ("attempt_s", pa.float64()),
+    ]
 )
 
 
@@ -49,7 +53,7 @@ def run_units(
     def collect() -> None:
         try:
             outcomes.update(_collect_outcomes(spark, job, units))
-        except Exception as error:  # noqa: BLE001 - told per unit below
+        except Exception as error:  # told per unit below
             failure.append(str(error).strip().splitlines()[0])
 
     thread = threading.Thread(target=collect, name="spark-units", daemon=True)

@@ -110,7 +110,7 @@ class SparkStarter:
         begun = time.perf_counter()
         try:
             self._session = start_session(self.master, self.scratch, self._java_options)
-        except BaseException as error:  # noqa: BLE001 - handed to whoever waits
+        except BaseException as error:  # handed to whoever waits
             self._error = error
         self.start_s = time.perf_counter() - begun
 
@@ -131,8 +131,8 @@ def start_session(master: str, scratch: str, java_options: str) -> SparkSession:
     conf.setAll(list(settings.items()))
     with (Path(scratch) / JVM_LOG).open("wb") as log:
         streams = {"stdout": log, "stderr": log, "start_new_session": True}
-        gateway = launch_gateway(conf, popen_kwargs=streams)
-    SparkContext._ensure_initialized(gateway=gateway, conf=conf)  # noqa: SLF001
+        gateway = launch_gateway(conf, popen_kwargs=streams)  # type: ignore[no-untyped-call]
+    SparkContext._ensure_initialized(gateway=gateway, conf=conf)
     session = SparkSession.builder.config(conf=conf).getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     if not is_local(master):
@@ -155,7 +155,7 @@ def stop_spark(starter: SparkStarter, wait_s: float = STOP_WAIT_S) -> None:
     """Ends Spark, and with it the JVM and its workers; removes Spark's own files."""
     session = starter.started()
     if session is not None:
-        process = getattr(session.sparkContext._gateway, "proc", None)  # noqa: SLF001
+        process = getattr(session.sparkContext._gateway, "proc", None)
         session.stop()
         if process is not None:
             process.stdin.close()

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
@@ -16,7 +16,7 @@ from analysis.study.plan import Unit
 from analysis.study.unit_folder import UnitRecord
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 UNITS_FILE: Final = "units.parquet"
 NS_PER_S: Final = 1_000_000_000
@@ -78,10 +78,22 @@ def read_study_tables(
         plot_tables.distributions(merged, units),
         plot_tables.courses(raw[MOMENTS], raw[COUNTER], units),
     )
-    results, seconds = [], []
-    for query in queries:
-        begun = time.perf_counter()
-        results.append(query.toPandas())
-        seconds.append(time.perf_counter() - begun)
+    values, distributions, courses = (_timed(query) for query in queries)
     merged.unpersist()
-    return StudyTables(table, *results, query_s=tuple(seconds))
+    return StudyTables(
+        units=table,
+        values=values.table,
+        distributions=distributions.table,
+        courses=courses.table,
+        query_s=(values.seconds, distributions.seconds, courses.seconds),
+    )
+
+
+class _Answer(NamedTuple):
+    table: pd.DataFrame
+    seconds: float
+
+
+def _timed(query: DataFrame) -> _Answer:
+    begun_s = time.perf_counter()
+    return _Answer(query.toPandas(), time.perf_counter() - begun_s)

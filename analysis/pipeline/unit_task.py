@@ -58,7 +58,7 @@ def run_unit_task(job: UnitJob, unit: Unit) -> UnitOutcome:
     error = trace = ""
     try:
         write_unit(Path(job.units_dir), unit.unit_hash, partial(_simulate, job, unit))
-    except Exception as raised:  # noqa: BLE001 - one unit's failure is that unit's row
+    except Exception as raised:  # one unit's failure is that unit's row
         error, trace = f"{type(raised).__name__}: {raised}", traceback.format_exc()
     return UnitOutcome(unit.unit_hash, error, trace, time.perf_counter() - begun)
 

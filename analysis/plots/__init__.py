@@ -1,2 +1,5 @@
-"""One figure a function: tables in, a matplotlib figure out. Nothing is shown, nothing is computed
-that is not in the tables. A variant has the same colour on every figure."""
+"""One figure a function: tables in, a matplotlib figure out.
+
+Nothing is shown, nothing is computed that is not in the tables. A variant has the same colour on
+every figure.
+"""

@@ -21,11 +21,11 @@ class PlotTables(Protocol):
 
     @property
     def distributions(self) -> pd.DataFrame:
-        """Merged histograms: ``point_index``, ``variant``, ``metric``, ``bucket``, ``count``."""
+        """Merged histograms, from ``plot_tables.distributions``."""
 
     @property
     def courses(self) -> pd.DataFrame:
-        """Sums by window: ``point_index``, ``variant``, ``metric``, ``window``, ``count``, ``total``."""
+        """Sums by window, from ``plot_tables.courses``."""
 
 
 def write_study_plots(

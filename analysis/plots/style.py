@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -21,14 +21,22 @@ from matplotlib.figure import Figure
 FIXED: Final = {"sync": "#777777", "pipelined": "#0072B2", "in_memory": "#D55E00"}
 OTHERS: Final = ("#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
 PARTS: Final = (
-    "#332288", "#88CCEE", "#44AA99", "#117733", "#999933", "#DDCC77", "#CC6677", "#882255", "#AA4499",
-)  # fmt: skip
+    "#332288",
+    "#88CCEE",
+    "#44AA99",
+    "#117733",
+    "#999933",
+    "#DDCC77",
+    "#CC6677",
+    "#882255",
+    "#AA4499",
+)
 """Colours of parts of a whole (places, causes, stations), none of which a variant has.
 
 Source: Tol, Colour schemes, SRON technical note, 2021, "muted".
 """
 
-_SETTINGS: Final = {
+_SETTINGS: Final[dict[Any, Any]] = {
     "font.size": 10,
     "axes.titlesize": 11,
     "axes.titlelocation": "left",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import platform
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
@@ -32,7 +35,7 @@ def commit() -> str:
     """Returns the commit of this tree, with ``+`` if it was changed since; empty if unknown."""
     command = ["git", "describe", "--always", "--abbrev=12", "--dirty=+", "--exclude=*"]
     try:
-        said = subprocess.run(  # noqa: S603 - fixed words
+        said = subprocess.run(
             command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=10
         )
     except (OSError, subprocess.SubprocessError):
@@ -40,36 +43,41 @@ def commit() -> str:
     return said.stdout.strip()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitsSaid:
+    """What the manifest says of units."""
+
+    done: Mapping[Unit, UnitRecord]
+    failed: Mapping[str, str]
+    """Error by unit hash."""
+    reused: int
+    """How many of the finished units were there before."""
+
+
 def manifest(
-    *,
-    study_name: str,
-    seed: int,
-    done: Mapping[Unit, UnitRecord],
-    failed: Mapping[str, str],
-    reused: int,
-    wall_s: Mapping[str, float],
-    master: str,
+    name: str, seed: int, units: UnitsSaid, wall_s: Mapping[str, float], master: str
 ) -> dict[str, Any]:
     """Returns the manifest's content.
 
     Args:
-        study_name: the scenario's name.
+        name: the study's.
         seed: of all random streams.
-        done: finished units.
-        failed: error by unit hash.
-        reused: how many of the finished units were there before.
+        units: done, failed, reused.
         wall_s: seconds by phase.
         master: where Spark ran.
     """
+    done, failed = units.done, units.failed
+    everything = "".join(unit.unit_hash for unit in done)
     return {
-        "study": study_name,
+        "study": name,
         "command": sys.argv,
+        "config_hash": hashlib.sha256(everything.encode()).hexdigest(),
         "commit": commit(),
         "versions": package_versions(),
         "host": {"name": platform.node(), "system": platform.platform(), "cpus": _cpus()},
         "spark_master": master,
         "seed": seed,
-        "units": {"done": len(done), "reused": reused, "failed": len(failed)},
+        "units": {"done": len(done), "reused": units.reused, "failed": len(failed)},
         "wall_s": dict(wall_s),
         "failures": dict(failed),
         "digests": {unit.unit_hash: record.digests for unit, record in done.items()},
@@ -77,8 +85,6 @@ def manifest(
 
 
 def _cpus() -> int:
-    import os
-
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

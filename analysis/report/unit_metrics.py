@@ -30,7 +30,7 @@ def unit_metrics(values: pd.DataFrame, units: pd.DataFrame) -> pd.DataFrame:
         *_series_parts(values),
         *_counter_parts(counters, units),
         *_new_order_rate(counters, units),
-        *_busy(counters, units),
+        *_busy(counters),
         *_station_latency(values, counters),
     ]
     table = pd.concat([part for part in parts if not part.empty], ignore_index=True)
@@ -47,7 +47,7 @@ def _series_parts(values: pd.DataFrame) -> list[pd.DataFrame]:
 
 
 def _counter_wide(values: pd.DataFrame, units: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Returns by counter a table of totals: a row a unit in the order of ``units``, a column a class."""
+    """Returns by counter a table of totals: a row a unit, a column a class."""
     totals = values[values["stat"] == "total"]
     order = list(units["unit_hash"])
     return {
@@ -111,7 +111,7 @@ def _new_order_rate(counters: dict[str, pd.DataFrame], units: pd.DataFrame) -> l
     return [_tall(rate, "tpmc", "1/min")]
 
 
-def _busy(counters: dict[str, pd.DataFrame], units: pd.DataFrame) -> list[pd.DataFrame]:
+def _busy(counters: dict[str, pd.DataFrame]) -> list[pd.DataFrame]:
     """Busy time over capacity by station; stores' stations of one name also together."""
     if "busy_ns" not in counters or "capacity_ns" not in counters:
         return []

@@ -55,8 +55,8 @@ def paired_ratios(
 
     A pair is the same replication of both: it shares its random draws, so what differs is the
     variant. The ratio is the geometric mean of the pairs' ratios; its interval is a t interval of
-    their logarithms. A pair with a value or baseline that is not positive does not count; where both
-    are positive nowhere, and the baseline is, the ratio is that of the means, without an interval.
+    their logarithms. A pair with a value or baseline that is not positive does not count; if none
+    is left, the ratio is that of the means, without an interval.
 
     Args:
         values: shape (rows, replications).

@@ -18,7 +18,9 @@ from sim.record.facts import TABLES, Columns
 _ARROW_TYPES: Final = {"int32": pa.int32(), "int64": pa.int64(), "string": pa.string()}
 
 ARROW_SCHEMAS: Final[dict[str, pa.Schema]] = {
-    table: pa.schema([pa.field(name, _ARROW_TYPES[kind], False) for name, kind in columns.items()])
+    table: pa.schema(
+        [pa.field(name, _ARROW_TYPES[kind], nullable=False) for name, kind in columns.items()]
+    )
     for table, columns in TABLES.items()
 }
 

@@ -94,7 +94,7 @@ def _closed(sink: ParquetSink, folder: Path) -> Path:
 def _put_in_place(temporary: Path, final: Path) -> None:
     if final.exists():
         shutil.rmtree(final)
-    os.replace(temporary, final)
+    temporary.replace(final)
 
 
 def _write_json(path: Path, content: dict[str, object]) -> None:
