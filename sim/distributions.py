@@ -154,19 +154,32 @@ class Sampler:
 
     def draw(self) -> int:
         """Returns a duration in nanoseconds."""
-        draws = self._draws
-        if not draws:
-            draws.extend(np.rint(self._block()).astype(np.int64).tolist())
-        return draws.pop()
+        if not self._draws:
+            self._draws = self.block()
+        return self._draws.pop()
 
     def scaled(self, mean_ns: float) -> int:
-        """Returns a duration of the given mean, with the shape of this distribution."""
-        units = self._units
-        if not units:
-            units.extend((self._block() / self._mean_ns).tolist())
-        return int(mean_ns * units.pop())
+        """Returns a duration of the given mean, with the shape of this distribution.
 
-    def _block(self) -> _Floats:
+        Raises:
+            ValueError: if the distribution is always 0, which has no shape.
+        """
+        if not self._units:
+            if not self._mean_ns:
+                raise ValueError("a distribution of mean 0 cannot be scaled; use Constant(1)")
+            self._units = (self._next() / self._mean_ns).tolist()
+        return int(mean_ns * self._units.pop())
+
+    def block(self) -> list[int]:
+        """Returns the next durations in nanoseconds, to be used from the end of the list.
+
+        For hot code that keeps them itself; draws that ``draw`` holds back are not among them.
+        """
+        block: list[int] = np.rint(self._next()).astype(np.int64).tolist()
+        return block
+
+    def _next(self) -> _Floats:
+        # Blocks grow, since most samplers are used little and there are hundreds of them.
         block = _draw_block(self._spec, self._stream, self._size)
         self._size = min(2 * self._size, _LARGEST_BLOCK)
         return block

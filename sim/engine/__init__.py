@@ -4,7 +4,18 @@ Knows time, order and queues; knows nothing of disks, TiKV or transactions.
 """
 
 from sim.engine.environment import LeanEnv
-from sim.engine.stations import FifoServer, FifoServers
+from sim.engine.group_server import GroupServer, Inlet
+from sim.engine.stations import FifoServer, FifoServers, SampledServer, SampledServers
 from sim.engine.thread_pool import Cores, ThreadPool
 
-__all__ = ["Cores", "FifoServer", "FifoServers", "LeanEnv", "ThreadPool"]
+__all__ = [
+    "Cores",
+    "FifoServer",
+    "FifoServers",
+    "GroupServer",
+    "Inlet",
+    "LeanEnv",
+    "SampledServer",
+    "SampledServers",
+    "ThreadPool",
+]

@@ -80,6 +80,10 @@ class Network:
             self._links[src, dst] = link
         return link
 
+    def links(self) -> Mapping[tuple[str, str], Link]:
+        """Returns the links made so far, by (sender, receiver)."""
+        return self._links
+
     def _round_trip(self, src: str, dst: str) -> Distribution:
         if src == dst:
             raise ValueError(f"{src} needs no link to itself; call the receiver directly")

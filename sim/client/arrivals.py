@@ -1,0 +1,66 @@
+"""When transactions begin: closed loop (threads) or open loop (a rate).
+
+Law: a closed-loop client begins its next transaction when the last one has ended and it has
+thought; an open-loop source does not care how the system does, and a transaction's latency counts
+from the moment it was meant to begin, so that a stall is charged to all that it delays.
+
+Source: Schroeder, Wierman, Harchol-Balter, Open Versus Closed: A Cautionary Tale, NSDI 2006.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sim.distributions import Distribution, Sampler
+from sim.units import NS_PER_MS, NS_PER_S
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from simpy import Event
+
+    from sim.client.session import Session
+    from sim.engine import LeanEnv
+    from sim.streams import Streams
+    from sim.workload.statement import Workload
+
+_RAMP_NS = 50 * NS_PER_MS
+"""Threads start spread over this time, as load generators open their connections."""
+
+
+def closed_loop(
+    env: LeanEnv,
+    session: Session,
+    workload: Workload,
+    client_id: int,
+    streams: Streams,
+    think_time: Distribution | None,
+) -> Generator[Event, Any, None]:
+    """One client thread, for ever."""
+    stream = streams.stream(f"client-{client_id}/start")
+    yield env.timeout(stream.randint(0, _RAMP_NS))
+    think = (
+        Sampler(think_time, streams.stream(f"client-{client_id}/think")) if think_time else None
+    )
+    while True:
+        yield from session.run(workload.transaction(client_id), env.now_ns)
+        if think is not None:
+            yield env.timeout(think.draw())
+
+
+def open_loop(
+    env: LeanEnv,
+    sessions: list[Session],
+    workload: Workload,
+    rate_per_s: float,
+    streams: Streams,
+) -> Generator[Event, Any, None]:
+    """A Poisson source that spreads transactions over the sessions' nodes in turn, for ever."""
+    stream = streams.stream("arrivals")
+    gap_ns = NS_PER_S / rate_per_s
+    number = 0
+    while True:
+        yield env.timeout(stream.exponential(gap_ns))
+        node = number % len(sessions)
+        env.process(sessions[node].run(workload.transaction(node), env.now_ns))
+        number += 1

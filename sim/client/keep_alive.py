@@ -1,0 +1,79 @@
+"""TxnHeartBeat: keeps the primary lock of a long transaction alive.
+
+Law: the first beat is due 10 s after the transaction's first lock, the next ones 10 s apart. All
+periods are equal, so transactions fall due in the order in which they began: one process looks at
+the oldest, and a transaction that ends in time costs nothing.
+
+Source: tikv/client-go txnkv/transaction/2pc.go (ttlManager, ManagedLockTTL / 2).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from sim.client.requests import RequestGroup
+from sim.cluster.request import Kind, KvRequest
+from sim.protocol.percolator import MvccError
+from sim.units import NS_PER_MS, NS_PER_S
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from simpy import Event
+
+    from sim.client.session import SessionParts
+    from sim.client.transaction_state import TransactionState
+
+PERIOD_NS: Final = 10 * NS_PER_S
+
+
+class KeepAlive:
+    """The heartbeats of one TiDB node."""
+
+    __slots__ = ("_due", "_parts")
+
+    def __init__(self, parts: SessionParts) -> None:
+        self._parts = parts
+        self._due: dict[int, TransactionState] = {}
+
+    def begin(self, txn: TransactionState) -> None:
+        """Notes a transaction's first lock."""
+        txn.has_primary_lock = True
+        txn.heartbeat_due_ns = self._parts.node.env.now_ns + PERIOD_NS
+        self._due[txn.start_ts] = txn
+
+    def end(self, txn: TransactionState) -> None:
+        """Notes that a transaction needs no more beats."""
+        self._due.pop(txn.start_ts, None)
+
+    def run(self) -> Generator[Event, Any, None]:
+        """Sends what is due, for ever."""
+        env = self._parts.node.env
+        while True:
+            oldest = next(iter(self._due.values()), None)
+            if oldest is None:
+                yield env.timeout(PERIOD_NS)
+            elif oldest.heartbeat_due_ns > env.now_ns:
+                yield env.timeout(oldest.heartbeat_due_ns - env.now_ns)
+            else:
+                self._beat(oldest)
+
+    def _beat(self, txn: TransactionState) -> None:
+        parts = self._parts
+        now_ns = parts.node.env.now_ns
+        del self._due[txn.start_ts]
+        txn.heartbeat_due_ns = now_ns + PERIOD_NS
+        self._due[txn.start_ts] = txn
+        region = parts.cluster.locate(txn.primary)
+        request = KvRequest(Kind.HEARTBEAT, region, parts.nobody, parts.node.node, txn.start_ts)
+        request.keys = (txn.primary,)
+        request.primary = txn.primary
+        request.lock_ttl_ms = txn.lock_ttl_ms(now_ns // NS_PER_MS)
+        RequestGroup(parts.node.env, [request], parts.stats, then=self._heard)
+        parts.node.send(request)
+
+    def _heard(self, group: RequestGroup) -> None:
+        """Stops beating for a transaction whose primary lock is gone."""
+        request = group.requests[0]
+        if isinstance(request.result, MvccError):
+            self._due.pop(request.start_ts, None)

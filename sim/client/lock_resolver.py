@@ -1,0 +1,146 @@
+"""What a session does about another transaction's lock: ask its primary, then finish it or wait.
+
+Source: tikv/client-go txnkv/txnlock/lock_resolver.go; config/retry (backoffs).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from sim.cluster.pd import TSO_PHYSICAL_SHIFT
+from sim.cluster.request import Kind, KvRequest
+from sim.client.requests import RequestGroup, keys_by_region
+from sim.protocol.mvcc import PESSIMISTIC
+from sim.protocol.percolator import SecondaryLocks, TxnAction, TxnStatus
+from sim.protocol.percolator.rollback import has_expired
+from sim.units import NS_PER_MS
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from simpy import Event
+
+    from sim.client.client_stats import ClientStats
+    from sim.client.tidb import TidbNode
+    from sim.cluster.cluster import Cluster
+    from sim.protocol.mvcc import Lock
+    from sim.streams import Stream
+
+_BACKOFF_BASE_MS: Final = 2
+_BACKOFF_CAP_MS: Final = 3_000
+"""``txnLockFast``."""
+
+Waiting = "Generator[Event, Any, Any]"
+
+
+class LockResolver:
+    """Resolves locks for the sessions of one TiDB node."""
+
+    __slots__ = ("_cluster", "_node", "_stats", "_stream")
+
+    def __init__(
+        self, node: TidbNode, cluster: Cluster, stats: ClientStats, stream: Stream
+    ) -> None:
+        self._node = node
+        self._cluster = cluster
+        self._stats = stats
+        self._stream = stream
+
+    def resolve(
+        self, key: bytes, lock: Lock, caller_start_ts: int
+    ) -> Generator[Event, Any, bool]:
+        """Finds out about the lock's transaction and finishes it on ``key`` if it is over.
+
+        Returns:
+            Whether the caller may go on at once: the lock is gone, or will not matter to a read at
+            ``caller_start_ts``. Otherwise its transaction lives, and the caller should back off.
+        """
+        status = yield from self._status(lock, caller_start_ts)
+        if not isinstance(status, TxnStatus):
+            return lock.kind == PESSIMISTIC
+        if status.action is TxnAction.MIN_COMMIT_TS_PUSHED:
+            return True
+        commit_ts = 0
+        if status.action is TxnAction.COMMITTED:
+            commit_ts = status.commit_ts
+        elif status.action is TxnAction.UNCOMMITTED:
+            primary = status.lock
+            assert primary is not None, "an uncommitted transaction has its primary lock"
+            if not (primary.use_async_commit and has_expired(primary, self._current_ts())):
+                return False
+            commit_ts = yield from self._finish_async_commit(primary)
+        elif status.action is TxnAction.LOCK_NOT_EXIST_DO_NOTHING and lock.kind != PESSIMISTIC:
+            return False
+        yield from self._finish_on_key(key, lock, commit_ts)
+        return True
+
+    def backoff(self, attempt: int) -> Event:
+        """Returns the event of the ``attempt``-th wait being over (from 0; with equal jitter)."""
+        most_ms = min(_BACKOFF_CAP_MS, _BACKOFF_BASE_MS << min(attempt, 12))
+        wait_ms = most_ms / 2 * (1 + self._stream.random())
+        return self._node.env.timeout(int(wait_ms * NS_PER_MS))
+
+    def _current_ts(self) -> int:
+        return (self._node.env.now_ns // NS_PER_MS) << TSO_PHYSICAL_SHIFT
+
+    def _ask(self, request: KvRequest) -> Generator[Event, Any, object]:
+        group = RequestGroup(self._node.env, [request], self._stats)
+        self._node.send(request)
+        assert group.event is not None, "this group is waited for"
+        yield group.event
+        return request.result
+
+    def _request(self, kind: Kind, key: bytes, start_ts: int) -> KvRequest:
+        region = self._cluster.locate(key)
+        request = KvRequest(kind, region, _NOBODY, self._node.node, start_ts)
+        request.keys = (key,)
+        return request
+
+    def _status(self, lock: Lock, caller_start_ts: int) -> Generator[Event, Any, object]:
+        request = self._request(Kind.CHECK_TXN_STATUS, lock.primary, lock.start_ts)
+        request.primary = lock.primary
+        request.for_update_ts = caller_start_ts
+        request.current_ts = self._current_ts()
+        request.pessimistic = lock.kind == PESSIMISTIC
+        return (yield from self._ask(request))
+
+    def _finish_on_key(
+        self, key: bytes, lock: Lock, commit_ts: int
+    ) -> Generator[Event, Any, None]:
+        pessimistic = lock.kind == PESSIMISTIC
+        kind = Kind.PESSIMISTIC_ROLLBACK if pessimistic else Kind.RESOLVE_LOCK
+        request = self._request(kind, key, lock.start_ts)
+        request.for_update_ts = lock.for_update_ts
+        request.commit_ts = commit_ts
+        yield from self._ask(request)
+
+    def _finish_async_commit(self, primary: Lock) -> Generator[Event, Any, int]:
+        """Returns the commit_ts of an expired async-commit transaction, 0 if it is rolled back."""
+        commit_ts = primary.min_commit_ts
+        for region, keys in keys_by_region(self._cluster, primary.secondaries or ()):
+            request = self._request(Kind.CHECK_SECONDARY_LOCKS, keys[0], primary.start_ts)
+            request.region = region
+            request.keys = tuple(keys)
+            found = yield from self._ask(request)
+            assert isinstance(found, SecondaryLocks), f"unexpected answer {found!r}"
+            if found.commit_ts:
+                return found.commit_ts
+            if found.rolled_back:
+                commit_ts = 0
+                break
+            for lock in found.locks:
+                commit_ts = max(commit_ts, lock.min_commit_ts)
+        yield from self._finish_on_key(primary.primary, primary, commit_ts)
+        return commit_ts
+
+
+class _Nobody:
+    """Caller of a request that has not been put into a group yet."""
+
+    __slots__ = ()
+
+    def replied(self, request: KvRequest) -> None:
+        raise AssertionError(f"nobody waits for {request}")
+
+
+_NOBODY = _Nobody()

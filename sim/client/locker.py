@@ -1,0 +1,170 @@
+"""LockKeys: the pessimistic locks of one statement.
+
+Law: keys that the transaction holds already are left out. The transaction's first key becomes its
+primary, and its request goes before the others; requests to the other regions go together. A
+request that has waited too long for a lock asks what became of the holder and is sent again.
+
+Source: tikv/client-go txnkv/transaction/txn.go (lockKeys), pessimistic.go.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sim.client.requests import RequestGroup, keys_by_region
+from sim.client.transaction_state import TransactionAborted
+from sim.cluster.lock_manager import Deadlock
+from sim.cluster.request import Kind, KvRequest
+from sim.protocol.percolator import Acquired, AlreadyExist, KeyIsLocked, WriteConflict
+from sim.units import NS_PER_MS
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from simpy import Event
+
+    from sim.client.session import SessionParts
+    from sim.client.transaction_state import TransactionState
+    from sim.protocol.region import Region
+    from sim.workload.statement import Statement
+
+_KEY_OVERHEAD_BYTES = 6
+
+
+class Locker:
+    """Lock requests of the sessions of one TiDB node."""
+
+    __slots__ = ("_parts",)
+
+    def __init__(self, parts: SessionParts) -> None:
+        self._parts = parts
+
+    def lock(
+        self, txn: TransactionState, statement: Statement, keys: tuple[bytes, ...]
+    ) -> Generator[Event, Any, dict[bytes, object] | None]:
+        """Locks ``keys``, none of which the transaction holds.
+
+        Returns:
+            The payloads of the keys; None if a newer version was met, so that the statement has to
+            be tried again with a newer ``for_update_ts``.
+
+        Raises:
+            TransactionAborted: deadlock, lock wait timeout, or a row that must not exist.
+        """
+        groups = keys_by_region(self._parts.cluster, keys)
+        first = not txn.primary
+        if first:
+            txn.primary = keys[0]
+        rounds = [groups[:1], groups[1:]] if first and len(groups) > 1 else [groups]
+        values: dict[bytes, object] = {}
+        for batch in rounds:
+            refused = yield from self._send_round(txn, statement, batch, values)
+            if refused:
+                self._roll_back_statement(txn, keys, values)
+                if first and keys[0] not in values:
+                    txn.primary = b""
+                return None
+        txn.locked.update(dict.fromkeys(keys))
+        if first:
+            self._parts.keep_alive.begin(txn)
+        return values
+
+    def _send_round(
+        self,
+        txn: TransactionState,
+        statement: Statement,
+        groups: list[tuple[Region, list[bytes]]],
+        values: dict[bytes, object],
+    ) -> Generator[Event, Any, bool]:
+        """Sends one request a group until each is granted; True if one met a newer version."""
+        parts = self._parts
+        requests = [self._request(txn, statement, region, keys) for region, keys in groups]
+        attempt = 0
+        began_ns = parts.node.env.now_ns
+        conflict = False
+        while requests:
+            group = RequestGroup(parts.node.env, requests, parts.stats)
+            for request in requests:
+                parts.node.send(request)
+            yield group.event  # type: ignore[misc]
+            again: list[KvRequest] = []
+            for request in requests:
+                result = request.result
+                if isinstance(result, Acquired):
+                    self._note_granted(txn, request, result, values)
+                elif isinstance(result, WriteConflict):
+                    conflict = True
+                elif isinstance(result, KeyIsLocked):
+                    yield from self._resolve(txn, request, result, attempt, began_ns)
+                    again.append(
+                        self._request(txn, statement, request.region, list(request.keys))
+                    )
+                else:
+                    raise TransactionAborted(_reason(result))
+            if conflict:
+                return True
+            attempt += 1
+            requests = again
+        return False
+
+    def _resolve(
+        self,
+        txn: TransactionState,
+        request: KvRequest,
+        met: KeyIsLocked,
+        attempt: int,
+        began_ns: int,
+    ) -> Generator[Event, Any, None]:
+        parts = self._parts
+        if parts.node.env.now_ns - began_ns >= parts.lock_wait_timeout_ns:
+            raise TransactionAborted("lock_wait_timeout")
+        del request
+        gone = yield from parts.resolver.resolve(met.key, met.lock, txn.start_ts)
+        if not gone:
+            yield parts.resolver.backoff(attempt)
+
+    def _request(
+        self, txn: TransactionState, statement: Statement, region: Region, keys: list[bytes]
+    ) -> KvRequest:
+        parts = self._parts
+        now_ms = parts.node.env.now_ns // NS_PER_MS
+        request = KvRequest(Kind.LOCK, region, parts.nobody, parts.node.node, txn.start_ts)
+        request.keys = tuple(keys)
+        request.primary = txn.primary
+        request.for_update_ts = txn.for_update_ts
+        request.min_commit_ts = txn.for_update_ts + 1
+        request.lock_ttl_ms = txn.lock_ttl_ms(now_ms)
+        request.insert = statement.insert
+        request.wants_values = statement.returns_values
+        request.allow_lock_with_conflict = parts.fair_locking and len(keys) == 1
+        request.request_bytes = len(txn.primary) + sum(map(len, keys))
+        request.request_bytes += _KEY_OVERHEAD_BYTES * len(keys)
+        parts.stats.by_kind[Kind.LOCK].value += 1
+        parts.stats.locked_keys.value += len(keys)
+        return request
+
+    @staticmethod
+    def _note_granted(
+        txn: TransactionState, request: KvRequest, granted: Acquired, values: dict[bytes, object]
+    ) -> None:
+        txn.for_update_ts = max(txn.for_update_ts, granted.locked_with_conflict_ts)
+        for key, value in zip(request.keys, granted.values, strict=True):
+            values[key] = value
+
+    def _roll_back_statement(
+        self, txn: TransactionState, keys: tuple[bytes, ...], values: dict[bytes, object]
+    ) -> None:
+        """Gives back, in the background, what a failed statement on several keys has locked."""
+        held = tuple(key for key in keys if key in values)
+        if held and len(keys) > 1:
+            self._parts.background.pessimistic_rollback(txn, held)
+            for key in held:
+                del values[key]
+
+
+def _reason(result: object) -> str:
+    if isinstance(result, Deadlock):
+        return "deadlock"
+    if isinstance(result, AlreadyExist):
+        return "already_exist"
+    return type(result).__name__

@@ -1,0 +1,252 @@
+"""A session: one connection that carries out transactions, statement by statement.
+
+A transaction reads like this: a round trip and CPU for each statement; its reads, its locks (again
+with a newer timestamp if a newer version was met); at the end COMMIT. A transaction that cannot go
+on is rolled back and counted under its reason.
+
+Source: pingcap/tidb pkg/executor/adapter.go (handlePessimisticDML, handlePessimisticLockError).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sim.client.background import Background
+from sim.client.committer import Committer, OptimisticConflict
+from sim.client.keep_alive import KeepAlive
+from sim.client.lock_resolver import LockResolver
+from sim.client.locker import Locker
+from sim.client.requests import RequestGroup, keys_by_region
+from sim.client.transaction_state import TransactionAborted, TransactionState
+from sim.cluster.request import Kind, KvRequest
+from sim.protocol.percolator import KeyIsLocked
+from sim.workload.statement import ROLLBACK, Payloads, ReadKind
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from simpy import Event
+
+    from sim.client.client_stats import ClientStats
+    from sim.client.tidb import TidbNode
+    from sim.cluster.cluster import Cluster
+    from sim.cluster.request import Caller
+    from sim.scenario.resolved import Scenario
+    from sim.streams import Stream
+    from sim.workload.statement import Read, Statement, Transaction
+
+_READ_KINDS = {ReadKind.GET: Kind.GET, ReadKind.BATCH_GET: Kind.BATCH_GET, ReadKind.COP: Kind.COP}
+
+
+class Nobody:
+    """Caller of a request that is not in a group yet."""
+
+    __slots__ = ()
+
+    def replied(self, request: KvRequest) -> None:
+        """Refuses: a request is put into a group before it is sent."""
+        raise AssertionError(f"nobody waits for {request}")
+
+
+class SessionParts:
+    """What the sessions of one TiDB node share."""
+
+    __slots__ = (
+        "async_commit",
+        "background",
+        "cluster",
+        "committer",
+        "fair_locking",
+        "keep_alive",
+        "lock_wait_timeout_ns",
+        "locker",
+        "max_retry_count",
+        "nobody",
+        "node",
+        "one_pc",
+        "resolver",
+        "stats",
+    )
+
+    def __init__(
+        self,
+        node: TidbNode,
+        cluster: Cluster,
+        scenario: Scenario,
+        stats: ClientStats,
+        backoffs: Stream,
+    ) -> None:
+        tidb = scenario.cluster.tidb
+        self.node = node
+        self.cluster = cluster
+        self.stats = stats
+        self.async_commit = tidb.async_commit
+        self.one_pc = tidb.one_pc
+        self.fair_locking = tidb.fair_locking
+        self.max_retry_count = tidb.max_retry_count
+        self.lock_wait_timeout_ns = tidb.innodb_lock_wait_timeout_ns
+        self.nobody: Caller = Nobody()
+        self.resolver = LockResolver(node, cluster, stats, backoffs)
+        self.background = Background(self)
+        self.keep_alive = KeepAlive(self)
+        self.locker = Locker(self)
+        self.committer = Committer(self)
+
+
+class Session:
+    """One connection."""
+
+    __slots__ = ("_parts",)
+
+    def __init__(self, parts: SessionParts) -> None:
+        self._parts = parts
+
+    def run(self, transaction: Transaction, intended_ns: int) -> Generator[Event, Any, None]:
+        """Carries out one transaction and counts it.
+
+        Args:
+            transaction: what to do.
+            intended_ns: when it was meant to start; its latency counts from here.
+        """
+        parts = self._parts
+        parts.stats.started.value += 1
+        try:
+            yield from self._carry_out(transaction)
+        except TransactionAborted as aborted:
+            parts.stats.aborted(aborted.reason)
+            return
+        transaction.committed()
+        parts.stats.committed(transaction.name, parts.node.env.now_ns - intended_ns)
+
+    def _carry_out(self, transaction: Transaction) -> Generator[Event, Any, None]:
+        if not transaction.autocommit:
+            yield self._parts.node.statement()
+            yield from self._attempt(transaction, optimistic=False)
+            return
+        try:
+            yield from self._attempt(transaction, optimistic=True)
+        except OptimisticConflict:
+            self._parts.stats.statement_retries.value += 1
+            yield from self._attempt(transaction, optimistic=False)
+
+    def _attempt(
+        self, transaction: Transaction, *, optimistic: bool
+    ) -> Generator[Event, Any, None]:
+        parts = self._parts
+        start_ts = yield parts.node.timestamp(begin=True)
+        txn = TransactionState(start_ts, optimistic=optimistic)
+        try:
+            yield from self._execute_all(txn, transaction)
+            if not transaction.autocommit:
+                yield parts.node.statement()
+            if txn.buffer or txn.locked:
+                yield from parts.committer.commit(txn)
+            else:
+                parts.cluster.tso.end(start_ts)
+        except (TransactionAborted, OptimisticConflict):
+            yield from self._roll_back(txn)
+            raise
+        finally:
+            parts.keep_alive.end(txn)
+
+    def _execute_all(
+        self, txn: TransactionState, transaction: Transaction
+    ) -> Generator[Event, Any, None]:
+        statements = transaction.statements()
+        payloads: Payloads | None = None
+        while True:
+            try:
+                statement = statements.send(payloads)  # type: ignore[arg-type]
+            except StopIteration:
+                return
+            yield self._parts.node.statement()
+            if statement is ROLLBACK:
+                raise TransactionAborted("rollback")
+            payloads = yield from self._execute(txn, statement)
+
+    def _execute(
+        self, txn: TransactionState, statement: Statement
+    ) -> Generator[Event, Any, Payloads]:
+        parts = self._parts
+        values: dict[bytes, object] | None = None
+        tries = 0
+        while True:
+            if statement.fresh_ts or tries:
+                txn.for_update_ts = yield parts.node.timestamp()
+            for read in statement.reads:
+                yield from self._read(txn, read)
+            if txn.optimistic:
+                keys: tuple[bytes, ...] = ()
+                break
+            keys = statement.lock_keys if statement.select is None else statement.select()
+            locked = txn.locked
+            wanted = tuple([key for key in keys if key not in locked])
+            if not wanted:
+                break
+            values = yield from parts.locker.lock(txn, statement, wanted)
+            if values is not None:
+                break
+            tries += 1
+            parts.stats.statement_retries.value += 1
+            if tries > parts.max_retry_count:
+                raise TransactionAborted("retry_limit")
+            yield parts.node.replan()
+        if statement.writes:
+            txn.write(statement.writes)
+        return self._payloads(txn, keys, values or {}) if statement.returns_values else ()
+
+    @staticmethod
+    def _payloads(
+        txn: TransactionState, keys: tuple[bytes, ...], values: dict[bytes, object]
+    ) -> Payloads:
+        """Returns what each key holds for this transaction: its own write, or what was locked."""
+        payloads = []
+        for key in keys:
+            own = txn.buffer.get(key)
+            payloads.append(own.value if own is not None else values.get(key))
+        return tuple(payloads)
+
+    def _read(self, txn: TransactionState, read: Read) -> Generator[Event, Any, None]:
+        parts = self._parts
+        requests = []
+        groups = keys_by_region(parts.cluster, read.keys)
+        kind = _READ_KINDS[read.kind]
+        for region, keys in groups:
+            request = KvRequest(kind, region, parts.nobody, parts.node.node, txn.start_ts)
+            request.keys = tuple(keys) if kind is not Kind.COP else _ranges(keys)
+            request.rows = read.rows // len(groups) if kind is Kind.COP else 0
+            request.request_bytes = sum(map(len, keys))
+            requests.append(request)
+        attempt = 0
+        while requests:
+            group = RequestGroup(parts.node.env, requests, parts.stats)
+            for request in requests:
+                parts.node.send(request)
+            yield group.event  # type: ignore[misc]
+            requests = group.refusals()
+            for request in requests:
+                met = request.result
+                assert isinstance(met, KeyIsLocked), f"unexpected answer {met!r}"
+                gone = yield from parts.resolver.resolve(met.key, met.lock, txn.start_ts)
+                if gone:
+                    request.bypass = (*request.bypass, met.lock.start_ts)
+                else:
+                    yield parts.resolver.backoff(attempt)
+                request.result = None
+            attempt += 1
+
+    def _roll_back(self, txn: TransactionState) -> Generator[Event, Any, None]:
+        """Frees the locks of a transaction that gives up, and waits for that."""
+        parts = self._parts
+        if txn.locked:
+            requests = parts.background.rollback_requests(txn, tuple(txn.locked))
+            group = RequestGroup(parts.node.env, requests, parts.stats)
+            for request in requests:
+                parts.node.send(request)
+            yield group.event  # type: ignore[misc]
+        parts.cluster.tso.end(txn.start_ts)
+
+
+def _ranges(keys: list[bytes]) -> tuple[bytes, ...]:
+    """Returns (first, last) pairs; a range cut by a region boundary is a point on either side."""
+    return tuple(keys) if len(keys) % 2 == 0 else (*keys, keys[-1])

@@ -1,0 +1,125 @@
+"""One TiDB node: CPU for statements, ways to the stores and to PD.
+
+Law: a statement costs a round trip to the client and CPU on the node; a request leaves when it is
+sent. CPU that goes into building requests and commits is part of the statement's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simpy import Event
+
+from sim.cluster.cluster import CLIENT_NAME, PD_NAME, Cluster, store_name, tidb_name
+from sim.distributions import LognormalMean, Sampler
+from sim.engine import FifoServers, LeanEnv
+
+if TYPE_CHECKING:
+    from sim.cluster.request import KvRequest
+    from sim.scenario.resolved import Scenario
+    from sim.streams import Streams
+
+_STATEMENT_BYTES = 256
+_TSO_BYTES = 48
+_REQUEST_BYTES = 150
+"""A KV request without its keys and values: context, timestamps, primary (kvproto field sizes)."""
+
+
+class TimestampRequest:
+    """One timestamp on its way from PD."""
+
+    __slots__ = ("begin", "event", "timestamp")
+
+    def __init__(self, event: Event, *, begin: bool) -> None:
+        self.event = event
+        self.begin = begin
+        self.timestamp = 0
+
+
+class TidbNode:
+    """One TiDB process on its own machine."""
+
+    __slots__ = (
+        "_cluster",
+        "_cpu",
+        "_draw",
+        "_from_client",
+        "_from_pd",
+        "_statement_ns",
+        "_to_pd",
+        "_to_stores",
+        "env",
+        "node",
+    )
+
+    def __init__(
+        self, env: LeanEnv, node: int, scenario: Scenario, cluster: Cluster, streams: Streams
+    ) -> None:
+        self.env = env
+        self.node = node
+        self._cluster = cluster
+        here, network = tidb_name(node), cluster.network
+        self._cpu = FifoServers(scenario.hardware.tidb_cores)
+        self._statement_ns = scenario.hardware.cpu.tidb_statement_ns
+        self._draw = Sampler(
+            LognormalMean(1_000_000, scenario.hardware.cpu.cv), streams.stream(f"{here}/cpu")
+        )
+        self._to_stores = {
+            store: network.link(here, store_name(store)) for store in cluster.stores
+        }
+        self._to_pd = network.link(here, PD_NAME)
+        self._from_pd = network.link(PD_NAME, here)
+        self._from_client = network.link(f"{CLIENT_NAME}-{node}", here)
+
+    @property
+    def busy_ns(self) -> int:
+        """CPU time used so far, summed over the cores."""
+        return self._cpu.busy_ns
+
+    def statement(self) -> Event:
+        """Returns the event of a statement having come from the client and been planned.
+
+        The answer to the statement before travels on the same round trip.
+        """
+        now = self.env.now_ns
+        link = self._from_client
+        back = link.send(now, _STATEMENT_BYTES) - now
+        arrival = link.send(now, _STATEMENT_BYTES) + back
+        return self._compute(arrival)
+
+    def replan(self) -> Event:
+        """Returns the event of a statement having been planned once more, after a conflict."""
+        return self._compute(self.env.now_ns)
+
+    def timestamp(self, *, begin: bool = False) -> Event:
+        """Returns the event of a timestamp having come from PD; its value is the timestamp.
+
+        With ``begin`` it is a ``start_ts`` and counts as running until ``TimestampOracle.end``.
+        """
+        request = TimestampRequest(Event(self.env), begin=begin)
+        self.env.at(self._to_pd.send(self.env.now_ns, _TSO_BYTES), self._at_pd, request)
+        return request.event
+
+    def send(self, request: KvRequest) -> None:
+        """Sends a request to the leader of its region."""
+        env = self.env
+        request.sent_ns = env.now_ns
+        size = _REQUEST_BYTES + request.request_bytes
+        store = request.region.leader_store
+        arrival = self._to_stores[store].send(env.now_ns, size)
+        env.at(arrival, self._cluster.stores[store].scheduler.receive, request)
+
+    def _compute(self, from_ns: int) -> Event:
+        event = Event(self.env)
+        service = self._draw.scaled(self._statement_ns)
+        self.env.at(self._cpu.reserve(from_ns, service), self.env.fire, event)
+        return event
+
+    def _at_pd(self, request: TimestampRequest) -> None:
+        now = self.env.now_ns
+        tso = self._cluster.tso
+        request.timestamp = tso.begin(now) if request.begin else tso.next(now)
+        self.env.at(self._from_pd.send(now, _TSO_BYTES), self._from_tso, request)
+
+    def _from_tso(self, request: TimestampRequest) -> None:
+        self.env.fire(request.event, request.timestamp)

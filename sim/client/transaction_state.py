@@ -1,0 +1,67 @@
+"""What TiDB remembers of one running transaction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sim.cluster.pd import physical_ms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sim.protocol.percolator import Mutation
+
+PESSIMISTIC_TTL_MS = 20_000
+"""``ManagedLockTTL``: life of a pessimistic lock beyond the transaction's age."""
+
+PREWRITE_TTL_MS = 3_000
+"""``defaultLockTTL`` of a small transaction's prewrite."""
+
+
+class TransactionAborted(Exception):  # noqa: N818 - it is an outcome, not a fault
+    """The transaction ends here, without a commit; ``reason`` becomes its class in the facts."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class TransactionState:
+    """Timestamps, locks and buffered mutations."""
+
+    __slots__ = (
+        "buffer",
+        "for_update_ts",
+        "has_primary_lock",
+        "heartbeat_due_ns",
+        "locked",
+        "optimistic",
+        "primary",
+        "start_ts",
+    )
+
+    def __init__(self, start_ts: int, *, optimistic: bool) -> None:
+        self.start_ts = start_ts
+        self.for_update_ts = start_ts
+        self.optimistic = optimistic
+        self.primary = b""
+        self.has_primary_lock = False
+        self.locked: dict[bytes, None] = {}
+        """Keys locked so far, in order."""
+        self.buffer: dict[bytes, Mutation] = {}
+        """Newest mutation of each key, in the order in which keys were first written."""
+        self.heartbeat_due_ns = 0
+
+    def lock_ttl_ms(self, now_ms: int) -> int:
+        """Returns the time to live for a lock request sent at ``now_ms``."""
+        return now_ms - physical_ms(self.start_ts) + PESSIMISTIC_TTL_MS
+
+    def prewrite_ttl_ms(self, now_ms: int) -> int:
+        """Returns the time to live for a prewrite sent at ``now_ms``."""
+        age_ms = now_ms - physical_ms(self.start_ts)
+        return age_ms + (PREWRITE_TTL_MS if self.optimistic else PESSIMISTIC_TTL_MS)
+
+    def write(self, mutations: Iterable[Mutation]) -> None:
+        """Buffers mutations."""
+        for mutation in mutations:
+            self.buffer[mutation.key] = mutation

@@ -1,0 +1,183 @@
+"""From a KV request to Percolator's command, one function a kind.
+
+Each function reads the region's records and returns what the command says: a result with a
+``batch`` to write, or a refusal. Nothing is changed here.
+
+Source: tikv/tikv src/storage/txn/commands/.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from sim.cluster.request import Kind, KvRequest
+from sim.protocol import percolator
+from sim.protocol.mvcc import LOCK_ONLY, PESSIMISTIC
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sim.cluster.peer import Peer
+    from sim.protocol.mvcc import Lock
+
+
+def acquire(request: KvRequest, peer: Peer, max_ts: int) -> object:
+    """AcquirePessimisticLock."""
+    del max_ts
+    return percolator.acquire_pessimistic_lock(
+        peer.state.mvcc,
+        peer.locks,
+        request.keys,
+        primary=request.primary,
+        start_ts=request.start_ts,
+        for_update_ts=request.for_update_ts,
+        ttl_ms=request.lock_ttl_ms,
+        min_commit_ts=request.min_commit_ts,
+        should_not_exist=request.insert,
+        allow_lock_with_conflict=request.allow_lock_with_conflict,
+    )
+
+
+def prewrite(request: KvRequest, peer: Peer, max_ts: int) -> object:
+    """Prewrite and PessimisticPrewrite, with async commit and 1PC where asked for."""
+    return percolator.prewrite(
+        peer.state.mvcc,
+        peer.locks,
+        request.mutations,
+        primary=request.primary,
+        start_ts=request.start_ts,
+        for_update_ts=request.for_update_ts,
+        ttl_ms=request.lock_ttl_ms,
+        txn_size=len(request.mutations),
+        async_commit_secondaries=request.secondaries,
+        use_async_commit=request.use_async_commit,
+        one_pc_commit_ts=0 if request.one_pc else None,
+        min_commit_ts=request.min_commit_ts,
+        max_ts=max_ts,
+        pessimistic=request.pessimistic,
+    )
+
+
+def commit(request: KvRequest, peer: Peer, max_ts: int) -> object:
+    """Commit."""
+    del max_ts
+    return percolator.commit(
+        peer.state.mvcc,
+        peer.locks,
+        request.keys,
+        start_ts=request.start_ts,
+        commit_ts=request.commit_ts,
+    )
+
+
+def pessimistic_rollback(request: KvRequest, peer: Peer, max_ts: int) -> object:
+    """PessimisticRollback."""
+    del max_ts
+    return percolator.pessimistic_rollback(
+        peer.state.mvcc, peer.locks, request.keys, request.start_ts, request.for_update_ts
+    )
+
+
+def rollback(request: KvRequest, peer: Peer, max_ts: int) -> object:
+    """BatchRollback."""
+    del max_ts
+    return percolator.rollback(peer.state.mvcc, peer.locks, request.keys, request.start_ts)
+
+
+def heartbeat(request: KvRequest, peer: Peer, max_ts: int) -> object:
+    """TxnHeartBeat."""
+    del max_ts
+    return percolator.txn_heart_beat(
+        peer.state.mvcc, peer.locks, request.primary, request.start_ts, request.lock_ttl_ms
+    )
+
+
+def check_txn_status(request: KvRequest, peer: Peer, max_ts: int) -> object:
+    """CheckTxnStatus; ``request.start_ts`` is the transaction asked about."""
+    del max_ts
+    return percolator.check_txn_status(
+        peer.state.mvcc,
+        peer.locks,
+        request.primary,
+        start_ts=request.start_ts,
+        caller_start_ts=request.for_update_ts,
+        current_ts=request.current_ts,
+        rollback_if_not_exist=not request.pessimistic,
+        resolving_pessimistic_lock=request.pessimistic,
+    )
+
+
+def resolve_lock(request: KvRequest, peer: Peer, max_ts: int) -> object:
+    """ResolveLock on given keys."""
+    del max_ts
+    return percolator.resolve_lock(
+        peer.state.mvcc,
+        peer.locks,
+        request.keys,
+        start_ts=request.start_ts,
+        commit_ts=request.commit_ts,
+    )
+
+
+def check_secondary_locks(request: KvRequest, peer: Peer, max_ts: int) -> object:
+    """CheckSecondaryLocks."""
+    del max_ts
+    return percolator.check_secondary_locks(
+        peer.state.mvcc, peer.locks, request.keys, request.start_ts
+    )
+
+
+COMMANDS: Final[dict[int, Callable[[KvRequest, Peer, int], object]]] = {
+    Kind.LOCK: acquire,
+    Kind.PREWRITE: prewrite,
+    Kind.COMMIT: commit,
+    Kind.PESSIMISTIC_ROLLBACK: pessimistic_rollback,
+    Kind.ROLLBACK: rollback,
+    Kind.HEARTBEAT: heartbeat,
+    Kind.CHECK_TXN_STATUS: check_txn_status,
+    Kind.RESOLVE_LOCK: resolve_lock,
+    Kind.CHECK_SECONDARY_LOCKS: check_secondary_locks,
+}
+
+
+def blocks_reader(lock: Lock, read_ts: int, bypass: tuple[int, ...] = ()) -> bool:
+    """Returns whether a snapshot read at ``read_ts`` must wait for ``lock``.
+
+    Pessimistic locks and locks that change nothing never block a reader, and neither does a
+    transaction that can only commit later.
+
+    Source: tikv/tikv components/txn_types/src/lock.rs (check_ts_conflict_si).
+    """
+    return (
+        lock.start_ts <= read_ts
+        and lock.min_commit_ts <= read_ts
+        and lock.kind not in (PESSIMISTIC, LOCK_ONLY)
+        and lock.start_ts not in bypass
+    )
+
+
+def read(
+    request: KvRequest, peer: Peer, prewriting: dict[bytes, Lock]
+) -> percolator.KeyIsLocked | None:
+    """Returns the first lock that a read at ``request.start_ts`` meets, or None.
+
+    Args:
+        prewriting: locks of async-commit prewrites on their way through Raft; their min_commit_ts
+            is fixed already, so a later reader must not pass them.
+    """
+    read_ts, bypass = request.start_ts, request.bypass
+    locks = peer.state.mvcc.locks
+    if request.kind is Kind.COP:
+        keys = request.keys
+        for first, last in zip(keys[::2], keys[1::2], strict=False):
+            for table in (locks, prewriting):
+                for key, lock in table.items():
+                    if first <= key <= last and blocks_reader(lock, read_ts, bypass):
+                        return percolator.KeyIsLocked(key, lock)
+        return None
+    for key in request.keys:
+        for table in (locks, prewriting):
+            found = table.get(key)
+            if found is not None and blocks_reader(found, read_ts, bypass):
+                return percolator.KeyIsLocked(key, found)
+    return None

@@ -1,0 +1,106 @@
+"""A peer: one region's replica on one store, with its mailbox and its turn at the pollers.
+
+Law: at any time at most one poller handles a peer (batch-system's ownership of an FSM); what
+arrives meanwhile waits in the mailbox. The replicas of a region share one ``Mvcc``: all apply the
+same log, so the first to apply an entry makes it visible, and the others only pay for it.
+
+Source: tikv/tikv components/batch-system, components/raftstore/src/store/fsm/peer.rs.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+from sim.protocol.lock_table import InstanceMemory, LocksStatus, PeerPessimisticLocks
+from sim.protocol.mvcc import Mvcc
+from sim.protocol.raft import RaftPeer, Role
+
+if TYPE_CHECKING:
+    from sim.protocol.raft_log import Entry
+    from sim.protocol.region import Region
+
+
+class Turn(IntEnum):
+    """Where a peer stands with the pollers of one pool."""
+
+    IDLE = 0
+    QUEUED = 1
+    OWNED = 2
+
+
+class RegionState:
+    """What the replicas of a region have in common: its records and how far they are applied."""
+
+    __slots__ = ("applied", "mvcc")
+
+    def __init__(self, mvcc: Mvcc, applied: int) -> None:
+        self.mvcc = mvcc
+        self.applied = applied
+
+
+class Peer:
+    """One replica on one store."""
+
+    __slots__ = (
+        "apply_queue",
+        "apply_turn",
+        "commit_told",
+        "held",
+        "held_since_ready",
+        "locks",
+        "mailbox",
+        "raft",
+        "region",
+        "state",
+        "store",
+        "turn",
+        "unpersisted",
+    )
+
+    def __init__(
+        self, region: Region, store: int, state: RegionState, raft: RaftPeer,
+        locks: PeerPessimisticLocks,
+    ) -> None:
+        self.region = region
+        self.store = store
+        self.state = state
+        self.raft = raft
+        self.locks = locks
+        self.mailbox: list[object] = []
+        self.turn = Turn.IDLE
+        self.held: list[object] = []
+        """Commands that the batch builder keeps until the last ready is persisted (async IO)."""
+        self.unpersisted = 0
+        """Readies handed to the write workers and not yet persisted (async IO)."""
+        self.held_since_ready = False
+        self.apply_queue: list[Entry] = []
+        self.apply_turn = Turn.IDLE
+        self.commit_told = raft.log.committed
+        """Commit index that the followers have been told, for the heartbeat."""
+
+    @property
+    def is_leader(self) -> bool:
+        """Whether this replica leads its region."""
+        return self.raft.role is Role.LEADER
+
+
+def make_peer(
+    region: Region,
+    store: int,
+    state: RegionState,
+    instance: InstanceMemory,
+    *,
+    peer_limit_bytes: int,
+    max_inflight: int,
+) -> Peer:
+    """Returns the replica of ``region`` on ``store``, its lock table open if it leads."""
+    raft = RaftPeer(
+        region.region_id, store, region.stores, region.leader_store, max_inflight=max_inflight
+    )
+    locks = PeerPessimisticLocks(
+        instance, peer_limit_bytes, term=raft.term, version=region.epoch.version
+    )
+    if raft.role is not Role.LEADER:
+        locks.status = LocksStatus.NOT_LEADER
+    return Peer(region, store, state, raft, locks)

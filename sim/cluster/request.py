@@ -1,0 +1,161 @@
+"""One KV request, as one object that travels from TiDB through a store and back.
+
+It is re-armed as the argument of one call after the other instead of being wrapped in a process
+or an event at each hop. Its time stamps are all that a station leaves on it; who reads them, and
+why, is not the stations' business.
+
+Source of the request kinds: kvproto ``kvrpcpb.proto``.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from sim.cluster.peer import Peer
+    from sim.protocol.lock_waiting import LockWaitEntry
+    from sim.protocol.percolator import Mutation
+    from sim.protocol.region import Region
+    from sim.protocol.write_batch import WriteBatch
+
+
+class Kind(IntEnum):
+    """What a request asks for."""
+
+    GET = 0
+    BATCH_GET = 1
+    COP = 2
+    LOCK = 3
+    PREWRITE = 4
+    COMMIT = 5
+    PESSIMISTIC_ROLLBACK = 6
+    ROLLBACK = 7
+    HEARTBEAT = 8
+    CHECK_TXN_STATUS = 9
+    RESOLVE_LOCK = 10
+    CHECK_SECONDARY_LOCKS = 11
+
+
+LAST_READ = Kind.COP
+"""Kinds up to this one only read and go to the read pool."""
+
+
+class LockPath(IntEnum):
+    """How a pessimistic lock came to be."""
+
+    IN_MEMORY = 0
+    PIPELINED = 1
+    SYNC = 2
+    FALLBACK = 3
+
+
+class Caller(Protocol):
+    """Who sent a request."""
+
+    def replied(self, request: KvRequest) -> None:
+        """Takes the request back, with its ``result``, when the reply has arrived."""
+
+
+class KvRequest:
+    """One request to the leader of one region. Times are in ns; 0 means "never there"."""
+
+    __slots__ = (
+        "allow_lock_with_conflict",
+        "applied_ns",
+        "arrived_ns",
+        "batch",
+        "bypass",
+        "caller",
+        "cid",
+        "commit_ts",
+        "committed_ns",
+        "current_ts",
+        "done_ns",
+        "executed_ns",
+        "fallback",
+        "for_update_ts",
+        "insert",
+        "keys",
+        "kind",
+        "latched_ns",
+        "lock_ttl_ms",
+        "marked",
+        "min_commit_ts",
+        "mutations",
+        "one_pc",
+        "path",
+        "peer",
+        "pessimistic",
+        "primary",
+        "proposed_ns",
+        "region",
+        "replied_ns",
+        "reply_at_proposed",
+        "request_bytes",
+        "result",
+        "rows",
+        "secondaries",
+        "sent_ns",
+        "slots",
+        "start_ts",
+        "tidb",
+        "use_async_commit",
+        "wait_entry",
+        "waited_ns",
+        "wants_values",
+    )
+
+    def __init__(
+        self, kind: Kind, region: Region, caller: Caller, tidb: int, start_ts: int
+    ) -> None:
+        self.kind = kind
+        self.region = region
+        self.caller = caller
+        self.tidb = tidb
+        """Number of the TiDB node that sent it."""
+        self.start_ts = start_ts
+        self.keys: tuple[bytes, ...] = ()
+        self.mutations: tuple[Mutation, ...] = ()
+        self.primary = b""
+        self.for_update_ts = 0
+        self.lock_ttl_ms = 0
+        self.min_commit_ts = 0
+        self.commit_ts = 0
+        self.current_ts = 0
+        self.rows = 0
+        self.insert = False
+        self.pessimistic = True
+        self.allow_lock_with_conflict = False
+        self.wants_values = False
+        self.use_async_commit = False
+        self.one_pc = False
+        self.secondaries: tuple[bytes, ...] | None = None
+        self.request_bytes = 0
+        self.bypass: tuple[int, ...] = ()
+        """Transactions that a read may ignore: their commit has been pushed past it."""
+        self.result: object = None
+        self.cid = 0
+        self.peer: Peer | None = None
+        self.slots: tuple[int, ...] = ()
+        self.batch: WriteBatch | None = None
+        self.marked: list[bytes] = []
+        """Keys whose memory locks this command has marked deleted."""
+        self.path = LockPath.SYNC
+        self.fallback: str | None = None
+        self.reply_at_proposed = False
+        self.wait_entry: LockWaitEntry | None = None
+        self.waited_ns = 0
+        """Time spent waiting for another transaction's lock."""
+        self.sent_ns = 0
+        self.arrived_ns = 0
+        self.latched_ns = 0
+        self.executed_ns = 0
+        self.proposed_ns = 0
+        self.committed_ns = 0
+        self.applied_ns = 0
+        self.replied_ns = 0
+        self.done_ns = 0
+
+    def __str__(self) -> str:
+        return f"{self.kind.name} start_ts={self.start_ts} {self.region} keys={list(self.keys)}"

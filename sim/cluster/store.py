@@ -1,0 +1,245 @@
+"""One store: its cores, pools, engines and peers, joined.
+
+Nothing is decided here; this is the place where the stations of a TiKV process are connected.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sim.cluster.apply_poller import ApplyCosts, ApplyPool
+from sim.cluster.disk_bytes import DiskBytes
+from sim.cluster.kv_engine import Amplification, KvEngine
+from sim.cluster.lock_manager import Detector, LockManager
+from sim.cluster.log_engine import LogEngine, LogFormat
+from sim.cluster.peer import Peer
+from sim.cluster.scheduler import LockMode, RequestCosts, Scheduler
+from sim.cluster.store_poller import Batching, StorePool
+from sim.cluster.store_stats import StoreStats
+from sim.cluster.transport import Envelope, Transport
+from sim.cluster.write_worker import WriteWorkers
+from sim.distributions import LognormalMean, Sampler
+from sim.engine import Cores, LeanEnv, ThreadPool
+from sim.hardware.disk import Disk
+from sim.protocol.latches import Latches
+from sim.protocol.lock_table import InstanceMemory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from simpy import Event
+
+    from sim.hardware.network import Link
+    from sim.record.recorder import Recorder
+    from sim.scenario.resolved import Scenario
+    from sim.streams import Streams
+
+_READ_POOL_SHARE = 0.8
+"""``readpool.unified.max-thread-count`` is 80 % of the cores."""
+
+
+class Store:
+    """One TiKV process on its own machine."""
+
+    __slots__ = (
+        "_env",
+        "apply",
+        "cores",
+        "instance",
+        "kv_disk",
+        "latches",
+        "log",
+        "peers",
+        "pool",
+        "raft_disk",
+        "raft_pool",
+        "read_pool",
+        "scheduler",
+        "store_id",
+        "transport",
+    )
+
+    def __init__(
+        self,
+        env: LeanEnv,
+        store_id: int,
+        scenario: Scenario,
+        streams: Streams,
+        recorder: Recorder,
+        ledger: DiskBytes,
+        links: StoreLinks,
+    ) -> None:
+        hardware, tikv = scenario.hardware, scenario.tikv
+        name = f"store-{store_id}"
+        stats = StoreStats(recorder, store_id)
+        self._env = env
+        self.store_id = store_id
+        self.peers: dict[int, Peer] = {}
+        self.cores = Cores(hardware.store_cores)
+        self.instance = InstanceMemory(tikv.in_memory_instance_size_limit_bytes)
+        self.raft_disk = Disk(hardware.raft_disk, streams.stream(f"{name}/raft-disk"))
+        self.kv_disk = (
+            self.raft_disk
+            if hardware.kv_disk is None
+            else Disk(hardware.kv_disk, streams.stream(f"{name}/kv-disk"))
+        )
+        unit = LognormalMean(1_000_000, hardware.cpu.cv)
+        draws = [Sampler(unit, streams.stream(f"{name}/cpu-{pool}")) for pool in range(3)]
+        self.log = LogEngine(
+            env,
+            self.raft_disk,
+            LogFormat(
+                raft_engine=tikv.raft_engine_enable,
+                compression=hardware.lsm.raft_engine_compression,
+                rewrite=hardware.lsm.raftdb_rewrite,
+            ),
+            ledger,
+            stats.entry_bytes,
+        )
+        kv = KvEngine(
+            env,
+            self.kv_disk,
+            Amplification(
+                data=hardware.lsm.write_amplification,
+                lock=hardware.lsm.lock_write_amplification,
+            ),
+            ledger,
+        )
+        self.transport = Transport(env, links.raft, links.stores)
+        self.apply = ApplyPool(
+            env,
+            self.cores,
+            kv,
+            threads=tikv.apply_pool_size,
+            max_batch=tikv.apply_max_batch_size,
+            costs=ApplyCosts(
+                command_ns=hardware.cpu.apply_command_ns, key_ns=hardware.cpu.apply_key_ns
+            ),
+            draw=draws[0],
+            on_applied=self._on_applied,
+            safe_ts=links.safe_ts,
+        )
+        self.raft_pool = self._make_raft_pool(scenario, draws[1])
+        self.pool = ThreadPool(
+            env, self.cores, tikv.scheduler_worker_pool_size, f"{name}/scheduler"
+        )
+        self.read_pool = ThreadPool(
+            env,
+            self.cores,
+            max(4, int(hardware.store_cores * _READ_POOL_SHARE)),
+            f"{name}/read-pool",
+        )
+        self.latches = Latches(tikv.scheduler_concurrency)
+        self.scheduler = Scheduler(
+            env,
+            peers=self.peers,
+            latches=self.latches,
+            pool=self.pool,
+            read_pool=self.read_pool,
+            costs=RequestCosts(
+                request_ns=hardware.cpu.tikv_request_ns, extra_key=hardware.cpu.tikv_extra_key
+            ),
+            draw=draws[2],
+            hop_ns=hardware.cpu.thread_hop_ns,
+            mode=LockMode(
+                pipelined=tikv.pipelined,
+                in_memory=tikv.in_memory,
+                pipelined_fallback=tikv.in_memory_fallback == "pipelined",
+            ),
+            propose=self.raft_pool.deliver,
+            replies=links.replies,
+            stats=stats,
+        )
+        self.scheduler.waits = LockManager(
+            env,
+            store_id,
+            links.detector,
+            timeout_ns=tikv.wait_for_lock_timeout_ns,
+            wake_up_delay_ns=tikv.wake_up_delay_ns,
+            answer=self.scheduler.answer,
+            resume=self.scheduler.resume,
+        )
+
+    def _make_raft_pool(self, scenario: Scenario, draw: Sampler) -> StorePool:
+        tikv = scenario.tikv
+        pool = StorePool(
+            self._env,
+            self.cores,
+            threads=tikv.store_pool_size,
+            batching=Batching(
+                max_batch=tikv.store_max_batch_size,
+                merge_commands=tikv.cmd_batch,
+                max_unpersisted=tikv.cmd_batch_concurrent_ready_max_count,
+            ),
+            message_ns=scenario.hardware.cpu.store_message_ns,
+            draw=draw,
+            log=self.log,
+            apply=self.apply,
+            transport=self.transport,
+            workers=None,
+            on_proposed=self._on_proposed,
+        )
+        if tikv.store_io_pool_size:
+            pool.workers = WriteWorkers(
+                self._env,
+                tikv.store_io_pool_size,
+                log=self.log,
+                transport=self.transport,
+                deliver=pool.deliver,
+                wait_ns=tikv.raft_write_wait_duration_ns,
+            )
+        return pool
+
+    def take_raft_messages(self, messages: list[Envelope]) -> None:
+        """Takes what another store has sent: each message into its peer's mailbox."""
+        peers, deliver = self.peers, self.raft_pool.deliver
+        for region_id, message in messages:
+            deliver(peers[region_id], message)
+
+    def heartbeats(self, interval_ns: int) -> Generator[Event, None, None]:
+        """Tells followers of idle regions the commit index, once every heartbeat interval.
+
+        A region whose followers know everything hibernates: it sends nothing.
+        """
+        while True:
+            yield self._env.timeout(interval_ns)
+            untold, self.raft_pool.untold = self.raft_pool.untold, {}
+            outbox: dict[int, list[Envelope]] = {}
+            for peer in untold:
+                raft = peer.raft
+                if peer.commit_told >= raft.log.committed or not peer.is_leader:
+                    continue
+                peer.commit_told = raft.log.committed
+                for store in raft.voters:
+                    if store != self.store_id:
+                        beat = raft.heartbeat(store)
+                        outbox.setdefault(store, []).append((beat.region_id, beat))
+            for store, beats in outbox.items():
+                self.transport.send_beats(store, beats)
+
+    def _on_proposed(self, request: object, at_ns: int) -> None:
+        self.scheduler.on_proposed(request, at_ns)  # type: ignore[arg-type]
+
+    def _on_applied(self, request: object) -> None:
+        self.scheduler.on_applied(request)  # type: ignore[arg-type]
+
+
+class StoreLinks:
+    """What a store needs of the rest of the cluster."""
+
+    __slots__ = ("detector", "raft", "replies", "safe_ts", "stores")
+
+    def __init__(
+        self,
+        *,
+        raft: dict[int, Link],
+        replies: list[Link],
+        stores: dict[int, Store],
+        detector: Detector,
+        safe_ts: Callable[[], int],
+    ) -> None:
+        self.raft = raft
+        self.replies = replies
+        self.stores = stores
+        self.detector = detector
+        self.safe_ts = safe_ts

@@ -1,0 +1,84 @@
+"""Raft messages between stores: one network message for all that one poller round sends to a store.
+
+Law: messages from one store to another arrive in the order in which they were sent (one TCP
+stream), and everything that leaves in one flush arrives together.
+
+Source: tikv/tikv src/server/raft_client.rs (batches per connection).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from sim.protocol.raft import Append, AppendResponse
+
+if TYPE_CHECKING:
+    from sim.cluster.store import Store
+    from sim.engine import LeanEnv
+    from sim.hardware.network import Link
+
+Envelope = tuple[int, Append | AppendResponse]
+"""(region id, message)."""
+
+MESSAGE_BYTES: Final = 64
+"""A RaftMessage without entries: region, peers, epoch, term, indexes (kvproto, measured by fields)."""
+
+RESPONSE_BYTES: Final = 60
+
+
+class Outbox:
+    """What one poller round sends, by destination store."""
+
+    __slots__ = ("_bytes", "_messages")
+
+    def __init__(self) -> None:
+        self._messages: dict[int, list[Envelope]] = {}
+        self._bytes: dict[int, int] = {}
+
+    def add_append(self, store: int, message: Append) -> None:
+        """Adds an append or heartbeat."""
+        size = MESSAGE_BYTES
+        for entry in message.entries:
+            size += entry.size_bytes
+        self._add(store, (message.region_id, message), size)
+
+    def add_response(self, store: int, message: AppendResponse) -> None:
+        """Adds a follower's answer."""
+        self._add(store, (message.region_id, message), RESPONSE_BYTES)
+
+    def _add(self, store: int, envelope: Envelope, size: int) -> None:
+        messages = self._messages.get(store)
+        if messages is None:
+            self._messages[store] = [envelope]
+            self._bytes[store] = size
+        else:
+            messages.append(envelope)
+            self._bytes[store] += size
+
+    def flush(self, transport: Transport) -> None:
+        """Sends everything, one network message a store."""
+        for store, messages in self._messages.items():
+            transport.send(store, messages, self._bytes[store])
+        self._messages = {}
+        self._bytes = {}
+
+
+class Transport:
+    """The raft connections of one store to the others."""
+
+    __slots__ = ("_env", "_links", "_stores")
+
+    def __init__(self, env: LeanEnv, links: dict[int, Link], stores: dict[int, Store]) -> None:
+        self._env = env
+        self._links = links
+        self._stores = stores
+
+    def send(self, store: int, messages: list[Envelope], size_bytes: int) -> None:
+        """Sends ``messages`` to ``store`` in one piece."""
+        env = self._env
+        arrival = self._links[store].send_ordered(env.now_ns, size_bytes)
+        env.at(arrival, self._stores[store].take_raft_messages, messages)
+
+    def send_beats(self, store: int, beats: list[Envelope]) -> None:
+        """Sends heartbeats to ``store`` in one piece."""
+        self.send(store, beats, MESSAGE_BYTES * len(beats))

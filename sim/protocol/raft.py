@@ -1,0 +1,255 @@
+"""One replica of a region as a pure Raft state machine: messages in, a ``Ready`` out.
+
+Law: time, disks and networks are the driver's; this class only says what must happen in which
+order. The fields of ``Ready`` carry that order: a leader's appends may leave at once, while a
+follower's answers wait until its entries are durable. An entry is committed when a majority of
+voters has persisted it and it is of the leader's own term (Raft 5.4.2).
+
+Like TiKV, the commit index travels with the next append or heartbeat (``skip_bcast_commit``),
+and appends are pipelined: the leader does not wait for an answer before it sends more.
+Elections are not held yet; roles and terms are kept for them.
+
+Source: etcd-io/raft ``raft.go``; tikv/tikv ``components/raftstore/src/store/peer.rs``.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from sim.protocol.quorum import committed_index
+from sim.protocol.raft_log import Entry, RaftLog
+
+_COMPACT_EVERY = 64
+"""Applied entries that gather before the log forgets them (TiKV's raft-log-gc-threshold is 50)."""
+
+
+class Role(IntEnum):
+    """What a replica is at the moment."""
+
+    FOLLOWER = 0
+    CANDIDATE = 1
+    LEADER = 2
+
+
+class Append:
+    """Leader to follower: entries behind (``prev_index``, ``prev_term``), and the commit index.
+
+    Without entries it is a heartbeat that carries the commit index.
+    """
+
+    __slots__ = ("commit", "entries", "prev_index", "prev_term", "region_id", "term")
+
+    def __init__(
+        self,
+        region_id: int,
+        term: int,
+        prev_index: int,
+        prev_term: int,
+        entries: list[Entry],
+        commit: int,
+    ) -> None:
+        self.region_id = region_id
+        self.term = term
+        self.prev_index = prev_index
+        self.prev_term = prev_term
+        self.entries = entries
+        self.commit = commit
+
+
+class AppendResponse:
+    """Follower to leader: everything up to ``index`` is persisted here, or why not."""
+
+    __slots__ = ("index", "region_id", "reject", "store", "term")
+
+    def __init__(self, region_id: int, store: int, term: int, index: int, *, reject: bool) -> None:
+        self.region_id = region_id
+        self.store = store
+        self.term = term
+        self.index = index
+        self.reject = reject
+
+
+class Ready:
+    """What one visit to a replica asks its driver to do, in the order of the fields."""
+
+    __slots__ = ("appends", "committed", "entries", "last_index", "response")
+
+    def __init__(self) -> None:
+        self.appends: list[tuple[int, Append]] = []
+        """(store, message) that may be sent before anything is persisted."""
+        self.entries: list[Entry] = []
+        """Entries to persist."""
+        self.last_index = 0
+        """Index to report by ``on_persisted`` once ``entries`` are durable."""
+        self.response: AppendResponse | None = None
+        """To be sent to the leader after ``entries`` are durable."""
+        self.committed: list[Entry] = []
+        """Entries to apply."""
+
+
+class RaftPeer:
+    """One replica. ``store`` is the id of the store that it lives on."""
+
+    __slots__ = (
+        "_answer",
+        "_stable_to",
+        "inflight",
+        "leader",
+        "log",
+        "matched",
+        "max_inflight",
+        "next_index",
+        "region_id",
+        "role",
+        "store",
+        "term",
+        "voters",
+    )
+
+    def __init__(
+        self,
+        region_id: int,
+        store: int,
+        voters: tuple[int, ...],
+        leader: int,
+        *,
+        term: int = 6,
+        max_inflight: int = 256,
+    ) -> None:
+        self.region_id = region_id
+        self.store = store
+        self.voters = voters
+        self.leader = leader
+        self.role = Role.LEADER if store == leader else Role.FOLLOWER
+        self.term = term
+        self.log = RaftLog()
+        self.max_inflight = max_inflight
+        start = self.log.last_index
+        self.matched = dict.fromkeys(voters, start)
+        self.next_index = dict.fromkeys(voters, start + 1)
+        self.inflight = dict.fromkeys(voters, 0)
+        self._stable_to = start
+        self._answer: AppendResponse | None = None
+
+    def propose(self, payload: object, size_bytes: int) -> Entry:
+        """Appends a new entry to the leader's log and returns it."""
+        assert self.role is Role.LEADER, f"store {self.store} does not lead {self.region_id}"
+        log = self.log
+        entry = Entry(self.term, log.first_index + len(log.entries), payload, size_bytes)
+        log.entries.append(entry)
+        return entry
+
+    def step_append(self, message: Append) -> None:
+        """Takes a leader's append or heartbeat; the answer comes with the next ``ready``."""
+        if message.term < self.term:
+            return
+        self.term = message.term
+        log = self.log
+        accepted = log.accept(message.prev_index, message.prev_term, message.entries)
+        if not accepted:
+            self._answer = AppendResponse(
+                self.region_id, self.store, self.term, log.last_index, reject=True
+            )
+            return
+        log.commit_to(message.commit)
+        if message.entries:
+            self._answer = AppendResponse(
+                self.region_id, self.store, self.term, message.entries[-1].index, reject=False
+            )
+
+    def step_append_response(self, message: AppendResponse) -> None:
+        """Takes a follower's answer and moves the commit index if a majority agrees."""
+        if message.term < self.term or self.role is not Role.LEADER:
+            return
+        store = message.store
+        self.inflight[store] = max(0, self.inflight[store] - 1)
+        if message.reject:
+            self.next_index[store] = max(message.index + 1, self.log.first_index)
+            self.inflight[store] = 0
+            return
+        if message.index > self.matched[store]:
+            self.matched[store] = message.index
+            self._advance_commit()
+
+    def on_persisted(self, index: int) -> None:
+        """Notes that the entries up to ``index`` are durable on this replica."""
+        log = self.log
+        index = min(index, log.last_index)
+        if index > log.persisted:
+            log.persisted = index
+            if self.role is Role.LEADER:
+                self.matched[self.store] = index
+                self._advance_commit()
+
+    def ready(self) -> Ready:
+        """Returns what has to be done since the last call; answers are handed out once."""
+        ready = Ready()
+        log = self.log
+        last = log.first_index + len(log.entries) - 1
+        if last > self._stable_to:
+            ready.entries = log.entries[self._stable_to + 1 - log.first_index :]
+            self._stable_to = last
+            ready.last_index = last
+        if self.role is Role.LEADER:
+            self._collect_appends(ready, last)
+        else:
+            ready.response = self._answer
+            self._answer = None
+        ready.committed = self.take_committed()
+        return ready
+
+    def take_committed(self) -> list[Entry]:
+        """Returns entries that became applicable, and compacts the log now and then."""
+        log = self.log
+        entries = log.take_committed()
+        if len(log.entries) > _COMPACT_EVERY:
+            self._compact()
+        return entries
+
+    def heartbeat(self, store: int) -> Append:
+        """Returns a heartbeat that brings ``store`` the commit index it may know."""
+        index = self.matched[store]
+        return Append(
+            self.region_id, self.term, index, self.log.term_of(index), [], self.log.committed
+        )
+
+    def _collect_appends(self, ready: Ready, last: int) -> None:
+        log = self.log
+        for store in self.voters:
+            next_index = self.next_index[store]
+            if store == self.store or next_index > last:
+                continue
+            if self.inflight[store] >= self.max_inflight:
+                continue
+            prev = next_index - 1
+            message = Append(
+                self.region_id,
+                self.term,
+                prev,
+                log.term_of(prev),
+                log.entries[next_index - log.first_index :],
+                log.committed,
+            )
+            ready.appends.append((store, message))
+            self.next_index[store] = last + 1
+            self.inflight[store] += 1
+
+    def _advance_commit(self) -> None:
+        index = committed_index(self.matched.values())
+        log = self.log
+        if index > log.committed and log.term_of(index) == self.term:
+            log.committed = index
+
+    def _compact(self) -> None:
+        log = self.log
+        index = log.applying
+        if self.role is Role.LEADER:
+            index = min(index, *self.matched.values())
+        if index - log.first_index >= _COMPACT_EVERY // 2:
+            log.compact_to(index)
+
+    def __str__(self) -> str:
+        return (
+            f"region {self.region_id} on store {self.store}: {self.role.name.lower()} "
+            f"term {self.term} {self.log}"
+        )

@@ -1,0 +1,150 @@
+"""The composition root: builds one unit from a scenario, runs it, and says what it cost.
+
+A unit is one scenario (a variant at a point) and one replication. Its facts go to a sink while it
+runs; what comes back is only the bill and what the checkers have found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sim.checks.conservation import broken_conservation
+from sim.client.arrivals import closed_loop, open_loop
+from sim.client.client_stats import ClientStats
+from sim.client.session import Session, SessionParts
+from sim.client.tidb import TidbNode
+from sim.cluster.cluster import Cluster
+from sim.engine import LeanEnv
+from sim.protocol.region import RegionMap, lay_out_regions
+from sim.record.recorder import Recorder
+from sim.station_meter import StationMeter
+from sim.streams import Streams
+from sim.workload import build_workload
+from sim.workload.layout import even_start_keys, region_start_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from simpy import Event
+
+    from sim.record.facts import FactSink
+    from sim.scenario.resolved import Scenario
+    from sim.workload.statement import Workload
+
+AUTO_WARMUP_SHARE = 2
+"""With ``warmup: auto`` a unit runs longer by measure / this; MSER-5 then says what to cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnitResult:
+    """What running one unit took, and whether its invariants held."""
+
+    events: int
+    """Executed entries of the event queue."""
+    transactions: int
+    """Transactions committed, warm-up included."""
+    simulated_ns: int
+    checked: int
+    """Invariants that were looked at."""
+    violations: tuple[str, ...]
+    """One line for each invariant that did not hold."""
+
+
+def simulated_ns(scenario: Scenario) -> int:
+    """Returns how long a unit of ``scenario`` runs, warm-up included, in ns."""
+    run = scenario.run
+    warmup_ns = run.measure_ns // AUTO_WARMUP_SHARE if run.warmup_ns is None else run.warmup_ns
+    return warmup_ns + run.measure_ns
+
+
+def run_unit(scenario: Scenario, replication: int, sink: FactSink) -> UnitResult:
+    """Runs one replication of one scenario and hands its facts to ``sink``.
+
+    The same scenario, seed and replication give the same facts, on any machine.
+    """
+    unit = Unit(scenario, replication, sink)
+    unit.run()
+    return unit.result()
+
+
+class Unit:
+    """One simulated cluster with its clients. ``run`` goes to the end; tests may go in steps."""
+
+    def __init__(self, scenario: Scenario, replication: int, sink: FactSink) -> None:
+        self.scenario = scenario
+        self.env = LeanEnv()
+        self.streams = Streams(scenario.run.seed, replication)
+        self.recorder = Recorder(scenario.run.window_ns, sink)
+        self.stats = ClientStats(self.recorder)
+        self.workload = build_workload(scenario.workload, self.streams)
+        regions = _regions(scenario, self.workload)
+        self.cluster = Cluster(self.env, scenario, regions, self.streams, self.recorder)
+        self.nodes = [
+            TidbNode(self.env, node, scenario, self.cluster, self.streams)
+            for node in range(scenario.cluster.tidb_nodes)
+        ]
+        self.meter = StationMeter(self.recorder, scenario, self.cluster, self.nodes)
+        self._start_clients()
+        self.env.process(self._close_windows())
+
+    def run(self) -> None:
+        """Runs to the end and closes the facts."""
+        self.env.run_until(simulated_ns(self.scenario))
+        now_ns = self.env.now_ns
+        if now_ns > self.recorder.window * self.recorder.window_ns:
+            self.meter.read(now_ns)
+        self.recorder.close(now_ns)
+
+    def result(self) -> UnitResult:
+        """Returns the bill of what has been run so far."""
+        checks = broken_conservation(self.cluster, self.stats)
+        return UnitResult(
+            events=self.env.events,
+            transactions=self.stats.total_committed(),
+            simulated_ns=self.env.now_ns,
+            checked=len(checks),
+            violations=tuple(line for line in checks if line),
+        )
+
+    def _start_clients(self) -> None:
+        scenario, env = self.scenario, self.env
+        parts = [
+            SessionParts(
+                node,
+                self.cluster,
+                scenario,
+                self.stats,
+                self.streams.stream(f"tidb-{node.node}/backoff"),
+            )
+            for node in self.nodes
+        ]
+        for part in parts:
+            env.process(part.keep_alive.run())
+        sessions = [Session(part) for part in parts]
+        load = scenario.workload
+        if load.threads is None:
+            assert load.rate_per_s is not None, "a workload has threads or a rate"
+            env.process(open_loop(env, sessions, self.workload, load.rate_per_s, self.streams))
+            return
+        for client in range(load.threads):
+            session = sessions[client % len(sessions)]
+            env.process(
+                closed_loop(env, session, self.workload, client, self.streams, load.think_time)
+            )
+
+    def _close_windows(self) -> Generator[Event, Any, None]:
+        window_ns = self.recorder.window_ns
+        while True:
+            yield self.env.timeout(window_ns)
+            self.meter.read(self.env.now_ns)
+            self.recorder.roll(self.env.now_ns)
+
+
+def _regions(scenario: Scenario, workload: Workload) -> RegionMap:
+    cluster = scenario.cluster
+    if cluster.regions is None:
+        starts = region_start_keys(workload.tables(), scenario.tikv.region_split_size_bytes)
+    else:
+        starts = even_start_keys(workload.tables(), cluster.regions)
+    return lay_out_regions(starts, cluster.stores, cluster.replicas)
