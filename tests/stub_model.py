@@ -44,6 +44,7 @@ class StubScenario:
     variant: str
     threads: int
     run: StubRun
+    study: str = "stub"
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class StubStudy:
 
     def scenario(self, point: dict[str, Any], variant: str) -> StubScenario:
         """Returns the scenario of a unit."""
-        return StubScenario(variant, point.get("workload.threads", 50), self.run)
+        return StubScenario(variant, point.get("workload.threads", 50), self.run, self.name)
 
     def config_hash(self, point: dict[str, Any], variant: str, replication: int) -> str:
         """Returns the hash of what tells units apart."""
@@ -167,7 +168,7 @@ def run_slowly(scenario: StubScenario, replication: int, sink: FactSink) -> Stub
 
 def kill_worker_once(scenario: StubScenario, replication: int, sink: FactSink) -> StubResult:
     """Kills its own process the first time, as a lost executor would."""
-    marker = Path(os.environ["PESSIM_STUB_MARKER"])
+    marker = Path(scenario.study)
     if not marker.exists():
         marker.touch()
         os._exit(9)

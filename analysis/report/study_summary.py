@@ -58,9 +58,17 @@ def study_summary(
         "rows": summary_rows(wide, study.points),
         "comparisons": comparison_rows(wide, study.points, baseline),
     }
+    judged = {
+        "rows": summary["rows"],
+        "comparisons": [
+            row
+            for against in dict.fromkeys(claim.against for claim in study.expect if claim.against)
+            for row in comparison_rows(wide, study.points, against)
+        ],
+    }
     checks = bool(getattr(study.scenario(study.points[0], baseline).run, "checks", False))
     return summary | {
-        "expectations": judge(study.expect, summary),
+        "expectations": judge(study.expect, judged),
         "invariants": invariants(done, checks=checks),
         "cost": {
             "wall_s": round(wall_s, 3),

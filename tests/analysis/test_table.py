@@ -1,0 +1,75 @@
+"""The printed comparison: fits, says its uncertainty, says when it has none."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from analysis.report.table import print_comparison, ratio_text, short, value_text
+
+
+def row(value: float | None, half: float | None = 0.1, **more: Any) -> dict[str, Any]:
+    ends = (None, None) if half is None or value is None else (value - half, value + half)
+    name = {"metric": "lock_latency_ms", "class": "all", "stat": "mean", "point": {}}
+    return name | {"value": value, "ci_low": ends[0], "ci_high": ends[1], "replications": 1} | more
+
+
+def ratio(value: float, half: float | None, metric: str = "lock_latency_ms") -> dict[str, Any]:
+    return row(value, half, metric=metric) | {"ratio": value}
+
+
+def test_a_value_has_as_many_digits_as_its_half_width_allows() -> None:
+    assert value_text(row(1.23456, 0.04), 1.0).plain == "1.23 ± 0.04"
+    assert value_text(row(14838.2, 97.4), 1.0).plain == "14,838 ± 97"
+    assert value_text(row(2048.0, 102.4), 1 / 1024).plain == "2.0 ± 0.1"
+
+
+def test_without_an_interval_the_number_of_replications_is_said() -> None:
+    assert value_text(row(1.23456, None), 1.0).plain == "1.23 (n=1)"
+    assert ratio_text(ratio(0.5, None)).plain == "0.500 (n=1)"
+    assert value_text(None, 1.0).plain == "-"
+    assert ratio_text(None).plain == "-"
+
+
+@pytest.mark.parametrize(
+    ("value", "half", "metric", "style"),
+    [
+        (0.5, 0.1, "lock_latency_ms", "green"),
+        (1.5, 0.1, "lock_latency_ms", "red"),
+        (1.5, 0.1, "txn_per_s", "green"),
+        (0.5, 0.1, "tpmc", "red"),
+        (1.01, 0.1, "lock_latency_ms", ""),
+    ],
+)
+def test_a_ratio_is_coloured_when_its_interval_excludes_one(
+    value: float, half: float, metric: str, style: str
+) -> None:
+    assert str(ratio_text(ratio(value, half, metric)).style) == style
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (0.0123, "0.012"), (1.234, "1.23"), (12.34, "12.3"), (12345.6, "12,346")],
+)
+def test_short_numbers(value: float, text: str) -> None:
+    assert short(value) == text
+
+
+@pytest.mark.parametrize("width", [80, 100, 200])
+def test_no_cell_is_cut_and_no_line_is_too_long(width: int) -> None:
+    variants = ["pipelined", "sync", "in_memory"]
+    rows = [row(1.2345, 0.0123, variant=name) for name in variants]
+    comparisons = [ratio(0.512, 0.01) | {"variant": name} for name in variants[1:]]
+    out = io.StringIO()
+    console = Console(file=out, width=width)
+    summary = {"rows": rows, "comparisons": comparisons}
+    print_comparison(console, summary, variants, [{}])
+    text = out.getvalue()
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= width
+    assert text.count("1.234 ± 0.012") == 3
+    assert text.count("0.512 [0.502, 0.522]") == 2
+    assert "\x1b" not in text

@@ -1,0 +1,134 @@
+"""A unit's folder: whole or absent, and believed only if it agrees with its digests."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from analysis.pipeline.unit_task import UnitJob, run_unit_task
+from analysis.study.ledger import read_ledger
+from analysis.study.plan import Unit, plan_units
+from analysis.study.study_folder import StudyFolderError, locked_study_folder, write_text_whole
+from analysis.study.unit_folder import read_unit, write_unit
+from sim.record.facts import TABLES, FactSink
+from tests.stub_model import StubRun, StubStudy
+
+STUDY = StubStudy(run=StubRun(measure_ns=500_000_000))
+STUB = "tests.stub_model:run_unit"
+
+
+@pytest.fixture(name="unit")
+def finished_unit(tmp_path: Path) -> tuple[Unit, Path]:
+    unit = plan_units(STUDY)[0]
+    assert run_unit_task(UnitJob(STUDY, str(tmp_path), STUB), unit).error == ""
+    return unit, tmp_path / unit.unit_hash
+
+
+def test_a_finished_unit_is_read_back(unit: tuple[Unit, Path]) -> None:
+    record = read_unit(unit[1])
+    assert record is not None
+    assert (record.variant, record.replication) == ("pipelined", 0)
+    assert record.warmup_windows == 2
+    assert set(record.digests) == set(TABLES)
+    for table, columns in TABLES.items():
+        assert pq.read_table(unit[1] / f"{table}.parquet").column_names == list(columns)
+
+
+def test_running_again_gives_the_same_bytes(unit: tuple[Unit, Path], tmp_path: Path) -> None:
+    again = tmp_path / "again"
+    run_unit_task(UnitJob(STUDY, str(again), STUB), unit[0])
+    first, second = read_unit(unit[1]), read_unit(again / unit[0].unit_hash)
+    assert first is not None
+    assert second is not None
+    assert first.digests == second.digests
+
+
+@pytest.mark.parametrize("damage", ["flip", "cut", "remove", "no record", "not json", "old keys"])
+def test_a_damaged_unit_is_missing(unit: tuple[Unit, Path], damage: str) -> None:
+    folder = unit[1]
+    facts, record = folder / "histogram.parquet", folder / "unit.json"
+    content = facts.read_bytes()
+    match damage:
+        case "flip":
+            middle = len(content) // 2
+            flipped = bytes([content[middle] ^ 1])
+            facts.write_bytes(content[:middle] + flipped + content[middle + 1 :])
+        case "cut":
+            facts.write_bytes(content[:-10])
+        case "remove":
+            facts.unlink()
+        case "no record":
+            record.unlink()
+        case "not json":
+            record.write_text("{")
+        case _:
+            record.write_text(json.dumps({"unit_hash": "x"}))
+    assert read_unit(folder) is None
+    ledger = read_ledger(folder.parent, [unit[0]])
+    assert ledger.missing == [unit[0]]
+
+
+def test_a_damaged_unit_is_replaced(unit: tuple[Unit, Path]) -> None:
+    (unit[1] / "unit.json").unlink()
+    assert run_unit_task(UnitJob(STUDY, str(unit[1].parent), STUB), unit[0]).error == ""
+    assert read_unit(unit[1]) is not None
+
+
+def test_a_failing_unit_leaves_nothing_and_says_why(tmp_path: Path) -> None:
+    unit = next(unit for unit in plan_units(STUDY) if unit.variant == "in_memory")
+    job = UnitJob(STUDY, str(tmp_path), "tests.stub_model:fail_in_memory")
+    outcome = run_unit_task(job, unit)
+    assert outcome.error == "ValueError: no such disk"
+    assert "fail_in_memory" in outcome.trace
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupted_unit_leaves_nothing(tmp_path: Path) -> None:
+    def interrupted(_sink: FactSink, _close: Callable[[], Path]) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_unit(tmp_path, "abc", interrupted)  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_run_left_is_removed(tmp_path: Path) -> None:
+    leftover = tmp_path / "units" / ".writing-abc-123"
+    leftover.mkdir(parents=True)
+    (leftover / "moments.parquet").write_bytes(b"half")
+    with locked_study_folder(tmp_path):
+        assert not leftover.exists()
+
+
+def test_a_folder_has_one_run_at_a_time(tmp_path: Path) -> None:
+    with (
+        locked_study_folder(tmp_path),
+        pytest.raises(StudyFolderError, match="another run"),
+        locked_study_folder(tmp_path),
+    ):
+        pass
+    with locked_study_folder(tmp_path):
+        pass
+
+
+def test_a_file_in_the_way_is_named(tmp_path: Path) -> None:
+    (tmp_path / "results").write_text("")
+    with (
+        pytest.raises(StudyFolderError, match=r"results/x: cannot be written \(Not a directory\)"),
+        locked_study_folder(tmp_path / "results" / "x"),
+    ):
+        pass
+
+
+def test_a_text_is_replaced_whole(tmp_path: Path) -> None:
+    target = tmp_path / "summary.json"
+    for text in ("one", "two"):
+        write_text_whole(target, text)
+        assert target.read_text() == text
+    assert [path.name for path in tmp_path.iterdir()] == ["summary.json"]
+    shutil.rmtree(tmp_path)

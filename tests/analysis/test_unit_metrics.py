@@ -1,0 +1,97 @@
+"""From sums of facts to published metrics: units, divisors, sums over classes."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from analysis.report.unit_metrics import unit_metrics, with_sums
+
+UNITS = pd.DataFrame({"unit_hash": ["u", "v"], "measured_s": [10.0, 10.0]})
+
+
+def published(*facts: tuple[str, str, str, float], unit: str = "u") -> dict[tuple[str, ...], float]:
+    """Returns ``(metric, class, stat) -> value`` of unit ``u`` for the facts given of ``unit``."""
+    columns = ["metric", "class", "stat", "value"]
+    values = pd.DataFrame(list(facts), columns=columns).assign(unit_hash=unit)
+    table = unit_metrics(values, UNITS)
+    own = table[table["unit_hash"] == "u"]
+    keys = zip(own["metric"], own["class"], own["stat"], strict=True)
+    return dict(zip(keys, own["value"], strict=True))
+
+
+def test_latencies_are_in_milliseconds() -> None:
+    metrics = published(("lock_latency", "sync", "p99", 2_500_000.0))
+    assert metrics["lock_latency_ms", "sync", "p99"] == 2.5
+
+
+def test_rates_divide_by_the_measured_time() -> None:
+    metrics = published(("txns", "new_order", "total", 300.0), ("txns", "payment", "total", 200.0))
+    assert metrics["txn_per_s", "all", "mean"] == 50
+    assert metrics["txn_per_s", "new_order", "mean"] == 30
+    assert metrics["tpmc", "all", "mean"] == 1800
+
+
+def test_bytes_are_told_by_place_by_cause_and_by_both() -> None:
+    metrics = published(
+        ("txns", "all", "total", 100.0),
+        ("disk_write_bytes", "raft_log/lock", "total", 1000.0),
+        ("disk_write_bytes", "raft_log/commit", "total", 3000.0),
+        ("disk_write_bytes", "kv_wal/commit", "total", 6000.0),
+    )
+    expected = {"all": 100, "raft_log": 40, "kv_wal": 60, "lock": 10, "commit": 90}
+    for name, value in expected.items():
+        assert metrics["disk_write_bytes_per_txn", name, "mean"] == value
+        assert metrics["disk_write_bytes_per_s", name, "mean"] == value * 10
+    assert metrics["disk_write_bytes_per_txn", "raft_log/lock", "mean"] == 10
+
+
+def test_without_a_commit_nothing_is_per_transaction() -> None:
+    metrics = published(("lock_rpcs", "all", "total", 5.0))
+    assert ("lock_rpcs_per_txn", "all", "mean") not in metrics
+
+
+def test_a_class_that_only_another_unit_counted_is_zero() -> None:
+    metrics = published(("locks_total", "fallback:limit", "total", 5.0), unit="v")
+    assert metrics["locks_total", "fallback:limit", "mean"] == 0
+
+
+def test_what_never_happened_is_told_as_zero() -> None:
+    metrics = published(("txns", "all", "total", 1.0))
+    for metric in ("locks_lost", "mutual_exclusion_lost", "txn_aborts", "leader_transfers"):
+        assert metrics[metric, "all", "mean"] == 0
+
+
+def test_busy_is_a_share_of_capacity_by_station_and_over_stores() -> None:
+    metrics = published(
+        ("busy_ns", "store-1/apply", "total", 30.0),
+        ("busy_ns", "store-2/apply", "total", 10.0),
+        ("busy_ns", "store-1/disk", "total", 25.0),
+        ("capacity_ns", "store-1/apply", "total", 100.0),
+        ("capacity_ns", "store-2/apply", "total", 100.0),
+        ("capacity_ns", "store-1/disk", "total", 50.0),
+    )
+    assert metrics["cpu_busy", "apply", "mean"] == pytest.approx(0.2)
+    assert metrics["cpu_busy", "store-1/apply", "mean"] == pytest.approx(0.3)
+    assert metrics["disk_busy", "disk", "mean"] == pytest.approx(0.5)
+
+
+def test_stations_add_up_to_the_mean_latency() -> None:
+    metrics = published(
+        ("txns", "all", "total", 1.0),
+        ("lock_latency", "in_memory", "count", 3.0),
+        ("lock_latency", "sync", "count", 1.0),
+        ("lock_latency", "all", "count", 4.0),
+        ("lock_station_ns", "in_memory/network", "total", 3_000_000.0),
+        ("lock_station_ns", "sync/network", "total", 1_000_000.0),
+        ("lock_station_ns", "sync/disk", "total", 4_000_000.0),
+    )
+    assert metrics["lock_station_ms", "in_memory/network", "mean"] == 1
+    assert metrics["lock_station_ms", "sync/disk", "mean"] == 4
+    assert metrics["lock_station_ms", "network", "mean"] == 1
+    assert metrics["lock_station_ms", "disk", "mean"] == 1
+
+
+def test_a_class_called_all_is_not_counted_twice() -> None:
+    table = pd.DataFrame({"all": [5.0]}, index=pd.Index(["u"], name="unit_hash"))
+    assert with_sums(table).to_dict("list") == {"all": [5.0]}

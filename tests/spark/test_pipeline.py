@@ -1,0 +1,172 @@
+"""Units through Spark: the SQL against a plain oracle, and what happens when a unit does not."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from analysis.cli.exit_status import ExitStatus
+from analysis.cli.run_command import run_study
+from analysis.pipeline.aggregate import QUANTILES
+from analysis.pipeline.run_units import run_units
+from analysis.pipeline.session import SparkStarter
+from analysis.pipeline.study_tables import StudyTables, read_study_tables
+from analysis.pipeline.unit_task import UnitJob
+from analysis.study.ledger import read_ledger
+from analysis.study.plan import plan_units
+from analysis.study.study_folder import locked_study_folder
+from sim.record.histogram import RELATIVE_ERROR, bucket_bounds
+from tests.stub_model import StubClaim, StubRun, StubStudy
+
+pytestmark = pytest.mark.spark
+
+STUDY = StubStudy(
+    run=StubRun(measure_ns=1_000_000_000, replications=2),
+    points=({"workload.threads": 20}, {"workload.threads": 40}),
+)
+STUB = "tests.stub_model:run_unit"
+
+
+@pytest.fixture(scope="module", name="study_tables")
+def tables_of_a_study(
+    starter: SparkStarter, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, StudyTables]:
+    folder = tmp_path_factory.mktemp("study")
+    plan = plan_units(STUDY)
+    job = UnitJob(STUDY, str(folder / "units"), STUB)
+    outcomes = run_units(starter.session(), job, plan, lambda _: None)
+    assert [outcome.error for outcome in outcomes] == [""] * 12
+    done = read_ledger(folder / "units", plan).done
+    return folder, read_study_tables(starter.session(), folder, done)
+
+
+def test_sums_and_means_are_those_of_the_facts(study_tables: tuple[Path, StudyTables]) -> None:
+    folder, tables = study_tables
+    unit = tables.units.iloc[5]
+    moments = pq.read_table(folder / "units" / unit["unit_hash"] / "moments.parquet").to_pandas()
+    kept = moments[(moments["window"] >= 2) & (moments["metric"] == "lock_latency")]
+    for name in (unit["variant"], "all"):
+        found = of_unit(tables.values, unit["unit_hash"], "lock_latency", name)
+        assert found["count"] == kept["count"].sum()
+        assert found["mean"] == pytest.approx(kept["sum"].sum() / kept["count"].sum())
+        assert found["max"] == kept["max"].max()
+
+
+def test_quantiles_are_within_the_stated_error(study_tables: tuple[Path, StudyTables]) -> None:
+    folder, tables = study_tables
+    unit = tables.units.iloc[0]
+    facts = pq.read_table(folder / "units" / unit["unit_hash"] / "histogram.parquet").to_pandas()
+    kept = facts[(facts["window"] >= 2) & (facts["metric"] == "lock_latency")]
+    merged: dict[int, int] = defaultdict(int)
+    for bucket, count in zip(kept["bucket"], kept["count"], strict=True):
+        merged[bucket] += count
+    values = np.repeat(
+        [np.prod(bucket_bounds(bucket)) ** 0.5 for bucket in sorted(merged)],
+        [merged[bucket] for bucket in sorted(merged)],
+    )
+    found = of_unit(tables.values, unit["unit_hash"], "lock_latency", "all")
+    for name, share in QUANTILES.items():
+        exact = np.quantile(values, share, method="inverted_cdf")
+        assert found[name] == pytest.approx(exact, rel=RELATIVE_ERROR * 1.001)
+
+
+def test_counters_are_cut_at_the_warmup(study_tables: tuple[Path, StudyTables]) -> None:
+    folder, tables = study_tables
+    unit = tables.units.iloc[3]
+    facts = pq.read_table(folder / "units" / unit["unit_hash"] / "counter.parquet").to_pandas()
+    kept = facts[(facts["window"] >= 2) & (facts["metric"] == "fsyncs")]
+    found = of_unit(tables.values, unit["unit_hash"], "fsyncs", "raft")
+    assert found["total"] == kept["value"].sum() < facts["value"].sum()
+
+
+def of_unit(values: pd.DataFrame, unit_hash: str, metric: str, name: str) -> dict[str, float]:
+    rows = values[
+        (values["unit_hash"] == unit_hash)
+        & (values["metric"] == metric)
+        & (values["class"] == name)
+    ]
+    return dict(zip(rows["stat"], rows["value"], strict=True))
+
+
+def test_plot_tables_add_up_replications(study_tables: tuple[Path, StudyTables]) -> None:
+    _, tables = study_tables
+    counts = tables.values.query(
+        "metric == 'lock_latency' and `class` == 'all' and stat == 'count'"
+    )
+    locks = tables.distributions[tables.distributions["metric"] == "lock_latency"]
+    assert locks["count"].sum() == counts["value"].sum()
+    commits = tables.courses.query("metric == 'txns' and window == 0 and point_index == 0")
+    assert sorted(commits["variant"]) == ["in_memory", "pipelined", "sync"]
+    assert set(commits["count"] % 2) == {0}
+
+
+def run(starter: SparkStarter, folder: Path, study: StubStudy, function: str = STUB) -> int:
+    with locked_study_folder(folder):
+        job = UnitJob(study, str(folder / "units"), function)
+        return run_study(folder, job, starter, time.perf_counter())
+
+
+def test_a_study_leaves_all_its_files_and_is_then_reused(
+    starter: SparkStarter, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    claim = StubClaim("lock_latency_ms", "in_memory", against="pipelined", below=0.6)
+    study = StubStudy(run=StubRun(measure_ns=1_000_000_000, replications=2), expect=(claim,))
+    assert run(starter, tmp_path, study) == ExitStatus.FINE
+    first = json.loads((tmp_path / "summary.json").read_text())
+    assert "PASSED" in capsys.readouterr().out
+    for name in ("manifest.json", "summary.parquet", "plots/over_time.png", "plots/over_time.svg"):
+        assert (tmp_path / name).is_file()
+    ratio = {
+        (row["variant"], row["metric"], row["class"], row["stat"]): row["ratio"]
+        for row in first["comparisons"]
+    }
+    assert ratio["in_memory", "lock_latency_ms", "all", "mean"] == pytest.approx(0.5, rel=1e-5)
+    assert ratio["sync", "txn_per_s", "all", "mean"] == 1
+    assert first["expectations"][0]["holds"]
+
+    assert run(starter, tmp_path, study, "no.such:model") == ExitStatus.FINE
+    again = json.loads((tmp_path / "summary.json").read_text())
+    assert again | {"cost": first["cost"]} == first
+    assert "6 units reused" in capsys.readouterr().out
+
+
+def test_a_claim_that_does_not_hold_is_status_1(
+    starter: SparkStarter, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    claim = StubClaim("lock_latency_ms", "sync", against="in_memory", below=3.9)
+    study = StubStudy(run=StubRun(measure_ns=500_000_000, replications=2), expect=(claim,))
+    assert run(starter, tmp_path, study) == ExitStatus.CLAIM_FAILED
+    said = capsys.readouterr().out
+    assert "is not below 3.9: DOES NOT HOLD" in said
+    assert "FAILED" in said.splitlines()[-1]
+
+
+def test_a_failing_variant_costs_only_its_units(
+    starter: SparkStarter, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = StubStudy(run=StubRun(measure_ns=500_000_000, replications=2))
+    status = run(starter, tmp_path, study, "tests.stub_model:fail_in_memory")
+    assert status == ExitStatus.UNITS_FAILED
+    said = capsys.readouterr()
+    assert "unit failed: in_memory, replication 0" in said.err
+    assert "no such disk" in said.err
+    assert "Traceback" not in said.err
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    assert manifest["units"] == {"done": 4, "reused": 0, "failed": 2}
+    assert run(starter, tmp_path, study) == ExitStatus.FINE
+
+
+def test_a_worker_that_dies_is_replaced(starter: SparkStarter, tmp_path: Path) -> None:
+    marker = tmp_path / "died-once"
+    study = StubStudy(name=str(marker), run=StubRun(measure_ns=300_000_000, replications=1))
+    job = UnitJob(study, str(tmp_path / "units"), "tests.stub_model:kill_worker_once")
+    outcomes = run_units(starter.session(), job, plan_units(study), lambda _: None)
+    assert [outcome.error for outcome in outcomes] == ["", "", ""]
+    assert marker.exists()
