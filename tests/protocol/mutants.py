@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from hypothesis import HealthCheck, find, settings
+from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis.errors import NoSuchExample
 from hypothesis.strategies import SearchStrategy
 
@@ -26,6 +26,7 @@ def must_be_caught(
         max_examples=examples,
         derandomize=True,
         database=None,
+        phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
     try:

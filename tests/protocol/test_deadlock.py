@@ -88,7 +88,9 @@ class EdgeList:
 TXNS = st.integers(1, 5)
 KEYS = st.sampled_from([b"a", b"b"])
 STEPS = st.lists(
-    st.tuples(st.sampled_from(["detect"] * 4 + ["over", "gone"]), TXNS, TXNS, KEYS, st.integers(0, 60)),
+    st.tuples(
+        st.sampled_from(["detect"] * 4 + ["over", "gone"]), TXNS, TXNS, KEYS, st.integers(0, 60)
+    ),
     max_size=30,
 )
 Step = tuple[str, int, int, bytes, int]

@@ -18,7 +18,9 @@ from tests.protocol.mutants import must_be_caught
 V6, V8 = lock_format("v6.0"), lock_format("v8.5")
 
 
-def lock_on(key: bytes, primary: bytes = b"p", start_ts: int = 10, records: LockFormat = V8) -> Lock:
+def lock_on(
+    key: bytes, primary: bytes = b"p", start_ts: int = 10, records: LockFormat = V8
+) -> Lock:
     """Returns a pessimistic lock as TiKV's tests make it."""
     sizes = records.pessimistic(len(key), len(primary))
     return Lock(PESSIMISTIC, primary, start_ts, 3000, 20, 30, sizes)
@@ -135,9 +137,7 @@ def test_group_locks_by_regions() -> None:
 
 
 @pytest.mark.parametrize(("records", "accounted", "full"), [(V6, 94, 5577), (V8, 126, 4161)])
-def test_a_row_lock_is_accounted_as_in_tikv(
-    records: LockFormat, accounted: int, full: int
-) -> None:
+def test_a_row_lock_is_accounted_as_in_tikv(records: LockFormat, accounted: int, full: int) -> None:
     """Key 27 B + primary 19 B + struct: so many row locks fit into one region's 512 KiB."""
     key = row_key(5, 1)
     assert records.pessimistic(len(key), len(key)).memory_bytes == accounted
