@@ -27,6 +27,9 @@ Call = Callable[[Any], object]
 """What an entry calls, with its one argument."""
 
 
+_Entry = tuple[int, int, Call, Any]
+
+
 class _EndOfRunError(Exception):
     """Leaves the loop of ``run_until``, which then needs no test per entry."""
 
@@ -41,7 +44,7 @@ class LeanEnv(Environment):
     def __init__(self, initial_time_ns: int = 0) -> None:
         self.now_ns = initial_time_ns
         """The simulated time in nanoseconds; an attribute, since hot code reads it all the time."""
-        self.calls: list[tuple[int, int, Call, Any]] = []
+        self.calls: list[_Entry] = []
         """The queue, a heap; for stations of this package, which push by themselves."""
         self.pushed = 0
         """How many entries were ever pushed, and the order of the newest."""
@@ -89,7 +92,7 @@ class LeanEnv(Environment):
         """
         assert time_ns >= self.now_ns, f"{time_ns} ns is before now, {self.now_ns} ns"
         calls = self.calls
-        end = (time_ns, _BEFORE_ALL, _end_run, None)
+        end: _Entry = (time_ns, _BEFORE_ALL, _end_run, None)
         heappush(calls, end)
         self._ends = 1
         try:

@@ -1,0 +1,1 @@
+"""Benchmarks: what the engine and the pipeline cost."""
