@@ -43,6 +43,20 @@ def read_text(text: str, name: str) -> Node:
     Raises:
         ScenarioError: as ``read_file``.
     """
+    node = read_value(text, name)
+    if not isinstance(node.value, dict):
+        is_now = "empty" if node.value is None else shown(node.value)
+        message = f"a scenario is a mapping of sections, is {is_now}; write workload: {{...}} etc."
+        raise ScenarioError([Problem(node.mark, "", message)])
+    return node
+
+
+def read_value(text: str, name: str) -> Node:
+    """Returns the tree of YAML text that may be any value.
+
+    Raises:
+        ScenarioError: as ``read_file``.
+    """
     tree = _Tree(name)
     try:
         node = tree.document(_events(text, name))
@@ -158,9 +172,6 @@ class _Tree:
                     raise _at(event, self._name, "a second document; one file is one scenario")
             elif isinstance(event, yaml.NodeEvent):
                 node = self._node(event, events, None)
-        if not isinstance(node.value, dict) and not self.problems:
-            self._problem(node.mark, f"a scenario is a mapping of sections, is {_kind(node)}; "
-                                     "write workload: {...} and so on")  # fmt: skip
         return node
 
     def _problem(self, mark: Mark, message: str) -> None:
@@ -255,6 +266,3 @@ class _Tree:
             self._anchors[event.anchor] = Node(event.value, mark, mark), 1
         return event.value
 
-
-def _kind(node: Node) -> str:
-    return "empty" if node.value is None else shown(node.value)

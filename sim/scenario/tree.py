@@ -18,8 +18,12 @@ Path = tuple[str | int, ...]
 Scalar = str | int | float | bool | None
 
 SELECTORS = ("profile", "kind")
-REPLACED_WHOLE = frozenset({"compare", "sweep", "expect", "transactions"})
-"""Keys whose value in a file replaces that of the file it extends, instead of adding to it."""
+REPLACED_WHOLE = frozenset(
+    {"compare", "sweep", "expect", "transactions"}
+    | {"append", "same_zone", "cross_zone", "think_time"}
+)
+"""Keys whose value replaces that of the file or profile below, instead of adding to it: lists of
+cases, and distributions, where a part of one and a part of another mean nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,17 +63,12 @@ class Node:
         return node
 
     def replaced(self, path: Path, new: Node) -> Node:
-        """Returns a tree with ``new`` at ``path``; mappings on the way are made if missing."""
+        """Returns a tree with ``new`` at ``path``; what is no mapping on the way becomes one."""
         if not path:
             return new
-        part, rest = path[0], path[1:]
-        if isinstance(self.value, list):
-            return self.with_value([
-                child.replaced(rest, new) if place == part else child
-                for place, child in enumerate(self.value)
-            ])  # fmt: skip
-        child = self.entries.get(str(part)) or Node({}, new.mark, new.key_mark)
-        return self.with_value({**self.entries, str(part): child.replaced(rest, new)})
+        part, rest = str(path[0]), path[1:]
+        child = self.entries.get(part) or Node({}, new.mark, new.key_mark)
+        return self.with_value({**self.entries, part: child.replaced(rest, new)})
 
 
 def _child(node: Node, part: str | int) -> Node | None:

@@ -6,7 +6,7 @@ A disk, a network or the whole section may be named; the figures then come from
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -197,8 +197,3 @@ NAMED: dict[tuple[str, ...], str] = {
     ("network",): "networks",
 }
 """Keys of the section whose value may be a profile's name, and the file that has the profile."""
-
-
-def named_json_schema(figures: dict[str, Any], names: list[str]) -> dict[str, Any]:
-    """Returns the JSON Schema of figures that may be given by name."""
-    return {"anyOf": [{"enum": names}, figures]}

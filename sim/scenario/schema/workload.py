@@ -167,7 +167,7 @@ class CustomTransaction(Section):
     autocommit: Switch = Field(
         False,
         description="One update outside BEGIN, tried optimistically first. Source: TiDB docs, "
-        "tidb_disable_txn_auto_retry; our own default.",
+        "pessimistic transaction mode, differences from MySQL (auto-commit).",
     )
     statements: list[CustomStatement] = Field(
         description="In order. Source: given.", min_length=1, max_length=1_000

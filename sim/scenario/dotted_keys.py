@@ -1,0 +1,65 @@
+"""Dotted keys: one spelling for ``tikv.a.b: 1``, ``tikv: {a.b: 1}`` and ``tikv: {a: {b: 1}}``.
+
+TiKV's own keys have dots in them. Below ``tikv`` and ``cluster.tidb`` a key is therefore always the
+whole rest of the path; everywhere else a dot steps down one mapping.
+"""
+
+from __future__ import annotations
+
+from sim.scenario.problems import Problem, ScenarioError
+from sim.scenario.tree import Node, Path, dotted
+
+_FLAT: tuple[Path, ...] = (("tikv",), ("cluster", "tidb"))
+"""Mappings whose keys have dots."""
+
+
+def path_of(key: str) -> Path:
+    """Returns the path that a dotted key means."""
+    parts = key.split(".")
+    whole = _whole_from(parts)
+    if len(parts) <= whole:
+        return tuple(parts)
+    return (*parts[:whole], ".".join(parts[whole:]))
+
+
+def _whole_from(parts: list[str]) -> int:
+    """Returns how many parts of a path are steps, before the rest is one key."""
+    if parts[0] == "compare" or parts[:2] == ["sweep", "grid"]:
+        return 2
+    for flat in _FLAT:
+        if tuple(parts[: len(flat)]) == flat:
+            return len(flat)
+    return len(parts)
+
+
+def normalised(tree: Node) -> Node:
+    """Returns a tree whose dotted keys are spelled in one way.
+
+    Raises:
+        ScenarioError: if one is given in two spellings.
+    """
+    problems: list[Problem] = []
+    for path in _FLAT:
+        node = tree.find(path)
+        if node is not None and isinstance(node.value, dict):
+            flat: dict[str, Node] = {}
+            _flatten(node, "", path, flat, problems)
+            tree = tree.replaced(path, node.with_value(flat))
+    if problems:
+        raise ScenarioError(problems)
+    return tree
+
+
+def _flatten(
+    node: Node, prefix: str, path: Path, flat: dict[str, Node], problems: list[Problem]
+) -> None:
+    for key, child in node.entries.items():
+        name = f"{prefix}{key}"
+        if isinstance(child.value, dict):
+            _flatten(child, f"{name}.", path, flat, problems)
+        elif name in flat:
+            line = flat[name].key_mark.line
+            message = f"is said twice, in another spelling in line {line}; keep one"
+            problems.append(Problem(child.key_mark, dotted((*path, name)), message))
+        else:
+            flat[name] = child

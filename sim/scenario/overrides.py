@@ -1,0 +1,78 @@
+"""Overrides: a dotted key and a value, from the command line, a variant or a swept point.
+
+Law: an override replaces the value at its key and nothing else; where the key is a whole section
+(``tikv: {...}``) it is merged into it. A profile that is only named becomes figures first, so that
+``hardware.disk.raft.write_iops`` changes one figure of the named disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sim.scenario.dotted_keys import normalised, path_of
+from sim.scenario.problems import Mark, Problem, ScenarioError, shown, suggestion
+from sim.scenario.profiles import as_figures
+from sim.scenario.reader import read_value
+from sim.scenario.schema.hardware import NAMED
+from sim.scenario.tree import Node, merged, node_of
+
+_VARIABLE = ("cluster", "hardware", "tikv", "workload")
+"""Sections that variants and swept points may change; they share everything else."""
+
+
+def applied(tree: Node, overrides: Mapping[str, Node]) -> Node:
+    """Returns a tree with all overrides in it, in their order."""
+    for key, value in overrides.items():
+        tree = _applied_one(tree, key, value)
+    return tree
+
+
+def _applied_one(tree: Node, key: str, value: Node) -> Node:
+    path = path_of(key)
+    if len(path) == 1 and isinstance(value.value, dict):
+        section = normalised(Node({key: value}, value.mark, value.key_mark))
+        return merged(tree, section)
+    for slot in (("hardware", *slot) for slot in NAMED):
+        named = tree.find(slot)
+        if named is not None and path[: len(slot)] == slot and len(path) > len(slot):
+            tree = tree.replaced(slot, as_figures(named))
+    return normalised(tree.replaced(path, value))
+
+
+def command_line_overrides(texts: Sequence[str]) -> dict[str, Node]:
+    """Returns the overrides of ``--set a.b=v``.
+
+    Raises:
+        ScenarioError: if one has no key, no value, or a value that is no YAML.
+    """
+    problems: list[Problem] = []
+    overrides = {}
+    for text in texts:
+        mark = Mark(f"--set {text if len(text) <= 60 else text[:59] + '…'}")
+        key, equals, value = text.partition("=")
+        key = key.strip()
+        if not equals or not key or not all(key.split(".")):
+            problems.append(Problem(mark, "", "must be key=value; write workload.threads=50"))
+            continue
+        try:
+            plain = read_value(value, str(mark)).plain()
+        except ScenarioError as error:
+            problems += [Problem(mark, key, problem.message) for problem in error.problems]
+        else:
+            overrides[key] = node_of(plain, mark)
+    if problems:
+        raise ScenarioError(problems)
+    return overrides
+
+
+def check_key(key: str, node: Node, said_in: str, problems: list[Problem]) -> bool:
+    """Returns whether a variant or a swept point may change a key; says so if it may not."""
+    section = key.split(".")[0]
+    if section in _VARIABLE and all(key.split(".")):
+        return True
+    if section in ("run", "about", "extends", "compare", "sweep", "expect"):
+        message = f"all variants and points share {section}; say it once, outside {said_in}"
+    else:
+        message = f"{shown(key)} is no key; {suggestion(section, _VARIABLE)}"
+    problems.append(Problem(node.key_mark, f"{said_in}.{key}", message))
+    return False

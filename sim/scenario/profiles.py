@@ -1,0 +1,100 @@
+"""Named hardware: ``scenarios/profiles/*.yaml``, and how a scenario's figures build on it.
+
+Law: a profile is a default. What a scenario writes beside ``profile`` replaces the profile's
+figure; naming another profile replaces all figures. A machine names its disks and its network, and
+each of them is a profile again.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path as FilePath
+
+from sim.scenario.problems import Problem, shown, suggestion
+from sim.scenario.reader import read_file
+from sim.scenario.schema.hardware import NAMED
+from sim.scenario.tree import Node, Path, dotted, merged
+
+FOLDER = FilePath(__file__).resolve().parents[2] / "scenarios" / "profiles"
+DEFAULT_MACHINE = "i3.4xlarge"
+SHARED = "shared"
+
+
+@cache
+def profiles(file: str) -> dict[str, Node]:
+    """Returns the profiles of ``disks``, ``networks`` or ``machines``, by name."""
+    path = FOLDER / f"{file}.yaml"
+    return read_file(path).entries
+
+
+def expanded(tree: Node, problems: list[Problem]) -> Node:
+    """Returns a scenario whose ``hardware`` has all the figures of the profiles it names."""
+    given = tree.entries.get("hardware") or Node({}, tree.mark, tree.key_mark)
+    if given.value is None:
+        given = given.with_value({})
+    if not isinstance(given.value, dict):
+        return tree
+    hardware = _on_its_profile(given, ("hardware",), "machines", DEFAULT_MACHINE, problems)
+    for slot, file in NAMED.items():
+        node = hardware.find(slot)
+        if node is None:
+            continue
+        if slot == ("disk", "kv") and node.value == SHARED:
+            hardware = hardware.replaced(slot, node.with_value(None))
+        else:
+            full = _on_its_profile(as_figures(node), ("hardware", *slot), file, None, problems)
+            hardware = hardware.replaced(slot, full)
+    return tree.replaced(("hardware",), hardware)
+
+
+def as_figures(node: Node) -> Node:
+    """Returns a profile's name as the figures ``{profile: name}``; figures as they are."""
+    if not isinstance(node.value, str):
+        return node
+    return node.with_value({"profile": node})
+
+
+def _on_its_profile(
+    given: Node, path: Path, file: str, default: str | None, problems: list[Problem]
+) -> Node:
+    """Returns figures with the profile they name below them."""
+    chosen = given.entries.get("profile")
+    if chosen is None or chosen.value is None:
+        if default is None:
+            return given
+        chosen = Node(default, given.mark, given.key_mark)
+    known = profiles(file)
+    if not isinstance(chosen.value, str) or chosen.value not in known:
+        name = str(chosen.value)
+        message = f"no profile {shown(name)} in {file}.yaml; {suggestion(name, list(known))}"
+        problems.append(Problem(chosen.mark, dotted((*path, "profile")), message))
+        return given
+    base = {
+        key: as_figures(child) if (*path[1:], key) in NAMED and child.value != SHARED else child
+        for key, child in known[chosen.value].entries.items()
+    }
+    if path == ("hardware",) and "disk" in base:
+        base["disk"] = _disks_as_figures(base["disk"])
+    base["profile"] = chosen
+    if file == "disks":
+        base.setdefault("name", chosen)
+    return merged(given.with_value(base), _disks_by_name(given, path))
+
+
+def _disks_as_figures(disks: Node) -> Node:
+    return disks.with_value({
+        name: as_figures(disk) if disk.value != SHARED else disk
+        for name, disk in disks.entries.items()
+    })  # fmt: skip
+
+
+def _disks_by_name(given: Node, path: Path) -> Node:
+    """Returns a scenario's hardware with every name in it as figures, ready to be merged."""
+    if path != ("hardware",):
+        return given
+    entries = dict(given.entries)
+    if isinstance(entries.get("disk", given).value, dict) and "disk" in entries:
+        entries["disk"] = _disks_as_figures(entries["disk"])
+    if "network" in entries:
+        entries["network"] = as_figures(entries["network"])
+    return given.with_value(entries)

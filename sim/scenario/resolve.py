@@ -1,0 +1,254 @@
+"""From a tree to a resolved scenario: sections validated, defaults that depend on others filled in.
+
+Contradictions between sections are found here; those inside one section are the schema's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sim.hardware.disk import DiskSpec
+from sim.hardware.network import NetworkSpec
+from sim.scenario.problems import Problem, shown, suggestion
+from sim.scenario.profiles import expanded
+from sim.scenario.resolved import (
+    Cluster,
+    CpuCosts,
+    Hardware,
+    LsmSpec,
+    Run,
+    Scenario,
+    TableSpec,
+    Tidb,
+    Tikv,
+    Workload,
+)
+from sim.scenario.schema.hardware import DiskSection, HardwareSection
+from sim.scenario.schema.run import ClusterSection, RunSection
+from sim.scenario.schema.tikv import (
+    DEFAULTS,
+    TikvSection,
+    instance_limit_bytes,
+    scheduler_workers,
+)
+from sim.scenario.schema.workload import (
+    LATER_KINDS,
+    SECTIONS,
+    CustomSection,
+    SysbenchSection,
+    TpccSection,
+)
+from sim.scenario.tree import Node
+from sim.scenario.validation import NOT_YET, unknown_key, validated
+
+TOP_KEYS = (
+    "about", "extends", "run", "cluster", "hardware", "tikv", "workload", "compare", "sweep",
+    "expect",
+)  # fmt: skip
+AnyWorkload = TpccSection | SysbenchSection | CustomSection
+
+
+def resolved(tree: Node, about: str, problems: list[Problem]) -> Scenario | None:
+    """Returns the scenario a tree describes, or None after adding its problems."""
+    full = expanded(tree, problems)
+    problems += [
+        unknown_key(key, node, (), list(TOP_KEYS))
+        for key, node in full.entries.items()
+        if key not in TOP_KEYS and node.value is not None
+    ]
+    run = validated(full, ("run",), RunSection, problems)
+    cluster = validated(full, ("cluster",), ClusterSection, problems)
+    hardware = validated(full, ("hardware",), HardwareSection, problems)
+    tikv = validated(full, ("tikv",), TikvSection, problems)
+    workload = _workload(full, problems)
+    if cluster is not None and hardware is not None:
+        _check_zones(full, cluster, hardware, problems)
+    if not (run and cluster and hardware and tikv and workload):
+        return None
+    return Scenario(
+        about=about,
+        run=_run(run),
+        cluster=_cluster(cluster, tikv),
+        hardware=_hardware(hardware),
+        tikv=_tikv(tikv, hardware),
+        workload=_resolved_workload(workload),
+    )
+
+
+def _workload(tree: Node, problems: list[Problem]) -> AnyWorkload | None:
+    """Returns the workload section of its kind."""
+    node = tree.entries.get("workload")
+    if node is None or node.value is None:
+        mend = "write workload: {kind: tpcc, warehouses: 5000, threads: 50}"
+        problems.append(Problem(tree.key_mark, "workload", f"missing; {mend}"))
+        return None
+    kind = node.entries.get("kind")
+    name = kind.value if kind is not None else None
+    if isinstance(node.value, dict) and (not isinstance(name, str) or name not in SECTIONS):
+        mend = suggestion(str(name or ""), list(SECTIONS))
+        message = "missing" if name is None else f"no kind {shown(name)}"
+        message = NOT_YET.replace("remove it", mend) if name in LATER_KINDS else f"{message}; {mend}"
+        problems.append(Problem((kind or node).mark, "workload.kind", message))
+        return None
+    model = SECTIONS[name] if isinstance(name, str) else TpccSection
+    return validated(tree, ("workload",), model, problems)
+
+
+def _check_zones(
+    tree: Node, cluster: ClusterSection, hardware: HardwareSection, problems: list[Problem]
+) -> None:
+    if cluster.zones > 1 and hardware.network.cross_zone is None:
+        node = tree.find(("cluster", "zones")) or tree
+        message = (
+            f"{cluster.zones} zones, but the network has no latency between zones; "
+            "write hardware.network: cross_zone, or one zone"
+        )
+        problems.append(Problem(node.mark, "cluster.zones", message))
+
+
+def _run(section: RunSection) -> Run:
+    return Run(
+        seed=section.seed,
+        warmup_ns=section.warmup,
+        measure_ns=section.measure,
+        replications=section.replications,
+        window_ns=section.window,
+        checks=section.checks,
+    )
+
+
+def _cluster(section: ClusterSection, tikv: TikvSection) -> Cluster:
+    tidb = section.tidb
+    fair = tidb.tidb_pessimistic_txn_fair_locking
+    return Cluster(
+        stores=section.stores,
+        replicas=section.replicas,
+        zones=section.zones,
+        tidb_nodes=section.tidb_nodes,
+        regions=section.regions,
+        tidb=Tidb(
+            async_commit=tidb.tidb_enable_async_commit,
+            one_pc=tidb.tidb_enable_1pc,
+            innodb_lock_wait_timeout_ns=tidb.innodb_lock_wait_timeout,
+            fair_locking=DEFAULTS[tikv.behaviour]["fair_locking"] if fair is None else fair,
+            max_retry_count=tidb.max_retry_count,
+        ),
+    )
+
+
+def _hardware(section: HardwareSection) -> Hardware:
+    cpu, lsm, network = section.cpu, section.lsm, section.network
+    return Hardware(
+        profile=section.profile,
+        raft_disk=_disk(section.disk.raft),
+        kv_disk=None if section.disk.kv is None else _disk(section.disk.kv),
+        network=NetworkSpec(
+            same_zone=network.same_zone.distribution(),
+            cross_zone=network.cross_zone.distribution() if network.cross_zone else None,
+            bandwidth_bytes_per_s=network.bandwidth,
+        ),
+        store_cores=section.store_cores,
+        tidb_cores=section.tidb_cores,
+        store_memory_bytes=section.store_memory,
+        cpu=CpuCosts(
+            tidb_statement_ns=cpu.tidb_statement,
+            tikv_request_ns=cpu.tikv_request,
+            tikv_extra_key=cpu.tikv_extra_key,
+            store_message_ns=cpu.store_message,
+            apply_command_ns=cpu.apply_command,
+            apply_key_ns=cpu.apply_key,
+            thread_hop_ns=cpu.thread_hop,
+            cv=cpu.cv,
+        ),
+        lsm=LsmSpec(
+            write_amplification=lsm.write_amplification,
+            lock_write_amplification=lsm.lock_write_amplification,
+            raftdb_rewrite=lsm.raftdb_rewrite,
+            raft_engine_compression=lsm.raft_engine_compression,
+        ),
+    )
+
+
+def _disk(section: DiskSection) -> DiskSpec:
+    return DiskSpec(
+        name=section.name,
+        write_bytes_per_s=section.write_bandwidth,
+        write_iops=section.write_iops,
+        append=section.append.distribution(),
+        page_bytes=section.page,
+        io_bytes=section.largest_io,
+        throttled=section.throttled,
+        burst_ns=section.burst,
+    )
+
+
+def _tikv(section: TikvSection, hardware: HardwareSection) -> Tikv:
+    defaults = DEFAULTS[section.behaviour]
+
+    def given_or_default(value: int | None, key: str) -> int:
+        return int(defaults[key]) if value is None else value
+
+    limit = section.in_memory_instance_size_limit
+    if limit is None:
+        limit = instance_limit_bytes(section.behaviour, hardware.store_memory)
+    return Tikv(
+        behaviour=section.behaviour,
+        pipelined=section.pipelined,
+        in_memory=section.in_memory and section.pipelined,
+        in_memory_peer_size_limit_bytes=section.in_memory_peer_size_limit,
+        in_memory_instance_size_limit_bytes=limit,
+        in_memory_fallback=section.in_memory_fallback,
+        wait_for_lock_timeout_ns=section.wait_for_lock_timeout,
+        wake_up_delay_ns=section.wake_up_delay_duration,
+        store_pool_size=section.store_pool_size,
+        apply_pool_size=section.apply_pool_size,
+        store_io_pool_size=given_or_default(section.store_io_pool_size, "store_io_pool_size"),
+        store_max_batch_size=section.store_max_batch_size,
+        apply_max_batch_size=section.apply_max_batch_size,
+        cmd_batch=section.cmd_batch,
+        cmd_batch_concurrent_ready_max_count=section.cmd_batch_concurrent_ready_max_count,
+        raft_base_tick_interval_ns=section.raft_base_tick_interval,
+        raft_heartbeat_ticks=section.raft_heartbeat_ticks,
+        raft_max_inflight_msgs=section.raft_max_inflight_msgs,
+        raft_write_wait_duration_ns=given_or_default(
+            section.raft_write_wait_duration, "raft_write_wait_duration"
+        ),
+        scheduler_concurrency=section.scheduler_concurrency,
+        scheduler_worker_pool_size=section.scheduler_worker_pool_size
+        or scheduler_workers(hardware.store_cores),
+        raft_engine_enable=bool(
+            given_or_default(section.raft_engine_enable, "raft_engine_enable")
+        ),
+        region_split_size_bytes=given_or_default(section.region_split_size, "region_split_size"),
+    )
+
+
+def _resolved_workload(section: AnyWorkload) -> Workload:
+    arrival = Workload(
+        kind=section.kind,
+        threads=section.threads,
+        rate_per_s=section.rate,
+        think_time=section.think_time.distribution() if section.think_time else None,
+    )
+    match section:
+        case TpccSection():
+            mix = section.mix.model_dump() if section.mix else None
+            return replace(arrival, warehouses=section.warehouses, mix=mix)
+        case SysbenchSection():
+            return replace(
+                arrival,
+                tables=section.tables,
+                table_rows=section.table_rows,
+                rand_type=section.rand_type,
+            )
+        case CustomSection():
+            return replace(
+                arrival,
+                custom_tables=tuple(
+                    TableSpec(name=name, rows=table.rows, row_bytes=table.row_bytes)
+                    for name, table in section.tables.items()
+                ),
+                transactions=tuple(
+                    transaction.spec(name) for name, transaction in section.transactions.items()
+                ),
+            )

@@ -1,0 +1,86 @@
+"""What a study asks beyond one run: variants, swept points, and claims to check."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from sim.scenario.fields import Name, Number, Section, Text, wrong
+
+METRICS: dict[str, str] = {
+    "lock_latency_ms": "ms",
+    "lock_service_ms": "ms",
+    "lock_wait_ms": "ms",
+    "txn_latency_ms": "ms",
+    "txn_per_s": "1/s",
+    "tpmc": "1/min",
+    "disk_write_bytes_per_s": "B/s",
+    "disk_write_bytes_per_txn": "B",
+    "fsync_per_s": "1/s",
+    "network_bytes_per_s": "B/s",
+    "proposals_per_txn": "",
+    "raft_entries_per_txn": "",
+    "lock_rpcs_per_txn": "",
+    "locked_keys_per_txn": "",
+    "mutations_per_txn": "",
+    "prewrite_rpcs_per_txn": "",
+    "commit_rpcs_per_txn": "",
+    "statement_retries": "",
+    "cpu_busy": "",
+    "disk_busy": "",
+    "locks_total": "",
+    "locks_lost": "",
+    "mutual_exclusion_lost": "",
+    "txn_aborts": "",
+    "lock_table_bytes": "B",
+    "leader_transfers": "",
+    "splits": "",
+    "merges": "",
+}
+"""What a study reports, and its unit."""
+
+_Bound = Annotated[float, Number(-1e15, 1e15)]
+
+
+class ExpectSection(Section):
+    """One claim; it holds when the whole interval lies on the right side."""
+
+    metric: Text = Field(description="A figure of the summary. Source: given.")
+    stat: Literal["mean", "p50", "p90", "p95", "p99", "p999", "max"] = Field(
+        "mean", description="Which statistic of it. Source: our own default."
+    )
+    class_: Text = Field(
+        "all",
+        alias="class",
+        description="Which part of it, such as a transaction type. Source: our own default.",
+    )
+    variant: Name | None = Field(
+        None, description="Whose figure; not needed if there is one variant. Source: given."
+    )
+    against: Name | None = Field(
+        None, description="The baseline: judge the ratio to it, not the figure. Source: given."
+    )
+    below: _Bound | None = Field(None, description="The interval lies below. Source: given.")
+    above: _Bound | None = Field(None, description="The interval lies above. Source: given.")
+    at: dict[str, Any] | None = Field(
+        None, description="Only at points with these values of swept keys. Source: given."
+    )
+
+    @model_validator(mode="after")
+    def _claims_something(self) -> Self:
+        if self.below is None and self.above is None:
+            raise wrong("claims nothing; write below, above or both")
+        if self.below is not None and self.above is not None and self.below <= self.above:
+            raise wrong("is not above above; no figure lies between them", at="below")
+        return self
+
+
+class SweepSection(Section):
+    """Values of keys, all combinations of which are run."""
+
+    grid: dict[str, list[Any]] = Field(
+        description="Values by dotted key, such as workload.threads: [50, 400]. Source: given.",
+        min_length=1,
+        max_length=20,
+    )
