@@ -15,13 +15,13 @@ from typing import Final
 from sim.protocol.keys import encoded_len
 
 SHORT_VALUE_MAX_BYTES: Final = 255
-"""A value up to this length travels inside the lock and the write record (``SHORT_VALUE_MAX_LEN``)."""
+"""Up to this length a value travels inside lock and write record (``SHORT_VALUE_MAX_LEN``)."""
 
 NO_VALUE: Final = -1
 """Value length of a delete or of a lock-only mutation."""
 
 ENTRY_OVERHEAD_BYTES: Final = 40
-"""RaftCmdRequest header (region, peer, epoch, term: 28 B) and raft entry (12 B), once a proposal."""
+"""Header of a RaftCmdRequest (28 B) and raft entry (12 B), once a proposal."""
 
 RAFTDB_ITEM_BYTES: Final = 62
 """raftdb: entry key, raft_state record and RocksDB's tags, once a proposal."""

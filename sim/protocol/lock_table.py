@@ -31,7 +31,7 @@ class LocksStatus(Enum):
 
 
 class InstanceMemory:
-    """How many bytes the tables of all peers of a store hold: a gauge, checked and then added to."""
+    """Bytes in the tables of all peers of a store: a gauge, checked and then added to."""
 
     __slots__ = ("limit_bytes", "used_bytes")
 

@@ -65,13 +65,6 @@ class Mvcc:
         """Returns the newest record of ``key``, of any kind, or None."""
         return self.writes.get(key)
 
-    def newest_value(self, key: bytes) -> Write | None:
-        """Returns the newest PUT or DELETE of ``key``, past locks and rollbacks."""
-        write = self.writes.get(key)
-        while write is not None and write.kind > DELETE:
-            write = write.prev
-        return write
-
     def find_by_start_ts(self, key: bytes, start_ts: int) -> Write | None:
         """Returns the commit or rollback record of the transaction, or None."""
         write = self.writes.get(key)

@@ -61,7 +61,7 @@ class Lock:
         "value_bytes",
     )
 
-    def __init__(  # noqa: PLR0913 - a record with TiKV's fields
+    def __init__(  # noqa: PLR0913, PLR0917 - a record with TiKV's fields; keywords cost time
         self,
         kind: int,
         primary: bytes,

@@ -49,10 +49,12 @@ class Step:
 
 NAMES = ["acquire"] * 4 + ["prewrite"] * 4 + ["commit"] * 3
 NAMES += ["pessimistic_rollback", "rollback", "cleanup", "heartbeat", "lose_memory", "get"]
+LATERS = (0, 1, 5, 9, 9, 19, 29, 40, 45)
+"""A commit_ts of ``start_ts + 9 + 1`` is another transaction's start_ts."""
 
 
 def steps_of(
-    names: list[str], *, txns: tuple[int, int] = (1, 4), laters: tuple[int, int] = (0, 45)
+    names: list[str], *, txns: tuple[int, int] = (1, 4), laters: tuple[int, ...] = LATERS
 ) -> st.SearchStrategy[list[Step]]:
     """Returns lists of steps; those with ``later >= 40`` are optimistic."""
     keys = st.lists(st.sampled_from(KEYS), min_size=1, max_size=3, unique=True)
@@ -61,7 +63,7 @@ def steps_of(
         name=st.sampled_from(names),
         keys=keys.map(tuple),
         txn=st.integers(*txns),
-        later=st.integers(*laters),
+        later=st.sampled_from(laters),
         op=st.sampled_from([PUT, PUT, DELETE, INSERT, LOCK]),
         flag=st.booleans(),
         other=st.booleans(),
@@ -80,7 +82,7 @@ class RealRegion:
         self.mvcc = mvcc
         self.memory = PeerPessimisticLocks(InstanceMemory())
 
-    def run(self, step: Step, number: int) -> Answer:
+    def run(self, step: Step, number: int) -> Answer:  # noqa: C901, PLR0912 - a table of commands
         """Runs a step; a batch is applied at once."""
         mvcc, memory, keys, start_ts = self.mvcc, self.memory, step.keys, step.start_ts
         match step.name:
@@ -181,7 +183,8 @@ def words(error: MvccError) -> Answer:
     return name, key
 
 
-def run_twin(twin: FlatRegion, step: Step, number: int) -> Answer:
+def run_twin(twin: FlatRegion, step: Step, number: int) -> Answer:  # noqa: C901, PLR0911
+    """Runs a step on the twin."""
     keys, start_ts, for_update_ts = list(step.keys), step.start_ts, step.for_update_ts
     pessimistic = step.later < 40
     match step.name:
@@ -215,11 +218,12 @@ def run_twin(twin: FlatRegion, step: Step, number: int) -> Answer:
             return twin.heartbeat(keys[0], start_ts, 2990 + step.later)
         case "get":
             return twin.get(keys[0], for_update_ts)
-    return twin.lose_memory()
+        case _:
+            return twin.lose_memory()
 
 
 def would_overwrite(twin: FlatRegion, step: Step) -> bool:
-    """Two transactions never commit one key at one timestamp; the locks of a real client see to it."""
+    """Two transactions never commit one key at one timestamp: locks and TSO see to it."""
     commit_ts = step.for_update_ts + 1
     return any(
         v.commit_ts == commit_ts and v.kind != ROLLBACK

@@ -104,7 +104,7 @@ class FlatRegion:
         elif protect and at[0].kind != ROLLBACK:
             self.put_version(replace(at[0], rolled_back_too=True))
 
-    def acquire(
+    def acquire(  # noqa: C901, PLR0912 - the rules in their order
         self,
         keys: list[bytes],
         start_ts: int,

@@ -35,6 +35,8 @@ class DetectScript:
                 self.table.clean_up_wait_for(waiter, holder, key)
             case "gone", [waiter]:
                 self.table.clean_up(waiter)
+            case _:
+                raise AssertionError(command)
         return f"{found}\n  {show(self.table.edges(self.now_ns))}".strip("\n")
 
 
@@ -44,7 +46,7 @@ def show(edges: list[WaitForEntry]) -> str:
 
 
 @pytest.mark.parametrize("path", datadriven.files("deadlock"), ids=lambda path: path.stem)
-def test_scripts(path: Path, rewrite: bool) -> None:  # noqa: FBT001 - a fixture
+def test_scripts(path: Path, rewrite: bool) -> None:
     datadriven.run(path, DetectScript().execute, rewrite=rewrite)
 
 

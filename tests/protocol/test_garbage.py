@@ -19,7 +19,7 @@ from tests.protocol.percolator_steps import (
 SAFE_TXN = 3
 SAFE_TS = SAFE_TXN * 10
 HISTORIES = st.tuples(
-    steps_of(["prewrite"] * 3 + ["cleanup", "rollback", "acquire"], laters=(38, 45)),
+    steps_of(["prewrite"] * 3 + ["cleanup", "rollback", "acquire"], laters=(39, 40, 45)),
     steps_of(NAMES, txns=(SAFE_TXN, 5)),
 )
 History = tuple[list[Step], list[Step]]
@@ -59,7 +59,7 @@ def end_old_transactions(region: RealRegion) -> None:
 @given(history=HISTORIES)
 @settings(max_examples=150)
 def test_garbage_is_what_nobody_can_see(
-    keep_rows: bool,  # noqa: FBT001 - a parameter
+    keep_rows: bool,
     history: History,
 ) -> None:
     compare(history, Mvcc(keep_rows=keep_rows))
@@ -88,7 +88,7 @@ def test_twin_catches(mutant: type[Mvcc]) -> None:
 
 
 def test_memory_stays_flat() -> None:
-    """A hot row and ever new rows, swept behind the oldest transaction, leave a handful of records."""
+    """A hot row and ever new rows, swept behind the oldest transaction, leave few records."""
     region = RealRegion(Mvcc())
     for txn in range(1, 500):
         start_ts = txn * 10

@@ -32,11 +32,12 @@ class LatchScript:
                 self.slots[heir] = self.slots.pop(cid)
                 self.latches.hand_over(cid, self.slots[heir], heir)
                 return f"{heir} holds {self.slots[heir]}"
-        raise AssertionError(command)
+            case _:
+                raise AssertionError(command)
 
 
 @pytest.mark.parametrize("path", datadriven.files("latches"), ids=lambda path: path.stem)
-def test_scripts(path: Path, rewrite: bool) -> None:  # noqa: FBT001 - a fixture
+def test_scripts(path: Path, rewrite: bool) -> None:
     datadriven.run(path, LatchScript().execute, rewrite=rewrite)
 
 

@@ -68,6 +68,8 @@ class TableScript:
                 self.table.deactivate(term, version)
             case "status":
                 self.table.status = LocksStatus(command.words[0])
+            case _:
+                raise AssertionError(command.name)
         return command.name
 
 
@@ -81,7 +83,7 @@ def show(table: PeerPessimisticLocks) -> str:
 
 
 @pytest.mark.parametrize("path", datadriven.files("lock_table"), ids=lambda path: path.stem)
-def test_scripts(path: Path, rewrite: bool) -> None:  # noqa: FBT001 - a fixture
+def test_scripts(path: Path, rewrite: bool) -> None:
     datadriven.run(path, TableScript().execute, rewrite=rewrite)
 
 

@@ -1,5 +1,6 @@
 """Wait queues: scripts in tests/testdata/lock_waiting, and a sorted list as the dumb twin."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -45,11 +46,12 @@ class QueueScript:
                 return f"wake {woken}, others {others}, mark {self.queues.mark}"
             case "delayed":
                 return f"wake {self.queues.pop_delayed(key, command.number('mark'))}"
-        raise AssertionError(command.name)
+            case _:
+                raise AssertionError(command.name)
 
 
 @pytest.mark.parametrize("path", datadriven.files("lock_waiting"), ids=lambda path: path.stem)
-def test_scripts(path: Path, rewrite: bool) -> None:  # noqa: FBT001 - a fixture
+def test_scripts(path: Path, rewrite: bool) -> None:
     datadriven.run(path, QueueScript().execute, rewrite=rewrite)
 
 
@@ -111,7 +113,7 @@ STEPS = st.lists(
 Step = tuple[object, ...]
 
 
-def compare(steps: list[Step], queues: LockWaitQueues) -> None:
+def compare(steps: Sequence[Step], queues: LockWaitQueues) -> None:
     """Runs the steps on both; entries are told apart by their push number, used as token."""
     twin = SortedListQueues()
     entries: dict[int, LockWaitEntry] = {}

@@ -1,4 +1,4 @@
-"""Percolator's commands as text: tests/testdata/percolator/*.txt says what each must do, and why."""
+"""Percolator's commands as text: tests/testdata/percolator says what each must do, and why."""
 
 from pathlib import Path
 
@@ -9,5 +9,5 @@ from tests.protocol.scripted_region import ScriptedRegion
 
 
 @pytest.mark.parametrize("path", datadriven.files("percolator"), ids=lambda path: path.stem)
-def test_percolator(path: Path, rewrite: bool) -> None:  # noqa: FBT001 - a fixture
+def test_percolator(path: Path, rewrite: bool) -> None:
     datadriven.run(path, ScriptedRegion().execute, rewrite=rewrite)

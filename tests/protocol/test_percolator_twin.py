@@ -35,11 +35,12 @@ def test_percolator_behaves_like_its_twin(steps: list[Step]) -> None:
     compare(steps, Mvcc(keep_rows=True))
 
 
-class ReadsTheNewestRecordAsValue(Mvcc):
-    """Mutant: takes a rollback record or a lock-only commit for the newest value."""
+class ForgetsRollbacksUnderCommits(Mvcc):
+    """Mutant: a commit that lands on a rollback record wipes it out."""
 
-    def newest_value(self, key: bytes) -> Write | None:
-        return self.writes.get(key)
+    def _insert_older(self, key: bytes, head: Write, write: Write) -> None:
+        super()._insert_older(key, head, write)
+        write.has_overlapped_rollback = False
 
 
 class ForgetsWhoCommitted(Mvcc):
@@ -70,7 +71,7 @@ class KeepsLocksOfTheCommitted(Mvcc):
 @pytest.mark.parametrize(
     "mutant",
     [
-        ReadsTheNewestRecordAsValue,
+        ForgetsRollbacksUnderCommits,
         ForgetsWhoCommitted,
         LaysLateRecordsOnTop,
         KeepsLocksOfTheCommitted,

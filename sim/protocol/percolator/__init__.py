@@ -25,12 +25,12 @@ from sim.protocol.percolator.errors import (
     TxnNotFound,
     WriteConflict,
 )
+from sim.protocol.percolator.lookup import load_lock
 from sim.protocol.percolator.prewrite import Mutation, Prewritten, prewrite
 from sim.protocol.percolator.read import snapshot_get
 from sim.protocol.percolator.rollback import (
     RolledBack,
     cleanup,
-    load_lock,
     pessimistic_rollback,
     rollback,
 )

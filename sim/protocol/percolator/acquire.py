@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sim.protocol.lock_table import PeerPessimisticLocks
-from sim.protocol.mvcc import DELETE, PESSIMISTIC, PUT, ROLLBACK, Lock, Mvcc, Write
+from sim.protocol.mvcc import PESSIMISTIC, PUT, Lock, Mvcc, Write
 from sim.protocol.percolator.errors import (
     AlreadyExist,
     ConflictReason,
@@ -20,10 +20,8 @@ from sim.protocol.percolator.errors import (
     PessimisticLockRolledBack,
     WriteConflict,
 )
+from sim.protocol.percolator.lookup import NO_LOCKS, is_rollback, load_lock, newest_data
 from sim.protocol.write_batch import LOCK, WriteBatch
-
-NO_LOCKS: dict[bytes, Lock] = {}
-"""Stands for the table of a peer that has none; never written."""
 
 
 class Acquired(NamedTuple):
@@ -40,7 +38,7 @@ class Acquired(NamedTuple):
     locked_with_conflict_ts: int
 
 
-def acquire_pessimistic_lock(  # noqa: PLR0913 - the request's fields
+def acquire_pessimistic_lock(  # noqa: C901, PLR0912, PLR0913 - one pass, no calls on the usual path
     mvcc: Mvcc,
     memory: PeerPessimisticLocks | None,
     keys: Sequence[bytes],
@@ -55,53 +53,46 @@ def acquire_pessimistic_lock(  # noqa: PLR0913 - the request's fields
 ) -> Acquired | MvccError:
     """Returns the locks of ``keys`` to write, or why one of them cannot be had.
 
-    A lock held already is granted again; it is rewritten only for a larger ``for_update_ts``.
-    ``allow_lock_with_conflict`` (fair locking) takes effect for a single key.
+    A lock held already is granted again; it is rewritten only for a larger ``for_update_ts``. With
+    ``allow_lock_with_conflict`` (fair locking, a single key) a newer version does not refuse the
+    lock but raises its ``for_update_ts``; the client then repeats its statement under the lock.
     """
+    conflict_ts = 0
+    if allow_lock_with_conflict:
+        assert len(keys) == 1, "fair locking is for single keys"
+        conflict_ts = _conflict_ts(mvcc, memory, keys[0], start_ts, for_update_ts)
+        if conflict_ts:
+            for_update_ts = conflict_ts
+            should_not_exist = False
     table_get = (NO_LOCKS if memory is None else memory.map).get
     locks_get = mvcc.locks.get
     writes_get = mvcc.writes.get
-    pessimistic_sizes = mvcc.lock_format.pessimistic
-    primary_len = len(primary)
     locks: list[tuple[bytes, Lock]] = []
     values: list[object] = []
-    conflict_ts = 0
-    lock_len = -1
+    lock: Lock | None = None
+    lock_len = 0
     for key in keys:
         held = table_get(key)
         if held is None:
             held = locks_get(key)
-        if held is not None:
-            refusal = _held_refusal(key, held, start_ts)
-            if refusal is not None:
-                return refusal
         newest = writes_get(key)
-        if newest is None:
+        if held is not None:
+            if held.start_ts != start_ts or held.kind != PESSIMISTIC:
+                return _held_refusal(key, held, start_ts)
+            values.append(_payload(newest))
+            if held.for_update_ts >= for_update_ts:
+                continue
+        elif newest is None:
             values.append(None)
-        elif held is None:
+        else:
             refusal = _version_refusal(key, newest, start_ts, for_update_ts, should_not_exist)
             if refusal is not None:
-                if not (allow_lock_with_conflict and isinstance(refusal, WriteConflict)):
-                    return refusal
-                conflict_ts = for_update_ts = newest.commit_ts
-            values.append(newest.value if newest.kind == PUT else _payload(mvcc, key))
-        else:
-            values.append(_payload(mvcc, key))
-        if held is not None and held.for_update_ts >= for_update_ts:
-            if allow_lock_with_conflict and held.for_update_ts > for_update_ts:
-                conflict_ts = held.for_update_ts
-            continue
-        if len(key) != lock_len:
+                return refusal
+            values.append(_payload(newest))
+        if lock is None or len(key) != lock_len:
             lock_len = len(key)
-            lock = Lock(
-                PESSIMISTIC,
-                primary,
-                start_ts,
-                ttl_ms,
-                for_update_ts,
-                min_commit_ts,
-                pessimistic_sizes(lock_len, primary_len),
-            )
+            sizes = mvcc.lock_format.pessimistic(lock_len, len(primary))
+            lock = Lock(PESSIMISTIC, primary, start_ts, ttl_ms, for_update_ts, min_commit_ts, sizes)
         locks.append((key, lock))
     return Acquired(locks, values, conflict_ts)
 
@@ -111,20 +102,39 @@ def lock_batch(locks: list[tuple[bytes, Lock]], cause: int = LOCK) -> WriteBatch
     batch = WriteBatch(cause)
     batch.lock_puts = locks
     batch.keys = len(locks)
+    raft = wal = lock_mem = 0
     for _, lock in locks:
         sizes = lock.sizes
-        batch.raft_bytes += sizes.put_raft_bytes
-        batch.wal_bytes += sizes.put_wal_bytes
-        batch.lock_mem_bytes += sizes.lock_mem_bytes
+        raft += sizes.put_raft_bytes
+        wal += sizes.put_wal_bytes
+        lock_mem += sizes.lock_mem_bytes
+    batch.raft_bytes = raft
+    batch.wal_bytes = wal
+    batch.lock_mem_bytes = lock_mem
     return batch
 
 
-def _held_refusal(key: bytes, held: Lock, start_ts: int) -> MvccError | None:
+def _conflict_ts(
+    mvcc: Mvcc,
+    memory: PeerPessimisticLocks | None,
+    key: bytes,
+    start_ts: int,
+    for_update_ts: int,
+) -> int:
+    """Returns the newer timestamp a lock is, or must be, taken over; 0 if there is none."""
+    held = load_lock(mvcc, memory, key)
+    if held is not None:
+        newer_ts = held.for_update_ts if held.start_ts == start_ts else 0
+    else:
+        newest = mvcc.writes.get(key)
+        newer_ts = 0 if newest is None else newest.commit_ts
+    return newer_ts if newer_ts > for_update_ts else 0
+
+
+def _held_refusal(key: bytes, held: Lock, start_ts: int) -> MvccError:
     if held.start_ts != start_ts:
         return KeyIsLocked(key, held)
-    if held.kind != PESSIMISTIC:
-        return LockTypeNotMatch(key, start_ts, pessimistic=False)
-    return None
+    return LockTypeNotMatch(key, start_ts, pessimistic=False)
 
 
 def _version_refusal(
@@ -145,19 +155,12 @@ def _version_refusal(
             key, start_ts, newest.start_ts, newest.commit_ts, ConflictReason.PESSIMISTIC_RETRY
         )
     if should_not_exist:
-        version = newest
-        while version is not None and version.kind > DELETE:
-            version = version.prev
-        if version is not None and version.kind == PUT:
-            return AlreadyExist(key, version.start_ts)
+        data = newest_data(newest)
+        if data is not None and data.kind == PUT:
+            return AlreadyExist(key, data.start_ts)
     return None
 
 
-def is_rollback(write: Write) -> bool:
-    """Returns whether the record at ``commit_ts == start_ts`` says "rolled back"."""
-    return write.kind == ROLLBACK or write.has_overlapped_rollback
-
-
-def _payload(mvcc: Mvcc, key: bytes) -> object:
-    version = mvcc.newest_value(key)
-    return None if version is None else version.value
+def _payload(newest: Write | None) -> object:
+    data = newest_data(newest)
+    return None if data is None else data.value

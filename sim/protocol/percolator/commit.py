@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from sim.protocol.lock_table import PeerPessimisticLocks
 from sim.protocol.mvcc import PESSIMISTIC, ROLLBACK, Mvcc, Write
-from sim.protocol.percolator.acquire import NO_LOCKS
 from sim.protocol.percolator.errors import CommitTsExpired, MvccError, TxnLockNotFound
+from sim.protocol.percolator.lookup import NO_LOCKS
 from sim.protocol.write_batch import COMMIT, WriteBatch
 
 
@@ -19,7 +19,7 @@ class Committed(NamedTuple):
     batch: WriteBatch
 
 
-def commit(  # noqa: PLR0913 - the request's fields
+def commit(
     mvcc: Mvcc,
     memory: PeerPessimisticLocks | None,
     keys: Sequence[bytes],

@@ -9,11 +9,11 @@ Source: tikv/tikv src/storage/txn/actions/prewrite.rs, src/storage/txn/commands/
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sim.protocol.encoding import NO_VALUE, prewrite_base_bytes, secondaries_bytes
+from sim.protocol.encoding import NO_VALUE, RecordSizes, prewrite_base_bytes, secondaries_bytes
 from sim.protocol.lock_table import PeerPessimisticLocks
 from sim.protocol.mvcc import INSERT, PESSIMISTIC, PUT, Lock, Mvcc, Write
-from sim.protocol.percolator.acquire import NO_LOCKS
 from sim.protocol.percolator.errors import MvccError
+from sim.protocol.percolator.lookup import NO_LOCKS
 from sim.protocol.percolator.prewrite_check import (
     Txn,
     check_locked,
@@ -79,10 +79,21 @@ def prewrite(  # noqa: PLR0913 - the request's fields
     """Locks all mutations for commit, or says why one of them cannot be.
 
     Args:
+        mvcc: the region's records.
+        memory: the leader's table, if it has one.
+        mutations: changes of the transaction in this region.
+        primary: primary key of the transaction.
+        start_ts: the transaction.
+        for_update_ts: of its last statement; 0 for an optimistic transaction.
+        ttl_ms: life of the locks; an older pessimistic lock may have a longer one.
+        txn_size: keys of the transaction, a hint of no consequence here.
         async_commit_secondaries: all other keys of the transaction, in the primary's request.
+        use_async_commit: the transaction is committed as soon as all its keys are prewritten.
         one_pc_commit_ts: commit in one phase, at this timestamp or later; None for two phases.
+        min_commit_ts: least commit_ts the client asks for.
         max_ts: largest timestamp this store has served a read at.
         max_commit_ts: should a key have to commit later, fall back to ordinary 2PC; 0: never.
+        pessimistic: keys with ``pessimistic_check`` must be locked already.
         is_retry: the client may have sent this before, so unlocked keys are checked as well.
     """
     floor_ts = min_commit_ts
@@ -156,6 +167,8 @@ def _lock_all(
     puts = batch.lock_puts
     raft = wal = lock_mem = default_cf = 0
     last_held: Lock | None = None
+    lock: Lock | None = None
+    sizes: RecordSizes | None = None
     last_op = last_bytes = last_len = -2
     for (key, op, value_bytes, value, _), held in zip(mutations, held_locks, strict=True):
         if held is not None and held.kind != PESSIMISTIC:
@@ -163,7 +176,9 @@ def _lock_all(
             continue
         lists = secondaries is not None and key == primary
         if (
-            held is not last_held
+            lock is None
+            or sizes is None
+            or held is not last_held
             or value_bytes != last_bytes
             or op != last_op
             or len(key) != last_len

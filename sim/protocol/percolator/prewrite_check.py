@@ -5,7 +5,6 @@ check_for_newer_version), src/storage/txn/actions/common.rs (check_committed_rec
 """
 
 from sim.protocol.mvcc import INSERT, PESSIMISTIC, PUT, ROLLBACK, Lock, Mvcc, Write
-from sim.protocol.percolator.acquire import is_rollback
 from sim.protocol.percolator.errors import (
     AlreadyExist,
     ConflictReason,
@@ -16,6 +15,7 @@ from sim.protocol.percolator.errors import (
     PessimisticLockNotFound,
     WriteConflict,
 )
+from sim.protocol.percolator.lookup import is_rollback, newest_data
 
 Txn = tuple[bytes, int, int, int, bool, bool]
 """primary, start_ts, for_update_ts, ttl_ms, pessimistic, is_retry."""
@@ -51,25 +51,31 @@ def check_unlocked(
     prewrite: the row's lock covers it.
     """
     newest = mvcc.writes.get(key)
+    _, start_ts, _, _, pessimistic, is_retry = txn
     if newest is None:
         return None
-    _, start_ts, for_update_ts, _, pessimistic, is_retry = txn
     if pessimistic and check:
         if newest.commit_ts >= start_ts:
             return PessimisticLockNotFound(key, LockNotFoundReason.LOCK_MISSING_AMEND_FAIL)
         return None
     if pessimistic and not is_retry:
         return None
+    refusal = _newer_version(key, newest, txn)
+    if refusal is None and op == INSERT:
+        version = newest_data(newest)
+        if version is not None and version.kind == PUT:
+            return AlreadyExist(key, version.start_ts)
+    return refusal
+
+
+def _newer_version(key: bytes, newest: Write, txn: Txn) -> MvccError | None:
+    _, start_ts, for_update_ts, _, pessimistic, _ = txn
     if newest.commit_ts == start_ts and is_rollback(newest):
         return _conflict(key, start_ts, newest, ConflictReason.SELF_ROLLED_BACK)
     if pessimistic and newest.commit_ts > for_update_ts:
         return PessimisticLockNotFound(key, LockNotFoundReason.NON_LOCK_KEY_CONFLICT)
     if not pessimistic and newest.commit_ts > start_ts:
         return _conflict(key, start_ts, newest, ConflictReason.OPTIMISTIC)
-    if op == INSERT:
-        version = mvcc.newest_value(key)
-        if version is not None and version.kind == PUT:
-            return AlreadyExist(key, version.start_ts)
     return None
 
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from sim.protocol.encoding import NO_VALUE
 from sim.protocol.lock_table import PeerPessimisticLocks
 from sim.protocol.mvcc import PESSIMISTIC, PUT, ROLLBACK, Lock, Mvcc, Write, physical_ms
-from sim.protocol.percolator.acquire import is_rollback
 from sim.protocol.percolator.errors import AlreadyCommitted, KeyIsLocked, MvccError
+from sim.protocol.percolator.lookup import is_rollback, load_lock
 from sim.protocol.write_batch import ROLLBACK as ROLLBACK_CAUSE
 from sim.protocol.write_batch import WriteBatch
 
@@ -23,12 +23,6 @@ class RolledBack(NamedTuple):
     """A rollback that succeeded; the batch is empty if there was nothing to do."""
 
     batch: WriteBatch
-
-
-def load_lock(mvcc: Mvcc, memory: PeerPessimisticLocks | None, key: bytes) -> Lock | None:
-    """Returns the lock of ``key``: from memory first, also when marked deleted, then the lock CF."""
-    held = None if memory is None else memory.map.get(key)
-    return held if held is not None else mvcc.locks.get(key)
 
 
 def pessimistic_rollback(
@@ -82,9 +76,9 @@ def cleanup(
 ) -> RolledBack | MvccError:
     """Rolls one key back if its lock has expired at ``current_ts`` (0: expired or not)."""
     held = load_lock(mvcc, memory, key)
-    if held is not None and held.start_ts == start_ts and current_ts:
-        if not has_expired(held, current_ts):
-            return KeyIsLocked(key, held)
+    is_own = held is not None and held.start_ts == start_ts
+    if held is not None and is_own and current_ts and not has_expired(held, current_ts):
+        return KeyIsLocked(key, held)
     batch = WriteBatch(ROLLBACK_CAUSE)
     refusal = cleanup_into(batch, mvcc, memory, key, start_ts, protect=protect)
     return RolledBack(batch) if refusal is None else refusal

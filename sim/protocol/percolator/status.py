@@ -8,15 +8,14 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from sim.protocol.encoding import NO_VALUE
 from sim.protocol.lock_table import PeerPessimisticLocks
 from sim.protocol.mvcc import PESSIMISTIC, ROLLBACK, Lock, Mvcc
 from sim.protocol.percolator.commit import Committed, commit
 from sim.protocol.percolator.errors import MvccError, PrimaryMismatch, TxnNotFound
+from sim.protocol.percolator.lookup import load_lock
 from sim.protocol.percolator.rollback import (
     RolledBack,
     has_expired,
-    load_lock,
     put_rollback,
     rollback,
     rollback_lock,
@@ -97,6 +96,10 @@ def check_txn_status(  # noqa: PLR0913 - the request's fields
     """Returns the state of the transaction ``start_ts``; rolls it back if its lock has expired.
 
     Args:
+        mvcc: the region's records.
+        memory: the leader's table, if it has one.
+        primary: primary key of the transaction.
+        start_ts: the transaction.
         caller_start_ts: reader that was blocked; a living lock's min_commit_ts is pushed past it.
         current_ts: timestamp of now.
         rollback_if_not_exist: write a protected rollback when nothing is found.
@@ -127,7 +130,7 @@ def check_txn_status(  # noqa: PLR0913 - the request's fields
     return _push_min_commit_ts(primary, held, caller_start_ts, current_ts)
 
 
-def resolve_lock(  # noqa: PLR0913 - the request's fields
+def resolve_lock(
     mvcc: Mvcc,
     memory: PeerPessimisticLocks | None,
     keys: Sequence[bytes],
