@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.client.requests import RequestGroup, keys_by_region
+from sim.client.requests import NOBODY, RequestGroup, keys_by_region
 from sim.cluster.request import Kind, KvRequest
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Background:
         parts = self._parts
         requests = []
         for region, mutations, _ in groups:
-            request = KvRequest(Kind.COMMIT, region, parts.nobody, parts.node.node, txn.start_ts)
+            request = KvRequest(Kind.COMMIT, region, NOBODY, parts.node.node, txn.start_ts)
             request.keys = tuple([mutation.key for mutation in mutations])
             request.primary = txn.primary
             request.commit_ts = commit_ts
@@ -52,13 +52,10 @@ class Background:
 
     def pessimistic_rollback(self, txn: TransactionState, keys: Sequence[bytes]) -> None:
         """Gives back the locks of a failed statement; its transaction goes on."""
-        group = RequestGroup(
-            self._parts.node.env,
-            self.rollback_requests(txn, keys),
-            self._parts.stats,
-            then=_ignore,
+        parts = self._parts
+        self._dispatch(
+            RequestGroup(parts.node.env, self.rollback_requests(txn, keys), parts.stats)
         )
-        self._dispatch(group)
 
     def rollback_requests(
         self, txn: TransactionState, keys: Sequence[bytes]
@@ -68,7 +65,7 @@ class Background:
         requests = []
         for region, group in keys_by_region(parts.cluster, keys):
             request = KvRequest(
-                Kind.PESSIMISTIC_ROLLBACK, region, parts.nobody, parts.node.node, txn.start_ts
+                Kind.PESSIMISTIC_ROLLBACK, region, NOBODY, parts.node.node, txn.start_ts
             )
             request.keys = tuple(group)
             request.for_update_ts = txn.for_update_ts
@@ -82,7 +79,7 @@ class Background:
         requests = []
         for prewrite in prewrites:
             request = KvRequest(
-                Kind.ROLLBACK, prewrite.region, parts.nobody, parts.node.node, txn.start_ts
+                Kind.ROLLBACK, prewrite.region, NOBODY, parts.node.node, txn.start_ts
             )
             request.keys = tuple([mutation.key for mutation in prewrite.mutations])
             request.request_bytes = sum(map(len, request.keys)) + 3 * len(request.keys)
@@ -109,12 +106,8 @@ class _Ending(RequestGroup):
     def __init__(self, parts: SessionParts, requests: list[KvRequest], start_ts: int) -> None:
         self._parts = parts
         self._start_ts = start_ts
-        super().__init__(parts.node.env, requests, parts.stats, then=self._end)
+        super().__init__(parts.node.env, requests, parts.stats)
 
-    def _end(self, group: RequestGroup) -> None:
-        del group
+    def all_replied(self) -> None:
+        """Ends the transaction."""
         self._parts.cluster.tso.end(self._start_ts)
-
-
-def _ignore(group: RequestGroup) -> None:
-    del group

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from sim.client.requests import RequestGroup, mutations_by_region
+from sim.client.requests import NOBODY, RequestGroup, mutations_by_region
 from sim.client.transaction_state import TransactionAborted
 from sim.cluster.request import Kind, KvRequest
 from sim.protocol.mvcc import LOCK_ONLY
@@ -96,7 +96,7 @@ class Committer:
         now_ms = parts.node.env.now_ns // NS_PER_MS
         requests = []
         for region, mutations, size in groups:
-            request = KvRequest(Kind.PREWRITE, region, parts.nobody, parts.node.node, txn.start_ts)
+            request = KvRequest(Kind.PREWRITE, region, NOBODY, parts.node.node, txn.start_ts)
             request.mutations = tuple(mutations)
             request.primary = txn.primary
             request.for_update_ts = 0 if txn.optimistic else txn.for_update_ts
@@ -125,7 +125,7 @@ class Committer:
             group = RequestGroup(parts.node.env, requests, parts.stats)
             for request in requests:
                 parts.node.send(request)
-            yield group.event  # type: ignore[misc]
+            yield group.event
             again: list[KvRequest] = []
             for request in requests:
                 result = request.result
@@ -161,7 +161,7 @@ class Committer:
             requests = parts.background.commit_requests(txn, [primary], commit_ts)
             group = RequestGroup(parts.node.env, requests, parts.stats)
             parts.node.send(requests[0])
-            yield group.event  # type: ignore[misc]
+            yield group.event
             result = requests[0].result
             if isinstance(result, CommitTsExpired):
                 continue

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from sim.client.requests import RequestGroup
+from sim.client.requests import NOBODY, RequestGroup
 from sim.cluster.request import Kind, KvRequest
 from sim.protocol.percolator import MvccError
 from sim.units import NS_PER_MS, NS_PER_S
@@ -65,15 +65,26 @@ class KeepAlive:
         txn.heartbeat_due_ns = now_ns + PERIOD_NS
         self._due[txn.start_ts] = txn
         region = parts.cluster.locate(txn.primary)
-        request = KvRequest(Kind.HEARTBEAT, region, parts.nobody, parts.node.node, txn.start_ts)
+        request = KvRequest(Kind.HEARTBEAT, region, NOBODY, parts.node.node, txn.start_ts)
         request.keys = (txn.primary,)
         request.primary = txn.primary
         request.lock_ttl_ms = txn.lock_ttl_ms(now_ns // NS_PER_MS)
-        RequestGroup(parts.node.env, [request], parts.stats, then=self._heard)
+        _Beat(self._due, request, parts)
         parts.node.send(request)
 
-    def _heard(self, group: RequestGroup) -> None:
-        """Stops beating for a transaction whose primary lock is gone."""
-        request = group.requests[0]
+
+class _Beat(RequestGroup):
+    """One heartbeat; if the primary lock is gone there will be no more for its transaction."""
+
+    __slots__ = ("_due",)
+
+    def __init__(
+        self, due: dict[int, TransactionState], request: KvRequest, parts: SessionParts
+    ) -> None:
+        self._due = due
+        super().__init__(parts.node.env, [request], parts.stats)
+
+    def all_replied(self) -> None:
+        request = self.requests[0]
         if isinstance(request.result, MvccError):
             self._due.pop(request.start_ts, None)

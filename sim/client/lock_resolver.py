@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sim.cluster.pd import TSO_PHYSICAL_SHIFT
 from sim.cluster.request import Kind, KvRequest
-from sim.client.requests import RequestGroup, keys_by_region
+from sim.client.requests import NOBODY, RequestGroup, keys_by_region
 from sim.protocol.mvcc import PESSIMISTIC
 from sim.protocol.percolator import SecondaryLocks, TxnAction, TxnStatus
 from sim.protocol.percolator.rollback import has_expired
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 _BACKOFF_BASE_MS: Final = 2
 _BACKOFF_CAP_MS: Final = 3_000
 """``txnLockFast``."""
-
-Waiting = "Generator[Event, Any, Any]"
 
 
 class LockResolver:
@@ -86,13 +84,12 @@ class LockResolver:
     def _ask(self, request: KvRequest) -> Generator[Event, Any, object]:
         group = RequestGroup(self._node.env, [request], self._stats)
         self._node.send(request)
-        assert group.event is not None, "this group is waited for"
         yield group.event
         return request.result
 
     def _request(self, kind: Kind, key: bytes, start_ts: int) -> KvRequest:
         region = self._cluster.locate(key)
-        request = KvRequest(kind, region, _NOBODY, self._node.node, start_ts)
+        request = KvRequest(kind, region, NOBODY, self._node.node, start_ts)
         request.keys = (key,)
         return request
 
@@ -132,15 +129,3 @@ class LockResolver:
                 commit_ts = max(commit_ts, lock.min_commit_ts)
         yield from self._finish_on_key(primary.primary, primary, commit_ts)
         return commit_ts
-
-
-class _Nobody:
-    """Caller of a request that has not been put into a group yet."""
-
-    __slots__ = ()
-
-    def replied(self, request: KvRequest) -> None:
-        raise AssertionError(f"nobody waits for {request}")
-
-
-_NOBODY = _Nobody()

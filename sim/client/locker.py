@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sim.client.requests import RequestGroup, keys_by_region
+from sim.client.requests import NOBODY, RequestGroup, keys_by_region
 from sim.client.transaction_state import TransactionAborted
 from sim.cluster.lock_manager import Deadlock
 from sim.cluster.request import Kind, KvRequest
@@ -86,7 +86,7 @@ class Locker:
             group = RequestGroup(parts.node.env, requests, parts.stats)
             for request in requests:
                 parts.node.send(request)
-            yield group.event  # type: ignore[misc]
+            yield group.event
             again: list[KvRequest] = []
             for request in requests:
                 result = request.result
@@ -128,7 +128,7 @@ class Locker:
     ) -> KvRequest:
         parts = self._parts
         now_ms = parts.node.env.now_ns // NS_PER_MS
-        request = KvRequest(Kind.LOCK, region, parts.nobody, parts.node.node, txn.start_ts)
+        request = KvRequest(Kind.LOCK, region, NOBODY, parts.node.node, txn.start_ts)
         request.keys = tuple(keys)
         request.primary = txn.primary
         request.for_update_ts = txn.for_update_ts

@@ -16,7 +16,7 @@ from sim.client.committer import Committer, OptimisticConflict
 from sim.client.keep_alive import KeepAlive
 from sim.client.lock_resolver import LockResolver
 from sim.client.locker import Locker
-from sim.client.requests import RequestGroup, keys_by_region
+from sim.client.requests import NOBODY, RequestGroup, keys_by_region
 from sim.client.transaction_state import TransactionAborted, TransactionState
 from sim.cluster.request import Kind, KvRequest
 from sim.protocol.percolator import KeyIsLocked
@@ -30,22 +30,11 @@ if TYPE_CHECKING:
     from sim.client.client_stats import ClientStats
     from sim.client.tidb import TidbNode
     from sim.cluster.cluster import Cluster
-    from sim.cluster.request import Caller
     from sim.scenario.resolved import Scenario
     from sim.streams import Stream
     from sim.workload.statement import Read, Statement, Transaction
 
 _READ_KINDS = {ReadKind.GET: Kind.GET, ReadKind.BATCH_GET: Kind.BATCH_GET, ReadKind.COP: Kind.COP}
-
-
-class Nobody:
-    """Caller of a request that is not in a group yet."""
-
-    __slots__ = ()
-
-    def replied(self, request: KvRequest) -> None:
-        """Refuses: a request is put into a group before it is sent."""
-        raise AssertionError(f"nobody waits for {request}")
 
 
 class SessionParts:
@@ -61,7 +50,6 @@ class SessionParts:
         "lock_wait_timeout_ns",
         "locker",
         "max_retry_count",
-        "nobody",
         "node",
         "one_pc",
         "resolver",
@@ -85,7 +73,6 @@ class SessionParts:
         self.fair_locking = tidb.fair_locking
         self.max_retry_count = tidb.max_retry_count
         self.lock_wait_timeout_ns = tidb.innodb_lock_wait_timeout_ns
-        self.nobody: Caller = Nobody()
         self.resolver = LockResolver(node, cluster, stats, backoffs)
         self.background = Background(self)
         self.keep_alive = KeepAlive(self)
@@ -212,7 +199,7 @@ class Session:
         groups = keys_by_region(parts.cluster, read.keys)
         kind = _READ_KINDS[read.kind]
         for region, keys in groups:
-            request = KvRequest(kind, region, parts.nobody, parts.node.node, txn.start_ts)
+            request = KvRequest(kind, region, NOBODY, parts.node.node, txn.start_ts)
             request.keys = tuple(keys) if kind is not Kind.COP else _ranges(keys)
             request.rows = read.rows // len(groups) if kind is Kind.COP else 0
             request.request_bytes = sum(map(len, keys))
@@ -222,7 +209,7 @@ class Session:
             group = RequestGroup(parts.node.env, requests, parts.stats)
             for request in requests:
                 parts.node.send(request)
-            yield group.event  # type: ignore[misc]
+            yield group.event
             requests = group.refusals()
             for request in requests:
                 met = request.result
@@ -243,7 +230,7 @@ class Session:
             group = RequestGroup(parts.node.env, requests, parts.stats)
             for request in requests:
                 parts.node.send(request)
-            yield group.event  # type: ignore[misc]
+            yield group.event
         parts.cluster.tso.end(txn.start_ts)
 
 

@@ -81,11 +81,7 @@ class TidbNode:
 
         The answer to the statement before travels on the same round trip.
         """
-        now = self.env.now_ns
-        link = self._from_client
-        back = link.send(now, _STATEMENT_BYTES) - now
-        arrival = link.send(now, _STATEMENT_BYTES) + back
-        return self._compute(arrival)
+        return self._compute(self._from_client.round_trip(self.env.now_ns, _STATEMENT_BYTES))
 
     def replan(self) -> Event:
         """Returns the event of a statement having been planned once more, after a conflict."""

@@ -118,6 +118,7 @@ class ApplyPool:
     def _end(self, batch: list[tuple[Peer, list[Entry]]]) -> None:
         self._cores.running -= 1
         kv = self._kv
+        safe_ts = self._safe_ts()
         cause = 0
         finished: list[KvRequest] = []
         for peer, entries in batch:
@@ -139,7 +140,7 @@ class ApplyPool:
                     for command in payload:
                         command.committed_ns = entry.committed_ns
                     finished += payload
-            state.mvcc.collect_garbage(self._safe_ts())
+            state.mvcc.collect_garbage(safe_ts)
         kv.end_of_round(cause)
         now = self._env.now_ns
         for command in finished:

@@ -53,6 +53,9 @@ def spread(total_bytes: int, weights: list[int]) -> list[int]:
     """
     whole = sum(weights)
     assert whole > 0, "somebody must have caused these bytes"
+    most = max(weights)
+    if most == whole:
+        return [total_bytes if weight else 0 for weight in weights]
     parts = [total_bytes * weight // whole for weight in weights]
-    parts[weights.index(max(weights))] += total_bytes - sum(parts)
+    parts[weights.index(most)] += total_bytes - sum(parts)
     return parts

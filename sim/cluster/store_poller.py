@@ -24,7 +24,7 @@ from sim.cluster.peer import Turn
 from sim.cluster.request import KvRequest
 from sim.cluster.transport import Outbox
 from sim.protocol.encoding import ENTRY_OVERHEAD_BYTES
-from sim.protocol.raft import Append, AppendResponse
+from sim.protocol.raft import NOTHING_READY, Append, AppendResponse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -181,7 +181,9 @@ class StorePoller:
             pool.messages += len(mail)
             service += pool.draw.scaled(pool.message_ns * len(mail))
             self._handle(peer, mail, now + int(service * stretch))
-            fresh.append((peer, peer.raft.ready()))
+            ready = peer.raft.ready()
+            if ready is not NOTHING_READY:
+                fresh.append((peer, ready))
         cores.busy_ns += service
         self._readies += fresh
         pool.env.at(now + int(service * stretch), self._handled, fresh)
@@ -268,8 +270,9 @@ class StorePoller:
             raft = peer.raft
             if ready.last_index:
                 raft.on_persisted(ready.last_index)
-                committed = raft.take_committed()
-                if committed:
+                log = raft.log
+                if log.committed > log.applying:
+                    committed = raft.take_committed()
                     pool.commit(peer, committed)
                     if peer.is_leader:
                         pool.untold[peer] = None

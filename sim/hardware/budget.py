@@ -132,9 +132,7 @@ class TokenBudget:
             self._catch_up(now_ns)
             if self._admitted_ns() > now_ns and not self._background_was_last:
                 self._take(now_ns, *self._next_background(1))
-                self._background_was_last = True
-            else:
-                self._background_was_last = False
+            self._background_was_last = False
         last_bytes = min(size_bytes, self._io_bytes)
         self._take(now_ns, size_bytes - last_bytes, ios - 1)
         admitted_ns = self._admitted_ns()

@@ -42,6 +42,7 @@ class Disk:
     __slots__ = (
         "_append",
         "_budget",
+        "_gathered_bytes",
         "_io_bytes",
         "_page_ns",
         "background_bytes",
@@ -59,6 +60,7 @@ class Disk:
             TokenBudget(*limits, spec.burst_ns) if spec.throttled else DeviceBudget(*limits)
         )
         self._io_bytes = spec.io_bytes
+        self._gathered_bytes = 0
         self._page_ns = self._budget.page_ns(spec.page_bytes)
         self.written_bytes = 0
         """Bytes written, background included."""
@@ -92,8 +94,15 @@ class Disk:
         return max(served_ns, served_ns - self._page_ns + self._append.draw())
 
     def background_write(self, now_ns: int, size_bytes: int) -> None:
-        """Accepts bytes of a flush, a compaction or write-back, to be written in the background."""
+        """Accepts bytes of a flush, a compaction or write-back, to be written in the background.
+
+        They are gathered to whole I/Os, as the writers of such files do, however small the slices
+        are in which they come.
+        """
         self.written_bytes += size_bytes
         self.background_bytes += size_bytes
-        self.ios += ceil_div(size_bytes, self._io_bytes)
-        self._budget.add_background(now_ns, size_bytes)
+        self._gathered_bytes += size_bytes
+        if self._gathered_bytes >= self._io_bytes:
+            ios, self._gathered_bytes = divmod(self._gathered_bytes, self._io_bytes)
+            self.ios += ios
+            self._budget.add_background(now_ns, ios * self._io_bytes)

@@ -45,6 +45,16 @@ class Link:
         left_ns = self._port.reserve(now_ns, int(size_bytes * self._ns_per_byte))
         return left_ns + self._round_trip.draw() // 2
 
+    def round_trip(self, now_ns: int, size_bytes: int) -> int:
+        """Returns when the answer to a message sent now will be back, in nanoseconds.
+
+        Both ways are counted on this link; for a receiver that answers at once.
+        """
+        self.messages += 2
+        self.bytes += 2 * size_bytes
+        left_ns = self._port.reserve(now_ns, int(size_bytes * self._ns_per_byte))
+        return left_ns + self._round_trip.draw()
+
     def send_ordered(self, now_ns: int, size_bytes: int) -> int:
         """As ``send``, but not before an earlier ordered message of this link."""
         arrival_ns = self.send(now_ns, size_bytes)

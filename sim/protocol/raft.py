@@ -17,7 +17,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from sim.protocol.quorum import committed_index
-from sim.protocol.raft_log import Entry, RaftLog
+from sim.protocol.raft_log import NO_ENTRIES, Entry, RaftLog
 
 _COMPACT_EVERY = 64
 """Applied entries that gather before the log forgets them (TiKV's raft-log-gc-threshold is 50)."""
@@ -69,22 +69,37 @@ class AppendResponse:
         self.reject = reject
 
 
+NO_APPENDS: list[tuple[int, Append]] = []
+"""Stands for "nothing to send"; never filled."""
+
+
 class Ready:
     """What one visit to a replica asks its driver to do, in the order of the fields."""
 
     __slots__ = ("appends", "committed", "entries", "last_index", "response")
 
-    def __init__(self) -> None:
-        self.appends: list[tuple[int, Append]] = []
+    def __init__(
+        self,
+        appends: list[tuple[int, Append]],
+        entries: list[Entry],
+        last_index: int,
+        response: AppendResponse | None,
+        committed: list[Entry],
+    ) -> None:
+        self.appends = appends
         """(store, message) that may be sent before anything is persisted."""
-        self.entries: list[Entry] = []
+        self.entries = entries
         """Entries to persist."""
-        self.last_index = 0
-        """Index to report by ``on_persisted`` once ``entries`` are durable."""
-        self.response: AppendResponse | None = None
+        self.last_index = last_index
+        """Index to report by ``on_persisted`` once ``entries`` are durable; 0: nothing to persist."""
+        self.response = response
         """To be sent to the leader after ``entries`` are durable."""
-        self.committed: list[Entry] = []
+        self.committed = committed
         """Entries to apply."""
+
+
+NOTHING_READY = Ready(NO_APPENDS, NO_ENTRIES, 0, None, NO_ENTRIES)
+"""What most answers of followers lead to: a majority had agreed before."""
 
 
 class RaftPeer:
@@ -93,6 +108,7 @@ class RaftPeer:
     __slots__ = (
         "_answer",
         "_stable_to",
+        "_unsent",
         "inflight",
         "leader",
         "log",
@@ -129,6 +145,8 @@ class RaftPeer:
         self.next_index = dict.fromkeys(voters, start + 1)
         self.inflight = dict.fromkeys(voters, 0)
         self._stable_to = start
+        self._unsent = start + 1
+        """No follower needs to be sent anything below this index."""
         self._answer: AppendResponse | None = None
 
     def propose(self, payload: object, size_bytes: int) -> Entry:
@@ -162,9 +180,11 @@ class RaftPeer:
         if message.term < self.term or self.role is not Role.LEADER:
             return
         store = message.store
-        self.inflight[store] = max(0, self.inflight[store] - 1)
+        if self.inflight[store]:
+            self.inflight[store] -= 1
         if message.reject:
             self.next_index[store] = max(message.index + 1, self.log.first_index)
+            self._unsent = min(self._unsent, self.next_index[store])
             self.inflight[store] = 0
             return
         if message.index > self.matched[store]:
@@ -174,8 +194,8 @@ class RaftPeer:
     def on_persisted(self, index: int) -> None:
         """Notes that the entries up to ``index`` are durable on this replica."""
         log = self.log
-        index = min(index, log.last_index)
         if index > log.persisted:
+            assert index <= log.last_index, f"{index} is persisted but not in the log"
             log.persisted = index
             if self.role is Role.LEADER:
                 self.matched[self.store] = index
@@ -183,20 +203,23 @@ class RaftPeer:
 
     def ready(self) -> Ready:
         """Returns what has to be done since the last call; answers are handed out once."""
-        ready = Ready()
         log = self.log
         last = log.first_index + len(log.entries) - 1
+        entries = NO_ENTRIES
+        appends = NO_APPENDS
+        persist_to = 0
+        answer, self._answer = self._answer, None
         if last > self._stable_to:
-            ready.entries = log.entries[self._stable_to + 1 - log.first_index :]
-            self._stable_to = last
-            ready.last_index = last
-        if self.role is Role.LEADER:
-            self._collect_appends(ready, last)
-        else:
-            ready.response = self._answer
-            self._answer = None
-        ready.committed = self.take_committed()
-        return ready
+            entries = log.entries[self._stable_to + 1 - log.first_index :]
+            self._stable_to = persist_to = last
+        if self.role is Role.LEADER and last >= self._unsent:
+            appends = self._collect_appends(last)
+        committed = NO_ENTRIES
+        if log.committed > log.applying:
+            committed = self.take_committed()
+        if not persist_to and answer is None and not committed and not appends:
+            return NOTHING_READY
+        return Ready(appends, entries, persist_to, answer, committed)
 
     def take_committed(self) -> list[Entry]:
         """Returns entries that became applicable, and compacts the log now and then."""
@@ -213,13 +236,16 @@ class RaftPeer:
             self.region_id, self.term, index, self.log.term_of(index), [], self.log.committed
         )
 
-    def _collect_appends(self, ready: Ready, last: int) -> None:
+    def _collect_appends(self, last: int) -> list[tuple[int, Append]]:
         log = self.log
+        appends = []
+        unsent = last + 1
         for store in self.voters:
             next_index = self.next_index[store]
             if store == self.store or next_index > last:
                 continue
             if self.inflight[store] >= self.max_inflight:
+                unsent = min(unsent, next_index)
                 continue
             prev = next_index - 1
             message = Append(
@@ -230,13 +256,17 @@ class RaftPeer:
                 log.entries[next_index - log.first_index :],
                 log.committed,
             )
-            ready.appends.append((store, message))
+            appends.append((store, message))
             self.next_index[store] = last + 1
             self.inflight[store] += 1
+        self._unsent = unsent
+        return appends
 
     def _advance_commit(self) -> None:
-        index = committed_index(self.matched.values())
         log = self.log
+        if log.committed == log.first_index + len(log.entries) - 1:
+            return
+        index = committed_index(self.matched.values())
         if index > log.committed and log.term_of(index) == self.term:
             log.committed = index
 

@@ -28,6 +28,10 @@ class Entry:
         self.committed_ns = 0
 
 
+NO_ENTRIES: list[Entry] = []
+"""Stands for "nothing to do"; never filled."""
+
+
 class RaftLog:
     """Entries ``first_index .. last_index`` and the three marks."""
 
@@ -69,33 +73,40 @@ class RaftLog:
         Returns:
             Whether the log holds (``prev_index``, ``prev_term``); nothing changes when not.
         """
-        if prev_index > self.last_index:
+        last = self.first_index + len(self.entries) - 1
+        if prev_index > last:
             return False
         if prev_index >= self.first_index - 1 and self.term_of(prev_index) != prev_term:
             return False
+        if prev_index == last:
+            self.entries += entries
+            return True
         for entry in entries:
-            if entry.index <= self.last_index:
+            if entry.index <= last:
                 if entry.index < self.first_index or self.term_of(entry.index) == entry.term:
                     continue
                 self._truncate_from(entry.index)
+                last = entry.index - 1
             self.entries.append(entry)
+            last += 1
         return True
 
     def commit_to(self, index: int) -> None:
         """Moves the commit mark forward, never back and never past the log's end."""
-        index = min(index, self.last_index)
         if index > self.committed:
-            self.committed = index
+            self.committed = min(index, self.last_index)
 
     def take_committed(self) -> list[Entry]:
         """Returns the entries that may be applied now and were not handed out before."""
-        until = min(self.committed, self.persisted)
-        if until <= self.applying:
-            return []
+        until = self.committed
+        if until > self.persisted:
+            until = self.persisted
+        applying = self.applying
+        if until <= applying:
+            return NO_ENTRIES
         offset = self.first_index
-        ready = self.entries[self.applying + 1 - offset : until + 1 - offset]
         self.applying = until
-        return ready
+        return self.entries[applying + 1 - offset : until + 1 - offset]
 
     def compact_to(self, index: int) -> None:
         """Forgets the entries up to ``index``, which every replica must have applied."""
