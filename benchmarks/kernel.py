@@ -1,0 +1,70 @@
+"""The engine's figure: CPU time of the naive Model M over that of the lean one, with equal hashes.
+
+A machine's speed swings between minutes, so lean and naive take turns and only a ratio of
+neighbours counts: each naive run is compared with the lean runs just before and after it. The
+median of the ratios is the figure. Time is that of this thread: numpy's threads spin for nobody.
+
+Run it with ``python -m benchmarks.kernel``.
+"""
+
+from collections.abc import Callable
+from statistics import median
+from time import thread_time
+
+from benchmarks import kernel_lean, kernel_naive
+from benchmarks.kernel_model import TICKS_PER_S, Outcome
+
+Run = Callable[[str, int, int], Outcome]
+
+_LEAN_REPEATS = 4
+"""Lean runs on each side of a naive one, so that both take seconds rather than milliseconds."""
+
+
+def measure_kernel(
+    *, mode: str = "pipelined", simulated_s: float = 0.75, rounds: int = 3, seed: int = 1
+) -> dict[str, float | bool]:
+    """Plays Model M both ways and compares.
+
+    Args:
+        mode: how locks are replicated: in_memory, pipelined (TiKV's default) or sync.
+        simulated_s: simulated seconds of each run; the naive one needs about eight times as much.
+        rounds: naive runs.
+        seed: of the random streams.
+
+    Returns:
+        ``kernel_speedup``, ``kernel_hash_equal``, ``events_per_txn`` and ``txn_per_cpu_s`` (both of
+        the lean side), ``naive_events_per_txn``, ``naive_txn_per_cpu_s``.
+    """
+    until = int(simulated_s * TICKS_PER_S)
+    naive_s, lean_s, ratios = [], [], []
+    lean, before_s = _timed(kernel_lean.run, mode, seed, until, repeats=_LEAN_REPEATS)
+    naive = lean
+    for _ in range(rounds):
+        naive, between_s = _timed(kernel_naive.run, mode, seed, until, repeats=1)
+        _, after_s = _timed(kernel_lean.run, mode, seed, until, repeats=_LEAN_REPEATS)
+        ratios.append(2 * between_s / (before_s + after_s))
+        naive_s.append(between_s)
+        lean_s.append(after_s)
+        before_s = after_s
+    return {
+        "kernel_speedup": median(ratios),
+        "kernel_hash_equal": naive.digest() == lean.digest(),
+        "events_per_txn": lean.events / lean.transactions,
+        "txn_per_cpu_s": lean.transactions / median(lean_s),
+        "naive_events_per_txn": naive.events / naive.transactions,
+        "naive_txn_per_cpu_s": naive.transactions / median(naive_s),
+    }
+
+
+def _timed(run: Run, mode: str, seed: int, until: int, *, repeats: int) -> tuple[Outcome, float]:
+    """Returns the outcome and the CPU seconds of one run, averaged over ``repeats``."""
+    began_s = thread_time()
+    outcome = run(mode, seed, until)
+    for _ in range(repeats - 1):
+        run(mode, seed, until)
+    return outcome, (thread_time() - began_s) / repeats
+
+
+if __name__ == "__main__":
+    for name, value in measure_kernel().items():
+        print(f"{name:22} {value if isinstance(value, bool) else format(value, '.1f')}")

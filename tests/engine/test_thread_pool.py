@@ -1,0 +1,42 @@
+"""A pool runs its jobs in order, and shares its node's cores with other pools."""
+
+from sim.engine import Cores, LeanEnv, ThreadPool
+
+
+def finishes(pool: ThreadPool, env: LeanEnv, services: list[int]) -> list[tuple[int, int]]:
+    log: list[tuple[int, int]] = []
+    for number, service in enumerate(services):
+        pool.submit(service, lambda job: log.append((env.now_ns, job)), number)
+    env.run_until(env.now_ns + 10**6)
+    return log
+
+
+def test_jobs_wait_for_a_thread_in_order() -> None:
+    env = LeanEnv()
+    pool = ThreadPool(env, Cores(8), 2, "scheduler")
+    assert finishes(pool, env, [30, 10, 20, 5]) == [(10, 1), (30, 0), (30, 2), (35, 3)]
+    assert (pool.busy_ns, pool.queue_len, env.events) == (65, 0, 4)
+
+
+def test_a_waiting_job_is_counted() -> None:
+    env = LeanEnv()
+    pool = ThreadPool(env, Cores(8), 1, "apply")
+    for _ in range(3):
+        pool.submit(10, print, None)
+    assert pool.queue_len == 2
+
+
+def test_more_threads_than_cores_run_slower() -> None:
+    env = LeanEnv()
+    cores = Cores(2)
+    crowd = ThreadPool(env, cores, 4, "apply")
+    other = ThreadPool(env, cores, 1, "store")
+    assert cores.stretched(100) == 100
+    for _ in range(3):
+        crowd.submit(100, lambda _: None, None)
+    # Two cores, four threads: each gets half a core.
+    assert cores.stretched(100) == 200
+    assert finishes(other, env, [100]) == [(200, 0)]
+    assert cores.running == 0
+    assert cores.busy_ns == 400
+    assert crowd.busy_ns == 100 + 100 + 150
