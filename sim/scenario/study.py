@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import Any, Final
 
@@ -24,7 +24,12 @@ MODEL_VERSION: Final = "1"
 
 Point = Mapping[str, Any]
 
-_SELECTORS: Final = ("tikv.behaviour", "hardware.profile", "hardware.disk", "hardware.network")
+_SELECTORS: Final = frozenset({
+    "hardware", "hardware.disk", "hardware.disk.raft", "hardware.disk.kv", "hardware.network",
+    "hardware.profile", "hardware.disk.raft.profile", "hardware.disk.kv.profile",
+    "hardware.network.profile", "hardware.store_cores", "hardware.store_memory", "tikv",
+    "tikv.behaviour", "tikv.pessimistic-txn.pipelined", "workload", "workload.kind",
+})  # fmt: skip
 """Keys that decide what other keys default to."""
 
 
@@ -65,12 +70,12 @@ class Study:
         text = yaml.dump(
             self._document(), Dumper=_Dumper, sort_keys=False, width=96, allow_unicode=True
         )
-        return f"# The study {self.name}, all defaults filled in. Made by Pessim {MODEL_VERSION}.\n{text}"
+        return f"# The study {self.name} as it was run, made by Pessim.\n{text}"
 
     def _document(self) -> Document:
         axes = list(self.points[0])
-        if any(_touches(key, selector) for key in axes for selector in _SELECTORS):
-            # Defaults of other keys follow the swept one, so they must stay open.
+        if not _SELECTORS.isdisjoint(axes):
+            # Defaults of other keys follow a swept one, so they must stay open.
             return {"about": self.about} | self.said
         documents = {name: document_of(variant) for name, variant in self.variants.items()}
         base = next(iter(documents.values()))
@@ -89,17 +94,8 @@ def point_key(point: Point) -> str:
     return _canonical(dict(point))
 
 
-def with_seed(scenario: Scenario, seed: int) -> Scenario:
-    """Returns the scenario with another seed."""
-    return replace(scenario, run=replace(scenario.run, seed=seed))
-
-
 def _canonical(content: Any) -> str:
     return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
-def _touches(key: str, selector: str) -> bool:
-    return f"{key}.".startswith(f"{selector}.") or f"{selector}.".startswith(f"{key}.")
 
 
 def _in_order(values: Any) -> list[Any]:
