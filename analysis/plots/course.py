@@ -42,6 +42,7 @@ def over_time(
     _shade_warmup(figure, units, window_s)
     latency.set_ylabel("mean lock latency (ms)")
     rate.set_ylabel("transactions (1/s)")
+    rate.yaxis.set_major_formatter("{x:,.0f}")
     rate.set_xlabel("simulated time (s)")
     for axes in (latency, rate):
         axes.set_ylim(bottom=0)
@@ -58,7 +59,7 @@ def group_windows(windows: int) -> int:
 
 def line_width(place: int, lines: int) -> float:
     """Returns widths that get thinner, so that curves which coincide are all seen."""
-    return 1.4 + 0.9 * (lines - 1 - place)
+    return 1.3 + 0.7 * (lines - 1 - place)
 
 
 def _draw_latency(
@@ -95,5 +96,5 @@ def _shade_warmup(figure: Figure, units: pd.DataFrame, window_s: float) -> None:
     until_s = float(units["warmup_windows"].max()) * window_s
     if until_s > 0:
         for place, axes in enumerate(figure.axes):
-            label = "warm-up, left out (longest of all replications)" if place == 0 else None
+            label = "warm-up (longest cut)" if place == 0 else None
             axes.axvspan(0, until_s, color="#eeeeee", zorder=0, label=label)

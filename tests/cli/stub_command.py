@@ -1,0 +1,20 @@
+"""``run_sim.py`` with the stub's study in place of a scenario file, for tests that need a process."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import sim.scenario
+from analysis.cli.app import main
+from tests.stub_model import StubRun, StubStudy
+
+
+def load_stub(*_: Any, **__: Any) -> StubStudy:
+    """Returns a study of six units, whatever the file."""
+    return StubStudy(run=StubRun(measure_ns=300_000_000, replications=2))
+
+
+if __name__ == "__main__":
+    vars(sim.scenario)["load_study"] = load_stub
+    sys.exit(main())

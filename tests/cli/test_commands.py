@@ -1,0 +1,110 @@
+"""Commands as a user meets them: exit status, one message a mistake, no traceback."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from analysis.cli.app import main, with_default_command
+from analysis.cli.console import output
+from analysis.cli.exit_status import ExitStatus
+from analysis.cli.progress import LineProgress, remaining_text
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run_sim(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(ROOT / "run_sim.py"), *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([], ["--help"]),
+        (["a.yaml", "--seed", "2"], ["run", "a.yaml", "--seed", "2"]),
+        (["check", "a.yaml"], ["check", "a.yaml"]),
+        (["--help"], ["--help"]),
+    ],
+)
+def test_a_bare_file_means_run(words: list[str], expected: list[str]) -> None:
+    assert with_default_command(words) == expected
+
+
+@pytest.mark.parametrize(
+    "command", ["run", "check", "schema", "scenarios", "status", "report", "bench"]
+)
+def test_every_command_has_help_with_an_example(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command, "--help"]) == ExitStatus.FINE
+    assert f"Example: run_sim.py {command}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["run"], "Missing argument 'FILE'"),
+        (["run", "a.yaml", "--sed", "3"], "No such option: --sed"),
+        (["run", "a.yaml", "--replications", "0"], "'--replications'"),
+        (["run", "a.yaml", "--seed", "one"], "'--seed'"),
+    ],
+)
+def test_a_wrong_command_line_is_one_message(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == ExitStatus.BAD_INPUT
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 1
+    assert message in said[0]
+
+
+def test_a_folder_that_is_no_study_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for command in ("status", "report"):
+        assert main([command, str(tmp_path)]) == ExitStatus.BAD_INPUT
+        assert "is no study folder" in capsys.readouterr().err
+
+
+def test_plain_output_has_no_escapes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    console = output()
+    assert (console.width, console.color_system) == (100, None)
+
+
+def test_time_left_is_told_from_finished_units() -> None:
+    assert remaining_text(0, 10, 5.0) == ""
+    assert remaining_text(2, 10, 30.0) == "2:00"
+    assert remaining_text(10, 10, 30.0) == ""
+
+
+def test_progress_is_plain_lines_elsewhere(capsys: pytest.CaptureFixture[str]) -> None:
+    with LineProgress(output(), 3) as progress:
+        for finished in (0, 1, 3, 3):
+            progress.update(finished)
+    assert capsys.readouterr().out == "units: 3 of 3 in 0 s\n"
+
+
+@pytest.mark.slow
+def test_a_missing_file_ends_at_once_and_leaves_no_jvm() -> None:
+    result = run_sim("no/such/file.yaml")
+    assert result.returncode == ExitStatus.BAD_INPUT
+    assert "no/such/file.yaml" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.slow
+def test_an_unwritable_folder_is_one_message(tmp_path: Path) -> None:
+    in_the_way = tmp_path / "file"
+    in_the_way.write_text("")
+    scenario = ROOT / "scenarios" / "quickstart.yaml"
+    result = run_sim(str(scenario), "--out", str(in_the_way / "study"))
+    assert result.returncode == ExitStatus.BAD_INPUT
+    assert "cannot be written" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert os.environ.get("NO_COLOR") is not None or "\x1b" not in result.stderr
