@@ -167,15 +167,15 @@ class Sampler:
         if not self._units:
             if not self._mean_ns:
                 raise ValueError("a distribution of mean 0 cannot be scaled; use Constant(1)")
-            self._units = (self._next() / self._mean_ns).tolist()
+            self._units = (self._next()[::-1] / self._mean_ns).tolist()
         return int(mean_ns * self._units.pop())
 
     def block(self) -> list[int]:
-        """Returns the next durations in nanoseconds, to be used from the end of the list.
+        """Returns the next durations in nanoseconds, the first at the end, ready to be popped.
 
         For hot code that keeps them itself; draws that ``draw`` holds back are not among them.
         """
-        block: list[int] = np.rint(self._next()).astype(np.int64).tolist()
+        block: list[int] = np.rint(self._next()[::-1]).astype(np.int64).tolist()
         return block
 
     def _next(self) -> _Floats:

@@ -6,7 +6,7 @@ one owner: asking for it twice is refused. Within a stream every kind of draw (u
 normal) has a generator of its own, so an extra draw of one kind leaves the others as they were.
 
 This is the only module that makes generators. A scalar numpy draw costs over 1 us, so numbers are
-drawn in blocks, and a block is handed out from its end.
+drawn in blocks.
 """
 
 from hashlib import blake2b
@@ -49,29 +49,41 @@ class Streams:
 class Stream:
     """An endless sequence of random numbers that belongs to one component and purpose."""
 
-    __slots__ = ("_exponentials", "_generators", "_key", "_uniforms")
+    __slots__ = ("_exponentials", "_generators", "_key", "_size", "_uniforms")
 
     def __init__(self, key: str) -> None:
         self._key = key
         self._generators: dict[str, np.random.Generator] = {}
-        self._uniforms = _Block(self, "uniform")
-        self._exponentials = _Block(self, "exponential")
+        self._size = _FIRST_BLOCK
+        self._uniforms: list[float] = []
+        self._exponentials: list[float] = []
 
     def random(self) -> float:
         """Returns a uniform number in [0, 1)."""
-        draws = self._uniforms.draws
-        return draws.pop() if draws else self._uniforms.next()
+        draws = self._uniforms
+        if not draws:
+            self._fill(draws, "uniform")
+        return draws.pop()
 
     def randint(self, lo: int, hi: int) -> int:
         """Returns a whole number between ``lo`` and ``hi``, both included, each equally likely."""
-        draws = self._uniforms.draws
-        uniform = draws.pop() if draws else self._uniforms.next()
-        return lo + int(uniform * (hi - lo + 1))
+        draws = self._uniforms
+        if not draws:
+            self._fill(draws, "uniform")
+        return lo + int(draws.pop() * (hi - lo + 1))
 
     def exponential(self, mean_ns: float) -> int:
         """Returns an exponential time of the given mean, rounded down to nanoseconds."""
-        draws = self._exponentials.draws
-        return int(mean_ns * (draws.pop() if draws else self._exponentials.next()))
+        draws = self._exponentials
+        if not draws:
+            self._fill(draws, "exponential")
+        return int(mean_ns * draws.pop())
+
+    def _fill(self, draws: list[float], kind: Kind) -> None:
+        # Turned round, so that draws are used in the order in which they were made: then the size
+        # of blocks, which grow since most streams are used little, cannot be noticed.
+        draws.extend(self.block_of(kind, self._size)[::-1].tolist())
+        self._size = min(2 * self._size, _LARGEST_BLOCK)
 
     def block_of(self, kind: Kind, count: int) -> "np.ndarray[Any, np.dtype[np.float64]]":
         """Returns the next ``count`` standard draws of a kind, shape (count,).
@@ -92,24 +104,6 @@ class Stream:
         if kind == "exponential":
             return generator.standard_exponential(count)
         return generator.standard_normal(count)
-
-
-class _Block:
-    """Draws made ahead, of one kind; the blocks grow, since most streams are used little."""
-
-    __slots__ = ("_kind", "_size", "_stream", "draws")
-
-    def __init__(self, stream: Stream, kind: Kind) -> None:
-        self._stream = stream
-        self._kind: Kind = kind
-        self._size = _FIRST_BLOCK
-        self.draws: list[float] = []
-
-    def next(self) -> float:
-        """Makes the next block and returns its first draw."""
-        self.draws.extend(self._stream.block_of(self._kind, self._size).tolist())
-        self._size = min(2 * self._size, _LARGEST_BLOCK)
-        return self.draws.pop()
 
 
 class _Digest(ISeedSequence):

@@ -47,15 +47,23 @@ class DeviceBudget:
     def reserve(self, now_ns: int, size_bytes: int, ios: int) -> int:
         """Returns when a write that comes now will have been served, in nanoseconds."""
         if self._backlog_bytes:
-            self._catch_up(now_ns)
-            if self.free_ns > now_ns and not self._background_was_last:
-                self._serve_background(self._io_bytes)
-            self._background_was_last = False
-        service_ns = int(max(size_bytes * self._ns_per_byte, ios * self._ns_per_io))
-        free_ns = self.free_ns
+            self._take_turns(now_ns)
+        service_ns = int(size_bytes * self._ns_per_byte)
+        if ios * self._ns_per_io > service_ns:
+            service_ns = int(ios * self._ns_per_io)
+        served_ns = self.free_ns
+        if now_ns > served_ns:
+            served_ns = now_ns
+        self.free_ns = served_ns = served_ns + service_ns
         self.busy_ns += service_ns
-        self.free_ns = served_ns = max(now_ns, free_ns) + service_ns
         return served_ns
+
+    def _take_turns(self, now_ns: int) -> None:
+        """Lets the background have what it gets before a write that comes now."""
+        self._catch_up(now_ns)
+        if self.free_ns > now_ns and not self._background_was_last:
+            self._serve_background(self._io_bytes)
+        self._background_was_last = False
 
     def add_background(self, now_ns: int, size_bytes: int) -> None:
         """Puts bytes into the backlog."""
@@ -129,15 +137,22 @@ class TokenBudget:
     def reserve(self, now_ns: int, size_bytes: int, ios: int) -> int:
         """Returns when the last I/O of a write that comes now is let in, in nanoseconds."""
         if self._backlog_bytes:
-            self._catch_up(now_ns)
-            if self._admitted_ns() > now_ns and not self._background_was_last:
-                self._take(now_ns, *self._next_background(1))
-            self._background_was_last = False
-        last_bytes = min(size_bytes, self._io_bytes)
-        self._take(now_ns, size_bytes - last_bytes, ios - 1)
+            self._take_turns(now_ns)
+        if ios > 1:
+            # Those before the last are let in first; only the last one's entry is asked for.
+            before_bytes = (ios - 1) * self._io_bytes
+            self._take(now_ns, before_bytes, ios - 1)
+            size_bytes -= before_bytes
         admitted_ns = self._admitted_ns()
-        self._take(now_ns, last_bytes, 1)
-        return max(admitted_ns, now_ns)
+        self._take(now_ns, size_bytes, 1)
+        return admitted_ns if admitted_ns > now_ns else now_ns  # noqa: FURB136
+
+    def _take_turns(self, now_ns: int) -> None:
+        """Lets the background have what it gets before a write that comes now."""
+        self._catch_up(now_ns)
+        if self._admitted_ns() > now_ns and not self._background_was_last:
+            self._take(now_ns, *self._next_background(1))
+        self._background_was_last = False
 
     def add_background(self, now_ns: int, size_bytes: int) -> None:
         """Puts bytes into the backlog."""

@@ -85,13 +85,14 @@ class Disk:
 
         Several may be in flight; an engine that writes one group at a time waits by itself.
         """
-        ios = ceil_div(size_bytes, self._io_bytes) or 1
+        ios = 1 if size_bytes <= self._io_bytes else ceil_div(size_bytes, self._io_bytes)
         self.written_bytes += size_bytes
         self.ios += ios
         self.fsyncs += 1
         served_ns = self._budget.reserve(now_ns, size_bytes, ios)
         # The drawn latency was measured with one page, so it has that page's transfer in it.
-        return max(served_ns, served_ns - self._page_ns + self._append.draw())
+        more_ns = self._append.draw() - self._page_ns
+        return served_ns + more_ns if more_ns > 0 else served_ns
 
     def background_write(self, now_ns: int, size_bytes: int) -> None:
         """Accepts bytes of a flush, a compaction or write-back, to be written in the background.

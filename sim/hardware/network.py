@@ -26,11 +26,12 @@ class NetworkSpec:
 class Link:
     """One direction between two nodes."""
 
-    __slots__ = ("_last_ns", "_ns_per_byte", "_port", "_round_trip", "bytes", "messages")
+    __slots__ = ("_draws", "_last_ns", "_ns_per_byte", "_port", "_round_trip", "bytes", "messages")
 
     def __init__(self, port: FifoServer, round_trip: Sampler, bandwidth_bytes_per_s: int) -> None:
         self._port = port
         self._round_trip = round_trip
+        self._draws: list[int] = []
         self._ns_per_byte = NS_PER_S / bandwidth_bytes_per_s
         self._last_ns = 0
         self.bytes = 0
@@ -42,18 +43,11 @@ class Link:
         """Returns when a message sent now will have arrived, in nanoseconds."""
         self.messages += 1
         self.bytes += size_bytes
+        draws = self._draws
+        if not draws:
+            draws.extend(self._round_trip.block())
         left_ns = self._port.reserve(now_ns, int(size_bytes * self._ns_per_byte))
-        return left_ns + self._round_trip.draw() // 2
-
-    def round_trip(self, now_ns: int, size_bytes: int) -> int:
-        """Returns when the answer to a message sent now will be back, in nanoseconds.
-
-        Both ways are counted on this link; for a receiver that answers at once.
-        """
-        self.messages += 2
-        self.bytes += 2 * size_bytes
-        left_ns = self._port.reserve(now_ns, int(size_bytes * self._ns_per_byte))
-        return left_ns + self._round_trip.draw()
+        return left_ns + (draws.pop() >> 1)
 
     def send_ordered(self, now_ns: int, size_bytes: int) -> int:
         """As ``send``, but not before an earlier ordered message of this link."""

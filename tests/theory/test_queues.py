@@ -57,7 +57,7 @@ def test_a_disk_at_its_iops_is_m_d_1(load: float) -> None:
     disk = Disk(spec, Streams(1, 0).stream("disk"))
     arrivals = poisson_arrivals(load * spec.write_iops)
     waits = [disk.sync_write(t, 4 * KIB) - t - append_ns for t in arrivals]
-    assert_mean(waits, wait_m_d_1(load, NS_PER_S / spec.write_iops))
+    assert_mean(waits, wait_m_d_1(load, NS_PER_S / spec.write_iops), within=0.15)
     assert disk.busy_ns / arrivals[-1] == pytest.approx(load, rel=0.01)
 
 
@@ -122,4 +122,5 @@ def test_a_link_is_m_d_1(load: float) -> None:
     service_ns = KIB * NS_PER_S // spec.bandwidth_bytes_per_s
     fixed_ns = service_ns + 75 * NS_PER_US
     arrivals = poisson_arrivals(load * NS_PER_S / service_ns)
-    assert_mean([link.send(t, KIB) - t - fixed_ns for t in arrivals], wait_m_d_1(load, service_ns))
+    waits = [link.send(t, KIB) - t - fixed_ns for t in arrivals]
+    assert_mean(waits, wait_m_d_1(load, service_ns), within=0.15)
