@@ -7,9 +7,11 @@ checked, then units that are done are found; Spark is waited for only when there
 from __future__ import annotations
 
 import hashlib
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -144,9 +146,17 @@ def _run_missing(
     spark = starter.session()
     from analysis.pipeline.run_units import run_units
 
+    threading.Thread(target=_import_reporting, name="imports", daemon=True).start()
     with unit_progress(told, len(missing)) as progress:
         outcomes: list[UnitOutcome] = run_units(spark, job, missing, progress.update)
     return {outcome.unit_hash: outcome.error for outcome in outcomes if outcome.error}
+
+
+def _import_reporting() -> None:
+    """Imports what the report needs (2 s) while the driver waits for units anyway."""
+    import_module("analysis.plots.study_plots")
+    import_module("analysis.report.study_summary")
+    import_module("analysis.pipeline.plot_tables")
 
 
 def _tell_failures(told: Console, failed: dict[str, str], names: dict[str, str]) -> None:

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from analysis.plots.style import heading, new_figure
+from analysis.plots.style import heading, legend_above, new_figure
 from sim.record.histogram import BASE, ZERO_BUCKET
 
 NS_PER_MS = 1e6
@@ -34,11 +34,13 @@ def latency_ccdf(table: pd.DataFrame, colours: Mapping[str, str], subtitle: str)
             axes.plot(latency_ms, share, color=colour, label=variant, linewidth=1.8)
     axes.set(xscale="log", yscale="log", xlabel="lock latency (ms)")
     axes.set_ylabel("share of lock requests that take longer")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g} %"))
     axes.set_ylim(top=1.15)
     _mark_quantiles(axes)
-    axes.legend(loc="lower left")
+    legend_above(axes, len(colours))
     heading(figure, "Lock latency, as TiDB sees it", subtitle)
     return figure
 
@@ -62,6 +64,6 @@ def _mark_quantiles(axes: Axes) -> None:
         if share > lowest:
             axes.axhline(share, color="#888888", linewidth=0.8, linestyle=":")
             axes.annotate(
-                name, (1.0, share), xycoords=("axes fraction", "data"), xytext=(-2, 2),
-                textcoords="offset points", ha="right", fontsize=8, color="#555555",
+                name, (0.0, share), xycoords=("axes fraction", "data"), xytext=(4, 2),
+                textcoords="offset points", ha="left", fontsize=8, color="#555555",
             )  # fmt: skip

@@ -13,6 +13,9 @@ from analysis.plots.style import heading, ink_on, new_figure, part_colours, vari
 
 PLACES = ("raft_log", "kv_wal", "flush", "compaction")
 CAUSES = ("lock", "prewrite", "commit", "rollback", "heartbeat", "migration", "admin")
+WAY = ("request", "scheduler", "latch", "propose", "replicate", "apply", "reply")
+"""Stations in the order in which a lock request passes them; others come after."""
+
 LEAST_SHARE = 0.002
 MIB = 1024.0 * 1024.0
 
@@ -46,11 +49,15 @@ def lock_stations(rows: pd.DataFrame, variants: Sequence[str], subtitle: str) ->
     figure = new_figure(9.0, 2.1 + 0.42 * len(variants))
     axes = figure.add_subplot()
     total = rows.groupby("class")["value"].sum()
-    stations = [name for name in dict.fromkeys(rows["class"]) if total[name] > 0]
+    stations = sorted((name for name in total.index if total[name] > 0), key=_way)
     _draw_stacks(axes, rows, variants, stations, scale=1.0)
     axes.set_xlabel("mean lock latency (ms), by the station at which it is spent")
     heading(figure, "Where a lock request's time goes", subtitle)
     return figure
+
+
+def _way(station: str) -> tuple[int, str]:
+    return (WAY.index(station) if station in WAY else len(WAY), station)
 
 
 def _draw_stacks(
@@ -70,7 +77,7 @@ def _draw_stacks(
     _name_variants(axes, variants)
     axes.grid(visible=False, axis="y")
     axes.set_xlim(0, largest * 1.12 if largest else 1.0)
-    _write_totals(axes, place, start)
+    _write_totals(axes, place, table.sum().to_numpy())
     axes.legend(
         loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, handlelength=1.0,
         columnspacing=1.0, fontsize=8.5,

@@ -15,13 +15,33 @@ Row = Mapping[str, Any]
 class Claim(Protocol):
     """One entry of ``expect``."""
 
-    metric: str
-    stat: str
-    class_: str
-    variant: str
-    against: str | None
-    below: float | None
-    above: float | None
+    @property
+    def metric(self) -> str:
+        """Name in ``summary.json``."""
+
+    @property
+    def stat(self) -> str:
+        """``mean``, ``p99`` and the like."""
+
+    @property
+    def class_(self) -> str:
+        """``all``, or one class."""
+
+    @property
+    def variant(self) -> str:
+        """Whose number it is."""
+
+    @property
+    def against(self) -> str | None:
+        """The variant to divide by; None: the number itself is judged."""
+
+    @property
+    def below(self) -> float | None:
+        """Bound of the interval's upper end."""
+
+    @property
+    def above(self) -> float | None:
+        """Bound of the interval's lower end."""
 
 
 def judge(claims: Sequence[Claim], summary: Mapping[str, Sequence[Row]]) -> list[dict[str, Any]]:

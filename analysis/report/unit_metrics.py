@@ -118,9 +118,14 @@ def _busy(counters: dict[str, pd.DataFrame]) -> list[pd.DataFrame]:
     busy = _with_station_sums(counters["busy_ns"])
     capacity = _with_station_sums(counters["capacity_ns"]).reindex(columns=busy.columns)
     share = busy / capacity.where(capacity > 0)
-    disks = [name for name in share.columns if "disk" in str(name)]
-    cpus = [name for name in share.columns if "disk" not in str(name)]
+    disks = [name for name in share.columns if _is_disk(str(name))]
+    cpus = [name for name in share.columns if not _is_disk(str(name))]
     return [_tall(share[disks], "disk_busy", ""), _tall(share[cpus], "cpu_busy", "")]
+
+
+def _is_disk(station: str) -> bool:
+    """Whether a station waits for a device: a disk, or the one writer of a log."""
+    return any(word in station for word in ("disk", "raft_log", "kv_wal"))
 
 
 def _with_station_sums(by_station: pd.DataFrame) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""``run_sim.py`` with the stub's study in place of a scenario file, for tests that need a process."""
+"""``run_sim.py`` with the stub's study in place of a file, for tests that need a process."""
 
 from __future__ import annotations
 
