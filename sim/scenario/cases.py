@@ -15,10 +15,10 @@ from typing import Any
 from sim.scenario.fields import NAME_PATTERN
 from sim.scenario.overrides import check_key
 from sim.scenario.problems import Problem, shown, suggestion
-from sim.scenario.resolved import Expectation
+from sim.scenario.resolved import Expectation, Scenario
 from sim.scenario.schema.study import METRICS, ExpectSection, SweepSection
-from sim.scenario.tree import Node
-from sim.scenario.validation import validated
+from sim.scenario.tree import Node, Path, dotted
+from sim.scenario.validation import LATER, unknown_key, validated
 
 Overrides = dict[str, Node]
 
@@ -77,8 +77,12 @@ def points_of(
     if node is None or node.value is None:
         return [{}]
     before = len(problems)
-    section = validated(tree, ("sweep",), SweepSection, problems)
-    if section is None:
+    problems += [
+        unknown_key(key, child, ("sweep",), ["grid"])
+        for key, child in node.entries.items()
+        if ("sweep", key) in LATER
+    ]
+    if len(problems) > before or validated(tree, ("sweep",), SweepSection, problems) is None:
         return [{}]
     axes = {
         key: _axis(key, axis, variants, problems)
@@ -120,6 +124,23 @@ def _overlap(key: str, other: str) -> bool:
     return f"{key}.".startswith(f"{other}.") or f"{other}.".startswith(f"{key}.")
 
 
+def check_differences(
+    tree: Node, scenarios: Mapping[tuple[str, str], Scenario], problems: list[Problem]
+) -> None:
+    """Refuses two cases that are the same simulation: there is nothing to compare."""
+    seen: dict[str, tuple[str, str]] = {}
+    for (point, variant), scenario in scenarios.items():
+        first_point, first = seen.setdefault(repr(scenario), (point, variant))
+        if (first_point, first) == (point, variant):
+            continue
+        path: Path = ("sweep",) if first == variant else ("compare", variant)
+        node = tree.find(path) or tree
+        same = f"point {first_point}" if first == variant else f"variant {first}"
+        message = f"the same simulation as {same}; change a value or remove one of the two"
+        problems.append(Problem(node.key_mark, dotted(path), message))
+        return
+
+
 def expectations_of(
     tree: Node, variants: Sequence[str], points: Sequence[Overrides], problems: list[Problem]
 ) -> tuple[Expectation, ...]:
@@ -144,24 +165,40 @@ def expectations_of(
 def _check_claim(
     section: ExpectSection, node: Node, path: str, variants: Sequence[str], problems: list[Problem]
 ) -> None:
-    def complain(key: str, message: str) -> None:
-        mark = node.entries[key].mark if key in node.entries else node.mark
-        problems.append(Problem(mark, f"{path}.{key}", message))
+    complaints = {
+        "metric": _metric_complaint(section.metric),
+        "variant": _variant_complaint(section.variant, variants),
+        "against": _against_complaint(section, variants),
+    }
+    for key, message in complaints.items():
+        if message is not None:
+            mark = node.entries[key].mark if key in node.entries else node.mark
+            problems.append(Problem(mark, f"{path}.{key}", message))
 
-    if section.metric not in METRICS:
-        complain("metric", f"no metric {shown(section.metric)}; "
-                           f"{suggestion(section.metric, list(METRICS))}")  # fmt: skip
-    for key, name in (("variant", section.variant), ("against", section.against)):
-        if name is not None and name not in variants:
-            complain(key, f"no variant {shown(name)}; {suggestion(name, variants)}")
-    if section.variant is None and len(variants) > 1:
-        complain("variant", f"missing; write one of {', '.join(variants)}")
-    if section.against is None:
-        return
-    if section.against == section.variant:
-        complain("against", "is the variant itself; name another one or remove it")
-    elif section.against in variants and section.against != variants[0]:
-        complain("against", f"comparisons are with the first variant; write {variants[0]}")
+
+def _metric_complaint(metric: str) -> str | None:
+    if metric in METRICS:
+        return None
+    return f"no metric {shown(metric)}; {suggestion(metric, list(METRICS))}"
+
+
+def _variant_complaint(name: str | None, variants: Sequence[str]) -> str | None:
+    if name is None:
+        return f"missing; write one of {', '.join(variants)}" if len(variants) > 1 else None
+    return None if name in variants else f"no variant {shown(name)}; {suggestion(name, variants)}"
+
+
+def _against_complaint(section: ExpectSection, variants: Sequence[str]) -> str | None:
+    name = section.against
+    if name is None:
+        return None
+    if name not in variants:
+        return _variant_complaint(name, variants)
+    if name == section.variant:
+        return "is the variant itself; name another one or remove it"
+    if name != variants[0]:
+        return f"comparisons are with the first variant; write {variants[0]}"
+    return None
 
 
 def _check_point(
@@ -177,8 +214,9 @@ def _check_point(
     for key, child in at.entries.items():
         values = [point[key].plain() for point in points if key in point]
         if child.plain() not in values:
-            mend = f"use one of {', '.join(shown(value) for value in dict.fromkeys(map(str, values)))}"
-            message = f"no point has {shown(child.value)}; {mend if values else 'sweep this key'}"
+            swept = ", ".join(dict.fromkeys(str(value) for value in values))
+            mend = f"use one of {swept}" if swept else "sweep this key"
+            message = f"no point has {shown(child.value)}; {mend}"
             problems.append(Problem(child.mark, f"{path}.at.{key}", message))
 
 

@@ -10,7 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from sim.scenario.cases import Overrides, expectations_of, points_of, variants_of
+from sim.scenario.cases import (
+    Overrides,
+    check_differences,
+    expectations_of,
+    points_of,
+    variants_of,
+)
 from sim.scenario.inheritance import read_with_bases
 from sim.scenario.overrides import applied, command_line_overrides
 from sim.scenario.problems import Mark, Problem, ScenarioError
@@ -47,10 +53,15 @@ def load_study(
     file_tree = read_with_bases(path, base=None if base is None else Path(str(base.value)))
     tree = applied(file_tree, given)
     problems: list[Problem] = []
-    study = _study(path.stem, tree, given, problems)
+    study = _study(_name_of(path), tree, given, problems)
     if study is None or problems:
         raise ScenarioError(problems)
     return study
+
+
+def _name_of(path: Path) -> str:
+    """Returns a study's name; the copy that lies in a study's folder is called as the folder."""
+    return path.resolve().parent.name if path.name == "scenario.yaml" else path.stem
 
 
 def _study(
@@ -72,6 +83,8 @@ def _study(
                 scenarios[key, variant] = scenario
         if len(problems) > _ENOUGH:
             break
+    if not problems:
+        check_differences(tree, scenarios, problems)
     if problems:
         return None
     first = point_key(_plain(points[0]))

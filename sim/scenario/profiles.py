@@ -68,10 +68,12 @@ def _on_its_profile(
         name = str(chosen.value)
         message = f"no profile {shown(name)} in {file}.yaml; {suggestion(name, list(known))}"
         problems.append(Problem(chosen.mark, dotted((*path, "profile")), message))
-        return given
+        # Any other profile stands in, so that only what is wrong besides is told, too.
+        chosen = chosen.with_value(default or next(iter(known)))
+        given = given.with_value({**given.entries, "profile": chosen})
     base = {
         key: as_figures(child) if (*path[1:], key) in NAMED and child.value != SHARED else child
-        for key, child in known[chosen.value].entries.items()
+        for key, child in known[str(chosen.value)].entries.items()
     }
     if path == ("hardware",) and "disk" in base:
         base["disk"] = _disks_as_figures(base["disk"])

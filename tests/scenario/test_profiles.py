@@ -1,0 +1,68 @@
+"""Every profile can be used, and says where its figures are from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sim.distributions import Spiky
+from sim.scenario import load_study
+from sim.scenario.fields import Section
+from sim.scenario.profiles import profiles
+from sim.scenario.schema.hardware import DiskSection, HardwareSection, NetworkSection
+
+KEYS = {"disks": "hardware.disk.raft", "networks": "hardware.network",
+        "machines": "hardware.profile"}  # fmt: skip
+SECTIONS: dict[str, type[Section]] = {
+    "disks": DiskSection,
+    "networks": NetworkSection,
+    "machines": HardwareSection,
+}
+ALL = [(file, name) for file in KEYS for name in profiles(file)]
+SCENARIO = "workload: {kind: tpcc, warehouses: 1, threads: 1}\n"
+
+
+@pytest.mark.parametrize(("file", "name"), ALL)
+def test_can_be_used(file: str, name: str, tmp_path: Path) -> None:
+    scenario = tmp_path / "x.yaml"
+    scenario.write_text(SCENARIO, encoding="utf-8")
+    study = load_study(scenario, [f"{KEYS[file]}={name}"])
+    hardware = study.variants["in_memory"].hardware
+    if file == "disks":
+        assert hardware.raft_disk.name == name
+    if file == "machines":
+        assert hardware.profile == name
+
+
+@pytest.mark.parametrize(("file", "name"), ALL)
+def test_has_a_source_and_names_what_is_assumed(file: str, name: str) -> None:
+    figures = profiles(file)[name].plain()
+    assert figures["source"]
+    for key in figures.get("assumed", []):
+        assert key.split(".")[0] in SECTIONS[file].model_fields
+
+
+def test_a_key_beside_the_profile_replaces_its_figure(tmp_path: Path) -> None:
+    scenario = tmp_path / "x.yaml"
+    scenario.write_text(
+        SCENARIO + "hardware:\n"
+        "  profile: gp3_max\n"
+        "  store_cores: 4\n"
+        "  disk: {raft: {write_iops: 5000}, kv: nvme_i4i_4xlarge}\n",
+        encoding="utf-8",
+    )
+    hardware = load_study(scenario).variants["in_memory"].hardware
+    assert hardware.store_cores == 4
+    assert hardware.raft_disk.write_iops == 5_000
+    assert hardware.raft_disk.write_bytes_per_s == 1_000 << 20
+    assert isinstance(hardware.raft_disk.append, Spiky)
+    assert hardware.kv_disk is not None
+    assert hardware.kv_disk.name == "nvme_i4i_4xlarge"
+
+
+def test_a_new_distribution_replaces_the_whole_of_the_profiles(tmp_path: Path) -> None:
+    scenario = tmp_path / "x.yaml"
+    scenario.write_text(SCENARIO, encoding="utf-8")
+    study = load_study(scenario, ["hardware.disk.raft.append={mean: 1ms}"])
+    assert not isinstance(study.variants["in_memory"].hardware.raft_disk.append, Spiky)
