@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler
-from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic_core import CoreSchema, PydanticCustomError, PydanticUndefined, core_schema
 
 from sim.scenario.problems import shown
 from sim.scenario.quantities import BANDWIDTH, DURATION, RATE, SIZE, Kind, QuantityError
@@ -38,6 +39,36 @@ class Section(BaseModel):
     )
 
 
+def key(
+    *,
+    description: str,
+    default: Any = PydanticUndefined,
+    default_factory: Callable[[], Section] | None = None,
+    alias: str | None = None,
+    min_length: int | None = None,
+    max_length: int | None = None,
+) -> Any:
+    """Returns a field of a section.
+
+    Args:
+        description: what it means; "Source:" and where its default is from.
+        default: as users would write it; without one the key must be given.
+        default_factory: makes the default of a section.
+        alias: the key in the file, where it is no Python name.
+        min_length: of a list or a mapping.
+        max_length: of a list or a mapping.
+    """
+    if default_factory is not None:
+        return Field(default_factory=default_factory, description=description)
+    return Field(
+        default,
+        alias=alias,
+        description=description,
+        min_length=min_length,
+        max_length=max_length,
+    )
+
+
 class _Field:
     """An annotation with a parser of its own."""
 
@@ -49,7 +80,9 @@ class _Field:
         """Returns the JSON Schema."""
         raise NotImplementedError
 
-    def __get_pydantic_core_schema__(self, _type: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
+    def __get_pydantic_core_schema__(
+        self, _type: Any, _handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
         """Validates with ``parse`` alone."""
         return core_schema.no_info_plain_validator_function(self.parse)
 
@@ -182,8 +215,8 @@ class _Words(_Field):
 
     def described(self) -> dict[str, Any]:
         """Returns a string with its pattern."""
-        return {"type": "string", "minLength": 1, "maxLength": self.longest,
-                "pattern": f"^{self.pattern}$" if self.pattern != ".*" else ""}  # fmt: skip
+        described = {"type": "string", "minLength": 1, "maxLength": self.longest}
+        return described if self.pattern == ".*" else described | {"pattern": f"^{self.pattern}$"}
 
 
 NAME_PATTERN = r"[A-Za-z_][A-Za-z0-9_-]*"

@@ -1,9 +1,9 @@
 """``extends``: a scenario file that says only what differs from another one.
 
 Law: the name is relative to the file that says it, and the file lies in the scenario's own folder
-or below, symbolic links followed (shipped scenarios: anywhere in ``scenarios``). A scenario somebody
-sends around can therefore not read other files of whoever runs it. A file given on the command line
-may lie anywhere.
+or below, symbolic links followed (shipped scenarios: anywhere in ``scenarios``). A scenario that
+somebody sends around can therefore not read other files of whoever runs it. A file given on the
+command line may lie anywhere.
 """
 
 from __future__ import annotations

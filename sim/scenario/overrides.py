@@ -67,7 +67,7 @@ def command_line_overrides(texts: Sequence[str]) -> dict[str, Node]:
 
 def check_key(key: str, node: Node, said_in: str, problems: list[Problem]) -> bool:
     """Returns whether a variant or a swept point may change a key; says so if it may not."""
-    section = key.split(".")[0]
+    section = key.split(".", maxsplit=1)[0]
     if section in _VARIABLE and all(key.split(".")):
         return True
     if section in ("run", "about", "extends", "compare", "sweep", "expect"):

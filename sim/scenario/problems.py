@@ -59,7 +59,7 @@ def suggestion(word: str, words: Sequence[str]) -> str:
     close = get_close_matches(word.lower()[:_LONGEST_SHOWN], by_folded, n=1, cutoff=0.6)
     if close:
         return f"did you mean {by_folded[close[0]]}?"
-    ends = [known for known in words if known.endswith(f".{word}") or known.endswith(f"-{word}")]
+    ends = [known for known in words if word and known.endswith((f".{word}", f"-{word}"))]
     if ends:
         return f"did you mean {ends[0]}?"
     return f"use one of {', '.join(words)}" if words else "remove it"

@@ -11,6 +11,7 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -58,6 +59,7 @@ def read_value(text: str, name: str) -> Node:
         ScenarioError: as ``read_file``.
     """
     tree = _Tree(name)
+    node = Node(None, Mark(name), Mark(name))
     try:
         node = tree.document(_events(text, name))
     except yaml.MarkedYAMLError as error:
@@ -131,7 +133,7 @@ def _at(event: yaml.Event, name: str, message: str) -> ScenarioError:
     return ScenarioError([Problem(_mark(name, event.start_mark), "", message)])
 
 
-def _mark(name: str, mark: yaml.Mark) -> Mark:
+def _mark(name: str, mark: Any) -> Mark:
     return Mark(name, mark.line + 1, mark.column + 1)
 
 
@@ -265,4 +267,3 @@ class _Tree:
         if event.anchor is not None:
             self._anchors[event.anchor] = Node(event.value, mark, mark), 1
         return event.value
-

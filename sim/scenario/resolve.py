@@ -84,14 +84,18 @@ def _workload(tree: Node, problems: list[Problem]) -> AnyWorkload | None:
         return None
     kind = node.entries.get("kind")
     name = kind.value if kind is not None else None
-    if isinstance(node.value, dict) and (not isinstance(name, str) or name not in SECTIONS):
-        mend = suggestion(str(name or ""), list(SECTIONS))
-        message = "missing" if name is None else f"no kind {shown(name)}"
-        message = NOT_YET.replace("remove it", mend) if name in LATER_KINDS else f"{message}; {mend}"
+    if isinstance(node.value, dict) and name not in SECTIONS:
+        message = f"{_no_kind(name)}; {suggestion(str(name or ''), list(SECTIONS))}"
         problems.append(Problem((kind or node).mark, "workload.kind", message))
         return None
     model = SECTIONS[name] if isinstance(name, str) else TpccSection
     return validated(tree, ("workload",), model, problems)
+
+
+def _no_kind(name: object) -> str:
+    if name is None:
+        return "missing"
+    return NOT_YET if name in LATER_KINDS else f"no kind {shown(name)}"
 
 
 def _check_zones(
@@ -216,9 +220,7 @@ def _tikv(section: TikvSection, hardware: HardwareSection) -> Tikv:
         scheduler_concurrency=section.scheduler_concurrency,
         scheduler_worker_pool_size=section.scheduler_worker_pool_size
         or scheduler_workers(hardware.store_cores),
-        raft_engine_enable=bool(
-            given_or_default(section.raft_engine_enable, "raft_engine_enable")
-        ),
+        raft_engine_enable=bool(given_or_default(section.raft_engine_enable, "raft_engine_enable")),
         region_split_size_bytes=given_or_default(section.region_split_size, "region_split_size"),
     )
 

@@ -123,7 +123,7 @@ def _claim(claim: Expectation) -> Document:
 class _Dumper(yaml.SafeDumper):
     """Writes text so that our reader takes it for text again, and nothing as an alias."""
 
-    def ignore_aliases(self, data: Any) -> bool:
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML's signature
         """Returns True: what a study says twice is written twice."""
         return True
 

@@ -27,12 +27,10 @@ LATER: frozenset[Path] = frozenset({
 })  # fmt: skip
 """Keys of versions to come."""
 
-NOT_YET = "not available in this version; remove it"
+NOT_YET = "not available in this version"
 
 
-def validated(
-    tree: Node, path: Path, model: type[_S], problems: list[Problem]
-) -> _S | None:
+def validated(tree: Node, path: Path, model: type[_S], problems: list[Problem]) -> _S | None:
     """Returns the section at ``path``, or None after adding its problems."""
     node = tree.find(path) or Node({}, tree.mark, tree.mark)
     if node.value is None:
@@ -49,7 +47,7 @@ def validated(
 def unknown_key(key: str, node: Node, path: Path, known: list[str]) -> Problem:
     """Returns the problem of a key that nothing reads."""
     if (*path, key) in LATER:
-        return Problem(node.key_mark, dotted((*path, key)), NOT_YET)
+        return Problem(node.key_mark, dotted((*path, key)), f"{NOT_YET}; remove it")
     message = f"unknown key; {suggestion(key, known)}"
     return Problem(node.key_mark, dotted((*path, key)), message)
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
-
 from sim.scenario.fields import (
     Bandwidth,
     Cost,
@@ -20,6 +18,7 @@ from sim.scenario.fields import (
     Share,
     Switch,
     Text,
+    key,
 )
 from sim.scenario.quantities import SIZE
 from sim.scenario.schema.shape import Shape
@@ -30,42 +29,49 @@ _Amplification = Annotated[float, Number(0, 1_000)]
 class Figures(Section):
     """Figures that may come from a profile, with what is known about them."""
 
-    profile: Text | None = Field(
-        None, description="Profile that gives the figures not written here. Source: given."
+    profile: Text | None = key(
+        default=None, description="Profile that gives the figures not written here. Source: given."
     )
-    source: Text | None = Field(None, description="Where the figures are from. Source: given.")
-    assumed: list[Text] = Field(
-        [], description="Keys whose figures nobody has published. Source: given.", max_length=50
+    source: Text | None = key(
+        default=None, description="Where the figures are from. Source: given."
+    )
+    assumed: list[Text] = key(
+        default=[],
+        description="Keys whose figures nobody has published. Source: given.",
+        max_length=50,
     )
 
 
 class DiskSection(Figures):
     """One disk of every store."""
 
-    name: Text = Field("custom", description="As reports call it. Source: the profile's name.")
-    write_bandwidth: Bandwidth = Field(description="Sequential writes. Source: the profile.")
-    write_iops: Annotated[int, Count(1, 100_000_000)] = Field(
+    name: Text = key(
+        default="custom", description="As reports call it. Source: the profile's name."
+    )
+    write_bandwidth: Bandwidth = key(description="Sequential writes. Source: the profile.")
+    write_iops: Annotated[int, Count(1, 100_000_000)] = key(
         description="Writes per second. Source: the profile."
     )
-    append: Shape = Field(
+    append: Shape = key(
         description="Latency of one small append and its fsync on an idle disk. Source: the "
         "profile."
     )
-    page: Annotated[int, Quantity(SIZE, "512B", "1MiB")] = Field(
-        "4KiB", description="A sync writes whole pages. Source: Linux page size, NVMe LBA formats."
+    page: Annotated[int, Quantity(SIZE, "512B", "1MiB")] = key(
+        default="4KiB",
+        description="A sync writes whole pages. Source: Linux page size, NVMe LBA formats.",
     )
-    largest_io: Annotated[int, Quantity(SIZE, "4KiB", "64MiB")] = Field(
-        "256KiB",
+    largest_io: Annotated[int, Quantity(SIZE, "4KiB", "64MiB")] = key(
+        default="256KiB",
         description="Larger writes count as several I/Os. Source: AWS EBS docs, I/O "
         "characteristics: 256 KiB on SSD volumes.",
     )
-    throttled: Switch = Field(
-        False,
+    throttled: Switch = key(
+        default=False,
         description="Whether a cloud's token buckets limit it, not the device. Source: the "
         "profile.",
     )
-    burst: Cost = Field(
-        "10ms",
+    burst: Cost = key(
+        default="10ms",
         description="How much idle time the token buckets save up. Source: assumed, no cloud "
         "publishes it.",
     )
@@ -74,9 +80,9 @@ class DiskSection(Figures):
 class DisksSection(Section):
     """Where the raft log and the data lie."""
 
-    raft: DiskSection = Field(description="Disk of the raft log. Source: the profile.")
-    kv: DiskSection | None = Field(
-        None,
+    raft: DiskSection = key(description="Disk of the raft log. Source: the profile.")
+    kv: DiskSection | None = key(
+        default=None,
         description="Disk of the KV engine, or shared: the raft log's. Source: TiKV docs: one "
         "data-dir by default.",
     )
@@ -85,12 +91,13 @@ class DisksSection(Section):
 class NetworkSection(Figures):
     """Latencies between nodes, as round trips, and the nodes' ports."""
 
-    same_zone: Shape = Field(description="Round trip inside a zone. Source: the profile.")
-    cross_zone: Shape | None = Field(
-        None, description="Round trip between zones; needed from two zones. Source: the profile."
+    same_zone: Shape = key(description="Round trip inside a zone. Source: the profile.")
+    cross_zone: Shape | None = key(
+        default=None,
+        description="Round trip between zones; needed from two zones. Source: the profile.",
     )
-    bandwidth: Bandwidth = Field(
-        "10Gbit/s",
+    bandwidth: Bandwidth = key(
+        default="10Gbit/s",
         description="Of a node's port. Source: AWS docs: i3.4xlarge, up to 10 Gbit/s.",
     )
 
@@ -102,59 +109,60 @@ class CpuSection(Section):
     400 threads) unless said otherwise.
     """
 
-    tidb_statement: Cost = Field(
-        "900us",
+    tidb_statement: Cost = key(
+        default="900us",
         description="TiDB, per statement. Source: fit to the rows above; a catch-all for parsing, "
         "planning, sessions and clients.",
     )
-    tikv_request: Cost = Field(
-        "341us", description="TiKV, per request of one key. Source: fit to the rows above."
+    tikv_request: Cost = key(
+        default="341us", description="TiKV, per request of one key. Source: fit to the rows above."
     )
-    tikv_extra_key: Annotated[float, Number(0, 10)] = Field(
-        0.12,
+    tikv_extra_key: Annotated[float, Number(0, 10)] = key(
+        default=0.12,
         description="Part of tikv_request that each further key adds. Source: fit to the rows "
         "above.",
     )
-    store_message: Cost = Field(
-        "48us",
+    store_message: Cost = key(
+        default="48us",
         description="Store poller, per message of a region. Source: fit to the rows above; "
         "tikv/tikv#2877 shows 20 to 40 us.",
     )
-    apply_command: Cost = Field(
-        "25us", description="Apply thread, per command. Source: assumed, a part of store_message."
+    apply_command: Cost = key(
+        default="25us",
+        description="Apply thread, per command. Source: assumed, a part of store_message.",
     )
-    apply_key: Cost = Field(
-        "5us", description="Apply thread, per key. Source: assumed, a RocksDB batch insert."
+    apply_key: Cost = key(
+        default="5us", description="Apply thread, per key. Source: assumed, a RocksDB batch insert."
     )
-    thread_hop: Cost = Field(
-        "30us",
+    thread_hop: Cost = key(
+        default="30us",
         description="Waking another thread. Source: TiKV docs, tune thread performance: 20 to 50.",
     )
-    cv: Annotated[float, Number(0, 10)] = Field(
-        0.5, description="Coefficient of variation of every draw. Source: assumed."
+    cv: Annotated[float, Number(0, 10)] = key(
+        default=0.5, description="Coefficient of variation of every draw. Source: assumed."
     )
 
 
 class LsmSection(Section):
     """How often a byte is written again after the log."""
 
-    write_amplification: _Amplification = Field(
-        3.0,
+    write_amplification: _Amplification = key(
+        default=3.0,
         description="Bytes flushed and compacted per byte entering the default and write CF; "
         "1: flush only. Source: assumed; TiDB docs' dashboards of long TPC-C runs show 4.6.",
     )
-    lock_write_amplification: _Amplification = Field(
-        1.0,
+    lock_write_amplification: _Amplification = key(
+        default=1.0,
         description="The same for the lock CF's tombstones; puts die in the memtable. Source: "
         "assumed; tikv/tikv src/config/mod.rs, lockcf.level0-file-num-compaction-trigger 1.",
     )
-    raftdb_rewrite: _Amplification = Field(
-        1.0,
+    raftdb_rewrite: _Amplification = key(
+        default=1.0,
         description="Bytes flushed per byte of raftdb's log. Source: RocksDB wiki, memtable "
         "flush; raftdb keeps the log in its default CF.",
     )
-    raft_engine_compression: Share = Field(
-        0.6,
+    raft_engine_compression: Share = key(
+        default=0.6,
         description="Stored bytes per byte of a raft-engine batch above 8 KiB (lz4). Source: "
         "TiDB docs, release 5.4.0: 25 to 40 % fewer bytes.",
     )
@@ -163,30 +171,34 @@ class LsmSection(Section):
 class HardwareSection(Section):
     """What the nodes are made of."""
 
-    profile: Text = Field(
-        "i3.4xlarge",
+    profile: Text = key(
+        default="i3.4xlarge",
         description="Named hardware, see scenarios/profiles. Source: TiDB docs, v6.0 TPC-C "
         "benchmark: TiKV on i3.4xlarge.",
     )
-    source: Text | None = Field(None, description="Where the figures are from. Source: given.")
-    assumed: list[Text] = Field(
-        [], description="Keys whose figures nobody has published. Source: given.", max_length=50
+    source: Text | None = key(
+        default=None, description="Where the figures are from. Source: given."
     )
-    disk: DisksSection = Field(description="Disks of every store. Source: the profile.")
-    network: NetworkSection = Field(description="Between all nodes. Source: the profile.")
-    store_cores: Annotated[int, Count(1, 1_024)] = Field(
-        16, description="Cores of a store. Source: AWS docs: i3.4xlarge, 16 vCPU."
+    assumed: list[Text] = key(
+        default=[],
+        description="Keys whose figures nobody has published. Source: given.",
+        max_length=50,
     )
-    tidb_cores: Annotated[int, Count(1, 1_024)] = Field(
-        16, description="Cores of a TiDB node. Source: AWS docs: c5.4xlarge, 16 vCPU."
+    disk: DisksSection = key(description="Disks of every store. Source: the profile.")
+    network: NetworkSection = key(description="Between all nodes. Source: the profile.")
+    store_cores: Annotated[int, Count(1, 1_024)] = key(
+        default=16, description="Cores of a store. Source: AWS docs: i3.4xlarge, 16 vCPU."
     )
-    store_memory: Annotated[int, Quantity(SIZE, "1GiB", "64TiB")] = Field(
-        "122GiB", description="Memory of a store. Source: AWS docs: i3.4xlarge, 122 GiB."
+    tidb_cores: Annotated[int, Count(1, 1_024)] = key(
+        default=16, description="Cores of a TiDB node. Source: AWS docs: c5.4xlarge, 16 vCPU."
     )
-    cpu: CpuSection = Field(
+    store_memory: Annotated[int, Quantity(SIZE, "1GiB", "64TiB")] = key(
+        default="122GiB", description="Memory of a store. Source: AWS docs: i3.4xlarge, 122 GiB."
+    )
+    cpu: CpuSection = key(
         default_factory=CpuSection, description="What work costs. Source: key by key."
     )
-    lsm: LsmSection = Field(
+    lsm: LsmSection = key(
         default_factory=LsmSection, description="Rewriting by the LSM tree. Source: key by key."
     )
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
-from sim.scenario.fields import Count, Quantity, Section, Switch, Timeout, wrong
+from sim.scenario.fields import Count, Quantity, Section, Switch, Timeout, key, wrong
 from sim.scenario.quantities import DURATION
 
 _MOST_WINDOWS = 1_000_000
@@ -15,33 +15,33 @@ _MOST_WINDOWS = 1_000_000
 class RunSection(Section):
     """How long, how often, and with which luck."""
 
-    seed: Annotated[int, Count(0, 2**53 - 1)] = Field(
-        1,
+    seed: Annotated[int, Count(0, 2**53 - 1)] = key(
+        default=1,
         description="Of all random streams. Variants share their draws, replications do not. "
         "Source: our own default, fixed so that a run can be repeated.",
     )
-    warmup: Annotated[int | None, Quantity(DURATION, "0s", "24h", auto=True)] = Field(
-        "auto",
+    warmup: Annotated[int | None, Quantity(DURATION, "0s", "24h", auto=True)] = key(
+        default="auto",
         description="Simulated time left out of every figure; auto finds it in each replication "
         "(MSER-5). Source: White 1997, An effective truncation heuristic for bias reduction.",
     )
-    measure: Annotated[int, Quantity(DURATION, "1ms", "24h")] = Field(
-        "30s",
+    measure: Annotated[int, Quantity(DURATION, "1ms", "24h")] = key(
+        default="30s",
         description="Simulated time after the warm-up that figures are made from. "
         "Source: our own default; at 1,000 transactions/s it gives p99 from 300 observations.",
     )
-    replications: Annotated[int, Count(1, 10_000)] = Field(
-        5,
+    replications: Annotated[int, Count(1, 10_000)] = key(
+        default=5,
         description="Independent runs of each variant; intervals need two. "
         "Source: Law, Simulation Modeling and Analysis, 5th ed., 9.4: three to five at least.",
     )
-    window: Annotated[int, Quantity(DURATION, "1ms", "1h")] = Field(
-        "100ms",
+    window: Annotated[int, Quantity(DURATION, "1ms", "1h")] = key(
+        default="100ms",
         description="Facts are summed up per window of this length. Source: our own default; "
         "short enough for a warm-up to be seen, long enough for small files.",
     )
-    checks: Switch = Field(
-        True,
+    checks: Switch = key(
+        default=True,
         description="Whether observers watch for broken invariants (one holder per key, no lost "
         "update, bytes by cause equal bytes by place). Source: our own default.",
     )
@@ -58,27 +58,27 @@ class RunSection(Section):
 class TidbSection(Section):
     """System variables and settings of TiDB that change what it asks of TiKV."""
 
-    tidb_enable_async_commit: Switch = Field(
-        True,
+    tidb_enable_async_commit: Switch = key(
+        default=True,
         description="Reply once all keys are prewritten. Source: TiDB docs, system variables: ON "
         "for clusters created since v5.0.",
     )
-    tidb_enable_1pc: Switch = Field(
-        True,
+    tidb_enable_1pc: Switch = key(
+        default=True,
         description="Commit transactions of one region batch in one phase. Source: TiDB docs, "
         "system variables: ON for clusters created since v5.0.",
     )
-    innodb_lock_wait_timeout: Timeout = Field(
-        "50s",
+    innodb_lock_wait_timeout: Timeout = key(
+        default="50s",
         description="How long a statement waits for a lock. Source: TiDB docs, system variables.",
     )
-    tidb_pessimistic_txn_fair_locking: Switch | None = Field(
-        None,
+    tidb_pessimistic_txn_fair_locking: Switch | None = key(
+        default=None,
         description="Keep the place in the queue when a single-key lock meets a conflict. Source: "
         "TiDB docs, system variables: ON since v7.0, so on for v8.5 and off before.",
     )
-    max_retry_count: Annotated[int, Count(0, 1_000_000)] = Field(
-        256,
+    max_retry_count: Annotated[int, Count(0, 1_000_000)] = key(
+        default=256,
         alias="pessimistic-txn.max-retry-count",
         description="Retries of a statement after write conflicts. Source: TiDB docs, "
         "configuration file.",
@@ -88,28 +88,29 @@ class TidbSection(Section):
 class ClusterSection(Section):
     """How many of everything, and where."""
 
-    stores: Annotated[int, Count(1, 1_000)] = Field(
-        3, description="TiKV nodes. Source: TiDB docs, hardware requirements: three at least."
+    stores: Annotated[int, Count(1, 1_000)] = key(
+        default=3,
+        description="TiKV nodes. Source: TiDB docs, hardware requirements: three at least.",
     )
-    replicas: Annotated[int, Count(1, 7)] = Field(
-        3, description="Copies of each region. Source: PD docs, replication.max-replicas."
+    replicas: Annotated[int, Count(1, 7)] = key(
+        default=3, description="Copies of each region. Source: PD docs, replication.max-replicas."
     )
-    zones: Annotated[int, Count(1, 100)] = Field(
-        1,
+    zones: Annotated[int, Count(1, 100)] = key(
+        default=1,
         description="Availability zones; stores and TiDB nodes are dealt out to them in turn. "
         "Source: our own default; RFC 77 was measured inside one.",
     )
-    tidb_nodes: Annotated[int, Count(1, 1_000)] = Field(
-        3,
+    tidb_nodes: Annotated[int, Count(1, 1_000)] = key(
+        default=3,
         description="TiDB nodes, among which clients are spread. Source: TiDB docs, v6.0 TPC-C "
         "benchmark: 3.",
     )
-    regions: Annotated[int | None, Count(1, 10_000_000, auto=True)] = Field(
-        "auto",
+    regions: Annotated[int | None, Count(1, 10_000_000, auto=True)] = key(
+        default="auto",
         description="Number of regions; auto: from the size of the data and "
         "coprocessor.region-split-size. Source: tikv/tikv raftstore split_check/size.rs.",
     )
-    tidb: TidbSection = Field(
+    tidb: TidbSection = key(
         default_factory=TidbSection,
         description="Variables and settings of TiDB, under TiDB's own names.",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from sim.distributions import (
     Constant,
@@ -15,7 +15,7 @@ from sim.distributions import (
     LognormalMean,
     Spiky,
 )
-from sim.scenario.fields import Latency, Number, Section, Share, wrong
+from sim.scenario.fields import Latency, Number, Section, Share, key, wrong
 
 _FORMS = "write a duration, {mean}, {mean, cv}, {p50, p99} or {quantiles}"
 _COMBINATIONS = ({"value"}, {"mean"}, {"mean", "cv"}, {"p50", "p99"}, {"quantiles"})
@@ -24,9 +24,9 @@ _COMBINATIONS = ({"value"}, {"mean"}, {"mean", "cv"}, {"p50", "p99"}, {"quantile
 class Spikes(Section):
     """Rare long latencies in place of the usual ones."""
 
-    probability: Share = Field(description="Of a draw being such a one. Source: given.")
-    shortest: Latency = Field(description="They are uniform from here. Source: given.")
-    longest: Latency = Field(description="They are uniform up to here. Source: given.")
+    probability: Share = key(description="Of a draw being such a one. Source: given.")
+    shortest: Latency = key(description="They are uniform from here. Source: given.")
+    longest: Latency = key(description="They are uniform up to here. Source: given.")
 
     @model_validator(mode="after")
     def _ascends(self) -> Self:
@@ -38,23 +38,26 @@ class Spikes(Section):
 class Shape(Section):
     """A distribution of durations; a bare duration means: always that."""
 
-    value: Latency | None = Field(None, description="Always this. Source: given.")
-    mean: Latency | None = Field(
-        None, description="Exponential with this mean; log-normal if cv is given. Source: given."
+    value: Latency | None = key(default=None, description="Always this. Source: given.")
+    mean: Latency | None = key(
+        default=None,
+        description="Exponential with this mean; log-normal if cv is given. Source: given.",
     )
-    cv: Annotated[float, Number(0, 100)] | None = Field(
-        None, description="Coefficient of variation, deviation / mean. Source: given."
+    cv: Annotated[float, Number(0, 100)] | None = key(
+        default=None, description="Coefficient of variation, deviation / mean. Source: given."
     )
-    p50: Latency | None = Field(None, description="Log-normal: its median. Source: given.")
-    p99: Latency | None = Field(None, description="Log-normal: its 99 % quantile. Source: given.")
-    quantiles: list[tuple[Share, Latency]] | None = Field(
-        None,
+    p50: Latency | None = key(default=None, description="Log-normal: its median. Source: given.")
+    p99: Latency | None = key(
+        default=None, description="Log-normal: its 99 % quantile. Source: given."
+    )
+    quantiles: list[tuple[Share, Latency]] | None = key(
+        default=None,
         description="Straight lines between [probability, duration] pairs. Source: given.",
         min_length=1,
         max_length=1_000,
     )
-    spikes: Spikes | None = Field(
-        None, description="Rare long latencies; none by default. Source: given."
+    spikes: Spikes | None = key(
+        default=None, description="Rare long latencies; none by default. Source: given."
     )
 
     @model_validator(mode="before")

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
-from sim.scenario.fields import Count, Limit, Quantity, Section, Switch, Timeout, wrong
+from sim.scenario.fields import Count, Limit, Quantity, Section, Switch, key, wrong
 from sim.scenario.quantities import DURATION, SIZE
 from sim.scenario.resolved import Behaviour, Fallback
 from sim.units import GIB, MIB, NS_PER_US
@@ -64,131 +64,131 @@ def scheduler_workers(store_cores: int) -> int:
 class TikvSection(Section):
     """TiKV's configuration, under TiKV's names."""
 
-    behaviour: Behaviour = Field(
-        "v6.0",
+    behaviour: Behaviour = key(
+        default="v6.0",
         description="Whose rules and defaults hold where they differ: the RFC's text, TiKV v6.0 "
         "or v8.5. Source: our own default; in-memory locks are on by default since v6.0.",
     )
-    pipelined: Switch = Field(
-        True,
+    pipelined: Switch = key(
+        default=True,
         alias="pessimistic-txn.pipelined",
         description="Answer a lock request once it is proposed. Source: TiKV docs: true since "
         "v5.0.",
     )
-    in_memory: Switch = Field(
-        True,
+    in_memory: Switch = key(
+        default=True,
         alias="pessimistic-txn.in-memory",
         description="Keep pessimistic locks in the leader's memory; has no effect unless pipelined "
         "is true. Source: TiKV docs: true since v6.0; scheduler.rs (pessimistic_lock_mode).",
     )
-    in_memory_peer_size_limit: Limit = Field(
-        "512KiB",
+    in_memory_peer_size_limit: Limit = key(
+        default="512KiB",
         alias="pessimistic-txn.in-memory-peer-size-limit",
         description="In-memory locks of one region. Source: tikv/tikv#11841; a key since v8.4.",
     )
-    in_memory_instance_size_limit: Limit | None = Field(
-        None,
+    in_memory_instance_size_limit: Limit | None = key(
+        default=None,
         alias="pessimistic-txn.in-memory-instance-size-limit",
         description="In-memory locks of one store. Source: tikv/tikv#11841: 100 MiB, a key since "
         "v8.4; RFC 77: min(1 GiB, 5 % of memory).",
     )
-    in_memory_fallback: Fallback = Field(
-        "sync",
+    in_memory_fallback: Fallback = key(
+        default="sync",
         alias="pessimistic-txn.in-memory-fallback",
         description="How a lock that does not fit into memory is answered. Not a key of TiKV: its "
         "code answers after apply (scheduler.rs), its documentation says pipelined.",
     )
-    wait_for_lock_timeout: Annotated[int, Quantity(DURATION, "1ms", "1h")] = Field(
-        "1s",
+    wait_for_lock_timeout: Annotated[int, Quantity(DURATION, "1ms", "1h")] = key(
+        default="1s",
         alias="pessimistic-txn.wait-for-lock-timeout",
         description="A request waits for a lock this long, then the client asks again. "
         "Source: lock_manager/config.rs.",
     )
-    wake_up_delay_duration: Annotated[int, Quantity(DURATION, "0ms", "1m")] = Field(
-        "20ms",
+    wake_up_delay_duration: Annotated[int, Quantity(DURATION, "0ms", "1m")] = key(
+        default="20ms",
         alias="pessimistic-txn.wake-up-delay-duration",
         description="Other waiters of a key wake this long after the first. "
         "Source: lock_manager/config.rs.",
     )
-    store_pool_size: Annotated[int, Count(1, 1_024)] = Field(
-        2,
+    store_pool_size: Annotated[int, Count(1, 1_024)] = key(
+        default=2,
         alias="raftstore.store-pool-size",
         description="Store pollers, the threads that propose. Source: raftstore store/config.rs.",
     )
-    apply_pool_size: Annotated[int, Count(1, 1_024)] = Field(
-        2,
+    apply_pool_size: Annotated[int, Count(1, 1_024)] = key(
+        default=2,
         alias="raftstore.apply-pool-size",
         description="Threads that apply committed entries. Source: raftstore store/config.rs.",
     )
-    store_io_pool_size: Annotated[int, Count(0, 1_024)] | None = Field(
-        None,
+    store_io_pool_size: Annotated[int, Count(0, 1_024)] | None = key(
+        default=None,
         alias="raftstore.store-io-pool-size",
         description="Threads that write the raft log; 0: store pollers do it. Source: tikv/tikv "
         "#16615: 1 since v8.0, 0 before.",
     )
-    store_max_batch_size: Annotated[int, Count(1, 100_000)] = Field(
-        256,
+    store_max_batch_size: Annotated[int, Count(1, 100_000)] = key(
+        default=256,
         alias="raftstore.store-max-batch-size",
         description="Regions a store poller takes in one loop. Source: raftstore store/config.rs.",
     )
-    apply_max_batch_size: Annotated[int, Count(1, 100_000)] = Field(
-        256,
+    apply_max_batch_size: Annotated[int, Count(1, 100_000)] = key(
+        default=256,
         alias="raftstore.apply-max-batch-size",
         description="Regions an apply thread takes in one loop. Source: raftstore store/config.rs.",
     )
-    cmd_batch: Switch = Field(
-        True,
+    cmd_batch: Switch = key(
+        default=True,
         alias="raftstore.cmd-batch",
         description="Merge requests to one region into one entry while they wait. "
         "Source: raftstore store/config.rs.",
     )
-    cmd_batch_concurrent_ready_max_count: Annotated[int, Count(0, 1_000)] = Field(
-        1,
+    cmd_batch_concurrent_ready_max_count: Annotated[int, Count(0, 1_000)] = key(
+        default=1,
         alias="raftstore.cmd-batch-concurrent-ready-max-count",
         description="With that many unpersisted readies a batch is held back; 0: never. "
         "Source: raftstore store/config.rs; tikv/tikv#11121.",
     )
-    raft_base_tick_interval: Annotated[int, Quantity(DURATION, "1ms", "1h")] = Field(
-        "1s",
+    raft_base_tick_interval: Annotated[int, Quantity(DURATION, "1ms", "1h")] = key(
+        default="1s",
         alias="raftstore.raft-base-tick-interval",
         description="Raft's unit of time. Source: raftstore store/config.rs.",
     )
-    raft_heartbeat_ticks: Annotated[int, Count(1, 1_000)] = Field(
-        2,
+    raft_heartbeat_ticks: Annotated[int, Count(1, 1_000)] = key(
+        default=2,
         alias="raftstore.raft-heartbeat-ticks",
         description="Ticks between two heartbeats of a leader. Source: raftstore store/config.rs.",
     )
-    raft_max_inflight_msgs: Annotated[int, Count(1, 16_384)] = Field(
-        256,
+    raft_max_inflight_msgs: Annotated[int, Count(1, 16_384)] = key(
+        default=256,
         alias="raftstore.raft-max-inflight-msgs",
         description="Append messages to one follower without an answer. "
         "Source: raftstore store/config.rs.",
     )
-    raft_write_wait_duration: Annotated[int, Quantity(DURATION, "0us", "1s")] | None = Field(
-        None,
+    raft_write_wait_duration: Annotated[int, Quantity(DURATION, "0us", "1s")] | None = key(
+        default=None,
         alias="raftstore.raft-write-wait-duration",
         description="A write thread waits this long for more before it writes a small batch. "
         "Source: raftstore store/config.rs: 20us since v8.3, unknown before.",
     )
-    scheduler_concurrency: Annotated[int, Count(1, 2**24)] = Field(
-        524_288,
+    scheduler_concurrency: Annotated[int, Count(1, 2**24)] = key(
+        default=524_288,
         alias="storage.scheduler-concurrency",
         description="Latch slots. Source: src/storage/config.rs.",
     )
-    scheduler_worker_pool_size: Annotated[int, Count(1, 1_024)] | None = Field(
-        None,
+    scheduler_worker_pool_size: Annotated[int, Count(1, 1_024)] | None = key(
+        default=None,
         alias="storage.scheduler-worker-pool-size",
         description="Scheduler threads. Source: src/storage/config.rs: 8 from 16 cores, else 4 or "
         "the number of cores.",
     )
-    raft_engine_enable: Switch | None = Field(
-        None,
+    raft_engine_enable: Switch | None = key(
+        default=None,
         alias="raft-engine.enable",
         description="Keep the raft log in raft-engine, else in raftdb. Source: TiKV docs: true "
         "since v6.1.",
     )
-    region_split_size: Annotated[int, Quantity(SIZE, "1MiB", "1TiB")] | None = Field(
-        None,
+    region_split_size: Annotated[int, Quantity(SIZE, "1MiB", "1TiB")] | None = key(
+        default=None,
         alias="coprocessor.region-split-size",
         description="Size of a region. Source: coprocessor/config.rs: 256MiB since v8.4, 96MiB "
         "before.",
@@ -201,5 +201,3 @@ class TikvSection(Section):
             raise wrong("is smaller than the limit of one region; a store has many regions",
                         at="pessimistic-txn.in-memory-instance-size-limit")  # fmt: skip
         return self
-
-

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from sim.scenario.fields import Count, Name, Number, Quantity, Rate, Section, Share, Switch, wrong
+from sim.scenario.fields import (
+    Count,
+    Name,
+    Number,
+    Quantity,
+    Rate,
+    Section,
+    Share,
+    Switch,
+    key,
+    wrong,
+)
 from sim.scenario.quantities import SIZE
 from sim.scenario.resolved import StatementSpec, TransactionSpec, Verb
 from sim.scenario.schema.shape import Shape
@@ -14,21 +25,22 @@ from sim.scenario.schema.shape import Shape
 _Rows = Annotated[int, Count(1, 100_000_000_000)]
 _Weight = Annotated[float, Number(0, 1_000_000)]
 _MOST_KEYS = 10_000
+_MIX_SOURCE = "Weight. Source: TPC-C 5.2.3; go-tpc tpcc/workload.go."
 
 
 class ArrivalSection(Section):
     """How clients arrive: a closed loop of threads, or an open loop with a rate."""
 
-    threads: Annotated[int, Count(1, 100_000)] | None = Field(
-        None, description="Closed loop: clients that wait for each answer. Source: given."
+    threads: Annotated[int, Count(1, 100_000)] | None = key(
+        default=None, description="Closed loop: clients that wait for each answer. Source: given."
     )
-    rate: Rate | None = Field(
-        None,
+    rate: Rate | None = key(
+        default=None,
         description="Open loop: transactions arrive at this mean rate, and latency counts from "
         "the intended start. Source: given.",
     )
-    think_time: Shape | None = Field(
-        None,
+    think_time: Shape | None = key(
+        default=None,
         description="Closed loop: pause between two transactions; none by default. Source: go-tpc "
         "has none unless --wait.",
     )
@@ -50,11 +62,11 @@ class ArrivalSection(Section):
 class TpccMix(Section):
     """Weights of the transaction types; they need not add up to 100."""
 
-    new_order: _Weight = Field(45.0, description="Source: TPC-C 5.2.3; go-tpc tpcc/workload.go.")
-    payment: _Weight = Field(43.0, description="Source: TPC-C 5.2.3; go-tpc tpcc/workload.go.")
-    order_status: _Weight = Field(4.0, description="Source: TPC-C 5.2.3; go-tpc tpcc/workload.go.")
-    delivery: _Weight = Field(4.0, description="Source: TPC-C 5.2.3; go-tpc tpcc/workload.go.")
-    stock_level: _Weight = Field(4.0, description="Source: TPC-C 5.2.3; go-tpc tpcc/workload.go.")
+    new_order: _Weight = key(default=45.0, description=_MIX_SOURCE)
+    payment: _Weight = key(default=43.0, description=_MIX_SOURCE)
+    order_status: _Weight = key(default=4.0, description=_MIX_SOURCE)
+    delivery: _Weight = key(default=4.0, description=_MIX_SOURCE)
+    stock_level: _Weight = key(default=4.0, description=_MIX_SOURCE)
 
     @model_validator(mode="after")
     def _draws_something(self) -> Self:
@@ -66,12 +78,13 @@ class TpccMix(Section):
 class TpccSection(ArrivalSection):
     """TPC-C as go-tpc runs it."""
 
-    kind: Literal["tpcc"] = Field(description="Source: given.")
-    warehouses: Annotated[int, Count(1, 1_000_000)] = Field(
+    kind: Literal["tpcc"] = key(description="Source: given.")
+    warehouses: Annotated[int, Count(1, 1_000_000)] = key(
         description="Size of the database, about 111 MiB each. Source: given."
     )
-    mix: TpccMix | None = Field(
-        None, description="Weights of the transaction types. Source: go-tpc tpcc/workload.go."
+    mix: TpccMix | None = key(
+        default=None,
+        description="Weights of the transaction types. Source: go-tpc tpcc/workload.go.",
     )
 
 
@@ -80,15 +93,16 @@ class SysbenchSection(ArrivalSection):
 
     kind: Literal[
         "oltp_read_write", "oltp_write_only", "oltp_update_index", "oltp_update_non_index"
-    ] = Field(description="Source: given.")
-    tables: Annotated[int, Count(1, 10_000)] = Field(
-        16, description="Number of tables. Source: TiDB docs, v6.0 sysbench benchmark: 16."
+    ] = key(description="Source: given.")
+    tables: Annotated[int, Count(1, 10_000)] = key(
+        default=16, description="Number of tables. Source: TiDB docs, v6.0 sysbench benchmark: 16."
     )
-    table_rows: _Rows = Field(
-        10_000_000, description="Rows of each. Source: TiDB docs, v6.0 sysbench benchmark: 10 M."
+    table_rows: _Rows = key(
+        default=10_000_000,
+        description="Rows of each. Source: TiDB docs, v6.0 sysbench benchmark: 10 M.",
     )
-    rand_type: Literal["uniform", "special"] = Field(
-        "uniform",
+    rand_type: Literal["uniform", "special"] = key(
+        default="uniform",
         description="How ids are drawn. Source: akopytov/sysbench#329, the default of 1.1; TiDB "
         "docs' benchmarks.",
     )
@@ -97,36 +111,37 @@ class SysbenchSection(ArrivalSection):
 class CustomTable(Section):
     """Rows 1 to ``rows``."""
 
-    rows: _Rows = Field(description="How many there are before the run. Source: given.")
-    row_bytes: Annotated[int, Quantity(SIZE, "1B", "1MiB")] = Field(
-        "120B", description="Size of a row's value. Source: our own default."
+    rows: _Rows = key(description="How many there are before the run. Source: given.")
+    row_bytes: Annotated[int, Quantity(SIZE, "1B", "1MiB")] = key(
+        default="120B", description="Size of a row's value. Source: our own default."
     )
 
 
 class Hot(Section):
     """A part of the draws goes to the first rows of the table."""
 
-    rows: Annotated[int, Count(1, 1_000_000)] = Field(description="How many. Source: given.")
-    fraction: Share = Field(1.0, description="Of the draws. Source: our own default: all.")
+    rows: Annotated[int, Count(1, 1_000_000)] = key(description="How many. Source: given.")
+    fraction: Share = key(default=1.0, description="Of the draws. Source: our own default: all.")
 
 
 class CustomStatement(Section):
     """One verb with its table: ``{lock: acct, rows: 2}``."""
 
-    read: Name | None = Field(None, description="Point get or batch get. Source: given.")
-    lock: Name | None = Field(None, description="SELECT ... FOR UPDATE. Source: given.")
-    update: Name | None = Field(
-        None, description="UPDATE by primary key, of locked rows if rows is not given. "
+    read: Name | None = key(default=None, description="Point get or batch get. Source: given.")
+    lock: Name | None = key(default=None, description="SELECT ... FOR UPDATE. Source: given.")
+    update: Name | None = key(
+        default=None, description="UPDATE by primary key, of locked rows if rows is not given. "
         "Source: given.",
     )  # fmt: skip
-    insert: Name | None = Field(None, description="INSERT of new rows. Source: given.")
-    rows: Annotated[int, Count(1, _MOST_KEYS)] | None = Field(
-        None,
+    insert: Name | None = key(default=None, description="INSERT of new rows. Source: given.")
+    rows: Annotated[int, Count(1, _MOST_KEYS)] | None = key(
+        default=None,
         description="How many different rows: 1, but for update those that are locked. Source: "
         "our own default.",
     )
-    hot: Hot | None = Field(
-        None, description="Skew; by default rows are drawn uniformly. Source: our own default."
+    hot: Hot | None = key(
+        default=None,
+        description="Skew; by default rows are drawn uniformly. Source: our own default.",
     )
 
     @model_validator(mode="after")
@@ -163,13 +178,13 @@ class CustomStatement(Section):
 class CustomTransaction(Section):
     """Statements between BEGIN and COMMIT."""
 
-    weight: _Weight = Field(1.0, description="Share of the mix. Source: our own default.")
-    autocommit: Switch = Field(
-        False,
+    weight: _Weight = key(default=1.0, description="Share of the mix. Source: our own default.")
+    autocommit: Switch = key(
+        default=False,
         description="One update outside BEGIN, tried optimistically first. Source: TiDB docs, "
         "pessimistic transaction mode, differences from MySQL (auto-commit).",
     )
-    statements: list[CustomStatement] = Field(
+    statements: list[CustomStatement] = key(
         description="In order. Source: given.", min_length=1, max_length=1_000
     )
 
@@ -197,11 +212,11 @@ class CustomTransaction(Section):
 class CustomSection(ArrivalSection):
     """A mix written in the scenario."""
 
-    kind: Literal["custom"] = Field(description="Source: given.")
-    tables: dict[Name, CustomTable] = Field(
+    kind: Literal["custom"] = key(description="Source: given.")
+    tables: dict[Name, CustomTable] = key(
         description="By name. Source: given.", min_length=1, max_length=100
     )
-    transactions: dict[Name, CustomTransaction] = Field(
+    transactions: dict[Name, CustomTransaction] = key(
         description="By name. Source: given.", min_length=1, max_length=100
     )
 
@@ -245,5 +260,5 @@ SECTIONS: dict[str, type[TpccSection | SysbenchSection | CustomSection]] = {
 }
 """Which section each kind has."""
 
-LATER_KINDS: dict[str, Any] = {"etcd": "workload kind etcd"}
+LATER_KINDS = ("etcd",)
 """Kinds that are named already, but cannot be simulated yet."""
