@@ -49,6 +49,19 @@ class Link:
         left_ns = self._port.reserve(now_ns, int(size_bytes * self._ns_per_byte))
         return left_ns + (draws.pop() >> 1)
 
+    def round_trip(self, now_ns: int, size_bytes: int) -> int:
+        """Returns when the answer to a message sent now will be back, in nanoseconds.
+
+        For a receiver that answers at once; both ways are counted on this link.
+        """
+        self.messages += 2
+        self.bytes += 2 * size_bytes
+        draws = self._draws
+        if not draws:
+            draws.extend(self._round_trip.block())
+        left_ns = self._port.reserve(now_ns, int(size_bytes * self._ns_per_byte))
+        return left_ns + draws.pop()
+
     def send_ordered(self, now_ns: int, size_bytes: int) -> int:
         """As ``send``, but not before an earlier ordered message of this link."""
         arrival_ns = self.send(now_ns, size_bytes)
