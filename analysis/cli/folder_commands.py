@@ -55,7 +55,7 @@ def report_command(folder: Path, master: str) -> int:
         return ExitStatus.BAD_INPUT
 
     from analysis.cli.study_report import StudyRun, report_study
-    from analysis.pipeline.session import SparkStarter, stop_spark
+    from analysis.pipeline.session import SparkStarter, SparkStartError, stop_spark
 
     starter = SparkStarter(master)
     run = StudyRun(
@@ -75,6 +75,9 @@ def report_command(folder: Path, master: str) -> int:
     except StudyFolderError as error:
         say(messages(), str(error))
         return ExitStatus.BAD_INPUT
+    except SparkStartError as error:
+        say(messages(), str(error))
+        return ExitStatus.UNITS_FAILED
     finally:
         stop_spark(starter)
 

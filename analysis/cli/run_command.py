@@ -19,7 +19,7 @@ from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.progress import unit_progress
 from analysis.cli.study_report import StudyRun, report_study
-from analysis.pipeline.session import SparkStarter, stop_spark
+from analysis.pipeline.session import SparkStarter, SparkStartError, stop_spark
 from analysis.pipeline.unit_task import MODEL, UnitJob, UnitOutcome
 from analysis.report.manifest import commit
 from analysis.study.ledger import Ledger, read_ledger
@@ -54,20 +54,25 @@ def run_command(request: RunRequest) -> int:
     """Runs a study; returns the exit status."""
     begun_s = time.perf_counter()
     starter = SparkStarter(request.master)
-    study = _load(request)
-    if study is None:
-        return ExitStatus.BAD_INPUT
-    folder = request.out or RESULTS / study.name
-    job = UnitJob(study, str((folder / "units").resolve()), request.unit_function or MODEL)
     try:
-        with locked_study_folder(folder):
-            write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
-            return run_study(folder, job, starter, begun_s)
+        study = _load(request)
+        return ExitStatus.BAD_INPUT if study is None else _run(request, study, starter, begun_s)
     except StudyFolderError as error:
         say(messages(), str(error))
         return ExitStatus.BAD_INPUT
+    except SparkStartError as error:
+        say(messages(), str(error))
+        return ExitStatus.UNITS_FAILED
     finally:
         stop_spark(starter)
+
+
+def _run(request: RunRequest, study: ResolvedStudy, starter: SparkStarter, begun_s: float) -> int:
+    folder = request.out or RESULTS / study.name
+    job = UnitJob(study, str((folder / "units").resolve()), request.unit_function or MODEL)
+    with locked_study_folder(folder):
+        write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
+        return run_study(folder, job, starter, begun_s)
 
 
 def _load(request: RunRequest) -> ResolvedStudy | None:

@@ -83,5 +83,5 @@ def _two_windows(sink: FactSink, close: Callable[[], Path]) -> UnitRecord:
 if __name__ == "__main__":
     try:
         write_archive(spark_session.CLASS_ARCHIVE)
-    except (OSError, RuntimeError) as error:
+    except (OSError, spark_session.SparkStartError) as error:
         sys.exit(f"no class archive ({error}); Spark starts without it")

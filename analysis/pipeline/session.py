@@ -75,6 +75,10 @@ def with_attempts(master: str) -> str:
     return f"local[{inner},{LOCAL_ATTEMPTS}]" if "," not in inner else master
 
 
+class SparkStartError(Exception):
+    """There is no session; the message says why and what to do."""
+
+
 class SparkStarter:
     """Starts a session in the background; ``session()`` waits for it."""
 
@@ -94,17 +98,27 @@ class SparkStarter:
         """Returns the session, waiting for it.
 
         Raises:
-            RuntimeError: if Spark did not start, with its reason.
+            SparkStartError: if Spark did not start, with its reason.
         """
         while self._thread.is_alive():
             self._thread.join(timeout=0.1)
         if self._session is None:
-            raise RuntimeError(f"Spark did not start on {self.master}: {self._error}")
+            raise SparkStartError(self._reason())
         return self._session
 
     def started(self) -> SparkSession | None:
         """Returns the session if it is there, without waiting."""
         return self._session
+
+    def _reason(self) -> str:
+        """Returns why there is no session: the JVM's last word, if it had one."""
+        log = Path(self.scratch) / JVM_LOG
+        said = log.read_text(errors="replace").strip().splitlines() if log.is_file() else []
+        why = said[-1] if said else str(self._error)
+        return (
+            f"Spark did not start on {self.master}: {why}; it needs Java 17 or newer, which "
+            "`make setup` finds or installs"
+        )
 
     def _start(self) -> None:
         begun = time.perf_counter()

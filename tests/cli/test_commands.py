@@ -17,9 +17,12 @@ from analysis.cli.progress import LineProgress, remaining_text
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def run_sim(*words: str) -> subprocess.CompletedProcess[str]:
+def run_sim(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(ROOT / "run_sim.py"), *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    env = os.environ | environment
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=120, env=env
+    )
 
 
 @pytest.mark.parametrize(
@@ -108,3 +111,12 @@ def test_an_unwritable_folder_is_one_message(tmp_path: Path) -> None:
     assert "cannot be written" in result.stderr
     assert "Traceback" not in result.stderr
     assert os.environ.get("NO_COLOR") is not None or "\x1b" not in result.stderr
+
+
+@pytest.mark.slow
+def test_without_java_one_message_says_what_to_install(tmp_path: Path) -> None:
+    scenario = ROOT / "scenarios" / "quickstart.yaml"
+    result = run_sim(str(scenario), "--out", str(tmp_path / "study"), JAVA_HOME=str(tmp_path))
+    assert result.returncode == ExitStatus.UNITS_FAILED
+    assert "Java 17" in result.stderr
+    assert "Traceback" not in result.stderr
