@@ -51,11 +51,16 @@ def differences(base: Mapping[str, Any], other: Mapping[str, Any], prefix: str =
     overrides: Document = {}
     for key in [*base, *(key for key in other if key not in base)]:
         mine, theirs, name = base.get(key), other.get(key), f"{prefix}{key}"
-        if isinstance(mine, dict) and isinstance(theirs, dict):
+        if isinstance(mine, dict) and isinstance(theirs, dict) and _same_kind(mine, theirs):
             overrides |= differences(mine, theirs, f"{name}.")
         elif mine != theirs:
             overrides[name] = theirs
     return overrides
+
+
+def _same_kind(mine: Document, theirs: Document) -> bool:
+    """Returns False for workloads whose keys have nothing in common; one replaces the other."""
+    return bool(mine.get("kind") == theirs.get("kind"))
 
 
 def _time(ns: int) -> str:

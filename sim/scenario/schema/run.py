@@ -112,7 +112,7 @@ class ClusterSection(Section):
     )
     tidb: TidbSection = key(
         default_factory=TidbSection,
-        description="Variables and settings of TiDB, under TiDB's own names.",
+        description="Variables and settings of TiDB, under TiDB's own names. Source: key by key.",
     )
 
     @model_validator(mode="after")

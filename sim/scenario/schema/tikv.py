@@ -95,8 +95,8 @@ class TikvSection(Section):
     in_memory_fallback: Fallback = key(
         default="sync",
         alias="pessimistic-txn.in-memory-fallback",
-        description="How a lock that does not fit into memory is answered. Not a key of TiKV: its "
-        "code answers after apply (scheduler.rs), its documentation says pipelined.",
+        description="How a lock that does not fit into memory is answered. Not a key of TiKV. "
+        "Source: tikv/tikv scheduler.rs answers after apply; TiDB docs say pipelined.",
     )
     wait_for_lock_timeout: Annotated[int, Quantity(DURATION, "1ms", "1h")] = key(
         default="1s",

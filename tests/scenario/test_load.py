@@ -1,0 +1,239 @@
+"""Where values come from: extended files, the file, the command line, variants, points."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from sim.distributions import Constant, Exponential
+from sim.scenario import ScenarioError, Study, load_study
+
+BASE = """\
+about: Which?
+cluster: {stores: 5}
+tikv: {pessimistic-txn: {wake-up-delay-duration: 5ms}}
+workload: {kind: tpcc, warehouses: 10, threads: 4, think_time: 1ms}
+"""
+
+
+def study_of(folder: Path, text: str, *overrides: str, name: str = "x.yaml") -> Study:
+    (folder / name).write_text(text, encoding="utf-8")
+    return load_study(folder / name, overrides)
+
+
+def problems_of(folder: Path, text: str, *overrides: str) -> str:
+    with pytest.raises(ScenarioError) as caught:
+        study_of(folder, text, *overrides)
+    return str(caught.value)
+
+
+def test_without_compare_the_only_variant_is_called_as_its_lock_mode(tmp_path: Path) -> None:
+    assert list(study_of(tmp_path, BASE).variants) == ["in_memory"]
+    off = "tikv.pessimistic-txn.pipelined=false"
+    assert list(study_of(tmp_path, BASE, off).variants) == ["sync"]
+
+
+def test_the_command_line_wins_over_the_file(tmp_path: Path) -> None:
+    study = study_of(
+        tmp_path,
+        BASE,
+        "workload.threads=7",
+        "run.measure=3s",
+        "tikv.pessimistic-txn.wake-up-delay-duration=7ms",
+        "workload.think_time={mean: 2ms}",
+        "hardware.disk.raft.write_iops=5",
+    )
+    scenario = study.variants["in_memory"]
+    assert scenario.workload.threads == 7
+    assert scenario.workload.think_time == Exponential(2_000_000)
+    assert scenario.run.measure_ns == 3_000_000_000
+    assert scenario.tikv.wake_up_delay_ns == 7_000_000
+    assert scenario.hardware.raft_disk.write_iops == 5
+    assert scenario.hardware.raft_disk.name == "nvme_i3_4xlarge"
+
+
+def test_seed_and_replications_have_options_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text(BASE, encoding="utf-8")
+    run = load_study(tmp_path / "x.yaml", seed=9, replications=2).variants["in_memory"].run
+    assert (run.seed, run.replications) == (9, 2)
+    with pytest.raises(ScenarioError, match=r"--replications 0: run\.replications"):
+        load_study(tmp_path / "x.yaml", replications=0)
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("workload.threads", "must be key=value; write workload.threads=50"),
+        ("=5", "must be key=value"),
+        ("a..b=5", "must be key=value"),
+        ("workload.treads=5", "did you mean threads?"),
+        ("workload.threads=0", "workload.threads: must be 1 to"),
+        ("workload.threads=[1", "workload.threads: not YAML"),
+        ("workload.think_time=5", "5 has no unit"),
+        ("workload.think_time=!!python/name:os.system", "tag"),
+        ("operations=[]", "operations: not available in this version"),
+    ],
+)
+def test_a_wrong_override_is_told_with_its_text(
+    tmp_path: Path, override: str, message: str
+) -> None:
+    told = problems_of(tmp_path, BASE, override)
+    assert told.startswith(f"--set {override}")
+    assert message in told
+
+
+def test_an_override_in_vain_is_refused(tmp_path: Path) -> None:
+    swept = BASE + "sweep: {grid: {workload.threads: [1, 2]}}\n"
+    assert "the sweep overrules it" in problems_of(tmp_path, swept, "workload.threads=5")
+
+
+def test_a_file_adds_to_the_one_it_extends(tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text(BASE, encoding="utf-8")
+    text = "extends: base.yaml\nworkload: {threads: 9}\ntikv: {raftstore.store-pool-size: 3}\n"
+    scenario = study_of(tmp_path, text).variants["in_memory"]
+    assert scenario.cluster.stores == 5
+    assert scenario.workload.threads == 9
+    assert scenario.workload.think_time == Constant(1_000_000)
+    assert scenario.tikv.store_pool_size == 3
+    assert scenario.tikv.wake_up_delay_ns == 5_000_000
+
+
+def test_another_kind_of_workload_keeps_nothing_of_the_extended_one(tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text(BASE, encoding="utf-8")
+    text = "extends: base.yaml\nworkload: {kind: oltp_read_write, rate: 100/s}\n"
+    workload = study_of(tmp_path, text).variants["in_memory"].workload
+    assert (workload.threads, workload.rate_per_s, workload.warehouses) == (None, 100.0, 0)
+
+
+def test_problems_point_into_the_extended_file(tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text(BASE.replace("stores: 5", "stores: 0"), encoding="utf-8")
+    told = problems_of(tmp_path, "extends: base.yaml\n")
+    assert told.startswith(f"{tmp_path}/base.yaml:2:19: cluster.stores: must be 1 to")
+
+
+def test_files_do_not_extend_themselves_or_leave_their_folder(tmp_path: Path) -> None:
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (tmp_path / "outer.yaml").write_text(BASE, encoding="utf-8")
+    (inner / "link.yaml").symlink_to(tmp_path / "outer.yaml")
+    (inner / "a.yaml").write_text("extends: x.yaml\n", encoding="utf-8")
+    assert "extends itself" in problems_of(inner, "extends: x.yaml\n")
+    assert "extends itself (x.yaml → a.yaml → x.yaml)" in problems_of(inner, "extends: a.yaml\n")
+    assert "leaves" in problems_of(inner, "extends: ../outer.yaml\n")
+    assert "leaves" in problems_of(inner, "extends: link.yaml\n")
+    assert "is absolute" in problems_of(inner, f"extends: {tmp_path}/outer.yaml\n")
+
+
+def test_a_chain_of_files_ends(tmp_path: Path) -> None:
+    for n in range(20):
+        (tmp_path / f"{n}.yaml").write_text(f"extends: {n + 1}.yaml\n", encoding="utf-8")
+    with pytest.raises(ScenarioError, match="files deep; merge some"):
+        load_study(tmp_path / "0.yaml")
+
+
+def test_points_are_all_combinations(tmp_path: Path) -> None:
+    study = study_of(
+        tmp_path,
+        BASE + "sweep: {grid: {workload.threads: [1, 2], cluster.tidb_nodes: [3, 4]}}\n",
+    )
+    assert study.points == (
+        {"workload.threads": 1, "cluster.tidb_nodes": 3},
+        {"workload.threads": 1, "cluster.tidb_nodes": 4},
+        {"workload.threads": 2, "cluster.tidb_nodes": 3},
+        {"workload.threads": 2, "cluster.tidb_nodes": 4},
+    )
+    scenario = study.scenario(study.points[2], "in_memory")
+    assert (scenario.workload.threads, scenario.cluster.tidb_nodes) == (2, 3)
+
+
+def test_a_sweep_without_end_is_refused_before_it_costs_time(tmp_path: Path) -> None:
+    values = ", ".join(str(n + 1) for n in range(500))
+    text = BASE + f"sweep: {{grid: {{workload.threads: [{values}], cluster.regions: [{values}]}}}}"
+    assert "250000 points times variants" in problems_of(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    "cases",
+    [
+        "sweep: {grid: {hardware.store_cores: [4, 32]}}",
+        "sweep: {grid: {hardware.store_memory: [8GiB, 64GiB]}}\ntikv: {behaviour: rfc77}",
+        "sweep: {grid: {tikv.behaviour: [rfc77, v8.5]}}",
+        "sweep: {grid: {hardware.profile: [gp3_max, i4i.4xlarge], workload.threads: [1, 2]}}",
+        "sweep: {grid: {hardware.disk.raft: [aws_gp3_base, sata_ssd_slow]}}",
+        "sweep: {grid: {hardware.disk.raft.append: [1ms, {p50: 1ms, p99: 2ms}]}}",
+        "sweep: {grid: {workload.think_time: [0s, {mean: 1ms, cv: 2}]}}",
+        "compare: {a: {tikv.behaviour: rfc77}, b: {tikv.behaviour: v8.5}}",
+        "compare: {a: {hardware.disk.kv: shared}, b: {hardware.disk.kv: aws_gp3_base}}",
+        "compare: {a: {hardware.disk.kv: sata_ssd_dc}, b: {hardware.disk.kv: shared}}",
+        "compare: {a: {hardware.network: same_zone}, b: {hardware.network: same_host}}",
+        "compare: {a: {}, b: {workload: {kind: tpcc, warehouses: 10, rate: 5/s, threads: null, "
+        "think_time: null}}}",
+        "compare: {a: {}, b: {workload: {kind: oltp_read_write, threads: 3}}}",
+        "compare: {a: {}, b: {workload.mix: {new_order: 1}}}",
+        "compare: {a: {}, b: {tikv: {raftstore.store-pool-size: 9}}}\n"
+        "sweep: {grid: {workload.threads: [1, 2]}}",
+    ],
+)
+def test_written_out_it_is_the_same_study(tmp_path: Path, cases: str) -> None:
+    text = BASE
+    if "tikv: {behaviour" in cases:
+        text = text.replace("tikv: {", "tikv: {behaviour: rfc77, ")
+        cases = cases.split("\n", maxsplit=1)[0]
+    study = study_of(tmp_path, f"{text}{cases}\n")
+    again = study_of(tmp_path, study.resolved_yaml())
+    assert again.points == study.points
+    assert list(again.variants) == list(study.variants)
+    for point in study.points:
+        for variant in study.variants:
+            assert again.scenario(point, variant) == study.scenario(point, variant)
+            assert again.config_hash(point, variant, 0) == study.config_hash(point, variant, 0)
+
+
+def test_words_that_look_like_numbers_stay_words(tmp_path: Path) -> None:
+    study = study_of(tmp_path, BASE.replace("Which?", "'1e5'"))
+    assert study_of(tmp_path, study.resolved_yaml()).about == "1e5"
+
+
+def test_a_hash_covers_what_matters_and_nothing_else(tmp_path: Path) -> None:
+    def unit(*overrides: str, text: str = BASE) -> str:
+        study = study_of(tmp_path, text, *overrides)
+        return study.config_hash({}, next(iter(study.variants)), 0)
+
+    plain = unit()
+    assert unit("run.replications=50") == plain
+    assert unit(text=BASE.replace("Which?", "Why?")) == plain
+    assert unit(text=BASE + "hardware: {profile: i3.4xlarge}\n") == plain
+    for change in ("run.seed=2", "run.measure=31s", "workload.threads=5", "cluster.zones=2"):
+        assert unit(change) != plain
+
+
+def test_a_study_travels_between_processes(tmp_path: Path) -> None:
+    study = study_of(tmp_path, BASE)
+    again = pickle.loads(pickle.dumps(study))
+    assert again == study
+    assert again.config_hash({}, "in_memory", 3) == study.config_hash({}, "in_memory", 3)
+
+
+def test_a_study_folders_copy_is_called_as_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "rfc").mkdir()
+    assert study_of(tmp_path / "rfc", BASE, name="scenario.yaml").name == "rfc"
+
+
+def test_all_problems_are_told_at_once_in_the_order_of_the_file(tmp_path: Path) -> None:
+    told = problems_of(
+        tmp_path,
+        "about: 5\n"
+        "run: {sede: 1, measure: 8}\n"
+        "cluster: {replicas: 5}\n"
+        "hardware: {disk: {raft: nvme}}\n"
+        "tikv: {pessimistic-txn.in-memroy: true, raftstore.store-pool-size: 0}\n"
+        "workload: {kind: tpcc, warehouses: -1}\n"
+        "compare: {a: {workload.thread: 5}}\n"
+        "expect: [{metric: latency, variant: b, below: 1}]\n"
+        "operations: []\n",
+    )
+    lines = [int(line.split(":")[1]) for line in told.splitlines()]
+    assert lines == sorted(lines)
+    assert set(lines) == set(range(1, 10))
