@@ -65,3 +65,8 @@ def encoded_ints(columns: tuple[int, ...]) -> bytes:
 def encoded_len(raw_len: int) -> int:
     """Returns the length of a key in TiKV: groups of 8 bytes, each with a marker byte."""
     return (raw_len // 8 + 1) * 9
+
+
+def show_key(key: bytes) -> str:
+    """Returns a key for people: as it is if it is text, else with escapes."""
+    return key.decode("ascii", "backslashreplace")

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Final
 
+from sim.protocol.keys import show_key
 from sim.protocol.records import Lock
 from sim.protocol.write_batch import WriteBatch
 
@@ -205,3 +206,11 @@ class PeerPessimisticLocks:
         target.map[key] = lock
         self.memory_size -= lock.sizes.memory_bytes
         target.memory_size += lock.sizes.memory_bytes
+
+    def __str__(self) -> str:
+        locks = [
+            f"{show_key(key)}:{lock.start_ts}{' deleted' if key in self._deleted else ''}"
+            for key, lock in sorted(self.map.items())
+        ]
+        state = f"{self.status.value} term {self.term} version {self.version}"
+        return f"{state}, {self.memory_size} B of {self.instance.used_bytes}: [{', '.join(locks)}]"

@@ -10,6 +10,7 @@ Source: tikv/tikv src/storage/lock_manager/lock_waiting_queue.rs.
 
 from heapq import heappop, heappush
 
+from sim.protocol.keys import show_key
 from sim.protocol.records import Lock
 
 
@@ -130,7 +131,8 @@ class LockWaitQueues:
         return sum(queue.live for queue in self._queues.values())
 
     def __str__(self) -> str:
-        lines = [f"{key.decode()}: waiting {self.waiters(key)}" for key in sorted(self._queues)]
+        keys = sorted(self._queues)
+        lines = [f"{show_key(key)}: waiting {self.waiters(key)}" for key in keys]
         return "\n".join(lines) or "nobody waits"
 
     def _pop(self, key: bytes, queue: _Queue) -> LockWaitEntry:

@@ -66,6 +66,14 @@ class WriteBatch:
         self.write_cf_bytes = 0
         self.default_cf_bytes = 0
 
+    def charge_puts(self, raft: int, wal: int, lock_mem: int, default_cf: int) -> None:
+        """Takes over sums that a command has made on its way through ``lock_puts``."""
+        self.keys = len(self.lock_puts)
+        self.raft_bytes = raft
+        self.wal_bytes = wal
+        self.lock_mem_bytes = lock_mem
+        self.default_cf_bytes = default_cf
+
     def put_lock(self, key: bytes, lock: Lock) -> None:
         """Adds a put of a lock record (its long value apart)."""
         sizes = lock.sizes

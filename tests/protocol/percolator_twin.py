@@ -167,7 +167,7 @@ class FlatRegion:
         exists = data is not None and data.kind == PUT
         return ("AlreadyExist", key) if mutation.op == INSERT and exists else None
 
-    def prewrite(
+    def prewrite(  # noqa: C901 - the rules in their order
         self,
         mutations: list[Mutation],
         start_ts: int,
@@ -186,6 +186,10 @@ class FlatRegion:
                 if record and resent and obstacle[0] not in ("AlreadyExist", "LockTypeNotMatch"):
                     return "Prewritten", record.commit_ts, record.commit_ts, 0
                 return obstacle
+        prewritten = [self.lock_of(mutation.key) for mutation in mutations]
+        prewritten = [lock for lock in prewritten if lock and lock.kind != PESSIMISTIC]
+        if any(not lock or not lock.is_async or fast == "one_pc" for lock in prewritten):
+            fast = ""
         promise = max(start_ts, for_update_ts, max_ts) + 1 if fast else start_ts + 1
         locks, amended, largest_ts = [], 0, promise
         for mutation in mutations:
@@ -197,17 +201,9 @@ class FlatRegion:
                 min_commit_ts = max(promise, held.min_commit_ts if held else 0)
                 ttl_ms = max(2000, held.ttl_ms if held else 0)
                 locks.append(
-                    FlatLock(
-                        mutation.key,
-                        kind,
-                        start_ts,
-                        for_update_ts,
-                        min_commit_ts,
-                        ttl_ms,
-                        mutation.value,
-                        fast == "async",
-                    )
+                    FlatLock(mutation.key, kind, start_ts, for_update_ts, min_commit_ts, ttl_ms)
                 )
+                locks[-1] = replace(locks[-1], value=mutation.value, is_async=fast == "async")
         done_ts = largest_ts if fast == "one_pc" and locks else 0
         for lock in locks:
             if done_ts:

@@ -52,10 +52,10 @@ class TableScript:
                 first, at = command.words
                 tables = table.group_by_regions([b"", at.encode()], int(first == "right"))
                 other = tables[int(first == "left")]
-                said = f"other region: {show(other)}"
+                said = f"other region: {other}"
             case _:
                 said = self._change(command, term, version)
-        return f"{said}\n  {show(table)}"
+        return f"{said}\n  {table}"
 
     def _change(self, command: Command, term: int, version: int) -> str:
         match command.name:
@@ -71,15 +71,6 @@ class TableScript:
             case _:
                 raise AssertionError(command.name)
         return command.name
-
-
-def show(table: PeerPessimisticLocks) -> str:
-    locks = [
-        f"{key.decode()}:{lock.start_ts}{' deleted' if table.is_deleted(key) else ''}"
-        for key, lock in sorted(table.map.items())
-    ]
-    state = f"{table.status.value} term {table.term} version {table.version}"
-    return f"{state}, {table.memory_size} B of {table.instance.used_bytes}: [{', '.join(locks)}]"
 
 
 @pytest.mark.parametrize("path", datadriven.files("lock_table"), ids=lambda path: path.stem)

@@ -7,7 +7,6 @@ Source: tikv/tikv src/storage/txn/actions/acquire_pessimistic_lock.rs.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from sim.protocol.lock_table import PeerPessimisticLocks
 from sim.protocol.mvcc import PESSIMISTIC, PUT, Lock, Mvcc, Write
@@ -24,7 +23,7 @@ from sim.protocol.percolator.lookup import NO_LOCKS, is_rollback, load_lock, new
 from sim.protocol.write_batch import LOCK, WriteBatch
 
 
-class Acquired(NamedTuple):
+class Acquired:
     """A granted lock request.
 
     Attributes:
@@ -33,12 +32,20 @@ class Acquired(NamedTuple):
         locked_with_conflict_ts: commit_ts the lock was taken over, 0 when there was no conflict.
     """
 
-    locks: list[tuple[bytes, Lock]]
-    values: list[object]
-    locked_with_conflict_ts: int
+    __slots__ = ("locked_with_conflict_ts", "locks", "values")
+
+    def __init__(
+        self,
+        locks: list[tuple[bytes, Lock]],
+        values: list[object],
+        locked_with_conflict_ts: int,
+    ) -> None:
+        self.locks = locks
+        self.values = values
+        self.locked_with_conflict_ts = locked_with_conflict_ts
 
 
-def acquire_pessimistic_lock(  # noqa: C901, PLR0912, PLR0913 - one pass, no calls on the usual path
+def acquire_pessimistic_lock(  # noqa: C901, PLR0913 - one pass, no calls on the usual path
     mvcc: Mvcc,
     memory: PeerPessimisticLocks | None,
     keys: Sequence[bytes],
@@ -53,17 +60,14 @@ def acquire_pessimistic_lock(  # noqa: C901, PLR0912, PLR0913 - one pass, no cal
 ) -> Acquired | MvccError:
     """Returns the locks of ``keys`` to write, or why one of them cannot be had.
 
-    A lock held already is granted again; it is rewritten only for a larger ``for_update_ts``. With
-    ``allow_lock_with_conflict`` (fair locking, a single key) a newer version does not refuse the
-    lock but raises its ``for_update_ts``; the client then repeats its statement under the lock.
+    A lock held already is granted again, and rewritten only for a larger ``for_update_ts``. With
+    ``allow_lock_with_conflict`` (fair locking, one key) a newer version raises ``for_update_ts``.
     """
     conflict_ts = 0
     if allow_lock_with_conflict:
-        assert len(keys) == 1, "fair locking is for single keys"
-        conflict_ts = _conflict_ts(mvcc, memory, keys[0], start_ts, for_update_ts)
+        conflict_ts = _conflict_ts(mvcc, memory, keys, start_ts, for_update_ts)
         if conflict_ts:
-            for_update_ts = conflict_ts
-            should_not_exist = False
+            for_update_ts, should_not_exist = conflict_ts, False
     table_get = (NO_LOCKS if memory is None else memory.map).get
     locks_get = mvcc.locks.get
     writes_get = mvcc.writes.get
@@ -76,19 +80,15 @@ def acquire_pessimistic_lock(  # noqa: C901, PLR0912, PLR0913 - one pass, no cal
         if held is None:
             held = locks_get(key)
         newest = writes_get(key)
-        if held is not None:
-            if held.start_ts != start_ts or held.kind != PESSIMISTIC:
-                return _held_refusal(key, held, start_ts)
-            values.append(_payload(newest))
-            if held.for_update_ts >= for_update_ts:
-                continue
-        elif newest is None:
-            values.append(None)
-        else:
+        if held is not None and (held.start_ts != start_ts or held.kind != PESSIMISTIC):
+            return _held_refusal(key, held, start_ts)
+        if held is None and newest is not None:
             refusal = _version_refusal(key, newest, start_ts, for_update_ts, should_not_exist)
             if refusal is not None:
                 return refusal
-            values.append(_payload(newest))
+        values.append(None if newest is None else _payload(newest))
+        if held is not None and held.for_update_ts >= for_update_ts:
+            continue
         if lock is None or len(key) != lock_len:
             lock_len = len(key)
             sizes = mvcc.lock_format.pessimistic(lock_len, len(primary))
@@ -101,27 +101,26 @@ def lock_batch(locks: list[tuple[bytes, Lock]], cause: int = LOCK) -> WriteBatch
     """Returns the proposal that makes locks persistent."""
     batch = WriteBatch(cause)
     batch.lock_puts = locks
-    batch.keys = len(locks)
     raft = wal = lock_mem = 0
     for _, lock in locks:
         sizes = lock.sizes
         raft += sizes.put_raft_bytes
         wal += sizes.put_wal_bytes
         lock_mem += sizes.lock_mem_bytes
-    batch.raft_bytes = raft
-    batch.wal_bytes = wal
-    batch.lock_mem_bytes = lock_mem
+    batch.charge_puts(raft, wal, lock_mem, 0)
     return batch
 
 
 def _conflict_ts(
     mvcc: Mvcc,
     memory: PeerPessimisticLocks | None,
-    key: bytes,
+    keys: Sequence[bytes],
     start_ts: int,
     for_update_ts: int,
 ) -> int:
     """Returns the newer timestamp a lock is, or must be, taken over; 0 if there is none."""
+    assert len(keys) == 1, "fair locking is for single keys"
+    key = keys[0]
     held = load_lock(mvcc, memory, key)
     if held is not None:
         newer_ts = held.for_update_ts if held.start_ts == start_ts else 0
@@ -161,6 +160,6 @@ def _version_refusal(
     return None
 
 
-def _payload(newest: Write | None) -> object:
+def _payload(newest: Write) -> object:
     data = newest_data(newest)
     return None if data is None else data.value

@@ -4,7 +4,6 @@ Source: tikv/tikv src/storage/txn/actions/commit.rs.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from sim.protocol.lock_table import PeerPessimisticLocks
 from sim.protocol.mvcc import PESSIMISTIC, ROLLBACK, Mvcc, Write
@@ -13,10 +12,13 @@ from sim.protocol.percolator.lookup import NO_LOCKS
 from sim.protocol.write_batch import COMMIT, WriteBatch
 
 
-class Committed(NamedTuple):
+class Committed:
     """A commit that succeeded; the batch is empty if it had happened before."""
 
-    batch: WriteBatch
+    __slots__ = ("batch",)
+
+    def __init__(self, batch: WriteBatch) -> None:
+        self.batch = batch
 
 
 def commit(

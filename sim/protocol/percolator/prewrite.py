@@ -9,7 +9,7 @@ Source: tikv/tikv src/storage/txn/actions/prewrite.rs, src/storage/txn/commands/
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sim.protocol.encoding import NO_VALUE, RecordSizes, prewrite_base_bytes, secondaries_bytes
+from sim.protocol.encoding import NO_VALUE, prewrite_base_bytes, secondaries_bytes
 from sim.protocol.lock_table import PeerPessimisticLocks
 from sim.protocol.mvcc import INSERT, PESSIMISTIC, PUT, Lock, Mvcc, Write
 from sim.protocol.percolator.errors import MvccError
@@ -40,7 +40,7 @@ class Mutation(NamedTuple):
     pessimistic_check: bool = True
 
 
-class Prewritten(NamedTuple):
+class Prewritten:
     """A prewrite that succeeded.
 
     Attributes:
@@ -51,10 +51,15 @@ class Prewritten(NamedTuple):
         amended: keys whose lost lock could be amended.
     """
 
-    batch: WriteBatch
-    min_commit_ts: int
-    one_pc_commit_ts: int
-    amended: int
+    __slots__ = ("amended", "batch", "min_commit_ts", "one_pc_commit_ts")
+
+    def __init__(
+        self, batch: WriteBatch, min_commit_ts: int, one_pc_commit_ts: int, amended: int
+    ) -> None:
+        self.batch = batch
+        self.min_commit_ts = min_commit_ts
+        self.one_pc_commit_ts = one_pc_commit_ts
+        self.amended = amended
 
 
 def prewrite(  # noqa: PLR0913 - the request's fields
@@ -78,33 +83,21 @@ def prewrite(  # noqa: PLR0913 - the request's fields
 ) -> Prewritten | MvccError:
     """Locks all mutations for commit, or says why one of them cannot be.
 
-    Args:
-        mvcc: the region's records.
-        memory: the leader's table, if it has one.
-        mutations: changes of the transaction in this region.
-        primary: primary key of the transaction.
-        start_ts: the transaction.
-        for_update_ts: of its last statement; 0 for an optimistic transaction.
-        ttl_ms: life of the locks; an older pessimistic lock may have a longer one.
-        txn_size: keys of the transaction, a hint of no consequence here.
-        async_commit_secondaries: all other keys of the transaction, in the primary's request.
-        use_async_commit: the transaction is committed as soon as all its keys are prewritten.
-        one_pc_commit_ts: commit in one phase, at this timestamp or later; None for two phases.
-        min_commit_ts: least commit_ts the client asks for.
-        max_ts: largest timestamp this store has served a read at.
-        max_commit_ts: should a key have to commit later, fall back to ordinary 2PC; 0: never.
-        pessimistic: keys with ``pessimistic_check`` must be locked already.
-        is_retry: the client may have sent this before, so unlocked keys are checked as well.
+    Fields are those of kvproto's ``PrewriteRequest``. An optimistic transaction has
+    ``pessimistic=False`` and ``for_update_ts=0``; a commit in one phase happens at
+    ``one_pc_commit_ts`` or later (None: two phases); ``async_commit_secondaries`` are all keys but
+    the primary, in the primary's request; ``max_ts`` is the latest read this store has served. If a
+    key had to commit after ``max_commit_ts``, the request becomes ordinary 2PC (0: no limit).
+    ``is_retry``: the client may have sent this before, so unlocked keys are checked as well.
     """
     floor_ts = min_commit_ts
     if use_async_commit or one_pc_commit_ts is not None:
-        floor_ts = max(min_commit_ts, max_ts + 1, start_ts + 1, for_update_ts + 1)
-        floor_ts = max(floor_ts, one_pc_commit_ts or 0)
+        promise_ts = max(max_ts, for_update_ts, start_ts) + 1
+        floor_ts = max(min_commit_ts, promise_ts, one_pc_commit_ts or 0)
     txn = (primary, start_ts, for_update_ts, ttl_ms, pessimistic, is_retry)
     held = _check_all(mvcc, memory, mutations, txn)
     if isinstance(held, MvccError):
-        commit_ts = committed_before(mvcc, held, start_ts)
-        return Prewritten(WriteBatch(PREWRITE), commit_ts, commit_ts, 0) if commit_ts else held
+        return _forgive(mvcc, held, start_ts)
     secondaries = async_commit_secondaries if use_async_commit else None
     batch, largest_ts = _lock_all(
         mvcc, mutations, held, txn, (floor_ts, use_async_commit, secondaries)
@@ -112,13 +105,22 @@ def prewrite(  # noqa: PLR0913 - the request's fields
     amended = _count_amended(mutations, held) if pessimistic and None in held else 0
     if not use_async_commit and one_pc_commit_ts is None:
         return Prewritten(batch, 0, 0, amended)
-    if max_commit_ts and largest_ts > max_commit_ts:
+    if not largest_ts or 0 < max_commit_ts < largest_ts:
         batch, _ = _lock_all(mvcc, mutations, held, txn, (min_commit_ts, False, None))
         return Prewritten(batch, 0, 0, amended)
     if one_pc_commit_ts is None or not batch.lock_puts:
         return Prewritten(batch, largest_ts, 0, amended)
     return Prewritten(_one_phase(mvcc, memory, batch, largest_ts), largest_ts, largest_ts, amended)
 
+
+def _forgive(mvcc: Mvcc, refusal: MvccError, start_ts: int) -> Prewritten | MvccError:
+    """Lets a refused prewrite pass if its transaction is committed already: it is a resend."""
+    commit_ts = committed_before(mvcc, refusal, start_ts)
+    return Prewritten(WriteBatch(PREWRITE), commit_ts, commit_ts, 0) if commit_ts else refusal
+
+
+NEVER = -2
+"""A length that no value has."""
 
 _Protocol = tuple[int, bool, tuple[bytes, ...] | None]
 """Least min_commit_ts; async commit or not; secondaries, for the primary's lock."""
@@ -159,48 +161,40 @@ def _lock_all(
 ) -> tuple[WriteBatch, int]:
     """Returns the locks to write, and the largest min_commit_ts.
 
+    The latter is 0 if a key was prewritten before without such a promise: no async commit then.
+
     Keys that one statement locked and that get equal values share one ``Lock`` object.
     """
     primary = txn[0]
-    largest_ts, _, secondaries = protocol
+    largest_ts, use_async_commit, secondaries = protocol
+    promised = True
     batch = WriteBatch(PREWRITE)
     puts = batch.lock_puts
     raft = wal = lock_mem = default_cf = 0
-    last_held: Lock | None = None
     lock: Lock | None = None
-    sizes: RecordSizes | None = None
-    last_op = last_bytes = last_len = -2
+    last_held: Lock | None = None
+    last_op = last_bytes = last_len = NEVER
     for (key, op, value_bytes, value, _), held in zip(mutations, held_locks, strict=True):
         if held is not None and held.kind != PESSIMISTIC:
+            promised = promised and use_async_commit and held.use_async_commit
             largest_ts = max(largest_ts, held.min_commit_ts)
             continue
-        lists = secondaries is not None and key == primary
-        if (
-            lock is None
-            or sizes is None
-            or held is not last_held
-            or value_bytes != last_bytes
-            or op != last_op
-            or len(key) != last_len
-            or value is not None
-            or lists
-        ):
+        alone = value is not None or (secondaries is not None and key == primary)
+        same = held is last_held and value_bytes == last_bytes and op == last_op
+        if lock is None or alone or not same or len(key) != last_len:
             lock = _two_phase_lock(mvcc, (key, op, value_bytes, value), held, txn, protocol)
-            largest_ts = max(largest_ts, lock.min_commit_ts)
-            sizes = lock.sizes
+            if lock.min_commit_ts > largest_ts:
+                largest_ts = lock.min_commit_ts
             last_held, last_op, last_len = held, op, len(key)
-            last_bytes = -2 if lists or value is not None else value_bytes
+            last_bytes = NEVER if alone else value_bytes
         puts.append((key, lock))
+        sizes = lock.sizes
         raft += sizes.prewrite_raft_bytes
         wal += sizes.prewrite_wal_bytes
         lock_mem += sizes.lock_mem_bytes
         default_cf += sizes.default_cf_bytes
-    batch.keys = len(puts)
-    batch.raft_bytes = raft
-    batch.wal_bytes = wal
-    batch.lock_mem_bytes = lock_mem
-    batch.default_cf_bytes = default_cf
-    return batch, largest_ts
+    batch.charge_puts(raft, wal, lock_mem, default_cf)
+    return batch, largest_ts if promised else 0
 
 
 def _two_phase_lock(
@@ -221,8 +215,10 @@ def _two_phase_lock(
         else:
             secondaries = None
     if held is not None:
-        ttl_ms = max(ttl_ms, held.ttl_ms)
-        min_commit_ts = max(min_commit_ts, held.min_commit_ts)
+        if held.ttl_ms > ttl_ms:
+            ttl_ms = held.ttl_ms
+        if held.min_commit_ts > min_commit_ts:
+            min_commit_ts = held.min_commit_ts
     return Lock(
         PUT if op == INSERT else op,
         primary,
