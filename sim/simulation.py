@@ -109,10 +109,10 @@ class Unit:
         """Runs to the end and closes the facts."""
         with _no_cycle_search():
             self.env.run_until(simulated_ns(self.scenario))
-        now_ns = self.env.now_ns
-        if now_ns > self.recorder.window * self.recorder.window_ns:
-            self.meter.read(now_ns)
-        self.recorder.close(now_ns)
+            now_ns = self.env.now_ns
+            if now_ns > self.recorder.window * self.recorder.window_ns:
+                self.meter.read(now_ns)
+            self.recorder.close(now_ns)
 
     def result(self) -> UnitResult:
         """Returns the bill of what has been run so far."""

@@ -69,6 +69,7 @@ class LogEngine:
         "_in_flight",
         "_offset",
         "_page",
+        "_rewrite_bytes",
         "_rewrite_due",
         "_waiting",
         "entries",
@@ -97,7 +98,8 @@ class LogEngine:
         self._waiting: list[tuple[Callable[[Any], object], Any]] = []
         self._in_flight: list[tuple[Callable[[Any], object], Any]] = []
         self._by_cause = [0] * CAUSES
-        self._rewrite_due = [0.0] * CAUSES
+        self._rewrite_due = [0] * CAUSES
+        self._rewrite_bytes = 0
         self.entries = 0
         self.fsyncs = 0
         self.groups = 0
@@ -162,12 +164,14 @@ class LogEngine:
     def _rewrite(self, payload: int, weights: list[int]) -> None:
         """Flushes raftdb's memtable in slices, as its log grows."""
         due = self._rewrite_due
-        for cause, part in enumerate(spread(payload, weights)):
-            if part:
-                due[cause] += part * self._format.rewrite
-        if sum(due) >= _REWRITE_SLICE_BYTES:
-            parts = [int(amount) for amount in due]
-            self._rewrite_due = [0.0] * CAUSES
+        for cause, weight in enumerate(weights):
+            if weight:
+                due[cause] += weight
+        self._rewrite_bytes += payload
+        if self._rewrite_bytes >= _REWRITE_SLICE_BYTES:
+            parts = spread(int(self._rewrite_bytes * self._format.rewrite), due)
+            self._rewrite_due = [0] * CAUSES
+            self._rewrite_bytes = 0
             for cause, part in enumerate(parts):
                 self._counters[cause].value += part
             self._disk.background_write(self._env.now_ns, sum(parts))

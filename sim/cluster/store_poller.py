@@ -167,7 +167,7 @@ class StorePoller:
         queue, batch = pool.queue, self._batch
         cores = pool.cores
         running = cores.running + 1
-        stretch = max(1.0, running / cores.count)
+        stretch = running / cores.count if running > cores.count else 1
         cores.running = running
         now = pool.env.now_ns
         most = pool.batching.max_batch
