@@ -49,7 +49,7 @@ class Store:
         "_to_leaders",
         "_unheard",
         "_unheard_entries",
-        "scheduler",
+        "arrive",
         "to_sql",
     )
 
@@ -59,7 +59,8 @@ class Store:
         self._early_answer = mode != "sync"
         self._lock_proposals = mode != "in_memory"
         scheduler_times = draws.times(f"{name}/scheduler", m.SCHEDULER_MEAN)
-        self.scheduler = SampledServers(env, scheduler_times, m.SCHEDULER_THREADS, self.execute)
+        scheduler = SampledServers(env, scheduler_times, m.SCHEDULER_THREADS, self.execute)
+        self.arrive = scheduler.enter
         self._apply = SampledServer(env, draws.times(f"{name}/apply", m.APPLY_MEAN))
         self._sync_times = draws.times(f"{name}/log", m.SYNC_MEAN)
         self._unheard: list[tuple[int, int, Request]] = []
@@ -202,7 +203,7 @@ class Client:
 
     def _send(self, kind: int, region: int) -> None:
         wire, store = self._leaders[region % m.STORES]
-        wire.submit(store.scheduler.enter, Request(self, store, kind))
+        wire.submit(store.arrive, Request(self, store, kind))
 
     def prewrite_answered(self, at: int) -> None:
         """Hears from a store that its answer will be here at ``at``; only the last one counts."""

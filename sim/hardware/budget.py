@@ -145,7 +145,7 @@ class TokenBudget:
             size_bytes -= before_bytes
         admitted_ns = self._admitted_ns()
         self._take(now_ns, size_bytes, 1)
-        return admitted_ns if admitted_ns > now_ns else now_ns  # noqa: FURB136
+        return admitted_ns if admitted_ns > now_ns else now_ns
 
     def _take_turns(self, now_ns: int) -> None:
         """Lets the background have what it gets before a write that comes now."""
