@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from typing import Any, Final
 
@@ -47,7 +47,7 @@ class Study:
     expect: tuple[Expectation, ...]
     scenarios: dict[tuple[str, str], Scenario]
     """By ``point_key`` and variant."""
-    said: Document
+    said: Document = field(compare=False)
     """What the file says, those it extends and the command line included."""
 
     def scenario(self, point: Point, variant: str) -> Scenario:
@@ -67,9 +67,8 @@ class Study:
 
     def resolved_yaml(self) -> str:
         """Returns the whole study as a file, complete, that gives the same units again."""
-        text = yaml.dump(
-            self._document(), Dumper=_Dumper, sort_keys=False, width=96, allow_unicode=True
-        )
+        document = {key: value for key, value in self._document().items() if value != ""}
+        text = yaml.dump(document, Dumper=_Dumper, sort_keys=False, width=96, allow_unicode=True)
         return f"# The study {self.name} as it was run, made by Pessim.\n{text}"
 
     def _document(self) -> Document:

@@ -164,6 +164,7 @@ def test_a_sweep_without_end_is_refused_before_it_costs_time(tmp_path: Path) -> 
         "sweep: {grid: {hardware.disk.raft: [aws_gp3_base, sata_ssd_slow]}}",
         "sweep: {grid: {hardware.disk.raft.append: [1ms, {p50: 1ms, p99: 2ms}]}}",
         "sweep: {grid: {workload.think_time: [0s, {mean: 1ms, cv: 2}]}}",
+        "",
         "compare: {a: {tikv.behaviour: rfc77}, b: {tikv.behaviour: v8.5}}",
         "compare: {a: {hardware.disk.kv: shared}, b: {hardware.disk.kv: aws_gp3_base}}",
         "compare: {a: {hardware.disk.kv: sata_ssd_dc}, b: {hardware.disk.kv: shared}}",
@@ -189,6 +190,18 @@ def test_written_out_it_is_the_same_study(tmp_path: Path, cases: str) -> None:
         for variant in study.variants:
             assert again.scenario(point, variant) == study.scenario(point, variant)
             assert again.config_hash(point, variant, 0) == study.config_hash(point, variant, 0)
+
+
+def test_a_study_without_a_question_can_be_written_out(tmp_path: Path) -> None:
+    study = study_of(tmp_path, BASE.replace("about: Which?\n", ""))
+    assert study_of(tmp_path, study.resolved_yaml()) == study
+
+
+def test_two_names_for_one_simulation_are_refused(tmp_path: Path) -> None:
+    told = problems_of(tmp_path, BASE + "compare:\n  a: {}\n  b: {workload.threads: 4}\n")
+    assert "x.yaml:7:3: compare.b: the same simulation as variant a" in told
+    told = problems_of(tmp_path, BASE + "sweep: {grid: {workload.think_time: [1ms, 1000us]}}\n")
+    assert "sweep: the same simulation as point" in told
 
 
 def test_words_that_look_like_numbers_stay_words(tmp_path: Path) -> None:
