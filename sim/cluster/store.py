@@ -207,9 +207,14 @@ class Store:
             outbox: dict[int, list[Envelope]] = {}
             for peer in untold:
                 raft = peer.raft
-                if peer.commit_told >= raft.log.committed or not peer.is_leader:
+                committed = raft.log.committed
+                if peer.commit_told >= committed or not peer.is_leader:
                     continue
-                peer.commit_told = raft.log.committed
+                if min(raft.matched.values()) < committed:
+                    # A follower is told no more than it is known to have: tell it the rest later.
+                    self.raft_pool.untold[peer] = None
+                else:
+                    peer.commit_told = committed
                 for store in raft.voters:
                     if store != self.store_id:
                         beat = raft.heartbeat(store)

@@ -41,12 +41,13 @@ if TYPE_CHECKING:
 
 
 class Persisted:
-    """Mail from a write worker: the ready that ended at ``index`` is durable."""
+    """Mail from a write worker: the ready that ended at ``index``, of ``term``, is durable."""
 
-    __slots__ = ("index",)
+    __slots__ = ("index", "term")
 
-    def __init__(self, index: int) -> None:
+    def __init__(self, index: int, term: int) -> None:
         self.index = index
+        self.term = term
 
 
 class Batching:
@@ -137,8 +138,9 @@ class StorePool:
     def commit(self, peer: Peer, entries: list[Entry]) -> None:
         """Hands committed entries to the apply pool."""
         now = self.env.now_ns
-        for entry in entries:
-            entry.committed_ns = now
+        if peer.is_leader:  # Followers hold the same entries, and learn of it later.
+            for entry in entries:
+                entry.committed_ns = now
         self.apply.schedule(peer, entries)
 
 
@@ -201,7 +203,7 @@ class StorePoller:
                 raft.step_append_response(message)  # type: ignore[arg-type]
             else:
                 assert isinstance(message, Persisted), f"no peer understands {message!r}"
-                raft.on_persisted(message.index)
+                raft.on_persisted(message.index, message.term)
                 peer.unpersisted -= 1
         if commands:
             on_proposed = self._pool.on_proposed
@@ -269,7 +271,7 @@ class StorePoller:
         for peer, ready in self._readies:
             raft = peer.raft
             if ready.last_index:
-                raft.on_persisted(ready.last_index)
+                raft.on_persisted(ready.last_index, ready.entries[-1].term)
                 log = raft.log
                 if log.committed > log.applying:
                     committed = raft.take_committed()

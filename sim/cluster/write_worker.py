@@ -45,9 +45,7 @@ class WriteWorkers:
         deliver: Callable[[Peer, object], None],
         wait_ns: int,
     ) -> None:
-        self._workers = [
-            _WriteWorker(env, log, transport, deliver, wait_ns) for _ in range(count)
-        ]
+        self._workers = [_WriteWorker(env, log, transport, deliver, wait_ns) for _ in range(count)]
 
     def take(self, readies: list[Task]) -> None:
         """Takes the readies of one poller round; answers without entries leave at once."""
@@ -61,7 +59,14 @@ class WriteWorkers:
 
 class _WriteWorker:
     __slots__ = (
-        "_armed", "_deliver", "_env", "_log", "_outbox", "_tasks", "_transport", "_wait_ns",
+        "_armed",
+        "_deliver",
+        "_env",
+        "_log",
+        "_outbox",
+        "_tasks",
+        "_transport",
+        "_wait_ns",
         "_writing",
     )
 
@@ -115,7 +120,7 @@ class _WriteWorker:
             if ready.response is not None:
                 self._outbox.add_response(peer.raft.leader, ready.response)
             if ready.last_index:
-                self._deliver(peer, Persisted(ready.last_index))
+                self._deliver(peer, Persisted(ready.last_index, ready.entries[-1].term))
         self._outbox.flush(self._transport)
         if self._tasks and not self._armed:
             self._wait_or_write()

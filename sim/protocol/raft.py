@@ -14,6 +14,7 @@ Source: etcd-io/raft ``raft.go``; tikv/tikv ``components/raftstore/src/store/pee
 
 from __future__ import annotations
 
+from collections import deque
 from enum import IntEnum
 
 from sim.protocol.quorum import committed_index
@@ -57,7 +58,10 @@ class Append:
 
 
 class AppendResponse:
-    """Follower to leader: everything up to ``index`` is persisted here, or why not."""
+    """Follower to leader: everything up to ``index`` is persisted here.
+
+    In a rejection ``index`` is the last entry that may still agree with the leader's log.
+    """
 
     __slots__ = ("index", "region_id", "reject", "store", "term")
 
@@ -91,7 +95,7 @@ class Ready:
         self.entries = entries
         """Entries to persist."""
         self.last_index = last_index
-        """Index to report by ``on_persisted`` once ``entries`` are durable; 0: nothing to persist."""
+        """What to report by ``on_persisted`` once ``entries`` are durable; 0: there are none."""
         self.response = response
         """To be sent to the leader after ``entries`` are durable."""
         self.committed = committed
@@ -107,7 +111,6 @@ class RaftPeer:
 
     __slots__ = (
         "_answer",
-        "_stable_to",
         "_unsent",
         "inflight",
         "leader",
@@ -143,8 +146,8 @@ class RaftPeer:
         start = self.log.last_index
         self.matched = dict.fromkeys(voters, start)
         self.next_index = dict.fromkeys(voters, start + 1)
-        self.inflight = dict.fromkeys(voters, 0)
-        self._stable_to = start
+        self.inflight: dict[int, deque[int]] = {voter: deque() for voter in voters}
+        """By follower, the last index of each append that it has not answered yet."""
         self._unsent = start + 1
         """No follower needs to be sent anything below this index."""
         self._answer: AppendResponse | None = None
@@ -165,37 +168,44 @@ class RaftPeer:
         log = self.log
         accepted = log.accept(message.prev_index, message.prev_term, message.entries)
         if not accepted:
-            self._answer = AppendResponse(
-                self.region_id, self.store, self.term, log.last_index, reject=True
-            )
+            hint = min(message.prev_index - 1, log.last_index)
+            self._answer = AppendResponse(self.region_id, self.store, self.term, hint, reject=True)
             return
-        log.commit_to(message.commit)
+        agreed = message.prev_index
         if message.entries:
+            agreed = message.entries[-1].index
             self._answer = AppendResponse(
-                self.region_id, self.store, self.term, message.entries[-1].index, reject=False
+                self.region_id, self.store, self.term, agreed, reject=False
             )
+        # What lies behind may still be cut off by the leader.
+        log.commit_to(message.commit if message.commit < agreed else agreed)
 
     def step_append_response(self, message: AppendResponse) -> None:
         """Takes a follower's answer and moves the commit index if a majority agrees."""
         if message.term < self.term or self.role is not Role.LEADER:
             return
         store = message.store
-        if self.inflight[store]:
-            self.inflight[store] -= 1
+        inflight = self.inflight[store]
         if message.reject:
-            self.next_index[store] = max(message.index + 1, self.log.first_index)
+            hinted = min(message.index + 1, self.next_index[store])
+            self.next_index[store] = max(hinted, self.matched[store] + 1)
             self._unsent = min(self._unsent, self.next_index[store])
-            self.inflight[store] = 0
+            inflight.clear()
             return
+        # One answer may stand for several appends that the follower took in one visit.
+        while inflight and inflight[0] <= message.index:
+            inflight.popleft()
         if message.index > self.matched[store]:
             self.matched[store] = message.index
             self._advance_commit()
 
-    def on_persisted(self, index: int) -> None:
-        """Notes that the entries up to ``index`` are durable on this replica."""
+    def on_persisted(self, index: int, term: int) -> None:
+        """Notes that the entries up to ``index``, of ``term``, are durable on this replica.
+
+        An entry that was cut off meanwhile does not count.
+        """
         log = self.log
-        if index > log.persisted:
-            assert index <= log.last_index, f"{index} is persisted but not in the log"
+        if log.persisted < index <= log.writing and log.term_of(index) == term:
             log.persisted = index
             if self.role is Role.LEADER:
                 self.matched[self.store] = index
@@ -209,9 +219,9 @@ class RaftPeer:
         appends = NO_APPENDS
         persist_to = 0
         answer, self._answer = self._answer, None
-        if last > self._stable_to:
-            entries = log.entries[self._stable_to + 1 - log.first_index :]
-            self._stable_to = persist_to = last
+        if last > log.writing:
+            entries = log.entries[log.writing + 1 - log.first_index :]
+            log.writing = persist_to = last
         if self.role is Role.LEADER and last >= self._unsent:
             appends = self._collect_appends(last)
         committed = NO_ENTRIES
@@ -230,7 +240,7 @@ class RaftPeer:
         return entries
 
     def heartbeat(self, store: int) -> Append:
-        """Returns a heartbeat that brings ``store`` the commit index it may know."""
+        """Returns a heartbeat: ``store`` may commit as much of what it is known to hold."""
         index = self.matched[store]
         return Append(
             self.region_id, self.term, index, self.log.term_of(index), [], self.log.committed
@@ -244,7 +254,7 @@ class RaftPeer:
             next_index = self.next_index[store]
             if store == self.store or next_index > last:
                 continue
-            if self.inflight[store] >= self.max_inflight:
+            if len(self.inflight[store]) >= self.max_inflight:
                 unsent = min(unsent, next_index)
                 continue
             prev = next_index - 1
@@ -258,7 +268,7 @@ class RaftPeer:
             )
             appends.append((store, message))
             self.next_index[store] = last + 1
-            self.inflight[store] += 1
+            self.inflight[store].append(last)
         self._unsent = unsent
         return appends
 

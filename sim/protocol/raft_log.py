@@ -33,15 +33,28 @@ NO_ENTRIES: list[Entry] = []
 
 
 class RaftLog:
-    """Entries ``first_index .. last_index`` and the three marks."""
+    """Entries ``first_index .. last_index`` and the four marks.
 
-    __slots__ = ("applying", "committed", "entries", "first_index", "first_term", "persisted")
+    ``writing`` and ``applying`` run ahead of what is done: they say what was handed out to be
+    persisted, and to be applied.
+    """
+
+    __slots__ = (
+        "applying",
+        "committed",
+        "entries",
+        "first_index",
+        "first_term",
+        "persisted",
+        "writing",
+    )
 
     def __init__(self, *, first_index: int = 6, first_term: int = 5) -> None:
         """Begins as TiKV's bootstrapped region does: truncated at index 5, term 5."""
         self.entries: list[Entry] = []
         self.first_index = first_index
         self.first_term = first_term
+        self.writing = first_index - 1
         self.persisted = first_index - 1
         self.committed = first_index - 1
         self.applying = first_index - 1
@@ -121,6 +134,7 @@ class RaftLog:
         assert index > self.committed, "a committed entry must never change"
         del self.entries[index - self.first_index :]
         self.persisted = min(self.persisted, index - 1)
+        self.writing = min(self.writing, index - 1)
 
     def __str__(self) -> str:
         return (
