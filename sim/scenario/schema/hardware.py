@@ -105,27 +105,27 @@ class NetworkSection(Figures):
 class CpuSection(Section):
     """Mean CPU time of each kind of work on one core.
 
-    A fit to published TPC-C throughput (TiDB docs, v6.0 performance benchmarking with TPC-C, 50 and
-    400 threads) unless said otherwise.
+    Three of them (tidb_statement, tikv_request, store_message) were fitted together to the
+    throughput of four published TPC-C rows: TiDB docs, performance benchmarking with TPC-C, v5.4.0
+    and v6.0.0, 50 and 400 threads, the mean of two publications of each row.
     """
 
     tidb_statement: Cost = key(
-        default="900us",
+        default="800us",
         description="TiDB, per statement. Source: fit to the rows above; a catch-all for parsing, "
         "planning, sessions and clients.",
     )
     tikv_request: Cost = key(
-        default="341us", description="TiKV, per request of one key. Source: fit to the rows above."
+        default="380us", description="TiKV, per request of one key. Source: fit to the rows above."
     )
     tikv_extra_key: Annotated[float, Number(0, 10)] = key(
         default=0.12,
-        description="Part of tikv_request that each further key adds. Source: fit to the rows "
-        "above.",
+        description="Part of tikv_request that each further key adds. Source: assumed.",
     )
     store_message: Cost = key(
-        default="48us",
-        description="Store poller, per message of a region. Source: fit to the rows above; "
-        "tikv/tikv#2877 shows 20 to 40 us.",
+        default="68us",
+        description="Store poller, per message of a region. Source: fit to the rows above; five "
+        "messages a proposal are 0.34 ms of a cluster's CPU, TiDB docs' dashboards show 0.30 to 0.51.",
     )
     apply_command: Cost = key(
         default="25us",
