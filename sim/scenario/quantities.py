@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isfinite
 
 from sim.scenario.problems import shown, suggestion
 from sim.units import GIB, KIB, MIB, NS_PER_MS, NS_PER_S, NS_PER_US
@@ -62,7 +63,7 @@ class Kind:
         Raises:
             QuantityError: if it is none of this kind.
         """
-        if isinstance(value, int | float) and not isinstance(value, bool):
+        if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value):
             first, second = self.examples
             bare = f"{value:g}" if isinstance(value, float) else str(value)
             raise QuantityError(f"{bare} has no unit; write {bare}{first} or {bare}{second}")
@@ -127,7 +128,7 @@ SIZE = Kind(
     name="size",
     units=_SIZES,
     written=("TiB", "GiB", "MiB", "KiB", "GB", "MB", "KB", "B"),
-    examples=("MB", "MiB"),
+    examples=("KiB", "MiB"),
 )
 BANDWIDTH = Kind(
     name="bandwidth",

@@ -84,7 +84,7 @@ def _workload(tree: Node, problems: list[Problem]) -> AnyWorkload | None:
         return None
     kind = node.entries.get("kind")
     name = kind.value if kind is not None else None
-    if isinstance(node.value, dict) and name not in SECTIONS:
+    if isinstance(node.value, dict) and (not isinstance(name, str) or name not in SECTIONS):
         message = f"{_no_kind(name)}; {suggestion(str(name or ''), list(SECTIONS))}"
         problems.append(Problem((kind or node).mark, "workload.kind", message))
         return None
