@@ -125,7 +125,7 @@ class CpuSection(Section):
     store_message: Cost = key(
         default="68us",
         description="Store poller, per message of a region. Source: fit to the rows above; five "
-        "messages a proposal are 0.34 ms of a cluster's CPU, TiDB docs' dashboards show 0.30 to 0.51.",
+        "messages a proposal are 0.34 ms of a cluster's CPU; TiDB docs' dashboards: 0.30 to 0.51.",
     )
     apply_command: Cost = key(
         default="25us",
