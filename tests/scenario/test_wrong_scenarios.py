@@ -68,6 +68,6 @@ def test_the_case_that_others_start_from_is_fine(tmp_path: Path) -> None:
 
 
 def test_a_contradiction_is_told_beside_an_unknown_key(tmp_path: Path) -> None:
-    text = told(f"{FINE}cluster: {{replicas: 5, stroes: 5}}\n", tmp_path)
+    text = told(f"{FINE}cluster: {{replicas: 5, storez: 5}}\n", tmp_path)
     assert "did you mean stores?" in text
     assert "5 replicas need as many stores" in text
