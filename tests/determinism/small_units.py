@@ -1,0 +1,47 @@
+"""Units that take about a second: one that touches everything, and one that fights for a row.
+
+As a script it runs one and prints its facts, a line each: ``small_units.py tpcc``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sim.record.facts import TABLES, MemorySink
+from sim.scenario import Scenario
+from sim.simulation import Unit
+from sim.units import NS_PER_MS
+from tests.scenes import IN_MEMORY, PIPELINED, scenario
+
+SHORT = {"warmup_ns": 0, "measure_ns": 200 * NS_PER_MS}
+
+SCENARIOS: dict[str, Scenario] = {
+    "tpcc": scenario("quickstart", run=SHORT, tikv=IN_MEMORY),
+    "hot_row": scenario("hot_row", run=SHORT, tikv=PIPELINED),
+    "async_io": scenario("tikv_v8", run=SHORT, workload={"threads": 20, "warehouses": 100}),
+    "open_loop": scenario("open_loop", run=SHORT, workload={"rate_per_s": 200.0}),
+    "autocommit": scenario("sysbench_update_non_index", run=SHORT),
+}
+
+
+def longer(name: str, times: int) -> Scenario:
+    """Returns one of the scenarios, running so many times as long."""
+    short = SCENARIOS[name]
+    return replace(short, run=replace(short.run, measure_ns=times * short.run.measure_ns))
+
+
+def facts(of: Scenario, replication: int = 0) -> Iterator[str]:
+    """Yields the facts of a unit as text, table by table."""
+    sink = MemorySink()
+    unit = Unit(of, replication, sink)
+    unit.run()
+    yield repr(unit.result())
+    for table in TABLES:
+        for row in sink.rows(table):
+            yield f"{table}: {row}"
+
+
+if __name__ == "__main__":
+    print(*facts(SCENARIOS[sys.argv[1]]), sep="\n")

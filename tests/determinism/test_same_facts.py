@@ -1,0 +1,57 @@
+"""The same scenario, seed and replication give the same facts, to the byte, in any process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from itertools import zip_longest
+from pathlib import Path
+
+import pytest
+
+from tests.determinism import small_units
+from tests.determinism.small_units import SCENARIOS, facts
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+def start(name: str, hash_seed: str) -> subprocess.Popen[str]:
+    """Starts a process of its own that prints the facts of a unit."""
+    return subprocess.Popen(
+        [sys.executable, str(small_units.__file__), name],
+        env=os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(PROJECT)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def first_difference(one: list[str], other: list[str]) -> str:
+    """Returns the first record in which two lists of facts differ, on both sides; or nothing."""
+    for number, (left, right) in enumerate(zip_longest(one, other, fillvalue="(none)")):
+        if left != right:
+            return f"record {number}:\n  {left}\n  {right}"
+    return ""
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_hash_seed_and_process_do_not_matter(name: str) -> None:
+    processes = [start(name, seed) for seed in ("0", "1")]
+    printed = [process.communicate()[0] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0]
+    zero, one = (text.splitlines() for text in printed)
+    assert len(zero) > 50
+    assert not (parted := first_difference(zero, one)), parted
+
+
+def test_replications_differ_and_repeat() -> None:
+    of = SCENARIOS["hot_row"]
+    zero, one, again = list(facts(of, 0)), list(facts(of, 1)), list(facts(of, 1))
+    assert first_difference(one, again) == ""
+    assert first_difference(zero, one) != ""
+
+
+def test_the_first_differing_record_is_told_with_both_sides() -> None:
+    assert first_difference(["a", "b", "c"], ["a", "x"]) == "record 1:\n  b\n  x"
+    assert first_difference(["a"], ["a", "b"]) == "record 1:\n  (none)\n  b"
+    assert first_difference(["a"], ["a"]) == ""
