@@ -17,7 +17,6 @@ WAY = ("request", "scheduler", "latch", "propose", "replicate", "apply", "reply"
 """Stations in the order in which a lock request passes them; others come after."""
 
 LEAST_SHARE = 0.002
-MIB = 1024.0 * 1024.0
 
 
 def disk_writes(rows: pd.DataFrame, variants: Sequence[str], subtitle: str) -> Figure:
@@ -32,8 +31,8 @@ def disk_writes(rows: pd.DataFrame, variants: Sequence[str], subtitle: str) -> F
     figure = new_figure(9.0, 1.9 + 0.42 * len(variants))
     left, right = figure.subplots(1, 2, sharey=True, sharex=True)
     for axes, parts, by in ((left, PLACES, "place"), (right, CAUSES, "cause")):
-        _draw_stacks(axes, rows, variants, parts, scale=1 / MIB)
-        axes.set_xlabel(f"disk writes of all stores by {by} (MiB/s)")
+        _draw_stacks(axes, rows, variants, parts, scale=1e-6)
+        axes.set_xlabel(f"disk writes of all stores by {by} (MB/s)")
     heading(figure, "Disk write bandwidth", subtitle)
     return figure
 
@@ -93,15 +92,20 @@ def _name_variants(axes: Axes, variants: Sequence[str]) -> None:
         label.set(color=colour, fontweight="bold")
 
 
+def _short(size: float) -> str:
+    """Returns a size with two or three digits, never in powers of ten."""
+    return f"{size:.0f}" if size >= 20 else f"{size:.2g}" if size < 1 else f"{size:.3g}"
+
+
 def _label_bars(axes: Axes, bars: object, width: np.ndarray, largest: float, ink: str) -> None:
     """Writes a part's size into its bar where it has room."""
-    texts = [f"{size:.2g}" if size > 0.07 * largest else "" for size in width]
+    texts = [_short(size) if size > 0.07 * largest else "" for size in width]
     axes.bar_label(bars, labels=texts, label_type="center", fontsize=8, color=ink)  # type: ignore[arg-type]
 
 
 def _write_totals(axes: Axes, place: np.ndarray, total: np.ndarray) -> None:
     for row, size in zip(place, total, strict=True):
         axes.annotate(
-            f"{size:.3g}", (size, row), xytext=(4, 0), textcoords="offset points", va="center",
+            _short(size), (size, row), xytext=(4, 0), textcoords="offset points", va="center",
             fontsize=9, fontweight="bold",
         )  # fmt: skip

@@ -14,7 +14,7 @@ from sim.cluster.lock_manager import Detector, LockManager
 from sim.cluster.log_engine import LogEngine, LogFormat
 from sim.cluster.peer import Peer
 from sim.cluster.scheduler import LockMode, RequestCosts, Scheduler
-from sim.cluster.store_poller import Batching, StorePool
+from sim.cluster.store_poller import HEARTBEAT_PHASES, Batching, StorePool
 from sim.cluster.store_stats import StoreStats
 from sim.cluster.transport import Envelope, Transport
 from sim.cluster.write_worker import WriteWorkers
@@ -197,13 +197,16 @@ class Store:
             deliver(peers[region_id], message)
 
     def heartbeats(self, interval_ns: int) -> Generator[Event, None, None]:
-        """Tells followers of idle regions the commit index, once every heartbeat interval.
+        """Tells followers of idle regions the commit index, each once every heartbeat interval.
 
         A region whose followers know everything hibernates: it sends nothing.
         """
+        pool = self.raft_pool
+        phase = 0
         while True:
-            yield self._env.timeout(interval_ns)
-            untold, self.raft_pool.untold = self.raft_pool.untold, {}
+            yield self._env.timeout(interval_ns // HEARTBEAT_PHASES)
+            phase = (phase + 1) % HEARTBEAT_PHASES
+            untold, pool.untold[phase] = pool.untold[phase], {}
             outbox: dict[int, list[Envelope]] = {}
             for peer in untold:
                 raft = peer.raft
@@ -212,7 +215,7 @@ class Store:
                     continue
                 if min(raft.matched.values()) < committed:
                     # A follower is told no more than it is known to have: tell it the rest later.
-                    self.raft_pool.untold[peer] = None
+                    pool.tell_later(peer)
                 else:
                     peer.commit_told = committed
                 for store in raft.voters:

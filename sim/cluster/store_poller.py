@@ -50,6 +50,11 @@ class Persisted:
         self.term = term
 
 
+HEARTBEAT_PHASES = 64
+"""Groups in which the regions of a store send their heartbeats, one after the other: each region's
+ticks began when it did."""
+
+
 class Batching:
     """How pollers batch.
 
@@ -119,8 +124,8 @@ class StorePool:
         self.on_proposed = on_proposed
         self.queue: deque[Peer] = deque()
         self.idle = [StorePoller(self) for _ in range(threads)]
-        self.untold: dict[Peer, None] = {}
-        """Leaders whose followers may not know the commit index yet."""
+        self.untold: list[dict[Peer, None]] = [{} for _ in range(HEARTBEAT_PHASES)]
+        """By phase: leaders whose followers may not know the commit index yet."""
         self.busy_ns = 0
         """Time that pollers spent in rounds, fsync included, summed over the pollers."""
         self.messages = 0
@@ -134,6 +139,10 @@ class StorePool:
             self.queue.append(peer)
             if self.idle:
                 self.idle.pop().begin()
+
+    def tell_later(self, peer: Peer) -> None:
+        """Notes that a leader's next heartbeat may have a commit index to tell."""
+        self.untold[peer.region.region_id % HEARTBEAT_PHASES][peer] = None
 
     def commit(self, peer: Peer, entries: list[Entry]) -> None:
         """Hands committed entries to the apply pool."""
@@ -246,7 +255,7 @@ class StorePoller:
             if ready.committed:
                 pool.commit(peer, ready.committed)
                 if peer.is_leader:
-                    pool.untold[peer] = None
+                    pool.tell_later(peer)
             for store, message in ready.appends:
                 self._outbox.add_append(store, message)
                 peer.commit_told = message.commit
@@ -277,7 +286,7 @@ class StorePoller:
                     committed = raft.take_committed()
                     pool.commit(peer, committed)
                     if peer.is_leader:
-                        pool.untold[peer] = None
+                        pool.tell_later(peer)
             if ready.response is not None:
                 self._outbox.add_response(raft.leader, ready.response)
         self._outbox.flush(pool.transport)
