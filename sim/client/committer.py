@@ -5,7 +5,8 @@ are prewritten, at the greatest of their ``min_commit_ts``; the commit requests 
 background. Otherwise a ``commit_ts`` is fetched, the primary is committed, and the secondaries
 follow in the background.
 
-Source: tikv/client-go txnkv/transaction/2pc.go (execute, checkAsyncCommit, checkOnePC).
+Source: tikv/client-go txnkv/transaction/2pc.go (execute, checkAsyncCommit, checkOnePC,
+needLinearizability); tidb_guarantee_linearizability, which only matters to explicit transactions.
 """
 
 from __future__ import annotations
@@ -73,7 +74,13 @@ class Committer:
         self._parts.stats.mutations.value += len(mutations)
         one_pc = self._parts.one_pc and len(groups) == 1
         use_async = self._parts.async_commit and self._may_commit_async(mutations)
-        requests = self._prewrite_requests(txn, groups, use_async=use_async, one_pc=one_pc)
+        after_ts = max(txn.start_ts, txn.for_update_ts)
+        if txn.explicit and (use_async or one_pc):
+            # Linearizability: whatever was committed before this COMMIT has a smaller commit_ts.
+            after_ts = yield self._parts.node.timestamp()
+        requests = self._prewrite_requests(
+            txn, groups, after_ts, use_async=use_async, one_pc=one_pc
+        )
         answers = yield from self._prewrite(txn, requests)
         commit_ts = max((answer.min_commit_ts for answer in answers), default=0)
         if one_pc and answers[0].one_pc_commit_ts:
@@ -88,6 +95,7 @@ class Committer:
         self,
         txn: TransactionState,
         groups: list[MutationGroup],
+        after_ts: int,
         *,
         use_async: bool,
         one_pc: bool,
@@ -101,7 +109,7 @@ class Committer:
             request.primary = txn.primary
             request.for_update_ts = 0 if txn.optimistic else txn.for_update_ts
             request.lock_ttl_ms = txn.prewrite_ttl_ms(now_ms)
-            request.min_commit_ts = max(txn.start_ts, txn.for_update_ts) + 1
+            request.min_commit_ts = after_ts + 1
             request.pessimistic = not txn.optimistic
             request.use_async_commit = use_async and not one_pc
             request.one_pc = one_pc
@@ -137,6 +145,7 @@ class Committer:
                 else:
                     assert isinstance(result, MvccError), f"unexpected answer {result!r}"
                     parts.background.roll_back(txn, sent)
+                    txn.locked.clear()  # They are among the mutations.
                     raise _refused(result)
             for request in again:
                 met = request.result

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from sim.client.requests import NOBODY, RequestGroup, keys_by_region
 from sim.cluster.pd import TSO_PHYSICAL_SHIFT
 from sim.cluster.request import Kind, KvRequest
-from sim.client.requests import NOBODY, RequestGroup, keys_by_region
 from sim.protocol.mvcc import PESSIMISTIC
 from sim.protocol.percolator import SecondaryLocks, TxnAction, TxnStatus
 from sim.protocol.percolator.rollback import has_expired
@@ -45,19 +45,26 @@ class LockResolver:
         self._stream = stream
 
     def resolve(
-        self, key: bytes, lock: Lock, caller_start_ts: int
+        self, key: bytes, lock: Lock, caller_start_ts: int, *, reading: bool = False
     ) -> Generator[Event, Any, bool]:
         """Finds out about the lock's transaction and finishes it on ``key`` if it is over.
 
+        Args:
+            key: where the lock is.
+            lock: another transaction's.
+            caller_start_ts: the caller's; 0 for a lock request, which pushes nobody's commit.
+            reading: whether the caller can pass a lock that is sure to be committed after it.
+
         Returns:
-            Whether the caller may go on at once: the lock is gone, or will not matter to a read at
-            ``caller_start_ts``. Otherwise its transaction lives, and the caller should back off.
+            Whether the caller may go on at once: the lock is gone, or will not matter to its read.
+            Otherwise its transaction lives, or may be about to prewrite its primary, and the caller
+            should back off.
         """
         status = yield from self._status(lock, caller_start_ts)
         if not isinstance(status, TxnStatus):
-            return lock.kind == PESSIMISTIC
+            return False
         if status.action is TxnAction.MIN_COMMIT_TS_PUSHED:
-            return True
+            return reading
         commit_ts = 0
         if status.action is TxnAction.COMMITTED:
             commit_ts = status.commit_ts
@@ -99,11 +106,10 @@ class LockResolver:
         request.for_update_ts = caller_start_ts
         request.current_ts = self._current_ts()
         request.pessimistic = lock.kind == PESSIMISTIC
+        request.rollback_if_not_exist = has_expired(lock, request.current_ts)
         return (yield from self._ask(request))
 
-    def _finish_on_key(
-        self, key: bytes, lock: Lock, commit_ts: int
-    ) -> Generator[Event, Any, None]:
+    def _finish_on_key(self, key: bytes, lock: Lock, commit_ts: int) -> Generator[Event, Any, None]:
         pessimistic = lock.kind == PESSIMISTIC
         kind = Kind.PESSIMISTIC_ROLLBACK if pessimistic else Kind.RESOLVE_LOCK
         request = self._request(kind, key, lock.start_ts)

@@ -58,7 +58,12 @@ class Locker:
         rounds = [groups[:1], groups[1:]] if first and len(groups) > 1 else [groups]
         values: dict[bytes, object] = {}
         for batch in rounds:
-            refused = yield from self._send_round(txn, statement, batch, values)
+            try:
+                refused = yield from self._send_round(txn, statement, batch, values)
+            except TransactionAborted:
+                # The transaction's rollback frees what this statement has locked so far, too.
+                txn.locked.update(dict.fromkeys(values))
+                raise
             if refused:
                 self._roll_back_statement(txn, keys, values)
                 if first and keys[0] not in values:
@@ -79,49 +84,54 @@ class Locker:
         """Sends one request a group until each is granted; True if one met a newer version."""
         parts = self._parts
         requests = [self._request(txn, statement, region, keys) for region, keys in groups]
-        attempt = 0
         began_ns = parts.node.env.now_ns
-        conflict = False
         while requests:
             group = RequestGroup(parts.node.env, requests, parts.stats)
             for request in requests:
                 parts.node.send(request)
             yield group.event
-            again: list[KvRequest] = []
-            for request in requests:
-                result = request.result
-                if isinstance(result, Acquired):
-                    self._note_granted(txn, request, result, values)
-                elif isinstance(result, WriteConflict):
-                    conflict = True
-                elif isinstance(result, KeyIsLocked):
-                    yield from self._resolve(txn, request, result, attempt, began_ns)
-                    again.append(
-                        self._request(txn, statement, request.region, list(request.keys))
-                    )
-                else:
-                    raise TransactionAborted(_reason(result))
-            if conflict:
+            blocked = self._take_answers(txn, requests, values)
+            if blocked is None:
                 return True
-            attempt += 1
-            requests = again
+            requests = []
+            for request, met in blocked:
+                yield from self._resolve(met, began_ns)
+                requests.append(self._request(txn, statement, request.region, list(request.keys)))
         return False
 
-    def _resolve(
-        self,
-        txn: TransactionState,
-        request: KvRequest,
-        met: KeyIsLocked,
-        attempt: int,
-        began_ns: int,
-    ) -> Generator[Event, Any, None]:
+    @staticmethod
+    def _take_answers(
+        txn: TransactionState, requests: list[KvRequest], values: dict[bytes, object]
+    ) -> list[tuple[KvRequest, KeyIsLocked]] | None:
+        """Notes what was granted; returns who met a lock, or None if one met a newer version.
+
+        All answers are looked at before one of them ends the statement: what was granted has to be
+        given back.
+        """
+        blocked: list[tuple[KvRequest, KeyIsLocked]] = []
+        conflict = False
+        fatal: object = None
+        for request in requests:
+            result = request.result
+            if isinstance(result, Acquired):
+                txn.for_update_ts = max(txn.for_update_ts, result.locked_with_conflict_ts)
+                values.update(zip(request.keys, result.values, strict=True))
+            elif isinstance(result, WriteConflict):
+                conflict = True
+            elif isinstance(result, KeyIsLocked):
+                blocked.append((request, result))
+            else:
+                fatal = result
+        if fatal is not None:
+            raise TransactionAborted(_reason(fatal))
+        return None if conflict else blocked
+
+    def _resolve(self, met: KeyIsLocked, began_ns: int) -> Generator[Event, Any, None]:
+        """Asks about a lock after a wait in the store, which is why there is no backoff here."""
         parts = self._parts
         if parts.node.env.now_ns - began_ns >= parts.lock_wait_timeout_ns:
             raise TransactionAborted("lock_wait_timeout")
-        del request
-        gone = yield from parts.resolver.resolve(met.key, met.lock, txn.start_ts)
-        if not gone:
-            yield parts.resolver.backoff(attempt)
+        yield from parts.resolver.resolve(met.key, met.lock, 0)
 
     def _request(
         self, txn: TransactionState, statement: Statement, region: Region, keys: list[bytes]
@@ -142,14 +152,6 @@ class Locker:
         parts.stats.by_kind[Kind.LOCK].value += 1
         parts.stats.locked_keys.value += len(keys)
         return request
-
-    @staticmethod
-    def _note_granted(
-        txn: TransactionState, request: KvRequest, granted: Acquired, values: dict[bytes, object]
-    ) -> None:
-        txn.for_update_ts = max(txn.for_update_ts, granted.locked_with_conflict_ts)
-        for key, value in zip(request.keys, granted.values, strict=True):
-            values[key] = value
 
     def _roll_back_statement(
         self, txn: TransactionState, keys: tuple[bytes, ...], values: dict[bytes, object]

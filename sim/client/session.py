@@ -121,7 +121,9 @@ class Session:
     ) -> Generator[Event, Any, None]:
         parts = self._parts
         start_ts = yield parts.node.timestamp(begin=True)
-        txn = TransactionState(start_ts, optimistic=optimistic)
+        txn = TransactionState(
+            start_ts, optimistic=optimistic, explicit=not transaction.autocommit
+        )
         try:
             yield from self._execute_all(txn, transaction)
             if not transaction.autocommit:
@@ -214,7 +216,9 @@ class Session:
             for request in requests:
                 met = request.result
                 assert isinstance(met, KeyIsLocked), f"unexpected answer {met!r}"
-                gone = yield from parts.resolver.resolve(met.key, met.lock, txn.start_ts)
+                gone = yield from parts.resolver.resolve(
+                    met.key, met.lock, txn.start_ts, reading=True
+                )
                 if gone:
                     request.bypass = (*request.bypass, met.lock.start_ts)
                 else:

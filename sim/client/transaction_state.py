@@ -31,6 +31,7 @@ class TransactionState:
 
     __slots__ = (
         "buffer",
+        "explicit",
         "for_update_ts",
         "has_primary_lock",
         "heartbeat_due_ns",
@@ -40,8 +41,10 @@ class TransactionState:
         "start_ts",
     )
 
-    def __init__(self, start_ts: int, *, optimistic: bool) -> None:
+    def __init__(self, start_ts: int, *, optimistic: bool, explicit: bool = True) -> None:
         self.start_ts = start_ts
+        self.explicit = explicit
+        """Begun by the client, and not by a statement in auto-commit."""
         self.for_update_ts = start_ts
         self.optimistic = optimistic
         self.primary = b""

@@ -102,7 +102,7 @@ def check_txn_status(request: KvRequest, peer: Peer, max_ts: int) -> object:
         start_ts=request.start_ts,
         caller_start_ts=request.for_update_ts,
         current_ts=request.current_ts,
-        rollback_if_not_exist=not request.pessimistic,
+        rollback_if_not_exist=request.rollback_if_not_exist,
         resolving_pessimistic_lock=request.pessimistic,
     )
 

@@ -145,7 +145,8 @@ class LockManager:
     def _leave(self, entry: LockWaitEntry) -> KvRequest:
         request, since_ns = self._requests.pop(entry.token)
         request.waited_ns += self._env.now_ns - since_ns
-        self._detector.table.clean_up(request.start_ts)
+        holder = entry.lock_holder.start_ts
+        self._detector.table.clean_up_wait_for(request.start_ts, holder, entry.key)
         return request
 
     def _ask_detector(self, entry: LockWaitEntry) -> None:

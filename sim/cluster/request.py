@@ -94,6 +94,7 @@ class KvRequest:
         "reply_at_proposed",
         "request_bytes",
         "result",
+        "rollback_if_not_exist",
         "rows",
         "secondaries",
         "sent_ns",
@@ -130,6 +131,7 @@ class KvRequest:
         self.wants_values = False
         self.use_async_commit = False
         self.one_pc = False
+        self.rollback_if_not_exist = False
         self.secondaries: tuple[bytes, ...] | None = None
         self.request_bytes = 0
         self.bypass: tuple[int, ...] = ()
