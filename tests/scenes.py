@@ -32,7 +32,7 @@ from sim.scenario import Scenario, load_study
 from sim.streams import Streams
 from sim.units import GIB, NS_PER_MS, NS_PER_S, NS_PER_US
 from sim.workload.script import Script
-from sim.workload.statement import Statement, Transaction
+from sim.workload.statement import Read, ReadKind, Statement, Transaction
 
 FOLDER = Path(__file__).resolve().parents[1] / "scenarios"
 
@@ -86,9 +86,9 @@ CONSTANT_CPU = {
     "cv": 0.0,
 }
 
-IN_MEMORY = {"pipelined": True, "in_memory": True}
-PIPELINED = {"pipelined": True, "in_memory": False}
-SYNC = {"pipelined": False, "in_memory": False}
+IN_MEMORY: dict[str, object] = {"pipelined": True, "in_memory": True}
+PIPELINED: dict[str, object] = {"pipelined": True, "in_memory": False}
+SYNC: dict[str, object] = {"pipelined": False, "in_memory": False}
 
 
 def constant_scenario(
@@ -184,6 +184,12 @@ class Scene:
         """Returns a counter."""
         return self.recorder.counter(metric, class_).value
 
+    def locked_keys(self) -> list[bytes]:
+        """Returns the keys that are locked, in memory or in the lock CF, by region."""
+        regions = [self.cluster.locate(r.start_key) for r in self.cluster.regions.regions]
+        leaders = [self.cluster.leader(region) for region in regions]
+        return [key for peer in leaders for key in (*peer.locks.map, *peer.state.mvcc.locks)]
+
     def violations(self) -> list[str]:
         """Returns the conservation laws that do not hold."""
         return [line for line in broken_conservation(self.cluster, self.stats) if line]
@@ -193,6 +199,12 @@ def update(*keys: bytes, value_bytes: int = 10, fresh_ts: bool = True) -> Statem
     """Returns ``SELECT ... FOR UPDATE`` and a write of each key, in one statement."""
     writes = tuple(Mutation(key, PUT, value_bytes) for key in keys)
     return Statement("update", (), keys, writes, fresh_ts=fresh_ts)
+
+
+def point_update(key: bytes) -> Statement:
+    """Returns an UPDATE by primary key in auto-commit, which reads its row first."""
+    read = Read(ReadKind.GET, (key,), 1)
+    return Statement("update", (read,), (key,), (Mutation(key, PUT, 10),))
 
 
 def script(*statements: Statement, name: str = "t", autocommit: bool = False) -> Script:
