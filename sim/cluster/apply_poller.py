@@ -110,7 +110,7 @@ class ApplyPool:
         service = self._draw.scaled(mean)
         held = cores.stretched(service)
         cores.running += 1
-        cores.busy_ns += service
+        cores.busy_ns += held
         self.busy_ns += held
         self.rounds += 1
         self._env.at(self._env.now_ns + held, self._end, batch)

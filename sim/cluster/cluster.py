@@ -92,6 +92,7 @@ class Cluster:
             tikv = scenario.tikv
             interval_ns = tikv.raft_base_tick_interval_ns * tikv.raft_heartbeat_ticks
             env.process(store.heartbeats(interval_ns))
+            env.process(store.background_work())
 
     def locate(self, key: bytes) -> Region:
         """Returns the region of ``key``, whose replicas exist from now on."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sim.cluster.peer import Peer
     from sim.cluster.store_stats import StoreStats
     from sim.distributions import Sampler
-    from sim.engine import LeanEnv, ThreadPool
+    from sim.engine import Cores, LeanEnv, ThreadPool
     from sim.hardware.network import Link
     from sim.protocol.latches import Latches
     from sim.protocol.mvcc import Lock
@@ -56,13 +56,17 @@ class LockMode:
 
 
 class RequestCosts:
-    """CPU of a request: ``request_ns`` and ``extra_key`` of it for each further key."""
+    """CPU of a request: ``request_ns`` and ``extra_key`` of it for each further key.
 
-    __slots__ = ("extra_key", "request_ns")
+    ``background_ns`` is spent besides, on threads that nobody waits for.
+    """
 
-    def __init__(self, *, request_ns: int, extra_key: float) -> None:
+    __slots__ = ("background_ns", "extra_key", "request_ns")
+
+    def __init__(self, *, request_ns: int, extra_key: float, background_ns: int) -> None:
         self.request_ns = request_ns
         self.extra_key = extra_key
+        self.background_ns = background_ns
 
     def mean_ns(self, keys: int) -> float:
         """Returns the mean CPU of a request on ``keys`` keys, in ns."""
@@ -74,6 +78,7 @@ class Scheduler:
 
     __slots__ = (
         "_blocked",
+        "_cores",
         "_costs",
         "_draw",
         "_env",
@@ -102,6 +107,7 @@ class Scheduler:
         latches: Latches,
         pool: ThreadPool,
         read_pool: ThreadPool,
+        cores: Cores,
         costs: RequestCosts,
         draw: Sampler,
         hop_ns: int,
@@ -115,6 +121,7 @@ class Scheduler:
         self._latches = latches
         self._pool = pool
         self._read_pool = read_pool
+        self._cores = cores
         self._costs = costs
         self._draw = draw
         self._hop_ns = hop_ns
@@ -131,6 +138,7 @@ class Scheduler:
     def receive(self, request: KvRequest) -> None:
         """Takes a request that has arrived from TiDB."""
         request.arrived_ns = self._env.now_ns
+        self._cores.add_background(self._costs.background_ns)
         request.peer = self._peers[request.region.region_id]
         if request.kind <= LAST_READ:
             keys = len(request.keys) + request.rows * _SCANNED_ROW

@@ -23,6 +23,7 @@ from sim.engine import Cores, LeanEnv, ThreadPool
 from sim.hardware.disk import Disk
 from sim.protocol.latches import Latches
 from sim.protocol.lock_table import InstanceMemory
+from sim.units import NS_PER_MS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from sim.record.recorder import Recorder
     from sim.scenario.resolved import Scenario
     from sim.streams import Streams
+
+_SETTLE_NS = 10 * NS_PER_MS
+"""How long background work is averaged: many requests, and far shorter than a load change."""
 
 _READ_POOL_SHARE = 0.8
 """``readpool.unified.max-thread-count`` is 80 % of the cores."""
@@ -75,7 +79,9 @@ class Store:
         self._env = env
         self.store_id = store_id
         self.peers: dict[int, Peer] = {}
-        self.cores = Cores(hardware.store_cores)
+        self.cores = Cores(
+            hardware.store_cores, hardware.threads_per_core, hardware.cpu.smt_gain
+        )
         self.instance = InstanceMemory(tikv.in_memory_instance_size_limit_bytes)
         self.raft_disk = Disk(hardware.raft_disk, streams.stream(f"{name}/raft-disk"))
         self.kv_disk = (
@@ -136,8 +142,11 @@ class Store:
             latches=self.latches,
             pool=self.pool,
             read_pool=self.read_pool,
+            cores=self.cores,
             costs=RequestCosts(
-                request_ns=hardware.cpu.tikv_request_ns, extra_key=hardware.cpu.tikv_extra_key
+                request_ns=hardware.cpu.tikv_request_ns,
+                extra_key=hardware.cpu.tikv_extra_key,
+                background_ns=hardware.cpu.tikv_background_ns,
             ),
             draw=draws[2],
             hop_ns=hardware.cpu.thread_hop_ns,
@@ -195,6 +204,12 @@ class Store:
         peers, deliver = self.peers, self.raft_pool.deliver
         for region_id, message in messages:
             deliver(peers[region_id], message)
+
+    def background_work(self) -> Generator[Event, None, None]:
+        """Lets the node's cores feel the CPU work that no pool runs, for ever."""
+        while True:
+            yield self._env.timeout(_SETTLE_NS)
+            self.cores.settle(_SETTLE_NS)
 
     def heartbeats(self, interval_ns: int) -> Generator[Event, None, None]:
         """Tells followers of idle regions the commit index, each once every heartbeat interval.

@@ -177,9 +177,8 @@ class StorePoller:
         pool = self._pool
         queue, batch = pool.queue, self._batch
         cores = pool.cores
-        running = cores.running + 1
-        stretch = running / cores.count if running > cores.count else 1
-        cores.running = running
+        slowness = cores.slowness()
+        cores.running += 1
         now = pool.env.now_ns
         most = pool.batching.max_batch
         service = 0
@@ -191,13 +190,14 @@ class StorePoller:
             mail, peer.mailbox = peer.mailbox, []
             pool.messages += len(mail)
             service += pool.draw.scaled(pool.message_ns * len(mail))
-            self._handle(peer, mail, now + int(service * stretch))
+            self._handle(peer, mail, now + int(service * slowness))
             ready = peer.raft.ready()
             if ready is not NOTHING_READY:
                 fresh.append((peer, ready))
-        cores.busy_ns += service
+        held = int(service * slowness)
+        cores.busy_ns += held
         self._readies += fresh
-        pool.env.at(now + int(service * stretch), self._handled, fresh)
+        pool.env.at(now + held, self._handled, fresh)
 
     def _handle(self, peer: Peer, mail: list[object], done_ns: int) -> None:
         raft = peer.raft

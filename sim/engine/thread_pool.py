@@ -1,8 +1,10 @@
 """Threads that share cores: an event-driven station for work whose length depends on the load.
 
-Law: a pool runs at most ``threads`` jobs at once, first come first served, one event a job. When
-more threads of a node run than it has cores, each runs slower by that ratio (processor sharing,
-fixed at a job's start: a job is short against the time in which the load changes).
+Law: a pool runs at most ``threads`` jobs at once, first come first served, one event a job. Two
+hardware threads of one core share its units, so a node's CPU grows by less than a core for each
+thread beyond its cores, and not at all beyond its hardware threads; what runs is slowed down
+accordingly (processor sharing, fixed at a job's start: a job is short against the time in which the
+load changes).
 """
 
 from collections import deque
@@ -12,21 +14,59 @@ from sim.engine.environment import Call, LeanEnv
 
 
 class Cores:
-    """The cores of one node, shared by its thread pools."""
+    """The CPU of one node, shared by its thread pools.
 
-    __slots__ = ("busy_ns", "count", "running")
+    Args:
+        count: hardware threads (vCPUs).
+        threads_per_core: hardware threads of one core; 2 with simultaneous multithreading.
+        smt_gain: what a core's second busy thread adds, in cores.
+    """
 
-    def __init__(self, count: int) -> None:
+    __slots__ = ("_background_ns", "_slowness", "background", "busy_ns", "count", "running")
+
+    def __init__(self, count: int, threads_per_core: int = 1, smt_gain: float = 0.0) -> None:
         self.count = count
         self.running = 0
         """Threads that run now."""
+        self.background = 0
+        """Threads' worth of work that no pool runs; as of the last ``settle``."""
         self.busy_ns = 0
-        """CPU time handed out, summed over the cores."""
+        """Time in which threads ran, summed over the threads."""
+        self._background_ns = 0
+        self._slowness = _slowness(count, threads_per_core, smt_gain)
+
+    def slowness(self) -> float:
+        """Returns by how much one more thread runs slower than on an idle node."""
+        running = self.running + self.background + 1
+        most = self.count
+        if running <= most:
+            return self._slowness[running]
+        return self._slowness[most] * running / most
 
     def stretched(self, service_ns: int) -> int:
         """Returns how long ``service_ns`` of CPU takes one more thread, in nanoseconds."""
-        running = self.running + 1
-        return service_ns if running <= self.count else service_ns * running // self.count
+        return int(service_ns * self.slowness())
+
+    def add_background(self, service_ns: int) -> None:
+        """Takes CPU work that nobody waits for (network, gRPC, compaction threads)."""
+        self._background_ns += service_ns
+
+    def settle(self, elapsed_ns: int) -> None:
+        """Turns the background work of the last ``elapsed_ns`` into threads that run until the next call."""
+        held_ns = int(self._background_ns * self.slowness())
+        self.busy_ns += held_ns
+        self.background = round(held_ns / elapsed_ns)
+        self._background_ns = 0
+
+
+def _slowness(count: int, threads_per_core: int, smt_gain: float) -> list[float]:
+    """Returns, for 0 to ``count`` running threads, how much slower each is than one alone."""
+    cores = count // threads_per_core or 1
+    slowness = [1.0]
+    for running in range(1, count + 1):
+        beyond = max(0, running - cores)
+        slowness.append(running / (min(running, cores) + smt_gain * beyond))
+    return slowness
 
 
 class ThreadPool:
@@ -62,7 +102,7 @@ class ThreadPool:
         cores, env, service_ns = self._cores, self._env, job[0]
         held_ns = cores.stretched(service_ns)
         cores.running += 1
-        cores.busy_ns += service_ns
+        cores.busy_ns += held_ns
         self.busy_ns += held_ns
         env.at(env.now_ns + held_ns, self._finish, job)
 

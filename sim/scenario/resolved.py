@@ -68,12 +68,16 @@ class CpuCosts:
 
     tidb_statement_ns: int
     tikv_request_ns: int
+    tikv_background_ns: int
+    """CPU of a request that nobody waits for: network, gRPC, compaction threads."""
     tikv_extra_key: float
     """Part of ``tikv_request_ns`` that each key beyond the first adds."""
     store_message_ns: int
     apply_command_ns: int
     apply_key_ns: int
     thread_hop_ns: int
+    smt_gain: float
+    """What a core's second busy hardware thread adds, in cores."""
     cv: float
     """Coefficient of variation (deviation / mean) of every draw."""
 
@@ -102,6 +106,8 @@ class Hardware:
     """None: KV data lies on the raft disk."""
     network: NetworkSpec
     store_cores: int
+    """Hardware threads (vCPUs) of a store."""
+    threads_per_core: int
     tidb_cores: int
     store_memory_bytes: int
     cpu: CpuCosts

@@ -116,7 +116,14 @@ class CpuSection(Section):
         "planning, sessions and clients.",
     )
     tikv_request: Cost = key(
-        default="380us", description="TiKV, per request of one key. Source: fit to the rows above."
+        default="119us",
+        description="TiKV, per request of one key, before it is answered. Source: TiDB docs, "
+        "performance tuning methods, low-load OLTP: a lock request inside TiKV.",
+    )
+    tikv_background: Cost = key(
+        default="145us",
+        description="TiKV, per request, that nobody waits for: network, gRPC, compaction. Source: "
+        "TiDB docs' dashboards, 10.7 ms of TiKV CPU a TPC-C transaction, less what is modelled.",
     )
     tikv_extra_key: Annotated[float, Number(0, 10)] = key(
         default=0.12,
@@ -137,6 +144,11 @@ class CpuSection(Section):
     thread_hop: Cost = key(
         default="30us",
         description="Waking another thread. Source: TiKV docs, tune thread performance: 20 to 50.",
+    )
+    smt_gain: Annotated[float, Number(0, 1)] = key(
+        default=0.3,
+        description="What a core's second busy hardware thread adds, in cores. Source: Intel, "
+        "Hyper-Threading Technology: up to 30 %.",
     )
     cv: Annotated[float, Number(0, 10)] = key(
         default=0.5, description="Coefficient of variation of every draw. Source: assumed."
@@ -187,7 +199,13 @@ class HardwareSection(Section):
     disk: DisksSection = key(description="Disks of every store. Source: the profile.")
     network: NetworkSection = key(description="Between all nodes. Source: the profile.")
     store_cores: Annotated[int, Count(1, 1_024)] = key(
-        default=16, description="Cores of a store. Source: AWS docs: i3.4xlarge, 16 vCPU."
+        default=16,
+        description="Hardware threads of a store. Source: AWS docs: i3.4xlarge, 16 vCPU.",
+    )
+    threads_per_core: Annotated[int, Count(1, 8)] = key(
+        default=2,
+        description="Hardware threads of one core of a store. Source: AWS docs, CPU options: 2 on "
+        "every instance type shipped as a profile.",
     )
     tidb_cores: Annotated[int, Count(1, 1_024)] = key(
         default=16, description="Cores of a TiDB node. Source: AWS docs: c5.4xlarge, 16 vCPU."
