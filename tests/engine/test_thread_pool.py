@@ -1,5 +1,7 @@
 """A pool runs its jobs in order, and shares its node's cores with other pools."""
 
+import pytest
+
 from sim.engine import Cores, LeanEnv, ThreadPool
 
 
@@ -38,5 +40,27 @@ def test_more_threads_than_cores_run_slower() -> None:
     assert cores.stretched(100) == 200
     assert finishes(other, env, [100]) == [(200, 0)]
     assert cores.running == 0
-    assert cores.busy_ns == 400
     assert crowd.busy_ns == 100 + 100 + 150
+    assert cores.busy_ns == crowd.busy_ns + 200
+
+
+def test_the_second_thread_of_a_core_adds_less_than_the_first() -> None:
+    cores = Cores(4, threads_per_core=2, smt_gain=0.5)
+    slowness = []
+    for _ in range(6):
+        slowness.append(cores.slowness())
+        cores.running += 1
+    # Two cores: work done a second is 1, 2, 2.5, 3, and never more.
+    assert slowness == pytest.approx([1, 1, 3 / 2.5, 4 / 3, 5 / 3, 6 / 3])
+
+
+def test_background_work_slows_down_whoever_is_waited_for() -> None:
+    cores = Cores(2)
+    for _ in range(4):
+        cores.add_background(500)
+    assert cores.stretched(100) == 100, "not before the next settling"
+    cores.settle(1_000)
+    assert cores.background == 2
+    assert cores.stretched(100) == 150
+    cores.settle(1_000)
+    assert cores.stretched(100) == 100, "nothing came since"
