@@ -75,9 +75,15 @@ def scenario(
     )
 
 
+MACHINES = {
+    "raft_disk": DISK, "kv_disk": DISK, "network": NETWORK,
+    "store_cores": 1_000, "threads_per_core": 1, "tidb_cores": 1_000,
+}  # fmt: skip
+
 CONSTANT_CPU = {
     "tidb_statement_ns": STATEMENT_NS,
     "tikv_request_ns": REQUEST_NS,
+    "tikv_background_ns": 0,
     "tikv_extra_key": 0.0,
     "store_message_ns": 10 * NS_PER_US,
     "apply_command_ns": 20 * NS_PER_US,
@@ -104,7 +110,7 @@ def constant_scenario(
         tikv={"store_io_pool_size": 0, "raft_engine_enable": False} | (tikv or {}),
         tidb=tidb,
         cpu=CONSTANT_CPU | (cpu or {}),
-        hardware={"raft_disk": DISK, "kv_disk": DISK, "network": NETWORK} | (hardware or {}),
+        hardware=MACHINES | (hardware or {}),
         cluster={"tidb_nodes": 1} | (cluster or {}),
     )
 
