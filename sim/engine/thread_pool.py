@@ -52,10 +52,12 @@ class Cores:
         self._background_ns += service_ns
 
     def settle(self, elapsed_ns: int) -> None:
-        """Turns the background work of the last ``elapsed_ns`` into threads that run until the next call."""
-        held_ns = int(self._background_ns * self.slowness())
-        self.busy_ns += held_ns
-        self.background = round(held_ns / elapsed_ns)
+        """Lets the background work of the last ``elapsed_ns`` run until the next call.
+
+        It takes as many threads as it has CPU time; that it is slowed down itself is left out.
+        """
+        self.busy_ns += self._background_ns
+        self.background = round(self._background_ns / elapsed_ns)
         self._background_ns = 0
 
 

@@ -1,7 +1,8 @@
 """Little's law, L = lambda W, on whole runs: closed loop and open loop.
 
 Both sides are measured apart: transactions under way are counted every millisecond from outside,
-latencies are what the facts say. Source: Little, A Proof for the Queuing Formula L = lambda W, 1961.
+latencies are what the facts say. Source: J. D. C. Little, A Proof for the Queuing Formula:
+L = lambda W, Operations Research 9, 1961.
 """
 
 from __future__ import annotations

@@ -105,13 +105,12 @@ class NetworkSection(Figures):
 class CpuSection(Section):
     """Mean CPU time of each kind of work on one core.
 
-    Three of them (tidb_statement, tikv_request, store_message) were fitted together to the
-    throughput of four published TPC-C rows: TiDB docs, performance benchmarking with TPC-C, v5.4.0
+    Two of them (tidb_statement, store_message) were fitted together to the throughput of four published TPC-C rows: TiDB docs, performance benchmarking with TPC-C, v5.4.0
     and v6.0.0, 50 and 400 threads, the mean of two publications of each row.
     """
 
     tidb_statement: Cost = key(
-        default="800us",
+        default="1ms",
         description="TiDB, per statement. Source: fit to the rows above; a catch-all for parsing, "
         "planning, sessions and clients.",
     )
@@ -130,9 +129,9 @@ class CpuSection(Section):
         description="Part of tikv_request that each further key adds. Source: assumed.",
     )
     store_message: Cost = key(
-        default="68us",
+        default="57us",
         description="Store poller, per message of a region. Source: fit to the rows above; five "
-        "messages a proposal are 0.34 ms of a cluster's CPU; TiDB docs' dashboards: 0.30 to 0.51.",
+        "messages a proposal are 0.29 ms of a cluster's CPU; TiDB docs' dashboards: 0.30 to 0.51.",
     )
     apply_command: Cost = key(
         default="25us",

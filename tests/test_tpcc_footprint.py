@@ -1,0 +1,128 @@
+"""What TPC-C asks of the stores, counted where it arrives, against arithmetic on its statements.
+
+The workload's own test holds its transactions to the same figures; here they have gone through
+sessions, regions, latches and retries. A short run has its own mix of types, and Delivery locks
+130 rows, so that what is expected follows from the mix that was run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+import pytest
+
+from sim.record.facts import MemorySink
+from sim.simulation import Unit
+from sim.units import NS_PER_MS
+from sim.workload.statement import Statement, Transaction
+from sim.workload.tpcc import TpccWorkload
+from tests.scenes import PIPELINED, scenario, script
+
+Figures = Mapping[str, float]
+
+REPLICAS = 3
+WEIGHTS = {"new_order": 0.45, "payment": 0.43, "delivery": 0.04}
+
+PER_TRANSACTION: dict[str, Figures] = {
+    "lock_rpcs": {"new_order": 5.39, "payment": 4.00, "delivery": 22.45},
+    "locked_keys": {"new_order": 23, "payment": 4, "delivery": 130},
+    "mutations": {"new_order": 24, "payment": 6, "delivery": 130},
+    "prewrite_rpcs": {"new_order": 6.39, "payment": 6.00, "delivery": 4.65},
+}
+PER_AVERAGE = {"lock_rpcs": 5.04, "locked_keys": 17.3, "mutations": 18.6, "prewrite_rpcs": 5.64}
+
+ENTRY_BYTES: dict[tuple[str, str], Figures] = {
+    ("v6.0", "lock"): {"new_order": 3_022, "payment": 603, "delivery": 19_058},
+    ("v8.5", "lock"): {"new_order": 3_264, "payment": 644, "delivery": 20_388},
+    ("v6.0", "prewrite"): {"new_order": 9_132, "payment": 2_128, "delivery": 33_553},
+    ("v6.0", "commit"): {"new_order": 4_456, "payment": 1_294, "delivery": 27_535},
+}
+"""Protobuf sizes of all requests of a transaction, with 40 B for header and entry of each."""
+
+CAUSES = ("lock", "prewrite", "commit")
+
+
+@cache
+def run(behaviour: str, merge: bool = False) -> Unit:
+    """Runs TPC-C on 5,000 warehouses with pipelined locks for 1.2 s, and ends what was begun."""
+    of = scenario(
+        "rfc77",
+        run={"warmup_ns": 0, "measure_ns": 1_500 * NS_PER_MS},
+        tikv=PIPELINED | {"behaviour": behaviour, "cmd_batch": merge},
+    )
+    unit = Unit(of, 0, MemorySink())
+    draw = TpccWorkload.transaction
+
+    def draw_or_idle(workload: TpccWorkload, client: int) -> Transaction:
+        if unit.env.now_ns < 1_200 * NS_PER_MS:
+            return draw(workload, client)
+        return script(Statement("SELECT SLEEP"), name="idle")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TpccWorkload, "transaction", draw_or_idle)
+        unit.run()
+    return unit
+
+
+def counted(unit: Unit, metric: str, class_: str = "all") -> int:
+    return unit.recorder.counter(metric, class_).value
+
+
+def ran_with(unit: Unit, figures: Figures) -> float:
+    """Returns what the transactions of a run come to, at so much for each of a type."""
+    return sum(counted(unit, "txns", name) * figure for name, figure in figures.items())
+
+
+def on_average(unit: Unit, metric: str, class_: str, figures: Figures) -> float:
+    """Returns a counter per transaction of the nominal mix, without the luck of the run's own."""
+    nominal = sum(WEIGHTS[name] * figure for name, figure in figures.items())
+    return counted(unit, metric, class_) / ran_with(unit, figures) * nominal
+
+
+@pytest.mark.parametrize("metric", PER_TRANSACTION)
+def test_requests_keys_and_mutations(metric: str) -> None:
+    unit, figures = run("v6.0"), PER_TRANSACTION[metric]
+    assert counted(unit, metric) == pytest.approx(ran_with(unit, figures), rel=0.015)
+    assert on_average(unit, metric, "all", figures) == pytest.approx(PER_AVERAGE[metric], rel=0.02)
+
+
+def test_locks_are_31_percent_of_the_proposals() -> None:
+    unit = run("v6.0")
+    locks = on_average(unit, "proposals", "lock", PER_TRANSACTION["lock_rpcs"])
+    two_phases = sum(
+        on_average(unit, "proposals", cause, PER_TRANSACTION["prewrite_rpcs"])
+        for cause in ("prewrite", "commit")
+    )
+    assert locks / (locks + two_phases) == pytest.approx(0.309, rel=0.01)
+
+
+@pytest.mark.parametrize(("behaviour", "share"), [("v6.0", 0.192), ("v8.5", 0.203)])
+def test_locks_are_a_fifth_of_the_raft_log(behaviour: str, share: float) -> None:
+    # last_change, since v6.5, makes each lock 10 B longer.
+    unit = run(behaviour)
+    written: dict[str, float] = {}
+    for cause in CAUSES:
+        figures = ENTRY_BYTES.get((behaviour, cause), ENTRY_BYTES["v6.0", cause])
+        assert counted(unit, "raft_entry_bytes", cause) / REPLICAS == pytest.approx(
+            ran_with(unit, figures), rel=0.015
+        )
+        written[cause] = on_average(unit, "raft_entry_bytes", cause, figures)
+    assert written["lock"] / sum(written.values()) == pytest.approx(share, rel=0.01)
+
+
+def lock_share(unit: Unit) -> float:
+    written = [counted(unit, "raft_entry_bytes", cause) for cause in CAUSES]
+    return written[0] / sum(written)
+
+
+def test_merged_commands_share_a_header_which_makes_the_share_of_locks_a_little_smaller() -> None:
+    # Of the three kinds of command, a lock's is the one in which the header weighs most.
+    alone, merged = run("v6.0"), run("v6.0", merge=True)
+    entries = [sum(s.log.entries for s in unit.cluster.stores.values()) for unit in (alone, merged)]
+    assert entries[1] < 0.85 * entries[0]
+    assert 0.98 * lock_share(alone) < lock_share(merged) < lock_share(alone)
+
+
+def test_every_disk_byte_is_explained_and_all_transactions_are_accounted_for() -> None:
+    assert run("v6.0").result().violations == ()
