@@ -144,6 +144,7 @@ class Scene:
         request.keys = (key,)
         request.primary = key
         request.for_update_ts = start_ts
+        request.min_commit_ts = start_ts + 1
         request.lock_ttl_ms = 20_000
         for name, value in fields.items():
             setattr(request, name, value)

@@ -202,9 +202,11 @@ def test_a_read_does_not_roll_back_a_transaction_that_has_yet_to_prewrite_its_pr
     # tikv/client-go lock_resolver.go (getTxnStatusFromLock): only once the lock has expired.
     of = scene(TWO_PHASES)
     read = Statement("select", (Read(ReadKind.GET, (b"a",), 1),))
-    of.prewrite(b"a", 1, 0, primary=b"y", pessimistic=False, lock_ttl_ms=3_000, for_update_ts=0)
+    writer = of.cluster.tso.begin(0)
+    optimistic = {"primary": b"y", "pessimistic": False, "for_update_ts": 0}
+    of.prewrite(b"a", writer, 0, lock_ttl_ms=3_000, **optimistic)
     of.begin(script(read, name="reader"), 10 * NS_PER_MS)
-    late = of.prewrite(b"y", 1, 100 * NS_PER_MS, pessimistic=False, for_update_ts=0)
+    late = of.prewrite(b"y", writer, 100 * NS_PER_MS, **optimistic)
     of.run(200 * NS_PER_MS)
     assert isinstance(late.result, Prewritten)
 
