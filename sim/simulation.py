@@ -72,7 +72,7 @@ def run_unit(scenario: Scenario, replication: int, sink: FactSink) -> UnitResult
 
 @contextmanager
 def _no_cycle_search() -> Iterator[None]:
-    """Switches Python's cycle collector off: the model drops no cycles, and searching costs a third.
+    """Switches Python's cycle collector off: the model drops no cycles; searching costs a third.
 
     A test counts what the collector would find after a run: nothing.
     """

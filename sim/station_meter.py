@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sim.record.recorder import Counter, Recorder
     from sim.scenario.resolved import Scenario
 
+
 class StationMeter:
     """Every total that some station keeps, with the counter it goes to."""
 

@@ -39,9 +39,7 @@ def closed_loop(
     """One client thread, for ever."""
     stream = streams.stream(f"client-{client_id}/start")
     yield env.timeout(stream.randint(0, _RAMP_NS))
-    think = (
-        Sampler(think_time, streams.stream(f"client-{client_id}/think")) if think_time else None
-    )
+    think = Sampler(think_time, streams.stream(f"client-{client_id}/think")) if think_time else None
     while True:
         yield from session.run(workload.transaction(client_id), env.now_ns)
         if think is not None:

@@ -53,13 +53,9 @@ class Background:
     def pessimistic_rollback(self, txn: TransactionState, keys: Sequence[bytes]) -> None:
         """Gives back the locks of a failed statement; its transaction goes on."""
         parts = self._parts
-        self._dispatch(
-            RequestGroup(parts.node.env, self.rollback_requests(txn, keys), parts.stats)
-        )
+        self._dispatch(RequestGroup(parts.node.env, self.rollback_requests(txn, keys), parts.stats))
 
-    def rollback_requests(
-        self, txn: TransactionState, keys: Sequence[bytes]
-    ) -> list[KvRequest]:
+    def rollback_requests(self, txn: TransactionState, keys: Sequence[bytes]) -> list[KvRequest]:
         """Returns the requests that free pessimistic locks."""
         parts = self._parts
         requests = []

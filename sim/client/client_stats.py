@@ -12,9 +12,7 @@ if TYPE_CHECKING:
 PATH_NAMES: Final = ("in_memory", "pipelined", "sync", "fallback")
 """By ``LockPath``."""
 
-STATIONS: Final = (
-    "request", "latch", "scheduler", "propose", "replicate", "apply", "reply"
-)
+STATIONS: Final = ("request", "latch", "scheduler", "propose", "replicate", "apply", "reply")
 """A lock's way: TiDB to store; waiting for latches; pool and command; waiting for and at a store
 poller; persisted by a majority and committed; applied; store to TiDB."""
 

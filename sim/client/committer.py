@@ -44,7 +44,7 @@ ASYNC_COMMIT_KEY_BYTES: Final = 4 * KIB
 MutationGroup = tuple["Region", list[Mutation], int]
 
 
-class OptimisticConflict(Exception):  # noqa: N818 - it is an outcome, not a fault
+class OptimisticConflict(Exception):
     """An auto-commit statement met a newer version; it is tried again with locks."""
 
 

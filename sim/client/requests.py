@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sim.protocol.percolator import Mutation
     from sim.protocol.region import Region
 
+
 class Nobody:
     """Caller of a request that is not on its way."""
 
@@ -78,9 +79,7 @@ class RequestGroup:
         return [request for request in self.requests if isinstance(request.result, MvccError)]
 
 
-def keys_by_region(
-    cluster: Cluster, keys: Sequence[bytes]
-) -> list[tuple[Region, list[bytes]]]:
+def keys_by_region(cluster: Cluster, keys: Sequence[bytes]) -> list[tuple[Region, list[bytes]]]:
     """Returns the keys in groups of one region and at most 16 KiB, by first appearance."""
     groups: list[tuple[Region, list[bytes]]] = []
     open_group: dict[int, tuple[list[bytes], int]] = {}

@@ -121,9 +121,7 @@ class Session:
     ) -> Generator[Event, Any, None]:
         parts = self._parts
         start_ts = yield parts.node.timestamp(begin=True)
-        txn = TransactionState(
-            start_ts, optimistic=optimistic, explicit=not transaction.autocommit
-        )
+        txn = TransactionState(start_ts, optimistic=optimistic, explicit=not transaction.autocommit)
         try:
             yield from self._execute_all(txn, transaction)
             if not transaction.autocommit:
@@ -157,22 +155,14 @@ class Session:
         self, txn: TransactionState, statement: Statement
     ) -> Generator[Event, Any, Payloads]:
         parts = self._parts
-        values: dict[bytes, object] | None = None
         tries = 0
         while True:
             if statement.fresh_ts or tries:
                 txn.for_update_ts = yield parts.node.timestamp()
             for read in statement.reads:
                 yield from self._read(txn, read)
-            if txn.optimistic:
-                keys: tuple[bytes, ...] = ()
-                break
-            keys = statement.lock_keys if statement.select is None else statement.select()
-            locked = txn.locked
-            wanted = tuple([key for key in keys if key not in locked])
-            if not wanted:
-                break
-            values = yield from parts.locker.lock(txn, statement, wanted)
+            keys = _keys_to_lock(txn, statement)
+            values = yield from self._lock(txn, statement, keys)
             if values is not None:
                 break
             tries += 1
@@ -182,7 +172,17 @@ class Session:
             yield parts.node.replan()
         if statement.writes:
             txn.write(statement.writes)
-        return self._payloads(txn, keys, values or {}) if statement.returns_values else ()
+        return self._payloads(txn, keys, values) if statement.returns_values else ()
+
+    def _lock(
+        self, txn: TransactionState, statement: Statement, keys: tuple[bytes, ...]
+    ) -> Generator[Event, Any, dict[bytes, object] | None]:
+        """Locks those of ``keys`` that are not held yet; None after a conflict."""
+        locked = txn.locked
+        wanted = tuple([key for key in keys if key not in locked])
+        if not wanted:
+            return {}
+        return (yield from self._parts.locker.lock(txn, statement, wanted))
 
     @staticmethod
     def _payloads(
@@ -236,6 +236,12 @@ class Session:
                 parts.node.send(request)
             yield group.event
         parts.cluster.tso.end(txn.start_ts)
+
+
+def _keys_to_lock(txn: TransactionState, statement: Statement) -> tuple[bytes, ...]:
+    if txn.optimistic:
+        return ()
+    return statement.lock_keys if statement.select is None else statement.select()
 
 
 def _ranges(keys: list[bytes]) -> tuple[bytes, ...]:

@@ -64,9 +64,7 @@ class TidbNode:
         self._draw = Sampler(
             LognormalMean(1_000_000, scenario.hardware.cpu.cv), streams.stream(f"{here}/cpu")
         )
-        self._to_stores = {
-            store: network.link(here, store_name(store)) for store in cluster.stores
-        }
+        self._to_stores = {store: network.link(here, store_name(store)) for store in cluster.stores}
         self._to_pd = network.link(here, PD_NAME)
         self._from_pd = network.link(PD_NAME, here)
         self._from_client = network.link(f"{CLIENT_NAME}-{node}", here)

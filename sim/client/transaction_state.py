@@ -18,7 +18,7 @@ PREWRITE_TTL_MS = 3_000
 """``defaultLockTTL`` of a small transaction's prewrite."""
 
 
-class TransactionAborted(Exception):  # noqa: N818 - it is an outcome, not a fault
+class TransactionAborted(Exception):
     """The transaction ends here, without a commit; ``reason`` becomes its class in the facts."""
 
     def __init__(self, reason: str) -> None:

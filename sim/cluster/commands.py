@@ -162,22 +162,28 @@ def read(
     """Returns the first lock that a read at ``request.start_ts`` meets, or None.
 
     Args:
+        request: a point read of ``keys``, or a range read of pairs (first, last) of them.
+        peer: the leader that serves it.
         prewriting: locks of async-commit prewrites on their way through Raft; their min_commit_ts
             is fixed already, so a later reader must not pass them.
     """
-    read_ts, bypass = request.start_ts, request.bypass
-    locks = peer.state.mvcc.locks
-    if request.kind is Kind.COP:
-        keys = request.keys
-        for first, last in zip(keys[::2], keys[1::2], strict=False):
-            for table in (locks, prewriting):
-                for key, lock in table.items():
-                    if first <= key <= last and blocks_reader(lock, read_ts, bypass):
-                        return percolator.KeyIsLocked(key, lock)
-        return None
-    for key in request.keys:
-        for table in (locks, prewriting):
-            found = table.get(key)
-            if found is not None and blocks_reader(found, read_ts, bypass):
-                return percolator.KeyIsLocked(key, found)
+    keys, read_ts, bypass = request.keys, request.start_ts, request.bypass
+    for table in (peer.state.mvcc.locks, prewriting):
+        met = _in_ranges(table, keys) if request.kind is Kind.COP else _on_keys(table, keys)
+        for key, lock in met:
+            if blocks_reader(lock, read_ts, bypass):
+                return percolator.KeyIsLocked(key, lock)
     return None
+
+
+def _on_keys(table: dict[bytes, Lock], keys: tuple[bytes, ...]) -> list[tuple[bytes, Lock]]:
+    return [(key, table[key]) for key in keys if key in table] if table else []
+
+
+def _in_ranges(table: dict[bytes, Lock], keys: tuple[bytes, ...]) -> list[tuple[bytes, Lock]]:
+    ranges = list(zip(keys[::2], keys[1::2], strict=False))
+    return [
+        (key, lock)
+        for key, lock in table.items()
+        if any(first <= key <= last for first, last in ranges)
+    ]

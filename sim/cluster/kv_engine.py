@@ -8,7 +8,7 @@ In the lock CF a put, the put that overwrites it and the delete meet in one memt
 tombstone; only tombstones are flushed. (The locks alive at the moment of a flush would be too:
 fewer than 0.5 % of a 32 MiB memtable.) The write and default CFs keep all they are given.
 
-Source: tikv/tikv src/config (LockCfConfig, write buffers), components/raftstore/src/store/fsm/apply.rs.
+Source: tikv/tikv src/config (LockCfConfig, write buffers), raftstore/src/store/fsm/apply.rs.
 """
 
 from __future__ import annotations

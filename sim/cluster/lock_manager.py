@@ -68,7 +68,7 @@ class LockManager:
         "_wake_up_delay_ns",
     )
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a station's parts, named
         self,
         env: LeanEnv,
         store: int,

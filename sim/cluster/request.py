@@ -107,7 +107,7 @@ class KvRequest:
         "wants_values",
     )
 
-    def __init__(
+    def __init__(  # noqa: PLR0915 - one flat record, filled in as it travels
         self, kind: Kind, region: Region, caller: Caller, tidb: int, start_ts: int
     ) -> None:
         self.kind = kind

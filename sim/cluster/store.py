@@ -63,7 +63,7 @@ class Store:
         "transport",
     )
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - the rest of the cluster, named
         self,
         env: LeanEnv,
         store_id: int,
@@ -79,9 +79,7 @@ class Store:
         self._env = env
         self.store_id = store_id
         self.peers: dict[int, Peer] = {}
-        self.cores = Cores(
-            hardware.store_cores, hardware.threads_per_core, hardware.cpu.smt_gain
-        )
+        self.cores = Cores(hardware.store_cores, hardware.threads_per_core, hardware.cpu.smt_gain)
         self.instance = InstanceMemory(tikv.in_memory_instance_size_limit_bytes)
         self.raft_disk = Disk(hardware.raft_disk, streams.stream(f"{name}/raft-disk"))
         self.kv_disk = (

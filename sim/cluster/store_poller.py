@@ -11,8 +11,8 @@ it is what has gathered while the poller was busy.
 
 A command counts as proposed when its peer's visit ends, before anything is persisted or sent.
 
-Source: tikv/tikv components/batch-system/src/batch.rs (Poller::poll), components/raftstore/src/store/
-fsm/store.rs (RaftPoller), fsm/peer.rs (BatchRaftCmdRequestBuilder, on_loop_finished).
+Source: tikv/tikv components/batch-system/src/batch.rs (Poller::poll), raftstore/src/store/fsm/
+store.rs (RaftPoller), fsm/peer.rs (BatchRaftCmdRequestBuilder, on_loop_finished).
 """
 
 from __future__ import annotations

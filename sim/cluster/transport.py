@@ -21,7 +21,7 @@ Envelope = tuple[int, Append | AppendResponse]
 """(region id, message)."""
 
 MESSAGE_BYTES: Final = 64
-"""A RaftMessage without entries: region, peers, epoch, term, indexes (kvproto, measured by fields)."""
+"""A RaftMessage without entries: region, peers, epoch, term, indexes (kvproto field sizes)."""
 
 RESPONSE_BYTES: Final = 60
 

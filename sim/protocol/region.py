@@ -8,6 +8,7 @@ Source: tikv/kvproto ``metapb.proto`` (Region, RegionEpoch).
 """
 
 from bisect import bisect_right
+from itertools import pairwise
 from typing import NamedTuple, NewType
 
 RegionId = NewType("RegionId", int)
@@ -59,7 +60,7 @@ class RegionMap:
     def __init__(self, regions: list[Region]) -> None:
         assert regions, "a cluster has at least one region"
         assert regions[0].start_key == b"", "the first region must begin the key space"
-        for left, right in zip(regions, regions[1:], strict=False):
+        for left, right in pairwise(regions):
             assert left.end_key == right.start_key, f"gap or overlap between {left} and {right}"
         assert regions[-1].end_key == b"", "the last region must end the key space"
         self.regions = regions

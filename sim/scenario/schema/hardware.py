@@ -105,8 +105,9 @@ class NetworkSection(Figures):
 class CpuSection(Section):
     """Mean CPU time of each kind of work on one core.
 
-    Two of them (tidb_statement, store_message) were fitted together to the throughput of four published TPC-C rows: TiDB docs, performance benchmarking with TPC-C, v5.4.0
-    and v6.0.0, 50 and 400 threads, the mean of two publications of each row.
+    Two of them (tidb_statement, store_message) were fitted together to the throughput of four
+    published TPC-C rows: TiDB docs, performance benchmarking with TPC-C, v5.4.0 and v6.0.0, 50 and
+    400 threads, the mean of two publications of each row.
     """
 
     tidb_statement: Cost = key(
