@@ -75,7 +75,7 @@ class Committer:
         one_pc = self._parts.one_pc and len(groups) == 1
         use_async = self._parts.async_commit and self._may_commit_async(mutations)
         after_ts = max(txn.start_ts, txn.for_update_ts)
-        if txn.explicit and (use_async or one_pc):
+        if self._parts.guarantee_linearizability and txn.explicit and (use_async or one_pc):
             # Linearizability: whatever was committed before this COMMIT has a smaller commit_ts.
             after_ts = yield self._parts.node.timestamp()
         requests = self._prewrite_requests(

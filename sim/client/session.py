@@ -46,6 +46,7 @@ class SessionParts:
         "cluster",
         "committer",
         "fair_locking",
+        "guarantee_linearizability",
         "keep_alive",
         "lock_wait_timeout_ns",
         "locker",
@@ -70,6 +71,7 @@ class SessionParts:
         self.stats = stats
         self.async_commit = tidb.async_commit
         self.one_pc = tidb.one_pc
+        self.guarantee_linearizability = tidb.guarantee_linearizability
         self.fair_locking = tidb.fair_locking
         self.max_retry_count = tidb.max_retry_count
         self.lock_wait_timeout_ns = tidb.innodb_lock_wait_timeout_ns

@@ -89,6 +89,7 @@ def _cluster(cluster: Cluster) -> Document:
         "tidb": {
             "tidb_enable_async_commit": tidb.async_commit,
             "tidb_enable_1pc": tidb.one_pc,
+            "tidb_guarantee_linearizability": tidb.guarantee_linearizability,
             "innodb_lock_wait_timeout": _time(tidb.innodb_lock_wait_timeout_ns),
             "tidb_pessimistic_txn_fair_locking": tidb.fair_locking,
             "pessimistic-txn.max-retry-count": tidb.max_retry_count,

@@ -133,6 +133,7 @@ def _cluster(section: ClusterSection, tikv: TikvSection) -> Cluster:
         tidb=Tidb(
             async_commit=tidb.tidb_enable_async_commit,
             one_pc=tidb.tidb_enable_1pc,
+            guarantee_linearizability=tidb.tidb_guarantee_linearizability,
             innodb_lock_wait_timeout_ns=tidb.innodb_lock_wait_timeout,
             fair_locking=DEFAULTS[tikv.behaviour]["fair_locking"] if fair is None else fair,
             max_retry_count=tidb.max_retry_count,

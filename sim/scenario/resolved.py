@@ -43,6 +43,7 @@ class Tidb:
 
     async_commit: bool
     one_pc: bool
+    guarantee_linearizability: bool
     innodb_lock_wait_timeout_ns: int
     fair_locking: bool
     max_retry_count: int

@@ -63,6 +63,11 @@ class TidbSection(Section):
         description="Reply once all keys are prewritten. Source: TiDB docs, system variables: ON "
         "for clusters created since v5.0.",
     )
+    tidb_guarantee_linearizability: Switch = key(
+        default=True,
+        description="An explicit transaction fetches one more timestamp before an async or "
+        "one-phase commit. Source: TiDB docs, system variables: ON; their benchmarks set 0.",
+    )
     tidb_enable_1pc: Switch = key(
         default=True,
         description="Commit transactions of one region batch in one phase. Source: TiDB docs, "
