@@ -165,10 +165,21 @@ class Sampler:
             ValueError: if the distribution is always 0, which has no shape.
         """
         if not self._units:
-            if not self._mean_ns:
-                raise ValueError("a distribution of mean 0 cannot be scaled; use Constant(1)")
-            self._units = (self._next()[::-1] / self._mean_ns).tolist()
+            self._units = self.unit_block()
         return int(mean_ns * self._units.pop())
+
+    def unit_block(self) -> list[float]:
+        """Returns the next draws divided by the mean, ready to be popped, as ``scaled`` uses them.
+
+        For hot code that keeps them itself; draws that ``scaled`` holds back are not among them.
+
+        Raises:
+            ValueError: if the distribution is always 0, which has no shape.
+        """
+        if not self._mean_ns:
+            raise ValueError("a distribution of mean 0 cannot be scaled; use Constant(1)")
+        units: list[float] = (self._next()[::-1] / self._mean_ns).tolist()
+        return units
 
     def block(self) -> list[int]:
         """Returns the next durations in nanoseconds, the first at the end, ready to be popped.

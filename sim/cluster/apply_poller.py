@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from sim.cluster.peer import Turn
+from sim.cluster.peer import IDLE, OWNED, QUEUED
+from sim.protocol.raft import LEADER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,8 +85,8 @@ class ApplyPool:
     def schedule(self, peer: Peer, entries: list[Entry]) -> None:
         """Queues committed entries of a peer."""
         peer.apply_queue.extend(entries)
-        if peer.apply_turn is Turn.IDLE:
-            peer.apply_turn = Turn.QUEUED
+        if peer.apply_turn is IDLE:
+            peer.apply_turn = QUEUED
             self._queue.append(peer)
             if self._idle:
                 self._idle -= 1
@@ -97,8 +98,9 @@ class ApplyPool:
         commands = keys = 0
         while queue and len(batch) < self._batch:
             peer = queue.popleft()
-            peer.apply_turn = Turn.OWNED
-            entries, peer.apply_queue = peer.apply_queue, []
+            peer.apply_turn = OWNED
+            entries = peer.apply_queue
+            peer.apply_queue = []
             for entry in entries:
                 payload: list[KvRequest] = entry.payload  # type: ignore[assignment]
                 commands += len(payload)
@@ -123,7 +125,7 @@ class ApplyPool:
         finished: list[KvRequest] = []
         for peer, entries in batch:
             state = peer.state
-            leads = peer.is_leader
+            leads = peer.raft.role is LEADER
             for entry in entries:
                 fresh = entry.index > state.applied
                 payload: list[KvRequest] = entry.payload  # type: ignore[assignment]
@@ -134,34 +136,36 @@ class ApplyPool:
                     kv.apply(written)
                     if fresh:
                         state.mvcc.apply(written)
+                    if leads:
+                        command.committed_ns = entry.committed_ns
+                        finished.append(command)
                 if fresh:
                     state.applied = entry.index
-                if leads:
-                    for command in payload:
-                        command.committed_ns = entry.committed_ns
-                    finished += payload
             state.mvcc.collect_garbage(safe_ts)
         kv.end_of_round(cause)
-        now = self._env.now_ns
-        for command in finished:
-            command.applied_ns = now
-            peer_of = command.peer
-            if command.marked and peer_of is not None:
-                peer_of.locks.remove(command.marked)
-            self._on_applied(command)
+        if finished:
+            self._finish(finished)
         self._release(batch)
+
+    def _finish(self, commands: list[KvRequest]) -> None:
+        """Calls back those who wait for their commands' being applied here."""
+        now = self._env.now_ns
+        for command in commands:
+            command.applied_ns = now
+            peer = command.peer
+            if command.marked and peer is not None:
+                peer.locks.remove(command.marked)
+            self._on_applied(command)
 
     def _release(self, batch: list[tuple[Peer, list[Entry]]]) -> None:
         queue = self._queue
         for peer, _ in batch:
             if peer.apply_queue:
-                peer.apply_turn = Turn.QUEUED
+                peer.apply_turn = QUEUED
                 queue.append(peer)
             else:
-                peer.apply_turn = Turn.IDLE
+                peer.apply_turn = IDLE
         if queue:
             self._begin()
         else:
             self._idle += 1
-
-

@@ -8,7 +8,8 @@ In the lock CF a put, the put that overwrites it and the delete meet in one memt
 tombstone; only tombstones are flushed. (The locks alive at the moment of a flush would be too:
 fewer than 0.5 % of a 32 MiB memtable.) The write and default CFs keep all they are given.
 
-Source: tikv/tikv src/config (LockCfConfig, write buffers), raftstore/src/store/fsm/apply.rs.
+Source: tikv/tikv src/config (LockCfConfig, write buffers),
+components/raftstore/src/store/fsm/apply.rs.
 """
 
 from __future__ import annotations
@@ -43,6 +44,22 @@ class Amplification:
         self.lock = lock
 
 
+class _Slice:
+    """Bytes that gather until there are enough to be written: by cause, and in all."""
+
+    __slots__ = ("by_cause", "total")
+
+    def __init__(self) -> None:
+        self.by_cause = [0] * CAUSES
+        self.total = 0
+
+    def empty(self) -> list[int]:
+        """Returns the bytes by cause and begins again."""
+        taken, self.by_cause = self.by_cause, [0] * CAUSES
+        self.total = 0
+        return taken
+
+
 class KvEngine:
     """WAL and column families on one disk."""
 
@@ -55,28 +72,39 @@ class KvEngine:
         self._disk = disk
         self._amplification = amplification
         self._ledger = ledger.by_place
-        self._wal = [0] * CAUSES
-        self._flush = [0] * CAUSES
-        self._lock_flush = [0] * CAUSES
+        self._wal = _Slice()
+        self._flush = _Slice()
+        self._lock_flush = _Slice()
 
     def apply(self, batch: WriteBatch) -> None:
         """Takes one command's records: into the WAL and the memtables."""
         cause = batch.cause
-        self._wal[cause] += batch.wal_bytes + KV_APPLY_BYTES
-        self._flush[cause] += batch.write_cf_bytes + batch.default_cf_bytes
-        self._lock_flush[cause] += batch.lock_tombstone_bytes
+        wal = self._wal
+        size = batch.wal_bytes + KV_APPLY_BYTES
+        wal.by_cause[cause] += size
+        wal.total += size
+        size = batch.write_cf_bytes + batch.default_cf_bytes
+        if size:
+            flush = self._flush
+            flush.by_cause[cause] += size
+            flush.total += size
+        size = batch.lock_tombstone_bytes
+        if size:
+            lock_flush = self._lock_flush
+            lock_flush.by_cause[cause] += size
+            lock_flush.total += size
 
     def end_of_round(self, cause: int) -> None:
         """Notes the end of one write to RocksDB, and lets what has gathered go to the disk."""
-        self._wal[cause] += KV_BATCH_BYTES
-        if sum(self._wal) >= _SLICE_BYTES:
-            self._wal = self._write(KV_WAL, self._wal)
-        if sum(self._flush) >= _SLICE_BYTES:
-            self._compact(self._flush, self._amplification.data)
-            self._flush = [0] * CAUSES
-        if sum(self._lock_flush) >= _SLICE_BYTES:
-            self._compact(self._lock_flush, self._amplification.lock)
-            self._lock_flush = [0] * CAUSES
+        wal = self._wal
+        wal.by_cause[cause] += KV_BATCH_BYTES
+        wal.total += KV_BATCH_BYTES
+        if wal.total >= _SLICE_BYTES:
+            self._write(KV_WAL, wal.empty())
+        if self._flush.total >= _SLICE_BYTES:
+            self._compact(self._flush.empty(), self._amplification.data)
+        if self._lock_flush.total >= _SLICE_BYTES:
+            self._compact(self._lock_flush.empty(), self._amplification.lock)
 
     def _compact(self, entered: list[int], amplification: float) -> None:
         """Flushes what entered, and pays now for the compactions that it will go through."""
@@ -87,10 +115,9 @@ class KvEngine:
         if amplification > 1:
             self._write(COMPACTION, [int(size * (amplification - 1)) for size in entered])
 
-    def _write(self, place: int, parts: list[int]) -> list[int]:
+    def _write(self, place: int, parts: list[int]) -> None:
         counters = self._ledger[place]
         for cause, part in enumerate(parts):
             if part:
                 counters[cause].value += part
         self._disk.background_write(self._env.now_ns, sum(parts))
-        return [0] * CAUSES

@@ -10,13 +10,14 @@ Source: tikv/tikv components/batch-system, components/raftstore/src/store/fsm/pe
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sim.protocol.lock_table import InstanceMemory, LocksStatus, PeerPessimisticLocks
 from sim.protocol.mvcc import Mvcc
-from sim.protocol.raft import RaftPeer, Role
+from sim.protocol.raft import LEADER, RaftPeer
 
 if TYPE_CHECKING:
+    from sim.cluster.request import KvRequest
     from sim.protocol.raft_log import Entry
     from sim.protocol.region import Region
 
@@ -27,6 +28,11 @@ class Turn(IntEnum):
     IDLE = 0
     QUEUED = 1
     OWNED = 2
+
+
+IDLE: Final = Turn.IDLE
+QUEUED: Final = Turn.QUEUED
+OWNED: Final = Turn.OWNED
 
 
 class RegionState:
@@ -47,7 +53,6 @@ class Peer:
         "apply_turn",
         "commit_told",
         "held",
-        "held_since_ready",
         "locks",
         "mailbox",
         "raft",
@@ -59,7 +64,11 @@ class Peer:
     )
 
     def __init__(
-        self, region: Region, store: int, state: RegionState, raft: RaftPeer,
+        self,
+        region: Region,
+        store: int,
+        state: RegionState,
+        raft: RaftPeer,
         locks: PeerPessimisticLocks,
     ) -> None:
         self.region = region
@@ -68,21 +77,20 @@ class Peer:
         self.raft = raft
         self.locks = locks
         self.mailbox: list[object] = []
-        self.turn = Turn.IDLE
-        self.held: list[object] = []
+        self.turn: Turn = IDLE
+        self.held: list[KvRequest] = []
         """Commands that the batch builder keeps until the last ready is persisted (async IO)."""
         self.unpersisted = 0
         """Readies handed to the write workers and not yet persisted (async IO)."""
-        self.held_since_ready = False
         self.apply_queue: list[Entry] = []
-        self.apply_turn = Turn.IDLE
+        self.apply_turn: Turn = IDLE
         self.commit_told = raft.log.committed
         """Commit index that the followers have been told, for the heartbeat."""
 
     @property
     def is_leader(self) -> bool:
         """Whether this replica leads its region."""
-        return self.raft.role is Role.LEADER
+        return self.raft.role is LEADER
 
 
 def make_peer(
@@ -101,6 +109,6 @@ def make_peer(
     locks = PeerPessimisticLocks(
         instance, peer_limit_bytes, term=raft.term, version=region.epoch.version
     )
-    if raft.role is not Role.LEADER:
+    if raft.role is not LEADER:
         locks.status = LocksStatus.NOT_LEADER
     return Peer(region, store, state, raft, locks)

@@ -14,9 +14,9 @@ from sim.cluster.lock_manager import Detector, LockManager
 from sim.cluster.log_engine import LogEngine, LogFormat
 from sim.cluster.peer import Peer
 from sim.cluster.scheduler import LockMode, RequestCosts, Scheduler
-from sim.cluster.store_poller import HEARTBEAT_PHASES, Batching, StorePool
+from sim.cluster.store_pool import HEARTBEAT_PHASES, Batching, StorePool
 from sim.cluster.store_stats import StoreStats
-from sim.cluster.transport import Envelope, Transport
+from sim.cluster.transport import RaftMessage, Transport
 from sim.cluster.write_worker import WriteWorkers
 from sim.distributions import LognormalMean, Sampler
 from sim.engine import Cores, LeanEnv, ThreadPool
@@ -26,7 +26,7 @@ from sim.protocol.lock_table import InstanceMemory
 from sim.units import NS_PER_MS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Sequence
 
     from simpy import Event
 
@@ -63,7 +63,7 @@ class Store:
         "transport",
     )
 
-    def __init__(  # noqa: PLR0913, PLR0917 - the rest of the cluster, named
+    def __init__(  # noqa: PLR0913, PLR0917 - a store's parts
         self,
         env: LeanEnv,
         store_id: int,
@@ -197,11 +197,11 @@ class Store:
             )
         return pool
 
-    def take_raft_messages(self, messages: list[Envelope]) -> None:
+    def take_raft_messages(self, messages: Sequence[RaftMessage]) -> None:
         """Takes what another store has sent: each message into its peer's mailbox."""
         peers, deliver = self.peers, self.raft_pool.deliver
-        for region_id, message in messages:
-            deliver(peers[region_id], message)
+        for message in messages:
+            deliver(peers[message.region_id], message)
 
     def background_work(self) -> Generator[Event, None, None]:
         """Lets the node's cores feel the CPU work that no pool runs, for ever."""
@@ -220,7 +220,7 @@ class Store:
             yield self._env.timeout(interval_ns // HEARTBEAT_PHASES)
             phase = (phase + 1) % HEARTBEAT_PHASES
             untold, pool.untold[phase] = pool.untold[phase], {}
-            outbox: dict[int, list[Envelope]] = {}
+            outbox: dict[int, list[RaftMessage]] = {}
             for peer in untold:
                 raft = peer.raft
                 committed = raft.log.committed
@@ -234,7 +234,7 @@ class Store:
                 for store in raft.voters:
                     if store != self.store_id:
                         beat = raft.heartbeat(store)
-                        outbox.setdefault(store, []).append((beat.region_id, beat))
+                        outbox.setdefault(store, []).append(beat)
             for store, beats in outbox.items():
                 self.transport.send_beats(store, beats)
 

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Final
 from sim.protocol.raft import Append, AppendResponse
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sim.cluster.store import Store
     from sim.engine import LeanEnv
     from sim.hardware.network import Link
 
-Envelope = tuple[int, Append | AppendResponse]
-"""(region id, message)."""
+RaftMessage = Append | AppendResponse
 
 MESSAGE_BYTES: Final = 64
 """A RaftMessage without entries: region, peers, epoch, term, indexes (kvproto field sizes)."""
@@ -29,38 +30,46 @@ RESPONSE_BYTES: Final = 60
 class Outbox:
     """What one poller round sends, by destination store."""
 
-    __slots__ = ("_bytes", "_messages")
+    __slots__ = ("_parcels",)
 
     def __init__(self) -> None:
-        self._messages: dict[int, list[Envelope]] = {}
-        self._bytes: dict[int, int] = {}
+        self._parcels: dict[int, _Parcel] = {}
 
     def add_append(self, store: int, message: Append) -> None:
         """Adds an append or heartbeat."""
         size = MESSAGE_BYTES
         for entry in message.entries:
             size += entry.size_bytes
-        self._add(store, (message.region_id, message), size)
+        self._add(store, message, size)
 
     def add_response(self, store: int, message: AppendResponse) -> None:
         """Adds a follower's answer."""
-        self._add(store, (message.region_id, message), RESPONSE_BYTES)
+        self._add(store, message, RESPONSE_BYTES)
 
-    def _add(self, store: int, envelope: Envelope, size: int) -> None:
-        messages = self._messages.get(store)
-        if messages is None:
-            self._messages[store] = [envelope]
-            self._bytes[store] = size
+    def _add(self, store: int, message: RaftMessage, size_bytes: int) -> None:
+        parcel = self._parcels.get(store)
+        if parcel is None:
+            self._parcels[store] = _Parcel(message, size_bytes)
         else:
-            messages.append(envelope)
-            self._bytes[store] += size
+            parcel.messages.append(message)
+            parcel.size_bytes += size_bytes
 
     def flush(self, transport: Transport) -> None:
         """Sends everything, one network message a store."""
-        for store, messages in self._messages.items():
-            transport.send(store, messages, self._bytes[store])
-        self._messages = {}
-        self._bytes = {}
+        if self._parcels:
+            parcels, self._parcels = self._parcels, {}
+            for store, parcel in parcels.items():
+                transport.send(store, parcel.messages, parcel.size_bytes)
+
+
+class _Parcel:
+    """The messages to one store."""
+
+    __slots__ = ("messages", "size_bytes")
+
+    def __init__(self, message: RaftMessage, size_bytes: int) -> None:
+        self.messages = [message]
+        self.size_bytes = size_bytes
 
 
 class Transport:
@@ -73,12 +82,12 @@ class Transport:
         self._links = links
         self._stores = stores
 
-    def send(self, store: int, messages: list[Envelope], size_bytes: int) -> None:
+    def send(self, store: int, messages: Sequence[RaftMessage], size_bytes: int) -> None:
         """Sends ``messages`` to ``store`` in one piece."""
         env = self._env
         arrival = self._links[store].send_ordered(env.now_ns, size_bytes)
         env.at(arrival, self._stores[store].take_raft_messages, messages)
 
-    def send_beats(self, store: int, beats: list[Envelope]) -> None:
+    def send_beats(self, store: int, beats: Sequence[RaftMessage]) -> None:
         """Sends heartbeats to ``store`` in one piece."""
         self.send(store, beats, MESSAGE_BYTES * len(beats))

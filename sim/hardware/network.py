@@ -46,7 +46,14 @@ class Link:
         draws = self._draws
         if not draws:
             draws.extend(self._round_trip.block())
-        left_ns = self._port.reserve(now_ns, int(size_bytes * self._ns_per_byte))
+        # The port's own ``reserve``, written out: a cluster sends 70 messages a transaction.
+        port = self._port
+        service_ns = int(size_bytes * self._ns_per_byte)
+        left_ns = port.free_ns
+        if now_ns > left_ns:
+            left_ns = now_ns
+        port.free_ns = left_ns = left_ns + service_ns
+        port.busy_ns += service_ns
         return left_ns + (draws.pop() >> 1)
 
     def round_trip(self, now_ns: int, size_bytes: int) -> int:

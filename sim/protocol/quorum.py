@@ -18,8 +18,8 @@ def committed_index(matched: Iterable[int]) -> int:
     Raises:
         ValueError: if there is no voter.
     """
-    descending = sorted(matched, reverse=True)
-    if not descending:
+    ascending = sorted(matched)
+    if not ascending:
         msg = "a quorum needs at least one voter"
         raise ValueError(msg)
-    return descending[len(descending) // 2]
+    return ascending[(len(ascending) - 1) // 2]

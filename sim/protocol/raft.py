@@ -14,11 +14,28 @@ Source: etcd-io/raft ``raft.go``; tikv/tikv ``components/raftstore/src/store/pee
 
 from __future__ import annotations
 
-from collections import deque
 from enum import IntEnum
+from typing import Final
 
 from sim.protocol.quorum import committed_index
 from sim.protocol.raft_log import NO_ENTRIES, Entry, RaftLog
+from sim.protocol.raft_messages import (
+    NO_APPENDS,
+    NOTHING_READY,
+    Append,
+    AppendResponse,
+    Ready,
+)
+
+__all__ = [
+    "LEADER",
+    "NOTHING_READY",
+    "Append",
+    "AppendResponse",
+    "RaftPeer",
+    "Ready",
+    "Role",
+]
 
 _COMPACT_EVERY = 64
 """Applied entries that gather before the log forgets them (TiKV's raft-log-gc-threshold is 50)."""
@@ -32,78 +49,8 @@ class Role(IntEnum):
     LEADER = 2
 
 
-class Append:
-    """Leader to follower: entries behind (``prev_index``, ``prev_term``), and the commit index.
-
-    Without entries it is a heartbeat that carries the commit index.
-    """
-
-    __slots__ = ("commit", "entries", "prev_index", "prev_term", "region_id", "term")
-
-    def __init__(
-        self,
-        region_id: int,
-        term: int,
-        prev_index: int,
-        prev_term: int,
-        entries: list[Entry],
-        commit: int,
-    ) -> None:
-        self.region_id = region_id
-        self.term = term
-        self.prev_index = prev_index
-        self.prev_term = prev_term
-        self.entries = entries
-        self.commit = commit
-
-
-class AppendResponse:
-    """Follower to leader: everything up to ``index`` is persisted here.
-
-    In a rejection ``index`` is the last entry that may still agree with the leader's log.
-    """
-
-    __slots__ = ("index", "region_id", "reject", "store", "term")
-
-    def __init__(self, region_id: int, store: int, term: int, index: int, *, reject: bool) -> None:
-        self.region_id = region_id
-        self.store = store
-        self.term = term
-        self.index = index
-        self.reject = reject
-
-
-NO_APPENDS: list[tuple[int, Append]] = []
-"""Stands for "nothing to send"; never filled."""
-
-
-class Ready:
-    """What one visit to a replica asks its driver to do, in the order of the fields."""
-
-    __slots__ = ("appends", "committed", "entries", "last_index", "response")
-
-    def __init__(
-        self,
-        appends: list[tuple[int, Append]],
-        entries: list[Entry],
-        last_index: int,
-        response: AppendResponse | None,
-        committed: list[Entry],
-    ) -> None:
-        self.appends = appends
-        """(store, message) that may be sent before anything is persisted."""
-        self.entries = entries
-        """Entries to persist."""
-        self.last_index = last_index
-        """What to report by ``on_persisted`` once ``entries`` are durable; 0: there are none."""
-        self.response = response
-        """To be sent to the leader after ``entries`` are durable."""
-        self.committed = committed
-        """Entries to apply."""
-
-
-NOTHING_READY = Ready(NO_APPENDS, NO_ENTRIES, 0, None, NO_ENTRIES)
-"""What most answers of followers lead to: a majority had agreed before."""
+LEADER: Final = Role.LEADER
+"""For hot code: reaching for a member through its enum takes 70 ns."""
 
 
 class RaftPeer:
@@ -146,7 +93,7 @@ class RaftPeer:
         start = self.log.last_index
         self.matched = dict.fromkeys(voters, start)
         self.next_index = dict.fromkeys(voters, start + 1)
-        self.inflight: dict[int, deque[int]] = {voter: deque() for voter in voters}
+        self.inflight: dict[int, list[int]] = {voter: [] for voter in voters}
         """By follower, the last index of each append that it has not answered yet."""
         self._unsent = start + 1
         """No follower needs to be sent anything below this index."""
@@ -154,7 +101,7 @@ class RaftPeer:
 
     def propose(self, payload: object, size_bytes: int) -> Entry:
         """Appends a new entry to the leader's log and returns it."""
-        assert self.role is Role.LEADER, f"store {self.store} does not lead {self.region_id}"
+        assert self.role is LEADER, f"store {self.store} does not lead {self.region_id}"
         log = self.log
         entry = Entry(self.term, log.first_index + len(log.entries), payload, size_bytes)
         log.entries.append(entry)
@@ -182,7 +129,7 @@ class RaftPeer:
 
     def step_append_response(self, message: AppendResponse) -> None:
         """Takes a follower's answer and moves the commit index if a majority agrees."""
-        if message.term < self.term or self.role is not Role.LEADER:
+        if message.term < self.term or self.role is not LEADER:
             return
         store = message.store
         inflight = self.inflight[store]
@@ -194,7 +141,7 @@ class RaftPeer:
             return
         # One answer may stand for several appends that the follower took in one visit.
         while inflight and inflight[0] <= message.index:
-            inflight.popleft()
+            del inflight[0]
         if message.index > self.matched[store]:
             self.matched[store] = message.index
             self._advance_commit()
@@ -207,7 +154,7 @@ class RaftPeer:
         log = self.log
         if log.persisted < index <= log.writing and log.term_of(index) == term:
             log.persisted = index
-            if self.role is Role.LEADER:
+            if self.role is LEADER:
                 self.matched[self.store] = index
                 self._advance_commit()
 
@@ -218,11 +165,13 @@ class RaftPeer:
         entries = NO_ENTRIES
         appends = NO_APPENDS
         persist_to = 0
-        answer, self._answer = self._answer, None
+        answer = self._answer
+        if answer is not None:
+            self._answer = None
         if last > log.writing:
             entries = log.entries[log.writing + 1 - log.first_index :]
             log.writing = persist_to = last
-        if self.role is Role.LEADER and last >= self._unsent:
+        if self.role is LEADER and last >= self._unsent:
             appends = self._collect_appends(last)
         committed = NO_ENTRIES
         if log.committed > log.applying:
@@ -247,43 +196,51 @@ class RaftPeer:
         )
 
     def _collect_appends(self, last: int) -> list[tuple[int, Append]]:
-        log = self.log
+        """Returns what each follower misses; followers that miss the same get the same message."""
         appends = []
         unsent = last + 1
-        for store in self.voters:
-            next_index = self.next_index[store]
+        message: Append | None = None
+        for store, next_index in self.next_index.items():
             if store == self.store or next_index > last:
                 continue
-            if len(self.inflight[store]) >= self.max_inflight:
+            inflight = self.inflight[store]
+            if len(inflight) >= self.max_inflight:
                 unsent = min(unsent, next_index)
                 continue
-            prev = next_index - 1
-            message = Append(
-                self.region_id,
-                self.term,
-                prev,
-                log.term_of(prev),
-                log.entries[next_index - log.first_index :],
-                log.committed,
-            )
+            if message is None or message.prev_index != next_index - 1:
+                message = self._append_from(next_index)
             appends.append((store, message))
             self.next_index[store] = last + 1
-            self.inflight[store].append(last)
+            inflight.append(last)
         self._unsent = unsent
         return appends
+
+    def _append_from(self, next_index: int) -> Append:
+        log = self.log
+        offset = next_index - log.first_index
+        assert offset >= 0, f"index {next_index} is compacted"
+        prev_term = log.entries[offset - 1].term if offset else log.first_term
+        return Append(
+            self.region_id,
+            self.term,
+            next_index - 1,
+            prev_term,
+            log.entries[offset:],
+            log.committed,
+        )
 
     def _advance_commit(self) -> None:
         log = self.log
         if log.committed == log.first_index + len(log.entries) - 1:
             return
         index = committed_index(self.matched.values())
-        if index > log.committed and log.term_of(index) == self.term:
+        if index > log.committed and log.entries[index - log.first_index].term == self.term:
             log.committed = index
 
     def _compact(self) -> None:
         log = self.log
         index = log.applying
-        if self.role is Role.LEADER:
+        if self.role is LEADER:
             index = min(index, *self.matched.values())
         if index - log.first_index >= _COMPACT_EVERY // 2:
             log.compact_to(index)
