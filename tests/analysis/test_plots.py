@@ -76,7 +76,7 @@ def test_courses_have_units_and_show_the_warmup() -> None:
 def test_stacks_have_variants_in_order_and_totals() -> None:
     rows = pd.DataFrame(
         [
-            {"variant": variant, "class": place, "value": size * 1024**2}
+            {"variant": variant, "class": place, "value": size * 1e6}
             for variant in VARIANTS
             for place, size in (("raft_log", 3.0), ("flush", 1.0), ("lock", 1.0), ("commit", 3.0))
         ]
