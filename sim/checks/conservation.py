@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 def broken_conservation(cluster: Cluster, stats: ClientStats) -> list[str]:
     """Returns one line for each check, empty where it holds."""
-    return [_disk_bytes(cluster), _transactions(stats)]
+    now_ns = cluster.env.now_ns
+    return [_disk_bytes(cluster), _transactions(stats), _littles_law(stats, now_ns)]
 
 
 def _disk_bytes(cluster: Cluster) -> str:
@@ -31,6 +32,17 @@ def _disk_bytes(cluster: Cluster) -> str:
 
 def _transactions(stats: ClientStats) -> str:
     ended = stats.total_committed() + stats.total_aborted()
-    if ended <= stats.started.value:
+    present = stats.population.present
+    if ended + present == stats.started.value:
         return ""
-    return f"{ended} transactions ended, but only {stats.started.value} were started"
+    return f"{ended} transactions ended and {present} run, but {stats.started.value} were started"
+
+
+def _littles_law(stats: ClientStats, now_ns: int) -> str:
+    area_ns = stats.population.area_ns(now_ns)
+    stays_ns = stats.stays_ns + stats.population.unfinished_ns(now_ns)
+    if area_ns == stays_ns:
+        return ""
+    return (
+        f"Little's law: the number in the system sums to {area_ns} ns, the stays to {stays_ns} ns"
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from sim.client.population import Population
 from sim.cluster.request import Kind, KvRequest, LockPath
 
 if TYPE_CHECKING:
@@ -34,8 +35,10 @@ class ClientStats:
         "lock_wait",
         "locked_keys",
         "mutations",
+        "population",
         "started",
         "statement_retries",
+        "stays_ns",
     )
 
     def __init__(self, recorder: Recorder) -> None:
@@ -61,6 +64,9 @@ class ClientStats:
         self.amended = recorder.counter("amended_prewrites")
         self.statement_retries = recorder.counter("statement_retries")
         self.started = recorder.counter("txns_started")
+        self.population = Population()
+        self.stays_ns = 0
+        """Latencies of all transactions that have ended, however they did."""
 
     def lock_replied(self, request: KvRequest) -> None:
         """Counts a granted lock request, without the time it waited for other transactions."""
@@ -100,9 +106,11 @@ class ClientStats:
             self._txn_latency[name] = self._recorder.series("txn_latency", name)
         counter.value += 1
         self._txn_latency[name].add(latency_ns)
+        self.stays_ns += latency_ns
 
-    def aborted(self, reason: str) -> None:
-        """Counts a transaction that ended without a commit, and why."""
+    def aborted(self, reason: str, stay_ns: int) -> None:
+        """Counts a transaction that ended without a commit after ``stay_ns``, and why."""
+        self.stays_ns += stay_ns
         counter = self._aborts.get(reason)
         if counter is None:
             counter = self._aborts[reason] = self._recorder.counter("txn_aborts", reason)

@@ -97,15 +97,17 @@ class Session:
             transaction: what to do.
             intended_ns: when it was meant to start; its latency counts from here.
         """
-        parts = self._parts
-        parts.stats.started.value += 1
+        stats, env = self._parts.stats, self._parts.node.env
+        stats.started.value += 1
+        ticket = stats.population.enter(intended_ns)
         try:
             yield from self._carry_out(transaction)
         except TransactionAborted as aborted:
-            parts.stats.aborted(aborted.reason)
-            return
-        transaction.committed()
-        parts.stats.committed(transaction.name, parts.node.env.now_ns - intended_ns)
+            stats.aborted(aborted.reason, env.now_ns - intended_ns)
+        else:
+            transaction.committed()
+            stats.committed(transaction.name, env.now_ns - intended_ns)
+        stats.population.leave(env.now_ns, ticket)
 
     def _carry_out(self, transaction: Transaction) -> Generator[Event, Any, None]:
         if not transaction.autocommit:

@@ -37,11 +37,15 @@ def charge_twice(scene: Scene) -> None:
 
 
 def end_twice(scene: Scene) -> None:
-    scene.stats.committed("t", NS_PER_MS)
+    scene.stats.committed("t", 0)
 
 
 def end_and_abort(scene: Scene) -> None:
-    scene.stats.aborted("rollback")
+    scene.stats.aborted("rollback", 0)
+
+
+def stay_longer_than_told(scene: Scene) -> None:
+    scene.stats.stays_ns -= 1
 
 
 @pytest.mark.parametrize(
@@ -50,8 +54,9 @@ def end_and_abort(scene: Scene) -> None:
         (lose_a_page, "but places and causes sum to"),
         (write_in_secret, "disks wrote"),
         (charge_twice, "places and causes"),
-        (end_twice, "2 transactions ended, but only 1 were started"),
-        (end_and_abort, "2 transactions ended, but only 1 were started"),
+        (end_twice, "2 transactions ended and 0 run, but 1 were started"),
+        (end_and_abort, "2 transactions ended and 0 run, but 1 were started"),
+        (stay_longer_than_told, "Little's law"),
     ],
 )
 def test_a_planted_mistake_is_found(mutant: Callable[[Scene], None], reason: str) -> None:
@@ -74,5 +79,5 @@ def test_a_units_bill_carries_what_was_found(monkeypatch: pytest.MonkeyPatch) ->
     unit = Unit(scenario("hot_row", run=run, tikv=PIPELINED), 0, MemorySink())
     unit.run()
     result = unit.result()
-    assert result.checked == 2
+    assert result.checked == 3
     assert [line.split(" bytes")[0][:11] for line in result.violations] == ["disks wrote"]
