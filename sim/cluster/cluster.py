@@ -56,7 +56,14 @@ class Cluster:
     """Stores, PD, network and regions of one scenario."""
 
     __slots__ = (
-        "_lock_format", "_scenario", "env", "ledger", "network", "regions", "stores", "tso",
+        "_lock_format",
+        "_scenario",
+        "env",
+        "ledger",
+        "network",
+        "regions",
+        "stores",
+        "tso",
     )
 
     def __init__(

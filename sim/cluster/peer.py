@@ -45,6 +45,16 @@ class RegionState:
         self.applied = applied
 
 
+class Persisted:
+    """A write worker's notice: the ready that ended at ``index``, of ``term``, is durable."""
+
+    __slots__ = ("index", "term")
+
+    def __init__(self, index: int, term: int) -> None:
+        self.index = index
+        self.term = term
+
+
 class Peer:
     """One replica on one store."""
 
@@ -55,6 +65,7 @@ class Peer:
         "held",
         "locks",
         "mailbox",
+        "notices",
         "raft",
         "region",
         "state",
@@ -77,6 +88,8 @@ class Peer:
         self.raft = raft
         self.locks = locks
         self.mailbox: list[object] = []
+        self.notices: list[Persisted] = []
+        """What write workers have made durable since the last visit (async IO)."""
         self.turn: Turn = IDLE
         self.held: list[KvRequest] = []
         """Commands that the batch builder keeps until the last ready is persisted (async IO)."""

@@ -182,10 +182,10 @@ class Scheduler:
             self.max_ts = max(self.max_ts, request.for_update_ts)
         result = request.result = COMMANDS[request.kind](request, peer, self.max_ts)
         if result.__class__ is Acquired:
-            self._grant(request, peer, result)  # type: ignore[arg-type]
+            self._grant(request, peer, result)
         elif result.__class__ is KeyIsLocked and request.kind is Kind.LOCK:
             self._free_latches(request)
-            self.waits.wait(request, result)  # type: ignore[arg-type]
+            self.waits.wait(request, result)
         else:
             batch: WriteBatch | None = getattr(result, "batch", None)
             if batch is None or not batch.keys:

@@ -192,7 +192,7 @@ class Store:
                 tikv.store_io_pool_size,
                 log=self.log,
                 transport=self.transport,
-                deliver=pool.deliver,
+                notify=pool.notify_persisted,
                 wait_ns=tikv.raft_write_wait_duration_ns,
             )
         return pool

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from sim.cluster.apply_poller import ApplyPool
     from sim.cluster.log_engine import LogEngine
-    from sim.cluster.peer import Peer
+    from sim.cluster.peer import Peer, Persisted
     from sim.cluster.request import KvRequest
     from sim.cluster.transport import Transport
     from sim.cluster.write_worker import WriteWorkers
@@ -112,14 +112,23 @@ class StorePool:
         self.messages = 0
         self.rounds = 0
 
+    def notify_persisted(self, peer: Peer, notice: Persisted) -> None:
+        """Tells a peer that a write worker has made a ready durable."""
+        peer.notices.append(notice)
+        if peer.turn is IDLE:
+            self._wake(peer)
+
     def deliver(self, peer: Peer, message: object) -> None:
         """Puts a message into a peer's mailbox and sees to it that a poller comes."""
         peer.mailbox.append(message)
         if peer.turn is IDLE:
-            peer.turn = QUEUED
-            self.queue.append(peer)
-            if self.idle:
-                self.idle.pop().begin()
+            self._wake(peer)
+
+    def _wake(self, peer: Peer) -> None:
+        peer.turn = QUEUED
+        self.queue.append(peer)
+        if self.idle:
+            self.idle.pop().begin()
 
     def tell_later(self, peer: Peer) -> None:
         """Notes that a leader's next heartbeat may have a commit index to tell."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sim.cluster.store_poller import Persisted
+from sim.cluster.peer import Persisted
 from sim.cluster.transport import Outbox
 from sim.units import KIB
 
@@ -42,10 +42,10 @@ class WriteWorkers:
         *,
         log: LogEngine,
         transport: Transport,
-        deliver: Callable[[Peer, object], None],
+        notify: Callable[[Peer, Persisted], None],
         wait_ns: int,
     ) -> None:
-        self._workers = [_WriteWorker(env, log, transport, deliver, wait_ns) for _ in range(count)]
+        self._workers = [_WriteWorker(env, log, transport, notify, wait_ns) for _ in range(count)]
 
     def take(self, readies: list[Task]) -> None:
         """Takes the readies of one poller round; answers without entries leave at once."""
@@ -60,9 +60,9 @@ class WriteWorkers:
 class _WriteWorker:
     __slots__ = (
         "_armed",
-        "_deliver",
         "_env",
         "_log",
+        "_notify",
         "_outbox",
         "_tasks",
         "_transport",
@@ -75,13 +75,13 @@ class _WriteWorker:
         env: LeanEnv,
         log: LogEngine,
         transport: Transport,
-        deliver: Callable[[Peer, object], None],
+        notify: Callable[[Peer, Persisted], None],
         wait_ns: int,
     ) -> None:
         self._env = env
         self._log = log
         self._transport = transport
-        self._deliver = deliver
+        self._notify = notify
         self._wait_ns = wait_ns
         self._tasks: list[Task] = []
         self._outbox = Outbox()
@@ -120,7 +120,7 @@ class _WriteWorker:
             if ready.response is not None:
                 self._outbox.add_response(peer.raft.leader, ready.response)
             if ready.last_index:
-                self._deliver(peer, Persisted(ready.last_index, ready.entries[-1].term))
+                self._notify(peer, Persisted(ready.last_index, ready.entries[-1].term))
         self._outbox.flush(self._transport)
         if self._tasks and not self._armed:
             self._wait_or_write()
