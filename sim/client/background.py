@@ -7,7 +7,7 @@ as the collection of old versions is concerned.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sim.client.requests import NOBODY, RequestGroup, keys_by_region
 from sim.cluster.request import Kind, KvRequest
@@ -15,9 +15,11 @@ from sim.cluster.request import Kind, KvRequest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sim.client.committer import MutationGroup
+    from sim.client.requests import RegionGroup
     from sim.client.session import SessionParts
     from sim.client.transaction_state import TransactionState
+
+_COMMIT: Final = Kind.COMMIT
 
 
 class Background:
@@ -28,26 +30,24 @@ class Background:
     def __init__(self, parts: SessionParts) -> None:
         self._parts = parts
 
-    def commit(
-        self, txn: TransactionState, groups: Sequence[MutationGroup], commit_ts: int
-    ) -> None:
+    def commit(self, txn: TransactionState, groups: Sequence[RegionGroup], commit_ts: int) -> None:
         """Commits mutations whose transaction is committed already."""
         self._send(txn, self.commit_requests(txn, groups, commit_ts))
 
     def commit_requests(
-        self, txn: TransactionState, groups: Sequence[MutationGroup], commit_ts: int
+        self, txn: TransactionState, groups: Sequence[RegionGroup], commit_ts: int
     ) -> list[KvRequest]:
         """Returns one commit request for each group."""
         parts = self._parts
         requests = []
-        for region, mutations, _ in groups:
-            request = KvRequest(Kind.COMMIT, region, NOBODY, parts.node.node, txn.start_ts)
-            request.keys = tuple([mutation.key for mutation in mutations])
+        for group in groups:
+            request = KvRequest(_COMMIT, group.region, NOBODY, parts.node.node, txn.start_ts)
+            request.keys = tuple(group.keys)
             request.primary = txn.primary
             request.commit_ts = commit_ts
-            request.request_bytes = sum(map(len, request.keys)) + 3 * len(mutations)
+            request.request_bytes = sum(map(len, request.keys)) + 3 * len(request.keys)
             requests.append(request)
-        parts.stats.by_kind[Kind.COMMIT].value += len(requests)
+        parts.stats.by_kind[_COMMIT].value += len(requests)
         return requests
 
     def pessimistic_rollback(self, txn: TransactionState, keys: Sequence[bytes]) -> None:
@@ -77,7 +77,7 @@ class Background:
             request = KvRequest(
                 Kind.ROLLBACK, prewrite.region, NOBODY, parts.node.node, txn.start_ts
             )
-            request.keys = tuple([mutation.key for mutation in prewrite.mutations])
+            request.keys = prewrite.keys
             request.request_bytes = sum(map(len, request.keys)) + 3 * len(request.keys)
             requests.append(request)
         self._send(txn, requests)

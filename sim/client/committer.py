@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 
     from simpy import Event
 
+    from sim.client.requests import RegionGroup
     from sim.client.session import SessionParts
     from sim.client.transaction_state import TransactionState
-    from sim.protocol.region import Region
+
+_PREWRITE: Final = Kind.PREWRITE
 
 ASYNC_COMMIT_KEYS: Final = 256
 ASYNC_COMMIT_KEY_BYTES: Final = 4 * KIB
 """``async-commit.keys-limit`` and ``async-commit.total-key-size-limit``."""
-
-MutationGroup = tuple["Region", list[Mutation], int]
 
 
 class OptimisticConflict(Exception):
@@ -94,7 +94,7 @@ class Committer:
     def _prewrite_requests(
         self,
         txn: TransactionState,
-        groups: list[MutationGroup],
+        groups: list[RegionGroup],
         after_ts: int,
         *,
         use_async: bool,
@@ -102,20 +102,22 @@ class Committer:
     ) -> list[KvRequest]:
         parts = self._parts
         now_ms = parts.node.env.now_ns // NS_PER_MS
+        primary = txn.primary
         requests = []
-        for region, mutations, size in groups:
-            request = KvRequest(Kind.PREWRITE, region, NOBODY, parts.node.node, txn.start_ts)
-            request.mutations = tuple(mutations)
-            request.primary = txn.primary
+        for group in groups:
+            request = KvRequest(_PREWRITE, group.region, NOBODY, parts.node.node, txn.start_ts)
+            request.keys = tuple(group.keys)
+            request.mutations = tuple(group.mutations)
+            request.primary = primary
             request.for_update_ts = 0 if txn.optimistic else txn.for_update_ts
             request.lock_ttl_ms = txn.prewrite_ttl_ms(now_ms)
             request.min_commit_ts = after_ts + 1
             request.pessimistic = not txn.optimistic
             request.use_async_commit = use_async and not one_pc
             request.one_pc = one_pc
-            request.request_bytes = size + len(txn.primary) + 8 * len(mutations)
-            if request.use_async_commit and any(m.key == txn.primary for m in mutations):
-                others = tuple(key for key in txn.buffer if key != txn.primary)
+            request.request_bytes = group.size_bytes + len(primary) + 8 * len(group.keys)
+            if request.use_async_commit and primary in group.keys:
+                others = tuple([key for key in txn.buffer if key != primary])
                 request.secondaries = others
                 request.request_bytes += sum(map(len, others)) + 2 * len(others)
             requests.append(request)
@@ -129,7 +131,7 @@ class Committer:
         attempt = 0
         sent = list(requests)
         while requests:
-            parts.stats.by_kind[Kind.PREWRITE].value += len(requests)
+            parts.stats.by_kind[_PREWRITE].value += len(requests)
             group = RequestGroup(parts.node.env, requests, parts.stats)
             for request in requests:
                 parts.node.send(request)
@@ -159,12 +161,10 @@ class Committer:
         return answers
 
     def _commit_primary(
-        self, txn: TransactionState, groups: list[MutationGroup]
+        self, txn: TransactionState, groups: list[RegionGroup]
     ) -> Generator[Event, Any, None]:
         parts = self._parts
-        primary = next(
-            group for group in groups if any(mutation.key == txn.primary for mutation in group[1])
-        )
+        primary = next(group for group in groups if txn.primary in group.keys)
         while True:
             commit_ts = yield parts.node.timestamp()
             requests = parts.background.commit_requests(txn, [primary], commit_ts)

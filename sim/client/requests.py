@@ -8,7 +8,7 @@ Source: tikv/client-go txnkv/transaction/2pc.go (groupMutations, txnCommitBatchS
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from simpy import Event
 
@@ -38,6 +38,8 @@ class Nobody:
 
 NOBODY = Nobody()
 
+_LOCK: Final = Kind.LOCK
+
 BATCH_BYTES = 16 * KIB
 """``txnCommitBatchSize``: a larger request is cut."""
 
@@ -64,7 +66,7 @@ class RequestGroup:
         """Takes one reply; the last one fires the event."""
         request.done_ns = self._env.now_ns
         request.caller = NOBODY
-        if request.kind is Kind.LOCK and request.result.__class__ is Acquired:
+        if request.kind is _LOCK and request.result.__class__ is Acquired:
             self._stats.lock_replied(request)
         self._pending -= 1
         if not self._pending:
@@ -79,45 +81,67 @@ class RequestGroup:
         return [request for request in self.requests if isinstance(request.result, MvccError)]
 
 
+class RegionGroup:
+    """What travels to one region in one request: keys, or mutations and their keys."""
+
+    __slots__ = ("keys", "mutations", "region", "size_bytes")
+
+    def __init__(self, region: Region) -> None:
+        self.region = region
+        self.keys: list[bytes] = []
+        self.mutations: list[Mutation] = []
+        self.size_bytes = 0
+
+    def takes(self, key: bytes, size_bytes: int) -> bool:
+        """Returns whether ``key`` belongs here and ``size_bytes`` more are not too many."""
+        return self.size_bytes + size_bytes <= BATCH_BYTES and self.region.contains(key)
+
+
 def keys_by_region(cluster: Cluster, keys: Sequence[bytes]) -> list[tuple[Region, list[bytes]]]:
     """Returns the keys in groups of one region and at most 16 KiB, by first appearance."""
-    groups: list[tuple[Region, list[bytes]]] = []
-    open_group: dict[int, tuple[list[bytes], int]] = {}
-    region: Region | None = None
+    if len(keys) == 1:
+        return [(cluster.locate(keys[0]), list(keys))]
+    groups = _RegionGroups(cluster)
+    group: RegionGroup | None = None
     for key in keys:
-        if region is None or not region.contains(key):
-            region = cluster.locate(key)
         size = len(key)
-        found = open_group.get(region.region_id)
-        if found is None or found[1] + size > BATCH_BYTES:
-            group: list[bytes] = []
-            groups.append((region, group))
-            taken = 0
-        else:
-            group, taken = found
-        group.append(key)
-        open_group[region.region_id] = (group, taken + size)
-    return groups
+        if group is None or not group.takes(key, size):
+            group = groups.find(key, size)
+        group.keys.append(key)
+        group.size_bytes += size
+    return [(group.region, group.keys) for group in groups.all]
 
 
-def mutations_by_region(
-    cluster: Cluster, mutations: Sequence[Mutation]
-) -> list[tuple[Region, list[Mutation], int]]:
-    """Returns mutations in groups of one region and at most 16 KiB, with each group's bytes."""
-    groups: list[tuple[Region, list[Mutation], int]] = []
-    open_group: dict[int, int] = {}
-    region: Region | None = None
+def mutations_by_region(cluster: Cluster, mutations: Sequence[Mutation]) -> list[RegionGroup]:
+    """Returns mutations in groups of one region and at most 16 KiB, by first appearance."""
+    groups = _RegionGroups(cluster)
+    group: RegionGroup | None = None
     for mutation in mutations:
-        key = mutation.key
-        if region is None or not region.contains(key):
-            region = cluster.locate(key)
-        size = len(key) + max(0, mutation.value_bytes)
-        position = open_group.get(region.region_id, -1)
-        if position < 0 or groups[position][2] + size > BATCH_BYTES:
-            open_group[region.region_id] = len(groups)
-            groups.append((region, [mutation], size))
-        else:
-            _, group, taken = groups[position]
-            group.append(mutation)
-            groups[position] = (region, group, taken + size)
-    return groups
+        key, _, value_bytes, _, _ = mutation
+        size = len(key) + value_bytes if value_bytes > 0 else len(key)
+        if group is None or not group.takes(key, size):
+            group = groups.find(key, size)
+        group.keys.append(key)
+        group.mutations.append(mutation)
+        group.size_bytes += size
+    return groups.all
+
+
+class _RegionGroups:
+    """Groups in the making: the newest one of each region is open."""
+
+    __slots__ = ("_cluster", "_open", "all")
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._open: dict[int, RegionGroup] = {}
+        self.all: list[RegionGroup] = []
+
+    def find(self, key: bytes, size_bytes: int) -> RegionGroup:
+        """Returns the open group of the key's region, or a new one if that is full."""
+        region = self._cluster.locate(key)
+        group = self._open.get(region.region_id)
+        if group is None or (group.keys and group.size_bytes + size_bytes > BATCH_BYTES):
+            group = self._open[region.region_id] = RegionGroup(region)
+            self.all.append(group)
+        return group

@@ -153,7 +153,11 @@ class Session:
             yield self._parts.node.statement()
             if statement is ROLLBACK:
                 raise TransactionAborted("rollback")
-            payloads = yield from self._execute(txn, statement)
+            if _stays_here(statement):
+                txn.write(statement.writes)
+                payloads = ()
+            else:
+                payloads = yield from self._execute(txn, statement)
 
     def _execute(
         self, txn: TransactionState, statement: Statement
@@ -166,7 +170,11 @@ class Session:
             for read in statement.reads:
                 yield from self._read(txn, read)
             keys = _keys_to_lock(txn, statement)
-            values = yield from self._lock(txn, statement, keys)
+            locked = txn.locked
+            wanted = tuple([key for key in keys if key not in locked])
+            values: dict[bytes, object] | None = {}
+            if wanted:
+                values = yield from parts.locker.lock(txn, statement, wanted)
             if values is not None:
                 break
             tries += 1
@@ -177,16 +185,6 @@ class Session:
         if statement.writes:
             txn.write(statement.writes)
         return self._payloads(txn, keys, values) if statement.returns_values else ()
-
-    def _lock(
-        self, txn: TransactionState, statement: Statement, keys: tuple[bytes, ...]
-    ) -> Generator[Event, Any, dict[bytes, object] | None]:
-        """Locks those of ``keys`` that are not held yet; None after a conflict."""
-        locked = txn.locked
-        wanted = tuple([key for key in keys if key not in locked])
-        if not wanted:
-            return {}
-        return (yield from self._parts.locker.lock(txn, statement, wanted))
 
     @staticmethod
     def _payloads(
@@ -240,6 +238,17 @@ class Session:
                 parts.node.send(request)
             yield group.event
         parts.cluster.tso.end(txn.start_ts)
+
+
+def _stays_here(statement: Statement) -> bool:
+    """Returns whether a statement only fills the buffer: no read, lock or timestamp."""
+    return not (
+        statement.lock_keys
+        or statement.reads
+        or statement.fresh_ts
+        or statement.returns_values
+        or statement.select
+    )
 
 
 def _keys_to_lock(txn: TransactionState, statement: Statement) -> tuple[bytes, ...]:

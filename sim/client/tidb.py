@@ -48,6 +48,7 @@ class TidbNode:
         "_statement_ns",
         "_to_pd",
         "_to_stores",
+        "_units",
         "env",
         "node",
     )
@@ -64,6 +65,7 @@ class TidbNode:
         self._draw = Sampler(
             LognormalMean(1_000_000, scenario.hardware.cpu.cv), streams.stream(f"{here}/cpu")
         )
+        self._units: list[float] = []
         self._to_stores = {store: network.link(here, store_name(store)) for store in cluster.stores}
         self._to_pd = network.link(here, PD_NAME)
         self._from_pd = network.link(PD_NAME, here)
@@ -105,7 +107,10 @@ class TidbNode:
 
     def _compute(self, from_ns: int) -> Event:
         event = Event(self.env)
-        service = self._draw.scaled(self._statement_ns)
+        units = self._units
+        if not units:
+            units.extend(self._draw.unit_block())
+        service = int(self._statement_ns * units.pop())
         self.env.at(self._cpu.reserve(from_ns, service), self.env.fire, event)
         return event
 

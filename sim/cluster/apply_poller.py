@@ -50,6 +50,7 @@ class ApplyPool:
         "_on_applied",
         "_queue",
         "_safe_ts",
+        "_units",
         "busy_ns",
         "rounds",
         "threads",
@@ -74,6 +75,7 @@ class ApplyPool:
         self._batch = max_batch
         self._costs = costs
         self._draw = draw
+        self._units: list[float] = []
         self._on_applied = on_applied
         self._safe_ts = safe_ts
         self._queue: deque[Peer] = deque()
@@ -109,8 +111,10 @@ class ApplyPool:
             batch.append((peer, entries))
         cores = self._cores
         mean = commands * self._costs.command_ns + keys * self._costs.key_ns
-        service = self._draw.scaled(mean)
-        held = cores.stretched(service)
+        units = self._units
+        if not units:
+            units.extend(self._draw.unit_block())
+        held = int(int(mean * units.pop()) * cores.slowness())
         cores.running += 1
         cores.busy_ns += held
         self.busy_ns += held

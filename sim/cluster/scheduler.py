@@ -10,7 +10,7 @@ Source: tikv/tikv src/storage/txn/scheduler.rs.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sim.cluster.commands import COMMANDS, read
 from sim.cluster.request import LAST_READ, Kind, KvRequest, LockPath
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from sim.protocol.latches import Latches
     from sim.protocol.mvcc import Lock
     from sim.protocol.write_batch import WriteBatch
+
+_LOCK: Final = Kind.LOCK
+_COP: Final = Kind.COP
 
 _SCANNED_ROW = 0.1
 """CPU of one row of a range scan, as a part of one further key's. ASSUMED."""
@@ -68,7 +71,7 @@ class RequestCosts:
         self.extra_key = extra_key
         self.background_ns = background_ns
 
-    def mean_ns(self, keys: int) -> float:
+    def mean_ns(self, keys: float) -> float:
         """Returns the mean CPU of a request on ``keys`` keys, in ns."""
         return self.request_ns * (1 + self.extra_key * (keys - 1))
 
@@ -141,19 +144,17 @@ class Scheduler:
         self._cores.add_background(self._costs.background_ns)
         request.peer = self._peers[request.region.region_id]
         if request.kind <= LAST_READ:
-            keys = len(request.keys) + request.rows * _SCANNED_ROW
-            if request.kind is Kind.COP:
-                keys = 1 + request.rows * _SCANNED_ROW
-            service = self._costs.request_ns * (1 + self._costs.extra_key * (keys - 1))
-            self._read_pool.submit(self._draw.scaled(service), self._read, request)
+            self._receive_read(request)
             return
         self._next_cid = request.cid = self._next_cid + 1
-        if request.kind is Kind.PREWRITE:
-            keys_of = tuple([mutation.key for mutation in request.mutations])
-        else:
-            keys_of = request.keys
-        request.slots = self._latches.slots_of(keys_of)
+        keys = request.keys or tuple([mutation.key for mutation in request.mutations])
+        request.slots = self._latches.slots_of(keys)
         self._take_latches(request)
+
+    def _receive_read(self, request: KvRequest) -> None:
+        keys = request.rows * _SCANNED_ROW + (1 if request.kind is _COP else len(request.keys))
+        service = self._draw.scaled(self._costs.mean_ns(keys))
+        self._read_pool.submit(service, self._read, request)
 
     def _take_latches(self, request: KvRequest) -> None:
         if self._latches.acquire(request.cid, request.slots):
@@ -163,7 +164,7 @@ class Scheduler:
 
     def _run(self, request: KvRequest) -> None:
         request.latched_ns = self._env.now_ns
-        keys = len(request.mutations) or len(request.keys)
+        keys = len(request.keys) or len(request.mutations)
         service = self._draw.scaled(self._costs.mean_ns(keys))
         self._pool.submit(service, self._execute, request)
 
@@ -183,7 +184,7 @@ class Scheduler:
         result = request.result = COMMANDS[request.kind](request, peer, self.max_ts)
         if result.__class__ is Acquired:
             self._grant(request, peer, result)
-        elif result.__class__ is KeyIsLocked and request.kind is Kind.LOCK:
+        elif result.__class__ is KeyIsLocked and request.kind is _LOCK:
             self._free_latches(request)
             self.waits.wait(request, result)
         else:
@@ -220,7 +221,7 @@ class Scheduler:
     def _write(self, request: KvRequest, peer: Peer, batch: WriteBatch) -> None:
         request.batch = batch
         table = peer.locks
-        if table.map and request.kind is not Kind.LOCK:
+        if table.map and request.kind is not _LOCK:
             keys = batch.lock_deletes
             if batch.lock_puts:
                 keys = keys + [key for key, _ in batch.lock_puts]

@@ -8,6 +8,7 @@ load changes).
 """
 
 from collections import deque
+from heapq import heappush
 from typing import Any
 
 from sim.engine.environment import Call, LeanEnv
@@ -93,20 +94,20 @@ class ThreadPool:
 
     def submit(self, service_ns: int, fn: Call, arg: Any) -> None:
         """Queues a job of ``service_ns`` of CPU and calls ``fn(arg)`` when it is done."""
-        job = (service_ns, fn, arg)
         if self._idle:
             self._idle -= 1
-            self._start(job)
+            self._start((service_ns, fn, arg))
         else:
-            self._queue.append(job)
+            self._queue.append((service_ns, fn, arg))
 
     def _start(self, job: tuple[int, Call, Any]) -> None:
-        cores, env, service_ns = self._cores, self._env, job[0]
-        held_ns = cores.stretched(service_ns)
+        cores, env = self._cores, self._env
+        held_ns = int(job[0] * cores.slowness())
         cores.running += 1
         cores.busy_ns += held_ns
         self.busy_ns += held_ns
-        env.at(env.now_ns + held_ns, self._finish, job)
+        env.pushed = order = env.pushed + 1
+        heappush(env.calls, (env.now_ns + held_ns, order, self._finish, job))
 
     def _finish(self, job: tuple[int, Call, Any]) -> None:
         self._cores.running -= 1

@@ -36,9 +36,23 @@ class Latches:
             return (crc32(keys[0]) % size,)
         return tuple(sorted({crc32(key) % size for key in keys}))
 
-    def acquire(self, cid: int, slots: Slots) -> bool:
-        """Takes the slots for command ``cid``; False if it must wait for a ``release``."""
-        return self._take(cid, slots, 0)
+    def acquire(self, cid: int, slots: Slots, owned: int = 0) -> bool:
+        """Takes the slots for command ``cid``; False if it must wait for a ``release``.
+
+        The first ``owned`` of them it has already.
+        """
+        holders = self._holders
+        for slot in slots[owned:] if owned else slots:
+            if slot in holders:
+                if slot in self._waiting:
+                    self._waiting[slot].append(cid)
+                else:
+                    self._waiting[slot] = deque((cid,))
+                self._pending[cid] = (slots, owned)
+                return False
+            holders[slot] = cid
+            owned += 1
+        return True
 
     def release(self, cid: int, slots: Slots) -> list[int]:
         """Frees the slots of a command that holds them all; returns who may run now, in order."""
@@ -56,20 +70,6 @@ class Latches:
             assert self._holders[slot] == cid, f"slot {slot} is not held by {cid}"
             self._holders[slot] = heir
 
-    def _take(self, cid: int, slots: Slots, owned: int) -> bool:
-        holders = self._holders
-        for slot in slots[owned:] if owned else slots:
-            if slot in holders:
-                if slot in self._waiting:
-                    self._waiting[slot].append(cid)
-                else:
-                    self._waiting[slot] = deque((cid,))
-                self._pending[cid] = (slots, owned)
-                return False
-            holders[slot] = cid
-            owned += 1
-        return True
-
     def _pass_on(self, cid: int, slot: int) -> int | None:
         assert self._holders[slot] == cid, f"slot {slot} is not held by {cid}"
         queue = self._waiting.get(slot)
@@ -83,4 +83,4 @@ class Latches:
 
     def _go_on(self, heir: int) -> bool:
         slots, owned = self._pending.pop(heir)
-        return self._take(heir, slots, owned + 1)
+        return self.acquire(heir, slots, owned + 1)
