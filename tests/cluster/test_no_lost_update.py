@@ -1,8 +1,8 @@
-"""The district row hands out order ids: each committed order takes exactly one, under any lock mode.
+"""The district row hands out order ids: a committed order takes exactly one, in every lock mode.
 
-The row is read and written by every NewOrder and Payment under a pessimistic lock, by twenty clients on
-one warehouse. If two transactions ever held the row at once, an id would be handed out twice and the
-counters would fall behind the committed orders.
+The row is read and written by every NewOrder and Payment under a pessimistic lock, by twenty
+clients on one warehouse. If two transactions ever held the row at once, an id would be handed out
+twice and the counters would fall behind the committed orders.
 """
 
 from __future__ import annotations
