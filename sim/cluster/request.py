@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from sim.cluster.peer import Peer
-    from sim.protocol.lock_waiting import LockWaitEntry
     from sim.protocol.percolator import Mutation
     from sim.protocol.region import Region
     from sim.protocol.write_batch import WriteBatch
@@ -106,7 +105,6 @@ class KvRequest:
         "start_ts",
         "tidb",
         "use_async_commit",
-        "wait_entry",
         "waited_ns",
         "wants_values",
     )
@@ -150,7 +148,6 @@ class KvRequest:
         self.path = _SYNC
         self.fallback: str | None = None
         self.reply_at_proposed = False
-        self.wait_entry: LockWaitEntry | None = None
         self.waited_ns = 0
         """Time spent waiting for another transaction's lock."""
         self.sent_ns = 0

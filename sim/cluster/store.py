@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from sim.hardware.network import Link
     from sim.record.recorder import Recorder
-    from sim.scenario.resolved import Scenario
+    from sim.scenario.resolved import LsmSpec, Scenario
     from sim.streams import Streams
 
 _SETTLE_NS = 10 * NS_PER_MS
@@ -76,87 +76,28 @@ class Store:
         hardware, tikv = scenario.hardware, scenario.tikv
         name = f"store-{store_id}"
         stats = StoreStats(recorder, store_id)
+        unit = LognormalMean(1_000_000, hardware.cpu.cv)
+        draws = [Sampler(unit, streams.stream(f"{name}/cpu-{pool}")) for pool in range(3)]
         self._env = env
         self.store_id = store_id
         self.peers: dict[int, Peer] = {}
         self.cores = Cores(hardware.store_cores, hardware.threads_per_core, hardware.cpu.smt_gain)
         self.instance = InstanceMemory(tikv.in_memory_instance_size_limit_bytes)
-        self.raft_disk = Disk(hardware.raft_disk, streams.stream(f"{name}/raft-disk"))
-        self.kv_disk = (
-            self.raft_disk
-            if hardware.kv_disk is None
-            else Disk(hardware.kv_disk, streams.stream(f"{name}/kv-disk"))
-        )
-        unit = LognormalMean(1_000_000, hardware.cpu.cv)
-        draws = [Sampler(unit, streams.stream(f"{name}/cpu-{pool}")) for pool in range(3)]
-        self.log = LogEngine(
-            env,
-            self.raft_disk,
-            LogFormat(
-                raft_engine=tikv.raft_engine_enable,
-                compression=hardware.lsm.raft_engine_compression,
-                rewrite=hardware.lsm.raftdb_rewrite,
-            ),
-            ledger,
-            stats.entry_bytes,
-        )
-        kv = KvEngine(
-            env,
-            self.kv_disk,
-            Amplification(
-                data=hardware.lsm.write_amplification,
-                lock=hardware.lsm.lock_write_amplification,
-            ),
-            ledger,
-        )
-        self.transport = Transport(env, links.raft, links.stores)
-        self.apply = ApplyPool(
-            env,
-            self.cores,
-            kv,
-            threads=tikv.apply_pool_size,
-            max_batch=tikv.apply_max_batch_size,
-            costs=ApplyCosts(
-                command_ns=hardware.cpu.apply_command_ns, key_ns=hardware.cpu.apply_key_ns
-            ),
-            draw=draws[0],
-            on_applied=self._on_applied,
-            safe_ts=links.safe_ts,
-        )
-        self.raft_pool = self._make_raft_pool(scenario, draws[1])
-        self.pool = ThreadPool(
-            env, self.cores, tikv.scheduler_worker_pool_size, f"{name}/scheduler"
-        )
-        self.read_pool = ThreadPool(
-            env,
-            self.cores,
-            max(4, int(hardware.store_cores * _READ_POOL_SHARE)),
-            f"{name}/read-pool",
-        )
         self.latches = Latches(tikv.scheduler_concurrency)
-        self.scheduler = Scheduler(
-            env,
-            peers=self.peers,
-            latches=self.latches,
-            pool=self.pool,
-            read_pool=self.read_pool,
-            cores=self.cores,
-            costs=RequestCosts(
-                request_ns=hardware.cpu.tikv_request_ns,
-                extra_key=hardware.cpu.tikv_extra_key,
-                background_ns=hardware.cpu.tikv_background_ns,
-            ),
-            draw=draws[2],
-            hop_ns=hardware.cpu.thread_hop_ns,
-            mode=LockMode(
-                pipelined=tikv.pipelined,
-                in_memory=tikv.in_memory,
-                pipelined_fallback=tikv.in_memory_fallback == "pipelined",
-            ),
-            propose=self.raft_pool.deliver,
-            replies=links.replies,
-            stats=stats,
-        )
+        self.raft_disk = Disk(hardware.raft_disk, streams.stream(f"{name}/raft-disk"))
+        self.kv_disk = self.raft_disk
+        if hardware.kv_disk is not None:
+            self.kv_disk = Disk(hardware.kv_disk, streams.stream(f"{name}/kv-disk"))
+        self.transport = Transport(env, links.raft, links.stores)
+        self.log = self._make_log(hardware.lsm, ledger, stats, raft_engine=tikv.raft_engine_enable)
+        kv = KvEngine(env, self.kv_disk, _amplification(hardware.lsm), ledger)
+        self.apply = self._make_apply_pool(scenario, kv, draws[0], links.safe_ts)
+        self.raft_pool = self._make_raft_pool(scenario, draws[1])
+        workers = tikv.scheduler_worker_pool_size
+        self.pool = ThreadPool(env, self.cores, workers, f"{name}/scheduler")
+        readers = max(4, int(hardware.store_cores * _READ_POOL_SHARE))
+        self.read_pool = ThreadPool(env, self.cores, readers, f"{name}/read-pool")
+        self.scheduler = self._make_scheduler(scenario, draws[2], links.replies, stats)
         self.scheduler.waits = LockManager(
             env,
             store_id,
@@ -165,6 +106,60 @@ class Store:
             wake_up_delay_ns=tikv.wake_up_delay_ns,
             answer=self.scheduler.answer,
             resume=self.scheduler.resume,
+        )
+
+    def _make_log(
+        self, lsm: LsmSpec, ledger: DiskBytes, stats: StoreStats, *, raft_engine: bool
+    ) -> LogEngine:
+        log_format = LogFormat(
+            raft_engine=raft_engine,
+            compression=lsm.raft_engine_compression,
+            rewrite=lsm.raftdb_rewrite,
+        )
+        return LogEngine(self._env, self.raft_disk, log_format, ledger, stats.entry_bytes)
+
+    def _make_apply_pool(
+        self, scenario: Scenario, kv: KvEngine, draw: Sampler, safe_ts: Callable[[], int]
+    ) -> ApplyPool:
+        cpu, tikv = scenario.hardware.cpu, scenario.tikv
+        return ApplyPool(
+            self._env,
+            self.cores,
+            kv,
+            threads=tikv.apply_pool_size,
+            max_batch=tikv.apply_max_batch_size,
+            costs=ApplyCosts(command_ns=cpu.apply_command_ns, key_ns=cpu.apply_key_ns),
+            draw=draw,
+            on_applied=self._on_applied,
+            safe_ts=safe_ts,
+        )
+
+    def _make_scheduler(
+        self, scenario: Scenario, draw: Sampler, replies: list[Link], stats: StoreStats
+    ) -> Scheduler:
+        cpu, tikv = scenario.hardware.cpu, scenario.tikv
+        return Scheduler(
+            self._env,
+            peers=self.peers,
+            latches=self.latches,
+            pool=self.pool,
+            read_pool=self.read_pool,
+            cores=self.cores,
+            costs=RequestCosts(
+                request_ns=cpu.tikv_request_ns,
+                extra_key=cpu.tikv_extra_key,
+                background_ns=cpu.tikv_background_ns,
+            ),
+            draw=draw,
+            hop_ns=cpu.thread_hop_ns,
+            mode=LockMode(
+                pipelined=tikv.pipelined,
+                in_memory=tikv.in_memory,
+                pipelined_fallback=tikv.in_memory_fallback == "pipelined",
+            ),
+            propose=self.raft_pool.deliver,
+            replies=replies,
+            stats=stats,
         )
 
     def _make_raft_pool(self, scenario: Scenario, draw: Sampler) -> StorePool:
@@ -243,6 +238,10 @@ class Store:
 
     def _on_applied(self, request: object) -> None:
         self.scheduler.on_applied(request)  # type: ignore[arg-type]
+
+
+def _amplification(lsm: LsmSpec) -> Amplification:
+    return Amplification(data=lsm.write_amplification, lock=lsm.lock_write_amplification)
 
 
 class StoreLinks:

@@ -1,0 +1,46 @@
+"""The source stays small: files of at most 300 lines, functions of at most 50, each module with a law.
+
+Names that say nothing (utils, helpers, manager, common, base, misc) are no names for a module.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCES = sorted(
+    path
+    for folder in ("sim", "analysis", "benchmarks", "tests")
+    for path in (ROOT / folder).rglob("*.py")
+)
+EMPTY_NAMES = {"utils", "util", "helpers", "helper", "manager", "common", "base", "misc"}
+MOST_LINES = 300
+MOST_FUNCTION_LINES = 50
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def test_there_is_something_to_look_at() -> None:
+    assert len(SOURCES) > 200
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_a_source_file_is_tidy(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    long = [
+        f"{node.name} has {node.end_lineno - node.lineno + 1} lines"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.end_lineno is not None
+        and node.end_lineno - node.lineno >= MOST_FUNCTION_LINES
+    ]
+    assert not long
+    assert len(text.splitlines()) <= MOST_LINES
+    assert path.stem not in EMPTY_NAMES
+    assert not text.strip() or ast.get_docstring(tree), "a module opens with what it knows"
