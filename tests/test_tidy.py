@@ -1,4 +1,4 @@
-"""The source stays small: files of at most 300 lines, functions of at most 50, each module with a law.
+"""The source stays small: files of 300 lines at most, functions of 50, each module with a docstring.
 
 Names that say nothing (utils, helpers, manager, common, base, misc) are no names for a module.
 """
