@@ -8,8 +8,8 @@ settings.load_profile("ci")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds ``--rewrite``: data-driven files take what the code says as their expectation."""
-    parser.addoption("--rewrite", action="store_true", help="rewrite tests/testdata/*.txt")
+    """Adds ``--rewrite``: expectations become what the code says."""
+    parser.addoption("--rewrite", action="store_true", help="rewrite expectations: testdata, golden")
 
 
 @pytest.fixture
