@@ -16,6 +16,7 @@ from sim.client.arrivals import closed_loop, open_loop
 from sim.client.client_stats import ClientStats
 from sim.client.session import Session, SessionParts
 from sim.client.tidb import TidbNode
+from sim.cluster.block_cache import Extent
 from sim.cluster.cluster import Cluster
 from sim.engine import LeanEnv
 from sim.protocol.region import RegionMap, lay_out_regions
@@ -96,7 +97,14 @@ class Unit:
         self.stats = ClientStats(self.recorder)
         self.workload = build_workload(scenario.workload, self.streams)
         regions = _regions(scenario, self.workload)
-        self.cluster = Cluster(self.env, scenario, regions, self.streams, self.recorder)
+        self.cluster = Cluster(
+            self.env,
+            scenario,
+            regions,
+            self.streams,
+            self.recorder,
+            _extents(scenario, self.workload),
+        )
         self.nodes = [
             TidbNode(self.env, node, scenario, self.cluster, self.streams)
             for node in range(scenario.cluster.tidb_nodes)
@@ -157,6 +165,16 @@ class Unit:
             yield self.env.timeout(window_ns)
             self.meter.read(self.env.now_ns)
             self.recorder.roll(self.env.now_ns)
+
+
+def _extents(scenario: Scenario, workload: Workload) -> list[Extent]:
+    """Returns the tables read at random, in the share that one store leads."""
+    stores = scenario.cluster.stores
+    return [
+        Extent(table.start_key + b"_r", table.segments[-1].size_bytes / stores, reads)
+        for table in workload.tables()
+        if (reads := table.scattered_reads)
+    ]
 
 
 def _regions(scenario: Scenario, workload: Workload) -> RegionMap:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sim.cluster.block_cache import CACHE_SHARE, miss_probabilities
 from sim.cluster.disk_bytes import DiskBytes
 from sim.cluster.lock_manager import Detector
 from sim.cluster.pd import TimestampOracle
@@ -19,6 +20,9 @@ from sim.protocol.encoding import lock_format
 from sim.protocol.mvcc import Mvcc
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sim.cluster.block_cache import Extent
     from sim.engine import LeanEnv
     from sim.hardware.network import Link
     from sim.protocol.region import Region, RegionMap
@@ -73,7 +77,10 @@ class Cluster:
         regions: RegionMap,
         streams: Streams,
         recorder: Recorder,
+        extents: Sequence[Extent] = (),
     ) -> None:
+        """Args: ``extents`` are the tables read at random, in the share that one store leads."""
+        misses = miss_probabilities(extents, CACHE_SHARE * scenario.hardware.store_memory_bytes)
         self.env = env
         self._scenario = scenario
         self.regions = regions
@@ -93,6 +100,7 @@ class Cluster:
                 stores=self.stores,
                 detector=detector,
                 safe_ts=self.tso.safe_ts,
+                misses=misses,
             )
             store = Store(env, store_id, scenario, streams, recorder, self.ledger, links)
             self.stores[store_id] = store

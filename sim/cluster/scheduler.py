@@ -19,6 +19,7 @@ from sim.protocol.percolator import Acquired, KeyIsLocked, Prewritten, lock_batc
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from sim.cluster.block_cache import BlockCache
     from sim.cluster.lock_manager import LockManager
     from sim.cluster.peer import Peer
     from sim.cluster.store_stats import StoreStats
@@ -81,6 +82,7 @@ class Scheduler:
 
     __slots__ = (
         "_blocked",
+        "_cache",
         "_cores",
         "_costs",
         "_draw",
@@ -111,6 +113,7 @@ class Scheduler:
         pool: ThreadPool,
         read_pool: ThreadPool,
         cores: Cores,
+        cache: BlockCache,
         costs: RequestCosts,
         draw: Sampler,
         hop_ns: int,
@@ -125,6 +128,7 @@ class Scheduler:
         self._pool = pool
         self._read_pool = read_pool
         self._cores = cores
+        self._cache = cache
         self._costs = costs
         self._draw = draw
         self._hop_ns = hop_ns
@@ -154,7 +158,10 @@ class Scheduler:
     def _receive_read(self, request: KvRequest) -> None:
         keys = request.rows * _SCANNED_ROW + (1 if request.kind is _COP else len(request.keys))
         service = self._draw.scaled(self._costs.mean_ns(keys))
-        self._read_pool.submit(service, self._read, request)
+        fetch_ns = 0
+        if request.kind is not _COP:
+            fetch_ns = self._cache.fetch_ns(request.arrived_ns, request.keys)
+        self._read_pool.submit(service, self._read, request, fetch_ns)
 
     def _take_latches(self, request: KvRequest) -> None:
         if self._latches.acquire(request.cid, request.slots):
@@ -166,7 +173,10 @@ class Scheduler:
         request.latched_ns = self._env.now_ns
         keys = len(request.keys) or len(request.mutations)
         service = self._draw.scaled(self._costs.mean_ns(keys))
-        self._pool.submit(service, self._execute, request)
+        fetch_ns = 0
+        if request.kind is _LOCK and not request.insert:
+            fetch_ns = self._cache.fetch_ns(request.latched_ns, request.keys)
+        self._pool.submit(service, self._execute, request, fetch_ns)
 
     def _read(self, request: KvRequest) -> None:
         request.executed_ns = self._env.now_ns

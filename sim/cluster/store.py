@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sim.cluster.apply_poller import ApplyCosts, ApplyPool
+from sim.cluster.block_cache import BlockCache
 from sim.cluster.disk_bytes import DiskBytes
 from sim.cluster.kv_engine import Amplification, KvEngine
 from sim.cluster.lock_manager import Detector, LockManager
@@ -26,7 +27,7 @@ from sim.protocol.lock_table import InstanceMemory
 from sim.units import NS_PER_MS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
     from simpy import Event
 
@@ -84,10 +85,12 @@ class Store:
         self.cores = Cores(hardware.store_cores, hardware.threads_per_core, hardware.cpu.smt_gain)
         self.instance = InstanceMemory(tikv.in_memory_instance_size_limit_bytes)
         self.latches = Latches(tikv.scheduler_concurrency)
-        self.raft_disk = Disk(hardware.raft_disk, streams.stream(f"{name}/raft-disk"))
+        fetches = streams.stream(f"{name}/fetches")
+        self.raft_disk = Disk(hardware.raft_disk, streams.stream(f"{name}/raft-disk"), fetches)
         self.kv_disk = self.raft_disk
         if hardware.kv_disk is not None:
-            self.kv_disk = Disk(hardware.kv_disk, streams.stream(f"{name}/kv-disk"))
+            self.kv_disk = Disk(hardware.kv_disk, streams.stream(f"{name}/kv-disk"), fetches)
+        cache = BlockCache(self.kv_disk, streams.stream(f"{name}/block-cache"), links.misses)
         self.transport = Transport(env, links.raft, links.stores)
         self.log = self._make_log(hardware.lsm, ledger, stats, raft_engine=tikv.raft_engine_enable)
         kv = KvEngine(env, self.kv_disk, _amplification(hardware.lsm), ledger)
@@ -97,7 +100,7 @@ class Store:
         self.pool = ThreadPool(env, self.cores, workers, f"{name}/scheduler")
         readers = max(4, int(hardware.store_cores * _READ_POOL_SHARE))
         self.read_pool = ThreadPool(env, self.cores, readers, f"{name}/read-pool")
-        self.scheduler = self._make_scheduler(scenario, draws[2], links.replies, stats)
+        self.scheduler = self._make_scheduler(scenario, cache, draws[2], links.replies, stats)
         self.scheduler.waits = LockManager(
             env,
             store_id,
@@ -135,7 +138,12 @@ class Store:
         )
 
     def _make_scheduler(
-        self, scenario: Scenario, draw: Sampler, replies: list[Link], stats: StoreStats
+        self,
+        scenario: Scenario,
+        cache: BlockCache,
+        draw: Sampler,
+        replies: list[Link],
+        stats: StoreStats,
     ) -> Scheduler:
         cpu, tikv = scenario.hardware.cpu, scenario.tikv
         return Scheduler(
@@ -145,6 +153,7 @@ class Store:
             pool=self.pool,
             read_pool=self.read_pool,
             cores=self.cores,
+            cache=cache,
             costs=RequestCosts(
                 request_ns=cpu.tikv_request_ns,
                 extra_key=cpu.tikv_extra_key,
@@ -247,7 +256,7 @@ def _amplification(lsm: LsmSpec) -> Amplification:
 class StoreLinks:
     """What a store needs of the rest of the cluster."""
 
-    __slots__ = ("detector", "raft", "replies", "safe_ts", "stores")
+    __slots__ = ("detector", "misses", "raft", "replies", "safe_ts", "stores")
 
     def __init__(
         self,
@@ -257,7 +266,9 @@ class StoreLinks:
         stores: dict[int, Store],
         detector: Detector,
         safe_ts: Callable[[], int],
+        misses: Mapping[bytes, float],
     ) -> None:
+        self.misses = misses
         self.raft = raft
         self.replies = replies
         self.stores = stores

@@ -81,7 +81,7 @@ class ThreadPool:
         self._env = env
         self._cores = cores
         self._idle = threads
-        self._queue: deque[tuple[int, Call, Any]] = deque()
+        self._queue: deque[tuple[int, Call, Any, int]] = deque()
         self.name = name
         self.threads = threads
         self.busy_ns = 0
@@ -92,24 +92,28 @@ class ThreadPool:
         """How many jobs wait for a thread."""
         return len(self._queue)
 
-    def submit(self, service_ns: int, fn: Call, arg: Any) -> None:
-        """Queues a job of ``service_ns`` of CPU and calls ``fn(arg)`` when it is done."""
+    def submit(self, service_ns: int, fn: Call, arg: Any, blocked_ns: int = 0) -> None:
+        """Queues a job of ``service_ns`` of CPU and calls ``fn(arg)`` when it is done.
+
+        Its thread waits ``blocked_ns`` besides, for a disk.
+        """
         if self._idle:
             self._idle -= 1
-            self._start((service_ns, fn, arg))
+            self._start((service_ns, fn, arg, blocked_ns))
         else:
-            self._queue.append((service_ns, fn, arg))
+            self._queue.append((service_ns, fn, arg, blocked_ns))
 
-    def _start(self, job: tuple[int, Call, Any]) -> None:
+    def _start(self, job: tuple[int, Call, Any, int]) -> None:
         cores, env = self._cores, self._env
         held_ns = int(job[0] * cores.slowness())
         cores.running += 1
         cores.busy_ns += held_ns
+        held_ns += job[3]
         self.busy_ns += held_ns
         env.pushed = order = env.pushed + 1
         heappush(env.calls, (env.now_ns + held_ns, order, self._finish, job))
 
-    def _finish(self, job: tuple[int, Call, Any]) -> None:
+    def _finish(self, job: tuple[int, Call, Any, int]) -> None:
         self._cores.running -= 1
         if self._queue:
             self._start(self._queue.popleft())

@@ -17,6 +17,9 @@ from sim.hardware.budget import DeviceBudget, TokenBudget
 from sim.streams import Stream
 from sim.units import KIB, NS_PER_MS, ceil_div
 
+FETCH_BYTES = 32 * KIB
+"""A compressed data block of 64 KiB. ASSUMED: half of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class DiskSpec:
@@ -42,19 +45,23 @@ class Disk:
     __slots__ = (
         "_append",
         "_budget",
+        "_fetch",
         "_gathered_bytes",
         "_io_bytes",
         "_page_ns",
         "background_bytes",
+        "fetched_blocks",
         "fsyncs",
         "ios",
         "spec",
         "written_bytes",
     )
 
-    def __init__(self, spec: DiskSpec, stream: Stream) -> None:
+    def __init__(self, spec: DiskSpec, stream: Stream, fetches: Stream | None = None) -> None:
+        """Args: ``fetches`` is the stream of read latencies, for a disk that is read from."""
         self.spec = spec
         self._append = Sampler(spec.append, stream)
+        self._fetch = Sampler(spec.append, fetches) if fetches is not None else self._append
         limits = (spec.write_bytes_per_s, spec.write_iops, spec.io_bytes)
         self._budget = (
             TokenBudget(*limits, spec.burst_ns) if spec.throttled else DeviceBudget(*limits)
@@ -70,6 +77,8 @@ class Disk:
         """I/Os made, background included."""
         self.fsyncs = 0
         """Synchronous writes made."""
+        self.fetched_blocks = 0
+        """Blocks read, one at a time."""
 
     @property
     def busy_ns(self) -> int:
@@ -93,6 +102,21 @@ class Disk:
         # The drawn latency was measured with one page, so it has that page's transfer in it.
         more_ns = self._append.draw() - self._page_ns
         return served_ns + more_ns if more_ns > 0 else served_ns
+
+    def fetch_ns(self, now_ns: int, blocks: int) -> int:
+        """Returns how long reading ``blocks`` blocks, one after the other, takes from now.
+
+        A random read takes as long as a small append (assumed; m5d's instance store: 90 us, and
+        89). It counts against a cloud's ceilings, not against the write figures of a device.
+        """
+        self.fetched_blocks += blocks
+        latency_ns = 0
+        for _ in range(blocks):
+            latency_ns += self._fetch.draw()
+        if not self.spec.throttled:
+            return latency_ns
+        served_ns = self._budget.reserve(now_ns, blocks * FETCH_BYTES, blocks)
+        return max(served_ns - now_ns, latency_ns)
 
     def background_write(self, now_ns: int, size_bytes: int) -> None:
         """Accepts bytes of a flush, a compaction or write-back, to be written in the background.

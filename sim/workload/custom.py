@@ -150,4 +150,4 @@ def _table(spec: TableSpec, table_id: int) -> Table:
         row_bytes=stored_bytes(_ROW_KEY_BYTES, spec.row_bytes),
         key_of_row=lambda row: row_key(table_id, row + 1),
     )
-    return Table(spec.name, record_prefix(table_id)[:-2], (rows,))
+    return Table(spec.name, record_prefix(table_id)[:-2], (rows,), scattered_reads=1.0)

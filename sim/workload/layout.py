@@ -80,12 +80,21 @@ class Table:
         name: as in the schema.
         start_key: raw prefix of all its keys; a region starts here.
         segments: its indexes, then its rows, in the order of their keys.
+        scattered_reads: rows read a transaction, chosen over the whole table; 0 where transactions
+            read what has just been written, or go on where the last one ended.
     """
 
-    __slots__ = ("name", "segments", "start_key")
+    __slots__ = ("name", "scattered_reads", "segments", "start_key")
 
-    def __init__(self, name: str, start_key: bytes, segments: tuple[Segment, ...]) -> None:
+    def __init__(
+        self,
+        name: str,
+        start_key: bytes,
+        segments: tuple[Segment, ...],
+        scattered_reads: float = 0.0,
+    ) -> None:
         self.name = name
+        self.scattered_reads = scattered_reads
         self.start_key = start_key
         self.segments = segments
 

@@ -225,4 +225,4 @@ def _table(name: str, table_id: int, rows: int) -> Table:
         row_bytes=stored_bytes(19, ROW_BYTES),
         key_of_row=lambda row: row_key(table_id, row + 1),
     )
-    return Table(name, record_prefix(table_id)[:-2], (index, records))
+    return Table(name, record_prefix(table_id)[:-2], (index, records), scattered_reads=1.0)

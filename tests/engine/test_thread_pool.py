@@ -64,3 +64,15 @@ def test_background_work_slows_down_whoever_is_waited_for() -> None:
     assert cores.stretched(100) == 150
     cores.settle(1_000)
     assert cores.stretched(100) == 100, "nothing came since"
+
+
+def test_a_thread_that_waits_for_a_disk_takes_no_cpu() -> None:
+    env = LeanEnv()
+    cores = Cores(8)
+    pool = ThreadPool(env, cores, 1, "scheduler")
+    log: list[tuple[int, str]] = []
+    pool.submit(10, lambda name: log.append((env.now_ns, name)), "reads", 100)
+    pool.submit(10, lambda name: log.append((env.now_ns, name)), "waits for the thread")
+    env.run_until(1_000)
+    assert log == [(110, "reads"), (120, "waits for the thread")]
+    assert (pool.busy_ns, cores.busy_ns) == (120, 20)

@@ -92,3 +92,7 @@ def encoded_text(text: str) -> bytes:
 
 LAST_NAMES: Final = tuple(encoded_text(last_name(number)) for number in range(1_000))
 """Index columns by the number of the name."""
+
+SCATTERED_READS: Final = {"stock": 0.45 * 10, "customer": 0.45 + 0.43 + 0.04 * 10}
+"""Rows read over a whole table, a transaction of go-tpc's mix. Orders and their lines are read
+where the district's last reader has been, or has just written."""

@@ -43,7 +43,8 @@ def _table(
 ) -> Table:
     """Returns a table; its keys begin with the record prefix less the two bytes ``_r``."""
     start_key = record_prefix(table_id)[:-2]
-    return Table(name, start_key, tuple(segment(warehouses) for segment in segments))
+    made = tuple(segment(warehouses) for segment in segments)
+    return Table(name, start_key, made, schema.SCATTERED_READS.get(name, 0.0))
 
 
 def _of_district(row: int, rows_per_district: int) -> tuple[int, int, int]:
