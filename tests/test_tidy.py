@@ -1,4 +1,4 @@
-"""The source stays small: files of 300 lines at most, functions of 50, each module with a docstring.
+"""The source stays small: files of 300 lines at most, functions of 50, each with a docstring.
 
 Names that say nothing (utils, helpers, manager, common, base, misc) are no names for a module.
 """
