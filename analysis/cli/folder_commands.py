@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
 from analysis.study.ledger import Ledger, read_ledger
 from analysis.study.plan import ResolvedStudy, plan_units
+from analysis.study.source_digest import model_digest
 from analysis.study.study_folder import StudyFolderError, locked_study_folder
 
 
@@ -27,12 +29,17 @@ def status_command(folder: Path) -> int:
     failed = [unit for unit in ledger.missing if unit.unit_hash in failures]
     say(output(), f"{folder}: {len(plan)} units: {len(ledger.done)} done, {len(failed)} failed, "
                   f"{len(ledger.missing) - len(failed)} missing")  # fmt: skip
+    old = sum(record.model != model_digest() for record in ledger.done.values())
+    if old:
+        say(output(), f"  {old} were made by another version of the model: a run makes them anew, "
+                      f"`report` takes them as they are")  # fmt: skip
     for variant, text in _by_variant(study, ledger).items():
         say(output(), f"  {variant}: {text}")
     for unit in failed:
         say(output(), f"  failed: {unit}: {failures[unit.unit_hash]}")
     if ledger.missing:
-        say(output(), f"run_sim.py {folder / 'scenario.yaml'} --out {folder} runs the rest")
+        words = ["run_sim.py", str(folder / "scenario.yaml"), "--out", str(folder)]
+        say(output(), f"{shlex.join(words)} runs the rest")
     return ExitStatus.UNITS_FAILED if ledger.missing else ExitStatus.FINE
 
 
@@ -54,7 +61,7 @@ def report_command(folder: Path, master: str) -> int:
         say(messages(), f"{folder}: no finished unit agrees with its digests; run the scenario")
         return ExitStatus.BAD_INPUT
 
-    from analysis.cli.study_report import StudyRun, report_study
+    from analysis.cli.study_report import StudyRun, not_written, report_study
     from analysis.pipeline.session import SparkStarter, SparkStartError, stop_spark
 
     starter = SparkStarter(master)
@@ -68,6 +75,7 @@ def report_command(folder: Path, master: str) -> int:
         missing=len(ledger.missing),
         master=master,
         begun_s=begun_s,
+        anew=True,
     )
     try:
         with locked_study_folder(folder):
@@ -77,6 +85,9 @@ def report_command(folder: Path, master: str) -> int:
         return ExitStatus.BAD_INPUT
     except SparkStartError as error:
         say(messages(), str(error))
+        return ExitStatus.UNITS_FAILED
+    except OSError as error:
+        say(messages(), not_written(error))
         return ExitStatus.UNITS_FAILED
     finally:
         stop_spark(starter)

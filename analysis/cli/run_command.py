@@ -7,6 +7,7 @@ checked, then units that are done are found; Spark is waited for only when there
 from __future__ import annotations
 
 import hashlib
+import shutil
 import threading
 import time
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.progress import unit_progress
-from analysis.cli.study_report import StudyRun, report_study
+from analysis.cli.study_report import StudyRun, not_written, report_study
 from analysis.pipeline.session import SparkStarter, SparkStartError, stop_spark
 from analysis.pipeline.unit_task import MODEL, UnitJob, UnitOutcome
 from analysis.report.manifest import commit
@@ -63,6 +64,9 @@ def run_command(request: RunRequest) -> int:
     except SparkStartError as error:
         say(messages(), str(error))
         return ExitStatus.UNITS_FAILED
+    except OSError as error:
+        say(messages(), not_written(error))
+        return ExitStatus.UNITS_FAILED
     finally:
         stop_spark(starter)
 
@@ -102,8 +106,9 @@ def run_study(folder: Path, job: UnitJob, starter: SparkStarter, begun_s: float)
     """
     study, told = job.study, messages()
     plan = plan_units(study)
-    before = read_ledger(folder / "units", plan)
+    before = read_ledger(folder / "units", plan, job.model)
     say(output(), _first_line(study, plan, before))
+    _remove_outdated(told, folder / "units", before.missing)
     try:
         failed = _run_missing(told, job, before.missing, starter)
     except KeyboardInterrupt:
@@ -136,10 +141,25 @@ def _first_line(study: ResolvedStudy, plan: Sequence[Unit], ledger: Ledger) -> s
     hashes = "".join(unit.unit_hash for unit in plan)
     kept = f" ({len(ledger.done)} already done)" if ledger.done else ""
     return (
-        f"study {study.name}: {len(study.variants)} variants{points} × {run.replications} "
-        f"replications = {len(plan)} units{kept}; seed {run.seed}, "
+        f"study {study.name}: {_count(len(study.variants), 'variant')}{points} × "
+        f"{_count(run.replications, 'replication')} = {_count(len(plan), 'unit')}{kept}; "
+        f"seed {run.seed}, "
         f"config {hashlib.sha256(hashes.encode()).hexdigest()[:12]}, commit {commit() or 'unknown'}"
     )
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _remove_outdated(told: Console, units_dir: Path, missing: Sequence[Unit]) -> None:
+    """Removes damaged units and those of another model, so that what exists is what is done."""
+    outdated = [unit for unit in missing if (units_dir / unit.unit_hash).exists()]
+    for unit in outdated:
+        shutil.rmtree(units_dir / unit.unit_hash, ignore_errors=True)
+    if outdated:
+        say(told, f"{_count(len(outdated), 'unit')} there are damaged or were made by another "
+                  f"version of the model, and are run again")  # fmt: skip
 
 
 def _run_missing(

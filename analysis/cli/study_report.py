@@ -12,6 +12,7 @@ from typing import Any
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
 from analysis.pipeline.session import SparkStarter
+from analysis.report.freshness import MANIFEST, present_summary, result_digests
 from analysis.report.manifest import UnitsSaid, manifest
 from analysis.study.plan import ResolvedStudy, Unit
 from analysis.study.study_folder import write_text_whole
@@ -31,10 +32,24 @@ class StudyRun:
     missing: int
     master: str
     begun_s: float
+    anew: bool = False
+    """Make summary and plots even if those that are there are up to date."""
+
+
+def not_written(error: OSError) -> str:
+    """Returns what to tell of a file that could not be written: a full disk, most often."""
+    where = f"{error.filename}: " if error.filename else ""
+    return (
+        f"{where}{error.strerror or error}; units that are done are kept, the same command goes on"
+    )
 
 
 def report_study(run: StudyRun, starter: SparkStarter) -> int:
     """Writes all files of the study and prints the comparison; returns the exit status."""
+    if not run.failed and not run.missing and not run.anew:
+        present = present_summary(run.folder, run.study, run.done)
+        if present is not None:
+            return _tell_again(run, present)
     units_s = time.perf_counter() - run.begun_s
     phases: dict[str, float] = {"until_units_done": round(units_s, 3)}
     summary: dict[str, Any] = {}
@@ -49,6 +64,15 @@ def report_study(run: StudyRun, starter: SparkStarter) -> int:
             "the same command runs the rest",
         )
         return ExitStatus.UNITS_FAILED
+    return _verdict(run, summary)
+
+
+def _tell_again(run: StudyRun, summary: dict[str, Any]) -> int:
+    """Prints what is known already, without Spark; returns the exit status."""
+    from analysis.report.table import print_comparison
+
+    print_comparison(output(), summary, list(run.study.variants), run.study.points)
+    say(output(), "nothing has changed since this was computed; `report` computes it again")
     return _verdict(run, summary)
 
 
@@ -82,10 +106,10 @@ def _summarise(run: StudyRun, starter: SparkStarter, phases: dict[str, float]) -
 
 def _write_manifest(run: StudyRun, phases: dict[str, float]) -> None:
     phases["total"] = round(time.perf_counter() - run.begun_s, 3)
-    settings = run.study.scenario(run.study.points[0], next(iter(run.study.variants))).run
     said = UnitsSaid(done=run.done, failed=run.failed, reused=run.reused)
-    content = manifest(run.name, settings.seed, said, phases, run.master)
-    write_text_whole(run.folder / "manifest.json", json.dumps(content, indent=1) + "\n")
+    results = result_digests(run.folder)
+    content = manifest(run.name, run.study, said, results, phases, run.master)
+    write_text_whole(run.folder / MANIFEST, json.dumps(content, indent=1) + "\n")
 
 
 def _verdict(run: StudyRun, summary: Mapping[str, Any]) -> int:

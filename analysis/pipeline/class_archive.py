@@ -77,6 +77,7 @@ def _two_windows(sink: FactSink, close: Callable[[], Path]) -> UnitRecord:
         violations=[],
         wall_s=0.0,
         cpu_s=0.0,
+        model="",
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Any, Final, Protocol
 
 from analysis.pipeline.unit_warmup import warmup_windows
 from analysis.study.plan import ResolvedStudy, Unit
+from analysis.study.source_digest import model_digest
 from analysis.study.unit_folder import UnitRecord, write_unit
 from sim.record.facts import FactSink
 
@@ -40,6 +41,7 @@ class UnitJob:
     study: ResolvedStudy
     units_dir: str
     unit_function: str = MODEL
+    model: str = field(default_factory=model_digest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,7 @@ def _simulate(job: UnitJob, unit: Unit, sink: FactSink, close: Callable[[], Path
         violations=list(result.violations),
         wall_s=wall_s,
         cpu_s=cpu_s,
+        model=job.model,
     )
 
 

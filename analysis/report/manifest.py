@@ -13,7 +13,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
-from analysis.study.plan import Unit
+from analysis.report.freshness import fingerprint
+from analysis.study.plan import ResolvedStudy, Unit
 from analysis.study.unit_folder import UnitRecord
 
 PACKAGES: Final = ("simpy", "numpy", "pandas", "pyarrow", "pyspark", "scipy", "matplotlib")
@@ -55,19 +56,26 @@ class UnitsSaid:
 
 
 def manifest(
-    name: str, seed: int, units: UnitsSaid, wall_s: Mapping[str, float], master: str
+    name: str,
+    study: ResolvedStudy,
+    units: UnitsSaid,
+    results: Mapping[str, str],
+    wall_s: Mapping[str, float],
+    master: str,
 ) -> dict[str, Any]:
     """Returns the manifest's content.
 
     Args:
         name: the study's.
-        seed: of all random streams.
+        study: what was asked.
         units: done, failed, reused.
+        results: digest of every file made of the facts.
         wall_s: seconds by phase.
         master: where Spark ran.
     """
     done, failed = units.done, units.failed
     everything = "".join(unit.unit_hash for unit in done)
+    settings = study.scenario(study.points[0], next(iter(study.variants))).run
     return {
         "study": name,
         "command": sys.argv,
@@ -76,10 +84,12 @@ def manifest(
         "versions": package_versions(),
         "host": {"name": platform.node(), "system": platform.platform(), "cpus": _cpus()},
         "spark_master": master,
-        "seed": seed,
+        "seed": settings.seed,
         "units": {"done": len(done), "reused": units.reused, "failed": len(failed)},
         "wall_s": dict(wall_s),
         "failures": dict(failed),
+        "made_of": fingerprint(study, done),
+        "results": dict(results),
         "digests": {unit.unit_hash: record.digests for unit, record in done.items()},
     }
 

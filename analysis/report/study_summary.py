@@ -5,21 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from analysis.report.expectations import judge
+from analysis.report.freshness import SUMMARY
 from analysis.report.manifest import invariants
 from analysis.report.summary import comparison_rows, summary_rows, variant_values
 from analysis.report.unit_metrics import unit_metrics
 from analysis.study.plan import ResolvedStudy, Unit
 from analysis.study.study_folder import write_text_whole
 from analysis.study.unit_folder import UnitRecord
-
-SUMMARY: Final = "summary.json"
 
 
 class ReplicationTables(Protocol):

@@ -52,5 +52,8 @@ def _remove_leftovers(units_dir: Path) -> None:
 def write_text_whole(path: Path, text: str) -> None:
     """Writes a file so that a reader sees the old one or the new one, never a part."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

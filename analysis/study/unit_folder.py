@@ -44,6 +44,8 @@ class UnitRecord:
     violations: list[str]
     wall_s: float
     cpu_s: float
+    model: str
+    """Digest of the source of the model that made the facts."""
     digests: dict[str, str] = field(default_factory=dict)
     """SHA-256 of each fact file."""
 

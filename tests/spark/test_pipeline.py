@@ -18,9 +18,11 @@ from analysis.pipeline.aggregate import QUANTILES
 from analysis.pipeline.run_units import run_units
 from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.study_tables import StudyTables, read_study_tables
-from analysis.pipeline.unit_task import UnitJob
+from analysis.pipeline.unit_task import UnitJob, run_unit_task
+from analysis.report.freshness import present_summary
 from analysis.study.ledger import read_ledger
 from analysis.study.plan import plan_units
+from analysis.study.source_digest import model_digest
 from analysis.study.study_folder import locked_study_folder
 from sim.record.histogram import RELATIVE_ERROR, bucket_bounds
 from tests.stub_model import StubClaim, StubRun, StubStudy
@@ -134,7 +136,41 @@ def test_a_study_leaves_all_its_files_and_is_then_reused(
     assert run(starter, tmp_path, study, "no.such:model") == ExitStatus.FINE
     again = json.loads((tmp_path / "summary.json").read_text())
     assert again | {"cost": first["cost"]} == first
-    assert "6 units reused" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "6 units reused" in said
+    assert "nothing has changed" in said
+
+
+def test_results_that_are_lost_or_changed_are_made_again(
+    starter: SparkStarter, tmp_path: Path
+) -> None:
+    study = StubStudy(run=StubRun(measure_ns=300_000_000, replications=2))
+    assert run(starter, tmp_path, study) == ExitStatus.FINE
+    done = read_ledger(tmp_path / "units", plan_units(study)).done
+    assert present_summary(tmp_path, study, done) is not None
+    for name in ("plots/over_time.svg", "summary.json", "manifest.json"):
+        file = tmp_path / name
+        content = file.read_text()
+        file.write_text("{}")
+        assert present_summary(tmp_path, study, done) is None
+        file.unlink()
+        assert present_summary(tmp_path, study, done) is None
+        file.write_text(content)
+    (tmp_path / "plots" / "over_time.svg").unlink()
+    assert run(starter, tmp_path, study) == ExitStatus.FINE
+    assert present_summary(tmp_path, study, done) is not None
+
+
+def test_units_of_another_model_are_run_again(
+    starter: SparkStarter, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = StubStudy(run=StubRun(measure_ns=300_000_000, replications=1))
+    before = UnitJob(study, str(tmp_path / "units"), STUB, model="of last week")
+    assert all(run_unit_task(before, unit).error == "" for unit in plan_units(study)[:2])
+    assert run(starter, tmp_path, study) == ExitStatus.FINE
+    assert "2 units there are damaged or were made by another version" in capsys.readouterr().err
+    done = read_ledger(tmp_path / "units", plan_units(study), model_digest()).done
+    assert len(done) == 3
 
 
 def test_a_claim_that_does_not_hold_is_status_1(
