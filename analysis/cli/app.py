@@ -7,8 +7,10 @@ JVM of ``run`` starts before anything else is imported.
 from __future__ import annotations
 
 import io
+import os
 import signal
 import sys
+from difflib import get_close_matches
 from pathlib import Path
 from types import FrameType
 from typing import Annotated
@@ -27,6 +29,23 @@ app = typer.Typer(
 )
 
 ScenarioFile = Annotated[Path, typer.Argument(metavar="FILE", help="A scenario, in YAML.")]
+
+
+def _spark_master(text: str) -> str:
+    """Refuses what Spark would refuse later, and in more words."""
+    from analysis.pipeline.session import is_master
+
+    if is_master(text):
+        return text
+    raise typer.BadParameter(
+        f"{text!r} is no Spark master; write local[2], local[*], spark://HOST:PORT, yarn or "
+        "k8s://HOST:PORT"
+    )
+
+
+SparkMaster = Annotated[
+    str, typer.Option(metavar="URL", help="Spark master.", callback=_spark_master)
+]
 StudyFolder = Annotated[Path, typer.Argument(metavar="DIR", help="A study's folder.")]
 
 
@@ -41,10 +60,13 @@ def run(
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="A.B=V", help="Overrides one key.")
     ] = None,
-    master: Annotated[str, typer.Option(metavar="URL", help="Spark master.")] = "local[*]",
+    master: SparkMaster = "local[*]",
     unit_function: Annotated[str | None, typer.Option(hidden=True)] = None,
 ) -> None:
-    """Runs a scenario's variants and compares them; finished units are not run again."""
+    """Runs a scenario's variants and compares them.
+
+    Units that are done are not run again; an interrupted study goes on with the same command.
+    """
     from analysis.cli.run_command import RunRequest, run_command
 
     request = RunRequest(
@@ -94,7 +116,7 @@ def status(folder: StudyFolder) -> None:
 @app.command(epilog="Example: run_sim.py report results/rfc77")
 def report(
     folder: StudyFolder,
-    master: Annotated[str, typer.Option(metavar="URL", help="Spark master.")] = "local[*]",
+    master: SparkMaster = "local[*]",
 ) -> None:
     """Makes a study's summary, table and plots again from its facts."""
     from analysis.cli.folder_commands import report_command
@@ -123,22 +145,39 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         words = with_default_command(sys.argv[1:] if arguments is None else arguments)
         result = app(words, prog_name="run_sim.py", standalone_mode=False)
+        sys.stdout.flush()
     except typer.TyperException as error:
-        say(messages(), f"run_sim.py: {error.format_message()} Try: run_sim.py --help")
+        wrong = error.format_message().removeprefix("Invalid value: ").rstrip(".")
+        say(messages(), f"run_sim.py: {wrong}. Try: run_sim.py --help")
         return ExitStatus.BAD_INPUT
     except (KeyboardInterrupt, typer.Abort):
         return ExitStatus.INTERRUPTED
     except BrokenPipeError:
+        _forget_output()
         return ExitStatus.FINE
     return int(result or 0)
 
 
+def _forget_output() -> None:
+    """Nobody reads any more; what is left in the buffer would be a complaint at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def with_default_command(words: list[str]) -> list[str]:
-    """Puts ``run`` before a first word that is no command and no option; no words ask for help."""
+    """Puts ``run`` before a first word that is no command and no option; no words ask for help.
+
+    Raises:
+        typer.BadParameter: if the first word looks like a command misspelt.
+    """
     if not words:
         return ["--help"]
-    known = {command.callback.__name__ for command in app.registered_commands if command.callback}
-    return words if words[0].startswith("-") or words[0] in known else ["run", *words]
+    known = [command.callback.__name__ for command in app.registered_commands if command.callback]
+    if words[0].startswith("-") or words[0] in known:
+        return words
+    meant = get_close_matches(words[0], known, n=1)
+    if meant and not Path(words[0]).exists():
+        raise typer.BadParameter(f"no command {words[0]!r}; did you mean {meant[0]}")
+    return ["run", *words]
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:

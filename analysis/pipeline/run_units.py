@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
+from analysis.pipeline.session import LOCAL_ATTEMPTS
 from analysis.pipeline.unit_task import UnitJob, UnitOutcome, run_unit_task
 from analysis.study.plan import Unit
 
@@ -54,7 +55,7 @@ def run_units(
         try:
             outcomes.update(_collect_outcomes(spark, job, units))
         except Exception as error:  # told per unit below
-            failure.append(str(error).strip().splitlines()[0])
+            failure.append(why_job_failed(str(error)))
 
     thread = threading.Thread(target=collect, name="spark-units", daemon=True)
     thread.start()
@@ -63,6 +64,18 @@ def run_units(
         thread.join(POLL_S)
         on_progress(sum((units_dir / unit.unit_hash).exists() for unit in units))
     return [outcomes.get(unit.unit_hash) or _lost(unit, units_dir, failure) for unit in units]
+
+
+def why_job_failed(text: str) -> str:
+    """Returns what a user can use of Spark's words: the cause, not where it was noticed."""
+    if "Python worker exited unexpectedly" in text:
+        return (
+            f"its Python process ended unexpectedly {LOCAL_ATTEMPTS} times, as when the machine "
+            "runs out of memory"
+        )
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    return (causes or lines or ["no reason given"])[-1 if causes else 0]
 
 
 def _lost(unit: Unit, units_dir: Path, failure: Sequence[str]) -> UnitOutcome:

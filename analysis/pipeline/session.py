@@ -8,6 +8,7 @@ cost from 25 s to about 10 s on two cores. No UI, no Hive, no Ivy, bound to loop
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -24,6 +25,7 @@ CLASS_ARCHIVE: Final = Path(sys.prefix) / "spark-classes.jsa"
 LOCAL_ATTEMPTS: Final = 3
 """A unit whose worker process dies is tried this often before it counts as failed."""
 
+_MASTER: Final = r"local(\[(\*|[1-9]\d*)(,[1-9]\d*)?\])?|yarn|(spark|k8s)://\S+"
 STOP_WAIT_S: Final = 10.0
 JVM_LOG: Final = "jvm.log"
 
@@ -65,6 +67,11 @@ def spark_settings(master: str, scratch: str, java_options: str) -> dict[str, st
 def is_local(master: str) -> bool:
     """Whether workers are processes of this machine that see its files."""
     return master.startswith("local")
+
+
+def is_master(text: str) -> bool:
+    """Whether Spark knows a master of this form."""
+    return re.fullmatch(_MASTER, text) is not None
 
 
 def with_attempts(master: str) -> str:
@@ -113,11 +120,8 @@ class SparkStarter:
     def _reason(self) -> str:
         """Returns why there is no session: the JVM's last word, if it had one."""
         log = Path(self.scratch) / JVM_LOG
-        said = log.read_text(errors="replace").strip().splitlines() if log.is_file() else []
-        why = said[-1] if said else str(self._error)
-        return (
-            f"Spark did not start on {self.master}: {why}; it needs Java 17 or newer, which "
-            "`make setup` finds or installs"
+        return why_not_started(
+            self.master, log.read_text(errors="replace") if log.is_file() else "", str(self._error)
         )
 
     def _start(self) -> None:
@@ -127,6 +131,17 @@ class SparkStarter:
         except BaseException as error:  # handed to whoever waits
             self._error = error
         self.start_s = time.perf_counter() - begun
+
+
+def why_not_started(master: str, jvm_said: str, error: str) -> str:
+    """Returns one sentence from what the JVM has written, or from Python's error without any."""
+    lines = [line.strip() for line in jvm_said.splitlines()]
+    told = [line for line in lines if line and not line.startswith(("at ", "..."))]
+    failed = f"Spark did not start on {master}"
+    if any("ERROR" in line for line in told):
+        return f"{failed}: {told[-1].rstrip('.!')}"  # Java ran, so it is not what is missing
+    why = (told or [error])[0].rstrip(".!")
+    return f"{failed}: {why}; it needs Java 17 or newer, which `make setup` finds or installs"
 
 
 def start_session(master: str, scratch: str, java_options: str) -> SparkSession:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from analysis.cli import run_command
 from analysis.cli.app import main, with_default_command
 from analysis.cli.console import output
 from analysis.cli.exit_status import ExitStatus
@@ -55,6 +57,8 @@ def test_every_command_has_help_with_an_example(
         (["run", "a.yaml", "--sed", "3"], "No such option: --sed"),
         (["run", "a.yaml", "--replications", "0"], "'--replications'"),
         (["run", "a.yaml", "--seed", "one"], "'--seed'"),
+        (["run", "a.yaml", "--master", "locl[2]"], "'locl[2]' is no Spark master"),
+        (["staus", "results/rfc77"], "no command 'staus'; did you mean status."),
     ],
 )
 def test_a_wrong_command_line_is_one_message(
@@ -120,3 +124,33 @@ def test_without_java_one_message_says_what_to_install(tmp_path: Path) -> None:
     assert result.returncode == ExitStatus.UNITS_FAILED
     assert "Java 17" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_a_reader_that_leaves_early_is_no_error() -> None:
+    command = f"{sys.executable} {ROOT / 'run_sim.py'} schema | head -n 1"
+    result = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert (result.stdout, result.stderr) == ("{\n", "")
+
+
+class NoSpark:
+    """A session that nobody asks for."""
+
+    def __init__(self, master: str) -> None:
+        self.master = master
+
+
+def test_a_full_disk_is_one_message(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def no_space(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "results/x/summary.json")
+
+    monkeypatch.setattr(run_command, "SparkStarter", NoSpark)
+    monkeypatch.setattr(run_command, "stop_spark", lambda _: None)
+    monkeypatch.setattr(run_command, "run_study", no_space)
+    scenario = ROOT / "scenarios" / "quickstart.yaml"
+    assert main([str(scenario), "--out", str(tmp_path)]) == ExitStatus.UNITS_FAILED
+    assert capsys.readouterr().err == (
+        "results/x/summary.json: No space left on device; units that are done are kept, the same "
+        "command goes on\n"
+    )
