@@ -9,7 +9,7 @@ settings.load_profile("ci")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds ``--rewrite``: expectations become what the code says."""
-    parser.addoption("--rewrite", action="store_true", help="rewrite expectations: testdata, golden")
+    parser.addoption("--rewrite", action="store_true", help="rewrite what tests expect")
 
 
 @pytest.fixture

@@ -133,11 +133,13 @@ def short(value: float) -> str:
 
 
 def _small(half: float) -> str:
-    return f"{half:,.0f}" if half >= 10 else f"{half:.2g}"
+    """Returns a half width with two telling digits, and four decimals at most."""
+    if half >= 10:
+        return f"{half:,.0f}"
+    return f"{half:.2g}" if half >= 0.001 else f"{half:.4f}"
 
 
 def _like(value: float, half: float) -> str:
     """Returns the value with as many decimals as its half width shows."""
     shown = _small(half)
-    decimals = len(shown.partition(".")[2]) if "e" not in shown else 4
-    return f"{value:,.{min(decimals, 4)}f}"
+    return f"{value:,.{min(len(shown.partition('.')[2]), 4)}f}"

@@ -104,9 +104,9 @@ def golden_table() -> str:
     """Runs the study and returns its table."""
     study = load_study(FOLDER / "tpcc_small.yaml")
     columns = {name: figures(Golden(variant)) for name, variant in study.variants.items()}
-    rows = [["", *columns]]
-    for label in next(iter(columns.values())):
-        rows.append([label, *(cell(column[label]) for column in columns.values())])
+    labels = next(iter(columns.values()))
+    rows = [[label, *(cell(column[label]) for column in columns.values())] for label in labels]
+    rows.insert(0, ["", *columns])
     return "".join(f"{row[0]:38}{''.join(f'{text:>18}' for text in row[1:])}\n" for row in rows)
 
 

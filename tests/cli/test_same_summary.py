@@ -1,0 +1,48 @@
+"""The model through the whole pipeline: the same numbers for any number of workers, and resumed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.cli.exit_status import ExitStatus
+from tests.cli.test_commands import run_sim
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "tpcc_small.yaml"
+SHORT = ("--set", "run.measure=150ms", "--replications", "2")
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+
+def run_study(out: Path, workers: int) -> str:
+    """Runs the small golden study and returns what it said."""
+    result = run_sim(str(GOLDEN), "--out", str(out), "--master", f"local[{workers}]", *SHORT)
+    assert result.returncode == ExitStatus.FINE, result.stderr
+    return result.stdout
+
+
+def numbers(out: Path) -> str:
+    """Returns every number of a summary as text, but not what it has cost."""
+    summary: dict[str, Any] = json.loads((out / "summary.json").read_text())
+    return json.dumps(summary["rows"] + summary["comparisons"], indent=1)
+
+
+def facts(out: Path, units: list[str]) -> list[dict[str, str]]:
+    """Returns the digests of every unit's facts."""
+    return [json.loads((out / "units" / name / "unit.json").read_text())["digests"]
+            for name in units]  # fmt: skip
+
+
+def test_workers_and_interruptions_leave_no_trace_in_a_summary(tmp_path: Path) -> None:
+    one, two = tmp_path / "one" / "study", tmp_path / "two" / "study"
+    run_study(one, 1)
+    units = sorted(path.name for path in (one / "units").iterdir())
+    shutil.copytree(one / "units" / units[2], two / "units" / units[2])
+    assert "1 units reused" in run_study(two, 2)
+    assert len(numbers(one)) > 10_000
+    assert numbers(two) == numbers(one)
+    assert facts(two, units) == facts(one, units)
