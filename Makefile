@@ -44,7 +44,8 @@ $(STAMPS)/venv:
 	@mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/packages: requirements.txt requirements-dev.txt $(STAMPS)/venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@echo "installing Python packages: a minute or two"
+	$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements-dev.txt
 	@touch $@
 
 $(STAMPS)/java: .ci/java.sh | $(STAMPS)/venv

@@ -18,7 +18,7 @@ if command -v java >/dev/null 2>&1 && [ "$(major java)" -ge 17 ]; then
     exit 0
 fi
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
-    apt-get update -qq || true
+    apt-get update -qq >/dev/null || true
     if DEBIAN_FRONTEND=noninteractive apt-get install -y -qq openjdk-17-jre-headless >/dev/null; then
         exit 0
     fi
