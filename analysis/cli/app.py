@@ -1,7 +1,6 @@
 """Commands and their options. A bare file name means ``run``.
 
-Commands import what they need when they are called: ``--help`` and ``check`` stay quick, and the
-JVM of ``run`` starts before anything else is imported.
+Commands import what they need when they are called, so that ``--help`` and ``check`` stay quick.
 """
 
 from __future__ import annotations

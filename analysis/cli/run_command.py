@@ -1,7 +1,7 @@
 """``run``: from a scenario file to a study folder.
 
-The order is chosen so that nothing waits that need not: the JVM starts first, then the scenario is
-checked, then units that are done are found; Spark is waited for only when there is work for it.
+The order is chosen so that nothing waits that need not: the scenario is checked, units that are
+done are found, and Spark is started only when there is work for it.
 """
 
 from __future__ import annotations
@@ -107,6 +107,8 @@ def run_study(folder: Path, job: UnitJob, starter: SparkStarter, begun_s: float)
     study, told = job.study, messages()
     plan = plan_units(study)
     before = read_ledger(folder / "units", plan, job.model)
+    if before.missing:
+        starter.begin()
     say(output(), _first_line(study, plan, before))
     _remove_outdated(told, folder / "units", before.missing)
     try:

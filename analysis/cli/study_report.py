@@ -98,7 +98,7 @@ def _summarise(run: StudyRun, starter: SparkStarter, phases: dict[str, float]) -
     }
     say(
         output(),
-        f"Spark: start {starter.start_s:.1f} s beside the checks, first query "
+        f"Spark: start {starter.start_s:.1f} s, first query "
         f"{tables.query_s[0]:.1f} s, all queries {sum(tables.query_s):.1f} s",
     )
     return summary

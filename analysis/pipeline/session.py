@@ -1,8 +1,9 @@
 """A Spark session that a short study can afford.
 
-The JVM starts in a thread while the scenario is still being read. C1-only JIT, the serial collector
-and a class-data archive (made at set-up, ignored by the JVM when it does not fit) take the fixed
-cost from 25 s to about 10 s on two cores. No UI, no Hive, no Ivy, bound to loopback when local.
+The JVM starts in a thread as soon as it is known that there is work for it. C1-only JIT, the serial
+collector and a class-data archive (made at set-up, ignored by the JVM when it does not fit) take
+the fixed cost from 25 s to about 10 s on two cores. No UI, no Hive, no Ivy, bound to loopback when
+local.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ LOCAL_ATTEMPTS: Final = 3
 
 _MASTER: Final = r"local(\[(\*|[1-9]\d*)(,[1-9]\d*)?\])?|yarn|(spark|k8s)://\S+"
 STOP_WAIT_S: Final = 10.0
+ABANDON_WAIT_S: Final = 5.0
 JVM_LOG: Final = "jvm.log"
 
 _JIT_OPTIONS: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
@@ -87,7 +89,7 @@ class SparkStartError(Exception):
 
 
 class SparkStarter:
-    """Starts a session in the background; ``session()`` waits for it."""
+    """Starts a session in the background once it is known to be needed; ``session()`` waits."""
 
     def __init__(self, master: str = "local[*]", java_options: str | None = None) -> None:
         self.master = master
@@ -98,8 +100,13 @@ class SparkStarter:
         """Spark's own files; goes with ``stop_spark``."""
         self._session: SparkSession | None = None
         self._error: BaseException | None = None
+        self._ended = threading.Event()  # a join that Ctrl-C breaks off takes the thread for dead
         self._thread = threading.Thread(target=self._start, name="spark-start", daemon=True)
-        self._thread.start()
+
+    def begin(self) -> None:
+        """Starts the JVM, unless it has been started; the caller need not wait."""
+        if self._thread.ident is None:
+            self._thread.start()
 
     def session(self) -> SparkSession:
         """Returns the session, waiting for it.
@@ -107,14 +114,20 @@ class SparkStarter:
         Raises:
             SparkStartError: if Spark did not start, with its reason.
         """
-        while self._thread.is_alive():
-            self._thread.join(timeout=0.1)
+        self.begin()
+        while not self._ended.wait(0.1):
+            pass
         if self._session is None:
             raise SparkStartError(self._reason())
         return self._session
 
-    def started(self) -> SparkSession | None:
-        """Returns the session if it is there, without waiting."""
+    def abandoned(self) -> SparkSession | None:
+        """Returns the session to be stopped, if one was started; a JVM on its way is awaited.
+
+        A JVM that is left alone while it starts would leave its files behind.
+        """
+        if self._thread.ident is not None:
+            self._ended.wait(ABANDON_WAIT_S)
         return self._session
 
     def _reason(self) -> str:
@@ -131,6 +144,7 @@ class SparkStarter:
         except BaseException as error:  # handed to whoever waits
             self._error = error
         self.start_s = time.perf_counter() - begun
+        self._ended.set()
 
 
 def why_not_started(master: str, jvm_said: str, error: str) -> str:
@@ -182,7 +196,7 @@ def _export_source_tree() -> None:
 
 def stop_spark(starter: SparkStarter, wait_s: float = STOP_WAIT_S) -> None:
     """Ends Spark, and with it the JVM and its workers; removes Spark's own files."""
-    session = starter.started()
+    session = starter.abandoned()
     if session is not None:
         process = getattr(session.sparkContext._gateway, "proc", None)
         session.stop()
