@@ -58,7 +58,7 @@ def test_every_command_has_help_with_an_example(
         (["run", "a.yaml", "--replications", "0"], "'--replications'"),
         (["run", "a.yaml", "--seed", "one"], "'--seed'"),
         (["run", "a.yaml", "--master", "locl[2]"], "'locl[2]' is no Spark master"),
-        (["staus", "results/rfc77"], "no command 'staus'; did you mean status."),
+        (["reports", "results/rfc77"], "no command 'reports'; did you mean report."),
     ],
 )
 def test_a_wrong_command_line_is_one_message(
