@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 PATH_NAMES: Final = ("in_memory", "pipelined", "sync", "fallback")
 """By ``LockPath``."""
 
+_FALLBACK: Final = LockPath.FALLBACK
+
 STATIONS: Final = ("request", "latch", "scheduler", "propose", "replicate", "apply", "reply")
 """A lock's way: TiDB to store; waiting for latches; pool and command; waiting for and at a store
 poller; persisted by a majority and committed; applied; store to TiDB."""
@@ -76,7 +78,7 @@ class ClientStats:
         self._lock_latency[path].add(request.done_ns - request.sent_ns - request.waited_ns)
         self._lock_service[path].add(request.replied_ns - request.arrived_ns - request.waited_ns)
         name = PATH_NAMES[path]
-        if path is LockPath.FALLBACK:
+        if path is _FALLBACK:
             name = f"fallback:{request.fallback}"
         counter = self._locks_total.get(name)
         if counter is None:

@@ -9,7 +9,7 @@ Source: tikv/client-go txnkv/transaction/txn.go (lockKeys), pessimistic.go.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from sim.client.requests import NOBODY, RequestGroup, keys_by_region
 from sim.client.transaction_state import TransactionAborted
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from sim.client.transaction_state import TransactionState
     from sim.protocol.region import Region
     from sim.workload.statement import Statement
+
+_LOCK: Final = Kind.LOCK
 
 _KEY_OVERHEAD_BYTES = 6
 
@@ -138,7 +140,7 @@ class Locker:
     ) -> KvRequest:
         parts = self._parts
         now_ms = parts.node.env.now_ns // NS_PER_MS
-        request = KvRequest(Kind.LOCK, region, NOBODY, parts.node.node, txn.start_ts)
+        request = KvRequest(_LOCK, region, NOBODY, parts.node.node, txn.start_ts)
         request.keys = tuple(keys)
         request.primary = txn.primary
         request.for_update_ts = txn.for_update_ts
@@ -149,7 +151,7 @@ class Locker:
         request.allow_lock_with_conflict = parts.fair_locking and len(keys) == 1
         request.request_bytes = len(txn.primary) + sum(map(len, keys))
         request.request_bytes += _KEY_OVERHEAD_BYTES * len(keys)
-        parts.stats.by_kind[Kind.LOCK].value += 1
+        parts.stats.by_kind[_LOCK].value += 1
         parts.stats.locked_keys.value += len(keys)
         return request
 

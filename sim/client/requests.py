@@ -94,7 +94,10 @@ class RegionGroup:
 
     def takes(self, key: bytes, size_bytes: int) -> bool:
         """Returns whether ``key`` belongs here and ``size_bytes`` more are not too many."""
-        return self.size_bytes + size_bytes <= BATCH_BYTES and self.region.contains(key)
+        if self.size_bytes + size_bytes > BATCH_BYTES:
+            return False
+        region = self.region
+        return region.start_key <= key and (not region.end_key or key < region.end_key)
 
 
 def keys_by_region(cluster: Cluster, keys: Sequence[bytes]) -> list[tuple[Region, list[bytes]]]:

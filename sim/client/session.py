@@ -9,7 +9,7 @@ Source: pingcap/tidb pkg/executor/adapter.go (handlePessimisticDML, handlePessim
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from sim.client.background import Background
 from sim.client.committer import Committer, OptimisticConflict
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from sim.scenario.resolved import Scenario
     from sim.streams import Stream
     from sim.workload.statement import Read, Statement, Transaction
+
+_COP: Final = Kind.COP
 
 _READ_KINDS = {ReadKind.GET: Kind.GET, ReadKind.BATCH_GET: Kind.BATCH_GET, ReadKind.COP: Kind.COP}
 
@@ -204,8 +206,8 @@ class Session:
         kind = _READ_KINDS[read.kind]
         for region, keys in groups:
             request = KvRequest(kind, region, NOBODY, parts.node.node, txn.start_ts)
-            request.keys = tuple(keys) if kind is not Kind.COP else _ranges(keys)
-            request.rows = read.rows // len(groups) if kind is Kind.COP else 0
+            request.keys = tuple(keys) if kind is not _COP else _ranges(keys)
+            request.rows = read.rows // len(groups) if kind is _COP else 0
             request.request_bytes = sum(map(len, keys))
             requests.append(request)
         attempt = 0

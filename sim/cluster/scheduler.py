@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _LOCK: Final = Kind.LOCK
 _COP: Final = Kind.COP
+_IN_MEMORY: Final = LockPath.IN_MEMORY
 
 _SCANNED_ROW = 0.1
 """CPU of one row of a range scan, as a part of one further key's. ASSUMED."""
@@ -216,7 +217,7 @@ class Scheduler:
             table = peer.locks
             refusal = table.refusal(peer.raft.term, peer.region.epoch.version)
             if refusal is None and table.insert(granted.locks):
-                request.path = LockPath.IN_MEMORY
+                request.path = _IN_MEMORY
                 self._stats.lock_table.add(table.instance.used_bytes)
                 self._answer_now(request)
                 return

@@ -203,9 +203,7 @@ class Store:
 
     def take_raft_messages(self, messages: Sequence[RaftMessage]) -> None:
         """Takes what another store has sent: each message into its peer's mailbox."""
-        peers, deliver = self.peers, self.raft_pool.deliver
-        for message in messages:
-            deliver(peers[message.region_id], message)
+        self.raft_pool.deliver_all(self.peers, messages)
 
     def background_work(self) -> Generator[Event, None, None]:
         """Lets the node's cores feel the CPU work that no pool runs, for ever."""

@@ -16,13 +16,13 @@ from sim.cluster.store_poller import StorePoller
 from sim.protocol.raft import LEADER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from sim.cluster.apply_poller import ApplyPool
     from sim.cluster.log_engine import LogEngine
     from sim.cluster.peer import Peer, Persisted
     from sim.cluster.request import KvRequest
-    from sim.cluster.transport import Transport
+    from sim.cluster.transport import RaftMessage, Transport
     from sim.cluster.write_worker import WriteWorkers
     from sim.distributions import Sampler
     from sim.engine import Cores, LeanEnv
@@ -123,6 +123,14 @@ class StorePool:
         peer.mailbox.append(message)
         if peer.turn is IDLE:
             self._wake(peer)
+
+    def deliver_all(self, peers: Mapping[int, Peer], messages: Sequence[RaftMessage]) -> None:
+        """Puts what another store has sent into the mailboxes."""
+        for message in messages:
+            peer = peers[message.region_id]
+            peer.mailbox.append(message)
+            if peer.turn is IDLE:
+                self._wake(peer)
 
     def _wake(self, peer: Peer) -> None:
         peer.turn = QUEUED

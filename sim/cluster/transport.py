@@ -28,12 +28,13 @@ RESPONSE_BYTES: Final = 60
 
 
 class Outbox:
-    """What one poller round sends, by destination store."""
+    """What one poller round sends, by destination store, in the order of first use."""
 
-    __slots__ = ("_parcels",)
+    __slots__ = ("_lanes", "_used")
 
     def __init__(self) -> None:
-        self._parcels: dict[int, _Parcel] = {}
+        self._lanes: dict[int, _Lane] = {}
+        self._used: list[_Lane] = []
 
     def add_append(self, store: int, message: Append) -> None:
         """Adds an append or heartbeat."""
@@ -47,29 +48,33 @@ class Outbox:
         self._add(store, message, RESPONSE_BYTES)
 
     def _add(self, store: int, message: RaftMessage, size_bytes: int) -> None:
-        parcel = self._parcels.get(store)
-        if parcel is None:
-            self._parcels[store] = _Parcel(message, size_bytes)
-        else:
-            parcel.messages.append(message)
-            parcel.size_bytes += size_bytes
+        lane = self._lanes.get(store)
+        if lane is None:
+            lane = self._lanes[store] = _Lane(store)
+        if not lane.messages:
+            self._used.append(lane)
+        lane.messages.append(message)
+        lane.size_bytes += size_bytes
 
     def flush(self, transport: Transport) -> None:
         """Sends everything, one network message a store."""
-        if self._parcels:
-            parcels, self._parcels = self._parcels, {}
-            for store, parcel in parcels.items():
-                transport.send(store, parcel.messages, parcel.size_bytes)
+        if self._used:
+            for lane in self._used:
+                transport.send(lane.store, lane.messages, lane.size_bytes)
+                lane.messages = []
+                lane.size_bytes = 0
+            self._used.clear()
 
 
-class _Parcel:
+class _Lane:
     """The messages to one store."""
 
-    __slots__ = ("messages", "size_bytes")
+    __slots__ = ("messages", "size_bytes", "store")
 
-    def __init__(self, message: RaftMessage, size_bytes: int) -> None:
-        self.messages = [message]
-        self.size_bytes = size_bytes
+    def __init__(self, store: int) -> None:
+        self.store = store
+        self.messages: list[RaftMessage] = []
+        self.size_bytes = 0
 
 
 class Transport:

@@ -123,7 +123,12 @@ class LeanEnv(Environment):
         event._ok = True
         event._value = value
         caller = self._active_proc
-        self._process(event)
+        callbacks = event.callbacks
+        if len(callbacks) == 1:  # As nearly always; there is nobody whose turn could be lost.
+            event.callbacks = None  # type: ignore[assignment]
+            callbacks[0](event)
+        else:
+            self._process(event)
         self._active_proc = caller
 
     def peek(self) -> SimTime:

@@ -31,6 +31,9 @@ class LocksStatus(Enum):
     IS_IN_FLASHBACK = "IsInFlashback"
 
 
+_NORMAL: Final = LocksStatus.NORMAL
+
+
 class InstanceMemory:
     """Bytes in the tables of all peers of a store: a gauge, checked and then added to."""
 
@@ -79,7 +82,7 @@ class PeerPessimisticLocks:
 
     def refusal(self, term: int, version: int) -> str | None:
         """Returns why a command of ``term`` and epoch ``version`` may not write, or None."""
-        if self.status is not LocksStatus.NORMAL:
+        if self.status is not _NORMAL:
             return "status"
         if self.term != term:
             return "term"

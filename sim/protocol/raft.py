@@ -146,7 +146,8 @@ class RaftPeer:
             del inflight[0]
         if message.index > self.matched[store]:
             self.matched[store] = message.index
-            self._advance_commit()
+            if message.index > self.log.committed:  # Otherwise a majority had agreed before.
+                self._advance_commit()
 
     def on_persisted(self, index: int, term: int) -> None:
         """Notes that the entries up to ``index``, of ``term``, are durable on this replica.
@@ -154,7 +155,9 @@ class RaftPeer:
         An entry that was cut off meanwhile does not count.
         """
         log = self.log
-        if log.persisted < index <= log.writing and log.term_of(index) == term:
+        if not log.persisted < index <= log.writing:
+            return
+        if log.entries[index - log.first_index].term == term:
             log.persisted = index
             if self.role is LEADER:
                 self.matched[self.store] = index

@@ -89,7 +89,10 @@ class RaftLog:
         last = self.first_index + len(self.entries) - 1
         if prev_index > last:
             return False
-        if prev_index >= self.first_index - 1 and self.term_of(prev_index) != prev_term:
+        offset = prev_index - self.first_index
+        if offset >= 0 and self.entries[offset].term != prev_term:
+            return False
+        if offset == -1 and self.first_term != prev_term:
             return False
         if prev_index == last:
             self.entries += entries
