@@ -18,6 +18,7 @@ from sim.distributions import (
     Spiky,
 )
 from sim.hardware.disk import DiskSpec
+from sim.scenario.document_tikv import tikv_document
 from sim.scenario.profiles import SHARED
 from sim.scenario.quantities import BANDWIDTH, DURATION, RATE, SIZE
 from sim.scenario.resolved import (
@@ -26,7 +27,6 @@ from sim.scenario.resolved import (
     Run,
     Scenario,
     StatementSpec,
-    Tikv,
     TransactionSpec,
     Workload,
 )
@@ -41,7 +41,7 @@ def document_of(scenario: Scenario) -> Document:
         "run": _run(scenario.run),
         "cluster": _cluster(scenario.cluster),
         "hardware": _hardware(scenario.hardware),
-        "tikv": _tikv(scenario.tikv),
+        "tikv": tikv_document(scenario.tikv),
         "workload": _workload(scenario.workload),
     }
 
@@ -86,6 +86,7 @@ def _cluster(cluster: Cluster) -> Document:
         "zones": cluster.zones,
         "tidb_nodes": cluster.tidb_nodes,
         "regions": "auto" if cluster.regions is None else cluster.regions,
+        "store_versions": list(cluster.store_versions),
         "tidb": {
             "tidb_enable_async_commit": tidb.async_commit,
             "tidb_enable_1pc": tidb.one_pc,
@@ -165,40 +166,6 @@ def shape_of(distribution: Distribution) -> Document:
                 "probability": probability, "shortest": _time(lo_ns), "longest": _time(hi_ns),
             }  # fmt: skip
             return shape_of(base) | {"spikes": spikes}
-
-
-def _tikv(tikv: Tikv) -> Document:
-    return {
-        "behaviour": tikv.behaviour,
-        "pessimistic-txn.pipelined": tikv.pipelined,
-        "pessimistic-txn.in-memory": tikv.in_memory,
-        "pessimistic-txn.in-memory-peer-size-limit": SIZE.text_of(
-            tikv.in_memory_peer_size_limit_bytes
-        ),
-        "pessimistic-txn.in-memory-instance-size-limit": SIZE.text_of(
-            tikv.in_memory_instance_size_limit_bytes
-        ),
-        "pessimistic-txn.in-memory-fallback": tikv.in_memory_fallback,
-        "pessimistic-txn.wait-for-lock-timeout": _time(tikv.wait_for_lock_timeout_ns),
-        "pessimistic-txn.wake-up-delay-duration": _time(tikv.wake_up_delay_ns),
-        "raftstore.store-pool-size": tikv.store_pool_size,
-        "raftstore.apply-pool-size": tikv.apply_pool_size,
-        "raftstore.store-io-pool-size": tikv.store_io_pool_size,
-        "raftstore.store-max-batch-size": tikv.store_max_batch_size,
-        "raftstore.apply-max-batch-size": tikv.apply_max_batch_size,
-        "raftstore.cmd-batch": tikv.cmd_batch,
-        "raftstore.cmd-batch-concurrent-ready-max-count": (
-            tikv.cmd_batch_concurrent_ready_max_count
-        ),
-        "raftstore.raft-base-tick-interval": _time(tikv.raft_base_tick_interval_ns),
-        "raftstore.raft-heartbeat-ticks": tikv.raft_heartbeat_ticks,
-        "raftstore.raft-max-inflight-msgs": tikv.raft_max_inflight_msgs,
-        "raftstore.raft-write-wait-duration": _time(tikv.raft_write_wait_duration_ns),
-        "storage.scheduler-concurrency": tikv.scheduler_concurrency,
-        "storage.scheduler-worker-pool-size": tikv.scheduler_worker_pool_size,
-        "raft-engine.enable": tikv.raft_engine_enable,
-        "coprocessor.region-split-size": SIZE.text_of(tikv.region_split_size_bytes),
-    }
 
 
 def _workload(workload: Workload) -> Document:

@@ -219,11 +219,44 @@ class _Words(_Field):
         return described if self.pattern == ".*" else described | {"pattern": f"^{self.pattern}$"}
 
 
+@dataclass(frozen=True)
+class _Version(_Field):
+    """A version of TiKV, ``6.0.0``."""
+
+    def parse(self, value: object) -> str:
+        """Returns the version without a leading v."""
+        text = str(value).strip().removeprefix("v")
+        if not isinstance(value, str) or not re.fullmatch(r"\d{1,3}(\.\d{1,3}){2}", text):
+            raise wrong(f"must be a version, is {shown(value)}; write three numbers, such as 6.0.0")
+        return text
+
+    def described(self) -> dict[str, Any]:
+        """Returns text of three numbers."""
+        return {"type": "string", "pattern": r"^v?[0-9]+\.[0-9]+\.[0-9]+$"}
+
+
+@dataclass(frozen=True)
+class _Versions(_Version):
+    """One version for all, or one for each."""
+
+    def parse(self, value: object) -> Any:
+        """Returns a version, or a list of them."""
+        one = super().parse
+        return [one(each) for each in value] if isinstance(value, list) else one(value)
+
+    def described(self) -> dict[str, Any]:
+        """Returns a version or a list."""
+        one = super().described()
+        return {"anyOf": [one, {"type": "array", "items": one}]}
+
+
 NAME_PATTERN = r"[A-Za-z_][A-Za-z0-9_-]*"
 
 Switch = Annotated[bool, _Switch()]
 Text = Annotated[str, _Words(4_000, ".*", "write 1 to 4000 characters")]
 Name = Annotated[str, _Words(60, NAME_PATTERN, "use letters, digits, _ and -, a letter first")]
+Version = Annotated[str, _Version()]
+Versions = Annotated[str | list[str], _Versions()]
 Share = Annotated[float, Number(0, 1)]
 Latency = Annotated[int, Quantity(DURATION, "0ns", "60s")]
 Cost = Annotated[int, Quantity(DURATION, "0ns", "1s")]

@@ -61,7 +61,7 @@ def suggestion(word: str, words: Sequence[str]) -> str:
         return f"did you mean {by_folded[close[0]]}?"
     ends = [known for known in words if word and known.endswith((f".{word}", f"-{word}"))]
     if ends:
-        return f"did you mean {ends[0]}?"
+        return f"did you mean {min(ends, key=len)}?"
     return f"use one of {', '.join(words)}" if words else "remove it"
 
 

@@ -11,6 +11,7 @@ from sim.hardware.disk import DiskSpec
 from sim.hardware.network import NetworkSpec
 from sim.scenario.problems import Problem, shown, suggestion
 from sim.scenario.profiles import expanded
+from sim.scenario.resolve_tikv import resolved_tikv
 from sim.scenario.resolved import (
     Cluster,
     CpuCosts,
@@ -20,17 +21,11 @@ from sim.scenario.resolved import (
     Scenario,
     TableSpec,
     Tidb,
-    Tikv,
     Workload,
 )
 from sim.scenario.schema.hardware import DiskSection, HardwareSection
 from sim.scenario.schema.run import ClusterSection, RunSection
-from sim.scenario.schema.tikv import (
-    DEFAULTS,
-    TikvSection,
-    instance_limit_bytes,
-    scheduler_workers,
-)
+from sim.scenario.schema.tikv import DEFAULTS, TikvSection
 from sim.scenario.schema.workload import (
     LATER_KINDS,
     SECTIONS,
@@ -70,7 +65,7 @@ def resolved(tree: Node, about: str, problems: list[Problem]) -> Scenario | None
         run=_run(run),
         cluster=_cluster(cluster, tikv),
         hardware=_hardware(hardware),
-        tikv=_tikv(tikv, hardware),
+        tikv=resolved_tikv(tikv, hardware),
         workload=_resolved_workload(workload),
     )
 
@@ -130,6 +125,7 @@ def _cluster(section: ClusterSection, tikv: TikvSection) -> Cluster:
         zones=section.zones,
         tidb_nodes=section.tidb_nodes,
         regions=section.regions,
+        store_versions=section.versions(str(DEFAULTS[tikv.behaviour]["version"])),
         tidb=Tidb(
             async_commit=tidb.tidb_enable_async_commit,
             one_pc=tidb.tidb_enable_1pc,
@@ -187,45 +183,6 @@ def _disk(section: DiskSection) -> DiskSpec:
         io_bytes=section.largest_io,
         throttled=section.throttled,
         burst_ns=section.burst,
-    )
-
-
-def _tikv(section: TikvSection, hardware: HardwareSection) -> Tikv:
-    defaults = DEFAULTS[section.behaviour]
-
-    def given_or_default(value: int | None, key: str) -> int:
-        return int(defaults[key]) if value is None else value
-
-    limit = section.in_memory_instance_size_limit
-    if limit is None:
-        limit = instance_limit_bytes(section.behaviour, hardware.store_memory)
-    return Tikv(
-        behaviour=section.behaviour,
-        pipelined=section.pipelined,
-        in_memory=section.in_memory and section.pipelined,
-        in_memory_peer_size_limit_bytes=section.in_memory_peer_size_limit,
-        in_memory_instance_size_limit_bytes=limit,
-        in_memory_fallback=section.in_memory_fallback,
-        wait_for_lock_timeout_ns=section.wait_for_lock_timeout,
-        wake_up_delay_ns=section.wake_up_delay_duration,
-        store_pool_size=section.store_pool_size,
-        apply_pool_size=section.apply_pool_size,
-        store_io_pool_size=given_or_default(section.store_io_pool_size, "store_io_pool_size"),
-        store_max_batch_size=section.store_max_batch_size,
-        apply_max_batch_size=section.apply_max_batch_size,
-        cmd_batch=section.cmd_batch,
-        cmd_batch_concurrent_ready_max_count=section.cmd_batch_concurrent_ready_max_count,
-        raft_base_tick_interval_ns=section.raft_base_tick_interval,
-        raft_heartbeat_ticks=section.raft_heartbeat_ticks,
-        raft_max_inflight_msgs=section.raft_max_inflight_msgs,
-        raft_write_wait_duration_ns=given_or_default(
-            section.raft_write_wait_duration, "raft_write_wait_duration"
-        ),
-        scheduler_concurrency=section.scheduler_concurrency,
-        scheduler_worker_pool_size=section.scheduler_worker_pool_size
-        or scheduler_workers(hardware.store_cores),
-        raft_engine_enable=bool(given_or_default(section.raft_engine_enable, "raft_engine_enable")),
-        region_split_size_bytes=given_or_default(section.region_split_size, "region_split_size"),
     )
 
 

@@ -15,10 +15,8 @@ from typing import Literal
 from sim.distributions import Distribution
 from sim.hardware.disk import DiskSpec
 from sim.hardware.network import NetworkSpec
+from sim.scenario.resolved_tikv import Tikv
 
-Behaviour = Literal["rfc77", "v6.0", "v8.5"]
-Fallback = Literal["sync", "pipelined"]
-LockMode = Literal["sync", "pipelined", "in_memory"]
 Verb = Literal["read", "lock", "update", "insert"]
 
 
@@ -60,6 +58,8 @@ class Cluster:
     tidb_nodes: int
     regions: int | None
     """None: as many as the data needs at ``region_split_size_bytes``."""
+    store_versions: tuple[str, ...]
+    """TiKV's version on each store at the start, such as ``6.0.0``."""
     tidb: Tidb
 
 
@@ -113,48 +113,6 @@ class Hardware:
     store_memory_bytes: int
     cpu: CpuCosts
     lsm: LsmSpec
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tikv:
-    """TiKV's configuration."""
-
-    behaviour: Behaviour
-    pipelined: bool
-    in_memory: bool
-    """False as well where TiKV would ignore it, because ``pipelined`` is."""
-    in_memory_peer_size_limit_bytes: int
-    in_memory_instance_size_limit_bytes: int
-    in_memory_fallback: Fallback
-    """The model's own: code falls back synchronously, the documentation says pipelined."""
-    wait_for_lock_timeout_ns: int
-    wake_up_delay_ns: int
-    store_pool_size: int
-    apply_pool_size: int
-    store_io_pool_size: int
-    """0: store pollers write and sync the raft log themselves."""
-    store_max_batch_size: int
-    apply_max_batch_size: int
-    cmd_batch: bool
-    cmd_batch_concurrent_ready_max_count: int
-    raft_base_tick_interval_ns: int
-    raft_heartbeat_ticks: int
-    raft_max_inflight_msgs: int
-    raft_write_wait_duration_ns: int
-    scheduler_concurrency: int
-    scheduler_worker_pool_size: int
-    raft_engine_enable: bool
-    region_split_size_bytes: int
-
-    @property
-    def lock_mode(self) -> LockMode:
-        """Returns how a pessimistic lock request is answered unless it has to fall back.
-
-        Source: tikv/tikv src/storage/txn/scheduler.rs (pessimistic_lock_mode).
-        """
-        if not self.pipelined:
-            return "sync"
-        return "in_memory" if self.in_memory else "pipelined"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

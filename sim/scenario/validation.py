@@ -118,7 +118,7 @@ def _problem(details: ErrorDetails, tree: Node, path: Path) -> Problem:
 
 def _steps(at: str) -> Path:
     """Returns the path in an error's ``at``; keys of TiKV are one step."""
-    if at.startswith("pessimistic-txn."):
+    if at.startswith(("pessimistic-txn.", "raftstore.")):
         return (at,)
     parts = re.findall(r"[^.\[\]]+", at)
     return tuple(int(part) if part.isdigit() else part for part in parts)

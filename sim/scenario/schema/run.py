@@ -6,7 +6,7 @@ from typing import Annotated, Self
 
 from pydantic import model_validator
 
-from sim.scenario.fields import Count, Quantity, Section, Switch, Timeout, key, wrong
+from sim.scenario.fields import Count, Quantity, Section, Switch, Timeout, Versions, key, wrong
 from sim.scenario.quantities import DURATION
 
 _MOST_WINDOWS = 1_000_000
@@ -115,6 +115,12 @@ class ClusterSection(Section):
         description="Number of regions; auto: from the size of the data and "
         "coprocessor.region-split-size. Source: tikv/tikv raftstore split_check/size.rs.",
     )
+    store_versions: Versions | None = key(
+        default=None,
+        description="TiKV's version on every store at the start, one for all or a list; the "
+        "feature gate of in-memory locks opens at 6.0.0. Source: tikv/tikv#12078; by default the "
+        "version of tikv.behaviour, 6.0.0 for rfc77.",
+    )
     tidb: TidbSection = key(
         default_factory=TidbSection,
         description="Variables and settings of TiDB, under TiDB's own names. Source: key by key.",
@@ -128,4 +134,13 @@ class ClusterSection(Section):
         if self.zones > self.stores:
             raise wrong(f"{self.zones} zones, but only {self.stores} stores; "
                         "every zone needs a store", at="zones")  # fmt: skip
+        given = self.store_versions
+        if isinstance(given, list) and len(given) != self.stores:
+            raise wrong(f"{len(given)} versions for {self.stores} stores; "
+                        "write one for all, or one for each", at="store_versions")  # fmt: skip
         return self
+
+    def versions(self, default: str) -> tuple[str, ...]:
+        """Returns the version of each store."""
+        given = self.store_versions or default
+        return tuple(given) if isinstance(given, list) else (given,) * self.stores

@@ -14,13 +14,15 @@ from typing import Annotated, Any, Final, Self
 
 from pydantic import model_validator
 
-from sim.scenario.fields import Count, Limit, Quantity, Section, Switch, key, wrong
+from sim.scenario.fields import Count, Limit, Quantity, Switch, key, wrong
 from sim.scenario.quantities import DURATION, SIZE
-from sim.scenario.resolved import Behaviour, Fallback
+from sim.scenario.resolved_tikv import Behaviour, Fallback
+from sim.scenario.schema.region_life import RegionLifeKeys
 from sim.units import GIB, MIB, NS_PER_US
 
 DEFAULTS: Final[dict[Behaviour, dict[str, Any]]] = {
     "rfc77": {
+        "version": "6.0.0",
         "store_io_pool_size": 0,
         "raft_engine_enable": False,
         "raft_write_wait_duration": 0,
@@ -28,6 +30,7 @@ DEFAULTS: Final[dict[Behaviour, dict[str, Any]]] = {
         "fair_locking": False,
     },
     "v6.0": {
+        "version": "6.0.0",
         "store_io_pool_size": 0,
         "raft_engine_enable": False,
         "raft_write_wait_duration": 0,
@@ -35,6 +38,7 @@ DEFAULTS: Final[dict[Behaviour, dict[str, Any]]] = {
         "fair_locking": False,
     },
     "v8.5": {
+        "version": "8.5.0",
         "store_io_pool_size": 1,
         "raft_engine_enable": True,
         "raft_write_wait_duration": 20 * NS_PER_US,
@@ -61,7 +65,7 @@ def scheduler_workers(store_cores: int) -> int:
     return 8 if store_cores >= 16 else max(1, min(4, store_cores))
 
 
-class TikvSection(Section):
+class TikvSection(RegionLifeKeys):
     """TiKV's configuration, under TiKV's names."""
 
     behaviour: Behaviour = key(
@@ -200,4 +204,21 @@ class TikvSection(Section):
         if instance is not None and instance < self.in_memory_peer_size_limit:
             raise wrong("is smaller than the limit of one region; a store has many regions",
                         at="pessimistic-txn.in-memory-instance-size-limit")  # fmt: skip
+        self._check_ticks()
         return self
+
+    def _check_ticks(self) -> None:
+        """Refuses what TiKV's own validation refuses.
+
+        Source: tikv/tikv raftstore store/config.rs (validate).
+        """
+        election, lease = self.raft_election_timeout_ticks, self.raft_store_max_leader_lease
+        election_ns = self.raft_base_tick_interval * election
+        if lease > election_ns:
+            raise wrong(f"a lease of {DURATION.text_of(lease)} outlasts the election timeout, "
+                        f"{DURATION.text_of(election_ns)}; shorten the lease",
+                        at="raftstore.raft-store-max-leader-lease")  # fmt: skip
+        if election <= self.raft_heartbeat_ticks:
+            raise wrong(f"{self.raft_heartbeat_ticks} ticks between heartbeats, but an election "
+                        f"after {election}; write less",
+                        at="raftstore.raft-heartbeat-ticks")  # fmt: skip

@@ -1,0 +1,70 @@
+"""TiKV's configuration as a simulation is built from it, in integer nanoseconds and bytes.
+
+Names are TiKV's own, with dots and hyphens as underscores.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Behaviour = Literal["rfc77", "v6.0", "v8.5"]
+Fallback = Literal["sync", "pipelined"]
+LockMode = Literal["sync", "pipelined", "in_memory"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tikv:
+    """TiKV's configuration."""
+
+    behaviour: Behaviour
+    pipelined: bool
+    in_memory: bool
+    """False as well where TiKV would ignore it, because ``pipelined`` is."""
+    in_memory_peer_size_limit_bytes: int
+    in_memory_instance_size_limit_bytes: int
+    in_memory_fallback: Fallback
+    """The model's own: code falls back synchronously, the documentation says pipelined."""
+    wait_for_lock_timeout_ns: int
+    wake_up_delay_ns: int
+    store_pool_size: int
+    apply_pool_size: int
+    store_io_pool_size: int
+    """0: store pollers write and sync the raft log themselves."""
+    store_max_batch_size: int
+    apply_max_batch_size: int
+    cmd_batch: bool
+    cmd_batch_concurrent_ready_max_count: int
+    raft_base_tick_interval_ns: int
+    raft_heartbeat_ticks: int
+    raft_max_inflight_msgs: int
+    raft_write_wait_duration_ns: int
+    scheduler_concurrency: int
+    scheduler_worker_pool_size: int
+    raft_engine_enable: bool
+    region_split_size_bytes: int
+    reactive_memory_lock_tick_interval_ns: int
+    reactive_memory_lock_timeout_tick: int
+    raft_election_timeout_ticks: int
+    raft_store_max_leader_lease_ns: int
+    raft_entry_max_size_bytes: int
+    leader_transfer_max_log_lag: int
+    merge_max_log_gap: int
+    merge_check_tick_interval_ns: int
+    hibernate_regions: bool
+    max_entry_cache_warmup_duration_ns: int
+    scheduler_pending_write_threshold_bytes: int
+    force_in_memory: bool
+    """The model's own: in-memory locks although an older store is in the cluster."""
+    ablations: tuple[str, ...]
+    """The model's own: names of protections that are left out, sorted."""
+
+    @property
+    def lock_mode(self) -> LockMode:
+        """Returns how a pessimistic lock request is answered unless it has to fall back.
+
+        Source: tikv/tikv src/storage/txn/scheduler.rs (pessimistic_lock_mode).
+        """
+        if not self.pipelined:
+            return "sync"
+        return "in_memory" if self.in_memory else "pipelined"
