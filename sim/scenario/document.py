@@ -18,6 +18,7 @@ from sim.distributions import (
     Spiky,
 )
 from sim.hardware.disk import DiskSpec
+from sim.scenario.document_operations import operations_document
 from sim.scenario.document_tikv import tikv_document
 from sim.scenario.profiles import SHARED
 from sim.scenario.quantities import BANDWIDTH, DURATION, RATE, SIZE
@@ -36,7 +37,7 @@ Document = dict[str, Any]
 
 def document_of(scenario: Scenario) -> Document:
     """Returns the sections of a file that describes this scenario alone."""
-    return {
+    document = {
         "about": scenario.about,
         "run": _run(scenario.run),
         "cluster": _cluster(scenario.cluster),
@@ -44,6 +45,9 @@ def document_of(scenario: Scenario) -> Document:
         "tikv": tikv_document(scenario.tikv),
         "workload": _workload(scenario.workload),
     }
+    if scenario.operations:
+        document["operations"] = operations_document(scenario.operations)
+    return document
 
 
 def differences(base: Mapping[str, Any], other: Mapping[str, Any], prefix: str = "") -> Document:

@@ -2,6 +2,9 @@
 
 TiKV's own keys have dots in them. Below ``tikv`` and ``cluster.tidb`` a key is therefore always the
 whole rest of the path; everywhere else a dot steps down one mapping.
+
+``operations`` may be a list; it becomes a mapping by ``name``, or else by place (from 0), so that
+``operations.NAME.every`` is a key like any other.
 """
 
 from __future__ import annotations
@@ -39,6 +42,7 @@ def normalised(tree: Node) -> Node:
         ScenarioError: if one is given in two spellings.
     """
     problems: list[Problem] = []
+    tree = _by_name(tree, problems)
     for path in _FLAT:
         node = tree.find(path)
         if node is not None and isinstance(node.value, dict):
@@ -48,6 +52,22 @@ def normalised(tree: Node) -> Node:
     if problems:
         raise ScenarioError(problems)
     return tree
+
+
+def _by_name(tree: Node, problems: list[Problem]) -> Node:
+    """Returns a tree whose operations are a mapping."""
+    node = tree.entries.get("operations")
+    if node is None or not isinstance(node.value, list):
+        return tree
+    named: dict[str, Node] = {}
+    for place, entry in enumerate(node.value):
+        said = entry.entries.get("name")
+        name = said.value if said is not None and isinstance(said.value, str) else str(place)
+        if name in named:
+            message = f"is called {name} as another one; call it otherwise"
+            problems.append(Problem(entry.mark, f"operations[{place}]", message))
+        named[name] = entry
+    return tree.replaced(("operations",), node.with_value(named))
 
 
 def _flatten(

@@ -69,7 +69,7 @@ def key(
     )
 
 
-class _Field:
+class ParsedField:
     """An annotation with a parser of its own."""
 
     def parse(self, value: object) -> Any:
@@ -94,7 +94,7 @@ class _Field:
 
 
 @dataclass(frozen=True)
-class Quantity(_Field):
+class Quantity(ParsedField):
     """A quantity between two others, both allowed."""
 
     kind: Kind
@@ -129,7 +129,7 @@ class Quantity(_Field):
 
 
 @dataclass(frozen=True)
-class Count(_Field):
+class Count(ParsedField):
     """A whole number between two others, both allowed."""
 
     at_least: int
@@ -158,7 +158,7 @@ class Count(_Field):
 
 
 @dataclass(frozen=True)
-class Number(_Field):
+class Number(ParsedField):
     """A number without a unit between two others, both allowed."""
 
     at_least: float
@@ -180,7 +180,7 @@ class Number(_Field):
 
 
 @dataclass(frozen=True)
-class _Switch(_Field):
+class _Switch(ParsedField):
     """True or false, or TiDB's ON and OFF."""
 
     def parse(self, value: object) -> bool:
@@ -197,7 +197,7 @@ class _Switch(_Field):
 
 
 @dataclass(frozen=True)
-class _Words(_Field):
+class _Words(ParsedField):
     """Text for people, or a name."""
 
     longest: int
@@ -220,7 +220,7 @@ class _Words(_Field):
 
 
 @dataclass(frozen=True)
-class _Version(_Field):
+class _Version(ParsedField):
     """A version of TiKV, ``6.0.0``."""
 
     def parse(self, value: object) -> str:

@@ -14,6 +14,7 @@ from pydantic.json_schema import models_json_schema
 from sim.scenario.fields import Section, Text
 from sim.scenario.profiles import SHARED, profiles
 from sim.scenario.schema.hardware import HardwareSection
+from sim.scenario.schema.operation_kinds import OperationEntry
 from sim.scenario.schema.run import ClusterSection, RunSection
 from sim.scenario.schema.study import ExpectSection, SweepSection
 from sim.scenario.schema.tikv import TikvSection
@@ -35,6 +36,9 @@ class ScenarioFile(Section):
     hardware: HardwareSection | None = Field(None, description="What the nodes are made of.")
     tikv: TikvSection | None = Field(None, description="TiKV's configuration.")
     workload: WorkloadSection | None = Field(None, description="What clients ask for.")
+    operations: list[OperationEntry] | dict[str, OperationEntry | None] | None = Field(
+        None, description="What happens to the cluster, as a list or by name."
+    )
     compare: dict[str, dict[str, Any] | None] | None = Field(
         None, description="Variants: dotted keys and their values; the first is the baseline."
     )

@@ -16,7 +16,7 @@ from sim.scenario.reader import read_value
 from sim.scenario.schema.hardware import NAMED
 from sim.scenario.tree import Node, merged, node_of
 
-_VARIABLE = ("cluster", "hardware", "tikv", "workload")
+_VARIABLE = ("cluster", "hardware", "tikv", "workload", "operations")
 """Sections that variants and swept points may change; they share everything else."""
 
 

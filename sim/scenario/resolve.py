@@ -11,6 +11,7 @@ from sim.hardware.disk import DiskSpec
 from sim.hardware.network import NetworkSpec
 from sim.scenario.problems import Problem, shown, suggestion
 from sim.scenario.profiles import expanded
+from sim.scenario.resolve_operations import resolved_operations, tables_of
 from sim.scenario.resolve_tikv import resolved_tikv
 from sim.scenario.resolved import (
     Cluster,
@@ -23,6 +24,7 @@ from sim.scenario.resolved import (
     Tidb,
     Workload,
 )
+from sim.scenario.resolved_operations import Operation
 from sim.scenario.schema.hardware import DiskSection, HardwareSection
 from sim.scenario.schema.run import ClusterSection, RunSection
 from sim.scenario.schema.tikv import DEFAULTS, TikvSection
@@ -37,8 +39,8 @@ from sim.scenario.tree import Node
 from sim.scenario.validation import NOT_YET, unknown_key, validated
 
 TOP_KEYS = (
-    "about", "extends", "run", "cluster", "hardware", "tikv", "workload", "compare", "sweep",
-    "expect",
+    "about", "extends", "run", "cluster", "hardware", "tikv", "workload", "operations", "compare",
+    "sweep", "expect",
 )  # fmt: skip
 AnyWorkload = TpccSection | SysbenchSection | CustomSection
 
@@ -56,6 +58,10 @@ def resolved(tree: Node, about: str, problems: list[Problem]) -> Scenario | None
     hardware = validated(full, ("hardware",), HardwareSection, problems)
     tikv = validated(full, ("tikv",), TikvSection, problems)
     workload = _workload(full, problems)
+    operations: tuple[Operation, ...] = ()
+    if cluster is not None and workload is not None:
+        tables = tables_of(workload)
+        operations = resolved_operations(full, cluster.stores, tables, problems)
     if cluster is not None and hardware is not None:
         _check_zones(full, cluster, hardware, problems)
     if not (run and cluster and hardware and tikv and workload):
@@ -65,8 +71,9 @@ def resolved(tree: Node, about: str, problems: list[Problem]) -> Scenario | None
         run=_run(run),
         cluster=_cluster(cluster, tikv),
         hardware=_hardware(hardware),
-        tikv=resolved_tikv(tikv, hardware),
+        tikv=resolved_tikv(tikv, hardware, operations),
         workload=_resolved_workload(workload),
+        operations=operations,
     )
 
 

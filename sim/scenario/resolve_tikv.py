@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from sim.scenario.resolved_operations import Operation, SetConfig
 from sim.scenario.resolved_tikv import Tikv
 from sim.scenario.schema.hardware import HardwareSection
 from sim.scenario.schema.tikv import (
@@ -14,8 +16,15 @@ from sim.scenario.schema.tikv import (
 )
 
 
-def resolved_tikv(section: TikvSection, hardware: HardwareSection) -> Tikv:
-    """Returns the section with every default filled in, also those that hardware decides."""
+def resolved_tikv(
+    section: TikvSection, hardware: HardwareSection, operations: Sequence[Operation] = ()
+) -> Tikv:
+    """Returns the section with every default filled in, also those that hardware decides.
+
+    In-memory locks that ``pipelined`` hides are as good as off, unless an operation changes it.
+    """
+    changed = [each.key for each in operations if isinstance(each, SetConfig)]
+    hidden = not section.pipelined and "pessimistic-txn.pipelined" not in changed
     defaults = DEFAULTS[section.behaviour]
 
     def given_or_default(value: int | None, key: str) -> int:
@@ -27,7 +36,7 @@ def resolved_tikv(section: TikvSection, hardware: HardwareSection) -> Tikv:
     return Tikv(
         behaviour=section.behaviour,
         pipelined=section.pipelined,
-        in_memory=section.in_memory and section.pipelined,
+        in_memory=section.in_memory and not hidden,
         in_memory_peer_size_limit_bytes=section.in_memory_peer_size_limit,
         in_memory_instance_size_limit_bytes=limit,
         in_memory_fallback=section.in_memory_fallback,

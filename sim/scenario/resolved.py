@@ -15,6 +15,7 @@ from typing import Literal
 from sim.distributions import Distribution
 from sim.hardware.disk import DiskSpec
 from sim.hardware.network import NetworkSpec
+from sim.scenario.resolved_operations import Operation
 from sim.scenario.resolved_tikv import Tikv
 
 Verb = Literal["read", "lock", "update", "insert"]
@@ -184,6 +185,7 @@ class Scenario:
     hardware: Hardware
     tikv: Tikv
     workload: Workload
+    operations: tuple[Operation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

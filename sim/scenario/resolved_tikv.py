@@ -20,7 +20,7 @@ class Tikv:
     behaviour: Behaviour
     pipelined: bool
     in_memory: bool
-    """False as well where TiKV would ignore it, because ``pipelined`` is."""
+    """False as well where TiKV would ignore it all the time, because ``pipelined`` is."""
     in_memory_peer_size_limit_bytes: int
     in_memory_instance_size_limit_bytes: int
     in_memory_fallback: Fallback

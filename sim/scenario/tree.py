@@ -19,7 +19,7 @@ Scalar = str | int | float | bool | None
 
 SELECTORS = ("profile", "kind")
 REPLACED_WHOLE = frozenset(
-    {"compare", "sweep", "expect", "transactions"}
+    {"compare", "sweep", "expect", "transactions", "operations"}
     | {"append", "same_zone", "cross_zone", "think_time"}
 )
 """Keys whose value replaces that of the file or profile below, instead of adding to it: lists of

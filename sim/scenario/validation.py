@@ -22,7 +22,7 @@ from sim.scenario.tree import Node, Path, dotted
 _S = TypeVar("_S", bound=Section)
 
 LATER: frozenset[Path] = frozenset({
-    ("operations",), ("capacity",), ("run", "precision"), ("cluster", "pd"), ("tikv", "file"),
+    ("capacity",), ("run", "precision"), ("cluster", "pd"), ("tikv", "file"),
     ("sweep", "latin_hypercube"), ("sweep", "lhs"), ("sweep", "random"),
 })  # fmt: skip
 """Keys of versions to come."""

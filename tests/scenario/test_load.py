@@ -73,7 +73,7 @@ def test_seed_and_replications_have_options_of_their_own(tmp_path: Path) -> None
         ("workload.threads=[1", "workload.threads: not YAML"),
         ("workload.think_time=5", "5 has no unit"),
         ("workload.think_time=!!python/name:os.system", "tag"),
-        ("operations=[]", "operations: not available in this version"),
+        ("capacity={}", "capacity: not available in this version"),
     ],
 )
 def test_a_wrong_override_is_told_with_its_text(
@@ -245,7 +245,7 @@ def test_all_problems_are_told_at_once_in_the_order_of_the_file(tmp_path: Path) 
         "workload: {kind: tpcc, warehouses: -1}\n"
         "compare: {a: {workload.thread: 5}}\n"
         "expect: [{metric: latency, variant: b, below: 1}]\n"
-        "operations: []\n",
+        "operations: 5\n",
     )
     lines = [int(line.split(":")[1]) for line in told.splitlines()]
     assert lines == sorted(lines)

@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 from sim.scenario import json_schema
 from sim.scenario.fields import Section
 from sim.scenario.schema.hardware import HardwareSection
+from sim.scenario.schema.operation_kinds import KINDS
 from sim.scenario.schema.run import ClusterSection, RunSection
 from sim.scenario.schema.study import METRICS, ExpectSection, SweepSection
 from sim.scenario.schema.tikv import TikvSection
@@ -19,7 +20,7 @@ from sim.scenario.schema.workload import CustomSection, SysbenchSection, TpccSec
 
 TOP = (
     RunSection, ClusterSection, HardwareSection, TikvSection, TpccSection, SysbenchSection,
-    CustomSection, ExpectSection, SweepSection,
+    CustomSection, ExpectSection, SweepSection, *KINDS.values(),
 )  # fmt: skip
 
 

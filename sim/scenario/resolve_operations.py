@@ -1,0 +1,108 @@
+"""Section ``operations`` resolved: each entry by its kind, and against the cluster it is for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from typing import Final
+
+from sim.scenario.problems import Problem, shown, suggestion
+from sim.scenario.resolved_operations import Operation, Partition, RegionTarget, StoreTarget
+from sim.scenario.schema.operation_kinds import KINDS
+from sim.scenario.schema.operations import said_as
+from sim.scenario.schema.workload import CustomSection, SysbenchSection, TpccSection
+from sim.scenario.tree import Node, dotted
+from sim.scenario.validation import validated
+
+_TPCC_TABLES: Final = (
+    "warehouse", "district", "customer", "history", "new_order", "orders", "order_line", "stock",
+    "item",
+)  # fmt: skip
+
+
+def resolved_operations(
+    tree: Node,
+    stores: int,
+    tables: Sequence[str],
+    problems: list[Problem],
+) -> tuple[Operation, ...]:
+    """Returns the operations of a scenario, in the order of the file.
+
+    Args:
+        tree: of the whole scenario.
+        stores: how many there are.
+        tables: names of the workload's.
+        problems: what is wrong is added here.
+    """
+    node = tree.entries.get("operations")
+    if node is None or node.value is None:
+        return ()
+    if not isinstance(node.value, dict):
+        message = f"must be a list, is {shown(node.value)}; write [{{at: 10s, do: ...}}]"
+        problems.append(Problem(node.mark, "operations", message))
+        return ()
+    operations = []
+    for name, entry in node.value.items():
+        operation = None if entry.value is None else _one(tree, name, entry, problems)
+        if operation is not None:
+            problems += _out_of_place(operation, name, entry, stores, tables)
+            operations.append(operation)
+    return tuple(operations)
+
+
+def tables_of(workload: TpccSection | SysbenchSection | CustomSection) -> list[str]:
+    """Returns the names of a workload's tables."""
+    match workload:
+        case TpccSection():
+            return list(_TPCC_TABLES)
+        case SysbenchSection():
+            return [f"sbtest{number}" for number in range(1, workload.tables + 1)]
+        case CustomSection():
+            return list(workload.tables)
+
+
+def _one(tree: Node, name: str, entry: Node, problems: list[Problem]) -> Operation | None:
+    path = ("operations", name)
+    if not isinstance(entry.value, dict):
+        message = f"must be a mapping, is {shown(entry.value)}; write {{at: 10s, do: ...}}"
+        problems.append(Problem(entry.mark, dotted(path), message))
+        return None
+    do = entry.entries.get("do")
+    word = do.value if do is not None else None
+    if not isinstance(word, str) or word not in KINDS:
+        what = "missing" if word is None else f"nothing is called {shown(word)}"
+        message = f"{what}; {suggestion(str(word or ''), list(KINDS))}"
+        problems.append(Problem((do or entry).mark, dotted((*path, "do")), message))
+        return None
+    section = validated(tree, path, KINDS[word], problems)
+    return None if section is None else section.spec(name)
+
+
+def _out_of_place(
+    operation: Operation, name: str, entry: Node, stores: int, tables: Sequence[str]
+) -> Iterator[Problem]:
+    """Yields what the cluster and the workload do not have."""
+    for field in fields(operation):
+        message = _missing(getattr(operation, field.name), stores, tables)
+        if message:
+            word = said_as(field.name)
+            node = entry.entries.get(word, entry)
+            yield Problem(node.mark, dotted(("operations", name, word)), message)
+    if isinstance(operation, Partition):
+        for node_name in [node for group in operation.groups or () for node in group]:
+            kind, _, number = node_name.partition("-")
+            if kind == "store" and not 1 <= int(number) <= stores:
+                message = f"there is no {node_name}; write 1 to {stores}"
+                yield Problem(entry.mark, dotted(("operations", name, "groups")), message)
+
+
+def _missing(target: object, stores: int, tables: Sequence[str]) -> str:
+    match target:
+        case StoreTarget(by="id", store=store) if store > stores:
+            return f"there is no store {store}; write 1 to {stores}"
+        case StoreTarget(region=RegionTarget() as region):
+            return _missing(region, stores, tables)
+        case RegionTarget(by="table", table=table) if table not in tables:
+            return f"there is no table {shown(table)}; {suggestion(table, tables)}"
+        case _:
+            return ""

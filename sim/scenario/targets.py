@@ -1,0 +1,136 @@
+"""How a region or a store is named in an operation, both ways: from text and back.
+
+A region: its id, ``hottest``, ``random``, ``{table: acct}``, ``{table: acct, row: 70}`` or
+``{key: 7480...}``, the key in hex as tikv-ctl prints it. A store: its id, ``random``, ``each``
+where all stores get their turn, or ``{leader_of: hottest}``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from sim.scenario.fields import ParsedField, wrong
+from sim.scenario.problems import shown, suggestion
+from sim.scenario.resolved_operations import RegionTarget, StoreTarget
+
+_REGION_FORMS = "write an id, hottest, random, {table: name, row: 1} or {key: hex}"
+_MOST = 2**53 - 1
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _MOST
+
+
+@dataclass(frozen=True)
+class Region(ParsedField):
+    """A region target."""
+
+    def parse(self, value: object) -> RegionTarget:
+        """Returns the target."""
+        if isinstance(value, dict):
+            return self._by_keys(value)
+        if isinstance(value, int) and _is_id(value):
+            return RegionTarget(by="id", region_id=value)
+        if value == "hottest":
+            return RegionTarget(by="hottest")
+        if value == "random":
+            return RegionTarget(by="random")
+        raise wrong(f"{shown(value)} names no region; {_mend(value, ['hottest', 'random'])}")
+
+    def _by_keys(self, value: dict[str, Any]) -> RegionTarget:
+        for name in value:
+            if name not in ("key", "table", "row"):
+                mend = suggestion(name, ["table", "row", "key"])
+                raise wrong(f"unknown key {shown(name)}; {mend}")
+        if set(value) == {"key"}:
+            return RegionTarget(by="key", key=_hex(value["key"]))
+        if "key" in value or not isinstance(value.get("table"), str):
+            raise wrong(f"a region has a table or a key; {_REGION_FORMS}")
+        row = value.get("row")
+        if row is not None and not _is_id(row):
+            raise wrong(f"row must be a whole number, is {shown(row)}; write 1 or more")
+        return RegionTarget(by="table", table=value["table"], row=row)
+
+    def described(self) -> dict[str, Any]:
+        """Returns all forms."""
+        properties = {
+            "table": {"type": "string"},
+            "row": {"type": "integer", "minimum": 1},
+            "key": {"type": "string", "pattern": "^([0-9a-fA-F]{2})+$"},
+        }
+        return {"anyOf": [
+            {"type": "integer", "minimum": 1},
+            {"enum": ["hottest", "random"]},
+            {"type": "object", "properties": properties, "additionalProperties": False},
+        ]}  # fmt: skip
+
+
+def _mend(value: object, words: list[str]) -> str:
+    mend = suggestion(value, words) if isinstance(value, str) else ""
+    return mend if mend.startswith("did you mean") else _REGION_FORMS
+
+
+def _hex(value: object) -> str:
+    text = str(value)
+    try:
+        key = bytes.fromhex(text)
+    except ValueError:
+        key = b""
+    if not key or not isinstance(value, str):
+        raise wrong(f"{shown(value)} is no key; write it in hex and in quotes, such as '74800000'")
+    return key.hex()
+
+
+@dataclass(frozen=True)
+class Store(ParsedField):
+    """A store target."""
+
+    each: bool = False
+    """Whether all stores may get their turn."""
+
+    def parse(self, value: object) -> StoreTarget:
+        """Returns the target."""
+        if isinstance(value, int) and _is_id(value):
+            return StoreTarget(by="id", store=value)
+        if value == "random":
+            return StoreTarget(by="random")
+        if value == "each" and self.each:
+            return StoreTarget(by="each")
+        if isinstance(value, dict) and set(value) == {"leader_of"}:
+            return StoreTarget(by="leader_of", region=Region().parse(value["leader_of"]))
+        words = ", each" if self.each else ""
+        raise wrong(f"{shown(value)} names no store; write an id, random{words} or "
+                    "{leader_of: hottest}")  # fmt: skip
+
+    def described(self) -> dict[str, Any]:
+        """Returns all forms."""
+        leader_of = {
+            "type": "object",
+            "properties": {"leader_of": Region().described()},
+            "additionalProperties": False,
+        }
+        words = ["random", "each"] if self.each else ["random"]
+        return {"anyOf": [{"type": "integer", "minimum": 1}, {"enum": words}, leader_of]}
+
+
+RegionField = Annotated[RegionTarget, Region()]
+StoreField = Annotated[StoreTarget, Store()]
+StoresField = Annotated[StoreTarget, Store(each=True)]
+
+
+def target_document(target: RegionTarget | StoreTarget) -> Any:
+    """Returns what a file writes for a target."""
+    match target:
+        case RegionTarget(by="id", region_id=region_id):
+            return region_id
+        case RegionTarget(by="key", key=key):
+            return {"key": key}
+        case RegionTarget(by="table", table=table, row=row):
+            return {"table": table} if row is None else {"table": table, "row": row}
+        case StoreTarget(by="id", store=store):
+            return store
+        case StoreTarget(by="leader_of", region=region) if region is not None:
+            return {"leader_of": target_document(region)}
+        case _:
+            return target.by
