@@ -11,7 +11,7 @@ from sim.hardware.disk import DiskSpec
 from sim.hardware.network import NetworkSpec
 from sim.scenario.problems import Problem, shown, suggestion
 from sim.scenario.profiles import expanded
-from sim.scenario.resolve_operations import resolved_operations, tables_of
+from sim.scenario.resolve_operations import resolved_operations
 from sim.scenario.resolve_tikv import resolved_tikv
 from sim.scenario.resolved import (
     Cluster,
@@ -24,13 +24,13 @@ from sim.scenario.resolved import (
     Tidb,
     Workload,
 )
-from sim.scenario.resolved_operations import Operation
 from sim.scenario.schema.hardware import DiskSection, HardwareSection
 from sim.scenario.schema.run import ClusterSection, RunSection
 from sim.scenario.schema.tikv import DEFAULTS, TikvSection
 from sim.scenario.schema.workload import (
     LATER_KINDS,
     SECTIONS,
+    AnyWorkload,
     CustomSection,
     SysbenchSection,
     TpccSection,
@@ -42,7 +42,6 @@ TOP_KEYS = (
     "about", "extends", "run", "cluster", "hardware", "tikv", "workload", "operations", "compare",
     "sweep", "expect",
 )  # fmt: skip
-AnyWorkload = TpccSection | SysbenchSection | CustomSection
 
 
 def resolved(tree: Node, about: str, problems: list[Problem]) -> Scenario | None:
@@ -58,10 +57,7 @@ def resolved(tree: Node, about: str, problems: list[Problem]) -> Scenario | None
     hardware = validated(full, ("hardware",), HardwareSection, problems)
     tikv = validated(full, ("tikv",), TikvSection, problems)
     workload = _workload(full, problems)
-    operations: tuple[Operation, ...] = ()
-    if cluster is not None and workload is not None:
-        tables = tables_of(workload)
-        operations = resolved_operations(full, cluster.stores, tables, problems)
+    operations = resolved_operations(full, cluster, workload, problems)
     if cluster is not None and hardware is not None:
         _check_zones(full, cluster, hardware, problems)
     if not (run and cluster and hardware and tikv and workload):

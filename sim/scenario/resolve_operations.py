@@ -10,7 +10,8 @@ from sim.scenario.problems import Problem, shown, suggestion
 from sim.scenario.resolved_operations import Operation, Partition, RegionTarget, StoreTarget
 from sim.scenario.schema.operation_kinds import KINDS
 from sim.scenario.schema.operations import said_as
-from sim.scenario.schema.workload import CustomSection, SysbenchSection, TpccSection
+from sim.scenario.schema.run import ClusterSection
+from sim.scenario.schema.workload import AnyWorkload, CustomSection, SysbenchSection, TpccSection
 from sim.scenario.tree import Node, dotted
 from sim.scenario.validation import validated
 
@@ -19,19 +20,21 @@ _TPCC_TABLES: Final = (
     "item",
 )  # fmt: skip
 
+_MANY: Final = 1_000_000
+
 
 def resolved_operations(
     tree: Node,
-    stores: int,
-    tables: Sequence[str],
+    cluster: ClusterSection | None,
+    workload: AnyWorkload | None,
     problems: list[Problem],
 ) -> tuple[Operation, ...]:
     """Returns the operations of a scenario, in the order of the file.
 
     Args:
         tree: of the whole scenario.
-        stores: how many there are.
-        tables: names of the workload's.
+        cluster: None if something is wrong with it; then nothing is compared with it.
+        workload: whose tables may be named; None as for ``cluster``.
         problems: what is wrong is added here.
     """
     node = tree.entries.get("operations")
@@ -41,6 +44,8 @@ def resolved_operations(
         message = f"must be a list, is {shown(node.value)}; write [{{at: 10s, do: ...}}]"
         problems.append(Problem(node.mark, "operations", message))
         return ()
+    stores = _MANY if cluster is None else cluster.stores
+    tables = None if workload is None else _tables_of(workload)
     operations = []
     for name, entry in node.value.items():
         operation = None if entry.value is None else _one(tree, name, entry, problems)
@@ -50,7 +55,7 @@ def resolved_operations(
     return tuple(operations)
 
 
-def tables_of(workload: TpccSection | SysbenchSection | CustomSection) -> list[str]:
+def _tables_of(workload: AnyWorkload) -> list[str]:
     """Returns the names of a workload's tables."""
     match workload:
         case TpccSection():
@@ -79,7 +84,7 @@ def _one(tree: Node, name: str, entry: Node, problems: list[Problem]) -> Operati
 
 
 def _out_of_place(
-    operation: Operation, name: str, entry: Node, stores: int, tables: Sequence[str]
+    operation: Operation, name: str, entry: Node, stores: int, tables: Sequence[str] | None
 ) -> Iterator[Problem]:
     """Yields what the cluster and the workload do not have."""
     for field in fields(operation):
@@ -96,13 +101,13 @@ def _out_of_place(
                 yield Problem(entry.mark, dotted(("operations", name, "groups")), message)
 
 
-def _missing(target: object, stores: int, tables: Sequence[str]) -> str:
+def _missing(target: object, stores: int, tables: Sequence[str] | None) -> str:
     match target:
         case StoreTarget(by="id", store=store) if store > stores:
             return f"there is no store {store}; write 1 to {stores}"
         case StoreTarget(region=RegionTarget() as region):
             return _missing(region, stores, tables)
-        case RegionTarget(by="table", table=table) if table not in tables:
+        case RegionTarget(by="table", table=table) if tables is not None and table not in tables:
             return f"there is no table {shown(table)}; {suggestion(table, tables)}"
         case _:
             return ""

@@ -246,11 +246,10 @@ class CustomSection(ArrivalSection):
                         at=f"{at}.rows")  # fmt: skip
 
 
-WorkloadSection = Annotated[
-    TpccSection | SysbenchSection | CustomSection, Field(discriminator="kind")
-]
+AnyWorkload = TpccSection | SysbenchSection | CustomSection
+WorkloadSection = Annotated[AnyWorkload, Field(discriminator="kind")]
 
-SECTIONS: dict[str, type[TpccSection | SysbenchSection | CustomSection]] = {
+SECTIONS: dict[str, type[AnyWorkload]] = {
     "tpcc": TpccSection,
     "oltp_read_write": SysbenchSection,
     "oltp_write_only": SysbenchSection,
