@@ -10,6 +10,8 @@ Consensus Algorithm, section 5.3.
 
 from __future__ import annotations
 
+from typing import Final
+
 
 class Entry:
     """One log entry: some commands that are proposed, persisted and applied together.
@@ -20,6 +22,8 @@ class Entry:
 
     __slots__ = ("committed_ns", "index", "payload", "size_bytes", "term")
 
+    changes_voters: bool = False
+
     def __init__(self, term: int, index: int, payload: object, size_bytes: int) -> None:
         self.term = term
         self.index = index
@@ -28,8 +32,22 @@ class Entry:
         self.committed_ns = 0
 
 
+class ConfEntry(Entry):
+    """An entry whose applying may change the voters."""
+
+    __slots__ = ()
+
+    changes_voters = True
+
+
 NO_ENTRIES: list[Entry] = []
 """Stands for "nothing to do"; never filled."""
+
+NOOP: Final[list[object]] = []
+"""Payload of the empty entry that begins a leader's term: no commands. Never filled."""
+
+NOOP_BYTES: Final = 12
+"""The empty entry: type, term and index of a raft entry."""
 
 
 class RaftLog:
@@ -46,6 +64,7 @@ class RaftLog:
         "first_index",
         "first_term",
         "persisted",
+        "truncated",
         "writing",
     )
 
@@ -58,11 +77,18 @@ class RaftLog:
         self.persisted = first_index - 1
         self.committed = first_index - 1
         self.applying = first_index - 1
+        self.truncated = NO_ENTRIES
+        """What was cut off and not asked for yet."""
 
     @property
     def last_index(self) -> int:
         """Index of the newest entry, persisted or not."""
         return self.first_index + len(self.entries) - 1
+
+    @property
+    def last_term(self) -> int:
+        """Term of the newest entry."""
+        return self.entries[-1].term if self.entries else self.first_term
 
     def term_of(self, index: int) -> int:
         """Returns the term of the entry at ``index``, which must not be compacted."""
@@ -107,6 +133,20 @@ class RaftLog:
             last += 1
         return True
 
+    def may_agree_up_to(self, index: int, term: int) -> int:
+        """Returns the last index up to ``index`` that may agree with a log of ``term`` there.
+
+        Terms never fall along a log, so entries of later terms can be skipped at once (Raft 5.3).
+        """
+        index = min(index, self.last_index)
+        while index > self.committed and self.term_of(index) > term:
+            index -= 1
+        return index
+
+    def holds(self, index: int, term: int) -> bool:
+        """Returns whether the entry at ``index`` is here and of ``term``."""
+        return self.first_index - 1 <= index <= self.last_index and self.term_of(index) == term
+
     def commit_to(self, index: int) -> None:
         """Moves the commit mark forward, never back and never past the log's end."""
         if index > self.committed:
@@ -133,11 +173,45 @@ class RaftLog:
             del self.entries[:count]
             self.first_index = index + 1
 
+    def restore(self, index: int, term: int) -> None:
+        """Begins anew behind a snapshot; entries that were not applied count as cut off."""
+        assert index > self.committed, "a snapshot must not take the log back"
+        self._cut_off(self.since(max(self.first_index, self.applying + 1)))
+        self.entries = []
+        self.first_index = index + 1
+        self.first_term = term
+        self.writing = self.persisted = self.committed = self.applying = index
+
+    def after_crash(self, applied: int) -> RaftLog:
+        """Returns the log as it is found on disk, applied up to ``applied``.
+
+        The commit mark is written beside the entries without a sync; it survives a crash of the
+        process, as the page cache does. A tail that was being replaced counts as gone: whoever
+        replaced it was elected without it, so nobody will commit it.
+        """
+        log = RaftLog(first_index=self.first_index, first_term=self.first_term)
+        log.entries = self.entries[: self.persisted - self.first_index + 1]
+        log.writing = log.persisted = self.persisted
+        log.committed = min(self.committed, self.persisted)
+        log.applying = applied
+        return log
+
+    def take_truncated(self) -> list[Entry]:
+        """Returns the entries that were cut off since the last call."""
+        truncated, self.truncated = self.truncated, NO_ENTRIES
+        return truncated
+
     def _truncate_from(self, index: int) -> None:
         assert index > self.committed, "a committed entry must never change"
-        del self.entries[index - self.first_index :]
+        offset = index - self.first_index
+        self._cut_off(self.entries[offset:])
+        del self.entries[offset:]
         self.persisted = min(self.persisted, index - 1)
         self.writing = min(self.writing, index - 1)
+
+    def _cut_off(self, entries: list[Entry]) -> None:
+        if entries:
+            self.truncated = self.truncated + entries
 
     def __str__(self) -> str:
         return (

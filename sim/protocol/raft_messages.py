@@ -1,26 +1,41 @@
-"""What replicas of a region say to each other, and what one of them asks of its driver.
+"""What replicas of a region say to each other.
 
-Plain records: who builds one does not change it afterwards, so one message may go to several.
+Law: each message names its region, its sender's store and the sender's term; a pre-vote, and a
+granted answer to one, names the term that the candidate would begin. Plain records: who builds
+one does not change it afterwards, so one message may go to several.
 
-Source: etcd-io/raft ``raftpb/raft.proto``, ``node.go`` (Ready).
+Source: etcd-io/raft ``raftpb/raft.proto``; Ongaro, Consensus: Bridging Theory and Practice,
+chapters 3 (RPCs), 3.10 (TimeoutNow), 5 (InstallSnapshot), 9.6 (pre-vote).
 """
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from sim.protocol.raft_log import NO_ENTRIES, Entry
+if TYPE_CHECKING:
+    from sim.protocol.raft_log import Entry
 
 
 class Append:
     """Leader to follower: entries behind (``prev_index``, ``prev_term``), and the commit index.
 
-    Without entries it is a heartbeat that carries the commit index.
+    Without entries it only carries the commit index, and is not answered when it fits.
+    ``compact`` is the index up to which every voter is known to hold the log.
     """
 
-    __slots__ = ("commit", "entries", "prev_index", "prev_term", "region_id", "term")
+    __slots__ = (
+        "commit",
+        "compact",
+        "entries",
+        "prev_index",
+        "prev_term",
+        "region_id",
+        "store",
+        "term",
+    )
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 a message has the fields that it has
         self,
         region_id: int,
         term: int,
@@ -28,6 +43,8 @@ class Append:
         prev_term: int,
         entries: list[Entry],
         commit: int,
+        store: int,
+        compact: int = 0,
     ) -> None:
         self.region_id = region_id
         self.term = term
@@ -35,6 +52,13 @@ class Append:
         self.prev_term = prev_term
         self.entries = entries
         self.commit = commit
+        self.store = store
+        self.compact = compact
+
+    def __str__(self) -> str:
+        entries = f" entries {spans(self.entries)}" if self.entries else ""
+        prev = f"{self.prev_index}/{self.prev_term}"
+        return f"Append term {self.term} prev {prev}{entries} commit {self.commit}"
 
 
 class AppendResponse:
@@ -52,35 +76,127 @@ class AppendResponse:
         self.index = index
         self.reject = reject
 
-
-NO_APPENDS: Final[list[tuple[int, Append]]] = []
-"""Stands for "nothing to send"; never filled."""
-
-
-class Ready:
-    """What one visit to a replica asks its driver to do, in the order of the fields."""
-
-    __slots__ = ("appends", "committed", "entries", "last_index", "response")
-
-    def __init__(
-        self,
-        appends: list[tuple[int, Append]],
-        entries: list[Entry],
-        last_index: int,
-        response: AppendResponse | None,
-        committed: list[Entry],
-    ) -> None:
-        self.appends = appends
-        """(store, message) that may be sent before anything is persisted."""
-        self.entries = entries
-        """Entries to persist."""
-        self.last_index = last_index
-        """What to report by ``on_persisted`` once ``entries`` are durable; 0: there are none."""
-        self.response = response
-        """To be sent to the leader after ``entries`` are durable."""
-        self.committed = committed
-        """Entries to apply."""
+    def __str__(self) -> str:
+        what = "rejects, may agree up to" if self.reject else "holds"
+        return f"AppendResponse term {self.term} {what} {self.index}"
 
 
-NOTHING_READY: Final = Ready(NO_APPENDS, NO_ENTRIES, 0, None, NO_ENTRIES)
-"""What most answers of followers lead to: a majority had agreed before."""
+@dataclass(slots=True, eq=False)
+class Heartbeat:
+    """Leader to follower: I lead; you may commit as much. ``context`` 0: no read waits for it."""
+
+    region_id: int
+    store: int
+    term: int
+    commit: int
+    context: int = 0
+
+    def __str__(self) -> str:
+        return f"Heartbeat term {self.term} commit {self.commit} context {self.context}"
+
+
+@dataclass(slots=True, eq=False)
+class HeartbeatResponse:
+    """Follower to leader: you led me when the heartbeat with ``context`` came."""
+
+    region_id: int
+    store: int
+    term: int
+    context: int = 0
+
+    def __str__(self) -> str:
+        return f"HeartbeatResponse term {self.term} context {self.context}"
+
+
+@dataclass(slots=True, eq=False)
+class RequestVote:
+    """Candidate to voter: my log ends at (``last_index``, ``last_term``).
+
+    ``pre``: would you vote for me? ``forced``: the leader itself asked me to take over, so the
+    voter's lease does not count.
+    """
+
+    region_id: int
+    store: int
+    term: int
+    last_index: int
+    last_term: int
+    pre: bool = False
+    forced: bool = False
+
+    def __str__(self) -> str:
+        name = "RequestPreVote" if self.pre else "RequestVote"
+        forced = " forced" if self.forced else ""
+        return f"{name} term {self.term} last {self.last_index}/{self.last_term}{forced}"
+
+
+@dataclass(slots=True, eq=False)
+class VoteResponse:
+    """Voter to candidate."""
+
+    region_id: int
+    store: int
+    term: int
+    granted: bool
+    pre: bool = False
+
+    def __str__(self) -> str:
+        name = "PreVoteResponse" if self.pre else "VoteResponse"
+        return f"{name} term {self.term} {'granted' if self.granted else 'refused'}"
+
+
+@dataclass(slots=True, eq=False)
+class TimeoutNow:
+    """Leader to the replica that shall lead next, which holds the whole log: campaign at once."""
+
+    region_id: int
+    store: int
+    term: int
+
+    def __str__(self) -> str:
+        return f"TimeoutNow term {self.term}"
+
+
+@dataclass(slots=True, eq=False)
+class Snapshot:
+    """Leader to a follower that lacks entries which the leader has forgotten.
+
+    ``payload`` is what applying everything up to ``index`` makes; it belongs to the driver.
+    """
+
+    region_id: int
+    store: int
+    term: int
+    index: int
+    index_term: int
+    voters: tuple[int, ...]
+    payload: object
+
+    def __str__(self) -> str:
+        at = f"{self.index}/{self.index_term}"
+        return f"Snapshot term {self.term} at {at} voters {list(self.voters)}"
+
+
+RaftMessage = (
+    Append
+    | AppendResponse
+    | Heartbeat
+    | HeartbeatResponse
+    | RequestVote
+    | VoteResponse
+    | TimeoutNow
+    | Snapshot
+)
+
+
+def spans(entries: list[Entry]) -> str:
+    """Returns indexes and terms of entries, such as ``6..8/6 9/7``."""
+    words = []
+    start = 0
+    for at, entry in enumerate(entries):
+        if at + 1 == len(entries) or entries[at + 1].term != entry.term:
+            first = entries[start].index
+            until = f"..{entry.index}" if entry.index > first else ""
+            words.append(f"{first}{until}/{entry.term}")
+            start = at + 1
+    return " ".join(words)

@@ -80,6 +80,8 @@ class RaftNetwork:
             holders = [r for r in self.replicas.values() if r.durable.get(entry.index) is entry]
             assert 2 * len(holders) > len(self.replicas), f"{entry.index} lacks a majority"
         replica.applied += ready.committed
+        if ready.committed:
+            replica.raft.note_applied(ready.committed[-1].index)
         self.check()
 
     def heartbeats(self) -> None:

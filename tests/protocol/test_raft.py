@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim.protocol.raft import NOTHING_READY, Append, AppendResponse, RaftPeer
+from sim.protocol.raft import Append, AppendResponse, RaftPeer
 from sim.protocol.raft_log import Entry
 from tests.protocol.raft_network import RaftNetwork
 
@@ -117,7 +117,7 @@ def test_leader_commits_only_entries_of_its_own_term() -> None:
 def append(
     prev: tuple[int, int], entries: list[Entry], *, term: int = 7, commit: int = 5
 ) -> Append:
-    return Append(7, term, *prev, entries, commit)
+    return Append(7, term, *prev, entries, commit, store=1)
 
 
 def follower_with_a_tail_of_term_6(last: int = 8) -> RaftPeer:
@@ -200,4 +200,6 @@ def test_messages_of_an_earlier_term_are_ignored() -> None:
     assert network.leader.matched[2] == 5
     follower = network.replicas[2].raft
     follower.step_append(append((5, 5), [Entry(6, 6, "old", 10)], term=6))
-    assert follower.ready() is NOTHING_READY
+    ready = follower.ready()
+    assert (ready.entries, ready.response) == ([], None)
+    assert [str(message) for _, message in ready.messages] == ["AppendResponse term 7 holds 0"]
