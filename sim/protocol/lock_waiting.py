@@ -127,6 +127,10 @@ class LockWaitQueues:
             return []
         return [entry for _, _, entry in sorted(queue.heap) if entry.queued]
 
+    def awaited_keys(self) -> list[bytes]:
+        """Returns the keys that somebody waits for, ascending."""
+        return sorted(self._queues)
+
     def __len__(self) -> int:
         return sum(queue.live for queue in self._queues.values())
 

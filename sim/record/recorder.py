@@ -88,6 +88,10 @@ class Recorder:
             found = self._counters[metric, class_] = Counter(metric, class_)
         return found
 
+    def counters(self) -> list[Counter]:
+        """Returns every counter, by metric and class."""
+        return [self._counters[name] for name in sorted(self._counters)]
+
     def roll(self, now_ns: int) -> None:
         """Closes the current window at its end, ``now_ns``, and begins the one that holds it."""
         for series in self._series.values():

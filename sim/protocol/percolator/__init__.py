@@ -27,7 +27,7 @@ from sim.protocol.percolator.errors import (
 )
 from sim.protocol.percolator.lookup import load_lock
 from sim.protocol.percolator.prewrite import Mutation, Prewritten, prewrite
-from sim.protocol.percolator.read import snapshot_get
+from sim.protocol.percolator.read import ScannedLocks, scan_locks, snapshot_get
 from sim.protocol.percolator.rollback import (
     RolledBack,
     cleanup,
@@ -64,6 +64,7 @@ __all__ = [
     "Prewritten",
     "PrimaryMismatch",
     "RolledBack",
+    "ScannedLocks",
     "SecondaryLocks",
     "TxnAction",
     "TxnLockNotFound",
@@ -82,6 +83,7 @@ __all__ = [
     "prewrite",
     "resolve_lock",
     "rollback",
+    "scan_locks",
     "snapshot_get",
     "txn_heart_beat",
 ]
