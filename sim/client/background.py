@@ -2,21 +2,23 @@
 
 Law: nobody waits for these requests, and a refusal changes nothing: a lock that stays behind is
 resolved by whoever meets it. When the last one is answered the transaction stops running, as far
-as the collection of old versions is concerned.
+as the collection of old versions is concerned; one whose locks stay behind never does.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sim.client.requests import NOBODY, RequestGroup, keys_by_region
+from sim.client.callers import NOBODY
+from sim.client.region_groups import keys_by_region
+from sim.client.requests import RequestGroup
 from sim.cluster.request import Kind, KvRequest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sim.client.requests import RegionGroup
-    from sim.client.session import SessionParts
+    from sim.client.kv_client import KvClient
+    from sim.client.region_groups import RegionGroup
     from sim.client.transaction_state import TransactionState
 
 _COMMIT: Final = Kind.COMMIT
@@ -25,10 +27,10 @@ _COMMIT: Final = Kind.COMMIT
 class Background:
     """Fire-and-forget requests of one TiDB node."""
 
-    __slots__ = ("_parts",)
+    __slots__ = ("_kv",)
 
-    def __init__(self, parts: SessionParts) -> None:
-        self._parts = parts
+    def __init__(self, kv: KvClient) -> None:
+        self._kv = kv
 
     def commit(self, txn: TransactionState, groups: Sequence[RegionGroup], commit_ts: int) -> None:
         """Commits mutations whose transaction is committed already."""
@@ -38,72 +40,63 @@ class Background:
         self, txn: TransactionState, groups: Sequence[RegionGroup], commit_ts: int
     ) -> list[KvRequest]:
         """Returns one commit request for each group."""
-        parts = self._parts
+        kv = self._kv
         requests = []
         for group in groups:
-            request = KvRequest(_COMMIT, group.region, NOBODY, parts.node.node, txn.start_ts)
+            request = KvRequest(_COMMIT, group.route, NOBODY, kv.node.node, txn.start_ts)
             request.keys = tuple(group.keys)
             request.primary = txn.primary
             request.commit_ts = commit_ts
             request.request_bytes = sum(map(len, request.keys)) + 3 * len(request.keys)
             requests.append(request)
-        parts.stats.by_kind[_COMMIT].value += len(requests)
+        kv.stats.by_kind[_COMMIT].value += len(requests)
         return requests
 
     def pessimistic_rollback(self, txn: TransactionState, keys: Sequence[bytes]) -> None:
         """Gives back the locks of a failed statement; its transaction goes on."""
-        parts = self._parts
-        self._dispatch(RequestGroup(parts.node.env, self.rollback_requests(txn, keys), parts.stats))
+        RequestGroup(self._kv, self.rollback_requests(txn, keys)).send()
 
     def rollback_requests(self, txn: TransactionState, keys: Sequence[bytes]) -> list[KvRequest]:
         """Returns the requests that free pessimistic locks."""
-        parts = self._parts
+        node = self._kv.node
         requests = []
-        for region, group in keys_by_region(parts.cluster, keys):
-            request = KvRequest(
-                Kind.PESSIMISTIC_ROLLBACK, region, NOBODY, parts.node.node, txn.start_ts
-            )
+        for route, group in keys_by_region(node.regions, keys):
+            request = KvRequest(Kind.PESSIMISTIC_ROLLBACK, route, NOBODY, node.node, txn.start_ts)
             request.keys = tuple(group)
             request.for_update_ts = txn.for_update_ts
             request.request_bytes = sum(map(len, group)) + 3 * len(group)
             requests.append(request)
         return requests
 
-    def roll_back(self, txn: TransactionState, prewrites: Sequence[KvRequest]) -> None:
+    def roll_back(self, txn: TransactionState, groups: Sequence[RegionGroup]) -> None:
         """Rolls back whatever a refused prewrite may have written or locked."""
-        parts = self._parts
         requests = []
-        for prewrite in prewrites:
+        for group in groups:
             request = KvRequest(
-                Kind.ROLLBACK, prewrite.region, NOBODY, parts.node.node, txn.start_ts
+                Kind.ROLLBACK, group.route, NOBODY, self._kv.node.node, txn.start_ts
             )
-            request.keys = prewrite.keys
+            request.keys = tuple(group.keys)
             request.request_bytes = sum(map(len, request.keys)) + 3 * len(request.keys)
             requests.append(request)
         self._send(txn, requests)
 
     def _send(self, txn: TransactionState, requests: list[KvRequest]) -> None:
         if not requests:
-            self._parts.cluster.tso.end(txn.start_ts)
+            self._kv.tso.end(txn.start_ts)
             return
-        group = _Ending(self._parts, requests, txn.start_ts)
-        self._dispatch(group)
-
-    def _dispatch(self, group: RequestGroup) -> None:
-        for request in group.requests:
-            self._parts.node.send(request)
+        _Ending(self._kv, requests, txn.start_ts).send()
 
 
 class _Ending(RequestGroup):
     """Requests after which a transaction runs no more."""
 
-    __slots__ = ("_parts", "_start_ts")
+    __slots__ = ("_start_ts",)
 
-    def __init__(self, parts: SessionParts, requests: list[KvRequest], start_ts: int) -> None:
-        self._parts = parts
+    def __init__(self, kv: KvClient, requests: list[KvRequest], start_ts: int) -> None:
         self._start_ts = start_ts
-        super().__init__(parts.node.env, requests, parts.stats)
+        super().__init__(kv, requests)
 
     def all_replied(self) -> None:
-        """Ends the transaction."""
-        self._parts.cluster.tso.end(self._start_ts)
+        """Ends the transaction, unless locks of it may have stayed behind."""
+        if self.failure is None:
+            self._kv.tso.end(self._start_ts)

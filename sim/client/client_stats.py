@@ -100,6 +100,14 @@ class ClientStats:
                 stations[5].value += replied - request.committed_ns
         stations[6].value += request.done_ns - replied
 
+    def region_error(self, name: str) -> None:
+        """Counts a region error under TiKV's name."""
+        self._recorder.counter("region_errors", name).value += 1
+
+    def backed_off(self, kind: str, wait_ns: int) -> None:
+        """Counts the time for which a request is held back before it is sent again."""
+        self._recorder.counter("backoff_ns", kind).value += wait_ns
+
     def committed(self, name: str, latency_ns: int) -> None:
         """Counts a transaction that its client knows to be committed."""
         counter = self._txns.get(name)

@@ -5,16 +5,24 @@ are prewritten, at the greatest of their ``min_commit_ts``; the commit requests 
 background. Otherwise a ``commit_ts`` is fetched, the primary is committed, and the secondaries
 follow in the background.
 
+A region error that lasts ends the transaction. If one of the requests that decide (the primary's
+commit, any prewrite of an async or one-phase commit) may have been carried out without an answer,
+its end is undetermined: nothing is rolled back, and the locks are left to whoever meets them.
+
 Source: tikv/client-go txnkv/transaction/2pc.go (execute, checkAsyncCommit, checkOnePC,
-needLinearizability); tidb_guarantee_linearizability, which only matters to explicit transactions.
+needLinearizability, setUndeterminedErr), prewrite.go, commit.go; tidb_guarantee_linearizability,
+which only matters to explicit transactions.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from sim.client.requests import NOBODY, RequestGroup, mutations_by_region
-from sim.client.transaction_state import TransactionAborted
+from sim.client.backoff import BUDGETS_NS
+from sim.client.callers import NOBODY
+from sim.client.region_groups import mutations_by_region
+from sim.client.requests import RequestGroup
+from sim.client.transaction_state import TransactionAborted, TransactionUndetermined
 from sim.cluster.request import Kind, KvRequest
 from sim.protocol.mvcc import LOCK_ONLY
 from sim.protocol.percolator import (
@@ -26,6 +34,7 @@ from sim.protocol.percolator import (
     Prewritten,
     WriteConflict,
 )
+from sim.protocol.region_errors import RegionError
 from sim.units import KIB, NS_PER_MS
 
 if TYPE_CHECKING:
@@ -33,9 +42,12 @@ if TYPE_CHECKING:
 
     from simpy import Event
 
-    from sim.client.requests import RegionGroup
-    from sim.client.session import SessionParts
+    from sim.client.background import Background
+    from sim.client.kv_client import KvClient
+    from sim.client.lock_resolver import LockResolver
+    from sim.client.region_groups import RegionGroup
     from sim.client.transaction_state import TransactionState
+    from sim.scenario.resolved import Tidb
 
 _PREWRITE: Final = Kind.PREWRITE
 
@@ -51,10 +63,15 @@ class OptimisticConflict(Exception):
 class Committer:
     """Commits for the sessions of one TiDB node."""
 
-    __slots__ = ("_parts",)
+    __slots__ = ("_background", "_kv", "_resolver", "_tidb")
 
-    def __init__(self, parts: SessionParts) -> None:
-        self._parts = parts
+    def __init__(
+        self, kv: KvClient, tidb: Tidb, background: Background, resolver: LockResolver
+    ) -> None:
+        self._kv = kv
+        self._tidb = tidb
+        self._background = background
+        self._resolver = resolver
 
     def commit(self, txn: TransactionState) -> Generator[Event, Any, None]:
         """Commits the buffered mutations; returns when the client may be told.
@@ -62,7 +79,8 @@ class Committer:
         Raises:
             TransactionAborted: prewrite was refused for good; what it wrote is rolled back in the
                 background.
-            OptimisticConflict: likewise, for a transaction without locks.
+            TransactionUndetermined: nobody has said whether it is committed.
+            OptimisticConflict: as aborted, for a transaction without locks.
         """
         for key in txn.locked:
             if key not in txn.buffer:
@@ -70,24 +88,26 @@ class Committer:
         mutations = list(txn.buffer.values())
         if not txn.primary:
             txn.primary = mutations[0].key
-        groups = mutations_by_region(self._parts.cluster, mutations)
-        self._parts.stats.mutations.value += len(mutations)
-        one_pc = self._parts.one_pc and len(groups) == 1
-        use_async = self._parts.async_commit and self._may_commit_async(mutations)
+        groups = mutations_by_region(self._kv.node.regions, mutations)
+        self._kv.stats.mutations.value += len(mutations)
+        one_pc = self._tidb.one_pc and len(groups) == 1
+        use_async = self._tidb.async_commit and _may_commit_async(mutations)
         after_ts = max(txn.start_ts, txn.for_update_ts)
-        if self._parts.guarantee_linearizability and txn.explicit and (use_async or one_pc):
+        if self._tidb.guarantee_linearizability and txn.explicit and (use_async or one_pc):
             # Linearizability: whatever was committed before this COMMIT has a smaller commit_ts.
-            after_ts = yield self._parts.node.timestamp()
+            after_ts = yield self._kv.node.timestamp()
         requests = self._prewrite_requests(
             txn, groups, after_ts, use_async=use_async, one_pc=one_pc
         )
-        answers = yield from self._prewrite(txn, requests)
-        commit_ts = max((answer.min_commit_ts for answer in answers), default=0)
-        if one_pc and answers[0].one_pc_commit_ts:
-            self._parts.cluster.tso.end(txn.start_ts)
+        answers = yield from self._prewrite(txn, requests, groups, use_async=use_async)
+        if one_pc and len(answers) == 1 and answers[0].one_pc_commit_ts:
+            self._kv.tso.end(txn.start_ts)
             return
-        if use_async and all(answer.min_commit_ts for answer in answers):
-            self._parts.background.commit(txn, groups, commit_ts)
+        decided_ts = max((answer.one_pc_commit_ts for answer in answers), default=0)
+        if not decided_ts and use_async and all(answer.min_commit_ts for answer in answers):
+            decided_ts = max(answer.min_commit_ts for answer in answers)
+        if decided_ts:
+            self._background.commit(txn, groups, decided_ts)
             return
         yield from self._commit_primary(txn, groups)
 
@@ -100,12 +120,12 @@ class Committer:
         use_async: bool,
         one_pc: bool,
     ) -> list[KvRequest]:
-        parts = self._parts
-        now_ms = parts.node.env.now_ns // NS_PER_MS
+        kv = self._kv
+        now_ms = kv.env.now_ns // NS_PER_MS
         primary = txn.primary
         requests = []
         for group in groups:
-            request = KvRequest(_PREWRITE, group.region, NOBODY, parts.node.node, txn.start_ts)
+            request = KvRequest(_PREWRITE, group.route, NOBODY, kv.node.node, txn.start_ts)
             request.keys = tuple(group.keys)
             request.mutations = tuple(group.mutations)
             request.primary = primary
@@ -117,73 +137,147 @@ class Committer:
             request.one_pc = one_pc
             request.request_bytes = group.size_bytes + len(primary) + 8 * len(group.keys)
             if request.use_async_commit and primary in group.keys:
-                others = tuple([key for key in txn.buffer if key != primary])
-                request.secondaries = others
-                request.request_bytes += sum(map(len, others)) + 2 * len(others)
+                _add_secondaries(request, txn)
             requests.append(request)
         return requests
 
     def _prewrite(
-        self, txn: TransactionState, requests: list[KvRequest]
+        self,
+        txn: TransactionState,
+        requests: list[KvRequest],
+        groups: list[RegionGroup],
+        *,
+        use_async: bool,
     ) -> Generator[Event, Any, list[Prewritten]]:
-        parts = self._parts
+        kv = self._kv
         answers: list[Prewritten] = []
         attempt = 0
-        sent = list(requests)
+        blocked_ns = 0
         while requests:
-            parts.stats.by_kind[_PREWRITE].value += len(requests)
-            group = RequestGroup(parts.node.env, requests, parts.stats)
+            kv.stats.by_kind[_PREWRITE].value += len(requests)
+            group = _Prewrites(kv, requests, txn, use_async=use_async)
+            yield group.send()
+            try:
+                requests = self._take_answers(group, answers)
+                _check_budget(requests, blocked_ns)
+            except TransactionUndetermined:
+                raise
+            except (TransactionAborted, OptimisticConflict):
+                self._give_up(txn, groups)
+                raise
+            began_ns = kv.env.now_ns
             for request in requests:
-                parts.node.send(request)
-            yield group.event
-            again: list[KvRequest] = []
-            for request in requests:
-                result = request.result
-                if isinstance(result, Prewritten):
-                    answers.append(result)
-                    parts.stats.amended.value += result.amended
-                elif isinstance(result, KeyIsLocked):
-                    again.append(request)
-                else:
-                    assert isinstance(result, MvccError), f"unexpected answer {result!r}"
-                    parts.background.roll_back(txn, sent)
-                    txn.locked.clear()  # They are among the mutations.
-                    raise _refused(result)
-            for request in again:
                 met = request.result
                 assert isinstance(met, KeyIsLocked), "only blocked prewrites are sent again"
-                gone = yield from parts.resolver.resolve(met.key, met.lock, txn.start_ts)
+                gone = yield from self._resolver.resolve(met.key, met.lock, txn.start_ts)
                 if not gone:
-                    yield parts.resolver.backoff(attempt)
+                    yield self._resolver.backoff(attempt)
                 request.result = None
+            blocked_ns += kv.env.now_ns - began_ns
             attempt += 1
-            requests = again
         return answers
+
+    def _take_answers(self, group: RequestGroup, answers: list[Prewritten]) -> list[KvRequest]:
+        """Adds to ``answers``; returns who met a lock."""
+        again: list[KvRequest] = []
+        for request in group.requests:
+            result = request.result
+            if isinstance(result, Prewritten):
+                answers.append(result)
+                self._kv.stats.amended.value += result.amended
+            elif isinstance(result, KeyIsLocked):
+                again.append(request)
+            elif isinstance(result, MvccError):
+                raise _refused(result)
+        if group.failure is not None:
+            raise _unanswered(group)
+        return again
+
+    def _give_up(self, txn: TransactionState, groups: list[RegionGroup]) -> None:
+        self._background.roll_back(txn, groups)
+        txn.locked.clear()  # They are among the mutations.
 
     def _commit_primary(
         self, txn: TransactionState, groups: list[RegionGroup]
     ) -> Generator[Event, Any, None]:
-        parts = self._parts
+        kv = self._kv
         primary = next(group for group in groups if txn.primary in group.keys)
         while True:
-            commit_ts = yield parts.node.timestamp()
-            requests = parts.background.commit_requests(txn, [primary], commit_ts)
-            group = RequestGroup(parts.node.env, requests, parts.stats)
-            parts.node.send(requests[0])
-            yield group.event
-            result = requests[0].result
+            commit_ts = yield kv.node.timestamp()
+            requests = self._background.commit_requests(txn, [primary], commit_ts)
+            group = _PrimaryCommit(kv, requests)
+            yield group.send()
+            result = group.requests[0].result
+            if group.failure is not None and group.may_be_applied:
+                raise TransactionUndetermined
             if isinstance(result, CommitTsExpired):
                 continue
-            if isinstance(result, MvccError):
+            if isinstance(result, MvccError | RegionError):
+                self._give_up(txn, groups)
                 raise TransactionAborted(type(result).__name__)
             break
-        parts.background.commit(txn, [g for g in groups if g is not primary], commit_ts)
+        rest = [other for other in groups if other is not primary]
+        if group.left_over:
+            rest += mutations_by_region(
+                kv.node.regions, [txn.buffer[key] for key in group.left_over]
+            )
+        self._background.commit(txn, rest, commit_ts)
 
-    @staticmethod
-    def _may_commit_async(mutations: list[Mutation]) -> bool:
-        if len(mutations) > ASYNC_COMMIT_KEYS:
-            return False
-        return sum(len(mutation.key) for mutation in mutations) <= ASYNC_COMMIT_KEY_BYTES
+
+class _Prewrites(RequestGroup):
+    """Prewrites; a commit in one phase that has to be cut may go on as an async commit."""
+
+    __slots__ = ("_txn", "_use_async")
+
+    def __init__(
+        self, kv: KvClient, requests: list[KvRequest], txn: TransactionState, *, use_async: bool
+    ) -> None:
+        self._txn = txn
+        self._use_async = use_async
+        super().__init__(kv, requests)
+
+    def cut(self, request: KvRequest) -> list[KvRequest]:
+        """Returns the parts by the regions of now; a part alone stays as it was."""
+        parts = super().cut(request)
+        if request.one_pc and len(parts) > 1 and self._use_async:
+            for part in parts:
+                part.use_async_commit = True
+                if part.primary in part.keys:
+                    _add_secondaries(part, self._txn)
+        return parts
+
+
+class _PrimaryCommit(RequestGroup):
+    """The commit that decides. After a split only the primary's part of it goes at once.
+
+    A secondary must not be committed before its primary, whose commit_ts may yet be refused.
+    """
+
+    __slots__ = ("left_over",)
+
+    def __init__(self, kv: KvClient, requests: list[KvRequest]) -> None:
+        self.left_over: list[bytes] = []
+        super().__init__(kv, requests)
+
+    def cut(self, request: KvRequest) -> list[KvRequest]:
+        """Returns the part with the primary; the other keys are left over."""
+        parts = super().cut(request)
+        for part in parts:
+            if part.primary not in part.keys:
+                self.left_over += part.keys
+        return [part for part in parts if part.primary in part.keys]
+
+
+def _add_secondaries(request: KvRequest, txn: TransactionState) -> None:
+    others = tuple([key for key in txn.buffer if key != txn.primary])
+    request.secondaries = others
+    request.request_bytes += sum(map(len, others)) + 2 * len(others)
+
+
+def _may_commit_async(mutations: list[Mutation]) -> bool:
+    if len(mutations) > ASYNC_COMMIT_KEYS:
+        return False
+    return sum(len(mutation.key) for mutation in mutations) <= ASYNC_COMMIT_KEY_BYTES
 
 
 def _refused(result: MvccError) -> Exception:
@@ -192,3 +286,16 @@ def _refused(result: MvccError) -> Exception:
     if isinstance(result, PessimisticLockNotFound):
         return TransactionAborted(f"pessimistic_lock_not_found:{result.reason.value}")
     return TransactionAborted(type(result).__name__)
+
+
+def _check_budget(blocked: list[KvRequest], blocked_ns: int) -> None:
+    if blocked and blocked_ns >= BUDGETS_NS[_PREWRITE]:
+        raise TransactionAborted("resolve_lock_timeout")
+
+
+def _unanswered(group: RequestGroup) -> TransactionAborted:
+    """Returns how a transaction ends some of whose prewrites have no answer."""
+    decides = any(request.use_async_commit or request.one_pc for request in group.requests)
+    if decides and group.may_be_applied:
+        return TransactionUndetermined()
+    return TransactionAborted(type(group.failure).__name__)

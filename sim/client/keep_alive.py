@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from sim.client.requests import NOBODY, RequestGroup
+from sim.client.callers import NOBODY
+from sim.client.requests import RequestGroup
 from sim.cluster.request import Kind, KvRequest
 from sim.protocol.percolator import MvccError
 from sim.units import NS_PER_MS, NS_PER_S
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from simpy import Event
 
-    from sim.client.session import SessionParts
+    from sim.client.kv_client import KvClient
     from sim.client.transaction_state import TransactionState
 
 PERIOD_NS: Final = 10 * NS_PER_S
@@ -30,16 +31,16 @@ PERIOD_NS: Final = 10 * NS_PER_S
 class KeepAlive:
     """The heartbeats of one TiDB node."""
 
-    __slots__ = ("_due", "_parts")
+    __slots__ = ("_due", "_kv")
 
-    def __init__(self, parts: SessionParts) -> None:
-        self._parts = parts
+    def __init__(self, kv: KvClient) -> None:
+        self._kv = kv
         self._due: dict[int, TransactionState] = {}
 
     def begin(self, txn: TransactionState) -> None:
         """Notes a transaction's first lock."""
         txn.has_primary_lock = True
-        txn.heartbeat_due_ns = self._parts.node.env.now_ns + PERIOD_NS
+        txn.heartbeat_due_ns = self._kv.env.now_ns + PERIOD_NS
         self._due[txn.start_ts] = txn
 
     def end(self, txn: TransactionState) -> None:
@@ -47,9 +48,10 @@ class KeepAlive:
         self._due.pop(txn.start_ts, None)
 
     def run(self) -> Generator[Event, Any, None]:
-        """Sends what is due, for ever."""
-        env = self._parts.node.env
+        """Sends what is due, for ever; lets requests time out that are not answered at all."""
+        env = self._kv.env
         while True:
+            self._kv.connections.look()
             oldest = next(iter(self._due.values()), None)
             if oldest is None:
                 yield env.timeout(PERIOD_NS)
@@ -59,18 +61,17 @@ class KeepAlive:
                 self._beat(oldest)
 
     def _beat(self, txn: TransactionState) -> None:
-        parts = self._parts
-        now_ns = parts.node.env.now_ns
+        kv = self._kv
+        now_ns = kv.env.now_ns
         del self._due[txn.start_ts]
         txn.heartbeat_due_ns = now_ns + PERIOD_NS
         self._due[txn.start_ts] = txn
-        region = parts.cluster.locate(txn.primary)
-        request = KvRequest(Kind.HEARTBEAT, region, NOBODY, parts.node.node, txn.start_ts)
+        route = kv.node.regions.locate(txn.primary)
+        request = KvRequest(Kind.HEARTBEAT, route, NOBODY, kv.node.node, txn.start_ts)
         request.keys = (txn.primary,)
         request.primary = txn.primary
         request.lock_ttl_ms = txn.lock_ttl_ms(now_ns // NS_PER_MS)
-        _Beat(self._due, request, parts)
-        parts.node.send(request)
+        _Beat(self._due, request, kv).send()
 
 
 class _Beat(RequestGroup):
@@ -78,11 +79,9 @@ class _Beat(RequestGroup):
 
     __slots__ = ("_due",)
 
-    def __init__(
-        self, due: dict[int, TransactionState], request: KvRequest, parts: SessionParts
-    ) -> None:
+    def __init__(self, due: dict[int, TransactionState], request: KvRequest, kv: KvClient) -> None:
         self._due = due
-        super().__init__(parts.node.env, [request], parts.stats)
+        super().__init__(kv, [request])
 
     def all_replied(self) -> None:
         request = self.requests[0]

@@ -5,14 +5,18 @@ Source: tikv/client-go txnkv/txnlock/lock_resolver.go; config/retry (backoffs).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from sim.client.requests import NOBODY, RequestGroup, keys_by_region
+from sim.client.backoff import TXN_LOCK_FAST
+from sim.client.callers import NOBODY
+from sim.client.region_groups import keys_by_region
+from sim.client.requests import RequestGroup
 from sim.cluster.pd import TSO_PHYSICAL_SHIFT
 from sim.cluster.request import Kind, KvRequest
 from sim.protocol.mvcc import PESSIMISTIC
 from sim.protocol.percolator import SecondaryLocks, TxnAction, TxnStatus
 from sim.protocol.percolator.rollback import has_expired
+from sim.protocol.region_errors import RegionError
 from sim.units import NS_PER_MS
 
 if TYPE_CHECKING:
@@ -20,28 +24,18 @@ if TYPE_CHECKING:
 
     from simpy import Event
 
-    from sim.client.client_stats import ClientStats
-    from sim.client.tidb import TidbNode
-    from sim.cluster.cluster import Cluster
+    from sim.client.kv_client import KvClient
     from sim.protocol.mvcc import Lock
     from sim.streams import Stream
-
-_BACKOFF_BASE_MS: Final = 2
-_BACKOFF_CAP_MS: Final = 3_000
-"""``txnLockFast``."""
 
 
 class LockResolver:
     """Resolves locks for the sessions of one TiDB node."""
 
-    __slots__ = ("_cluster", "_node", "_stats", "_stream")
+    __slots__ = ("_kv", "_stream")
 
-    def __init__(
-        self, node: TidbNode, cluster: Cluster, stats: ClientStats, stream: Stream
-    ) -> None:
-        self._node = node
-        self._cluster = cluster
-        self._stats = stats
+    def __init__(self, kv: KvClient, stream: Stream) -> None:
+        self._kv = kv
         self._stream = stream
 
     def resolve(
@@ -73,7 +67,10 @@ class LockResolver:
             assert primary is not None, "an uncommitted transaction has its primary lock"
             if not (primary.use_async_commit and has_expired(primary, self._current_ts())):
                 return False
-            commit_ts = yield from self._finish_async_commit(primary)
+            found_ts = yield from self._finish_async_commit(primary)
+            if found_ts is None:
+                return False
+            commit_ts = found_ts
         elif status.action is TxnAction.LOCK_NOT_EXIST_DO_NOTHING and lock.kind != PESSIMISTIC:
             return False
         yield from self._finish_on_key(key, lock, commit_ts)
@@ -81,22 +78,20 @@ class LockResolver:
 
     def backoff(self, attempt: int) -> Event:
         """Returns the event of the ``attempt``-th wait being over (from 0; with equal jitter)."""
-        most_ms = min(_BACKOFF_CAP_MS, _BACKOFF_BASE_MS << min(attempt, 12))
-        wait_ms = most_ms / 2 * (1 + self._stream.random())
-        return self._node.env.timeout(int(wait_ms * NS_PER_MS))
+        return self._kv.env.timeout(TXN_LOCK_FAST.wait_ns(attempt, self._stream))
 
     def _current_ts(self) -> int:
-        return (self._node.env.now_ns // NS_PER_MS) << TSO_PHYSICAL_SHIFT
+        return (self._kv.env.now_ns // NS_PER_MS) << TSO_PHYSICAL_SHIFT
 
-    def _ask(self, request: KvRequest) -> Generator[Event, Any, object]:
-        group = RequestGroup(self._node.env, [request], self._stats)
-        self._node.send(request)
-        yield group.event
-        return request.result
+    def _ask(self, request: KvRequest) -> Generator[Event, Any, list[object]]:
+        """Returns the answers to a request: several if its keys are in several regions by then."""
+        group = RequestGroup(self._kv, [request])
+        yield group.send()
+        return [answered.result for answered in group.requests]
 
     def _request(self, kind: Kind, key: bytes, start_ts: int) -> KvRequest:
-        region = self._cluster.locate(key)
-        request = KvRequest(kind, region, NOBODY, self._node.node, start_ts)
+        node = self._kv.node
+        request = KvRequest(kind, node.regions.locate(key), NOBODY, node.node, start_ts)
         request.keys = (key,)
         return request
 
@@ -107,7 +102,8 @@ class LockResolver:
         request.current_ts = self._current_ts()
         request.pessimistic = lock.kind == PESSIMISTIC
         request.rollback_if_not_exist = has_expired(lock, request.current_ts)
-        return (yield from self._ask(request))
+        answers = yield from self._ask(request)
+        return answers[0]
 
     def _finish_on_key(self, key: bytes, lock: Lock, commit_ts: int) -> Generator[Event, Any, None]:
         pessimistic = lock.kind == PESSIMISTIC
@@ -117,21 +113,26 @@ class LockResolver:
         request.commit_ts = commit_ts
         yield from self._ask(request)
 
-    def _finish_async_commit(self, primary: Lock) -> Generator[Event, Any, int]:
-        """Returns the commit_ts of an expired async-commit transaction, 0 if it is rolled back."""
+    def _finish_async_commit(self, primary: Lock) -> Generator[Event, Any, int | None]:
+        """Returns the commit_ts of an expired async-commit transaction, 0 if it is rolled back.
+
+        None: some of its regions do not answer, so nobody can say.
+        """
         commit_ts = primary.min_commit_ts
-        for region, keys in keys_by_region(self._cluster, primary.secondaries or ()):
+        for route, keys in keys_by_region(self._kv.node.regions, primary.secondaries or ()):
             request = self._request(Kind.CHECK_SECONDARY_LOCKS, keys[0], primary.start_ts)
-            request.region = region
+            request.region, request.store = route
             request.keys = tuple(keys)
-            found = yield from self._ask(request)
-            assert isinstance(found, SecondaryLocks), f"unexpected answer {found!r}"
-            if found.commit_ts:
-                return found.commit_ts
-            if found.rolled_back:
-                commit_ts = 0
-                break
-            for lock in found.locks:
-                commit_ts = max(commit_ts, lock.min_commit_ts)
+            for found in (yield from self._ask(request)):
+                if isinstance(found, RegionError):
+                    return None
+                assert isinstance(found, SecondaryLocks), f"unexpected answer {found!r}"
+                if found.commit_ts:
+                    return found.commit_ts
+                if found.rolled_back:
+                    yield from self._finish_on_key(primary.primary, primary, 0)
+                    return 0
+                for lock in found.locks:
+                    commit_ts = max(commit_ts, lock.min_commit_ts)
         yield from self._finish_on_key(primary.primary, primary, commit_ts)
         return commit_ts

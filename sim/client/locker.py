@@ -11,11 +11,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from sim.client.requests import NOBODY, RequestGroup, keys_by_region
+from sim.client.callers import NOBODY
+from sim.client.region_groups import keys_by_region
+from sim.client.requests import RequestGroup
 from sim.client.transaction_state import TransactionAborted
 from sim.cluster.lock_manager import Deadlock
 from sim.cluster.request import Kind, KvRequest
 from sim.protocol.percolator import Acquired, AlreadyExist, KeyIsLocked, WriteConflict
+from sim.protocol.region_errors import RegionError
 from sim.units import NS_PER_MS
 
 if TYPE_CHECKING:
@@ -23,9 +26,13 @@ if TYPE_CHECKING:
 
     from simpy import Event
 
-    from sim.client.session import SessionParts
+    from sim.client.background import Background
+    from sim.client.keep_alive import KeepAlive
+    from sim.client.kv_client import KvClient
+    from sim.client.lock_resolver import LockResolver
     from sim.client.transaction_state import TransactionState
-    from sim.protocol.region import Region
+    from sim.protocol.region import Route
+    from sim.scenario.resolved import Tidb
     from sim.workload.statement import Statement
 
 _LOCK: Final = Kind.LOCK
@@ -36,10 +43,21 @@ _KEY_OVERHEAD_BYTES = 6
 class Locker:
     """Lock requests of the sessions of one TiDB node."""
 
-    __slots__ = ("_parts",)
+    __slots__ = ("_background", "_keep_alive", "_kv", "_resolver", "_tidb")
 
-    def __init__(self, parts: SessionParts) -> None:
-        self._parts = parts
+    def __init__(
+        self,
+        kv: KvClient,
+        tidb: Tidb,
+        background: Background,
+        keep_alive: KeepAlive,
+        resolver: LockResolver,
+    ) -> None:
+        self._kv = kv
+        self._tidb = tidb
+        self._background = background
+        self._keep_alive = keep_alive
+        self._resolver = resolver
 
     def lock(
         self, txn: TransactionState, statement: Statement, keys: tuple[bytes, ...]
@@ -51,9 +69,10 @@ class Locker:
             be tried again with a newer ``for_update_ts``.
 
         Raises:
-            TransactionAborted: deadlock, lock wait timeout, or a row that must not exist.
+            TransactionAborted: deadlock, lock wait timeout, a row that must not exist, or a region
+                that has not been reached for as long as a lock is waited for.
         """
-        groups = keys_by_region(self._parts.cluster, keys)
+        groups = keys_by_region(self._kv.node.regions, keys)
         first = not txn.primary
         if first:
             txn.primary = keys[0]
@@ -73,32 +92,31 @@ class Locker:
                 return None
         txn.locked.update(dict.fromkeys(keys))
         if first:
-            self._parts.keep_alive.begin(txn)
+            self._keep_alive.begin(txn)
         return values
 
     def _send_round(
         self,
         txn: TransactionState,
         statement: Statement,
-        groups: list[tuple[Region, list[bytes]]],
+        groups: list[tuple[Route, list[bytes]]],
         values: dict[bytes, object],
     ) -> Generator[Event, Any, bool]:
         """Sends one request a group until each is granted; True if one met a newer version."""
-        parts = self._parts
-        requests = [self._request(txn, statement, region, keys) for region, keys in groups]
-        began_ns = parts.node.env.now_ns
+        kv = self._kv
+        requests = [self._request(txn, statement, route, keys) for route, keys in groups]
+        began_ns = kv.env.now_ns
         while requests:
-            group = RequestGroup(parts.node.env, requests, parts.stats)
-            for request in requests:
-                parts.node.send(request)
-            yield group.event
-            blocked = self._take_answers(txn, requests, values)
+            group = RequestGroup(kv, requests)
+            yield group.send()
+            blocked = self._take_answers(txn, group.requests, values)
             if blocked is None:
                 return True
             requests = []
             for request, met in blocked:
                 yield from self._resolve(met, began_ns)
-                requests.append(self._request(txn, statement, request.region, list(request.keys)))
+                for route, keys in keys_by_region(kv.node.regions, request.keys):
+                    requests.append(self._request(txn, statement, route, keys))
         return False
 
     @staticmethod
@@ -124,23 +142,25 @@ class Locker:
                 blocked.append((request, result))
             else:
                 fatal = result
+                if isinstance(result, RegionError):
+                    # Perhaps it was carried out all the same; the rollback will see to it.
+                    txn.locked.update(dict.fromkeys(request.keys))
         if fatal is not None:
             raise TransactionAborted(_reason(fatal))
         return None if conflict else blocked
 
     def _resolve(self, met: KeyIsLocked, began_ns: int) -> Generator[Event, Any, None]:
         """Asks about a lock after a wait in the store, which is why there is no backoff here."""
-        parts = self._parts
-        if parts.node.env.now_ns - began_ns >= parts.lock_wait_timeout_ns:
+        if self._kv.env.now_ns - began_ns >= self._tidb.innodb_lock_wait_timeout_ns:
             raise TransactionAborted("lock_wait_timeout")
-        yield from parts.resolver.resolve(met.key, met.lock, 0)
+        yield from self._resolver.resolve(met.key, met.lock, 0)
 
     def _request(
-        self, txn: TransactionState, statement: Statement, region: Region, keys: list[bytes]
+        self, txn: TransactionState, statement: Statement, route: Route, keys: list[bytes]
     ) -> KvRequest:
-        parts = self._parts
-        now_ms = parts.node.env.now_ns // NS_PER_MS
-        request = KvRequest(_LOCK, region, NOBODY, parts.node.node, txn.start_ts)
+        kv = self._kv
+        now_ms = kv.env.now_ns // NS_PER_MS
+        request = KvRequest(_LOCK, route, NOBODY, kv.node.node, txn.start_ts)
         request.keys = tuple(keys)
         request.primary = txn.primary
         request.for_update_ts = txn.for_update_ts
@@ -148,11 +168,11 @@ class Locker:
         request.lock_ttl_ms = txn.lock_ttl_ms(now_ms)
         request.insert = statement.insert
         request.wants_values = statement.returns_values
-        request.allow_lock_with_conflict = parts.fair_locking and len(keys) == 1
+        request.allow_lock_with_conflict = self._tidb.fair_locking and len(keys) == 1
         request.request_bytes = len(txn.primary) + sum(map(len, keys))
         request.request_bytes += _KEY_OVERHEAD_BYTES * len(keys)
-        parts.stats.by_kind[_LOCK].value += 1
-        parts.stats.locked_keys.value += len(keys)
+        kv.stats.by_kind[_LOCK].value += 1
+        kv.stats.locked_keys.value += len(keys)
         return request
 
     def _roll_back_statement(
@@ -161,7 +181,7 @@ class Locker:
         """Gives back, in the background, what a failed statement on several keys has locked."""
         held = tuple(key for key in keys if key in values)
         if held and len(keys) > 1:
-            self._parts.background.pessimistic_rollback(txn, held)
+            self._background.pessimistic_rollback(txn, held)
             for key in held:
                 del values[key]
 

@@ -1,9 +1,10 @@
-"""Requests by region: cut, sent together, and gathered again.
+"""Requests sent together and gathered again.
 
-Law: keys keep their order; keys of one region travel together until 16 KiB are full; a group's
-event fires when the last reply has come.
+Law: a group's event fires when the last answer has come. A region error is no answer as long as
+there is hope: the group sends the same keys again, to the regions of then, and what it has given up
+is forgotten.
 
-Source: tikv/client-go txnkv/transaction/2pc.go (groupMutations, txnCommitBatchSize).
+Source: tikv/client-go internal/locate/region_request.go (SendReqCtx).
 """
 
 from __future__ import annotations
@@ -12,139 +13,117 @@ from typing import TYPE_CHECKING, Final
 
 from simpy import Event
 
+from sim.client.callers import FORGOTTEN, NOBODY
+from sim.client.recut import again, cut_again
+from sim.client.retries import Retries
 from sim.cluster.request import Kind, KvRequest
 from sim.protocol.percolator import Acquired, MvccError
-from sim.units import KIB
+from sim.protocol.region import Route
+from sim.protocol.region_errors import RegionError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sim.client.client_stats import ClientStats
-    from sim.cluster.cluster import Cluster
-    from sim.engine import LeanEnv
-    from sim.protocol.percolator import Mutation
-    from sim.protocol.region import Region
-
-
-class Nobody:
-    """Caller of a request that is not on its way."""
-
-    __slots__ = ()
-
-    def replied(self, request: KvRequest) -> None:
-        """Refuses: a request is put into a group before it is sent."""
-        raise AssertionError(f"nobody waits for {request}")
-
-
-NOBODY = Nobody()
+    from sim.client.kv_client import KvClient
 
 _LOCK: Final = Kind.LOCK
-
-BATCH_BYTES = 16 * KIB
-"""``txnCommitBatchSize``: a larger request is cut."""
 
 
 class RequestGroup:
     """Requests sent together; their caller. ``event`` fires when all are answered.
 
+    What is in ``requests`` then may differ from what was sent first: see ``send_instead``.
+
     A group and its requests let go of each other as the replies come: what a unit drops is free at
     once, and its run needs no search for cycles.
     """
 
-    __slots__ = ("_env", "_pending", "_stats", "event", "requests")
+    __slots__ = ("_kv", "_pending", "_retries", "event", "failure", "requests")
 
-    def __init__(self, env: LeanEnv, requests: list[KvRequest], stats: ClientStats) -> None:
-        self._env = env
-        self._stats = stats
+    def __init__(self, kv: KvClient, requests: list[KvRequest]) -> None:
+        self._kv = kv
         self._pending = len(requests)
+        self._retries: Retries | None = None
         self.requests = requests
-        self.event = Event(env)
-        for request in requests:
+        self.event = Event(kv.env)
+        self.failure: RegionError | None = None
+        """Why one of the requests has no other answer; None if all have."""
+
+    @property
+    def may_be_applied(self) -> bool:
+        """Whether a request may have been carried out though its client does not know."""
+        return self._retries is not None and self._retries.may_be_applied
+
+    def send(self) -> Event:
+        """Sends the requests; returns the event."""
+        node = self._kv.node
+        node.connections.groups[self] = None
+        stale = node.regions.stale
+        for request in self.requests:
             request.caller = self
+            if stale and request.region.region_id in stale:
+                self._retrying(request).begin(self, request)
+            else:
+                node.send(request)
+        return self.event
 
     def replied(self, request: KvRequest) -> None:
-        """Takes one reply; the last one fires the event."""
-        request.done_ns = self._env.now_ns
+        """Takes one answer; the last one fires the event."""
+        kv = self._kv
+        request.done_ns = kv.env.now_ns
         request.caller = NOBODY
-        if request.kind is _LOCK and request.result.__class__ is Acquired:
-            self._stats.lock_replied(request)
+        result = request.result
+        if isinstance(result, RegionError):
+            if self._retrying(request).meet(self, request, result):
+                return
+            self.failure = result
+        elif self._retries is not None:
+            self._retries.settle(request)
+        if request.kind is _LOCK and result.__class__ is Acquired:
+            kv.stats.lock_replied(request)
         self._pending -= 1
         if not self._pending:
+            del kv.connections.groups[self]
             self.all_replied()
 
     def all_replied(self) -> None:
         """Wakes whoever waits for the group."""
-        self._env.fire(self.event)
+        self._kv.env.fire(self.event)
 
     def refusals(self) -> list[KvRequest]:
         """Returns the requests that were refused, in the order of their sending."""
         return [request for request in self.requests if isinstance(request.result, MvccError)]
 
+    def lost(self, request: KvRequest, error: RegionError) -> None:
+        """Takes ``error`` for the answer to a request that is still on its way."""
+        copy = again(request, Route(request.region, request.store))
+        copy.sent_ns = request.sent_ns
+        self._take_place(request, [copy])
+        self._retrying(copy).replace(request, copy)
+        copy.result = error
+        self.replied(copy)
 
-class RegionGroup:
-    """What travels to one region in one request: keys, or mutations and their keys."""
+    def cut(self, request: KvRequest) -> list[KvRequest]:
+        """Returns what to send instead of a request, by the regions of now."""
+        return cut_again(request, self._kv.node.regions)
 
-    __slots__ = ("keys", "mutations", "region", "size_bytes")
+    def send_instead(self, request: KvRequest, parts: list[KvRequest]) -> None:
+        """Puts ``parts`` in the place of a request, and sends them."""
+        kv = self._kv
+        self._take_place(request, parts)
+        counter = kv.stats.by_kind.get(request.kind)
+        if counter is not None:
+            counter.value += len(parts)
+        for part in parts:
+            kv.node.send(part)
 
-    def __init__(self, region: Region) -> None:
-        self.region = region
-        self.keys: list[bytes] = []
-        self.mutations: list[Mutation] = []
-        self.size_bytes = 0
+    def _take_place(self, request: KvRequest, parts: list[KvRequest]) -> None:
+        place = self.requests.index(request)
+        self.requests[place : place + 1] = parts
+        self._pending += len(parts) - 1
+        request.caller = FORGOTTEN
+        for part in parts:
+            part.caller = self
 
-    def takes(self, key: bytes, size_bytes: int) -> bool:
-        """Returns whether ``key`` belongs here and ``size_bytes`` more are not too many."""
-        if self.size_bytes + size_bytes > BATCH_BYTES:
-            return False
-        region = self.region
-        return region.start_key <= key and (not region.end_key or key < region.end_key)
-
-
-def keys_by_region(cluster: Cluster, keys: Sequence[bytes]) -> list[tuple[Region, list[bytes]]]:
-    """Returns the keys in groups of one region and at most 16 KiB, by first appearance."""
-    if len(keys) == 1:
-        return [(cluster.locate(keys[0]), list(keys))]
-    groups = _RegionGroups(cluster)
-    group: RegionGroup | None = None
-    for key in keys:
-        size = len(key)
-        if group is None or not group.takes(key, size):
-            group = groups.find(key, size)
-        group.keys.append(key)
-        group.size_bytes += size
-    return [(group.region, group.keys) for group in groups.all]
-
-
-def mutations_by_region(cluster: Cluster, mutations: Sequence[Mutation]) -> list[RegionGroup]:
-    """Returns mutations in groups of one region and at most 16 KiB, by first appearance."""
-    groups = _RegionGroups(cluster)
-    group: RegionGroup | None = None
-    for mutation in mutations:
-        key, _, value_bytes, _, _ = mutation
-        size = len(key) + value_bytes if value_bytes > 0 else len(key)
-        if group is None or not group.takes(key, size):
-            group = groups.find(key, size)
-        group.keys.append(key)
-        group.mutations.append(mutation)
-        group.size_bytes += size
-    return groups.all
-
-
-class _RegionGroups:
-    """Groups in the making: the newest one of each region is open."""
-
-    __slots__ = ("_cluster", "_open", "all")
-
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
-        self._open: dict[int, RegionGroup] = {}
-        self.all: list[RegionGroup] = []
-
-    def find(self, key: bytes, size_bytes: int) -> RegionGroup:
-        """Returns the open group of the key's region, or a new one if that is full."""
-        region = self._cluster.locate(key)
-        group = self._open.get(region.region_id)
-        if group is None or (group.keys and group.size_bytes + size_bytes > BATCH_BYTES):
-            group = self._open[region.region_id] = RegionGroup(region)
-            self.all.append(group)
-        return group
+    def _retrying(self, request: KvRequest) -> Retries:
+        if self._retries is None:
+            self._retries = Retries(self._kv, request)
+        return self._retries

@@ -12,12 +12,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from sim.client.background import Background
+from sim.client.backoff import BUDGETS_NS
+from sim.client.callers import NOBODY
 from sim.client.committer import Committer, OptimisticConflict
 from sim.client.keep_alive import KeepAlive
+from sim.client.kv_client import KvClient
 from sim.client.lock_resolver import LockResolver
 from sim.client.locker import Locker
-from sim.client.requests import NOBODY, RequestGroup, keys_by_region
-from sim.client.transaction_state import TransactionAborted, TransactionState
+from sim.client.region_groups import keys_by_region
+from sim.client.requests import RequestGroup
+from sim.client.transaction_state import (
+    TransactionAborted,
+    TransactionState,
+    TransactionUndetermined,
+)
 from sim.cluster.request import Kind, KvRequest
 from sim.protocol.percolator import KeyIsLocked
 from sim.workload.statement import ROLLBACK, Payloads, ReadKind
@@ -43,18 +51,14 @@ class SessionParts:
     """What the sessions of one TiDB node share."""
 
     __slots__ = (
-        "async_commit",
         "background",
-        "cluster",
         "committer",
-        "fair_locking",
-        "guarantee_linearizability",
         "keep_alive",
-        "lock_wait_timeout_ns",
+        "kv",
         "locker",
         "max_retry_count",
         "node",
-        "one_pc",
+        "probe",
         "resolver",
         "stats",
     )
@@ -68,20 +72,17 @@ class SessionParts:
         backoffs: Stream,
     ) -> None:
         tidb = scenario.cluster.tidb
+        kv = KvClient(node, stats, cluster.tso, tidb.innodb_lock_wait_timeout_ns)
         self.node = node
-        self.cluster = cluster
         self.stats = stats
-        self.async_commit = tidb.async_commit
-        self.one_pc = tidb.one_pc
-        self.guarantee_linearizability = tidb.guarantee_linearizability
-        self.fair_locking = tidb.fair_locking
+        self.probe = cluster.probe
         self.max_retry_count = tidb.max_retry_count
-        self.lock_wait_timeout_ns = tidb.innodb_lock_wait_timeout_ns
-        self.resolver = LockResolver(node, cluster, stats, backoffs)
-        self.background = Background(self)
-        self.keep_alive = KeepAlive(self)
-        self.locker = Locker(self)
-        self.committer = Committer(self)
+        self.kv = kv
+        self.resolver = LockResolver(kv, backoffs)
+        self.background = Background(kv)
+        self.keep_alive = KeepAlive(kv)
+        self.locker = Locker(kv, tidb, self.background, self.keep_alive, self.resolver)
+        self.committer = Committer(kv, tidb, self.background, self.resolver)
 
 
 class Session:
@@ -135,10 +136,20 @@ class Session:
             if txn.buffer or txn.locked:
                 yield from parts.committer.commit(txn)
             else:
-                parts.cluster.tso.end(start_ts)
-        except (TransactionAborted, OptimisticConflict):
-            yield from self._roll_back(txn)
+                parts.kv.tso.end(start_ts)
+        except TransactionUndetermined as unknown:
+            parts.probe.transaction_ended(start_ts, "undetermined", unknown.reason)
             raise
+        except TransactionAborted as aborted:
+            yield from self._roll_back(txn)
+            parts.probe.transaction_ended(start_ts, "aborted", aborted.reason)
+            raise
+        except OptimisticConflict:
+            yield from self._roll_back(txn)
+            parts.probe.transaction_ended(start_ts, "aborted", "WriteConflict")
+            raise
+        else:
+            parts.probe.transaction_ended(start_ts, "committed", "")
         finally:
             parts.keep_alive.end(txn)
 
@@ -202,21 +213,25 @@ class Session:
     def _read(self, txn: TransactionState, read: Read) -> Generator[Event, Any, None]:
         parts = self._parts
         requests = []
-        groups = keys_by_region(parts.cluster, read.keys)
+        groups = keys_by_region(parts.node.regions, read.keys)
         kind = _READ_KINDS[read.kind]
-        for region, keys in groups:
-            request = KvRequest(kind, region, NOBODY, parts.node.node, txn.start_ts)
+        for route, keys in groups:
+            request = KvRequest(kind, route, NOBODY, parts.node.node, txn.start_ts)
             request.keys = tuple(keys) if kind is not _COP else _ranges(keys)
             request.rows = read.rows // len(groups) if kind is _COP else 0
             request.request_bytes = sum(map(len, keys))
             requests.append(request)
         attempt = 0
+        blocked_ns = 0
         while requests:
-            group = RequestGroup(parts.node.env, requests, parts.stats)
-            for request in requests:
-                parts.node.send(request)
-            yield group.event
+            group = RequestGroup(parts.kv, requests)
+            yield group.send()
+            if group.failure is not None:
+                raise TransactionAborted(type(group.failure).__name__)
             requests = group.refusals()
+            if requests and blocked_ns >= BUDGETS_NS[kind]:
+                raise TransactionAborted("resolve_lock_timeout")
+            began_ns = parts.kv.env.now_ns
             for request in requests:
                 met = request.result
                 assert isinstance(met, KeyIsLocked), f"unexpected answer {met!r}"
@@ -228,6 +243,7 @@ class Session:
                 else:
                     yield parts.resolver.backoff(attempt)
                 request.result = None
+            blocked_ns += parts.kv.env.now_ns - began_ns
             attempt += 1
 
     def _roll_back(self, txn: TransactionState) -> Generator[Event, Any, None]:
@@ -235,11 +251,11 @@ class Session:
         parts = self._parts
         if txn.locked:
             requests = parts.background.rollback_requests(txn, tuple(txn.locked))
-            group = RequestGroup(parts.node.env, requests, parts.stats)
-            for request in requests:
-                parts.node.send(request)
-            yield group.event
-        parts.cluster.tso.end(txn.start_ts)
+            group = RequestGroup(parts.kv, requests)
+            yield group.send()
+            if group.failure is not None:
+                return
+        parts.kv.tso.end(txn.start_ts)
 
 
 def _stays_here(statement: Statement) -> bool:

@@ -10,17 +10,21 @@ from typing import TYPE_CHECKING
 
 from simpy import Event
 
+from sim.client.connection import Connections
+from sim.client.region_cache import RegionCache
 from sim.cluster.cluster import CLIENT_NAME, PD_NAME, Cluster, store_name, tidb_name
 from sim.distributions import LognormalMean, Sampler
 from sim.engine import FifoServers, LeanEnv
 
 if TYPE_CHECKING:
     from sim.cluster.request import KvRequest
+    from sim.protocol.region import Route
     from sim.scenario.resolved import Scenario
     from sim.streams import Streams
 
 _STATEMENT_BYTES = 256
 _TSO_BYTES = 48
+_ROUTE_BYTES = 128
 _REQUEST_BYTES = 150
 """A KV request without its keys and values: context, timestamps, primary (kvproto field sizes)."""
 
@@ -36,6 +40,17 @@ class TimestampRequest:
         self.timestamp = 0
 
 
+class _RouteRequest:
+    """A question to PD: where is the region of this key?"""
+
+    __slots__ = ("event", "key", "route")
+
+    def __init__(self, event: Event, key: bytes) -> None:
+        self.event = event
+        self.key = key
+        self.route: Route | None = None
+
+
 class TidbNode:
     """One TiDB process on its own machine."""
 
@@ -49,8 +64,11 @@ class TidbNode:
         "_to_pd",
         "_to_stores",
         "_units",
+        "backoffs",
+        "connections",
         "env",
         "node",
+        "regions",
     )
 
     def __init__(
@@ -70,6 +88,9 @@ class TidbNode:
         self._to_pd = network.link(here, PD_NAME)
         self._from_pd = network.link(PD_NAME, here)
         self._from_client = network.link(f"{CLIENT_NAME}-{node}", here)
+        self.backoffs = streams.stream(f"{here}/region-backoff")
+        self.regions = RegionCache(cluster.bootstrap)
+        self.connections = Connections(env, self._to_stores, self.send)
 
     @property
     def busy_ns(self) -> int:
@@ -96,12 +117,20 @@ class TidbNode:
         self.env.at(self._to_pd.send(self.env.now_ns, _TSO_BYTES), self._at_pd, request)
         return request.event
 
+    def route_of(self, key: bytes) -> Event:
+        """Returns the event of PD having said where a key is; its value is the route."""
+        question = _RouteRequest(Event(self.env), key)
+        self.env.at(self._to_pd.send(self.env.now_ns, _ROUTE_BYTES), self._route_at_pd, question)
+        return question.event
+
     def send(self, request: KvRequest) -> None:
-        """Sends a request to the leader of its region."""
+        """Sends a request to its store."""
         env = self.env
         request.sent_ns = env.now_ns
+        if self.connections.broken and self.connections.takes(request):
+            return
         size = _REQUEST_BYTES + request.request_bytes
-        store = request.region.leader_store
+        store = request.store
         arrival = self._to_stores[store].send(env.now_ns, size)
         env.at(arrival, self._cluster.stores[store].scheduler.receive, request)
 
@@ -122,3 +151,11 @@ class TidbNode:
 
     def _from_tso(self, request: TimestampRequest) -> None:
         self.env.fire(request.event, request.timestamp)
+
+    def _route_at_pd(self, question: _RouteRequest) -> None:
+        question.route = self._cluster.pd.routes.locate(question.key)
+        arrival = self._from_pd.send(self.env.now_ns, _ROUTE_BYTES)
+        self.env.at(arrival, self._route_from_pd, question)
+
+    def _route_from_pd(self, question: _RouteRequest) -> None:
+        self.env.fire(question.event, question.route)

@@ -26,6 +26,13 @@ class TransactionAborted(Exception):
         self.reason = reason
 
 
+class TransactionUndetermined(TransactionAborted):
+    """The client gives up without knowing whether the transaction is committed."""
+
+    def __init__(self) -> None:
+        super().__init__("undetermined")
+
+
 class TransactionState:
     """Timestamps, locks and buffered mutations."""
 

@@ -1,0 +1,90 @@
+"""How long a request waits before it is sent again, and when its client gives up.
+
+Law: the waits of one kind double from its base to its cap, each kind for itself; once all waits of
+a request add up to its budget, the next error is the answer. Time spent on the way, or waiting for
+an answer, is not counted, nor are the waits for a busy server until they come to ten minutes.
+
+Source: tikv/client-go config/retry/config.go (BoTiKVRPC and others), backoff.go (isSleepExcluded),
+txnkv/transaction/2pc.go (PrewriteMaxBackoff, CommitMaxBackoff); pingcap/tidb pkg/store/copr
+(copNextMaxBackoff).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from sim.cluster.request import Kind
+from sim.units import NS_PER_MS, NS_PER_S
+
+if TYPE_CHECKING:
+    from sim.streams import Stream
+
+
+class Backoff(NamedTuple):
+    """One kind of wait."""
+
+    name: str
+    base_ms: int
+    cap_ms: int
+    jitter: bool
+    """Half of the wait is drawn ("equal jitter")."""
+
+    def wait_ns(self, attempt: int, stream: Stream) -> int:
+        """Returns the length of the ``attempt``-th wait, from 0, in ns."""
+        most_ms = min(self.cap_ms, self.base_ms << min(attempt, _LAST_DOUBLING))
+        if not self.jitter:
+            return most_ms * NS_PER_MS
+        return int(most_ms / 2 * (1 + stream.random()) * NS_PER_MS)
+
+
+_LAST_DOUBLING = 12
+"""By then every kind has come to its cap."""
+
+TIKV_RPC: Final = Backoff("tikvRPC", 100, 2_000, jitter=True)
+REGION_MISS: Final = Backoff("regionMiss", 2, 500, jitter=False)
+REGION_SCHEDULING: Final = Backoff("regionScheduling", 2, 500, jitter=False)
+STALE_COMMAND: Final = Backoff("staleCommand", 2, 1_000, jitter=False)
+MAX_TS_NOT_SYNCED: Final = Backoff("maxTsNotSynced", 2, 500, jitter=False)
+SERVER_BUSY: Final = Backoff("tikvServerBusy", 2_000, 10_000, jitter=True)
+DISK_FULL: Final = Backoff("tikvDiskFull", 500, 5_000, jitter=False)
+TXN_LOCK_FAST: Final = Backoff("txnLockFast", 2, 3_000, jitter=True)
+
+BUSY_LIMIT_NS: Final = 600 * NS_PER_S
+"""How long a busy server is waited for beside the budget."""
+
+_DEFAULT_BUDGET_NS = 20 * NS_PER_S
+
+BUDGETS_NS: Final = dict.fromkeys(Kind, _DEFAULT_BUDGET_NS) | {
+    Kind.PREWRITE: 40 * NS_PER_S,
+    Kind.COMMIT: 41 * NS_PER_S,
+}
+"""What the waits of a request may add up to; a lock request has ``innodb_lock_wait_timeout``."""
+
+
+class Backoffer:
+    """The waits of requests that were sent together."""
+
+    __slots__ = ("_attempts", "_busy_ns", "_limit_ns", "_stream", "slept_ns")
+
+    def __init__(self, limit_ns: int, stream: Stream) -> None:
+        self._limit_ns = limit_ns
+        self._stream = stream
+        self._attempts: dict[str, int] = {}
+        self._busy_ns = 0
+        self.slept_ns = 0
+        """All waits so far, without those for a busy server."""
+
+    def next_ns(self, kind: Backoff) -> int | None:
+        """Returns how long to wait now, in ns; None if the budget is used up."""
+        if self.slept_ns >= self._limit_ns:
+            return None
+        if kind is SERVER_BUSY and self._busy_ns >= BUSY_LIMIT_NS:
+            return None
+        attempt = self._attempts.get(kind.name, 0)
+        self._attempts[kind.name] = attempt + 1
+        wait_ns = kind.wait_ns(attempt, self._stream)
+        if kind is SERVER_BUSY:
+            self._busy_ns += wait_ns
+        else:
+            self.slept_ns += wait_ns
+        return wait_ns
