@@ -88,6 +88,20 @@ def check(files: Annotated[list[Path], typer.Argument(metavar="FILE...")]) -> No
     raise typer.Exit(check_command(files))
 
 
+@app.command(epilog="Example: run_sim.py script tests/scripts/rfc77")
+def script(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...")],
+    *,
+    rewrite: Annotated[
+        bool, typer.Option("--rewrite", help="Write what is printed into the files.")
+    ] = False,
+) -> None:
+    """Runs protocol scripts; docs/SCRIPTS.md is their grammar."""
+    from analysis.cli.script import script_command
+
+    raise typer.Exit(script_command(files, rewrite=rewrite))
+
+
 @app.command(epilog="Example: run_sim.py schema > scenario.schema.json")
 def schema() -> None:
     """Prints the JSON Schema of scenario files, for editors."""

@@ -1,0 +1,248 @@
+"""Commands that disturb: crashes, partitions, messages lost or late, slow disks, points held.
+
+Source of the ideas: tikv/tikv components/test_raftstore (transport_simulate.rs), failpoints.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sim.cluster.cluster import store_name
+from sim.cluster.holds import POINTS
+from sim.cluster.message_filter import ANY, KINDS, MessageFilter
+from sim.laboratory.problems import ScriptProblem
+from sim.laboratory.setup import tikv_keys
+from sim.laboratory.values import duration_ns, show_duration
+from sim.laboratory.words import plain, suggestion
+
+if TYPE_CHECKING:
+    from sim.laboratory.laboratory import Laboratory
+    from sim.laboratory.words import Words
+
+
+def _store(lab: Laboratory, words: Words) -> int:
+    store = words.number_at("store", "the store")
+    if store not in lab.cluster.stores:
+        raise ScriptProblem(f"no store {store}; there are stores 1 to {len(lab.cluster.stores)}")
+    return store
+
+
+def crash(lab: Laboratory, words: Words) -> str:
+    """Kills a store's process: what was only in memory is gone."""
+    store = _store(lab, words)
+    words.done()
+    lab.cluster.control.crash_store(store)
+    return ""
+
+
+def restart(lab: Laboratory, words: Words) -> str:
+    """Starts a crashed store again, with what it had persisted."""
+    store = _store(lab, words)
+    words.done()
+    lab.cluster.control.restart_store(store)
+    return ""
+
+
+def isolate(lab: Laboratory, words: Words) -> str:
+    """Cuts nodes off from all others."""
+    names = [_node(lab, word) for word in words.rest()]
+    words.done()
+    if not names:
+        raise ScriptProblem("whom? write isolate 1, or isolate store-1 tidb-0")
+    lab.cluster.control.isolate(names)
+    return ""
+
+
+def partition(lab: Laboratory, words: Words) -> str:
+    """Cuts the network into groups."""
+    groups: list[list[str]] = [[]]
+    for word in words.rest():
+        if word == "|":
+            groups.append([])
+        else:
+            groups[-1].append(_node(lab, word))
+    words.done()
+    if len(groups) < 2 or not all(groups):
+        raise ScriptProblem("into which groups? write partition 1 | 2 3")
+    lab.cluster.control.partition(groups)
+    return ""
+
+
+def _node(lab: Laboratory, word: str) -> str:
+    """Returns a node's name; a bare number is a store."""
+    name = store_name(int(word)) if word.isdecimal() else plain(word)
+    known = [*(store_name(store) for store in lab.cluster.stores), "tidb-0", "pd"]
+    if name not in known:
+        raise ScriptProblem(f"no node {word}; {suggestion(name, known, ', '.join(known))}")
+    return name
+
+
+def heal(lab: Laboratory, words: Words) -> str:
+    """Takes back every isolation and partition."""
+    words.done()
+    lab.cluster.control.heal()
+    return ""
+
+
+def drop(lab: Laboratory, words: Words) -> str:
+    """Drops messages of a kind, until the rule is taken back."""
+    kind, src, dst, region = _message_words(words)
+    words.done()
+    _keep(lab, words, lab.cluster.filters.drop(kind, src=src, dst=dst, region=region))
+    return ""
+
+
+def delay(lab: Laboratory, words: Words) -> str:
+    """Delays messages of a kind, until the rule is taken back."""
+    by_ns = words.duration_ns("by", "0")
+    kind, src, dst, region = _message_words(words)
+    by_ns = by_ns or duration_ns(words.next("how long"))
+    words.done()
+    filters = lab.cluster.filters
+    _keep(lab, words, filters.delay(kind, by_ns, src=src, dst=dst, region=region))
+    return ""
+
+
+def _message_words(words: Words) -> tuple[str, int, int, int]:
+    src, dst = words.number("from"), words.number("to")
+    region = words.number("region")
+    asked = words.next("the kind of message").removeprefix("Msg")
+    by_name = {plain(kind): kind for kind in (*KINDS, ANY, "all")}
+    kind = by_name.get(plain(asked))
+    if kind is None:
+        mend = suggestion(asked, [*KINDS, ANY], ", ".join(KINDS))
+        raise ScriptProblem(f"no message {asked}; {mend}")
+    return (ANY if kind == "all" else kind), src, dst, region
+
+
+def _keep(lab: Laboratory, words: Words, rule: MessageFilter) -> None:
+    name = words.as_name or f"rule{len(lab.rules) + 1}"
+    if name in lab.rules:
+        raise ScriptProblem(f"a rule {name} is there already; allow {name} first")
+    lab.rules[name] = rule
+
+
+def allow(lab: Laboratory, words: Words) -> str:
+    """Takes message rules back, all or by name."""
+    names = words.rest() or list(lab.rules)
+    words.done()
+    for name in names:
+        if name not in lab.rules:
+            mend = suggestion(name, list(lab.rules), "allow, to take all back")
+            raise ScriptProblem(f"no rule {name}; {mend}")
+        lab.cluster.filters.remove(lab.rules.pop(name))
+    return ""
+
+
+def rules(lab: Laboratory, words: Words) -> str:
+    """Shows the message rules and how many messages each has met."""
+    words.done()
+    return "\n".join(f"{name}: {_show_rule(rule)}" for name, rule in lab.rules.items()) or "none"
+
+
+def _show_rule(rule: MessageFilter) -> str:
+    does = f"delay {show_duration(rule.delay_ns)}" if rule.delay_ns else "drop"
+    parts = [does, rule.kind]
+    parts += [f"from {rule.src}"] if rule.src else []
+    parts += [f"to {rule.dst}"] if rule.dst else []
+    parts += [f"region {rule.region}"] if rule.region else []
+    return f"{' '.join(parts)}, {rule.hits} messages"
+
+
+def point_of(word: str) -> str:
+    """Returns the name of a point at which the model can be held.
+
+    Raises:
+        ScriptProblem: if there is none.
+    """
+    name = word.lower().replace("-", "_")
+    if name not in POINTS:
+        mend = suggestion(name, list(POINTS), "one of " + ", ".join(POINTS))
+        raise ScriptProblem(f"no point {word}; {mend}")
+    return name
+
+
+def hold(lab: Laboratory, words: Words) -> str:
+    """Holds up whatever comes to a named point."""
+    point, store, region = _point_words(words)
+    lab.cluster.holds.hold(point, store=store, region=region)
+    return ""
+
+
+def release(lab: Laboratory, words: Words) -> str:
+    """Lets go what was held by the same words."""
+    point, store, region = _point_words(words)
+    lab.cluster.holds.release(point, store=store, region=region)
+    return ""
+
+
+def _point_words(words: Words) -> tuple[str, int, int]:
+    store, region = words.number("store"), words.number("region")
+    point = point_of(words.next("the point"))
+    words.done()
+    return point, store, region
+
+
+def held(lab: Laboratory, words: Words) -> str:
+    """Shows how many are stopped at each point."""
+    words.done()
+    holds = lab.cluster.holds
+    lines = [f"{point}: {holds.waiting(point)}" for point in POINTS if holds.waiting(point)]
+    return "\n".join(lines) or "nothing is held"
+
+
+def set_config(lab: Laboratory, words: Words) -> str:
+    """Changes TiKV's configuration while it runs."""
+    store = words.number("store")
+    keys = tikv_keys(words.other_options())
+    words.done()
+    if not keys:
+        raise ScriptProblem("which key? write set-config pessimistic-txn.in-memory=false")
+    for key, value in keys.items():
+        try:
+            lab.cluster.control.set_config(key, value, store=store or None)
+        except (KeyError, ValueError) as error:
+            raise ScriptProblem(f"{key}: {error.args[0] if error.args else error}") from None
+    return ""
+
+
+def upgrade(lab: Laboratory, words: Words) -> str:
+    """Gives a store another version of TiKV."""
+    store = _store(lab, words)
+    words.flag("to")
+    version = words.text("to", "version", "") or words.next("the version")
+    words.done()
+    try:
+        lab.cluster.control.upgrade_store(store, version)
+    except ValueError as error:
+        raise ScriptProblem(str(error)) from None
+    return ""
+
+
+def slow_disk(lab: Laboratory, words: Words) -> str:
+    """Makes a store's disk slower by a factor; 1 makes it well again."""
+    store = _store(lab, words)
+    words.flag("by")
+    factor = words.text("factor", "by", "") or words.next("the factor")
+    words.done()
+    try:
+        lab.cluster.control.slow_disk(store, float(factor))
+    except ValueError:
+        raise ScriptProblem(f"{factor!r} is no factor; write slow-disk {store} 10") from None
+    return ""
+
+
+def fill_disk(lab: Laboratory, words: Words) -> str:
+    """Fills a store's disk."""
+    store = _store(lab, words)
+    words.done()
+    lab.cluster.control.fill_disk(store)
+    return ""
+
+
+def free_disk(lab: Laboratory, words: Words) -> str:
+    """Makes room on a store's disk again."""
+    store = _store(lab, words)
+    words.done()
+    lab.cluster.control.free_disk(store)
+    return ""

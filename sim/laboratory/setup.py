@@ -1,0 +1,203 @@
+"""From ``cluster`` and ``region`` lines to a scenario with constant costs, and its regions.
+
+Law: everything a request, a message or a write costs is a constant, so a script can say to the
+microsecond what happens. Keys of TiKV's configuration are those of a scenario file, checked by the
+same schema.
+
+    network 100 us a way · request 100 us of CPU · store poller 10 us a message
+    append + fsync 1 ms · apply 20 us a command
+
+Source of ``ticks=fast``: tikv/tikv components/test_raftstore/src/util.rs (new_tikv_config).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+from sim.distributions import Constant
+from sim.hardware import DiskSpec, NetworkSpec
+from sim.laboratory.problems import ScriptProblem
+from sim.protocol.keys import show_key
+from sim.protocol.region import Region, RegionEpoch, RegionId, RegionMap, Route, StoreId
+from sim.scenario.dotted_keys import normalised
+from sim.scenario.problems import Mark, Problem
+from sim.scenario.resolve import resolved
+from sim.scenario.tree import node_of
+from sim.units import GIB, NS_PER_MS, NS_PER_US
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sim.scenario import Scenario
+
+FSYNC_NS: Final = NS_PER_MS
+ONE_WAY_NS: Final = 100 * NS_PER_US
+
+FAST_TICKS: Final = {
+    "raftstore.raft-base-tick-interval": "10ms",
+    "raftstore.raft-heartbeat-ticks": "2",
+    "raftstore.raft-election-timeout-ticks": "25",
+    "raftstore.raft-store-max-leader-lease": "240ms",
+    "raftstore.merge-check-tick-interval": "100ms",
+}
+"""``ticks=fast``: what TiKV's own integration tests run with."""
+
+_CONSTANT_CPU: Final = {
+    "tidb_statement_ns": 0,
+    "tikv_request_ns": 100 * NS_PER_US,
+    "tikv_background_ns": 0,
+    "tikv_extra_key": 0.0,
+    "store_message_ns": 10 * NS_PER_US,
+    "apply_command_ns": 20 * NS_PER_US,
+    "apply_key_ns": 0,
+    "thread_hop_ns": 0,
+    "cv": 0.0,
+}
+_DISK: Final = DiskSpec("constant", GIB, 1_000_000, Constant(FSYNC_NS))
+_MACHINES: Final = {
+    "raft_disk": _DISK, "kv_disk": _DISK,
+    "network": NetworkSpec(Constant(2 * ONE_WAY_NS), None, 1000 * GIB),
+    "store_cores": 1_000, "threads_per_core": 1, "tidb_cores": 1_000,
+}  # fmt: skip
+_WORKLOAD: Final = {
+    "kind": "custom", "threads": 1, "tables": {"t": {"rows": 1, "row_bytes": "10B"}},
+    "transactions": {"t": {"weight": 1, "statements": [{"lock": "t", "rows": 1}]}},
+}  # fmt: skip
+"""The laboratory has no clients of its own; a scenario cannot do without a workload."""
+
+
+@dataclass(slots=True)
+class ClusterWords:
+    """What a script has said about its cluster so far."""
+
+    stores: int = 3
+    replicas: int = 0
+    """0: as many as there are stores."""
+    split: tuple[bytes, ...] = ()
+    leaders: tuple[int, ...] = ()
+    versions: tuple[str, ...] = ()
+    tikv: dict[str, Any] = field(default_factory=dict)
+    """Keys of section ``tikv``, as a scenario file says them."""
+    regions: list[Route] = field(default_factory=list)
+
+
+def scenario_of(said: ClusterWords) -> Scenario:
+    """Returns the scenario of a script's cluster.
+
+    Raises:
+        ScriptProblem: with the first problem the schema finds.
+    """
+    replicas = said.replicas or said.stores
+    cluster: dict[str, Any] = {"stores": said.stores, "replicas": replicas, "tidb_nodes": 1}
+    if said.versions:
+        cluster["store_versions"] = list(said.versions)
+    tree = {
+        "run": {"seed": 1, "warmup": "0ms", "measure": "1s", "replications": 1},
+        "cluster": cluster,
+        "hardware": {"profile": "i3.4xlarge"},
+        "tikv": {"behaviour": "v8.5", **said.tikv},
+        "workload": _WORKLOAD,
+    }
+    problems: list[Problem] = []
+    scenario = resolved(normalised(node_of(tree, Mark("cluster"))), "", problems)
+    if scenario is None or problems:
+        raise ScriptProblem(_first(problems))
+    hardware = scenario.hardware
+    cpu = replace(hardware.cpu, **_CONSTANT_CPU)  # type: ignore[arg-type]
+    return replace(scenario, hardware=replace(hardware, cpu=cpu, **_MACHINES))  # type: ignore[arg-type]
+
+
+def _first(problems: list[Problem]) -> str:
+    problem = problems[0]
+    key = problem.path.removeprefix("tikv.").removeprefix("cluster.")
+    return f"{key}: {problem.message}"
+
+
+def region_map(said: ClusterWords) -> RegionMap:
+    """Returns the regions of a script's cluster, checked.
+
+    Raises:
+        ScriptProblem: if they leave a gap, overlap, or lie on stores that there are not.
+    """
+    routes = sorted(said.regions, key=lambda route: route.region.start_key)
+    if not routes:
+        routes = _cut(said)
+    for region, leader in routes:
+        _check_stores(region, leader, said.stores)
+    _check_cover([region for region, _ in routes])
+    return RegionMap(routes)
+
+
+def make_route(
+    said: ClusterWords,
+    region_id: int,
+    bounds: tuple[bytes, bytes],
+    *,
+    leader: int,
+    stores: tuple[int, ...],
+    epoch: tuple[int, int] = (1, 1),
+) -> Route:
+    """Returns a region; without ``stores`` it lies on its leader and the stores that follow."""
+    count = said.replicas or said.stores
+    placed = stores or tuple(sorted((leader - 1 + n) % said.stores + 1 for n in range(count)))
+    names = tuple(StoreId(store) for store in placed)
+    return Route(Region(RegionId(region_id), *bounds, names, RegionEpoch(*epoch)), leader)
+
+
+def _cut(said: ClusterWords) -> list[Route]:
+    bounds = [b"", *sorted(said.split), b""]
+    leaders = said.leaders or (1,)
+    if len(leaders) > len(bounds) - 1:
+        raise ScriptProblem(
+            f"{len(leaders)} leaders for {len(bounds) - 1} regions; write one for each region"
+        )
+    leaders += leaders[-1:] * (len(bounds) - 1 - len(leaders))
+    return [
+        make_route(said, number, pair, leader=leader, stores=())
+        for number, (pair, leader) in enumerate(zip(pairwise(bounds), leaders, strict=True), 1)
+    ]
+
+
+def _check_stores(region: Region, leader: int, stores: int) -> None:
+    for store in (*region.stores, leader):
+        if not 1 <= store <= stores:
+            raise ScriptProblem(
+                f"region {region.region_id} lies on store {store}, but there are stores 1 to "
+                f"{stores}; write cluster stores={max(store, 1)}, or another store"
+            )
+    if leader not in region.stores:
+        raise ScriptProblem(
+            f"region {region.region_id} has no replica on its leader, store {leader}; add it to "
+            "stores="
+        )
+
+
+def _check_cover(regions: list[Region]) -> None:
+    ids = [region.region_id for region in regions]
+    if len(set(ids)) < len(ids):
+        raise ScriptProblem("two regions have the same id; give each its own")
+    if regions[0].start_key:
+        key = show_key(regions[0].start_key)
+        raise ScriptProblem(f"no region holds the keys before {key}; let one begin at -inf")
+    for left, right in pairwise(regions):
+        if left.end_key != right.start_key:
+            raise ScriptProblem(
+                f"between {left} and {right} is a gap or an overlap; let one end where the next "
+                "begins"
+            )
+    if regions[-1].end_key:
+        key = show_key(regions[-1].end_key)
+        raise ScriptProblem(f"no region holds the keys from {key} on; let one end at +inf")
+
+
+def tikv_keys(options: Mapping[str, str]) -> dict[str, Any]:
+    """Returns options that are TiKV's keys as a scenario file would say them."""
+    return {key: _plain(value) for key, value in options.items()}
+
+
+def _plain(value: str) -> object:
+    if value in {"true", "false"}:
+        return value == "true"
+    return int(value) if value.isdecimal() else value

@@ -1,0 +1,233 @@
+"""Commands of a transaction's life: begin, lock, prewrite, commit, rollback.
+
+Each sends one request, as a client would, straight to a store.
+
+Source: kvproto ``kvrpcpb.proto`` (fields and their meaning); tikv/client-go txnkv/transaction
+(what a client fills in).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from sim.client.requests import NOBODY
+from sim.cluster.request import Kind, KvRequest
+from sim.laboratory.answers import show_answer
+from sim.laboratory.problems import ScriptProblem
+from sim.laboratory.routing import route_to
+from sim.laboratory.values import key_of, show_timestamp
+from sim.laboratory.words import suggestion
+from sim.protocol.mvcc import DELETE, INSERT, LOCK_ONLY, PUT
+from sim.protocol.percolator import Mutation, Prewritten
+from sim.units import NS_PER_MS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sim.laboratory.laboratory import Laboratory, Txn
+    from sim.laboratory.words import Words
+
+PESSIMISTIC_TTL: Final = "20000"
+"""TiDB's ``ManagedLockTTL`` in ms."""
+PREWRITE_TTL: Final = "3000"
+
+_OPS: Final = {"put": PUT, "delete": DELETE, "lock": LOCK_ONLY, "insert": INSERT}
+
+
+def begin(lab: Laboratory, words: Words) -> str:
+    """Begins a transaction at a timestamp of its own, or at a new one from PD."""
+    name = words.next("the transaction's name")
+    text = words.text("start-ts", "now")
+    for_update = words.text("for-update-ts", "")
+    words.done()
+    txn = lab.begin(name, lab.time(text))
+    if for_update:
+        txn.for_update_ts = lab.time(for_update)
+    return f"{name} start_ts={show_timestamp(txn.start_ts)}" if text == "now" else ""
+
+
+def lock(lab: Laboratory, words: Words) -> str:
+    """Sends AcquirePessimisticLock."""
+    txn = lab.txn(words.next("a transaction"))
+    fields = {
+        "insert": words.flag("should-not-exist", "insert"),
+        "wants_values": words.flag("return-values", "check-existence", "values"),
+        "allow_lock_with_conflict": words.flag("allow-lock-with-conflict", "fair", "resumable"),
+    }
+    no_wait = words.flag("no-wait", "nowait")
+    wait_ns = words.duration_ns("wait-timeout", "0")
+    asked_ts = words.text("for-update-ts", "")
+    ttl_ms = words.duration_ns("ttl", PESSIMISTIC_TTL) // NS_PER_MS
+    least_ts = words.text("min-commit-ts", "")
+    primary = words.keys_option("primary")
+    keys = words.keys()
+    request = new_request(lab, words, Kind.LOCK, txn, keys)
+    if asked_ts:
+        txn.for_update_ts = lab.time(asked_ts)
+    if primary:
+        txn.primary = primary[0]
+    txn.primary = txn.primary or keys[0]
+    txn.keys.update(dict.fromkeys(keys))
+    request.keys = keys
+    request.primary = txn.primary
+    request.for_update_ts = txn.for_update_ts
+    request.min_commit_ts = lab.time(least_ts) if least_ts else txn.for_update_ts + 1
+    request.lock_ttl_ms = ttl_ms
+    request.wait_timeout_ns = -1 if no_wait else wait_ns
+    for name, value in fields.items():
+        setattr(request, name, value)
+    if request.allow_lock_with_conflict and len(keys) > 1:
+        raise ScriptProblem("allow-lock-with-conflict is for one key; lock the others on their own")
+    return lab.finish(lab.send(request, show_answer), words.as_name)
+
+
+def prewrite(lab: Laboratory, words: Words) -> str:
+    """Sends Prewrite: pessimistic unless the script says ``optimistic``."""
+    txn = lab.txn(words.next("a transaction"))
+    optimistic = words.flag("optimistic")
+    async_commit = words.flag("async-commit", "use-async-commit")
+    one_pc = words.flag("one-pc", "1pc", "try-one-pc")
+    retry = words.flag("retry", "is-retry")
+    ttl_ms = words.duration_ns("ttl", PREWRITE_TTL) // NS_PER_MS
+    unlocked = words.keys_option("skip-pessimistic-check", "unlocked") or ()
+    secondaries = words.keys_option("secondaries")
+    primary = words.keys_option("primary")
+    asked_ts, least_ts = words.text("for-update-ts", ""), words.text("min-commit-ts", "")
+    value_bytes = words.size_bytes("bytes", 0)
+    mutations = mutations_of(txn, words.rest(), value_bytes, unlocked)
+    keys = [mutation.key for mutation in mutations]
+    request = new_request(lab, words, Kind.PREWRITE, txn, keys)
+    if primary:
+        txn.primary = primary[0]
+    txn.primary = txn.primary or keys[0]
+    txn.keys.update(dict.fromkeys(keys))
+    if asked_ts:
+        txn.for_update_ts = lab.time(asked_ts)
+    request.mutations = tuple(mutations)
+    request.primary = txn.primary
+    request.pessimistic = not optimistic
+    request.for_update_ts = 0 if optimistic else txn.for_update_ts
+    request.min_commit_ts = lab.time(least_ts) if least_ts else 0
+    request.lock_ttl_ms = ttl_ms
+    request.use_async_commit = async_commit
+    request.one_pc = one_pc
+    request.is_retry = retry
+    if async_commit and txn.primary in keys:
+        others = tuple(key for key in txn.keys if key != txn.primary)
+        request.secondaries = others if secondaries is None else secondaries
+    job = lab.send(request, lambda done: _prewritten(txn, done))
+    return lab.finish(job, words.as_name)
+
+
+def _prewritten(txn: Txn, request: KvRequest) -> str:
+    """Notes how the transaction may be committed, for a ``commit`` without a timestamp."""
+    answer = request.result
+    if isinstance(answer, Prewritten):
+        txn.min_commit_ts = max(txn.min_commit_ts, answer.min_commit_ts)
+        txn.commit_ts = answer.one_pc_commit_ts
+    return show_answer(request)
+
+
+def mutations_of(
+    txn: Txn, words: Sequence[str], value_bytes: int, unlocked: Sequence[bytes]
+) -> list[Mutation]:
+    """Returns what ``put:k=v``, ``delete:k``, ``lock:k``, ``insert:k=v`` and ``k`` mean.
+
+    Without any word, every key that the transaction has locked is put.
+
+    Raises:
+        ScriptProblem: if there is nothing to write, or a word is none of these.
+    """
+    if not words:
+        words = [f"put:{key.decode('latin-1')}" for key in txn.keys]
+    if not words:
+        raise ScriptProblem("nothing to prewrite; name keys, as in put:k1=v1, or lock some before")
+    return [_mutation(txn, word, value_bytes, unlocked) for word in words]
+
+
+def _mutation(txn: Txn, word: str, value_bytes: int, unlocked: Sequence[bytes]) -> Mutation:
+    op_name, colon, rest = word.partition(":")
+    if not colon:
+        op_name, rest = "put", word
+    if op_name.lower() not in _OPS:
+        mend = suggestion(op_name, list(_OPS), "put:k1=v1, delete:k1, lock:k1 or insert:k1=v1")
+        raise ScriptProblem(f"no mutation {op_name!r}; {mend}")
+    name, equals, value = rest.partition("=")
+    op, key = _OPS[op_name.lower()], key_of(name)
+    checked = key not in unlocked
+    if op not in {PUT, INSERT}:
+        if equals:
+            raise ScriptProblem(f"{op_name} has no value; write {op_name}:{name}")
+        return Mutation(key, op, pessimistic_check=checked)
+    text = value if equals else txn.name
+    size = value_bytes or len(text)
+    return Mutation(key, op, size, text, checked)
+
+
+def commit(lab: Laboratory, words: Words) -> str:
+    """Sends Commit."""
+    txn = lab.txn(words.next("a transaction"))
+    asked_ts = words.text("commit-ts", "at", "")
+    keys = words.keys(at_least=0) or tuple(txn.keys)
+    request = new_request(lab, words, Kind.COMMIT, txn, keys)
+    if asked_ts:
+        txn.commit_ts = lab.time(asked_ts)
+    txn.commit_ts = txn.commit_ts or txn.min_commit_ts or lab.next_ts()
+    request.keys = keys
+    request.primary = txn.primary
+    request.commit_ts = txn.commit_ts
+    return lab.finish(lab.send(request, _committed), words.as_name)
+
+
+def _committed(request: KvRequest) -> str:
+    text = show_answer(request)
+    at = f" commit_ts={show_timestamp(request.commit_ts)}"
+    return text + at if text.startswith("committed ") and text != "committed before" else text
+
+
+def pessimistic_rollback(lab: Laboratory, words: Words) -> str:
+    """Sends PessimisticRollback."""
+    txn = lab.txn(words.next("a transaction"))
+    asked_ts = words.text("for-update-ts", "")
+    keys = words.keys(at_least=0) or tuple(txn.keys)
+    request = new_request(lab, words, Kind.PESSIMISTIC_ROLLBACK, txn, keys)
+    request.keys = keys
+    request.for_update_ts = lab.time(asked_ts) if asked_ts else txn.for_update_ts
+    return lab.finish(lab.send(request, show_answer), words.as_name)
+
+
+def rollback(lab: Laboratory, words: Words) -> str:
+    """Sends BatchRollback."""
+    txn = lab.txn(words.next("a transaction"))
+    keys = words.keys(at_least=0) or tuple(txn.keys)
+    request = new_request(lab, words, Kind.ROLLBACK, txn, keys)
+    request.keys = keys
+    return lab.finish(lab.send(request, show_answer), words.as_name)
+
+
+def put(lab: Laboratory, words: Words) -> str:
+    """Writes one key in a transaction of its own, committed in one phase."""
+    value_bytes = words.size_bytes("bytes", 0)
+    start = words.text("start-ts", "now")
+    key = key_of(words.next("a key"))
+    value = words.next_or("v")
+    txn = lab.begin("put", lab.time(start))
+    request = new_request(lab, words, Kind.PREWRITE, txn, [key])
+    size = value_bytes or len(value)
+    request.mutations = (Mutation(key, PUT, size, value),)
+    request.primary = key
+    request.pessimistic = False
+    request.one_pc = True
+    request.lock_ttl_ms = int(PREWRITE_TTL)
+    return lab.finish(lab.send(request, show_answer), words.as_name)
+
+
+def new_request(
+    lab: Laboratory, words: Words, kind: Kind, txn: Txn, keys: Sequence[bytes]
+) -> KvRequest:
+    """Returns a request on its way to where ``words`` and ``keys`` say; no word may be left."""
+    route = route_to(lab, words, keys)
+    words.done()
+    request = KvRequest(kind, route, NOBODY, 0, txn.start_ts)
+    request.request_bytes = sum(map(len, keys))
+    return request
