@@ -101,7 +101,10 @@ class LockManager:
         )
         self._queues.push(entry)
         self._requests[request.cid] = (request, now)
-        self._env.at(now + self._timeout_ns, self._time_out, entry)
+        timeout_ns = self._timeout_ns
+        if request.wait_timeout_ns:
+            timeout_ns = min(timeout_ns, request.wait_timeout_ns)
+        self._env.at(now + timeout_ns, self._time_out, entry)
         if request.keys[0] != request.primary:
             self._ask_detector(entry)
 
@@ -116,6 +119,11 @@ class LockManager:
             if others and not entry.resumable:
                 delayed_ns = self._env.now_ns + self._wake_up_delay_ns
                 self._env.at(delayed_ns, self._wake_others, (key, queues.mark))
+
+    @property
+    def queues(self) -> LockWaitQueues:
+        """Who waits for what, to be looked at."""
+        return self._queues
 
     @property
     def waiting(self) -> int:
