@@ -64,13 +64,16 @@ def read_study_tables(
 ) -> StudyTables:
     """Aggregates the facts of all finished units; writes ``units.parquet`` on the way."""
     from analysis.pipeline import aggregate, plot_tables
-    from sim.record.facts import COUNTER, HISTOGRAM, MOMENTS, TABLES
+    from sim.record.facts import COUNTER, HISTOGRAM, MOMENTS
 
     table = units_table(done)
     pq.write_table(pa.Table.from_pandas(table, preserve_index=False), folder / UNITS_FILE)
     units = spark.read.parquet(str(folder / UNITS_FILE))
     hashes = list(table["unit_hash"])
-    raw = {name: aggregate.read_facts(spark, folder / "units", hashes, name) for name in TABLES}
+    raw = {
+        name: aggregate.read_facts(spark, folder / "units", hashes, name)
+        for name in (MOMENTS, HISTOGRAM, COUNTER)
+    }
     cut = {name: aggregate.measured(facts, units) for name, facts in raw.items()}
     merged = aggregate.merged_histograms(cut[HISTOGRAM]).cache()
     queries = (

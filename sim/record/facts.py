@@ -50,9 +50,19 @@ class CounterDelta:
     value: Int64
 
 
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """Something that was done to the cluster at one moment."""
+
+    at_ns: Int64
+    kind: str
+    detail: str
+
+
 MOMENTS: Final = "moments"
 HISTOGRAM: Final = "histogram"
 COUNTER: Final = "counter"
+EVENT: Final = "event"
 
 
 def _columns(row_type: type) -> dict[str, str]:
@@ -67,6 +77,7 @@ TABLES: Final[dict[str, dict[str, str]]] = {
     MOMENTS: _columns(Moments),
     HISTOGRAM: _columns(HistogramBucket),
     COUNTER: _columns(CounterDelta),
+    EVENT: _columns(Happening),
 }
 """Table name -> column name -> ``int32``, ``int64`` or ``string``, in order."""
 

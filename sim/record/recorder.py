@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import Final
 
-from sim.record.facts import COUNTER, HISTOGRAM, MOMENTS, TABLES, FactSink
+from sim.record.facts import COUNTER, EVENT, HISTOGRAM, MOMENTS, TABLES, FactSink
 from sim.record.histogram import UPPER_BOUNDS, ZERO_BUCKET
 
 ROWS_PER_BATCH: Final = 65_536
@@ -73,6 +73,7 @@ class Recorder:
         self._moments = _Rows(MOMENTS, sink)
         self._histogram = _Rows(HISTOGRAM, sink)
         self._deltas = _Rows(COUNTER, sink)
+        self._events = _Rows(EVENT, sink)
 
     def series(self, metric: str, class_: str = "all") -> Series:
         """Returns the series of that name, the same one each time."""
@@ -92,6 +93,10 @@ class Recorder:
         """Returns every counter, by metric and class."""
         return [self._counters[name] for name in sorted(self._counters)]
 
+    def event(self, at_ns: int, kind: str, detail: str) -> None:
+        """Notes that something was done to the cluster; for rare things only."""
+        self._events.add((at_ns, kind, detail))
+
     def roll(self, now_ns: int) -> None:
         """Closes the current window at its end, ``now_ns``, and begins the one that holds it."""
         for series in self._series.values():
@@ -107,7 +112,7 @@ class Recorder:
     def close(self, now_ns: int) -> None:
         """Closes the last window, even a part of one, and hands everything to the sink."""
         self.roll(now_ns)
-        for rows in (self._moments, self._histogram, self._deltas):
+        for rows in (self._moments, self._histogram, self._deltas, self._events):
             rows.flush()
 
     def _take_series(self, series: Series) -> None:
