@@ -1,0 +1,61 @@
+"""Lock accounting: nothing that was granted is missing, and nothing is there that has ended.
+
+Law: granted = ended + held. A lock that is held is in the lock CF or in a leader's table, unless a
+table that had it was dropped while the command that replaces it was under way. A lock in a leader's
+table that is not marked deleted is held, or lost with a cause.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from sim.cluster.request import LockPath
+from sim.protocol.keys import show_key
+from sim.protocol.raft import LEADER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sim.checks.report import Report
+    from sim.cluster.cluster import Cluster
+    from sim.cluster.peer import Peer
+    from sim.lock_fates import LockFates
+
+LAW: Final = "lock accounting"
+
+
+def compare_locks(report: Report, cluster: Cluster, fates: LockFates) -> None:
+    """Reports locks that are held by the books and nowhere to be found, and the reverse."""
+    ended, held = fates.ended_locks(), len(fates.held)
+    if fates.granted_locks != ended + held:
+        report.add(LAW, f"{fates.granted_locks} granted, but {ended} ended and {held} held")
+    found: dict[bytes, dict[int, None]] = {}
+    for peer in _leaders(cluster):
+        for locks in (peer.locks.map, peer.state.mvcc.locks):
+            for key, lock in locks.items():
+                found.setdefault(key, {})[lock.start_ts] = None
+        _find_ghosts(report, fates, peer)
+    for key, request in fates.held.items():
+        if request.start_ts in found.get(key, {}) or fates.may_be_lost(key, request):
+            continue
+        if request.path is LockPath.IN_MEMORY or fates.is_replicated(key, request):
+            report.add(
+                LAW, f"the lock of {request.start_ts} on {show_key(key)} vanished: {request}"
+            )
+
+
+def _leaders(cluster: Cluster) -> Iterator[Peer]:
+    for store in cluster.stores.values():
+        for peer in store.peers.values():
+            if peer.raft.role is LEADER:
+                yield peer
+
+
+def _find_ghosts(report: Report, fates: LockFates, peer: Peer) -> None:
+    table = peer.locks
+    for key, lock in table.map.items():
+        holder = fates.held.get(key)
+        if table.is_deleted(key) or (holder is not None and holder.start_ts == lock.start_ts):
+            continue
+        if fates.loss_of(key, lock.start_ts) is None:
+            report.add(LAW, f"{lock} on {show_key(key)} is still in {table} of {peer.region}")

@@ -1,0 +1,62 @@
+"""All checkers of a unit, joined: what they watch while it runs, what they compare at its end.
+
+Law: checkers observe. The model does not know them, and with or without them it does the same.
+They stand before the books of locks, which forget a lock when it ends.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sim.checks.accounting import compare_locks
+from sim.checks.isolation import SnapshotIsolation
+from sim.checks.lock_tables import LockTables, compare_books
+from sim.checks.locks import KeyLocks
+from sim.checks.raft_safety import RaftSafety
+from sim.checks.replicas import compare_replicas
+from sim.checks.report import Report
+from sim.cluster.probe import Probe, Probes
+from sim.lock_fates import LockFates, was_skipped
+
+if TYPE_CHECKING:
+    from sim.cluster.cluster import Cluster
+    from sim.cluster.peer import Peer
+    from sim.protocol.raft_log import Entry
+
+LAWS = 9
+"""Laws that are looked at: one holder, resurrection, lost update, accounting, a table's status,
+limits and books, Raft's three as one, equal replicas."""
+
+
+class Checkers(Probe):
+    """The checkers of one unit."""
+
+    def __init__(self, cluster: Cluster, fates: LockFates, seed: int) -> None:
+        self._cluster = cluster
+        self._fates = fates
+        self.report = Report(cluster.env, seed)
+        self._raft = RaftSafety(self.report)
+        self._locks = KeyLocks(self.report, fates)
+        self._isolation = SnapshotIsolation(self.report, fates, cluster.tso.safe_ts)
+        self._tables = LockTables(self.report)
+
+    def watch(self, probes: Probes) -> None:
+        """Begins to watch."""
+        for probe in (self, self._raft, self._locks, self._tables):
+            probes.add(probe)
+
+    def applied(self, peer: Peer, entry: Entry) -> None:
+        """Shows each command to those who look at it once."""
+        if self._raft.is_first(peer, entry) and not was_skipped(peer, entry):
+            for command in entry.payload:  # type: ignore[attr-defined]
+                batch = command.batch
+                self._isolation.command_applied(command, batch)
+                self._locks.command_applied(command, batch)
+
+    def broken(self) -> list[str]:
+        """Compares what can be compared now; returns every violation found so far."""
+        self._locks.told()
+        compare_books(self.report, self._cluster)
+        compare_replicas(self.report, self._cluster)
+        compare_locks(self.report, self._cluster, self._fates)
+        return self.report.lines()

@@ -1,0 +1,89 @@
+"""Lock tables: within their limits, written only while they may be, and their books in order.
+
+Law: a lock is granted in memory only by a leader whose table is NORMAL and of the command's own
+term and the region's version; then the table and the store's tables together are within their
+limits. A table's size is the sum of its locks', and who does not lead has an empty table.
+
+A limit that was lowered while a table was fuller says only that the table does not grow.
+
+Source: tikv/tikv components/raftstore/src/store/txn_ext.rs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from sim.cluster.probe import Probe
+from sim.cluster.request import LockPath
+from sim.protocol.lock_table import LocksStatus
+from sim.protocol.raft import LEADER
+
+if TYPE_CHECKING:
+    from sim.checks.report import Report
+    from sim.cluster.cluster import Cluster
+    from sim.cluster.peer import Peer
+    from sim.cluster.request import KvRequest
+
+STATUS: Final = "lock table's status"
+LIMITS: Final = "lock table's limits"
+BOOKS: Final = "lock table's books"
+
+_IN_MEMORY: Final = LockPath.IN_MEMORY
+_NORMAL: Final = LocksStatus.NORMAL
+
+
+class LockTables(Probe):
+    """Watches grants."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._sizes: dict[tuple[int, int], int] = {}
+        self._used: dict[int, int] = {}
+
+    def granted(self, peer: Peer, request: KvRequest) -> None:
+        """Looks at the table that has just taken locks."""
+        if request.path is not _IN_MEMORY or not request.result.locks:  # type: ignore[attr-defined]
+            return
+        table = peer.locks
+        raft = peer.raft
+        if (
+            table.status is not _NORMAL
+            or raft.role is not LEADER
+            or table.term != raft.term
+            or request.term != raft.term
+            or table.version != peer.region.epoch.version
+            or request.region.epoch.version != table.version
+        ):
+            self._report.add(
+                STATUS, f"a lock of term {request.term} for {request.region} went into {table}"
+            )
+        size, used = table.memory_size, table.instance.used_bytes
+        place = (peer.region.region_id, peer.store)
+        if size > table.limit_bytes and size > self._sizes.get(place, 0):
+            self._report.add(LIMITS, f"{size} B of at most {table.limit_bytes} in {peer.region}")
+        if used > table.instance.limit_bytes and used > self._used.get(peer.store, 0):
+            self._report.add(
+                LIMITS, f"{used} B of at most {table.instance.limit_bytes} on store {peer.store}"
+            )
+        self._sizes[place] = size
+        self._used[peer.store] = used
+
+
+def compare_books(report: Report, cluster: Cluster) -> None:
+    """Reports tables whose sizes are wrong, or that should be empty."""
+    for store_id, store in cluster.stores.items():
+        total = 0
+        for peer in store.peers.values():
+            table = peer.locks
+            total += table.memory_size
+            size = sum(lock.sizes.memory_bytes for lock in table.map.values())
+            if size != table.memory_size:
+                report.add(
+                    BOOKS, f"{peer.region} on store {store_id} holds {size} B and says {table}"
+                )
+            if table.map and peer.raft.role is not LEADER:
+                report.add(BOOKS, f"store {store_id} does not lead {peer.region}, but has {table}")
+        if total != store.instance.used_bytes:
+            report.add(
+                BOOKS, f"store {store_id}: tables sum to {total} B, not {store.instance.used_bytes}"
+            )

@@ -1,0 +1,113 @@
+"""One holder a key, and no lock that comes back after its end.
+
+Law: a key whose lock has not ended is granted to nobody else, unless the lock was lost with a named
+cause; a key that is prewritten is granted to nobody else at all. A lock of a transaction that was
+committed or rolled back on a key is never seen again there, and a prewritten lock never becomes a
+pessimistic one again.
+
+Source: RFC 77, Correctness (why deleted locks are not transferred, and why a merge has a fence).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from sim.cluster.probe import Probe
+from sim.protocol.keys import show_key
+from sim.protocol.mvcc import PESSIMISTIC
+from sim.protocol.write_batch import MIGRATION, PREWRITE
+from sim.protocol.write_batch import ROLLBACK as ROLLBACK_CAUSE
+
+if TYPE_CHECKING:
+    from sim.checks.report import Report
+    from sim.cluster.peer import Peer
+    from sim.cluster.request import KvRequest
+    from sim.lock_fates import LockFates
+    from sim.protocol.records import Lock
+    from sim.protocol.write_batch import WriteBatch
+
+ONE_HOLDER: Final = "one holder a key"
+NO_RESURRECTION: Final = "no resurrected lock"
+
+_REMEMBERED: Final = 1 << 16
+"""Ended locks that are remembered; a lock comes back at once or never."""
+
+
+class KeyLocks(Probe):
+    """Watches grants, and every command once, when the first replica has applied it."""
+
+    def __init__(self, report: Report, fates: LockFates) -> None:
+        self._report = report
+        self._fates = fates
+        self._told = 0
+        self._prewritten: dict[bytes, int] = {}
+        """Keys with a prewritten lock, and whose it is."""
+        self._over: dict[bytes, int] = {}
+        """The last transaction that was committed or rolled back on a key."""
+
+    def granted(self, peer: Peer, request: KvRequest) -> None:
+        """Refuses a grant over somebody's prewritten lock."""
+        prewritten = self._prewritten
+        start_ts = request.start_ts
+        for key, _ in request.result.locks:  # type: ignore[attr-defined]
+            if prewritten.get(key, start_ts) != start_ts:
+                self._report.add(
+                    ONE_HOLDER,
+                    f"{show_key(key)} was granted to {start_ts} in {peer.region} on store "
+                    f"{peer.store}, but {prewritten[key]} has prewritten it",
+                )
+
+    def command_applied(self, command: KvRequest, batch: WriteBatch) -> None:
+        """Takes a command that was applied for the first time."""
+        puts = batch.write_puts
+        over, prewritten = self._over, self._prewritten
+        for key, write in puts:
+            start_ts = over[key] = write.start_ts
+            if prewritten.get(key) == start_ts:
+                del prewritten[key]
+        if len(over) > 2 * _REMEMBERED:
+            self._over = dict(list(over.items())[_REMEMBERED:])
+        if batch.cause == ROLLBACK_CAUSE:
+            for key in batch.lock_deletes:
+                if prewritten.get(key) == command.start_ts:
+                    del prewritten[key]
+        if batch.lock_puts:
+            self._locks_put(batch)
+
+    def told(self) -> None:
+        """Tells the grants that the books of locks could not explain since the last call."""
+        found = self._fates.two_holders
+        for two in found[self._told :]:
+            self._report.add(
+                ONE_HOLDER,
+                f"{show_key(two.key)} was granted to {two.granted_to} by {two.peer}, but "
+                f"{two.holder} has not lost it",
+                two.at_ns,
+            )
+        self._told = len(found)
+
+    def _locks_put(self, batch: WriteBatch) -> None:
+        over, prewritten = self._over, self._prewritten
+        cause = batch.cause
+        for key, lock in batch.lock_puts:
+            start_ts = lock.start_ts
+            if over.get(key) == start_ts:
+                self._tell(key, lock, "had ended there")
+            other = prewritten.get(key)
+            if other is not None and (other != start_ts or lock.kind == PESSIMISTIC):
+                self._tell(key, lock, f"took the place of the prewritten lock of {other}")
+            if cause == PREWRITE:
+                prewritten[key] = start_ts
+            elif cause == MIGRATION:
+                self._check_migrated(key, lock)
+
+    def _check_migrated(self, key: bytes, lock: Lock) -> None:
+        """Refuses a lock that has ended without leaving a record: by a pessimistic rollback."""
+        start_ts = lock.start_ts
+        holder = self._fates.held.get(key)
+        is_held = holder is not None and holder.start_ts == start_ts
+        if not is_held and self._fates.loss_of(key, start_ts) is None:
+            self._tell(key, lock, "was not held any more when it was migrated")
+
+    def _tell(self, key: bytes, lock: Lock, what: str) -> None:
+        self._report.add(NO_RESURRECTION, f"{lock} on {show_key(key)} {what}")

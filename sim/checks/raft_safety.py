@@ -1,0 +1,105 @@
+"""Raft's safety, as seen by whoever applies.
+
+Law: at most one leader a term (election safety); replicas apply the same entry at the same index
+(state machine safety, and by it log matching); a new leader's log holds every entry that was ever
+applied (leader completeness). Replicas that have applied equally far hold equal records.
+
+Source: Ongaro and Ousterhout, In Search of an Understandable Consensus Algorithm, figure 3.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from sim.cluster.probe import Probe
+from sim.protocol.raft import LEADER
+
+if TYPE_CHECKING:
+    from sim.checks.report import Report
+    from sim.cluster.peer import Peer
+    from sim.protocol.raft_log import Entry
+
+ONE_LEADER: Final = "one leader a term"
+SAME_ENTRIES: Final = "log matching"
+COMPLETE: Final = "committed entries survive"
+
+_REMEMBERED: Final = 1024
+"""Entries of a region that are kept for replicas that lag, before the oldest half is forgotten."""
+
+
+class _Applied:
+    """What has been applied of one region, and by how many replicas it is still to be."""
+
+    __slots__ = ("entries", "index", "term")
+
+    def __init__(self) -> None:
+        self.entries: dict[int, tuple[Entry, int]] = {}
+        self.index = 0
+        self.term = 0
+
+
+class RaftSafety(Probe):
+    """Watches roles and applied entries."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._regions: dict[int, _Applied] = {}
+        self._leaders: dict[tuple[int, int], int] = {}
+
+    def is_first(self, peer: Peer, entry: Entry) -> bool:
+        """Takes an entry that a replica has applied; returns whether it is the first to do so."""
+        region_id = peer.region.region_id
+        region = self._regions.get(region_id)
+        if region is None:
+            region = self._regions[region_id] = _Applied()
+        index = entry.index
+        if index > region.index:
+            region.index = index
+            region.term = entry.term
+            others = len(peer.raft.voters) - 1
+            if others:
+                region.entries[index] = (entry, others)
+                if len(region.entries) > _REMEMBERED:
+                    for old in list(region.entries)[: _REMEMBERED // 2]:
+                        del region.entries[old]
+            return True
+        known = region.entries.get(index)
+        if known is not None:
+            self._compare(peer, entry, known[0])
+            if known[1] == 1:
+                del region.entries[index]
+            else:
+                region.entries[index] = (known[0], known[1] - 1)
+        return False
+
+    def _compare(self, peer: Peer, entry: Entry, first: Entry) -> None:
+        if first is entry or (first.term == entry.term and first.payload is entry.payload):
+            return
+        self._report.add(
+            SAME_ENTRIES,
+            f"{peer.raft} has applied another entry at {entry.index}, of term {entry.term}, "
+            f"than the first replica did, of term {first.term}",
+        )
+
+    def role_changed(self, peer: Peer) -> None:
+        """Looks at a new leader."""
+        raft = peer.raft
+        if raft.role is not LEADER:
+            return
+        region_id = peer.region.region_id
+        other = self._leaders.setdefault((region_id, raft.term), peer.store)
+        if other != peer.store:
+            self._report.add(
+                ONE_LEADER,
+                f"stores {other} and {peer.store} lead region {region_id} in term {raft.term}",
+            )
+        region = self._regions.get(region_id)
+        if region is None:
+            return
+        log, index = raft.log, region.index
+        if log.last_index < index:
+            self._report.add(COMPLETE, f"the new leader lacks applied index {index}: {raft}")
+        elif index >= log.first_index and log.term_of(index) != region.term:
+            self._report.add(
+                COMPLETE, f"the new leader has another entry at applied index {index}: {raft}"
+            )

@@ -1,0 +1,73 @@
+"""Replicas of a region that have applied equally far hold equal locks and writes.
+
+Versions below the oldest running transaction's ``start_ts`` are left out: each replica drops them
+when it likes.
+
+Source: Raft's state machine safety; TiKV's consistency check (tikv/tikv
+components/raftstore/src/store/worker/consistency_check.rs).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from sim.protocol.keys import show_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sim.checks.report import Report
+    from sim.cluster.cluster import Cluster
+    from sim.cluster.peer import Peer
+    from sim.protocol.mvcc import Lock, Write
+
+LAW: Final = "equal replicas"
+
+Records = dict[bytes, object]
+
+
+def compare_replicas(report: Report, cluster: Cluster) -> None:
+    """Reports regions whose replicas differ although they have applied the same entries."""
+    by_region: dict[int, list[Peer]] = {}
+    for store in cluster.stores.values():
+        for region_id, peer in store.peers.items():
+            by_region.setdefault(region_id, []).append(peer)
+    safe_ts = cluster.tso.safe_ts()
+    for peers in by_region.values():
+        seen: dict[int, Peer] = {}
+        for peer in peers:
+            first = seen.setdefault(peer.state.applied, peer)
+            if first is not peer:
+                _compare(report, first, peer, safe_ts)
+
+
+def _compare(report: Report, first: Peer, second: Peer, safe_ts: int) -> None:
+    for what in ("lock", "versions"):
+        one, other = _records(first, what, safe_ts), _records(second, what, safe_ts)
+        if one != other:
+            key = min(key for key in {**one, **other} if one.get(key) != other.get(key))
+            report.add(
+                LAW,
+                f"at index {first.state.applied} of {first.region} the {what} of {show_key(key)} "
+                f"is {one.get(key)} on store {first.store} and {other.get(key)} on store "
+                f"{second.store}",
+            )
+
+
+def _records(peer: Peer, what: str, safe_ts: int) -> Records:
+    mvcc = peer.state.mvcc
+    if what == "lock":
+        return {key: _lock(lock) for key, lock in mvcc.locks.items()}
+    chains = ((key, tuple(_versions(head, safe_ts))) for key, head in mvcc.writes.items())
+    return {key: chain for key, chain in chains if chain}
+
+
+def _lock(lock: Lock) -> tuple[int, int, int, int, int]:
+    return lock.kind, lock.start_ts, lock.for_update_ts, lock.ttl_ms, lock.min_commit_ts
+
+
+def _versions(head: Write | None, safe_ts: int) -> Iterable[tuple[int, int, int, object]]:
+    write = head
+    while write is not None and write.commit_ts >= safe_ts:
+        yield write.kind, write.start_ts, write.commit_ts, write.value
+        write = write.prev

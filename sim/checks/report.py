@@ -1,0 +1,44 @@
+"""Where checkers put what they find: one line a violation, the first few of each law.
+
+A law that is broken once is broken a thousand times by the end; the first ones tell most.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from sim.units import NS_PER_MS
+
+if TYPE_CHECKING:
+    from sim.engine import LeanEnv
+
+MOST_SHOWN: Final = 5
+"""Violations of one law that are told in full."""
+
+
+class Report:
+    """The violations of one run."""
+
+    __slots__ = ("_counts", "_env", "_lines", "_seed")
+
+    def __init__(self, env: LeanEnv, seed: int) -> None:
+        self._env = env
+        self._seed = seed
+        self._counts: dict[str, int] = {}
+        self._lines: list[str] = []
+
+    def add(self, law: str, what: str, at_ns: int | None = None) -> None:
+        """Notes that ``law`` is broken: at ``at_ns``, or now."""
+        count = self._counts[law] = self._counts.get(law, 0) + 1
+        if count <= MOST_SHOWN:
+            at_ms = (self._env.now_ns if at_ns is None else at_ns) / NS_PER_MS
+            self._lines.append(f"{law}: {what}, at {at_ms:.3f} ms (seed {self._seed})")
+
+    def lines(self) -> list[str]:
+        """Returns the violations, and how many of each law were left out."""
+        more = [
+            f"{law}: {count - MOST_SHOWN} more"
+            for law, count in self._counts.items()
+            if count > MOST_SHOWN
+        ]
+        return self._lines + more

@@ -1,0 +1,301 @@
+"""What becomes of every granted pessimistic lock.
+
+Law: a granted lock ends once: it is committed, rolled back, expired (removed by others) or lost
+with a named cause. What is replicated ends when the first replica applies its end; what is only in
+memory is lost when its table is dropped, or when another replica grants the key to somebody else.
+Between grant and end a lock may migrate: a transfer or a merge replicates it, a split moves it.
+
+The books are always kept, so that a study can say what was lost and why; whether it may have been
+lost is the checkers' question.
+
+Source: RFC 77; tikv/tikv components/raftstore/src/store/peer.rs (who clears the table, and when).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from sim.cluster.probe import Probe
+from sim.cluster.request import Kind, KvRequest, LockPath
+from sim.protocol.mvcc import ROLLBACK, physical_ms
+from sim.protocol.write_batch import MIGRATION, PREWRITE
+from sim.protocol.write_batch import ROLLBACK as ROLLBACK_CAUSE
+from sim.units import NS_PER_MS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sim.cluster.peer import Peer
+    from sim.engine import LeanEnv
+    from sim.protocol.mvcc import Lock, Write
+    from sim.protocol.raft_log import Entry
+    from sim.protocol.write_batch import WriteBatch
+    from sim.record.recorder import Counter, Recorder
+
+STALE_LEADER: Final = "stale_leader"
+"""Only a leader that the others had given up knew the lock."""
+PROPOSAL_DROPPED: Final = "proposal_dropped"
+"""The lock was answered when proposed, and the new leader's log did not have the proposal."""
+UNEXPLAINED: Final = "unexplained"
+"""Nothing that happened accounts for the loss."""
+
+_IN_MEMORY: Final = LockPath.IN_MEMORY
+_LOCK: Final = Kind.LOCK
+_BY_OTHERS: Final = (Kind.CHECK_TXN_STATUS, Kind.RESOLVE_LOCK, Kind.CHECK_SECONDARY_LOCKS)
+
+
+def was_skipped(peer: Peer, entry: Entry) -> bool:
+    """Returns whether an applied entry changed nothing: its region's version was over."""
+    commands = entry.payload
+    if not commands:
+        return True
+    version: int = commands[0].region.epoch.version  # type: ignore[index]
+    return version != peer.state.region.epoch.version
+
+
+class TwoHolders(NamedTuple):
+    """A key was granted by ``peer`` although somebody else's lock on it had not ended."""
+
+    at_ns: int
+    key: bytes
+    holder: int
+    granted_to: int
+    peer: str
+
+
+class LockFates(Probe):
+    """The books of all granted locks of one cluster.
+
+    Attributes:
+        held: by key, the request that was granted its lock, until the lock ends.
+        lost: by running transaction, the keys whose locks it has lost, with the cause.
+        two_holders: grants over a lock whose loss nothing explains.
+        granted_locks: locks granted so far.
+    """
+
+    def __init__(self, env: LeanEnv, recorder: Recorder) -> None:
+        self._env = env
+        self._recorder = recorder
+        self._counters: dict[tuple[str, str], Counter] = {}
+        self._committed = recorder.counter("lock_fates", "committed")
+        self._rolled_back = recorder.counter("lock_fates", "rolled_back")
+        self._expired = recorder.counter("lock_fates", "expired")
+        self._lost_total = 0
+        self._applied: dict[int, int] = {}
+        self._running: dict[int, None] = {}
+        self._unapplied: dict[KvRequest, None] = {}
+        self._replicated: dict[bytes, int] = {}
+        self._under_way: dict[bytes, int] = {}
+        self._doubtful: dict[bytes, tuple[int, str]] = {}
+        self._migrating: dict[int, str] = {}
+        self._losers: dict[bytes, dict[int, str]] = {}
+        self.held: dict[bytes, KvRequest] = {}
+        self.lost: dict[int, dict[bytes, str]] = {}
+        self.two_holders: list[TwoHolders] = []
+        self.granted_locks = 0
+
+    def ended_locks(self) -> int:
+        """Returns how many locks have ended so far, in whatever way."""
+        ended = self._committed.value + self._rolled_back.value + self._expired.value
+        return ended + self._lost_total
+
+    def granted(self, peer: Peer, request: KvRequest) -> None:
+        """Notes the locks that a request has got."""
+        held = self.held
+        start_ts = request.start_ts
+        self._running[start_ts] = None
+        locks = request.result.locks  # type: ignore[attr-defined]
+        fresh = len(locks)
+        for key, _ in locks:
+            other = held.get(key)
+            if other is not None:
+                if other.start_ts == start_ts:
+                    fresh -= 1
+                else:
+                    self._take_over(peer, request, key, other)
+            held[key] = request
+        self.granted_locks += fresh
+        if request.reply_at_proposed and locks:
+            self._unapplied[request] = None
+        if self._losers:
+            for key, _ in locks:
+                self._count_excluded(key, start_ts)
+
+    def applied(self, peer: Peer, entry: Entry) -> None:
+        """Ends the locks that an entry removes, when the first replica has applied it."""
+        index = entry.index
+        region_id = peer.region.region_id
+        if index <= self._applied.get(region_id, 0):
+            return
+        self._applied[region_id] = index
+        if was_skipped(peer, entry):
+            return
+        for command in entry.payload:  # type: ignore[attr-defined]
+            batch: WriteBatch = command.batch
+            puts = batch.write_puts
+            deletes = batch.lock_deletes
+            if puts:
+                self._written(command, puts)
+            if deletes and (batch.cause == ROLLBACK_CAUSE or len(deletes) > len(puts)):
+                self._deleted(command, deletes)
+            if batch.lock_puts and batch.cause != PREWRITE:
+                self._put(region_id, command, batch)
+            elif self.lost and (puts or batch.lock_puts):
+                self._count_amended(command.start_ts, batch)
+
+    def table_dropped(
+        self, peer: Peer, locks: Sequence[tuple[bytes, Lock, bool]], cause: str
+    ) -> None:
+        """Loses what was only in that table.
+
+        A lock that is marked deleted, or whose migration has been proposed, may be saved yet.
+        """
+        del peer
+        for key, lock, deleted in locks:
+            request = self.held.get(key)
+            start_ts = lock.start_ts
+            if request is None or request.start_ts != start_ts or request.path is not _IN_MEMORY:
+                continue
+            if self._replicated.get(key) == start_ts:
+                continue
+            if deleted or self._under_way.get(key) == start_ts:
+                self._doubtful[key] = (start_ts, cause)
+            else:
+                self._lose(key, request, cause)
+
+    def locks_proposed(self, peer: Peer, locks: Sequence[tuple[bytes, Lock]], cause: str) -> None:
+        """Remembers why a region's locks migrate, and that they may survive their table."""
+        self._migrating[peer.region.region_id] = cause
+        self._under_way.update([(key, lock.start_ts) for key, lock in locks])
+
+    def locks_moved(self, peer: Peer, new_peer: Peer, keys: Sequence[bytes]) -> None:
+        """Counts locks that a split has moved."""
+        del peer, new_peer
+        self._count("lock_fates", "migrated:split", len(keys))
+
+    def transaction_ended(self, start_ts: int, outcome: str, reason: str) -> None:
+        """Forgets a transaction that no client works for any more."""
+        del outcome
+        self._running.pop(start_ts, None)
+        lost = self.lost.pop(start_ts, {})
+        if reason.startswith("pessimistic_lock_not_found"):
+            self._count("prewrites_aborted", next(iter(lost.values()), "no_lock_lost"))
+        for key in lost:
+            losers = self._losers.get(key, {})
+            losers.pop(start_ts, None)
+            if not losers:
+                self._losers.pop(key, None)
+
+    def loss_of(self, key: bytes, start_ts: int) -> str | None:
+        """Returns why a running transaction has lost its lock on ``key``, None if it has not."""
+        return self.lost.get(start_ts, {}).get(key)
+
+    def may_be_lost(self, key: bytes, request: KvRequest) -> bool:
+        """Returns whether a held lock's table is gone while its end or migration is under way."""
+        return self._doubtful.get(key, (0, ""))[0] == request.start_ts
+
+    def is_replicated(self, key: bytes, request: KvRequest) -> bool:
+        """Returns whether a held lock is, or will be, in the lock CF."""
+        if request.path is not _IN_MEMORY:
+            return request not in self._unapplied
+        return self._replicated.get(key) == request.start_ts
+
+    def _written(self, command: KvRequest, puts: Sequence[tuple[bytes, Write]]) -> None:
+        held = self.held
+        committed = 0
+        for key, write in puts:
+            request = held.get(key)
+            if request is not None and request.start_ts == write.start_ts:
+                del held[key]
+                if write.kind == ROLLBACK:
+                    self._count_removed(command, request)
+                else:
+                    committed += 1
+        self._committed.value += committed
+
+    def _deleted(self, command: KvRequest, keys: Sequence[bytes]) -> None:
+        start_ts = command.start_ts
+        for key in keys:
+            request = self.held.get(key)
+            if request is not None and request.start_ts == start_ts:
+                del self.held[key]
+                self._count_removed(command, request)
+
+    def _count_removed(self, command: KvRequest, request: KvRequest) -> None:
+        """Counts a lock that went without a commit: by its own transaction, or by others."""
+        kind = command.kind
+        expires_ms = physical_ms(request.start_ts) + request.lock_ttl_ms
+        is_late = kind is Kind.PESSIMISTIC_ROLLBACK and expires_ms * NS_PER_MS < self._env.now_ns
+        fate = self._expired if kind in _BY_OTHERS or is_late else self._rolled_back
+        fate.value += 1
+
+    def _put(self, region_id: int, command: KvRequest, batch: WriteBatch) -> None:
+        """Notes locks that are in the lock CF from now on: proposed, migrated or kept alive."""
+        if batch.cause != MIGRATION:
+            if command.kind is _LOCK:
+                self._unapplied.pop(command, None)
+                return
+        else:
+            cause = self._migrating.get(region_id, "unknown")
+            self._count("lock_fates", f"migrated:{cause}", len(batch.lock_puts))
+        self._replicated.update([(key, lock.start_ts) for key, lock in batch.lock_puts])
+        self._replicated = self._still_held(self._replicated)
+        self._under_way = self._still_held(self._under_way)
+
+    def _still_held(self, places: dict[bytes, int]) -> dict[bytes, int]:
+        held = self.held
+        return {key: ts for key, ts in places.items() if key in held and held[key].start_ts == ts}
+
+    def _count_amended(self, start_ts: int, batch: WriteBatch) -> None:
+        lost = self.lost.get(start_ts)
+        if lost is None:
+            return
+        for key, _ in batch.lock_puts or batch.write_puts:
+            if key in lost:
+                self._count("prewrites_amended", lost[key])
+
+    def _take_over(self, peer: Peer, request: KvRequest, key: bytes, other: KvRequest) -> None:
+        """Ends a lock whose key was granted to somebody else."""
+        cause = self._explanation(peer, key, other)
+        if cause is None:
+            cause = UNEXPLAINED
+            found = (self._env.now_ns, key, other.start_ts, request.start_ts, str(peer))
+            self.two_holders.append(TwoHolders(*found))
+        self._lose(key, other, cause)
+        self._count_excluded(key, request.start_ts)
+
+    def _explanation(self, peer: Peer, key: bytes, other: KvRequest) -> str | None:
+        """Returns what may have lost a lock that ``peer`` knew nothing of."""
+        start_ts, cause = self._doubtful.get(key, (0, ""))
+        if start_ts == other.start_ts:
+            return cause
+        if self.is_replicated(key, other):
+            return None
+        if other.path is not _IN_MEMORY:
+            return PROPOSAL_DROPPED if peer.raft.term > other.term else None
+        assert other.peer is not None, "a lock was granted by a peer"
+        return STALE_LEADER if other.peer.store != peer.store else None
+
+    def _lose(self, key: bytes, request: KvRequest, cause: str) -> None:
+        self.held.pop(key, None)
+        self._unapplied.pop(request, None)
+        self._lost_total += 1
+        self._count("locks_lost", cause)
+        self._count("lock_fates", f"lost:{cause}")
+        if request.start_ts in self._running:
+            self.lost.setdefault(request.start_ts, {})[key] = cause
+            self._losers.setdefault(key, {})[request.start_ts] = cause
+
+    def _count_excluded(self, key: bytes, start_ts: int) -> None:
+        """Counts running transactions that still believe to hold a key granted to another."""
+        losers = self._losers.get(key, {})
+        for loser in [each for each in losers if each != start_ts]:
+            self._count("mutual_exclusion_lost", losers.pop(loser))
+        if not losers:
+            self._losers.pop(key, None)
+
+    def _count(self, metric: str, class_: str, number: int = 1) -> None:
+        counter = self._counters.get((metric, class_))
+        if counter is None:
+            counter = self._counters[metric, class_] = self._recorder.counter(metric, class_)
+        counter.value += number
