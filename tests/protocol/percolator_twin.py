@@ -126,11 +126,11 @@ class FlatRegion:
                 return "LockTypeNotMatch", key
             newest_ts, data = self.newest_ts(key), self.newest_data(key)
             if not held:
+                if newest_ts > for_update_ts and not fair:
+                    return "WriteConflict", key, newest_ts
                 if self.is_rolled_back(key, start_ts):
                     return "PessimisticLockRolledBack", key
                 if newest_ts > for_update_ts:
-                    if not fair:
-                        return "WriteConflict", key, newest_ts
                     conflict_ts = for_update_ts = newest_ts
                 elif insert and data and data.kind == PUT:
                     return "AlreadyExist", key

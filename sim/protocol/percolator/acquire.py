@@ -143,16 +143,16 @@ def _version_refusal(
     for_update_ts: int,
     should_not_exist: bool,  # noqa: FBT001 - private, hot
 ) -> MvccError | None:
-    """Returns why the versions of ``key`` forbid the lock: rolled back, conflict, existing row."""
+    """Returns why the versions of ``key`` forbid the lock: conflict, rolled back, existing row."""
+    if newest.commit_ts > for_update_ts:
+        return WriteConflict(
+            key, start_ts, newest.start_ts, newest.commit_ts, ConflictReason.PESSIMISTIC_RETRY
+        )
     version: Write | None = newest
     while version is not None and version.commit_ts > start_ts:
         version = version.prev
     if version is not None and version.commit_ts == start_ts and is_rollback(version):
         return PessimisticLockRolledBack(key, start_ts)
-    if newest.commit_ts > for_update_ts:
-        return WriteConflict(
-            key, start_ts, newest.start_ts, newest.commit_ts, ConflictReason.PESSIMISTIC_RETRY
-        )
     if should_not_exist:
         data = newest_data(newest)
         if data is not None and data.kind == PUT:
