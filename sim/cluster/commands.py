@@ -55,6 +55,7 @@ def prewrite(request: KvRequest, peer: Peer, max_ts: int) -> object:
         min_commit_ts=request.min_commit_ts,
         max_ts=max_ts,
         pessimistic=request.pessimistic,
+        is_retry=request.is_retry,
     )
 
 
@@ -103,6 +104,7 @@ def check_txn_status(request: KvRequest, peer: Peer, max_ts: int) -> object:
         caller_start_ts=request.for_update_ts,
         current_ts=request.current_ts,
         rollback_if_not_exist=request.rollback_if_not_exist,
+        force_sync_commit=request.force_sync_commit,
         resolving_pessimistic_lock=request.pessimistic,
     )
 
@@ -127,6 +129,14 @@ def check_secondary_locks(request: KvRequest, peer: Peer, max_ts: int) -> object
     )
 
 
+def cleanup(request: KvRequest, peer: Peer, max_ts: int) -> object:
+    """Cleanup of one key."""
+    del max_ts
+    return percolator.cleanup(
+        peer.state.mvcc, peer.locks, request.keys[0], request.start_ts, request.current_ts
+    )
+
+
 COMMANDS: Final[dict[int, Callable[[KvRequest, Peer, int], object]]] = {
     Kind.LOCK: acquire,
     Kind.PREWRITE: prewrite,
@@ -137,6 +147,7 @@ COMMANDS: Final[dict[int, Callable[[KvRequest, Peer, int], object]]] = {
     Kind.CHECK_TXN_STATUS: check_txn_status,
     Kind.RESOLVE_LOCK: resolve_lock,
     Kind.CHECK_SECONDARY_LOCKS: check_secondary_locks,
+    Kind.CLEANUP: cleanup,
 }
 
 
@@ -158,8 +169,10 @@ def blocks_reader(lock: Lock, read_ts: int, bypass: tuple[int, ...] = ()) -> boo
 
 def read(
     request: KvRequest, peer: Peer, prewriting: dict[bytes, Lock]
-) -> percolator.KeyIsLocked | None:
+) -> object:
     """Returns the first lock that a read at ``request.start_ts`` meets, or None.
+
+    ScanLock meets none: it returns the locks of transactions as old as ``start_ts`` or older.
 
     Args:
         request: a point read of ``keys``, or a range read of pairs (first, last) of them.
@@ -168,6 +181,12 @@ def read(
             is fixed already, so a later reader must not pass them.
     """
     keys, read_ts, bypass = request.keys, request.start_ts, request.bypass
+    if request.kind is Kind.SCAN_LOCK:
+        start_key, end_key = keys
+        mvcc = peer.state.mvcc
+        return percolator.scan_locks(
+            mvcc, peer.locks, start_key, end_key, max_ts=read_ts, limit=request.rows
+        )
     for table in (peer.state.mvcc.locks, prewriting):
         met = _in_ranges(table, keys) if request.kind is Kind.COP else _on_keys(table, keys)
         for key, lock in met:
