@@ -32,11 +32,18 @@ METRICS: dict[str, str] = {
     "locks_total": "",
     "locks_lost": "",
     "mutual_exclusion_lost": "",
+    "lock_fates": "",
     "txn_aborts": "",
+    "txn_aborts_per_txn": "",
+    "prewrites_amended": "",
+    "prewrites_aborted": "",
+    "prewrites_aborted_per_txn": "",
+    "region_errors": "",
     "lock_table_bytes": "B",
     "leader_transfers": "",
     "splits": "",
     "merges": "",
+    "operations": "",
 }
 """What a study reports, and its unit."""
 
