@@ -60,6 +60,9 @@ def run(
         list[str] | None, typer.Option("--set", metavar="A.B=V", help="Overrides one key.")
     ] = None,
     master: SparkMaster = "local[*]",
+    no_checks: Annotated[
+        bool, typer.Option("--no-checks", help="Watch for no broken invariants: faster.")
+    ] = False,
     unit_function: Annotated[str | None, typer.Option(hidden=True)] = None,
 ) -> None:
     """Runs a scenario's variants and compares them.
@@ -73,7 +76,7 @@ def run(
         out=out,
         seed=seed,
         replications=replications,
-        overrides=tuple(set_ or ()),
+        overrides=(*(set_ or ()), *(["run.checks=false"] if no_checks else ())),
         master=master,
         unit_function=unit_function,
     )
@@ -100,6 +103,37 @@ def script(
     from analysis.cli.script import script_command
 
     raise typer.Exit(script_command(files, rewrite=rewrite))
+
+
+@app.command(epilog="Example: run_sim.py fuzz --seeds 300")
+def fuzz(
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="How many; default 100, or as many as fit.")
+    ] = None,
+    start: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
+    minutes: Annotated[
+        float | None, typer.Option(min=0.0, help="Begin no more seeds after this time.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes; default: cores.")] = None,
+    ablate: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Leaves out a protection.")
+    ] = None,
+    cover: Annotated[
+        bool, typer.Option("--cover", help="A mark that is never hit is a failure.")
+    ] = False,
+) -> None:
+    """Runs random small clusters with faults and all checkers; shrinks and shows what fails."""
+    from analysis.cli.fuzz import FuzzRequest, fuzz_command
+
+    request = FuzzRequest(
+        seeds=seeds,
+        start=start,
+        minutes=minutes,
+        workers=workers,
+        ablations=tuple(ablate or ()),
+        cover=cover,
+    )
+    raise typer.Exit(fuzz_command(request))
 
 
 @app.command(epilog="Example: run_sim.py schema > scenario.schema.json")

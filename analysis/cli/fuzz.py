@@ -1,0 +1,104 @@
+"""``fuzz``: random clusters from seeds, with all checkers on; what fails is shrunk and shown.
+
+The output is the same for any number of processes.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, field
+
+from analysis.cli.console import messages, output, say
+from analysis.cli.exit_status import ExitStatus
+from sim.swarm import fuzz
+
+SHRUNK = 3
+"""Failures that are made smaller and shown whole; the others are told in a line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FuzzRequest:
+    """What the command line asks for."""
+
+    seeds: int | None
+    start: int
+    minutes: float | None
+    workers: int | None
+    ablations: tuple[str, ...] = ()
+    cover: bool = False
+
+
+@dataclass(slots=True)
+class _Sums:
+    runs: int = 0
+    committed: int = 0
+    aborted: int = 0
+    simulated_ns: int = 0
+    failed: list[int] = field(default_factory=list)
+    marks: dict[str, int] = field(default_factory=dict)
+
+
+def fuzz_command(request: FuzzRequest) -> int:
+    """Runs seeds; returns the exit status."""
+    begun_s = time.perf_counter()
+    seeds = request.seeds
+    if seeds is None and request.minutes is None:
+        seeds = 100
+    workers = request.workers or os.cpu_count() or 1
+    sums = _Sums()
+    for outcome in fuzz.outcomes(request.start, seeds, workers, request.ablations):
+        _add(sums, outcome)
+        if outcome.violations:
+            _tell(outcome, request)
+        elapsed_s = time.perf_counter() - begun_s
+        if request.minutes is not None and elapsed_s > request.minutes * 60:
+            break
+    for line in fuzz.shown(sums.marks):
+        say(output(), line)
+    for seed in sums.failed[:SHRUNK]:
+        _show_smallest(seed, request)
+    missing = fuzz.never_hit(sums.marks)
+    say(
+        output(),
+        f"{'FAILED' if sums.failed else 'PASSED'} {sums.runs} seeds from {request.start}: "
+        f"{len(sums.failed)} failed; {sums.committed} transactions committed, {sums.aborted} "
+        f"aborted, {sums.simulated_ns / 1e9:.0f} s simulated; "
+        f"{len(sums.marks)} of {len(sums.marks) + len(missing)} marks hit",
+    )
+    say(messages(), f"took {time.perf_counter() - begun_s:.0f} s in {workers} processes")
+    if request.cover and missing:
+        say(output(), f"never hit: {', '.join(missing)}")
+        return ExitStatus.CLAIM_FAILED
+    return ExitStatus.CLAIM_FAILED if sums.failed else ExitStatus.FINE
+
+
+def _add(sums: _Sums, outcome: fuzz.Outcome) -> None:
+    sums.runs += 1
+    sums.committed += outcome.committed
+    sums.aborted += outcome.aborted
+    sums.simulated_ns += outcome.simulated_ns
+    fuzz.add_hits(sums.marks, outcome.marks)
+    if outcome.violations:
+        sums.failed.append(outcome.seed)
+
+
+def _replay(seed: int, request: FuzzRequest) -> str:
+    ablations = "".join(f" --ablate {name}" for name in request.ablations)
+    return f"run_sim.py fuzz --start {seed} --seeds 1{ablations}"
+
+
+def _tell(outcome: fuzz.Outcome, request: FuzzRequest) -> None:
+    more = len(outcome.violations) - 1
+    others = f" (and {more} more)" if more else ""
+    say(output(), f"seed {outcome.seed}: {outcome.violations[0]}{others}")
+    say(output(), f"  replay: {_replay(outcome.seed, request)}")
+
+
+def _show_smallest(seed: int, request: FuzzRequest) -> None:
+    recipe, outcome = fuzz.smallest_failure(seed, request.ablations)
+    say(output(), f"seed {seed}, made smaller:")
+    for line in recipe.splitlines():
+        say(output(), f"  {line}")
+    for violation in outcome.violations:
+        say(output(), f"  {violation}")

@@ -1,0 +1,72 @@
+"""What watching costs: CPU time of a transaction with all checkers over that without them.
+
+Three units of the same scenario take turns, a slice of simulated time each: with the checkers, with
+the books of locks alone (which are always kept), and with nobody watching. All three do the same,
+so the ratio of their CPU times is the cost; the median over the turns is the figure, since a slow
+minute of the machine meets all of them.
+
+Run it with ``python -m benchmarks.checks``.
+"""
+
+from __future__ import annotations
+
+import gc
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+from time import process_time
+from typing import Final
+
+from benchmarks.tpcc_unit import Nowhere
+from sim.scenario import load_study
+from sim.simulation import Unit
+from sim.units import NS_PER_MS
+
+_FILE: Final = Path(__file__).with_name("tpcc.yaml")
+_WARMUP_NS: Final = 300 * NS_PER_MS
+_SLICE_NS: Final = 100 * NS_PER_MS
+_TURNS: Final = 15
+
+
+def measure() -> dict[str, float]:
+    """Returns the added share of CPU time: ``checks_cost``, ``lock_fates_cost``, end included.
+
+    The comparisons at a unit's end (``checks_end_s``) are not in the ratio of the slices; they are
+    told in seconds for a unit of ``_WARMUP_NS + _TURNS * _SLICE_NS``.
+    """
+    gc.disable()
+    units = [_unit(checks=True, fates=True), _unit(checks=False, fates=True),
+             _unit(checks=False, fates=False)]  # fmt: skip
+    for unit in units:
+        unit.env.run_until(_WARMUP_NS)
+    slices = [[_slice_s(unit) for unit in units] for _ in range(_TURNS)]
+    began_s = process_time()
+    result = units[0].result()
+    end_s = process_time() - began_s
+    assert not result.violations, result.violations
+    run_s = sum(with_nobody for _, _, with_nobody in slices)
+    return {
+        "checks_cost": round(median(with_all / none for with_all, _, none in slices) - 1, 3),
+        "checks_end_cost": round(end_s / run_s, 3),
+        "lock_fates_cost": round(median(books / none for _, books, none in slices) - 1, 3),
+    }
+
+
+def _unit(*, checks: bool, fates: bool) -> Unit:
+    study = load_study(_FILE)
+    scenario = study.scenario({}, next(iter(study.variants)))
+    unit = Unit(replace(scenario, run=replace(scenario.run, checks=checks)), 0, Nowhere())
+    if not fates:
+        vars(unit.cluster.probe).clear()
+    return unit
+
+
+def _slice_s(unit: Unit) -> float:
+    """Runs one slice; returns its CPU time in seconds."""
+    began_s = process_time()
+    unit.env.run_until(unit.env.now_ns + _SLICE_NS)
+    return process_time() - began_s
+
+
+if __name__ == "__main__":
+    print(measure())

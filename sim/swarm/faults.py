@@ -1,0 +1,145 @@
+"""Carries out a recipe's faults on a cluster.
+
+Law: a fault asks for something that is possible at the moment: numbers are taken modulo what is
+there, a store that is down is not stopped again, the last regions are not merged away. Whatever has
+a length of time is ended by the fault itself; ``heal_all`` ends everything at once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sim.cluster.cluster import store_name
+from sim.cluster.message_filter import KINDS
+from sim.protocol.keys import row_key
+from sim.swarm.workload import ACCOUNTS, INDEX, ORDERS
+from sim.units import NS_PER_MS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sim.cluster.cluster import Cluster
+    from sim.swarm.recipe import Fault, Recipe
+
+_LIMITS = (
+    "pessimistic-txn.in-memory-peer-size-limit",
+    "pessimistic-txn.in-memory-instance-size-limit",
+)
+_SWITCHES = ("pessimistic-txn.pipelined", "pessimistic-txn.in-memory")
+
+
+class Faults:
+    """What happens to one cluster."""
+
+    def __init__(self, cluster: Cluster, recipe: Recipe) -> None:
+        self._cluster = cluster
+        self._recipe = recipe
+        self._over = False
+
+    def schedule(self) -> None:
+        """Puts every fault of the recipe at its time."""
+        for fault in self._recipe.faults:
+            self._cluster.env.at(fault.at_ns, self._happen, fault)
+
+    def heal_all(self) -> None:
+        """Ends every fault; from now on none begins."""
+        self._over = True
+        cluster = self._cluster
+        cluster.filters.clear()
+        cluster.control.heal()
+        for store_id, store in cluster.stores.items():
+            cluster.control.slow_disk(store_id, 1.0)
+            if not store.up:
+                cluster.control.restart_store(store_id)
+
+    def _happen(self, fault: Fault) -> None:
+        if not self._over:
+            carry_out: Callable[[Fault], None] = getattr(self, f"_{fault.verb}")
+            carry_out(fault)
+
+    def _later(self, fault: Fault, undo: Callable[[None], object]) -> None:
+        env = self._cluster.env
+        env.at(env.now_ns + fault.value * NS_PER_MS, undo, None)
+
+    def _region(self, number: int) -> int:
+        routes = self._cluster.pd.routes.routes
+        return routes[number % len(routes)].region.region_id
+
+    def _store(self, number: int) -> int:
+        return number % self._recipe.stores + 1
+
+    def _transfer(self, fault: Fault) -> None:
+        region = self._cluster.pd.route_of(self._region(fault.which)).region
+        to_store = region.stores[fault.where % len(region.stores)]
+        self._cluster.control.transfer_leader(region.region_id, to_store)
+
+    def _split(self, fault: Fault) -> None:
+        table = (ACCOUNTS, ACCOUNTS, ACCOUNTS, ORDERS, INDEX)[fault.where % 5]
+        key = row_key(table, fault.where // 5 % self._recipe.rows + 1)
+        region = self._cluster.pd.routes.locate(key).region
+        if region.start_key != key:
+            self._cluster.control.split_region(region.region_id, key)
+
+    def _merge(self, fault: Fault) -> None:
+        routes = self._cluster.pd.routes.routes
+        if len(routes) > 1:
+            left = fault.which % (len(routes) - 1)
+            pair = [routes[left].region.region_id, routes[left + 1].region.region_id]
+            source, target = pair if fault.where % 2 else reversed(pair)
+            self._cluster.control.merge_region(source, target)
+
+    def _crash(self, fault: Fault) -> None:
+        store_id = self._store(fault.which)
+        if self._cluster.stores[store_id].up:
+            self._cluster.control.crash_store(store_id)
+            self._later(fault, lambda _: self._restart(store_id))
+
+    def _restart(self, store_id: int) -> None:
+        if not self._cluster.stores[store_id].up:
+            self._cluster.control.restart_store(store_id)
+
+    def _isolate(self, fault: Fault) -> None:
+        self._cluster.control.isolate([store_name(self._store(fault.which))])
+        self._later(fault, lambda _: self._cluster.control.heal())
+
+    def _heal(self, fault: Fault) -> None:
+        del fault
+        self._cluster.control.heal()
+
+    def _drop(self, fault: Fault) -> None:
+        kind = KINDS[fault.where % len(KINDS)]
+        rule = self._cluster.filters.drop(kind, dst=self._store(fault.which))
+        self._later(fault, lambda _: self._cluster.filters.remove(rule))
+
+    def _delay(self, fault: Fault) -> None:
+        kind = KINDS[fault.where % len(KINDS)]
+        delay_ns = fault.value * NS_PER_MS
+        self._cluster.filters.delay(kind, delay_ns, src=self._store(fault.which))
+
+    def _clear_filters(self, fault: Fault) -> None:
+        del fault
+        self._cluster.filters.clear()
+
+    def _slow_disk(self, fault: Fault) -> None:
+        self._cluster.control.slow_disk(self._store(fault.which), float(fault.value))
+
+    def _set_config(self, fault: Fault) -> None:
+        control = self._cluster.control
+        if fault.where % 2:
+            control.set_config(_LIMITS[fault.which % 2], fault.value)
+        else:
+            control.set_config(_SWITCHES[fault.which % 2], bool(fault.value % 2))
+
+    def _change_peer(self, fault: Fault) -> None:
+        region = self._cluster.pd.route_of(self._region(fault.which)).region
+        store_id = self._store(fault.where)
+        if store_id not in region.stores:
+            self._cluster.control.change_peer(region.region_id, add=store_id)
+        elif len(region.stores) > 3:
+            self._cluster.control.change_peer(region.region_id, remove=store_id)
+
+    def _campaign(self, fault: Fault) -> None:
+        region = self._cluster.pd.route_of(self._region(fault.which)).region
+        store_id = region.stores[fault.where % len(region.stores)]
+        if self._cluster.stores[store_id].up:
+            self._cluster.control.campaign(region.region_id, store_id)

@@ -1,0 +1,79 @@
+"""Rest: what a healed cluster comes to when nobody asks it anything new.
+
+Law: at rest every region has exactly one leader with an open lock table, every replica has applied
+everything, and no lock is left, in memory or in the lock CF. Locks of transactions whose clients
+gave up are resolved by whoever meets them: a sweep locks every key that has a lock.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from sim.protocol.keys import show_key
+from sim.protocol.lock_table import LocksStatus
+from sim.units import NS_PER_MS
+from sim.workload.script import Script
+from sim.workload.statement import Statement
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+    from simpy import Event
+
+    from sim.client.session import Session
+    from sim.cluster.cluster import Cluster
+    from sim.cluster.peer import Peer
+    from sim.engine import LeanEnv
+
+_PAUSE_NS: Final = 100 * NS_PER_MS
+
+
+def sweep(env: LeanEnv, session: Session, cluster: Cluster) -> Generator[Event, Any, None]:
+    """Locks keys that are locked, until there are none."""
+    while True:
+        keys = sorted({key: None for peer in _peers(cluster) for key in _locks(peer)})
+        if not keys:
+            return
+        for key in keys:
+            statement = Statement("SELECT FOR UPDATE", (), (key,), fresh_ts=True)
+            yield from session.run(Script("sweep", [statement]), env.now_ns)
+        yield env.timeout(_PAUSE_NS)
+
+
+def unrest(cluster: Cluster) -> list[str]:
+    """Returns why the cluster is not at rest, a line for each reason; none if it is."""
+    reasons = []
+    for region_id, peers in _by_region(cluster).items():
+        leaders = [peer for peer in peers if peer.is_leader]
+        if len(leaders) != 1:
+            reasons.append(f"region {region_id} has {len(leaders)} leaders")
+            continue
+        (leader,) = leaders
+        if leader.locks.status is not LocksStatus.NORMAL:
+            reasons.append(f"the lock table of {leader.region} stays closed: {leader.locks}")
+        behind = [p.store for p in peers if p.state.applied < leader.raft.log.last_index]
+        if behind:
+            reasons.append(f"stores {behind} have not applied all of {leader}")
+        missing = [s for s in leader.region.stores if s not in {peer.store for peer in peers}]
+        if missing:
+            reasons.append(f"{leader.region} has no replica on {missing}")
+    locked = {key: None for peer in _peers(cluster) for key in _locks(peer)}
+    reasons += [f"{show_key(key)} is still locked" for key in sorted(locked)]
+    return reasons
+
+
+def _peers(cluster: Cluster) -> Iterator[Peer]:
+    for store in cluster.stores.values():
+        yield from store.peers.values()
+
+
+def _by_region(cluster: Cluster) -> dict[int, list[Peer]]:
+    regions: dict[int, list[Peer]] = {}
+    for peer in _peers(cluster):
+        regions.setdefault(peer.region.region_id, []).append(peer)
+    return regions
+
+
+def _locks(peer: Peer) -> Iterator[bytes]:
+    yield from peer.locks.map
+    yield from peer.state.mvcc.locks

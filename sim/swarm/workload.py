@@ -1,0 +1,194 @@
+"""What the swarm's clients do: small transactions on few rows, whose sums show what was lost.
+
+Law: transfers move amounts between accounts, which sum to zero at all times; an increment adds one
+to a counter, which at the end is as great as the number of commits; an order takes the next id of a
+counter and inserts a row of that id, which must not be there. A lost update breaks one of them.
+Blind writes (auto-commit, an index entry) and readers meet the locks of the others.
+
+Source of the idea: tipocket's bank and append tests; TPC-C's order ids.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from sim.protocol.keys import record_prefix, row_key
+from sim.protocol.mvcc import PUT
+from sim.protocol.percolator import Mutation
+from sim.workload.layout import Segment, Table, stored_bytes
+from sim.workload.script import Script
+from sim.workload.statement import ROLLBACK, Payloads, Read, ReadKind, Statement, Transaction
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from sim.streams import Stream, Streams
+    from sim.swarm.recipe import Recipe
+
+ACCOUNTS: Final = 100
+ORDERS: Final = 102
+INDEX: Final = 104
+BLIND: Final = 106
+"""Ids of the tables: rows with a number each, rows by order id, index entries of the accounts, rows
+that are written without being read."""
+
+ROW_BYTES: Final = 20
+KINDS: Final = ("counters", "transfers", "orders", "blind")
+
+
+def account_key(row: int) -> bytes:
+    """Returns the key of an account, or of the counter that comes after the last account."""
+    return row_key(ACCOUNTS, row + 1)
+
+
+class Tally:
+    """What clients know to be committed."""
+
+    __slots__ = ("increments", "orders")
+
+    def __init__(self) -> None:
+        self.increments = 0
+        self.orders = 0
+
+
+class Changing(Transaction):
+    """Reads and locks rows, and writes each with another number in it."""
+
+    __slots__ = ("_changes", "_gives_up", "_indexed", "_one_by_one", "_order", "_tally")
+
+    def __init__(
+        self, name: str, changes: dict[bytes, int], tally: Tally, *, order: bool = False
+    ) -> None:
+        super().__init__(name)
+        self._changes = changes
+        self._tally = tally
+        self._order = order
+        self._one_by_one = False
+        self._gives_up = False
+        self._indexed = False
+
+    def vary(self, *, one_by_one: bool, gives_up: bool, indexed: bool) -> None:
+        """Chooses one statement a row, a rollback at the end, and an index entry for each row."""
+        self._one_by_one = one_by_one
+        self._gives_up = gives_up
+        self._indexed = indexed
+
+    def statements(self) -> Generator[Statement, Payloads, None]:
+        """Yields the statements."""
+        keys = list(self._changes)
+        groups = [(key,) for key in keys] if self._one_by_one else [tuple(keys)]
+        for group in groups:
+            label = "SELECT account FOR UPDATE"
+            numbers = yield Statement(label, (), group, fresh_ts=True, returns_values=True)
+            writes = [
+                Mutation(key, PUT, ROW_BYTES, (number or 0) + self._changes[key])  # type: ignore[operator]
+                for key, number in zip(group, numbers, strict=True)
+            ]
+            order_id = writes[0].value
+            if self._indexed:
+                writes += [_index_entry(key) for key in group]
+            yield Statement("UPDATE account", (), (), tuple(writes))
+            if self._order:
+                yield self._insert(order_id)
+        if self._gives_up:
+            yield ROLLBACK
+
+    def committed(self) -> None:
+        """Counts what the counter must show at the end."""
+        if self._order:
+            self._tally.orders += 1
+        elif self.name == "counters":
+            self._tally.increments += 1
+
+    @staticmethod
+    def _insert(order_id: object) -> Statement:
+        assert isinstance(order_id, int), "a counter holds a number"
+        row = row_key(ORDERS, order_id)
+        return Statement(
+            "INSERT order", (), (row,), (Mutation(row, PUT, ROW_BYTES, order_id),), insert=True
+        )
+
+
+class SwarmWorkload:
+    """Draws the transactions of one recipe."""
+
+    __slots__ = ("_kinds", "_recipe", "_streams", "_streams_by_client", "tally")
+
+    classes = (*KINDS, "orders")
+
+    def __init__(self, recipe: Recipe, streams: Streams) -> None:
+        self._recipe = recipe
+        self._streams = streams
+        self._streams_by_client: dict[int, Stream] = {}
+        weights = [(kind, getattr(recipe, kind)) for kind in KINDS]
+        self._kinds = [kind for kind, weight in weights for _ in range(weight)] or ["transfers"]
+        self.tally = Tally()
+
+    def tables(self) -> tuple[Table, ...]:
+        """Returns the tables in key order."""
+        return tuple(self._table(table_id) for table_id in (ACCOUNTS, ORDERS, INDEX, BLIND))
+
+    def transaction(self, client_id: int) -> Transaction:
+        """Draws the next transaction of one client."""
+        stream = self._streams_by_client.get(client_id)
+        if stream is None:
+            stream = self._streams.stream(f"swarm/client-{client_id}")
+            self._streams_by_client[client_id] = stream
+        kind = self._kinds[stream.randint(0, len(self._kinds) - 1)]
+        rows = self._recipe.rows
+        if kind == "blind":
+            return self._blind(stream, rows)
+        if kind == "counters":
+            changes = {account_key(rows): 1}
+        elif kind == "orders":
+            changes = {account_key(rows + 1): 1}
+        else:
+            changes = _transfer(stream, rows)
+        made = Changing(kind, changes, self.tally, order=kind == "orders")
+        made.vary(
+            one_by_one=stream.random() < 0.5,
+            gives_up=kind == "transfers" and stream.random() < 0.1,
+            indexed=stream.random() < 0.3,
+        )
+        return made
+
+    def _blind(self, stream: Stream, rows: int) -> Script:
+        key = row_key(BLIND, stream.randint(1, rows))
+        write = Statement(
+            "UPDATE blind",
+            (Read(ReadKind.GET, (key,), 1),),
+            (key,),
+            (Mutation(key, PUT, ROW_BYTES),),
+        )
+        read = Statement(
+            "SELECT", (Read(ReadKind.GET, (account_key(stream.randint(0, rows)),), 1),)
+        )
+        if stream.random() < 0.5:
+            return Script("blind", [write], autocommit=True)
+        return Script("blind", [read, write])
+
+    def _table(self, table_id: int) -> Table:
+        rows = Segment(
+            str(table_id),
+            record_prefix(table_id),
+            rows=self._recipe.rows + 2,
+            row_bytes=stored_bytes(19, ROW_BYTES),
+            key_of_row=lambda row: row_key(table_id, row + 1),
+        )
+        return Table(str(table_id), record_prefix(table_id)[:-2], (rows,))
+
+
+def _index_entry(account: bytes) -> Mutation:
+    """Returns the write of an account's index entry, which the account's lock covers."""
+    key = record_prefix(INDEX) + account[len(record_prefix(ACCOUNTS)) :]
+    return Mutation(key, PUT, ROW_BYTES, pessimistic_check=False)
+
+
+def _transfer(stream: Stream, rows: int) -> dict[bytes, int]:
+    """Draws amounts of two to four different accounts; they sum to zero."""
+    changes: dict[bytes, int] = {}
+    for _ in range(min(rows, stream.randint(2, 4))):
+        changes[account_key(stream.randint(0, rows - 1))] = stream.randint(1, 9)
+    first = next(iter(changes))
+    changes[first] = -sum(amount for key, amount in changes.items() if key != first)
+    return changes
