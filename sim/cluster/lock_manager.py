@@ -108,17 +108,17 @@ class LockManager:
         if request.keys[0] != request.primary:
             self._ask_detector(entry)
 
-    def release(self, keys: list[bytes]) -> None:
-        """Wakes who waits for ``keys``, whose locks are gone."""
+    def release(self, keys: list[bytes], commit_ts: int = 0) -> None:
+        """Wakes who waits for ``keys``, whose locks are gone: committed, or rolled back (0)."""
         queues = self._queues
         for key in keys:
             entry, others = queues.pop_for_release(key)
             if entry is None:
                 continue
-            self._wake(entry)
+            self._wake(entry, commit_ts)
             if others and not entry.resumable:
                 delayed_ns = self._env.now_ns + self._wake_up_delay_ns
-                self._env.at(delayed_ns, self._wake_others, (key, queues.mark))
+                self._env.at(delayed_ns, self._wake_others, (key, queues.mark, commit_ts))
 
     @property
     def queues(self) -> LockWaitQueues:
@@ -130,18 +130,19 @@ class LockManager:
         """How many requests wait."""
         return len(self._requests)
 
-    def _wake_others(self, key_and_mark: tuple[bytes, int]) -> None:
-        for entry in self._queues.pop_delayed(*key_and_mark):
-            self._wake(entry)
+    def _wake_others(self, wake_up: tuple[bytes, int, int]) -> None:
+        key, mark, commit_ts = wake_up
+        for entry in self._queues.pop_delayed(key, mark):
+            self._wake(entry, commit_ts)
 
-    def _wake(self, entry: LockWaitEntry) -> None:
+    def _wake(self, entry: LockWaitEntry, commit_ts: int) -> None:
         request = self._leave(entry)
         if entry.resumable:
             self._resume(request)
             return
         holder_ts = entry.lock_holder.start_ts
         conflict = WriteConflict(
-            entry.key, request.start_ts, holder_ts, holder_ts, ConflictReason.PESSIMISTIC_RETRY
+            entry.key, request.start_ts, holder_ts, commit_ts, ConflictReason.PESSIMISTIC_RETRY
         )
         self._answer(request, conflict)
 
