@@ -36,9 +36,9 @@ def compare_locks(report: Report, cluster: Cluster, fates: LockFates) -> None:
                 found.setdefault(key, {})[lock.start_ts] = None
         _find_ghosts(report, fates, peer)
     for key, request in fates.held.items():
-        if request.start_ts in found.get(key, {}) or fates.may_be_lost(key, request):
+        if request.start_ts in found.get(key, {}) or fates.places.is_doubtful(key, request):
             continue
-        if request.path is LockPath.IN_MEMORY or fates.is_replicated(key, request):
+        if request.path is LockPath.IN_MEMORY or fates.places.is_replicated(key, request):
             report.add(
                 LAW, f"the lock of {request.start_ts} on {show_key(key)} vanished: {request}"
             )

@@ -1,9 +1,9 @@
-"""One holder a key, and no lock that comes back after its end.
+"""One holder a key, no lock that comes back after its end, none that is left behind.
 
 Law: a key whose lock has not ended is granted to nobody else, unless the lock was lost with a named
 cause; a key that is prewritten is granted to nobody else at all. A lock of a transaction that was
 committed or rolled back on a key is never seen again there, and a prewritten lock never becomes a
-pessimistic one again.
+pessimistic one again. Where leadership or a range of keys moves in good order, locks move as well.
 
 Source: RFC 77, Correctness (why deleted locks are not transferred, and why a merge has a fence).
 """
@@ -13,12 +13,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from sim.cluster.probe import Probe
+from sim.lock_fates import MISTAKES, cause_of
 from sim.protocol.keys import show_key
 from sim.protocol.mvcc import PESSIMISTIC
 from sim.protocol.write_batch import MIGRATION, PREWRITE
 from sim.protocol.write_batch import ROLLBACK as ROLLBACK_CAUSE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sim.checks.report import Report
     from sim.cluster.peer import Peer
     from sim.cluster.request import KvRequest
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 
 ONE_HOLDER: Final = "one holder a key"
 NO_RESURRECTION: Final = "no resurrected lock"
+KEPT: Final = "locks move with their region"
 
 _REMEMBERED: Final = 1 << 16
 """Ended locks that are remembered; a lock comes back at once or never."""
@@ -55,6 +59,19 @@ class KeyLocks(Probe):
                     ONE_HOLDER,
                     f"{show_key(key)} was granted to {start_ts} in {peer.region} on store "
                     f"{peer.store}, but {prewritten[key]} has prewritten it",
+                )
+
+    def table_dropped(
+        self, peer: Peer, locks: Sequence[tuple[bytes, Lock, bool]], cause: str
+    ) -> None:
+        """Refuses losses that nothing but a mistake explains."""
+        cause = cause_of(peer, cause)
+        if cause not in MISTAKES:
+            return
+        for key, lock, deleted in locks:
+            if not self._fates.places.survives(key, lock, deleted=deleted, cause=cause):
+                self._report.add(
+                    KEPT, f"{lock} on {show_key(key)} was lost by a {cause} of {peer.region}"
                 )
 
     def command_applied(self, command: KvRequest, batch: WriteBatch) -> None:

@@ -16,7 +16,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sim.cluster.probe import Probe
-from sim.cluster.request import Kind, KvRequest, LockPath
+from sim.cluster.request import Kind, KvRequest
+from sim.lock_fates.places import UNEXPLAINED, LockPlaces, cause_of
 from sim.protocol.mvcc import ROLLBACK, physical_ms
 from sim.protocol.write_batch import MIGRATION, PREWRITE
 from sim.protocol.write_batch import ROLLBACK as ROLLBACK_CAUSE
@@ -32,14 +33,6 @@ if TYPE_CHECKING:
     from sim.protocol.write_batch import WriteBatch
     from sim.record.recorder import Counter, Recorder
 
-STALE_LEADER: Final = "stale_leader"
-"""Only a leader that the others had given up knew the lock."""
-PROPOSAL_DROPPED: Final = "proposal_dropped"
-"""The lock was answered when proposed, and the new leader's log did not have the proposal."""
-UNEXPLAINED: Final = "unexplained"
-"""Nothing that happened accounts for the loss."""
-
-_IN_MEMORY: Final = LockPath.IN_MEMORY
 _LOCK: Final = Kind.LOCK
 _BY_OTHERS: Final = (Kind.CHECK_TXN_STATUS, Kind.RESOLVE_LOCK, Kind.CHECK_SECONDARY_LOCKS)
 
@@ -68,6 +61,7 @@ class LockFates(Probe):
 
     Attributes:
         held: by key, the request that was granted its lock, until the lock ends.
+        places: where held locks are besides the table they were granted in.
         lost: by running transaction, the keys whose locks it has lost, with the cause.
         two_holders: grants over a lock whose loss nothing explains.
         granted_locks: locks granted so far.
@@ -83,13 +77,10 @@ class LockFates(Probe):
         self._lost_total = 0
         self._applied: dict[int, int] = {}
         self._running: dict[int, None] = {}
-        self._unapplied: dict[KvRequest, None] = {}
-        self._replicated: dict[bytes, int] = {}
-        self._under_way: dict[bytes, int] = {}
-        self._doubtful: dict[bytes, tuple[int, str]] = {}
         self._migrating: dict[int, str] = {}
         self._losers: dict[bytes, dict[int, str]] = {}
         self.held: dict[bytes, KvRequest] = {}
+        self.places = LockPlaces(self.held)
         self.lost: dict[int, dict[bytes, str]] = {}
         self.two_holders: list[TwoHolders] = []
         self.granted_locks = 0
@@ -116,7 +107,7 @@ class LockFates(Probe):
             held[key] = request
         self.granted_locks += fresh
         if request.reply_at_proposed and locks:
-            self._unapplied[request] = None
+            self.places.unapplied[request] = None
         if self._losers:
             for key, _ in locks:
                 self._count_excluded(key, start_ts)
@@ -146,27 +137,16 @@ class LockFates(Probe):
     def table_dropped(
         self, peer: Peer, locks: Sequence[tuple[bytes, Lock, bool]], cause: str
     ) -> None:
-        """Loses what was only in that table.
-
-        A lock that is marked deleted, or whose migration has been proposed, may be saved yet.
-        """
-        del peer
+        """Loses what was only in that table."""
+        cause = cause_of(peer, cause)
         for key, lock, deleted in locks:
-            request = self.held.get(key)
-            start_ts = lock.start_ts
-            if request is None or request.start_ts != start_ts or request.path is not _IN_MEMORY:
-                continue
-            if self._replicated.get(key) == start_ts:
-                continue
-            if deleted or self._under_way.get(key) == start_ts:
-                self._doubtful[key] = (start_ts, cause)
-            else:
-                self._lose(key, request, cause)
+            if not self.places.survives(key, lock, deleted=deleted, cause=cause):
+                self._lose(key, self.held[key], cause)
 
     def locks_proposed(self, peer: Peer, locks: Sequence[tuple[bytes, Lock]], cause: str) -> None:
         """Remembers why a region's locks migrate, and that they may survive their table."""
         self._migrating[peer.region.region_id] = cause
-        self._under_way.update([(key, lock.start_ts) for key, lock in locks])
+        self.places.proposed(locks)
 
     def locks_moved(self, peer: Peer, new_peer: Peer, keys: Sequence[bytes]) -> None:
         """Counts locks that a split has moved."""
@@ -189,16 +169,6 @@ class LockFates(Probe):
     def loss_of(self, key: bytes, start_ts: int) -> str | None:
         """Returns why a running transaction has lost its lock on ``key``, None if it has not."""
         return self.lost.get(start_ts, {}).get(key)
-
-    def may_be_lost(self, key: bytes, request: KvRequest) -> bool:
-        """Returns whether a held lock's table is gone while its end or migration is under way."""
-        return self._doubtful.get(key, (0, ""))[0] == request.start_ts
-
-    def is_replicated(self, key: bytes, request: KvRequest) -> bool:
-        """Returns whether a held lock is, or will be, in the lock CF."""
-        if request.path is not _IN_MEMORY:
-            return request not in self._unapplied
-        return self._replicated.get(key) == request.start_ts
 
     def _written(self, command: KvRequest, puts: Sequence[tuple[bytes, Write]]) -> None:
         held = self.held
@@ -233,18 +203,12 @@ class LockFates(Probe):
         """Notes locks that are in the lock CF from now on: proposed, migrated or kept alive."""
         if batch.cause != MIGRATION:
             if command.kind is _LOCK:
-                self._unapplied.pop(command, None)
+                self.places.unapplied.pop(command, None)
                 return
         else:
             cause = self._migrating.get(region_id, "unknown")
             self._count("lock_fates", f"migrated:{cause}", len(batch.lock_puts))
-        self._replicated.update([(key, lock.start_ts) for key, lock in batch.lock_puts])
-        self._replicated = self._still_held(self._replicated)
-        self._under_way = self._still_held(self._under_way)
-
-    def _still_held(self, places: dict[bytes, int]) -> dict[bytes, int]:
-        held = self.held
-        return {key: ts for key, ts in places.items() if key in held and held[key].start_ts == ts}
+        self.places.replicated(batch.lock_puts)
 
     def _count_amended(self, start_ts: int, batch: WriteBatch) -> None:
         lost = self.lost.get(start_ts)
@@ -256,7 +220,7 @@ class LockFates(Probe):
 
     def _take_over(self, peer: Peer, request: KvRequest, key: bytes, other: KvRequest) -> None:
         """Ends a lock whose key was granted to somebody else."""
-        cause = self._explanation(peer, key, other)
+        cause = self.places.explanation(peer, key, other)
         if cause is None:
             cause = UNEXPLAINED
             found = (self._env.now_ns, key, other.start_ts, request.start_ts, str(peer))
@@ -264,21 +228,9 @@ class LockFates(Probe):
         self._lose(key, other, cause)
         self._count_excluded(key, request.start_ts)
 
-    def _explanation(self, peer: Peer, key: bytes, other: KvRequest) -> str | None:
-        """Returns what may have lost a lock that ``peer`` knew nothing of."""
-        start_ts, cause = self._doubtful.get(key, (0, ""))
-        if start_ts == other.start_ts:
-            return cause
-        if self.is_replicated(key, other):
-            return None
-        if other.path is not _IN_MEMORY:
-            return PROPOSAL_DROPPED if peer.raft.term > other.term else None
-        assert other.peer is not None, "a lock was granted by a peer"
-        return STALE_LEADER if other.peer.store != peer.store else None
-
     def _lose(self, key: bytes, request: KvRequest, cause: str) -> None:
         self.held.pop(key, None)
-        self._unapplied.pop(request, None)
+        self.places.unapplied.pop(request, None)
         self._lost_total += 1
         self._count("locks_lost", cause)
         self._count("lock_fates", f"lost:{cause}")
