@@ -163,6 +163,8 @@ class Session:
                 statement = statements.send(payloads)  # type: ignore[arg-type]
             except StopIteration:
                 return
+            if statement.pause_ns:
+                yield self._parts.node.env.timeout(statement.pause_ns)
             yield self._parts.node.statement()
             if statement is ROLLBACK:
                 raise TransactionAborted("rollback")

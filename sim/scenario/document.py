@@ -213,4 +213,8 @@ def _statement(spec: StatementSpec) -> Document:
         document["rows"] = spec.rows
     if spec.hot_rows:
         document["hot"] = {"rows": spec.hot_rows, "fraction": spec.hot_fraction}
+    if spec.like:
+        document["like"] = spec.like
+    if spec.pause_ns:
+        document["pause"] = _time(spec.pause_ns)
     return document

@@ -136,6 +136,10 @@ class StatementSpec:
     hot_rows: int = 0
     """The first rows of the table, to which ``hot_fraction`` of the draws go."""
     hot_fraction: float = 0.0
+    like: str = ""
+    """The rows with the numbers that the transaction has locked in this other table."""
+    pause_ns: int = 0
+    """The client waits this long before it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,8 @@ Four verbs. ``read`` is a point get, or a batch of them. ``lock`` is ``SELECT ..
 primary key: one lock request brings the rows. ``update`` writes the rows the transaction has
 locked in that table where it names no number of rows, and otherwise draws, locks and writes rows
 of its own. ``insert`` appends rows. A part of the draws can go to the first ``hot_rows`` rows of a
-table, which is how a hot row or a hot range is said.
+table, which is how a hot row or a hot range is said. ``like`` takes the row numbers that the
+transaction has locked in another table: a transfer between two accounts of one number.
 
 A transaction that is one ``update`` in auto-commit is tried optimistically, as TiDB does.
 """
@@ -75,6 +76,8 @@ class CustomWorkload:
         spec = self._drawn_spec(stream.random())
         held: dict[str, list[int]] = {}
         script = [self._statement(stream, statement, held) for statement in spec.statements]
+        for statement, said in zip(script, spec.statements, strict=True):
+            statement.pause_ns = said.pause_ns
         if spec.autocommit:
             for statement in script:
                 _read_what_is_locked(statement)
@@ -93,7 +96,10 @@ class CustomWorkload:
         own = held.setdefault(spec.table, [])
         if spec.verb == "insert":
             return self._insert(spec, own)
-        rows = own if spec.rows is None else self._rows(stream, spec, spec.rows)
+        if spec.like:
+            rows = list(held.get(spec.like, ()))
+        else:
+            rows = own if spec.rows is None else self._rows(stream, spec, spec.rows)
         keys = self._keys(spec.table, rows)
         if spec.verb == "read":
             kind = ReadKind.GET if len(keys) == 1 else ReadKind.BATCH_GET

@@ -66,6 +66,7 @@ class Statement:
             the first try reuses the transaction's newest one (tidb
             pkg/sessiontxn/isolation/repeatable_read.go, notNeedGetLatestTSFromPD).
         insert: the locked keys must not exist.
+        pause_ns: the client waits this long before it sends the statement.
         writes: enter the transaction's buffer once the statement has succeeded.
         returns_values: the lock responses carry the rows; the payloads of the locked keys are
             then sent into the transaction's generator, otherwise ``()`` is.
@@ -76,6 +77,7 @@ class Statement:
         "insert",
         "label",
         "lock_keys",
+        "pause_ns",
         "reads",
         "returns_values",
         "select",
@@ -102,6 +104,7 @@ class Statement:
         self.returns_values = returns_values
         self.fresh_ts = fresh_ts
         self.select = select
+        self.pause_ns = 0
 
     def __str__(self) -> str:
         return (

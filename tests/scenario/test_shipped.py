@@ -24,7 +24,8 @@ def test_none_is_missing() -> None:
     names = {file.stem for file in FILES}
     assert names >= {
         "hot_row", "open_loop", "quickstart", "rfc77", "rfc77_nvme", "sysbench_update_non_index",
-        "sysbench_write_only", "tikv_v8",
+        "sysbench_write_only", "tikv_v8", "leader_transfer", "evict_leader", "split_merge", "crash",
+        "hot_region_full", "rolling_upgrade", "shuffle_leader",
     }  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -102,3 +103,19 @@ def test_an_auto_commit_update_reads_first_and_locks_only_after_a_conflict() -> 
     (pessimistic,) = transaction.statements()
     assert optimistic.reads[0].keys == pessimistic.lock_keys
     assert not pessimistic.reads
+
+
+def test_like_takes_the_numbers_locked_in_another_table() -> None:
+    same = replace(statement("update", "log", rows=None), like="acct")
+    pay = kind("pay", 1, statement("lock", "acct", rows=3), same)
+    first, second = workload(pay).transaction(0).statements()
+    numbers = [key[-8:] for key in first.lock_keys]
+    assert [key[-8:] for key in second.lock_keys] == numbers
+    assert first.lock_keys != second.lock_keys
+
+
+def test_a_pause_is_before_its_statement() -> None:
+    late = replace(statement("update", "acct"), pause_ns=7)
+    both = kind("late", 1, statement("lock", "acct"), late)
+    first, second = workload(both).transaction(0).statements()
+    assert (first.pause_ns, second.pause_ns) == (0, 7)

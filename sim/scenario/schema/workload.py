@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from sim.scenario.fields import (
     Count,
+    Latency,
     Name,
     Number,
     Quantity,
@@ -143,6 +144,14 @@ class CustomStatement(Section):
         default=None,
         description="Skew; by default rows are drawn uniformly. Source: our own default.",
     )
+    like: Name | None = key(
+        default=None,
+        description="The rows with the numbers that are locked in this other table. Source: given.",
+    )
+    pause: Latency = key(
+        default="0ns",
+        description="The client waits so long before it. Source: our own default, none.",
+    )
 
     @model_validator(mode="after")
     def _has_one_verb(self) -> Self:
@@ -151,6 +160,8 @@ class CustomStatement(Section):
                         "insert, such as {lock: acct, rows: 2}")  # fmt: skip
         if self.hot is not None and self.insert is not None:
             raise wrong("an insert makes new rows; remove hot", at="hot")
+        if self.like is not None and (self.insert or self.rows is not None or self.hot):
+            raise wrong("decides which rows; remove rows, hot or insert", at="like")
         return self
 
     @property
@@ -169,9 +180,11 @@ class CustomStatement(Section):
         return StatementSpec(
             verb=verb,
             table=table,
-            rows=None if takes_locked else self.rows or 1,
+            rows=None if takes_locked or self.like else self.rows or 1,
             hot_rows=self.hot.rows if self.hot else 0,
             hot_fraction=self.hot.fraction if self.hot else 0.0,
+            like=self.like or "",
+            pause_ns=self.pause,
         )
 
 
@@ -193,6 +206,12 @@ class CustomTransaction(Section):
         if self.autocommit and (len(self.statements) != 1 or not self.statements[0].update):
             raise wrong("needs exactly one statement, an update; remove it or the others",
                         at="autocommit")  # fmt: skip
+        locked: list[str | None] = []
+        for place, statement in enumerate(self.statements):
+            if statement.like is not None and statement.like not in locked:
+                raise wrong(f"no statement before it locks rows of {statement.like}; write one",
+                            at=f"statements[{place}].like")  # fmt: skip
+            locked += [statement.lock, statement.update, statement.insert]
         return self
 
     def spec(self, name: str) -> TransactionSpec:
