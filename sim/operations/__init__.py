@@ -12,5 +12,6 @@ may be refused, a merge may be rolled back. Schedulers know what PD knows, and n
 """
 
 from sim.operations.operator import start_operations
+from sim.operations.region_counts import RegionCounts
 
-__all__ = ["start_operations"]
+__all__ = ["RegionCounts", "start_operations"]
