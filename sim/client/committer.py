@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sim.client.backoff import BUDGETS_NS
 from sim.client.callers import NOBODY
+from sim.client.commit_groups import Prewrites, PrimaryCommit, add_secondaries
 from sim.client.region_groups import mutations_by_region
-from sim.client.requests import RequestGroup
 from sim.client.transaction_state import TransactionAborted, TransactionUndetermined
 from sim.cluster.request import Kind, KvRequest
 from sim.protocol.mvcc import LOCK_ONLY
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from sim.client.kv_client import KvClient
     from sim.client.lock_resolver import LockResolver
     from sim.client.region_groups import RegionGroup
+    from sim.client.requests import RequestGroup
     from sim.client.transaction_state import TransactionState
     from sim.scenario.resolved import Tidb
 
@@ -96,6 +97,7 @@ class Committer:
         if self._tidb.guarantee_linearizability and txn.explicit and (use_async or one_pc):
             # Linearizability: whatever was committed before this COMMIT has a smaller commit_ts.
             after_ts = yield self._kv.node.timestamp()
+        known = self._kv.node.regions.changes
         requests = self._prewrite_requests(
             txn, groups, after_ts, use_async=use_async, one_pc=one_pc
         )
@@ -103,9 +105,9 @@ class Committer:
         if one_pc and len(answers) == 1 and answers[0].one_pc_commit_ts:
             self._kv.tso.end(txn.start_ts)
             return
-        decided_ts = max((answer.one_pc_commit_ts for answer in answers), default=0)
-        if not decided_ts and use_async and all(answer.min_commit_ts for answer in answers):
-            decided_ts = max(answer.min_commit_ts for answer in answers)
+        if known != self._kv.node.regions.changes:
+            groups = mutations_by_region(self._kv.node.regions, mutations)
+        decided_ts = _decided_ts(answers, use_async=use_async)
         if decided_ts:
             self._background.commit(txn, groups, decided_ts)
             return
@@ -137,7 +139,7 @@ class Committer:
             request.one_pc = one_pc
             request.request_bytes = group.size_bytes + len(primary) + 8 * len(group.keys)
             if request.use_async_commit and primary in group.keys:
-                _add_secondaries(request, txn)
+                add_secondaries(request, txn)
             requests.append(request)
         return requests
 
@@ -155,7 +157,7 @@ class Committer:
         blocked_ns = 0
         while requests:
             kv.stats.by_kind[_PREWRITE].value += len(requests)
-            group = _Prewrites(kv, requests, txn, use_async=use_async)
+            group = Prewrites(kv, requests, txn, use_async=use_async)
             yield group.send()
             try:
                 requests = self._take_answers(group, answers)
@@ -205,7 +207,7 @@ class Committer:
         while True:
             commit_ts = yield kv.node.timestamp()
             requests = self._background.commit_requests(txn, [primary], commit_ts)
-            group = _PrimaryCommit(kv, requests)
+            group = PrimaryCommit(kv, requests)
             yield group.send()
             result = group.requests[0].result
             if group.failure is not None and group.may_be_applied:
@@ -224,54 +226,16 @@ class Committer:
         self._background.commit(txn, rest, commit_ts)
 
 
-class _Prewrites(RequestGroup):
-    """Prewrites; a commit in one phase that has to be cut may go on as an async commit."""
+def _decided_ts(answers: list[Prewritten], *, use_async: bool) -> int:
+    """Returns the commit_ts if the prewrites have decided it, or 0.
 
-    __slots__ = ("_txn", "_use_async")
-
-    def __init__(
-        self, kv: KvClient, requests: list[KvRequest], txn: TransactionState, *, use_async: bool
-    ) -> None:
-        self._txn = txn
-        self._use_async = use_async
-        super().__init__(kv, requests)
-
-    def cut(self, request: KvRequest) -> list[KvRequest]:
-        """Returns the parts by the regions of now; a part alone stays as it was."""
-        parts = super().cut(request)
-        if request.one_pc and len(parts) > 1 and self._use_async:
-            for part in parts:
-                part.use_async_commit = True
-                if part.primary in part.keys:
-                    _add_secondaries(part, self._txn)
-        return parts
-
-
-class _PrimaryCommit(RequestGroup):
-    """The commit that decides. After a split only the primary's part of it goes at once.
-
-    A secondary must not be committed before its primary, whose commit_ts may yet be refused.
+    They have, too, if one of them finds the transaction committed: its answer had been lost.
     """
-
-    __slots__ = ("left_over",)
-
-    def __init__(self, kv: KvClient, requests: list[KvRequest]) -> None:
-        self.left_over: list[bytes] = []
-        super().__init__(kv, requests)
-
-    def cut(self, request: KvRequest) -> list[KvRequest]:
-        """Returns the part with the primary; the other keys are left over."""
-        parts = super().cut(request)
-        for part in parts:
-            if part.primary not in part.keys:
-                self.left_over += part.keys
-        return [part for part in parts if part.primary in part.keys]
-
-
-def _add_secondaries(request: KvRequest, txn: TransactionState) -> None:
-    others = tuple([key for key in txn.buffer if key != txn.primary])
-    request.secondaries = others
-    request.request_bytes += sum(map(len, others)) + 2 * len(others)
+    committed_ts = max((answer.one_pc_commit_ts for answer in answers), default=0)
+    if committed_ts or not use_async:
+        return committed_ts
+    promises = [answer.min_commit_ts for answer in answers]
+    return max(promises) if all(promises) else 0
 
 
 def _may_commit_async(mutations: list[Mutation]) -> bool:

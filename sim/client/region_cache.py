@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class RegionCache:
     """The routes that one TiDB node knows."""
 
-    __slots__ = ("_is_own", "_routes", "locate", "stale")
+    __slots__ = ("_is_own", "_routes", "changes", "locate", "stale")
 
     locate: Callable[[bytes], Route]
     """Returns the route of the region that holds a key, as far as this node knows."""
@@ -41,6 +41,8 @@ class RegionCache:
         self._routes = bootstrap
         self._is_own = False
         self.locate = bootstrap.locate
+        self.changes = 0
+        """How often this node has learnt something; who has cut keys by region may look again."""
         self.stale: dict[int, None] = {}
         """Regions to ask PD about before their next request (a dict as a set)."""
 
@@ -110,6 +112,7 @@ class RegionCache:
                 return found
 
     def _own(self) -> RegionMap:
+        self.changes += 1
         if not self._is_own:
             self._routes = self._routes.copy()
             self.locate = self._routes.locate

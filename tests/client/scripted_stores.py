@@ -1,4 +1,4 @@
-"""Stores that answer as a test tells them, and otherwise as they are.
+"""Stores that answer as a test tells them; otherwise each of them answers as the leader would.
 
 Rules are looked at when a request arrives, in the order in which they were made; each is used once.
 """
@@ -11,16 +11,25 @@ from typing import TYPE_CHECKING, Any
 from sim.client.callers import FORGOTTEN
 from sim.client.recut import again
 from sim.protocol.region import Region, RegionEpoch, RegionId, Route, StoreId
+from sim.units import NS_PER_MS
 from tests.scenes import ONE_WAY_NS, Scene, constant_scenario
 
 if TYPE_CHECKING:
     from sim.cluster.request import Kind, KvRequest
+    from sim.protocol.region_errors import RegionError
 
 LOST = "lost"
 """The request is carried out, and its reply is lost."""
 
 DROPPED = "dropped"
 """The request never arrives."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """The request is carried out, but its client hears only ``error``, 5 ms later."""
+
+    error: RegionError
 
 
 @dataclass(slots=True)
@@ -38,9 +47,9 @@ class ScriptedStores:
         self.seen: list[tuple[int, int, KvRequest]] = []
         """(arrived_ns, store, request) of all requests."""
         self._rules: list[_Rule] = []
+        self._real = {s: store.scheduler for s, store in self.scene.cluster.stores.items()}
         for store_id, store in self.scene.cluster.stores.items():
-            real = store.scheduler
-            store.scheduler = _Scheduler(self, store_id, real)  # type: ignore[assignment]
+            store.scheduler = _Scheduler(self, store_id, self._real[store_id])  # type: ignore[assignment]
 
     def answer(self, *answers: object, kind: Kind | None = None, store: int = 0) -> None:
         """Lets the next requests (of one kind, to one store) be answered so, one each."""
@@ -54,24 +63,40 @@ class ScriptedStores:
         """Returns the requests of one kind, in the order of their arrival."""
         return [request for _, _, request in self.seen if request.kind is kind]
 
-    def take(self, store_id: int, real: Any, request: KvRequest) -> None:
+    def take(self, store_id: int, request: KvRequest) -> None:
         """Deals with a request that has arrived."""
         env = self.scene.env
         self.seen.append((env.now_ns, store_id, request))
         rule = next((r for r in self._rules if self._fits(r, store_id, request)), None)
         if rule is not None:
             self._rules.remove(rule)
-        if rule is None or rule.answer is LOST:
-            route = self.scene.cluster.locate((request.keys or (b"",))[0])
-            carried_out = request
-            if rule is not None:
-                carried_out = again(request, route)
-                carried_out.caller = FORGOTTEN
-            carried_out.region = route.region
-            real.receive(carried_out)
+        if rule is None:
+            self._carry_out(request)
+        elif rule.answer is LOST:
+            self._carry_out_unseen(request)
+        elif isinstance(rule.answer, Unanswered):
+            self._carry_out_unseen(request)
+            env.at(env.now_ns + 5 * NS_PER_MS, self._answer, (request, rule.answer.error))
         elif rule.answer is not DROPPED:
-            request.result = rule.answer
-            env.at(env.now_ns + ONE_WAY_NS, request.caller.replied, request)
+            env.at(env.now_ns + ONE_WAY_NS, self._answer, (request, rule.answer))
+
+    def _carry_out_unseen(self, request: KvRequest) -> None:
+        copy = again(request, Route(request.region, request.store))
+        copy.is_retry = request.is_retry
+        copy.caller = FORGOTTEN
+        self._carry_out(copy)
+
+    def _carry_out(self, request: KvRequest) -> None:
+        key = request.keys[0] if request.keys else request.mutations[0].key
+        at = self.scene.cluster.locate(key)
+        request.region = at.region
+        self._real[at.leader_store].receive(request)
+
+    @staticmethod
+    def _answer(answered: tuple[KvRequest, object]) -> None:
+        request, result = answered
+        request.result = result
+        request.caller.replied(request)
 
     @staticmethod
     def _fits(rule: _Rule, store_id: int, request: KvRequest) -> bool:
@@ -87,7 +112,7 @@ class _Scheduler:
         self._real = real
 
     def receive(self, request: KvRequest) -> None:
-        self._stores.take(self._store_id, self._real, request)
+        self._stores.take(self._store_id, request)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._real, name)
