@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from sim.checks.checkers import LAWS
 from sim.cluster.disk_bytes import COMPACTION
 from sim.hardware import Disk
 from sim.record.facts import MemorySink
@@ -79,5 +80,5 @@ def test_a_units_bill_carries_what_was_found(monkeypatch: pytest.MonkeyPatch) ->
     unit = Unit(scenario("hot_row", run=run, tikv=PIPELINED), 0, MemorySink())
     unit.run()
     result = unit.result()
-    assert result.checked == 3
+    assert result.checked == 3 + LAWS
     assert [line.split(" bytes")[0][:11] for line in result.violations] == ["disks wrote"]

@@ -1,0 +1,141 @@
+"""Planted mistakes about locks and versions: each must be seen, and a sound run must be silent."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from sim.checks import isolation, lock_tables, locks
+from sim.checks.checkers import LAWS
+from sim.cluster.commands import COMMANDS
+from sim.cluster.request import Kind, KvRequest
+from sim.protocol.lock_table import LocksStatus, PeerPessimisticLocks
+from sim.protocol.percolator import Committed, acquire
+from sim.simulation import Unit
+from sim.units import NS_PER_MS
+from tests.checks.planted import busy_unit, laws_broken
+from tests.scenes import IN_MEMORY, PIPELINED, SYNC
+
+
+@pytest.mark.parametrize("mode", [IN_MEMORY, PIPELINED, SYNC], ids=["memory", "pipelined", "sync"])
+def test_a_sound_run_breaks_nothing(mode: dict[str, object]) -> None:
+    unit = busy_unit(mode)
+    result = unit.result()
+    assert result.transactions > 50
+    assert result.checked == 3 + LAWS
+    assert result.violations == ()
+    assert unit.fates.granted_locks > 500
+    assert unit.fates.granted_locks == unit.fates.ended_locks() + len(unit.fates.held)
+
+
+def plant(monkeypatch: pytest.MonkeyPatch, kind: Kind, command: Any) -> None:
+    monkeypatch.setitem(COMMANDS, kind, command)
+
+
+def test_a_lock_request_that_overlooks_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    sound = COMMANDS[Kind.LOCK]
+
+    def blind(request: KvRequest, peer: Any, max_ts: int) -> object:
+        return sound(request, SimpleNamespace(state=peer.state, locks=None), max_ts)  # type: ignore[arg-type]
+
+    plant(monkeypatch, Kind.LOCK, blind)
+    unit = busy_unit(IN_MEMORY)
+    assert locks.ONE_HOLDER in laws_broken(unit)
+    assert unit.recorder.counter("locks_lost", "unexplained").value > 0
+    assert unit.recorder.counter("mutual_exclusion_lost", "unexplained").value > 0
+
+
+def test_a_lock_request_that_overlooks_the_lock_cf(monkeypatch: pytest.MonkeyPatch) -> None:
+    sound = COMMANDS[Kind.LOCK]
+
+    def blind(request: KvRequest, peer: Any, max_ts: int) -> object:
+        mvcc = peer.state.mvcc
+        unlocked = SimpleNamespace(locks={}, writes=mvcc.writes, lock_format=mvcc.lock_format)
+        state = SimpleNamespace(mvcc=unlocked)
+        return sound(request, SimpleNamespace(state=state, locks=peer.locks), max_ts)  # type: ignore[arg-type]
+
+    plant(monkeypatch, Kind.LOCK, blind)
+    unit = busy_unit(IN_MEMORY)
+    prewritten = [line for line in unit.result().violations if "has prewritten it" in line]
+    assert prewritten
+    assert all(line.startswith(locks.ONE_HOLDER) for line in prewritten)
+
+
+def test_a_lock_request_that_overlooks_newer_versions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(acquire, "_version_refusal", lambda *_: None)
+    unit = busy_unit(IN_MEMORY)
+    assert isolation.LAW in laws_broken(unit)
+
+
+def test_a_commit_that_writes_the_lock_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    sound = COMMANDS[Kind.COMMIT]
+
+    def forgetful(request: KvRequest, peer: Any, max_ts: int) -> object:
+        key = request.keys[0]
+        lock = peer.state.mvcc.locks.get(key)
+        result = sound(request, peer, max_ts)
+        if isinstance(result, Committed) and lock is not None and lock.start_ts == request.start_ts:
+            result.batch.put_lock(key, lock)
+        return result
+
+    plant(monkeypatch, Kind.COMMIT, forgetful)
+    assert locks.NO_RESURRECTION in laws_broken(busy_unit(SYNC))
+
+
+def test_a_closed_table_that_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PeerPessimisticLocks, "refusal", lambda *_: None)
+
+    def close_all(unit: Unit) -> None:
+        for store in unit.cluster.stores.values():
+            for peer in store.peers.values():
+                peer.locks.status = LocksStatus.TRANSFERRING_LEADER
+
+    unit = busy_unit(IN_MEMORY, at_start=lambda unit: unit.env.at(200 * NS_PER_MS, close_all, unit))
+    assert lock_tables.STATUS in laws_broken(unit)
+
+
+def test_a_table_that_knows_no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    sound = PeerPessimisticLocks.insert
+
+    def greedy(table: PeerPessimisticLocks, new: Any) -> bool:
+        limit, table.limit_bytes = table.limit_bytes, 1 << 60
+        taken = sound(table, new)
+        table.limit_bytes = limit
+        return taken
+
+    monkeypatch.setattr(PeerPessimisticLocks, "insert", greedy)
+    unit = busy_unit(IN_MEMORY | {"in_memory_peer_size_limit_bytes": 400})
+    assert lock_tables.LIMITS in laws_broken(unit)
+
+
+def test_a_table_that_forgets_what_was_freed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def careless(table: PeerPessimisticLocks, keys: list[bytes]) -> None:
+        for key in keys:
+            table.map.pop(key, None)
+
+    monkeypatch.setattr(PeerPessimisticLocks, "remove", careless)
+    assert lock_tables.BOOKS in laws_broken(busy_unit(IN_MEMORY))
+
+
+def test_a_lock_that_falls_out_of_the_table() -> None:
+    def drop_one(unit: Unit) -> None:
+        for store in unit.cluster.stores.values():
+            for peer in store.peers.values():
+                alive = [key for key in peer.locks.map if not peer.locks.is_deleted(key)]
+                if alive:
+                    peer.locks.remove(alive[:1])
+                    return
+        raise AssertionError("there is no lock to lose")
+
+    unit = busy_unit(IN_MEMORY, at_end=drop_one)
+    (line,) = unit.result().violations
+    assert "vanished" in line
+
+
+def test_a_lock_that_stays_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PeerPessimisticLocks, "remove", lambda *_: None)
+    monkeypatch.setattr(PeerPessimisticLocks, "is_deleted", lambda *_: False)
+    unit = busy_unit(IN_MEMORY)
+    assert any("is still in" in line for line in unit.result().violations)
