@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sim.checks.checkers import LAWS, Checkers
 from sim.checks.conservation import broken_conservation
 from sim.client.arrivals import closed_loop, open_loop
 from sim.client.client_stats import ClientStats
@@ -19,6 +20,8 @@ from sim.client.tidb import TidbNode
 from sim.cluster.block_cache import Extent
 from sim.cluster.cluster import Cluster
 from sim.engine import LeanEnv
+from sim.lock_fates import LockFates
+from sim.operations import RegionCounts, start_operations
 from sim.protocol.region import RegionMap, lay_out_regions
 from sim.record.recorder import Recorder
 from sim.station_meter import StationMeter
@@ -95,7 +98,7 @@ class Unit:
         self.streams = Streams(scenario.run.seed, replication)
         self.recorder = Recorder(scenario.run.window_ns, sink)
         self.stats = ClientStats(self.recorder)
-        self.workload = build_workload(scenario.workload, self.streams)
+        self.workload = self._make_workload()
         regions = _regions(scenario, self.workload)
         self.cluster = Cluster(
             self.env,
@@ -105,12 +108,24 @@ class Unit:
             self.recorder,
             _extents(scenario, self.workload),
         )
+        self.fates = LockFates(self.env, self.recorder)
+        self.checkers: Checkers | None = None
+        if scenario.run.checks:
+            self.checkers = Checkers(self.cluster, self.fates, scenario.run.seed)
+            self.checkers.watch(self.cluster.probe)
+        self.cluster.probe.add(self.fates)
+        self.cluster.probe.add(RegionCounts(self.cluster.pd.routes, self.recorder))
         self.nodes = [
             TidbNode(self.env, node, scenario, self.cluster, self.streams)
             for node in range(scenario.cluster.tidb_nodes)
         ]
         self.meter = StationMeter(self.recorder, scenario, self.cluster, self.nodes)
         self._start_clients()
+        if scenario.operations:
+            tables = self.workload.tables()
+            start_operations(
+                scenario, self.cluster, self.cluster.control, tables, self.streams, self.recorder
+            )
         self.env.process(self._close_windows())
 
     def run(self) -> None:
@@ -124,14 +139,21 @@ class Unit:
 
     def result(self) -> UnitResult:
         """Returns the bill of what has been run so far."""
-        checks = broken_conservation(self.cluster, self.stats)
+        checked, violations = 0, []
+        if self.checkers is not None:
+            conserved = broken_conservation(self.cluster, self.stats)
+            checked = len(conserved) + LAWS
+            violations = [line for line in conserved if line] + self.checkers.broken()
         return UnitResult(
             events=self.env.events,
             transactions=self.stats.total_committed(),
             simulated_ns=self.env.now_ns,
-            checked=len(checks),
-            violations=tuple(line for line in checks if line),
+            checked=checked,
+            violations=tuple(violations),
         )
+
+    def _make_workload(self) -> Workload:
+        return build_workload(self.scenario.workload, self.streams)
 
     def _start_clients(self) -> None:
         scenario, env = self.scenario, self.env
@@ -147,7 +169,10 @@ class Unit:
         ]
         for part in parts:
             env.process(part.keep_alive.run())
-        sessions = [Session(part) for part in parts]
+        self._begin_load([Session(part) for part in parts])
+
+    def _begin_load(self, sessions: list[Session]) -> None:
+        scenario, env = self.scenario, self.env
         load = scenario.workload
         if load.threads is None:
             assert load.rate_per_s is not None, "a workload has threads or a rate"
