@@ -19,6 +19,7 @@ from sim.client.client_stats import ClientStats
 from sim.client.session import Session, SessionParts
 from sim.client.tidb import TidbNode
 from sim.cluster.cluster import Cluster
+from sim.cluster.peer import Peer
 from sim.cluster.request import Kind, KvRequest
 from sim.distributions import Constant
 from sim.engine import LeanEnv
@@ -193,9 +194,17 @@ class Scene:
 
     def locked_keys(self) -> list[bytes]:
         """Returns the keys that are locked, in memory or in the lock CF, by region."""
-        regions = [self.cluster.locate(r.start_key) for r in self.cluster.regions.regions]
-        leaders = [self.cluster.leader(region) for region in regions]
-        return [key for peer in leaders for key in (*peer.locks.map, *peer.state.mvcc.locks)]
+        routes = self.cluster.pd.routes.routes
+        leaders = [self.cluster.leader_of(route.region.region_id) for route in routes]
+        return [
+            key for peer in leaders if peer for key in (*peer.locks.map, *peer.state.mvcc.locks)
+        ]
+
+    def leader(self, key: bytes) -> Peer:
+        """Returns the replica that leads the region of ``key``."""
+        peer = self.cluster.leader_of(self.cluster.locate(key).region.region_id)
+        assert peer is not None, f"nobody leads the region of {key!r}"
+        return peer
 
     def violations(self) -> list[str]:
         """Returns the conservation laws that do not hold."""

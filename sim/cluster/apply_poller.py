@@ -2,7 +2,8 @@
 
 Law: one round takes the peers that have something to apply, pays CPU for every command and key,
 writes them to RocksDB together, and only then calls back whoever waits. Entries of one peer are
-applied in log order: a peer is owned by one poller at a time.
+applied in log order: a peer is owned by one poller at a time. An entry that was proposed for a
+version of the region which is over by now is skipped.
 
 Source: tikv/tikv components/raftstore/src/store/fsm/apply.rs.
 """
@@ -13,14 +14,17 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from sim.cluster.peer import IDLE, OWNED, QUEUED
-from sim.protocol.raft import LEADER
+from sim.cluster.proposal import AdminProposal, Migration
+from sim.cluster.request import KvRequest
+from sim.protocol.write_batch import ADMIN, MIGRATION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from sim.cluster.holds import Holds
     from sim.cluster.kv_engine import KvEngine
     from sim.cluster.peer import Peer
-    from sim.cluster.request import KvRequest
+    from sim.cluster.probe import Probe
     from sim.distributions import Sampler
     from sim.engine import Cores, LeanEnv
     from sim.protocol.raft_log import Entry
@@ -36,6 +40,47 @@ class ApplyCosts:
         self.key_ns = key_ns
 
 
+class ApplyWatch:
+    """Who is told what has been applied."""
+
+    __slots__ = (
+        "holds",
+        "on_admin",
+        "on_applied",
+        "on_migrated",
+        "on_noop",
+        "on_progress",
+        "on_stale",
+        "probe",
+    )
+
+    def __init__(
+        self,
+        *,
+        on_applied: Callable[[KvRequest], None],
+        on_stale: Callable[[Peer, KvRequest], None],
+        on_admin: Callable[[Peer, AdminProposal, Entry], None],
+        on_noop: Callable[[Peer], None],
+        on_migrated: Callable[[Peer, Entry], bool],
+        on_progress: Callable[[Peer], None],
+        probe: Probe,
+        holds: Holds,
+    ) -> None:
+        self.on_applied = on_applied
+        self.on_stale = on_stale
+        """For a command of this peer that was skipped because its region's version is over."""
+        self.on_admin = on_admin
+        """Carries out an admin command on one replica."""
+        self.on_noop = on_noop
+        """For a new leader's empty entry: all that was committed before is applied."""
+        self.on_migrated = on_migrated
+        """For locks on the move; returns whether this store understands them."""
+        self.on_progress = on_progress
+        """For a peer that is being merged."""
+        self.probe = probe
+        self.holds = holds
+
+
 class ApplyPool:
     """The peers that wait for an apply poller, and the pollers that wait for peers."""
 
@@ -47,10 +92,10 @@ class ApplyPool:
         "_env",
         "_idle",
         "_kv",
-        "_on_applied",
         "_queue",
         "_safe_ts",
         "_units",
+        "_watch",
         "busy_ns",
         "rounds",
         "threads",
@@ -66,7 +111,7 @@ class ApplyPool:
         max_batch: int,
         costs: ApplyCosts,
         draw: Sampler,
-        on_applied: Callable[[KvRequest], None],
+        watch: ApplyWatch,
         safe_ts: Callable[[], int],
     ) -> None:
         self._env = env
@@ -76,7 +121,7 @@ class ApplyPool:
         self._costs = costs
         self._draw = draw
         self._units: list[float] = []
-        self._on_applied = on_applied
+        self._watch = watch
         self._safe_ts = safe_ts
         self._queue: deque[Peer] = deque()
         self._idle = threads
@@ -88,19 +133,27 @@ class ApplyPool:
         """Queues committed entries of a peer."""
         peer.apply_queue.extend(entries)
         if peer.apply_turn is IDLE:
-            peer.apply_turn = QUEUED
-            self._queue.append(peer)
-            if self._idle:
-                self._idle -= 1
-                self._begin()
+            self._enqueue(peer)
+
+    def _enqueue(self, peer: Peer) -> None:
+        peer.apply_turn = QUEUED
+        self._queue.append(peer)
+        if self._idle:
+            self._idle -= 1
+            self._begin()
 
     def _begin(self) -> None:
         queue = self._queue
+        holds = self._watch.holds
         batch: list[tuple[Peer, list[Entry]]] = []
         commands = keys = 0
         while queue and len(batch) < self._batch:
             peer = queue.popleft()
             peer.apply_turn = OWNED
+            if holds.active and holds.stops(
+                "before_apply", peer.store, peer.region.region_id, self._enqueue, peer
+            ):
+                continue
             entries = peer.apply_queue
             peer.apply_queue = []
             for entry in entries:
@@ -123,33 +176,73 @@ class ApplyPool:
 
     def _end(self, batch: list[tuple[Peer, list[Entry]]]) -> None:
         self._cores.running -= 1
-        kv = self._kv
         safe_ts = self._safe_ts()
-        cause = 0
         finished: list[KvRequest] = []
+        cause = ADMIN
         for peer, entries in batch:
-            state = peer.state
-            leads = peer.raft.role is LEADER
             for entry in entries:
-                fresh = entry.index > state.applied
-                payload: list[KvRequest] = entry.payload  # type: ignore[assignment]
-                for command in payload:
-                    written = command.batch
-                    assert written is not None, "only written commands are proposed"
-                    cause = written.cause
-                    kv.apply(written)
-                    if fresh:
-                        state.mvcc.apply(written)
-                    if leads:
-                        command.committed_ns = entry.committed_ns
-                        finished.append(command)
-                if fresh:
-                    state.applied = entry.index
+                if peer.gone:
+                    break
+                cause = self._apply(peer, entry, finished)
+            state = peer.state
             state.mvcc.collect_garbage(safe_ts)
-        kv.end_of_round(cause)
+            peer.raft.note_applied(state.applied)
+            if peer.merge is not None:
+                self._watch.on_progress(peer)
+        self._kv.end_of_round(cause)
         if finished:
             self._finish(finished)
         self._release(batch)
+
+    def _apply(self, peer: Peer, entry: Entry, finished: list[KvRequest]) -> int:
+        """Applies one entry on one replica; returns the cause of its last command."""
+        state = peer.state
+        payload: list[KvRequest] = entry.payload  # type: ignore[assignment]
+        cause = ADMIN
+        state.applied = entry.index
+        state.applied_term = entry.term
+        if not payload:
+            self._watch.on_noop(peer)
+        elif payload[0].__class__ is AdminProposal:
+            self._watch.on_admin(peer, payload[0], entry)  # type: ignore[arg-type]
+        elif payload[0].region.epoch.version != state.region.epoch.version:
+            self._skip(peer, payload)
+        elif payload[0].__class__ is Migration and not self._watch.on_migrated(peer, entry):
+            pass  # Written in words that this store's version does not know.
+        else:
+            kv, mvcc = self._kv, state.mvcc
+            for command in payload:
+                written = command.batch
+                assert written is not None, "only written commands are proposed"
+                cause = written.cause
+                kv.apply(written)
+                mvcc.apply(written)
+                if command.peer is peer and cause != MIGRATION:
+                    command.committed_ns = entry.committed_ns
+                    finished.append(command)
+        self._watch.probe.applied(peer, entry)
+        return cause
+
+    def _skip(self, peer: Peer, payload: list[KvRequest]) -> None:
+        self._watch.probe.mark("apply.stale_epoch")
+        for command in payload:
+            if command.peer is peer and command.__class__ is KvRequest:
+                self._watch.on_stale(peer, command)
+
+    def forget(self) -> None:
+        """Drops what waits to be applied: the process has died."""
+        for peer in self._queue:
+            peer.apply_queue = []
+            peer.apply_turn = IDLE
+        self._queue.clear()
+
+    def catch_up(self, peer: Peer, entries: list[Entry]) -> None:
+        """Applies entries at once: a merge's target brings its source up to date."""
+        finished: list[KvRequest] = []
+        for entry in entries:
+            self._apply(peer, entry, finished)
+        if finished:
+            self._finish(finished)
 
     def _finish(self, commands: list[KvRequest]) -> None:
         """Calls back those who wait for their commands' being applied here."""
@@ -158,8 +251,10 @@ class ApplyPool:
             command.applied_ns = now
             peer = command.peer
             if command.marked and peer is not None:
-                peer.locks.remove(command.marked)
-            self._on_applied(command)
+                locks = peer.locks
+                if locks.refers_to(command.term, command.region.epoch.version):
+                    locks.remove(command.marked)
+            self._watch.on_applied(command)
 
     def _release(self, batch: list[tuple[Peer, list[Entry]]]) -> None:
         queue = self._queue

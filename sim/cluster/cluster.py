@@ -1,23 +1,30 @@
 """All stores, PD and the network between them; regions come to life when first touched.
 
 A scenario may have thousands of regions of which a run touches some: the map of key ranges is
-computed at once, the replicas of a region are made when its first request is sent.
+computed at once, the replicas of a region are made when its first request arrives.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sim.cluster.block_cache import CACHE_SHARE, miss_probabilities
+from sim.cluster.control import Control
 from sim.cluster.disk_bytes import DiskBytes
+from sim.cluster.holds import Holds
 from sim.cluster.lock_manager import Detector
+from sim.cluster.message_filter import MessageFilters
+from sim.cluster.nodes import CLIENT_NAME, PD_NAME, store_name, tidb_name, zones_of
 from sim.cluster.pd import TimestampOracle
-from sim.cluster.peer import Peer, RegionState, make_peer
+from sim.cluster.peer import AppliedState, Peer, make_peer
+from sim.cluster.placement import IN_MEMORY_SINCE, Placement, parse_version
+from sim.cluster.probe import Probes
 from sim.cluster.store import Store, StoreLinks
 from sim.hardware.network import Network
 from sim.protocol.deadlock import DetectTable
 from sim.protocol.encoding import lock_format
 from sim.protocol.mvcc import Mvcc
+from sim.protocol.raft import RaftPeer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,47 +32,36 @@ if TYPE_CHECKING:
     from sim.cluster.block_cache import Extent
     from sim.engine import LeanEnv
     from sim.hardware.network import Link
-    from sim.protocol.region import Region, RegionMap
+    from sim.protocol.region import Region, RegionMap, Route
     from sim.record.recorder import Recorder
     from sim.scenario.resolved import Scenario
     from sim.streams import Streams
 
+__all__ = ["CLIENT_NAME", "PD_NAME", "Cluster", "store_name", "tidb_name", "zones_of"]
 
-def store_name(store_id: int) -> str:
-    """Returns a store's name in the network."""
-    return f"store-{store_id}"
-
-
-def tidb_name(node: int) -> str:
-    """Returns a TiDB node's name in the network."""
-    return f"tidb-{node}"
-
-
-PD_NAME = "pd"
-CLIENT_NAME = "client"
-
-
-def zones_of(scenario: Scenario) -> dict[str, str]:
-    """Returns the zone of every node: stores and TiDB nodes go round the zones in turn."""
-    zones = scenario.cluster.zones
-    nodes = {store_name(s + 1): f"zone-{s % zones}" for s in range(scenario.cluster.stores)}
-    for node in range(scenario.cluster.tidb_nodes):
-        nodes[tidb_name(node)] = f"zone-{node % zones}"
-        nodes[f"{CLIENT_NAME}-{node}"] = f"zone-{node % zones}"
-    nodes[PD_NAME] = "zone-0"
-    return nodes
+_HEARTBEAT_BYTES: Final = 256
+"""A region heartbeat to PD: region, leader, statistics (kvproto pdpb field sizes)."""
 
 
 class Cluster:
     """Stores, PD, network and regions of one scenario."""
 
     __slots__ = (
+        "_dormant",
         "_lock_format",
         "_scenario",
+        "_timeouts",
+        "bootstrap",
+        "control",
+        "detector",
         "env",
+        "filters",
+        "holds",
+        "keep_rows",
         "ledger",
         "network",
-        "regions",
+        "pd",
+        "probe",
         "stores",
         "tso",
     )
@@ -80,59 +76,156 @@ class Cluster:
         extents: Sequence[Extent] = (),
     ) -> None:
         """Args: ``extents`` are the tables read at random, in the share that one store leads."""
-        misses = miss_probabilities(extents, CACHE_SHARE * scenario.hardware.store_memory_bytes)
         self.env = env
         self._scenario = scenario
-        self.regions = regions
+        versions = map(parse_version, scenario.cluster.store_versions)
+        self.bootstrap = regions
+        """Routes as they are when a run begins; nobody changes them."""
+        self.pd = Placement(regions.copy(), dict(enumerate(versions, 1)))
+        self._dormant = {route.region.region_id: route for route in regions.routes}
+        self._timeouts = streams.stream("election-timeouts")
+        self.probe = Probes()
+        self.holds = Holds()
+        self.filters = MessageFilters()
+        self.keep_rows = False
+        """Whether versions without payload are kept as well; a study's rows were never loaded."""
         self.tso = TimestampOracle()
         self.ledger = DiskBytes(recorder)
         self._lock_format = lock_format(scenario.tikv.behaviour)
         self.network = Network(scenario.hardware.network, streams, zones_of(scenario))
+        table = DetectTable(scenario.tikv.wait_for_lock_timeout_ns)
+        self.detector = Detector(regions.routes[0].leader_store, table, self.network)
         self.stores: dict[int, Store] = {}
-        detector = self._make_detector()
+        misses = miss_probabilities(extents, CACHE_SHARE * scenario.hardware.store_memory_bytes)
         for store_id in range(1, scenario.cluster.stores + 1):
             links = StoreLinks(
-                raft=self._raft_links(store_id),
-                replies=[
-                    self.network.link(store_name(store_id), tidb_name(node))
-                    for node in range(scenario.cluster.tidb_nodes)
-                ],
-                stores=self.stores,
-                detector=detector,
-                safe_ts=self.tso.safe_ts,
-                misses=misses,
+                raft=self._raft_links(store_id), replies=self._reply_links(store_id), misses=misses
             )
-            store = Store(env, store_id, scenario, streams, recorder, self.ledger, links)
+            store = Store(self, store_id, scenario, streams, recorder, links)
             self.stores[store_id] = store
-            tikv = scenario.tikv
-            interval_ns = tikv.raft_base_tick_interval_ns * tikv.raft_heartbeat_ticks
-            env.process(store.heartbeats(interval_ns))
+            env.process(store.ticker.run())
             env.process(store.background_work())
+        self.control = Control(self, scenario.tikv)
+        self.heed_version()
 
-    def locate(self, key: bytes) -> Region:
-        """Returns the region of ``key``, whose replicas exist from now on."""
-        region = self.regions.locate(key)
-        if region.region_id not in self.stores[region.leader_store].peers:
-            self._create_peers(region)
-        return region
+    def locate(self, key: bytes) -> Route:
+        """Returns where PD believes the region of ``key`` to be."""
+        return self.pd.routes.locate(key)
 
-    def leader(self, region: Region) -> Peer:
-        """Returns the peer that leads ``region``."""
-        return self.stores[region.leader_store].peers[region.region_id]
+    def leader_of(self, region_id: int) -> Peer | None:
+        """Returns the replica that leads a region, in the latest term if several believe to."""
+        leaders = [peer for peer in self.peers_of(region_id).values() if peer.is_leader]
+        return max(leaders, key=lambda peer: peer.raft.term, default=None)
 
-    def _create_peers(self, region: Region) -> None:
+    def peers_of(self, region_id: int) -> dict[int, Peer]:
+        """Returns the live replicas of a region by store."""
+        self.awaken(region_id)
+        return {
+            store_id: store.peers[region_id]
+            for store_id, store in self.stores.items()
+            if region_id in store.peers
+        }
+
+    def up_stores(self) -> list[int]:
+        """Returns the stores whose process runs."""
+        return [store_id for store_id, store in self.stores.items() if store.up]
+
+    def awaken(self, region_id: int) -> bool:
+        """Makes the replicas of a region that nobody has touched yet; returns whether it did."""
+        route = self._dormant.pop(region_id, None)
+        if route is None:
+            return False
+        for store_id in route.region.stores:
+            self._create_peer(route, store_id)
+        return True
+
+    def awaken_all(self) -> None:
+        """Makes the replicas of all regions: before something happens to a whole store."""
+        for region_id in list(self._dormant):
+            self.awaken(region_id)
+
+    def make_raft(self, region: Region, store_id: int, leader: int) -> RaftPeer:
+        """Returns the Raft state of a new replica; its log begins as a bootstrapped region's."""
+        return RaftPeer(
+            region.region_id,
+            store_id,
+            region.stores,
+            leader,
+            term=6 if leader else 5,
+            **self._raft_settings(),
+        )
+
+    def empty_raft(self, region: Region, store_id: int) -> RaftPeer:
+        """Returns the Raft state of a replica that waits for its first snapshot."""
+        return RaftPeer.uninitialized(region.region_id, store_id, **self._raft_settings())
+
+    def report(self, peer: Peer) -> None:
+        """Sends a leader's heartbeat to PD."""
+        link = self.network.link(store_name(peer.store), PD_NAME)
+        if not link.cut:
+            arrival_ns = link.send(self.env.now_ns, _HEARTBEAT_BYTES)
+            what = (peer.region, peer.store, peer.raft.term)
+            self.env.at(arrival_ns, lambda report: self.pd.heartbeat(*report), what)
+
+    def sync_max_ts(self, peer: Peer) -> None:
+        """Fetches a timestamp from PD, so that a new leader knows what may have been read."""
+        there = self.network.link(store_name(peer.store), PD_NAME)
+        answered_ns = there.round_trip(self.env.now_ns, _HEARTBEAT_BYTES)
+        self.env.at(answered_ns, self._synced, (peer, peer.raft.term))
+
+    def move_detector(self, store_id: int) -> None:
+        """Lets the deadlock detector follow the leader of the first region; it begins empty."""
+        if self.detector.store != store_id:
+            timeout_ns = self._scenario.tikv.wait_for_lock_timeout_ns
+            self.detector.store = store_id
+            self.detector.table = DetectTable(timeout_ns)
+
+    def heed_version(self) -> None:
+        """Lets every store know what the cluster's version allows."""
+        is_open = self.pd.cluster_version() >= IN_MEMORY_SINCE
+        is_open = is_open or self._scenario.tikv.force_in_memory
+        for store in self.stores.values():
+            store.scheduler.mode.open_gate(is_open=is_open)
+
+    def _synced(self, what: tuple[Peer, int]) -> None:
+        peer, term = what
+        there = self.network.link(store_name(peer.store), PD_NAME)
+        if peer.gone or peer.raft.term != term:
+            return
+        if there.cut:
+            self.env.at(self.env.now_ns + 100_000_000, self._synced, what)
+            return
+        scheduler = self.stores[peer.store].scheduler
+        scheduler.max_ts = max(scheduler.max_ts, self.tso.next(self.env.now_ns))
+        peer.max_ts_synced = True
+
+    def _create_peer(self, route: Route, store_id: int) -> None:
+        region, leader = route
+        store = self.stores[store_id]
+        raft = self.make_raft(region, store_id, leader)
+        mvcc = Mvcc(self._lock_format, keep_rows=self.keep_rows)
+        state = AppliedState(region, mvcc, raft.log.last_index, raft.term)
+        limit = store.peer_limit_bytes
+        peer = make_peer(region, store_id, state, raft, store.instance, peer_limit_bytes=limit)
+        if peer.is_leader:
+            # Whoever led a region until now had a lease.
+            tikv = self._scenario.tikv
+            peer.lease_until_ns = self.env.now_ns + tikv.raft_store_max_leader_lease_ns
+        store.adopt(peer)
+
+    def _raft_settings(self) -> dict[str, object]:
         tikv = self._scenario.tikv
-        state = RegionState(Mvcc(self._lock_format), 5)
-        for store_id in region.stores:
-            store = self.stores[store_id]
-            store.peers[region.region_id] = make_peer(
-                region,
-                store_id,
-                state,
-                store.instance,
-                peer_limit_bytes=tikv.in_memory_peer_size_limit_bytes,
-                max_inflight=tikv.raft_max_inflight_msgs,
-            )
+        return {
+            "max_inflight": tikv.raft_max_inflight_msgs,
+            "election_ticks": tikv.raft_election_timeout_ticks,
+            "heartbeat_ticks": tikv.raft_heartbeat_ticks,
+            "draw_timeout": self._draw_timeout,
+        }
+
+    def _draw_timeout(self) -> int:
+        """Returns a randomized election timeout in ticks, in [n, 2 n)."""
+        ticks = self._scenario.tikv.raft_election_timeout_ticks
+        return self._timeouts.randint(ticks, 2 * ticks - 1)
 
     def _raft_links(self, store_id: int) -> dict[int, Link]:
         here = store_name(store_id)
@@ -142,13 +235,6 @@ class Cluster:
             if other != store_id
         }
 
-    def _make_detector(self) -> Detector:
-        """Puts the detector on the leader of the first region."""
-        home = self.regions.regions[0].leader_store
-        others = [s for s in range(1, self._scenario.cluster.stores + 1) if s != home]
-        return Detector(
-            home,
-            DetectTable(self._scenario.tikv.wait_for_lock_timeout_ns),
-            {s: self.network.link(store_name(s), store_name(home)) for s in others},
-            {s: self.network.link(store_name(home), store_name(s)) for s in others},
-        )
+    def _reply_links(self, store_id: int) -> list[Link]:
+        nodes = range(self._scenario.cluster.tidb_nodes)
+        return [self.network.link(store_name(store_id), tidb_name(node)) for node in nodes]

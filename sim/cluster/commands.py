@@ -167,9 +167,7 @@ def blocks_reader(lock: Lock, read_ts: int, bypass: tuple[int, ...] = ()) -> boo
     )
 
 
-def read(
-    request: KvRequest, peer: Peer, prewriting: dict[bytes, Lock]
-) -> object:
+def read(request: KvRequest, peer: Peer, prewriting: dict[bytes, Lock]) -> object:
     """Returns the first lock that a read at ``request.start_ts`` meets, or None.
 
     ScanLock meets none: it returns the locks of transactions as old as ``start_ts`` or older.

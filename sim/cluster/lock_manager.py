@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sim.cluster.nodes import store_name
 from sim.protocol.lock_waiting import LockWaitEntry, LockWaitQueues
 from sim.protocol.percolator import ConflictReason, KeyIsLocked, MvccError, WriteConflict
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from sim.cluster.request import KvRequest
     from sim.engine import LeanEnv
-    from sim.hardware.network import Link
+    from sim.hardware.network import Link, Network
     from sim.protocol.deadlock import DetectTable, WaitForEntry
 
 _DETECT_BYTES = 96
@@ -40,17 +41,26 @@ class Deadlock(MvccError):
 
 
 class Detector:
-    """The one deadlock detector, and the ways to it. ``None`` as a link: it is on this store."""
+    """The one deadlock detector, and the ways to it; it lives where the first region is led."""
 
-    __slots__ = ("back", "store", "table", "there")
+    __slots__ = ("_network", "store", "table")
 
-    def __init__(
-        self, store: int, table: DetectTable, there: dict[int, Link], back: dict[int, Link]
-    ) -> None:
+    def __init__(self, store: int, table: DetectTable, network: Network) -> None:
         self.store = store
         self.table = table
-        self.there = there
-        self.back = back
+        self._network = network
+
+    def link_from(self, store: int) -> Link | None:
+        """Returns the way to the detector; None: it is on this store."""
+        if store == self.store:
+            return None
+        return self._network.link(store_name(store), store_name(self.store))
+
+    def link_to(self, store: int) -> Link | None:
+        """Returns the way back; None: it is on this store."""
+        if store == self.store:
+            return None
+        return self._network.link(store_name(self.store), store_name(store))
 
 
 class LockManager:
@@ -159,7 +169,7 @@ class LockManager:
         return request
 
     def _ask_detector(self, entry: LockWaitEntry) -> None:
-        link = self._detector.there.get(self._store)
+        link = self._detector.link_from(self._store)
         if link is None:
             self._detect(entry)
         else:
@@ -174,7 +184,7 @@ class LockManager:
         if not chain:
             return
         found = (entry, Deadlock(entry.key, tuple(chain)))
-        link = self._detector.back.get(self._store)
+        link = self._detector.link_to(self._store)
         if link is None:
             self._give_up(found)
         else:

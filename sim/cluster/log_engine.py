@@ -23,6 +23,7 @@ from sim.protocol.encoding import (
     RAFTDB_BATCH_BYTES,
     RAFTDB_ITEM_BYTES,
 )
+from sim.protocol.write_batch import ADMIN
 from sim.units import KIB, MIB
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from sim.hardware.disk import Disk
     from sim.protocol.raft_log import Entry
     from sim.record.recorder import Counter
+
+_HARD_STATE_BYTES: Final = 40
+"""A replica's term and vote as a record of the raft engine (raft_serverpb RaftLocalState)."""
 
 _COMPRESS_ABOVE_BYTES: Final = 8 * KIB
 _REWRITE_SLICE_BYTES: Final = MIB
@@ -106,14 +110,24 @@ class LogEngine:
         self.writing_ns = 0
         """Time during which an append + fsync was in flight."""
 
-    def write(self, entries: list[Entry], fn: Callable[[Any], object], arg: object) -> None:
-        """Joins the next group with ``entries`` and calls ``fn(arg)`` when they are durable."""
+    def write(
+        self,
+        entries: list[Entry],
+        fn: Callable[[Any], object],
+        arg: object,
+        *,
+        hard_states: int = 0,
+    ) -> None:
+        """Joins the next group with ``entries`` and calls ``fn(arg)`` when they are durable.
+
+        ``hard_states`` is how many replicas' terms and votes are to be written besides.
+        """
         by_cause = self._by_cause
         framing = ENTRY_OVERHEAD_BYTES + self._format.item_bytes
         entry_bytes = self.entry_bytes
         for entry in entries:
             commands: list[KvRequest] = entry.payload  # type: ignore[assignment]
-            cause = 0
+            cause = ADMIN
             for command in commands:
                 batch = command.batch
                 assert batch is not None, "only written commands are proposed"
@@ -122,6 +136,7 @@ class LogEngine:
                 entry_bytes[cause].value += batch.raft_bytes
             by_cause[cause] += framing
             entry_bytes[cause].value += ENTRY_OVERHEAD_BYTES
+        by_cause[ADMIN] += hard_states * _HARD_STATE_BYTES
         self.entries += len(entries)
         self._waiting.append((fn, arg))
         if not self._in_flight:

@@ -1,10 +1,12 @@
 """A peer: one region's replica on one store, with its mailbox and its turn at the pollers.
 
 Law: at any time at most one poller handles a peer (batch-system's ownership of an FSM); what
-arrives meanwhile waits in the mailbox. The replicas of a region share one ``Mvcc``: all apply the
-same log, so the first to apply an entry makes it visible, and the others only pay for it.
+arrives meanwhile waits in the mailbox. ``region`` is what the raftstore believes, ``state.region``
+what has been applied: a split or merge is known to the apply thread first. A peer that is ``gone``
+(its process died, or its region left the store) is never asked again; what is still under way for
+it comes to nothing.
 
-Source: tikv/tikv components/batch-system, components/raftstore/src/store/fsm/peer.rs.
+Source: tikv/tikv components/batch-system, components/raftstore/src/store/{peer,fsm/peer}.rs.
 """
 
 from __future__ import annotations
@@ -13,11 +15,15 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
 from sim.protocol.lock_table import InstanceMemory, LocksStatus, PeerPessimisticLocks
-from sim.protocol.mvcc import Mvcc
 from sim.protocol.raft import LEADER, RaftPeer
 
 if TYPE_CHECKING:
+    from sim.cluster.in_flight import InFlight
+    from sim.cluster.region_life.merge_state import MergeState
+    from sim.cluster.region_life.transfer_state import TransferState
     from sim.cluster.request import KvRequest
+    from sim.protocol.admin import PrepareMerge
+    from sim.protocol.mvcc import Mvcc
     from sim.protocol.raft_log import Entry
     from sim.protocol.region import Region
 
@@ -34,15 +40,23 @@ IDLE: Final = Turn.IDLE
 QUEUED: Final = Turn.QUEUED
 OWNED: Final = Turn.OWNED
 
+NO_LEASE: Final = -1
+"""A lease that has ended before the run began: this peer serves nothing without a closer look."""
 
-class RegionState:
-    """What the replicas of a region have in common: its records and how far they are applied."""
 
-    __slots__ = ("applied", "mvcc")
+class AppliedState:
+    """What one replica has applied: its region, its records, and how far they go."""
 
-    def __init__(self, mvcc: Mvcc, applied: int) -> None:
+    __slots__ = ("applied", "applied_term", "merge_command", "merging", "mvcc", "region")
+
+    def __init__(self, region: Region, mvcc: Mvcc, applied: int, applied_term: int) -> None:
+        self.region = region
         self.mvcc = mvcc
         self.applied = applied
+        self.applied_term = applied_term
+        self.merging = 0
+        """Index of the PrepareMerge that has been applied, 0 if there is none."""
+        self.merge_command: PrepareMerge | None = None
 
 
 class Persisted:
@@ -61,24 +75,34 @@ class Peer:
     __slots__ = (
         "apply_queue",
         "apply_turn",
+        "awake_ticks",
         "commit_told",
+        "died",
+        "gone",
         "held",
+        "in_flight",
+        "lease_until_ns",
         "locks",
         "mailbox",
+        "max_ts_synced",
+        "merge",
         "notices",
+        "parked",
         "raft",
         "region",
         "state",
         "store",
+        "transfer",
         "turn",
         "unpersisted",
+        "unusual",
     )
 
     def __init__(
         self,
         region: Region,
         store: int,
-        state: RegionState,
+        state: AppliedState,
         raft: RaftPeer,
         locks: PeerPessimisticLocks,
     ) -> None:
@@ -99,26 +123,48 @@ class Peer:
         self.apply_turn: Turn = IDLE
         self.commit_told = raft.log.committed
         """Commit index that the followers have been told, for the heartbeat."""
+        self.gone = False
+        self.died = False
+        """Gone because its process has died: nobody is even answered."""
+        self.unusual = raft.role is not LEADER
+        """Whether a proposal needs a closer look: no leader, handing over, merging, splitting."""
+        self.awake_ticks = 0
+        """Ticks that count although it has nothing to replicate: its leader may be gone."""
+        self.lease_until_ns = NO_LEASE
+        """Until when a leader may serve without asking a quorum."""
+        self.parked: list[KvRequest] = []
+        """Requests that wait for a quorum to confirm the leader."""
+        self.max_ts_synced = True
+        """Whether a new leader knows which timestamps have been read at."""
+        self.in_flight: list[InFlight] = []
+        """Splits, merges and changes of replicas proposed and not yet applied."""
+        self.transfer: TransferState | None = None
+        self.merge: MergeState | None = None
 
     @property
     def is_leader(self) -> bool:
         """Whether this replica leads its region."""
         return self.raft.role is LEADER
 
+    @property
+    def has_applied_to_current_term(self) -> bool:
+        """Whether everything that was committed before this leader's term is applied here."""
+        return self.state.applied_term == self.raft.term
+
+    def __str__(self) -> str:
+        return f"{self.raft}, applied {self.state.applied}, {self.locks}"
+
 
 def make_peer(
     region: Region,
     store: int,
-    state: RegionState,
+    state: AppliedState,
+    raft: RaftPeer,
     instance: InstanceMemory,
     *,
     peer_limit_bytes: int,
-    max_inflight: int,
 ) -> Peer:
     """Returns the replica of ``region`` on ``store``, its lock table open if it leads."""
-    raft = RaftPeer(
-        region.region_id, store, region.stores, region.leader_store, max_inflight=max_inflight
-    )
     locks = PeerPessimisticLocks(
         instance, peer_limit_bytes, term=raft.term, version=region.epoch.version
     )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from sim.cluster.peer import Peer
     from sim.protocol.percolator import Mutation
-    from sim.protocol.region import Region
+    from sim.protocol.region import Route
     from sim.protocol.write_batch import WriteBatch
 
 
@@ -25,18 +25,20 @@ class Kind(IntEnum):
     GET = 0
     BATCH_GET = 1
     COP = 2
-    LOCK = 3
-    PREWRITE = 4
-    COMMIT = 5
-    PESSIMISTIC_ROLLBACK = 6
-    ROLLBACK = 7
-    HEARTBEAT = 8
-    CHECK_TXN_STATUS = 9
-    RESOLVE_LOCK = 10
-    CHECK_SECONDARY_LOCKS = 11
+    SCAN_LOCK = 3
+    LOCK = 4
+    PREWRITE = 5
+    COMMIT = 6
+    PESSIMISTIC_ROLLBACK = 7
+    ROLLBACK = 8
+    HEARTBEAT = 9
+    CHECK_TXN_STATUS = 10
+    RESOLVE_LOCK = 11
+    CHECK_SECONDARY_LOCKS = 12
+    CLEANUP = 13
 
 
-LAST_READ = Kind.COP
+LAST_READ = Kind.SCAN_LOCK
 """Kinds up to this one only read and go to the read pool."""
 
 
@@ -61,7 +63,10 @@ class Caller(Protocol):
 
 
 class KvRequest:
-    """One request to the leader of one region. Times are in ns; 0 means "never there"."""
+    """One request to the leader of one region. Times are in ns; 0 means "never there".
+
+    ``region`` is what its client believes, ``store`` where it is sent.
+    """
 
     __slots__ = (
         "allow_lock_with_conflict",
@@ -78,7 +83,9 @@ class KvRequest:
         "executed_ns",
         "fallback",
         "for_update_ts",
+        "force_sync_commit",
         "insert",
+        "is_retry",
         "keys",
         "kind",
         "latched_ns",
@@ -103,17 +110,20 @@ class KvRequest:
         "sent_ns",
         "slots",
         "start_ts",
+        "store",
+        "term",
         "tidb",
         "use_async_commit",
+        "wait_timeout_ns",
         "waited_ns",
         "wants_values",
     )
 
     def __init__(  # noqa: PLR0915 - one flat record, filled in as it travels
-        self, kind: Kind, region: Region, caller: Caller, tidb: int, start_ts: int
+        self, kind: Kind, route: Route, caller: Caller, tidb: int, start_ts: int
     ) -> None:
         self.kind = kind
-        self.region = region
+        self.region, self.store = route
         self.caller = caller
         self.tidb = tidb
         """Number of the TiDB node that sent it."""
@@ -131,11 +141,18 @@ class KvRequest:
         self.pessimistic = True
         self.allow_lock_with_conflict = False
         self.wants_values = False
+        self.wait_timeout_ns = 0
+        """How long it may wait for a lock; 0: as long as the store lets it, -1: not at all."""
         self.use_async_commit = False
         self.one_pc = False
         self.rollback_if_not_exist = False
+        self.force_sync_commit = False
         self.secondaries: tuple[bytes, ...] | None = None
         self.request_bytes = 0
+        self.is_retry = False
+        """It may have been carried out before: it was sent once and got no answer."""
+        self.term = 0
+        """The leader's term when the command took its snapshot."""
         self.bypass: tuple[int, ...] = ()
         """Transactions that a read may ignore: their commit has been pushed past it."""
         self.result: object = None

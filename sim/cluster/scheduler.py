@@ -15,19 +15,24 @@ from typing import TYPE_CHECKING, Final
 from sim.cluster.commands import COMMANDS, read
 from sim.cluster.request import LAST_READ, Kind, KvRequest, LockPath
 from sim.protocol.percolator import Acquired, KeyIsLocked, Prewritten, lock_batch
+from sim.protocol.region_errors import RegionNotFound, ServerIsBusy
+from sim.protocol.write_batch import LOCK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from sim.cluster.block_cache import BlockCache
     from sim.cluster.lock_manager import LockManager
+    from sim.cluster.lock_mode import LockMode
     from sim.cluster.peer import Peer
+    from sim.cluster.request_costs import RequestCosts
+    from sim.cluster.serving import Serving
+    from sim.cluster.store import Store
     from sim.cluster.store_stats import StoreStats
     from sim.distributions import Sampler
     from sim.engine import Cores, LeanEnv, ThreadPool
     from sim.hardware.network import Link
     from sim.protocol.latches import Latches
     from sim.protocol.mvcc import Lock
+    from sim.protocol.region_errors import RegionError
     from sim.protocol.write_batch import WriteBatch
 
 _LOCK: Final = Kind.LOCK
@@ -42,42 +47,6 @@ _REPLY_KEY_BYTES = 120
 """A reply, and what it carries per row asked for. Small against 10 Gb/s; only counted."""
 
 
-class LockMode:
-    """Which path a pessimistic lock takes.
-
-    Attributes:
-        pipelined: answer when proposed (``pessimistic-txn.pipelined``).
-        in_memory: keep it in memory; needs ``pipelined`` (``pessimistic-txn.in-memory``).
-        pipelined_fallback: a lock that cannot be kept in memory is answered when proposed, as the
-            documentation says, instead of after apply, as the code does.
-    """
-
-    __slots__ = ("in_memory", "pipelined", "pipelined_fallback")
-
-    def __init__(self, *, pipelined: bool, in_memory: bool, pipelined_fallback: bool) -> None:
-        self.pipelined = pipelined
-        self.in_memory = pipelined and in_memory
-        self.pipelined_fallback = pipelined_fallback
-
-
-class RequestCosts:
-    """CPU of a request: ``request_ns`` and ``extra_key`` of it for each further key.
-
-    ``background_ns`` is spent besides, on threads that nobody waits for.
-    """
-
-    __slots__ = ("background_ns", "extra_key", "request_ns")
-
-    def __init__(self, *, request_ns: int, extra_key: float, background_ns: int) -> None:
-        self.request_ns = request_ns
-        self.extra_key = extra_key
-        self.background_ns = background_ns
-
-    def mean_ns(self, keys: float) -> float:
-        """Returns the mean CPU of a request on ``keys`` keys, in ns."""
-        return self.request_ns * (1 + self.extra_key * (keys - 1))
-
-
 class Scheduler:
     """Requests of one store."""
 
@@ -88,18 +57,23 @@ class Scheduler:
         "_costs",
         "_draw",
         "_env",
+        "_holds",
         "_hop_ns",
         "_latches",
         "_next_cid",
         "_peers",
+        "_pending_max_bytes",
         "_pool",
         "_prewriting",
-        "_propose",
+        "_probe",
         "_read_pool",
         "_replies",
+        "_serving",
         "_stats",
+        "_store",
         "max_ts",
         "mode",
+        "pending_bytes",
         "waits",
     )
 
@@ -109,7 +83,8 @@ class Scheduler:
         self,
         env: LeanEnv,
         *,
-        peers: dict[int, Peer],
+        store: Store,
+        serving: Serving,
         latches: Latches,
         pool: ThreadPool,
         read_pool: ThreadPool,
@@ -119,12 +94,16 @@ class Scheduler:
         draw: Sampler,
         hop_ns: int,
         mode: LockMode,
-        propose: Callable[[Peer, object], None],
         replies: list[Link],
         stats: StoreStats,
+        pending_max_bytes: int,
     ) -> None:
         self._env = env
-        self._peers = peers
+        self._store = store
+        self._peers = store.peers
+        self._serving = serving
+        self._probe = store.probe
+        self._holds = store.holds
         self._latches = latches
         self._pool = pool
         self._read_pool = read_pool
@@ -134,7 +113,6 @@ class Scheduler:
         self._draw = draw
         self._hop_ns = hop_ns
         self.mode = mode
-        self._propose = propose
         self._replies = replies
         self._stats = stats
         self._blocked: dict[int, KvRequest] = {}
@@ -142,14 +120,38 @@ class Scheduler:
         self._next_cid = 0
         self.max_ts = 0
         """Largest timestamp that this store has served a read at (concurrency manager)."""
+        self._pending_max_bytes = pending_max_bytes
+        self.pending_bytes = 0
+        """Writes that have been sent to Raft and are not yet applied."""
 
     def receive(self, request: KvRequest) -> None:
-        """Takes a request that has arrived from TiDB."""
+        """Takes a request that has arrived from TiDB; a store that is down hears nothing."""
         request.arrived_ns = self._env.now_ns
         self._cores.add_background(self._costs.background_ns)
-        request.peer = self._peers[request.region.region_id]
+        peer = request.peer = self._peers.get(request.region.region_id)
+        if peer is None:
+            self._receive_elsewhere(request)
+        elif self._store.up:
+            self._dispatch(request)
+
+    def _receive_elsewhere(self, request: KvRequest) -> None:
+        """Takes a request for a region that is not here, or that nobody has touched before."""
+        region_id = request.region.region_id
+        if not self._store.up:
+            return
+        self._store.awaken(region_id)
+        request.peer = self._peers.get(region_id)
+        if request.peer is None:
+            self.answer(request, RegionNotFound(region_id))
+        else:
+            self._dispatch(request)
+
+    def _dispatch(self, request: KvRequest) -> None:
         if request.kind <= LAST_READ:
             self._receive_read(request)
+            return
+        if self.pending_bytes > self._pending_max_bytes:
+            self.answer(request, ServerIsBusy("scheduler is busy"))
             return
         self._next_cid = request.cid = self._next_cid + 1
         keys = request.keys or tuple([mutation.key for mutation in request.mutations])
@@ -179,23 +181,96 @@ class Scheduler:
             fetch_ns = self._cache.fetch_ns(request.latched_ns, request.keys)
         self._pool.submit(service, self._execute, request, fetch_ns)
 
+    def _may_serve(self, request: KvRequest, peer: Peer) -> bool:
+        """Takes the snapshot; if that cannot be, answers the request or parks it."""
+        if self._env.now_ns <= peer.lease_until_ns:
+            version = peer.region.epoch.version
+            if request.region.epoch.version == version and peer.merge is None:
+                request.term = peer.raft.term
+                return True
+        if peer.died:
+            return False
+        error = self._serving.refusal(request, peer)
+        if error is not None:
+            self._turn_away(request, error)
+            return False
+        if self._env.now_ns > peer.lease_until_ns:
+            self._serving.park(request, peer)
+            return False
+        request.term = peer.raft.term
+        return True
+
+    def serve_parked(self, peer: Peer) -> None:
+        """Takes up what waited for a quorum, which has confirmed the leader."""
+        parked, peer.parked = peer.parked, []
+        for request in parked:
+            if request.kind <= LAST_READ:
+                self._read(request)
+            else:
+                self._execute(request)
+
+    def answer_parked(self, peer: Peer, error: RegionError) -> None:
+        """Turns away what waited for a quorum: this peer leads no more."""
+        parked, peer.parked = peer.parked, []
+        for request in parked:
+            self._turn_away(request, error)
+
+    def _turn_away(self, request: KvRequest, error: RegionError) -> None:
+        request.result = error
+        if request.slots:
+            self._free_latches(request)
+        self._reply(request)
+
     def _read(self, request: KvRequest) -> None:
         request.executed_ns = self._env.now_ns
+        peer = request.peer
+        assert peer is not None, "a request runs where it was received"
+        if not self._may_serve(request, peer):
+            return
         self.max_ts = max(self.max_ts, request.start_ts)
-        assert request.peer is not None, "a request runs where it was received"
-        request.result = read(request, request.peer, self._prewriting)
+        request.result = read(request, peer, self._prewriting)
         self._reply(request)
 
     def _execute(self, request: KvRequest) -> None:
         request.executed_ns = self._env.now_ns
         peer = request.peer
         assert peer is not None, "a request runs where it was received"
+        if not self._may_serve(request, peer):
+            return
+        if self._holds.active and self._holds.stops(
+            "after_snapshot", peer.store, peer.region.region_id, self._go_on, request
+        ):
+            return
+        self._process(request, peer)
+
+    def _go_on(self, request: KvRequest) -> None:
+        """Runs a command some time after its snapshot: it finds out what has changed."""
+        peer = request.peer
+        assert peer is not None, "a request runs where it was received"
+        if peer.died:
+            return
+        error = RegionNotFound(request.region.region_id) if peer.gone else None
+        error = error or self._serving.changed_since(request, peer)
+        if error is not None:
+            self._turn_away(request, error)
+        else:
+            self._process(request, peer)
+
+    def _process(self, request: KvRequest, peer: Peer) -> None:
+        if not peer.max_ts_synced:
+            error = self._serving.not_synced(request, peer)
+            if error is not None:
+                self._turn_away(request, error)
+                return
         if request.wants_values:
             self.max_ts = max(self.max_ts, request.for_update_ts)
         result = request.result = COMMANDS[request.kind](request, peer, self.max_ts)
         if result.__class__ is Acquired:
             self._grant(request, peer, result)
         elif result.__class__ is KeyIsLocked and request.kind is _LOCK:
+            if request.wait_timeout_ns < 0:
+                self._answer_now(request)
+                return
             self._free_latches(request)
             self.waits.wait(request, result)
         else:
@@ -215,7 +290,7 @@ class Scheduler:
             return
         if mode.in_memory:
             table = peer.locks
-            refusal = table.refusal(peer.raft.term, peer.region.epoch.version)
+            refusal = table.refusal(request.term, request.region.epoch.version)
             if refusal is None and table.insert(granted.locks):
                 request.path = _IN_MEMORY
                 self._stats.lock_table.add(table.instance.used_bytes)
@@ -224,9 +299,12 @@ class Scheduler:
             request.path = LockPath.FALLBACK
             request.fallback = refusal or "full"
             request.reply_at_proposed = mode.pipelined_fallback
+            self._probe.mark(f"fallback.{request.fallback}")
         else:
             request.path = LockPath.PIPELINED if mode.pipelined else LockPath.SYNC
             request.reply_at_proposed = mode.pipelined
+            if mode.gate_matters:
+                self._probe.mark("gate.closed")
         self._write(request, peer, lock_batch(granted.locks))
 
     def _write(self, request: KvRequest, peer: Peer, batch: WriteBatch) -> None:
@@ -236,28 +314,84 @@ class Scheduler:
             keys = batch.lock_deletes
             if batch.lock_puts:
                 keys = keys + [key for key, _ in batch.lock_puts]
-            request.marked = table.mark_deleted(keys)
+            if table.refers_to(request.term, request.region.epoch.version):
+                request.marked = table.mark_deleted(keys)
         self._stats.proposals[batch.cause].value += 1
-        self._propose(peer, request)
+        self.pending_bytes += batch.raft_bytes
+        if not self._holds.active or not self._holds.stops(
+            "before_propose", peer.store, peer.region.region_id, self._propose, request
+        ):
+            self._propose(request)
+
+    def _propose(self, request: KvRequest) -> None:
+        peer = request.peer
+        assert peer is not None, "a request is proposed where it was executed"
+        if peer.died:
+            return
+        if peer.gone:
+            self.refuse(request, RegionNotFound(request.region.region_id))
+        else:
+            self._store.raft_pool.deliver(peer, request)
+
+    def refuse(self, request: KvRequest, error: RegionError) -> None:
+        """Ends a command that the raftstore would not, or could not, carry through.
+
+        Locks that it marked deleted stay so. If its client has been answered, nobody is told.
+        """
+        batch = request.batch
+        assert batch is not None, "only written commands are refused"
+        self.pending_bytes -= batch.raft_bytes
+        if self._prewriting and request.use_async_commit:
+            for key, _ in batch.lock_puts:
+                self._prewriting.pop(key, None)
+        self._free_latches(request)
+        if batch.cause == LOCK and request.replied_ns:
+            self._probe.proposal_lost(request, error)
+        elif not request.replied_ns:
+            self.answer(request, error)
 
     def on_proposed(self, request: KvRequest, at_ns: int) -> None:
         """Notes that a poller has proposed a command at ``at_ns``."""
         request.proposed_ns = at_ns
         if request.reply_at_proposed:
-            self._env.at(at_ns, self._reply, request)
+            self._env.at(at_ns, self._reply_proposed, request)
+
+    def _reply_proposed(self, request: KvRequest) -> None:
+        """Answers a pipelined lock, unless the process has died meanwhile."""
+        if request.peer is not None and not request.peer.died:
+            self._reply(request)
 
     def on_applied(self, request: KvRequest) -> None:
-        """Finishes a command whose entry is applied on this leader."""
+        """Finishes a command whose entry is applied on the replica that proposed it."""
+        peer = request.peer
+        assert peer is not None, "only proposed commands are applied"
+        if not self._holds.active or not self._holds.stops(
+            "before_finish", peer.store, peer.region.region_id, self._finish, request
+        ):
+            self._finish(request)
+
+    def _finish(self, request: KvRequest) -> None:
         batch = request.batch
+        if request.peer is None or request.peer.died:
+            return
         assert batch is not None, "only written commands are applied"
+        self.pending_bytes -= batch.raft_bytes
         if self._prewriting and request.use_async_commit:
             for key, _ in batch.lock_puts:
                 self._prewriting.pop(key, None)
         self._free_latches(request)
         if batch.lock_deletes and self.waits.waiting:
-            self.waits.release(batch.lock_deletes)
+            self.waits.release(batch.lock_deletes, request.commit_ts)
         if not request.reply_at_proposed:
             self._reply(request)
+
+    def reset(self, latches: Latches) -> None:
+        """Forgets everything in memory: the process has died."""
+        self._latches = latches
+        self._blocked = {}
+        self._prewriting = {}
+        self.pending_bytes = 0
+        self.max_ts = 0
 
     def answer(self, request: KvRequest, result: object) -> None:
         """Answers a request that has been waiting for a lock."""
@@ -279,11 +413,17 @@ class Scheduler:
 
     def _reply(self, request: KvRequest) -> None:
         now = self._env.now_ns
+        peer = request.peer
+        if request.kind is _LOCK and request.result.__class__ is Acquired and peer is not None:
+            self._probe.granted(peer, request)
         request.replied_ns = now
         size = _REPLY_BYTES
         if request.wants_values or request.kind <= LAST_READ:
             size += _REPLY_KEY_BYTES * max(len(request.keys), request.rows)
-        arrival = self._replies[request.tidb].send(now, size)
+        link = self._replies[request.tidb]
+        if link.cut:
+            return
+        arrival = link.send(now, size)
         if request.batch is not None:
             arrival += self._hop_ns
         self._env.at(arrival, request.caller.replied, request)

@@ -23,14 +23,19 @@ from typing import TYPE_CHECKING
 from sim.cluster.peer import IDLE, OWNED, QUEUED
 from sim.cluster.request import KvRequest
 from sim.cluster.transport import Outbox
-from sim.protocol.encoding import ENTRY_OVERHEAD_BYTES
 from sim.protocol.raft import NOTHING_READY, Append, AppendResponse
+from sim.protocol.raft_ready import EventfulReady
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sim.cluster.holds import Holds
     from sim.cluster.peer import Peer
     from sim.cluster.store_pool import StorePool
     from sim.protocol.raft import Ready
     from sim.protocol.raft_log import Entry
+
+    Task = tuple[Peer, Ready]
 
 
 class StorePoller:
@@ -66,6 +71,8 @@ class StorePoller:
         units = pool.units
         while queue and len(batch) < most:
             peer = queue.popleft()
+            if peer.gone:
+                continue
             peer.turn = OWNED
             batch.append(peer)
             mail = peer.mailbox
@@ -78,23 +85,27 @@ class StorePoller:
                 units.extend(pool.draw.unit_block())
             service += int(pool.message_ns * messages * units.pop())
             commands = self._step(peer, mail)
+            if commands and (peer.unusual or not _all_current(peer, commands)):
+                commands = pool.door.admit(peer, commands)
             if commands:
                 done_ns = now + int(service * slowness)
+                on_proposed = pool.door.on_proposed
                 for command in commands:
-                    pool.on_proposed(command, done_ns)
+                    on_proposed(command, done_ns)
                 self._propose(peer, commands)
             elif peer.held:
                 self._propose(peer, commands)
             ready = peer.raft.ready()
             if ready is not NOTHING_READY:
+                if ready.__class__ is EventfulReady:
+                    pool.door.ready(peer, ready)
                 fresh.append((peer, ready))
         held = int(service * slowness)
         cores.busy_ns += held
         self._readies += fresh
         pool.env.at(now + held, self._handled, fresh)
 
-    @staticmethod
-    def _step(peer: Peer, mail: list[object]) -> list[KvRequest]:
+    def _step(self, peer: Peer, mail: list[object]) -> list[KvRequest]:
         """Hands Raft its messages; returns the commands, which are to be proposed."""
         raft = peer.raft
         commands: list[KvRequest] = []
@@ -104,9 +115,10 @@ class StorePoller:
                 commands.append(message)  # type: ignore[arg-type]
             elif kind is Append:
                 raft.step_append(message)  # type: ignore[arg-type]
-            else:
-                assert kind is AppendResponse, f"no peer understands {message!r}"
+            elif kind is AppendResponse:
                 raft.step_append_response(message)  # type: ignore[arg-type]
+            else:
+                self._pool.door.handle(peer, message)
         return commands
 
     @staticmethod
@@ -134,24 +146,15 @@ class StorePoller:
             if held_back and log.committed < log.last_index:
                 return
             commands, peer.held = peer.held, []
-        if batching.merge_commands:
-            self._append_entry(peer, commands)
-        else:
-            for command in commands:
-                self._append_entry(peer, [command])
-
-    @staticmethod
-    def _append_entry(peer: Peer, commands: list[KvRequest]) -> None:
-        size = ENTRY_OVERHEAD_BYTES
-        for command in commands:
-            size += command.batch.raft_bytes  # type: ignore[union-attr]
-        peer.raft.propose(commands, size)
+        self._pool.append(peer, commands)
 
     def _handled(self, fresh: list[tuple[Peer, Ready]]) -> None:
         pool = self._pool
         pool.cores.running -= 1
         outbox = self._outbox
         for peer, ready in fresh:
+            if peer.gone:
+                continue
             if ready.committed:
                 pool.commit(peer, ready.committed)
             for store, message in ready.appends:
@@ -166,37 +169,72 @@ class StorePoller:
     def _persist(self) -> None:
         """Writes the entries of the round, or has a write worker do it."""
         pool = self._pool
-        entries: list[Entry] = []
-        for _, ready in self._readies:
-            if ready.entries:
-                entries += ready.entries
+        holds = pool.door.holds
+        if holds.active:
+            self._readies = [
+                task for task in self._readies if not stopped_before_append(holds, task, self._late)
+            ]
         if pool.workers is not None:
             pool.workers.take(self._readies)
             self._release()
-        elif entries:
-            pool.log.write(entries, self._durable, None)
         else:
-            self._durable(None)
+            self._write(self._readies, self._durable)
 
-    def _durable(self, _: None) -> None:
+    def _write(self, tasks: list[Task], then: Callable[[list[Task]], None]) -> None:
+        """Writes what the readies hold; calls ``then`` at once if that is nothing."""
+        entries: list[Entry] = []
+        states = 0
+        for _, ready in tasks:
+            if ready.entries:
+                entries += ready.entries
+            if ready.hard_state is not None:
+                states += 1
+        if entries or states:
+            self._pool.log.write(entries, then, tasks, hard_states=states)
+        else:
+            then(tasks)
+
+    def _late(self, task: Task) -> None:
+        """Goes on with a ready whose hold has been released; it is in nobody's round any more."""
+        if self._pool.workers is not None:
+            self._pool.workers.take([task])
+        else:
+            self._write([task], self._settle)
+
+    def _durable(self, tasks: list[Task]) -> None:
+        self._settle(tasks)
+        self._release()
+
+    def _settle(self, tasks: list[Task]) -> None:
+        """Tells Raft what is durable, and sends what had to wait for it."""
         pool = self._pool
-        for peer, ready in self._readies:
+        for peer, ready in tasks:
+            if peer.gone:
+                continue
             raft = peer.raft
+            if ready.__class__ is EventfulReady:
+                self._settle_events(peer, ready)
             if ready.last_index:
                 raft.on_persisted(ready.last_index, ready.entries[-1].term)
                 log = raft.log
                 if log.committed > log.applying:
                     pool.commit(peer, raft.take_committed())
-            if ready.response is not None:
+            if ready.response is not None and raft.leader:
                 self._outbox.add_response(raft.leader, ready.response)
         self._outbox.flush(pool.transport)
-        self._release()
+
+    def _settle_events(self, peer: Peer, ready: Ready) -> None:
+        if ready.hard_state is not None:
+            peer.raft.on_hard_state_persisted(ready.hard_state)
+            self._pool.visit(peer)  # It may be the vote that makes it leader.
+        for store, message in ready.messages:
+            self._outbox.add_message(store, message)
 
     def _release(self) -> None:
         pool = self._pool
         queue = pool.queue
         for peer in self._batch:
-            if peer.mailbox or peer.notices:
+            if (peer.mailbox or peer.notices) and not peer.gone:
                 peer.turn = QUEUED
                 queue.append(peer)
             else:
@@ -206,3 +244,19 @@ class StorePoller:
             self.begin()
         else:
             pool.idle.append(self)
+
+
+def _all_current(peer: Peer, commands: list[KvRequest]) -> bool:
+    """Returns whether all commands are of the peer's present term and version."""
+    term, version = peer.raft.term, peer.region.epoch.version
+    for command in commands:
+        if command.term != term or command.region.epoch.version != version:
+            return False
+    return True
+
+
+def stopped_before_append(holds: Holds, task: Task, resume: Callable[[Task], None]) -> bool:
+    """Returns whether a ready with entries is held up before they are written."""
+    peer, ready = task
+    region_id = peer.region.region_id
+    return bool(ready.entries) and holds.stops("before_append", peer.store, region_id, resume, task)

@@ -12,13 +12,16 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from sim.cluster.peer import IDLE, QUEUED
+from sim.cluster.region_life.mail import Tick
 from sim.cluster.store_poller import StorePoller
+from sim.protocol.encoding import ENTRY_OVERHEAD_BYTES
 from sim.protocol.raft import LEADER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from sim.cluster.apply_poller import ApplyPool
+    from sim.cluster.holds import Holds
     from sim.cluster.log_engine import LogEngine
     from sim.cluster.peer import Peer, Persisted
     from sim.cluster.request import KvRequest
@@ -26,11 +29,8 @@ if TYPE_CHECKING:
     from sim.cluster.write_worker import WriteWorkers
     from sim.distributions import Sampler
     from sim.engine import Cores, LeanEnv
+    from sim.protocol.raft import Ready
     from sim.protocol.raft_log import Entry
-
-HEARTBEAT_PHASES = 64
-"""Groups in which the regions of a store send their heartbeats, one after the other: each region's
-ticks began when it did."""
 
 
 class Batching:
@@ -51,6 +51,30 @@ class Batching:
         self.max_unpersisted = max_unpersisted
 
 
+class Door:
+    """What the pollers hand on: proposals noticed, commands to be looked at, mail of other kinds."""
+
+    __slots__ = ("admit", "handle", "holds", "on_proposed", "ready")
+
+    def __init__(
+        self,
+        *,
+        on_proposed: Callable[[KvRequest, int], None],
+        admit: Callable[[Peer, list[KvRequest]], list[KvRequest]],
+        handle: Callable[[Peer, object], None],
+        ready: Callable[[Peer, Ready], None],
+        holds: Holds,
+    ) -> None:
+        self.on_proposed = on_proposed
+        self.admit = admit
+        """Sorts out the commands that a peer may propose."""
+        self.handle = handle
+        """Takes mail that is neither a request, nor an append or its answer."""
+        self.ready = ready
+        """Does what an eventful ready asks for besides writing and sending."""
+        self.holds = holds
+
+
 class StorePool:
     """The peers of one store that have mail, and the pollers that wait for them."""
 
@@ -59,19 +83,19 @@ class StorePool:
         "batching",
         "busy_ns",
         "cores",
+        "door",
         "draw",
         "env",
         "idle",
+        "lease_ns",
         "log",
         "message_ns",
         "messages",
-        "on_proposed",
         "queue",
         "rounds",
         "threads",
         "transport",
         "units",
-        "untold",
         "workers",
     )
 
@@ -88,7 +112,8 @@ class StorePool:
         apply: ApplyPool,
         transport: Transport,
         workers: WriteWorkers | None,
-        on_proposed: Callable[[KvRequest, int], None],
+        door: Door,
+        lease_ns: int,
     ) -> None:
         self.env = env
         self.cores = cores
@@ -102,11 +127,11 @@ class StorePool:
         self.apply = apply
         self.transport = transport
         self.workers = workers
-        self.on_proposed = on_proposed
+        self.door = door
+        self.lease_ns = lease_ns
+        """How long a leader may serve after it has proposed something that was committed."""
         self.queue: deque[Peer] = deque()
         self.idle = [StorePoller(self) for _ in range(threads)]
-        self.untold: list[dict[Peer, None]] = [{} for _ in range(HEARTBEAT_PHASES)]
-        """By phase: leaders whose followers may not know the commit index yet."""
         self.busy_ns = 0
         """Time that pollers spent in rounds, fsync included, summed over the pollers."""
         self.messages = 0
@@ -124,8 +149,39 @@ class StorePool:
         if peer.turn is IDLE:
             self._wake(peer)
 
+    def visit(self, peer: Peer) -> None:
+        """Lets a poller come although there is no mail: something has been proposed by itself."""
+        self.deliver(peer, Tick())
+
+    def propose_held(self, peer: Peer) -> None:
+        """Proposes at once what the batch builder holds back."""
+        held, peer.held = peer.held, []
+        if held:
+            self.append(peer, held)
+
+    def append(self, peer: Peer, commands: list[KvRequest]) -> None:
+        """Puts commands into the leader's log, in one entry if they may share it."""
+        if self.batching.merge_commands:
+            self._append_entry(peer, commands)
+        else:
+            for command in commands:
+                self._append_entry(peer, [command])
+
+    def _append_entry(self, peer: Peer, commands: list[KvRequest]) -> None:
+        size = ENTRY_OVERHEAD_BYTES
+        for command in commands:
+            size += command.batch.raft_bytes  # type: ignore[union-attr]
+        peer.raft.propose(commands, size).proposed_ns = self.env.now_ns
+
+    def forget(self) -> None:
+        """Drops all mail: the process has died."""
+        for peer in self.queue:
+            peer.mailbox = []
+            peer.turn = IDLE
+        self.queue.clear()
+
     def deliver_all(self, peers: Mapping[int, Peer], messages: Sequence[RaftMessage]) -> None:
-        """Puts what another store has sent into the mailboxes."""
+        """Puts what another store has sent into the mailboxes of peers that are here."""
         for message in messages:
             peer = peers[message.region_id]
             peer.mailbox.append(message)
@@ -138,15 +194,16 @@ class StorePool:
         if self.idle:
             self.idle.pop().begin()
 
-    def tell_later(self, peer: Peer) -> None:
-        """Notes that a leader's next heartbeat may have a commit index to tell."""
-        self.untold[peer.region.region_id % HEARTBEAT_PHASES][peer] = None
-
     def commit(self, peer: Peer, entries: list[Entry]) -> None:
         """Hands committed entries to the apply pool."""
-        if peer.raft.role is LEADER:  # Followers hold the same entries, and learn of it later.
+        raft = peer.raft
+        if raft.role is LEADER:  # Followers hold the same entries, and learn of it later.
             now_ns = self.env.now_ns
             for entry in entries:
                 entry.committed_ns = now_ns
-            self.tell_later(peer)
+            proposed_ns = entries[-1].proposed_ns
+            if proposed_ns and not raft.lead_transferee and peer.has_applied_to_current_term:
+                until_ns = proposed_ns + self.lease_ns
+                if until_ns > peer.lease_until_ns:
+                    peer.lease_until_ns = until_ns
         self.apply.schedule(peer, entries)

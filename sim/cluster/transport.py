@@ -10,16 +10,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from sim.cluster.region_life.mail import TransferLeaderAck, TransferLeaderRequest
 from sim.protocol.raft import Append, AppendResponse
+from sim.protocol.raft_messages import RaftMessage as PureRaftMessage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sim.cluster.message_filter import MessageFilters
     from sim.cluster.store import Store
     from sim.engine import LeanEnv
     from sim.hardware.network import Link
 
-RaftMessage = Append | AppendResponse
+RaftMessage = PureRaftMessage | TransferLeaderRequest | TransferLeaderAck
 
 MESSAGE_BYTES: Final = 64
 """A RaftMessage without entries: region, peers, epoch, term, indexes (kvproto field sizes)."""
@@ -46,6 +49,10 @@ class Outbox:
     def add_response(self, store: int, message: AppendResponse) -> None:
         """Adds a follower's answer."""
         self._add(store, message, RESPONSE_BYTES)
+
+    def add_message(self, store: int, message: RaftMessage) -> None:
+        """Adds a message of another kind."""
+        self._add(store, message, MESSAGE_BYTES)
 
     def _add(self, store: int, message: RaftMessage, size_bytes: int) -> None:
         lane = self._lanes.get(store)
@@ -80,19 +87,47 @@ class _Lane:
 class Transport:
     """The raft connections of one store to the others."""
 
-    __slots__ = ("_env", "_links", "_stores")
+    __slots__ = ("_env", "_filters", "_links", "_store_id", "_stores", "mute")
 
-    def __init__(self, env: LeanEnv, links: dict[int, Link], stores: dict[int, Store]) -> None:
+    def __init__(
+        self,
+        env: LeanEnv,
+        store_id: int,
+        links: dict[int, Link],
+        stores: dict[int, Store],
+        filters: MessageFilters,
+    ) -> None:
         self._env = env
+        self._store_id = store_id
         self._links = links
         self._stores = stores
+        self._filters = filters
+        self.mute = False
+        """Whether the process that sends has died."""
 
     def send(self, store: int, messages: Sequence[RaftMessage], size_bytes: int) -> None:
         """Sends ``messages`` to ``store`` in one piece."""
         env = self._env
-        arrival = self._links[store].send_ordered(env.now_ns, size_bytes)
+        link = self._links[store]
+        if self._filters.rules:
+            messages = self._filtered(store, messages)
+        if not messages or link.cut or self.mute:
+            return
+        arrival = link.send_ordered(env.now_ns, size_bytes)
         env.at(arrival, self._stores[store].take_raft_messages, messages)
 
-    def send_beats(self, store: int, beats: Sequence[RaftMessage]) -> None:
-        """Sends heartbeats to ``store`` in one piece."""
-        self.send(store, beats, MESSAGE_BYTES * len(beats))
+    def send_message(self, store: int, message: RaftMessage, more_bytes: int = 0) -> None:
+        """Sends one message by itself, with ``more_bytes`` of data."""
+        self.send(store, [message], MESSAGE_BYTES + more_bytes)
+
+    def _filtered(self, store: int, messages: Sequence[RaftMessage]) -> list[RaftMessage]:
+        """Returns what may leave now; what is delayed has been sent to arrive later."""
+        passing = []
+        for message in messages:
+            rule = self._filters.find(self._store_id, store, message)
+            if rule is None:
+                passing.append(message)
+            elif rule.delay_ns and not self._links[store].cut:
+                arrival = self._links[store].send(self._env.now_ns, MESSAGE_BYTES) + rule.delay_ns
+                self._env.at(arrival, self._stores[store].take_raft_messages, [message])
+        return passing

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from sim.cluster.peer import Persisted
 from sim.cluster.transport import Outbox
+from sim.protocol.raft_ready import EventfulReady
 from sim.units import KIB
 
 if TYPE_CHECKING:
@@ -43,15 +44,18 @@ class WriteWorkers:
         log: LogEngine,
         transport: Transport,
         notify: Callable[[Peer, Persisted], None],
+        visit: Callable[[Peer], None],
         wait_ns: int,
     ) -> None:
-        self._workers = [_WriteWorker(env, log, transport, notify, wait_ns) for _ in range(count)]
+        self._workers = [
+            _WriteWorker(env, log, transport, notify, visit, wait_ns) for _ in range(count)
+        ]
 
     def take(self, readies: list[Task]) -> None:
         """Takes the readies of one poller round; answers without entries leave at once."""
         workers = self._workers
         for peer, ready in readies:
-            if ready.last_index or ready.response is not None:
+            if ready.last_index or ready.response is not None or ready.__class__ is EventfulReady:
                 if ready.last_index:
                     peer.unpersisted += 1
                 workers[peer.region.region_id % len(workers)].take(peer, ready)
@@ -66,6 +70,7 @@ class _WriteWorker:
         "_outbox",
         "_tasks",
         "_transport",
+        "_visit",
         "_wait_ns",
         "_writing",
     )
@@ -76,12 +81,14 @@ class _WriteWorker:
         log: LogEngine,
         transport: Transport,
         notify: Callable[[Peer, Persisted], None],
+        visit: Callable[[Peer], None],
         wait_ns: int,
     ) -> None:
         self._env = env
         self._log = log
         self._transport = transport
         self._notify = notify
+        self._visit = visit
         self._wait_ns = wait_ns
         self._tasks: list[Task] = []
         self._outbox = Outbox()
@@ -109,18 +116,30 @@ class _WriteWorker:
         self._writing = True
         tasks, self._tasks = self._tasks, []
         entries = [entry for _, ready in tasks for entry in ready.entries]
-        if entries:
-            self._log.write(entries, self._durable, tasks)
+        states = sum(ready.hard_state is not None for _, ready in tasks)
+        if entries or states:
+            self._log.write(entries, self._durable, tasks, hard_states=states)
         else:
             self._durable(tasks)
 
     def _durable(self, tasks: list[Task]) -> None:
         self._writing = False
         for peer, ready in tasks:
-            if ready.response is not None:
+            if peer.gone:
+                continue
+            if ready.__class__ is EventfulReady:
+                self._settle_events(peer, ready)
+            if ready.response is not None and peer.raft.leader:
                 self._outbox.add_response(peer.raft.leader, ready.response)
             if ready.last_index:
                 self._notify(peer, Persisted(ready.last_index, ready.entries[-1].term))
         self._outbox.flush(self._transport)
         if self._tasks and not self._armed:
             self._wait_or_write()
+
+    def _settle_events(self, peer: Peer, ready: Ready) -> None:
+        if ready.hard_state is not None:
+            peer.raft.on_hard_state_persisted(ready.hard_state)
+            self._visit(peer)  # It may be the vote that makes it leader.
+        for store, message in ready.messages:
+            self._outbox.add_message(store, message)

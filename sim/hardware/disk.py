@@ -53,6 +53,7 @@ class Disk:
         "fetched_blocks",
         "fsyncs",
         "ios",
+        "slowdown",
         "spec",
         "written_bytes",
     )
@@ -69,6 +70,8 @@ class Disk:
         self._io_bytes = spec.io_bytes
         self._gathered_bytes = 0
         self._page_ns = self._budget.page_ns(spec.page_bytes)
+        self.slowdown = 1.0
+        """What every latency is multiplied by; more than 1: the disk is ill."""
         self.written_bytes = 0
         """Bytes written, background included."""
         self.background_bytes = 0
@@ -101,6 +104,8 @@ class Disk:
         served_ns = self._budget.reserve(now_ns, size_bytes, ios)
         # The drawn latency was measured with one page, so it has that page's transfer in it.
         more_ns = self._append.draw() - self._page_ns
+        if self.slowdown != 1:
+            more_ns = int((more_ns + self._page_ns) * self.slowdown) - self._page_ns
         return served_ns + more_ns if more_ns > 0 else served_ns
 
     def fetch_ns(self, now_ns: int, blocks: int) -> int:
@@ -112,7 +117,7 @@ class Disk:
         self.fetched_blocks += blocks
         latency_ns = 0
         for _ in range(blocks):
-            latency_ns += self._fetch.draw()
+            latency_ns += int(self._fetch.draw() * self.slowdown)
         if not self.spec.throttled:
             return latency_ns
         served_ns = self._budget.reserve(now_ns, blocks * FETCH_BYTES, blocks)

@@ -38,7 +38,9 @@ class Port:
 class Link:
     """One direction between two nodes."""
 
-    __slots__ = ("_draws", "_last_ns", "_ns_per_byte", "_port", "_round_trip", "bytes", "messages")
+    __slots__ = (
+        "_draws", "_last_ns", "_ns_per_byte", "_port", "_round_trip", "bytes", "cut", "messages",
+    )  # fmt: skip
 
     def __init__(self, port: Port, round_trip: Sampler, bandwidth_bytes_per_s: int) -> None:
         self._port = port
@@ -46,6 +48,8 @@ class Link:
         self._draws: list[int] = []
         self._ns_per_byte = NS_PER_S / bandwidth_bytes_per_s
         self._last_ns = 0
+        self.cut = False
+        """Whether nothing gets through; senders ask before they send."""
         self.bytes = 0
         """Bytes sent."""
         self.messages = 0

@@ -88,6 +88,10 @@ class PeerPessimisticLocks:
             return "term"
         return None if self.version == version else "version"
 
+    def refers_to(self, term: int, version: int) -> bool:
+        """Returns whether the table is still that of ``term`` and region ``version``."""
+        return self.term == term and self.version == version
+
     def insert(self, locks: Sequence[tuple[bytes, Lock]]) -> bool:
         """Puts all locks of a command, or none if that would exceed a limit.
 
@@ -179,8 +183,18 @@ class PeerPessimisticLocks:
             (key, lock) for key, lock in self.map.items() if include_deleted or key not in deleted
         )
 
+    def all_locks(self) -> list[tuple[bytes, Lock, bool]]:
+        """Returns every lock by key, with whether it is marked deleted."""
+        deleted = self._deleted
+        return [(key, lock, key in deleted) for key, lock in sorted(self.map.items())]
+
+    @property
+    def has_deleted_marks(self) -> bool:
+        """Whether any lock is marked deleted."""
+        return bool(self._deleted)
+
     def group_by_regions(
-        self, start_keys: Sequence[bytes], derived: int
+        self, start_keys: Sequence[bytes], derived: int, *, keep_deleted_marks: bool = False
     ) -> list["PeerPessimisticLocks"]:
         """Moves the locks of split-off regions into their own tables.
 
@@ -189,6 +203,7 @@ class PeerPessimisticLocks:
                 takes whatever lies below.
             derived: index of the region that goes on as this peer; its locks stay, with their
                 deleted marks.
+            keep_deleted_marks: what nobody should do: moved locks keep theirs, too.
 
         Returns:
             One table for each region, ``self`` at ``derived``; moved locks are not deleted.
@@ -200,6 +215,8 @@ class PeerPessimisticLocks:
         for key in list(self.map):
             index = max(0, bisect_right(start_keys, key) - 1)
             if index != derived:
+                if keep_deleted_marks and key in self._deleted:
+                    tables[index]._deleted.add(key)
                 self._move(key, tables[index])
         return tables
 

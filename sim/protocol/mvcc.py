@@ -90,15 +90,25 @@ class Mvcc:
             for key in batch.lock_deletes:
                 pop(key, None)
         if batch.write_puts:
-            writes = self.writes
-            for key, write in batch.write_puts:
-                head = writes.get(key)
-                if head is None or head.commit_ts < write.commit_ts:
-                    write.prev = head
-                    writes[key] = write
-                else:
+            self._apply_writes(batch.write_puts)
+
+    def _apply_writes(self, puts: list[tuple[bytes, Write]]) -> None:
+        """Puts versions on their keys' chains; a record that gets a tail is this replica's own.
+
+        The replicas of a region are given the same record, and may be apart: a record is shared
+        only while nothing hangs below it.
+        """
+        writes = self.writes
+        add_garbage = self._garbage.append
+        for key, write in puts:
+            head = writes.get(key)
+            if head is not None:
+                if head.commit_ts >= write.commit_ts:
                     self._insert_older(key, head, write)
-            self._garbage.extend(batch.write_puts)
+                    continue
+                write = write.above(head)  # noqa: PLW2901 - the same version, this replica's
+            writes[key] = write
+            add_garbage((key, write))
 
     def collect_garbage(self, safe_ts: int) -> None:
         """Drops what no transaction with ``start_ts >= safe_ts`` can see.
@@ -118,6 +128,17 @@ class Mvcc:
                     continue
             if newest is write:
                 self._trim(key, write)
+
+    def copy(self) -> "Mvcc":
+        """Returns the same records as a replica of their own (a snapshot).
+
+        Chains are shared: what lies below a version never changes, but for what nobody can see.
+        """
+        twin = Mvcc(self.lock_format, keep_rows=self.keep_rows)
+        twin.locks = dict(self.locks)
+        twin.writes = dict(self.writes)
+        twin._garbage = self._garbage.copy()
+        return twin
 
     def split_off(self, split_key: bytes) -> "Mvcc":
         """Moves the records of all keys from ``split_key`` on into a region of their own."""
@@ -140,19 +161,22 @@ class Mvcc:
 
     def _insert_older(self, key: bytes, head: Write, write: Write) -> None:
         """Puts a record below newer ones, or over the one of the same commit_ts."""
-        newer: Write | None = None
+        newer: list[Write] = []
         at: Write | None = head
         while at is not None and at.commit_ts > write.commit_ts:
-            newer, at = at, at.prev
-        if at is not None and at.commit_ts == write.commit_ts:
-            if at.kind == ROLLBACK and write.kind != ROLLBACK:
-                write.has_overlapped_rollback = True
+            newer.append(at)
             at = at.prev
-        write.prev = at
-        if newer is None:
-            self.writes[key] = write
-        else:
-            newer.prev = write
+        overlapped = False
+        if at is not None and at.commit_ts == write.commit_ts:
+            overlapped = at.kind == ROLLBACK and write.kind != ROLLBACK
+            at = at.prev
+        chain = write.above(at)
+        chain.has_overlapped_rollback |= overlapped
+        self._garbage.append((key, chain))
+        for record in reversed(newer):
+            chain = record.above(chain)
+            self._garbage.append((key, chain))
+        self.writes[key] = chain
 
     def _trim(self, key: bytes, head: Write) -> None:
         """Drops the newest record of a key, and those below, as far as they say nothing."""

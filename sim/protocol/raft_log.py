@@ -20,7 +20,7 @@ class Entry:
     entry as the raft engine stores it, without that engine's own framing.
     """
 
-    __slots__ = ("committed_ns", "index", "payload", "size_bytes", "term")
+    __slots__ = ("committed_ns", "index", "payload", "proposed_ns", "size_bytes", "term")
 
     changes_voters: bool = False
 
@@ -30,6 +30,7 @@ class Entry:
         self.payload = payload
         self.size_bytes = size_bytes
         self.committed_ns = 0
+        self.proposed_ns = 0
 
 
 class ConfEntry(Entry):

@@ -177,6 +177,11 @@ class ReplicaState:
         self._answer = None
         self._eventful().role_changed = True
 
+    @property
+    def is_eventful(self) -> bool:
+        """Whether the next ready will carry more than replication."""
+        return self._events is not None
+
     def _eventful(self) -> EventfulReady:
         """Returns what the next ready will carry beside replication."""
         events = self._events

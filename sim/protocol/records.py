@@ -147,5 +147,12 @@ class Write:
         self.prev: Write | None = None
         self.has_overlapped_rollback = False
 
+    def above(self, prev: "Write | None") -> "Write":
+        """Returns the same record with ``prev`` below it."""
+        record = Write(self.kind, self.start_ts, self.commit_ts, self.value_bytes, self.value)
+        record.has_overlapped_rollback = self.has_overlapped_rollback
+        record.prev = prev
+        return record
+
     def __repr__(self) -> str:
         return f"Write({KIND_NAMES[self.kind]} {self.start_ts}->{self.commit_ts})"

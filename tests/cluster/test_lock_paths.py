@@ -93,12 +93,11 @@ def test_the_fallback_is_pipelined_where_the_scenario_says_so() -> None:
 
 def test_a_table_that_may_not_be_written_is_passed_by() -> None:
     scene = Scene(constant_scenario(tikv=IN_MEMORY))
-    region = scene.cluster.locate(b"k")
-    scene.cluster.leader(region).locks.status = LocksStatus.TRANSFERRING_LEADER
+    scene.leader(b"k").locks.status = LocksStatus.TRANSFERRING_LEADER
     lock = scene.lock(b"k", TXN)
     scene.run(10 * NS_PER_MS)
     assert lock.fallback == "status"
-    assert scene.cluster.leader(region).state.mvcc.locks[b"k"].kind == PESSIMISTIC
+    assert scene.leader(b"k").state.mvcc.locks[b"k"].kind == PESSIMISTIC
 
 
 def test_one_instance_limit_is_shared_by_the_regions_of_a_store() -> None:
@@ -114,7 +113,7 @@ def test_a_memory_lock_is_removed_in_two_steps() -> None:
     scene = Scene(constant_scenario(tikv=IN_MEMORY))
     scene.lock(b"k", TXN)
     prewrite = scene.prewrite(b"k", TXN, at_ns=NS_PER_MS)
-    leader = scene.cluster.leader(scene.cluster.locate(b"k"))
+    leader = scene.leader(b"k")
     table, records = leader.locks, leader.state.mvcc
 
     def look() -> tuple[bool, bool, bool]:
@@ -141,7 +140,7 @@ def test_a_memory_lock_that_is_rolled_back_costs_a_replicated_delete() -> None:
     scene.run(10 * NS_PER_MS)
     assert rollback.replied_ns == rollback.applied_ns > 0
     assert scene.counted("proposals", "rollback") == 1
-    assert scene.cluster.leader(scene.cluster.locate(b"k")).locks.map == {}
+    assert scene.leader(b"k").locks.map == {}
 
 
 @pytest.mark.parametrize("mode", [IN_MEMORY, PIPELINED, SYNC])

@@ -55,7 +55,7 @@ def test_a_poller_waits_for_its_own_sync_and_another_one_goes_on(pollers: int) -
 def test_async_io_answers_a_proposal_that_is_held_back_and_proposes_it_after_the_last() -> None:
     scene = Scene(constant_scenario(tikv=PIPELINED | ASYNC))
     locks = [scene.lock(b"k%d" % n, TXN + n, n * 200 * NS_PER_US) for n in range(3)]
-    leader = scene.cluster.leader(scene.cluster.locate(b"k"))
+    leader = scene.leader(b"k")
 
     def look() -> tuple[int, int]:
         return leader.raft.log.last_index, len(leader.held)
@@ -78,7 +78,7 @@ def test_more_unpersisted_readies_may_be_allowed() -> None:
     for n in range(3):
         scene.lock(b"k%d" % n, TXN + n, n * 200 * NS_PER_US)
     scene.run(NS_PER_MS)
-    assert scene.cluster.leader(scene.cluster.locate(b"k")).raft.log.last_index == 8
+    assert scene.leader(b"k").raft.log.last_index == 8
 
 
 def test_with_async_io_a_poller_does_not_wait_for_the_sync() -> None:
@@ -97,7 +97,7 @@ def test_commands_of_one_visit_share_an_entry_with_cmd_batch(merge: bool) -> Non
     for n in range(5):
         scene.lock(b"k%d" % n, TXN + n, n * 10 * NS_PER_US)
     scene.run(10 * NS_PER_MS)
-    leader = scene.cluster.leader(scene.cluster.locate(b"k"))
+    leader = scene.leader(b"k")
     payloads: list[Any] = [entry.payload for entry in leader.raft.log.entries]
     assert [len(commands) for commands in payloads] == ([1, 4] if merge else [1] * 5)
 

@@ -76,8 +76,7 @@ def test_more_than_4_kib_of_keys_are_committed_in_two_phases() -> None:
     of = scene({"one_pc": False})
     of.begin(script(update(*(b"%03d" % n + bytes(50) for n in range(100)))))
     of.run()
-    region = of.cluster.locate(b"0")
-    written = of.cluster.leader(region).state.mvcc
+    written = of.leader(b"0").state.mvcc
     assert of.counted("txns", "t") == 1
     assert written.locks == {}
 
@@ -130,7 +129,7 @@ def test_a_heartbeat_after_10_s_moves_the_primary_lock_to_the_lock_cf() -> None:
     of = scene(tikv=IN_MEMORY, cpu={"tidb_statement_ns": 7 * NS_PER_S})
     pause = Statement("think")
     of.begin(script(update(b"a", b"b"), pause, pause))
-    leader = of.cluster.leader(of.cluster.locate(b"a"))
+    leader = of.leader(b"a")
 
     def look() -> tuple[list[bytes], list[bytes]]:
         return list(leader.locks.map), list(leader.state.mvcc.locks)
@@ -194,7 +193,7 @@ def test_a_read_blocked_by_a_prewrite_pushes_its_commit_and_goes_on() -> None:
     of.run(100 * NS_PER_MS)
     assert of.counted("txns", "reader") == 1
     assert of.counted("proposals", "heartbeat") == 1
-    leader = of.cluster.leader(of.cluster.locate(b"a"))
+    leader = of.leader(b"a")
     assert leader.state.mvcc.locks[b"a"].min_commit_ts > 10 << 18
 
 

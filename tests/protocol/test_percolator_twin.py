@@ -40,7 +40,9 @@ class ForgetsRollbacksUnderCommits(Mvcc):
 
     def _insert_older(self, key: bytes, head: Write, write: Write) -> None:
         super()._insert_older(key, head, write)
-        write.has_overlapped_rollback = False
+        record = self.find_by_commit_ts(key, write.commit_ts)
+        assert record is not None
+        record.has_overlapped_rollback = False
 
 
 class ForgetsWhoCommitted(Mvcc):

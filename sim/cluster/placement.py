@@ -1,0 +1,86 @@
+"""PD's view of the regions: where they are, who leads them, which version the stores run.
+
+Law: PD learns from the heartbeats of leaders and never asks. What comes from an older term, or an
+older epoch than what it overlaps, is ignored.
+
+Source: tikv/pd server/core/region.go (PreCheckPutRegion), server/cluster (cluster version).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sim.protocol.region import Region, RegionId, RegionMap, Route
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Version = tuple[int, int, int]
+
+
+def parse_version(text: str) -> Version:
+    """Returns ``6.0.0`` as numbers.
+
+    Raises:
+        ValueError: if it is not three numbers with dots between, with or without a leading ``v``.
+    """
+    parts = text.removeprefix("v").split(".")
+    if len(parts) != 3 or not all(part.isdecimal() for part in parts):
+        raise ValueError(f"{text!r} is no version; write three numbers, as in 6.0.0")
+    major, minor, patch = map(int, parts)
+    return major, minor, patch
+
+
+IN_MEMORY_SINCE: Version = (6, 0, 0)
+"""Feature gate of in-memory pessimistic locks (tikv/tikv#12078)."""
+
+
+class Placement:
+    """Routes of all regions and versions of all stores."""
+
+    __slots__ = ("_next_region_id", "_terms", "routes", "store_versions")
+
+    def __init__(self, routes: RegionMap, store_versions: Mapping[int, Version]) -> None:
+        self.routes = routes
+        self.store_versions = dict(store_versions)
+        self._terms: dict[int, int] = {}
+        self._next_region_id = max(route.region.region_id for route in routes.routes) + 1
+
+    def cluster_version(self) -> Version:
+        """Returns the oldest version that a store runs."""
+        return min(self.store_versions.values())
+
+    def new_region_id(self) -> RegionId:
+        """Returns an id that no region has had."""
+        self._next_region_id += 1
+        return RegionId(self._next_region_id - 1)
+
+    def heartbeat(self, region: Region, leader_store: int, term: int) -> None:
+        """Takes a leader's report."""
+        region_id = region.region_id
+        self._next_region_id = max(self._next_region_id, region_id + 1)
+        known = self.routes.by_id(region_id)
+        if known is not None and known.region.epoch == region.epoch:
+            if term >= self._terms.get(region_id, 0):
+                self._terms[region_id] = term
+                self.routes.set_leader(region_id, leader_store)
+            return
+        if any(
+            route.region.epoch.version > region.epoch.version
+            for route in self.routes.routes
+            if route.region.overlaps(region)
+        ):
+            return
+        self._terms[region_id] = max(term, self._terms.get(region_id, 0))
+        self.routes.put(Route(region, leader_store))
+
+    def route_of(self, region_id: int) -> Route:
+        """Returns the route of a region.
+
+        Raises:
+            KeyError: if PD knows no region of that id.
+        """
+        route = self.routes.by_id(region_id)
+        if route is None:
+            raise KeyError(region_id)
+        return route

@@ -1,0 +1,92 @@
+"""Where the model says what happens, for whoever wants to watch.
+
+Law: the model calls a probe and never asks it anything; with nobody watching, nothing changes. A
+probe must not touch what it is shown.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sim.cluster.peer import Peer
+    from sim.cluster.request import KvRequest
+    from sim.protocol.raft_log import Entry
+    from sim.protocol.records import Lock
+    from sim.protocol.region_errors import RegionError
+
+
+class Probe:
+    """What can be watched; each method does nothing here."""
+
+    def granted(self, peer: Peer, request: KvRequest) -> None:
+        """A lock request is answered with ``Acquired``, whatever way it went."""
+
+    def proposal_lost(self, request: KvRequest, error: RegionError) -> None:
+        """A lock whose client has been answered already was not carried through."""
+
+    def applied(self, peer: Peer, entry: Entry) -> None:
+        """A replica has applied an entry."""
+
+    def role_changed(self, peer: Peer) -> None:
+        """A replica has won or lost leadership, or stands for election."""
+
+    def table_dropped(
+        self, peer: Peer, locks: Sequence[tuple[bytes, Lock, bool]], cause: str
+    ) -> None:
+        """Locks in memory are gone: (key, lock, marked deleted); cause ``step_down``, ``crash``."""
+
+    def locks_proposed(self, peer: Peer, locks: Sequence[tuple[bytes, Lock]], cause: str) -> None:
+        """Locks in memory have been proposed; cause ``transfer`` or ``merge``."""
+
+    def locks_moved(self, peer: Peer, new_peer: Peer, keys: Sequence[bytes]) -> None:
+        """A split has moved locks in memory to a new region's table on the same store."""
+
+    def region_changed(self, peer: Peer, what: str) -> None:
+        """A replica has applied a split, a merge or a change of replicas."""
+
+    def store_crashed(self, store_id: int) -> None:
+        """A store's process has died."""
+
+    def transaction_ended(self, start_ts: int, outcome: str, reason: str) -> None:
+        """A client knows the end of its transaction: ``committed``, ``aborted``, ``undetermined``."""
+
+    def mark(self, name: str) -> None:
+        """A branch named in ``sim.protocol.marks`` has been taken."""
+
+
+class Probes(Probe):
+    """Several probes as one; each is told only what it overrides."""
+
+    def __init__(self) -> None:
+        self._watchers: dict[str, list[Probe]] = {}
+
+    def add(self, probe: Probe) -> None:
+        """Lets ``probe`` watch from now on."""
+        for name in _EVENTS:
+            if getattr(type(probe), name) is getattr(Probe, name):
+                continue
+            watchers = self._watchers.setdefault(name, [])
+            watchers.append(probe)
+            if len(watchers) == 1:
+                setattr(self, name, getattr(probe, name))
+            else:
+                setattr(self, name, _Fan([getattr(each, name) for each in watchers]))
+
+
+class _Fan:
+    """Calls several methods in turn."""
+
+    __slots__ = ("_calls",)
+
+    def __init__(self, calls: list[object]) -> None:
+        self._calls = calls
+
+    def __call__(self, *args: object) -> None:
+        for call in self._calls:
+            call(*args)  # type: ignore[operator]
+
+
+_EVENTS = tuple(name for name in vars(Probe) if not name.startswith("_"))

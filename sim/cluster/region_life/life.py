@@ -1,0 +1,216 @@
+"""The way of a peer's mail to whoever handles it, and what Raft's ``Ready`` asks besides.
+
+Source: tikv/tikv components/raftstore/src/store/fsm/peer.rs (handle_msgs, on_apply_res).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sim.cluster.region_life.admission import Admission
+from sim.cluster.region_life.apply_admin import ApplyAdmin
+from sim.cluster.region_life.mail import (
+    Applied,
+    AskChangePeer,
+    AskCommitMerge,
+    AskMerge,
+    AskSplit,
+    Campaign,
+    FencePassed,
+    LocksApplied,
+    MergeTick,
+    ReadIndex,
+    StartTransfer,
+    Tick,
+    TransferLeaderAck,
+    TransferLeaderRequest,
+    TransferTick,
+)
+from sim.cluster.region_life.merge import Merge
+from sim.cluster.region_life.quorum_reads import QuorumReads
+from sim.cluster.region_life.replicas import Replicas
+from sim.cluster.region_life.roles import Roles
+from sim.cluster.region_life.split import SplitRegion
+from sim.cluster.region_life.transfer import LeaderTransfer
+from sim.cluster.request import KvRequest
+from sim.protocol.ablations import Ablations
+from sim.protocol.admin import (
+    ChangePeer,
+    CommitMerge,
+    PrepareMerge,
+    RollbackMerge,
+    Split,
+    TransferLeaderCommand,
+)
+from sim.protocol.raft import LEADER, RequestVote
+from sim.protocol.region_errors import EpochNotMatch, RegionNotFound, StaleCommand
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from sim.cluster.cluster import Cluster
+    from sim.cluster.peer import Peer
+    from sim.cluster.store import Store
+    from sim.protocol.raft import Ready
+    from sim.protocol.raft_log import Entry
+    from sim.scenario.resolved import Tikv
+
+
+class RegionLife:
+    """All of it, for one store."""
+
+    __slots__ = (
+        "_by_admin",
+        "_by_kind",
+        "_cluster",
+        "_store",
+        "admission",
+        "apply_admin",
+        "merge",
+        "reads",
+        "replicas",
+        "roles",
+        "split",
+        "transfer",
+    )
+
+    def __init__(self, cluster: Cluster, store: Store, tikv: Tikv) -> None:
+        ablations = Ablations.of(tikv.ablations)
+        self._cluster = cluster
+        self._store = store
+        self.admission = Admission(cluster, store, tikv.raft_entry_max_size_bytes)
+        self.transfer = LeaderTransfer(cluster, store, tikv, ablations)
+        self.split = SplitRegion(cluster, store, ablations)
+        self.merge = Merge(cluster, store, tikv, ablations)
+        self.replicas = Replicas(cluster, store)
+        self.roles = Roles(cluster, store, self.merge)
+        self.reads = QuorumReads(cluster, store, tikv.raft_store_max_leader_lease_ns)
+        self.apply_admin = ApplyAdmin(cluster, store)
+        self._by_kind: dict[type, Callable[[Peer, Any], None]] = {
+            StartTransfer: self.transfer.start,
+            TransferLeaderRequest: self.transfer.asked,
+            TransferLeaderAck: self.transfer.acknowledged,
+            TransferTick: self.transfer.tick,
+            LocksApplied: self.transfer.locks_applied,
+            AskSplit: self.split.ask,
+            AskMerge: self.merge.ask,
+            AskCommitMerge: self.merge.commit,
+            MergeTick: self.merge.tick,
+            FencePassed: self.merge.fence_passed,
+            AskChangePeer: self.replicas.ask,
+            Campaign: self._campaign,
+            ReadIndex: self.reads.ask,
+            RequestVote: self._asked_for_vote,
+            Applied: self._applied,
+            Tick: lambda _peer, _mail: None,
+        }
+        self._by_admin: dict[type, Callable[[Peer, Applied], None]] = {
+            Split: self.split.ready,
+            PrepareMerge: self._version_changed,
+            CommitMerge: self._version_changed,
+            RollbackMerge: self._version_changed,
+            ChangePeer: self.replicas.ready,
+            TransferLeaderCommand: self.transfer.applied_command,
+        }
+
+    def handle(self, peer: Peer, message: object) -> None:
+        """Handles a message that is neither a request, an append nor an answer to one."""
+        handler = self._by_kind.get(message.__class__)
+        if handler is None:
+            peer.raft.step(message)  # type: ignore[arg-type]
+        else:
+            handler(peer, message)
+        self.admission.refresh(peer)
+
+    def ready(self, peer: Peer, ready: Ready) -> None:
+        """Does what an unusual ``Ready`` asks for beyond writing and sending."""
+        if ready.role_changed:
+            self.roles.changed(peer)
+        if ready.read_states:
+            self.reads.confirmed(peer, ready.read_states)
+        if ready.snapshot is not None:
+            self.replicas.install(peer, ready.snapshot)
+        if ready.needs_snapshot:
+            self.replicas.send_snapshots(peer, ready.needs_snapshot)
+        for entry in peer.raft.take_truncated():
+            self._cut_off_all(peer, entry)
+
+    def admin_applied(self, peer: Peer, applied: Applied) -> None:
+        """Lets those fail who waited for an admin command; it is in flight no longer."""
+        over = [earlier for earlier in peer.in_flight if earlier.index <= applied.index]
+        peer.in_flight = [earlier for earlier in peer.in_flight if earlier.index > applied.index]
+        refuse = self._store.scheduler.refuse
+        for earlier in over:
+            for command in earlier.waiting:
+                if earlier.index == applied.index:
+                    refuse(command, EpochNotMatch(self._store.regions_over(command.region)))
+                else:
+                    refuse(command, StaleCommand(peer.region.region_id))
+        self.admission.refresh(peer)
+
+    def skipped(self, peer: Peer, command: KvRequest) -> None:
+        """Tells the proposer of a command that it was skipped when it was applied."""
+        error = EpochNotMatch(self._store.regions_over(command.region))
+        self._store.scheduler.refuse(command, error)
+
+    def let_go(self, peer: Peer, cause: str) -> None:
+        """Ends what is under way for a replica that leaves the store."""
+        region_id = peer.region.region_id
+        locks = peer.locks.all_locks()
+        if locks:
+            self._cluster.probe.table_dropped(peer, locks, cause)
+        peer.locks.deactivate(peer.raft.term, peer.region.epoch.version)
+        refuse, error = self._store.scheduler.refuse, RegionNotFound(region_id)
+        waiting = [command for earlier in peer.in_flight for command in earlier.waiting]
+        for command in [*peer.held, *waiting]:
+            refuse(command, error)
+        for message in peer.mailbox:
+            if isinstance(message, KvRequest):
+                refuse(message, error)
+        for entry in peer.raft.log.since(peer.raft.log.first_index):
+            if entry.index > peer.state.applied:
+                self._cut_off_all(peer, entry)
+        peer.held, peer.in_flight, peer.mailbox = [], [], []
+        self._store.scheduler.answer_parked(peer, error)
+
+    def _applied(self, peer: Peer, applied: Applied) -> None:
+        if applied.admin is None:
+            self.roles.applied_to_term(peer)
+        elif not applied.done:
+            self.admin_applied(peer, applied)
+        else:
+            self._by_admin[type(applied.admin)](peer, applied)
+
+    def _version_changed(self, peer: Peer, applied: Applied) -> None:
+        """A merge's step: the source is stopped, taken over, or let go."""
+        peer.region = applied.region
+        peer.locks.version = applied.region.epoch.version
+        if isinstance(applied.admin, PrepareMerge):
+            self.merge.prepared(peer, applied)
+        elif isinstance(applied.admin, RollbackMerge):
+            self.merge.rolled_back(peer, applied)
+        else:
+            self._cluster.probe.mark("merge.committed")
+        self.admin_applied(peer, applied)
+        self._cluster.probe.region_changed(peer, applied.admin.name)  # type: ignore[union-attr]
+        if peer.raft.role is LEADER:
+            self._cluster.report(peer)
+
+    def _campaign(self, peer: Peer, _: Campaign) -> None:
+        if peer.raft.role is not LEADER:
+            peer.raft.campaign()
+            self._store.wake(peer)
+
+    def _asked_for_vote(self, peer: Peer, message: RequestVote) -> None:
+        """A replica misses its leader: if that is us, it shall hear from us."""
+        self._store.wake(peer)
+        peer.raft.step(message)
+
+    def _cut_off_all(self, peer: Peer, entry: Entry) -> None:
+        """Tells the proposers of an entry that it will never be applied."""
+        payload: list[object] = entry.payload  # type: ignore[assignment]
+        for command in payload:
+            if isinstance(command, KvRequest) and command.peer is peer:
+                self._cluster.probe.mark("log.truncated")
+                self._store.scheduler.refuse(command, StaleCommand(peer.region.region_id))

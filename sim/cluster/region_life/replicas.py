@@ -1,0 +1,119 @@
+"""Changing the replicas of a region: one at a time, the newcomer begins with a snapshot.
+
+Law: locks and status of the table stay as they are, since the region's version does. A leader does
+not remove itself; PD moves leadership first.
+
+Source: tikv/tikv components/raftstore/src/store/fsm/{apply.rs (exec_change_peer), peer.rs
+(on_ready_change_peer, on_ready_apply_snapshot)}.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from sim.cluster.peer import AppliedState, make_peer
+from sim.cluster.region_life.mail import Applied, AskChangePeer
+from sim.cluster.region_life.proposing import conflict, propose_admin
+from sim.protocol.admin import ChangePeer
+from sim.protocol.mvcc import Mvcc
+from sim.protocol.raft import LEADER, Snapshot
+from sim.protocol.region import StoreId
+
+if TYPE_CHECKING:
+    from sim.cluster.cluster import Cluster
+    from sim.cluster.peer import Peer
+    from sim.cluster.store import Store
+    from sim.protocol.region import Region
+
+_RECORD_BYTES: Final = 120
+"""A record in a snapshot file. ASSUMED; rows that a run has never touched are not in it."""
+
+
+class SnapshotData(NamedTuple):
+    """What a snapshot carries."""
+
+    region: Region
+    mvcc: Mvcc
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes on the network."""
+        return _RECORD_BYTES * (1 + len(self.mvcc.locks) + len(self.mvcc.writes))
+
+
+class Replicas:
+    """Changes of replicas on one store."""
+
+    __slots__ = ("_cluster", "_store")
+
+    def __init__(self, cluster: Cluster, store: Store) -> None:
+        self._cluster = cluster
+        self._store = store
+
+    def ask(self, peer: Peer, mail: AskChangePeer) -> None:
+        """Proposes the change, if this peer leads, stays, and the change would be one."""
+        command = ChangePeer(add=mail.add, remove=mail.remove)
+        stores = peer.region.stores
+        sensible = (mail.add not in stores) if mail.add else (mail.remove in stores)
+        if peer.raft.role is not LEADER or mail.remove == peer.store or not sensible:
+            return
+        if peer.merge is None and not peer.raft.lead_transferee and not conflict(peer, command):
+            if peer.raft.may_change_voters():
+                propose_admin(peer, command)
+
+    @staticmethod
+    def apply(peer: Peer, command: ChangePeer, index: int) -> Applied:
+        """Changes the region of one replica; runs in the apply thread."""
+        region = peer.state.region
+        stores = tuple(store for store in region.stores if store != command.remove)
+        if command.add:
+            stores = (*stores, StoreId(command.add))
+        peer.state.region = region.with_stores(stores, region.epoch.conf_ver + 1)
+        return Applied(command, index, True, peer.state.region, [])
+
+    def ready(self, peer: Peer, applied: Applied) -> None:
+        """Learns of a change that has been applied."""
+        peer.region = applied.region
+        peer.raft.set_voters(tuple(applied.region.stores))
+        self._store.region_life.admin_applied(peer, applied)
+        self._cluster.probe.region_changed(peer, "change_peer")
+        if peer.store not in applied.region.stores:
+            self._store.destroy(peer, "removed")
+        elif peer.raft.role is LEADER:
+            self._cluster.report(peer)
+            self._store.wake(peer)
+
+    def send_snapshots(self, peer: Peer, stores: list[int]) -> None:
+        """Sends what has been applied here to replicas whose entries are no longer in the log."""
+        state = peer.state
+        data = SnapshotData(state.region, state.mvcc.copy())
+        for store in stores:
+            snapshot = peer.raft.make_snapshot(data)
+            self._store.transport.send_message(store, snapshot, data.size_bytes)
+
+    def first_contact(self, message: object) -> Peer | None:
+        """Returns a new, empty replica if ``message`` is a snapshot for a region not yet here."""
+        if not isinstance(message, Snapshot):
+            return None
+        data: SnapshotData = message.payload  # type: ignore[assignment]
+        region = data.region
+        if self._store.store_id not in region.stores or self._store.regions_over(region):
+            return None
+        raft = self._cluster.empty_raft(region, self._store.store_id)
+        state = AppliedState(region, Mvcc(data.mvcc.lock_format), 0, 0)
+        limit = self._store.peer_limit_bytes
+        peer = make_peer(
+            region, self._store.store_id, state, raft, self._store.instance, peer_limit_bytes=limit
+        )
+        self._store.adopt(peer)
+        return peer
+
+    def install(self, peer: Peer, snapshot: Snapshot) -> None:
+        """Replaces a replica's records by a snapshot's, unless Raft knows better."""
+        data: SnapshotData = snapshot.payload  # type: ignore[assignment]
+        if peer.raft.install_snapshot(snapshot):
+            peer.state = AppliedState(
+                data.region, data.mvcc.copy(), snapshot.index, snapshot.index_term
+            )
+            peer.region = data.region
+            peer.apply_queue = []

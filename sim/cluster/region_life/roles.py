@@ -1,0 +1,90 @@
+"""Winning and losing leadership: what a peer sets up, and what it lets go.
+
+Law: a new leader's table is open, of its term and of the region's version; what a table holds when
+its peer steps down is lost. A new leader serves nothing until it has applied all that was committed
+before its term, and no async commit until it knows which timestamps have been read at.
+
+Source: tikv/tikv components/raftstore/src/store/peer.rs (on_role_changed,
+activate_in_memory_pessimistic_locks, clear_in_memory_pessimistic_locks).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sim.cluster.peer import NO_LEASE
+from sim.cluster.region_life.mail import Applied
+from sim.protocol.lock_table import LocksStatus
+from sim.protocol.raft import LEADER
+from sim.protocol.region_errors import NotLeader, StaleCommand
+
+if TYPE_CHECKING:
+    from sim.cluster.cluster import Cluster
+    from sim.cluster.peer import Peer
+    from sim.cluster.region_life.merge import Merge
+    from sim.cluster.store import Store
+
+
+class Roles:
+    """Changes of role on one store."""
+
+    __slots__ = ("_cluster", "_merge", "_store")
+
+    def __init__(self, cluster: Cluster, store: Store, merge: Merge) -> None:
+        self._cluster = cluster
+        self._store = store
+        self._merge = merge
+
+    def changed(self, peer: Peer) -> None:
+        """Brings a peer in line with the role that Raft has just given it."""
+        leads = peer.raft.role is LEADER
+        if leads:
+            self._lead(peer)
+        elif peer.locks.status is not LocksStatus.NOT_LEADER:
+            self._step_down(peer)
+        self._store.admission.refresh(peer)
+        self._cluster.probe.role_changed(peer)
+
+    def applied_to_term(self, peer: Peer) -> None:
+        """Notes that a new leader has applied all that was committed before it led."""
+        self._store.admission.refresh(peer)
+        if peer.parked:
+            self._store.ask_quorum(peer)
+
+    def _lead(self, peer: Peer) -> None:
+        peer.locks.activate(peer.raft.term, peer.region.epoch.version)
+        peer.lease_until_ns = NO_LEASE
+        peer.max_ts_synced = False
+        self._cluster.sync_max_ts(peer)
+        self._cluster.report(peer)
+        if not peer.region.start_key:
+            self._cluster.move_detector(peer.store)
+        if peer.state.merging:
+            self._merge.go_on(peer)
+
+    def _step_down(self, peer: Peer) -> None:
+        locks = peer.locks.all_locks()
+        if locks:
+            self._cluster.probe.mark("step_down.locks_dropped")
+            self._cluster.probe.table_dropped(peer, locks, "step_down")
+        peer.locks.deactivate(peer.raft.term, peer.region.epoch.version)
+        peer.lease_until_ns = NO_LEASE
+        peer.transfer = None
+        if peer.merge is not None and not peer.merge.commit:
+            peer.merge = None
+        refuse = self._store.scheduler.refuse
+        error = NotLeader(peer.region.region_id, peer.raft.leader)
+        held, peer.held = peer.held, []
+        for command in held:
+            refuse(command, error)
+        self._store.scheduler.answer_parked(peer, error)
+        in_flight, peer.in_flight = peer.in_flight, []
+        for earlier in in_flight:
+            for command in earlier.waiting:
+                refuse(command, StaleCommand(peer.region.region_id))
+
+    def noop_applied(self, peer: Peer) -> None:
+        """Tells the raftstore that a new leader's empty entry is applied here."""
+        if peer.raft.role is LEADER and peer.has_applied_to_current_term:
+            mail = Applied(None, peer.state.applied, True, peer.state.region, [])
+            self._store.raft_pool.deliver(peer, mail)

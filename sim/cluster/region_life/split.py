@@ -1,0 +1,133 @@
+"""Splitting a region: the apply thread cuts the records, then the raftstore moves the locks.
+
+Law: the version of the lock table changes first, so that whoever took its snapshot before writes
+into no table; then each lock goes to the table of its new region on this store, without a deleted
+mark: the write that would have replaced it was proposed for the old version and will be skipped.
+The parent keeps the last range. If it leads, its children stand for election at once, so that
+leaders stay where the locks are; replicas elsewhere begin with empty tables.
+
+Source: tikv/tikv components/raftstore/src/store/fsm/{apply.rs (exec_batch_split), peer.rs
+(on_ready_split_region)}; RFC 77, Region split.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sim.cluster.peer import AppliedState, make_peer
+from sim.cluster.region_life.mail import Applied, AskSplit, Campaign
+from sim.cluster.region_life.proposing import conflict, propose_admin
+from sim.protocol.admin import Split
+from sim.protocol.lock_table import PeerPessimisticLocks
+from sim.protocol.raft import LEADER
+
+if TYPE_CHECKING:
+    from sim.cluster.cluster import Cluster
+    from sim.cluster.peer import Peer
+    from sim.cluster.store import Store
+    from sim.protocol.ablations import Ablations
+    from sim.protocol.region import Region
+
+
+class SplitRegion:
+    """Splits on one store."""
+
+    __slots__ = ("_ablations", "_cluster", "_store")
+
+    def __init__(self, cluster: Cluster, store: Store, ablations: Ablations) -> None:
+        self._cluster = cluster
+        self._store = store
+        self._ablations = ablations
+
+    def ask(self, peer: Peer, mail: AskSplit) -> None:
+        """Proposes a split, if this peer leads and the keys lie strictly inside its range."""
+        command = Split(mail.keys, mail.region_ids)
+        if peer.raft.role is not LEADER or peer.merge is not None or peer.raft.lead_transferee:
+            return
+        start = peer.region.start_key
+        inside = all(start < key and peer.region.contains(key) for key in mail.keys)
+        if inside and not conflict(peer, command) and not self._store.disk_full:
+            propose_admin(peer, command)
+
+    @staticmethod
+    def apply(peer: Peer, command: Split, index: int) -> Applied:
+        """Cuts the records of one replica; runs in the apply thread."""
+        state = peer.state
+        regions = state.region.split(command.keys, command.region_ids)
+        new_states = []
+        for region, key in zip(regions, command.keys, strict=False):
+            rest = state.mvcc.split_off(key)
+            new_states.append(AppliedState(region, state.mvcc, 5, 5))
+            state.mvcc = rest
+        state.region = regions[-1]
+        return Applied(command, index, True, state.region, new_states)
+
+    def ready(self, peer: Peer, applied: Applied) -> None:
+        """Learns of a split that has been applied."""
+        holds = self._cluster.holds
+        if not holds.active or not holds.stops(
+            "on_split_invalidate_locks", peer.store, peer.region.region_id, self._resume,
+            (peer, applied),
+        ):  # fmt: skip
+            self._ready(peer, applied)
+
+    def _resume(self, what: tuple[Peer, Applied]) -> None:
+        peer, applied = what
+        if not peer.gone:
+            self._ready(peer, applied)
+            self._store.raft_pool.visit(peer)
+
+    def _ready(self, peer: Peer, applied: Applied) -> None:
+        leads = peer.raft.role is LEADER
+        peer.locks.version = applied.region.epoch.version
+        regions = [state.region for state in applied.new_states]
+        tables = self._group_locks(peer, [*regions, applied.region])
+        peer.region = applied.region
+        self._store.region_life.admin_applied(peer, applied)
+        if not leads:
+            self._cluster.probe.mark("split.follower")
+        for state, locks in zip(applied.new_states, tables, strict=False):
+            child = self._child(peer, state)
+            if leads:
+                self._hand_locks(peer, child, locks)
+            self._store.adopt(child)
+            self._store.replay(child)
+            if leads:
+                self._store.raft_pool.deliver(child, Campaign())
+        self._cluster.probe.region_changed(peer, "split")
+        if leads:
+            self._cluster.report(peer)
+
+    def _group_locks(self, peer: Peer, regions: list[Region]) -> list[PeerPessimisticLocks]:
+        keep_marks = self._ablations.split_keeps_deleted_marks
+        marked = peer.locks.has_deleted_marks
+        tables = peer.locks.group_by_regions(
+            [region.start_key for region in regions],
+            derived=len(regions) - 1,
+            keep_deleted_marks=keep_marks,
+        )
+        if marked and any(table.map for table in tables[:-1]):
+            self._cluster.probe.mark("split.deleted_moved")
+        return tables
+
+    def _child(self, parent: Peer, state: AppliedState) -> Peer:
+        raft = self._cluster.make_raft(state.region, parent.store, 0)
+        return make_peer(
+            state.region,
+            parent.store,
+            state,
+            raft,
+            self._store.instance,
+            peer_limit_bytes=self._store.peer_limit_bytes,
+        )
+
+    def _hand_locks(self, peer: Peer, child: Peer, locks: PeerPessimisticLocks) -> None:
+        """Gives a new leader's replica the locks of its range."""
+        probe = self._cluster.probe
+        if self._ablations.split_drops_locks:
+            probe.table_dropped(child, locks.all_locks(), "split")
+            locks.clear()
+        if locks.map:
+            probe.mark("split.locks_moved")
+            probe.locks_moved(peer, child, list(locks.map))
+        child.locks = locks

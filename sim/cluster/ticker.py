@@ -1,0 +1,86 @@
+"""Raft's ticks on one store, for the replicas whose time counts.
+
+Law: every replica ticks once a ``raft-base-tick-interval``, each at a phase of its own. A replica
+that has nothing to replicate hibernates: its leader sends no heartbeats and its followers do not
+miss them. Who hears that its leader's store has gone, or is asked for a vote, wakes up for a while.
+
+Source: tikv/tikv components/raftstore/src/store/{hibernate_state.rs, fsm/peer.rs
+(on_raft_base_tick, check_group_state, on StoreUnreachable)}.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from sim.cluster.region_life.mail import Tick
+from sim.protocol.raft import LEADER
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from simpy import Event
+
+    from sim.cluster.peer import Peer
+    from sim.cluster.store_pool import StorePool
+    from sim.engine import LeanEnv
+    from sim.scenario.resolved import Tikv
+
+PHASES: Final = 64
+"""Groups of regions that tick one after the other: each region's ticks began when it did."""
+
+
+class Ticker:
+    """The ticks of one store."""
+
+    __slots__ = ("_env", "_hibernate", "_interval_ns", "_phases", "_pool", "_wake_ticks")
+
+    def __init__(self, env: LeanEnv, tikv: Tikv, pool: StorePool) -> None:
+        self._env = env
+        self._pool = pool
+        self._interval_ns = tikv.raft_base_tick_interval_ns
+        self._hibernate = tikv.hibernate_regions
+        self._wake_ticks = 3 * tikv.raft_election_timeout_ticks
+        self._phases: list[dict[int, Peer]] = [{} for _ in range(PHASES)]
+
+    def add(self, peer: Peer) -> None:
+        """Lets a replica tick."""
+        region_id = peer.region.region_id
+        self._phases[region_id % PHASES][region_id] = peer
+
+    def remove(self, peer: Peer) -> None:
+        """Forgets a replica that is gone."""
+        self._phases[peer.region.region_id % PHASES].pop(peer.region.region_id, None)
+
+    def wake(self, peer: Peer) -> None:
+        """Lets a replica's ticks count for a while, whatever it has to do."""
+        peer.awake_ticks = self._wake_ticks
+
+    def run(self) -> Generator[Event, Any, None]:
+        """Ticks for ever, one phase after the other."""
+        phase = 0
+        while True:
+            yield self._env.timeout(self._interval_ns // PHASES)
+            phase = (phase + 1) % PHASES
+            for peer in list(self._phases[phase].values()):
+                if not self._hibernate or _is_awake(peer):
+                    self._tick(peer)
+
+    def _tick(self, peer: Peer) -> None:
+        raft = peer.raft
+        if peer.awake_ticks:
+            peer.awake_ticks -= 1
+        raft.tick()
+        if not raft.is_eventful:
+            return
+        self._pool.deliver(peer, Tick())
+        if raft.role is LEADER and min(raft.matched.values()) >= raft.log.committed:
+            peer.commit_told = raft.log.committed
+
+
+def _is_awake(peer: Peer) -> bool:
+    raft, log = peer.raft, peer.raft.log
+    if peer.awake_ticks or log.committed < log.last_index:
+        return True
+    if raft.role is LEADER:
+        return peer.commit_told < log.committed or raft.lead_transferee != 0
+    return raft.leader == 0

@@ -1,0 +1,133 @@
+"""Why a store does not even look at a request: the region is not as its client thinks.
+
+A region error is a value, like a command's refusal; the client mends its idea of the region, backs
+off, and sends the request again.
+
+Source: tikv/kvproto ``errorpb.proto``; tikv/client-go internal/locate/region_request.go.
+"""
+
+from dataclasses import dataclass
+
+from sim.protocol.keys import show_key
+from sim.protocol.region import Region
+
+
+class RegionError:
+    """What every such answer is an instance of."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NotLeader(RegionError):
+    """This replica does not lead; ``leader_store`` may (0: it knows nobody)."""
+
+    region_id: int
+    leader_store: int = 0
+
+    def __str__(self) -> str:
+        leader = f"store {self.leader_store}" if self.leader_store else "unknown"
+        return f"NotLeader(region {self.region_id}, leader {leader})"
+
+
+@dataclass(frozen=True, slots=True)
+class EpochNotMatch(RegionError):
+    """The region has been split or merged since; ``regions`` are what is there now."""
+
+    regions: tuple[Region, ...]
+
+    def __str__(self) -> str:
+        return f"EpochNotMatch({', '.join(map(str, self.regions))})"
+
+
+@dataclass(frozen=True, slots=True)
+class StaleCommand(RegionError):
+    """The term has changed between the request's snapshot, or its proposal, and now."""
+
+    region_id: int
+
+    def __str__(self) -> str:
+        return f"StaleCommand(region {self.region_id})"
+
+
+@dataclass(frozen=True, slots=True)
+class RegionNotFound(RegionError):
+    """The store has no replica of that region."""
+
+    region_id: int
+
+    def __str__(self) -> str:
+        return f"RegionNotFound(region {self.region_id})"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyNotInRegion(RegionError):
+    """The region does not hold the key."""
+
+    key: bytes
+    region: Region
+
+    def __str__(self) -> str:
+        return f"KeyNotInRegion({show_key(self.key)}, {self.region})"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerIsBusy(RegionError):
+    """The store takes nothing more for now."""
+
+    reason: str
+
+    def __str__(self) -> str:
+        return f"ServerIsBusy({self.reason})"
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalInMergingMode(RegionError):
+    """The region is being merged and takes no proposals."""
+
+    region_id: int
+
+    def __str__(self) -> str:
+        return f"ProposalInMergingMode(region {self.region_id})"
+
+
+@dataclass(frozen=True, slots=True)
+class DiskFull(RegionError):
+    """The store's disk is full."""
+
+    store: int
+
+    def __str__(self) -> str:
+        return f"DiskFull(store {self.store})"
+
+
+@dataclass(frozen=True, slots=True)
+class RaftEntryTooLarge(RegionError):
+    """The command does not fit into one raft entry."""
+
+    region_id: int
+    size_bytes: int
+
+    def __str__(self) -> str:
+        return f"RaftEntryTooLarge(region {self.region_id}, {self.size_bytes} B)"
+
+
+@dataclass(frozen=True, slots=True)
+class MaxTimestampNotSynced(RegionError):
+    """A new leader does not yet know which timestamps have been read at (async commit, 1PC)."""
+
+    region_id: int
+
+    def __str__(self) -> str:
+        return f"MaxTimestampNotSynced(region {self.region_id})"
+
+
+@dataclass(frozen=True, slots=True)
+class RpcError(RegionError):
+    """No answer at all: the client's own, when a connection breaks or a request times out."""
+
+    store: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"RpcError(store {self.store}, {self.reason})"
