@@ -23,13 +23,13 @@ class Control(Protocol):
     def change_peer(self, region_id: int, *, add: int = 0, remove: int = 0) -> None:
         """Asks for another set of replicas."""
 
-    def crash_store(self, store: int) -> None:
+    def crash_store(self, store_id: int) -> None:
         """Kills a store's process."""
 
-    def restart_store(self, store: int) -> None:
+    def restart_store(self, store_id: int) -> None:
         """Starts a store's process again."""
 
-    def isolate(self, nodes: Sequence[str]) -> None:
+    def isolate(self, names: Sequence[str]) -> None:
         """Cuts nodes off from all others."""
 
     def partition(self, groups: Sequence[Sequence[str]]) -> None:
@@ -38,17 +38,17 @@ class Control(Protocol):
     def heal(self) -> None:
         """Ends every partition."""
 
-    def slow_disk(self, store: int, factor: float) -> None:
+    def slow_disk(self, store_id: int, factor: float) -> None:
         """Makes the disks of a store slower by a factor; 1 ends it."""
 
-    def fill_disk(self, store: int) -> None:
+    def fill_disk(self, store_id: int) -> None:
         """Leaves a store without space."""
 
-    def free_disk(self, store: int) -> None:
+    def free_disk(self, store_id: int) -> None:
         """Gives a store its space back."""
 
-    def upgrade_store(self, store: int, version: str) -> None:
+    def upgrade_store(self, store_id: int, version: str) -> None:
         """Gives a store another version."""
 
-    def set_config(self, key: str, value: bool | int, *, store: int | None = None) -> None:  # noqa: FBT001 - a value
+    def set_config(self, key: str, value: object, *, store: int | None = None) -> None:
         """Changes a key of TiKV's configuration, on one store or on all."""

@@ -70,16 +70,16 @@ class FakeControl:
         region = route.region.with_stores(stores, route.region.epoch.conf_ver + 1)
         self.cluster.pd.routes.put(Route(region, route.leader_store))
 
-    def crash_store(self, store: int) -> None:
-        self.say(f"crash {store}")
-        self.cluster.down.append(store)
+    def crash_store(self, store_id: int) -> None:
+        self.say(f"crash {store_id}")
+        self.cluster.down.append(store_id)
 
-    def restart_store(self, store: int) -> None:
-        self.say(f"restart {store}")
-        self.cluster.down.remove(store)
+    def restart_store(self, store_id: int) -> None:
+        self.say(f"restart {store_id}")
+        self.cluster.down.remove(store_id)
 
-    def isolate(self, nodes: Sequence[str]) -> None:
-        self.say(f"isolate {' '.join(nodes)}")
+    def isolate(self, names: Sequence[str]) -> None:
+        self.say(f"isolate {' '.join(names)}")
 
     def partition(self, groups: Sequence[Sequence[str]]) -> None:
         self.say("partition " + " | ".join(" ".join(group) for group in groups))
@@ -87,19 +87,19 @@ class FakeControl:
     def heal(self) -> None:
         self.say("heal")
 
-    def slow_disk(self, store: int, factor: float) -> None:
-        self.say(f"slow {store} by {factor:g}")
+    def slow_disk(self, store_id: int, factor: float) -> None:
+        self.say(f"slow {store_id} by {factor:g}")
 
-    def fill_disk(self, store: int) -> None:
-        self.say(f"fill {store}")
+    def fill_disk(self, store_id: int) -> None:
+        self.say(f"fill {store_id}")
 
-    def free_disk(self, store: int) -> None:
-        self.say(f"free {store}")
+    def free_disk(self, store_id: int) -> None:
+        self.say(f"free {store_id}")
 
-    def upgrade_store(self, store: int, version: str) -> None:
-        self.say(f"upgrade {store} to {version}")
+    def upgrade_store(self, store_id: int, version: str) -> None:
+        self.say(f"upgrade {store_id} to {version}")
 
-    def set_config(self, key: str, value: bool | int, *, store: int | None = None) -> None:
+    def set_config(self, key: str, value: object, *, store: int | None = None) -> None:
         self.say(f"set {key} {value} on {store}")
 
 
