@@ -12,9 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sim.cluster.lock_manager import Deadlock
-from sim.laboratory.values import show_keys
+from sim.laboratory.values import show_key, show_keys
 from sim.laboratory.values import show_timestamp as ts
-from sim.protocol.keys import show_key
 from sim.protocol.percolator import (
     Acquired,
     AlreadyCommitted,

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.cluster.cluster import store_name
+from sim.cluster.control import ONLINE_KEYS
 from sim.cluster.holds import POINTS
 from sim.cluster.message_filter import ANY, KINDS, MessageFilter
+from sim.cluster.nodes import store_name
 from sim.laboratory.problems import ScriptProblem
 from sim.laboratory.setup import tikv_keys
-from sim.laboratory.values import duration_ns, show_duration
+from sim.laboratory.values import duration_ns, show_duration, size_bytes
 from sim.laboratory.words import plain, suggestion
 
 if TYPE_CHECKING:
@@ -199,17 +200,21 @@ def set_config(lab: Laboratory, words: Words) -> str:
     if not keys:
         raise ScriptProblem("which key? write set-config pessimistic-txn.in-memory=false")
     for key, value in keys.items():
-        try:
-            lab.cluster.control.set_config(key, value, store=store or None)
-        except (KeyError, ValueError) as error:
-            raise ScriptProblem(f"{key}: {error.args[0] if error.args else error}") from None
+        if key not in ONLINE_KEYS:
+            mend = suggestion(key, list(ONLINE_KEYS), "set-config with one of them")
+            raise ScriptProblem(f"{key} cannot be changed while a store runs; {mend}")
+        is_size = key.endswith("-limit")
+        if not is_size and not isinstance(value, bool):
+            raise ScriptProblem(f"{key} must be true or false, is {value}; write {key}=true")
+        wanted = size_bytes(str(value)) if is_size else value
+        lab.cluster.control.set_config(key, wanted, store=store or None)
     return ""
 
 
 def upgrade(lab: Laboratory, words: Words) -> str:
     """Gives a store another version of TiKV."""
     store = _store(lab, words)
-    words.flag("to")
+    words.skip("to")
     version = words.text("to", "version", "") or words.next("the version")
     words.done()
     try:
@@ -222,7 +227,7 @@ def upgrade(lab: Laboratory, words: Words) -> str:
 def slow_disk(lab: Laboratory, words: Words) -> str:
     """Makes a store's disk slower by a factor; 1 makes it well again."""
     store = _store(lab, words)
-    words.flag("by")
+    words.skip("by")
     factor = words.text("factor", "by", "") or words.next("the factor")
     words.done()
     try:

@@ -14,9 +14,8 @@ from sim.laboratory.jobs import Awaited
 from sim.laboratory.problems import ScriptProblem
 from sim.laboratory.routing import leaders, peers, region_of_key
 from sim.laboratory.shows import leader_line, region_line
-from sim.laboratory.values import key_of
+from sim.laboratory.values import key_of, show_key
 from sim.laboratory.words import whole_number
-from sim.protocol.keys import show_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +39,7 @@ def _store(lab: Laboratory, words: Words, *options: str) -> int:
     for option in options[1:]:
         if words.has(option):
             return _checked_store(lab, words.number(option))
-        words.flag(option)
+        words.skip(option)
     return _checked_store(lab, words.number_at(options[0], "the store"))
 
 
@@ -104,7 +103,7 @@ def split_region(lab: Laboratory, words: Words) -> str:
     first = at or words.next("the key to split at")
     if not named and not at and words.peek():
         region_id = whole_number("the region", first)
-        words.flag("at")
+        words.skip("at")
         first = words.next("the key to split at")
     key = key_of(first)
     leader = region_of_key(lab, key)
@@ -133,8 +132,8 @@ def _sides(lab: Laboratory, key: bytes) -> tuple[Peer | None, Peer | None]:
 def merge_region(lab: Laboratory, words: Words) -> str:
     """Merges a region into its neighbour."""
     source = _region_id(lab, words, "source")
-    words.flag("into")
-    target = _region_id(lab, words, "target") if not words.has("into") else words.number("into")
+    words.skip("into", "to")
+    target = _region_id(lab, words, "into" if words.has("into") else "target")
 
     def tell() -> str:
         known = leaders(lab.cluster)

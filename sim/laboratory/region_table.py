@@ -48,7 +48,7 @@ REGIONS: Final[dict[str, Command]] = {
     "restart": Command("restart STORE", "starts a crashed store again", faults.restart),
     "isolate": Command("isolate NODE…", "cuts nodes off from all others", faults.isolate),
     "partition": Command(
-        "partition NODE… | NODE… [| NODE…]", "cuts the network into groups", faults.partition
+        "partition NODE… | NODE…", "cuts the network into groups", faults.partition
     ),
     "heal": Command("heal", "takes back every isolation and partition", faults.heal),
     "drop": Command(

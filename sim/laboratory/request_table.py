@@ -34,7 +34,7 @@ TRANSACTIONS: Final[dict[str, Command]] = {
         "commit TXN [KEY…] [commit_ts=TS]", "Commit", transactions.commit, takes=ROUTE
     ),
     "pessimistic-rollback": Command(
-        "pessimistic-rollback TXN [KEY…] [for_update_ts=TS]",
+        "pessimistic-rollback TXN [KEY…] [for_update_ts=TS] [scan]",
         "PessimisticRollback",
         transactions.pessimistic_rollback,
         takes=ROUTE,

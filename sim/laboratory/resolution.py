@@ -11,8 +11,7 @@ from sim.cluster.request import Kind, KvRequest
 from sim.laboratory.answers import show_answer, show_lock, show_refusal
 from sim.laboratory.problems import ScriptProblem
 from sim.laboratory.transactions import new_request
-from sim.laboratory.values import key_of, key_range
-from sim.protocol.keys import show_key
+from sim.laboratory.values import key_of, key_range, show_key
 from sim.protocol.percolator import MvccError, ScannedLocks, locks_of, snapshot_get
 from sim.units import NS_PER_MS
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sim.laboratory.problems import ScriptProblem
+from sim.laboratory.values import show_key
 from sim.laboratory.words import suggestion
-from sim.protocol.keys import show_key
 from sim.protocol.region import Region, RegionEpoch, Route
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from difflib import ndiff
 from typing import TYPE_CHECKING
 
 from sim.laboratory.commands import execute
-from sim.laboratory.grammar import Block, blocks_of
+from sim.laboratory.grammar import Block, Line, blocks_of
 from sim.laboratory.laboratory import Laboratory
 from sim.laboratory.problems import ScriptProblem
 
@@ -60,11 +60,11 @@ def run_text(written: str, name: str) -> ScriptResult:
     printed: list[str] = []
     differences: list[str] = []
     commands = 0
+    line = Line(0, "", ())
     try:
         for block in blocks_of(written):
-            lines = block.commands()
             output: list[str] = []
-            for line in lines:
+            for line in block.commands():
                 output += execute(lab, line).splitlines()
                 commands += 1
             if output != list(block.expected):
@@ -72,6 +72,12 @@ def run_text(written: str, name: str) -> ScriptResult:
             printed.append(block.printed(output))
     except ScriptProblem as problem:
         return ScriptResult(name, commands, tuple(differences), problem.in_file(name), written)
+    except Exception as error:
+        broken = ScriptProblem(
+            f"the simulator broke: {type(error).__name__}: {error}; please report this script",
+            line.number,
+        )
+        return ScriptResult(name, commands, tuple(differences), broken.in_file(name), written)
     text = "\n\n".join(printed) + "\n"
     return ScriptResult(name, commands, tuple(differences), "", text)
 

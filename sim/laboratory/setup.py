@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sim.distributions import Constant
 from sim.hardware import DiskSpec, NetworkSpec
 from sim.laboratory.problems import ScriptProblem
-from sim.protocol.keys import show_key
+from sim.laboratory.values import show_key
 from sim.protocol.region import Region, RegionEpoch, RegionId, RegionMap, Route, StoreId
 from sim.scenario.dotted_keys import normalised
 from sim.scenario.problems import Mark, Problem

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 from sim.laboratory.problems import ScriptProblem
 from sim.laboratory.routing import route_to
-from sim.laboratory.setup import FAST_TICKS, ClusterWords, make_route, tikv_keys
+from sim.laboratory.setup import (
+    FAST_TICKS,
+    ClusterWords,
+    make_route,
+    region_map,
+    scenario_of,
+    tikv_keys,
+)
 from sim.laboratory.values import duration_ns, key_of, key_range, show_duration
 from sim.laboratory.words import whole_number
 from sim.protocol.records import PESSIMISTIC, Lock
@@ -38,6 +45,9 @@ def cluster(lab: Laboratory, words: Words) -> str:
         said.tikv["ablations"] = ablations.split(",")
     said.tikv.update(tikv_keys(words.other_options()))
     words.done()
+    scenario_of(said)
+    if said.split or said.leaders:
+        region_map(said)
     lab.restart(said)
     return ""
 
@@ -123,7 +133,8 @@ def advance(lab: Laboratory, words: Words) -> str:
     """Lets time pass: for a while, or until something has happened."""
     from sim.laboratory.conditions import condition
 
-    if words.flag("until"):
+    if words.peek().lower() == "until":
+        words.skip("until")
         patience_ns = words.duration_ns("within", "10s")
         happened = condition(lab, words)
         words.done()

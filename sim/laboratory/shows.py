@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 from sim.laboratory.answers import show_lock, show_write
 from sim.laboratory.problems import ScriptProblem
 from sim.laboratory.routing import leaders, peers, region_of_key
-from sim.laboratory.values import key_of, show_timestamp
+from sim.laboratory.values import key_of, show_key, show_timestamp
 from sim.laboratory.words import suggestion
-from sim.protocol.keys import show_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

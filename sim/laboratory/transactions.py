@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sim.client.requests import NOBODY
+from sim.client.callers import NOBODY
 from sim.cluster.request import Kind, KvRequest
 from sim.laboratory.answers import show_answer
 from sim.laboratory.problems import ScriptProblem
@@ -18,7 +18,7 @@ from sim.laboratory.routing import route_to
 from sim.laboratory.values import key_of, show_timestamp
 from sim.laboratory.words import suggestion
 from sim.protocol.mvcc import DELETE, INSERT, LOCK_ONLY, PUT
-from sim.protocol.percolator import Mutation, Prewritten
+from sim.protocol.percolator import Mutation, Prewritten, locks_of
 from sim.units import NS_PER_MS
 
 if TYPE_CHECKING:
@@ -50,11 +50,11 @@ def lock(lab: Laboratory, words: Words) -> str:
     """Sends AcquirePessimisticLock."""
     txn = lab.txn(words.next("a transaction"))
     fields = {
-        "insert": words.flag("should-not-exist", "insert"),
-        "wants_values": words.flag("return-values", "check-existence", "values"),
-        "allow_lock_with_conflict": words.flag("allow-lock-with-conflict", "fair", "resumable"),
+        "insert": words.flag("should-not-exist"),
+        "wants_values": words.flag("return-values"),
+        "allow_lock_with_conflict": words.flag("allow-lock-with-conflict"),
     }
-    no_wait = words.flag("no-wait", "nowait")
+    no_wait = words.flag("no-wait")
     wait_ns = words.duration_ns("wait-timeout", "0")
     asked_ts = words.text("for-update-ts", "")
     ttl_ms = words.duration_ns("ttl", PESSIMISTIC_TTL) // NS_PER_MS
@@ -85,9 +85,9 @@ def prewrite(lab: Laboratory, words: Words) -> str:
     """Sends Prewrite: pessimistic unless the script says ``optimistic``."""
     txn = lab.txn(words.next("a transaction"))
     optimistic = words.flag("optimistic")
-    async_commit = words.flag("async-commit", "use-async-commit")
-    one_pc = words.flag("one-pc", "1pc", "try-one-pc")
-    retry = words.flag("retry", "is-retry")
+    async_commit = words.flag("async-commit")
+    one_pc = words.flag("one-pc")
+    retry = words.flag("retry")
     ttl_ms = words.duration_ns("ttl", PREWRITE_TTL) // NS_PER_MS
     unlocked = words.keys_option("skip-pessimistic-check", "unlocked") or ()
     secondaries = words.keys_option("secondaries")
@@ -186,13 +186,17 @@ def _committed(request: KvRequest) -> str:
 
 
 def pessimistic_rollback(lab: Laboratory, words: Words) -> str:
-    """Sends PessimisticRollback."""
+    """Sends PessimisticRollback; with ``scan``, for what the region holds of the transaction."""
     txn = lab.txn(words.next("a transaction"))
     asked_ts = words.text("for-update-ts", "")
+    reads_first = words.flag("scan")
     keys = words.keys(at_least=0) or tuple(txn.keys)
     request = new_request(lab, words, Kind.PESSIMISTIC_ROLLBACK, txn, keys)
-    request.keys = keys
     request.for_update_ts = lab.time(asked_ts) if asked_ts else txn.for_update_ts
+    peer = lab.cluster.stores[request.store].peers.get(request.region.region_id)
+    if reads_first and peer is not None:
+        keys = tuple(locks_of(peer.state.mvcc, peer.locks, txn.start_ts))
+    request.keys = keys
     return lab.finish(lab.send(request, show_answer), words.as_name)
 
 

@@ -9,23 +9,66 @@ Source of the timestamp's layout: tikv/pd server/tso.
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from sim.cluster.pd import TSO_PHYSICAL_SHIFT
 from sim.laboratory.problems import ScriptProblem
-from sim.protocol.keys import show_key
+from sim.protocol.keys import show_key as plain_key
 from sim.units import NS_PER_MS, NS_PER_S, NS_PER_US
+
+LONGEST_KEY: Final = 1 << 20
+MOST_WORDS: Final = 10_000
+MOST_SHOWN: Final = 12
 
 _LOGICAL_MASK = (1 << TSO_PHYSICAL_SHIFT) - 1
 _UNITS_NS = {"ns": 1, "us": NS_PER_US, "ms": NS_PER_MS, "s": NS_PER_S, "m": 60 * NS_PER_S}
 _SIZES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "KB": 1000, "MB": 1000**2}
 _QUANTITY = re.compile(r"(\d+(?:\.\d+)?)([A-Za-z]*)")
 _TIMESTAMP = re.compile(r"(?:(\d+(?:\.\d+)?(?:ms|s|m)))?\+?(\d+)?")
+_REPEATED = re.compile(r"(.)\{(\d+)\}", re.DOTALL)
+_NUMBERS = re.compile(r"\{(\d+)\.\.(\d+)\}")
+_RUN = re.compile(r"(.)\1{31,}", re.DOTALL)
 _ESCAPE = re.compile(r"\\x([0-9a-fA-F]{2})")
 
 
 def key_of(text: str) -> bytes:
-    r"""Returns the key a word stands for; ``\x00`` is a byte."""
-    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text).encode("latin-1")
+    r"""Returns the key a word stands for; ``\x00`` is a byte, ``k{300}`` is ``k`` 300 times.
+
+    Raises:
+        ScriptProblem: if it has a character that is no byte, or is longer than a key may be.
+    """
+    plain = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
+    lengths = [int(found[2]) for found in _REPEATED.finditer(plain)]
+    if sum(lengths) > LONGEST_KEY:
+        raise ScriptProblem(f"{text} is longer than {LONGEST_KEY} bytes; write a shorter key")
+    try:
+        return _REPEATED.sub(lambda found: found[1] * int(found[2]), plain).encode("latin-1")
+    except UnicodeEncodeError:
+        raise ScriptProblem(rf"{text} is no key; write bytes above 127 as \xe4") from None
+
+
+def show_key(key: bytes) -> str:
+    """Returns a key as ``key_of`` reads it; a long run of one character is ``k{300}``."""
+    return _RUN.sub(lambda run: f"{run[1]}{{{len(run[0])}}}", plain_key(key))
+
+
+def expanded(word: str) -> list[str]:
+    """Returns the words that ``k{1..3}`` stands for: ``k1``, ``k2``, ``k3``.
+
+    Numbers are padded as the first one is.
+
+    Raises:
+        ScriptProblem: if there are more than ten thousand.
+    """
+    found = _NUMBERS.search(word)
+    if found is None:
+        return [word]
+    first, last = int(found[1]), int(found[2])
+    if not 0 <= last - first < MOST_WORDS:
+        raise ScriptProblem(f"{found[0]} goes over {MOST_WORDS} or backwards; write {{1..300}}")
+    width = len(found[1])
+    head, tail = word[: found.start()], word[found.end() :]
+    return [each for n in range(first, last + 1) for each in expanded(f"{head}{n:0{width}d}{tail}")]
 
 
 def duration_ns(text: str, *, bare_ns: int = 0) -> int:
@@ -101,5 +144,10 @@ def show_duration(value_ns: int) -> str:
 
 
 def show_keys(keys: list[bytes] | tuple[bytes, ...]) -> str:
-    """Returns keys with a space between each two; ``nothing`` if there are none."""
+    """Returns keys with a space between each two; ``nothing`` if there are none.
+
+    Of more than a dozen only the first, the last and their number are shown.
+    """
+    if len(keys) > MOST_SHOWN:
+        return f"{show_key(keys[0])} … {show_key(keys[-1])} ({len(keys)} keys)"
     return " ".join(show_key(key) for key in keys) or "nothing"

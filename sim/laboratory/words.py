@@ -7,16 +7,35 @@ with ``-`` or ``_``, in any case; a quoted word is always a position.
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
 from sim.laboratory.grammar import is_option, unquoted
 from sim.laboratory.problems import ScriptProblem
-from sim.laboratory.values import duration_ns, key_of, size_bytes
+from sim.laboratory.values import duration_ns, expanded, key_of, size_bytes
 from sim.units import NS_PER_MS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+_FLAG: Final = re.compile(r"\[([a-z][a-z0-9-]*)\]")
+"""A flag in a command's usage."""
+
+_OTHER_FLAGS: Final = {
+    "nowait": "no-wait",
+    "insert": "should-not-exist",
+    "values": "return-values",
+    "check-existence": "return-values",
+    "fair": "allow-lock-with-conflict",
+    "resumable": "allow-lock-with-conflict",
+    "use-async-commit": "async-commit",
+    "1pc": "one-pc",
+    "try-one-pc": "one-pc",
+    "is-retry": "retry",
+    "read-first": "scan",
+}
+"""Other names of flags."""
 
 _TRUE: Final = {"true", "yes", "on", "1"}
 _FALSE: Final = {"false", "no", "off", "0"}
@@ -27,17 +46,31 @@ def plain(name: str) -> str:
     return name.lower().replace("_", "-")
 
 
+def _flag_of(word: str) -> str:
+    name = plain(word)
+    return _OTHER_FLAGS.get(name, name)
+
+
 class Words:
     """One command line, being read."""
 
-    __slots__ = ("_asked_flags", "_asked_options", "_options", "_positions", "as_name", "usage")
+    __slots__ = (
+        "_asked_options",
+        "_flags",
+        "_known_flags",
+        "_options",
+        "_positions",
+        "as_name",
+        "usage",
+    )
 
     def __init__(self, words: Sequence[str], usage: str = "") -> None:
         self.usage = usage
         self._positions: list[str] = []
         self._options: dict[str, tuple[str, str]] = {}
         self._asked_options: list[str] = ["as"]
-        self._asked_flags: list[str] = []
+        self._known_flags = _FLAG.findall(usage)
+        self._flags: dict[str, None] = {}
         self.as_name = ""
         """The name after ``as``; empty: the command is waited for."""
         for word in words:
@@ -46,8 +79,12 @@ class Words:
                 if plain(name) in self._options:
                     raise ScriptProblem(f"{name} is said twice; say it once")
                 self._options[plain(name)] = (name, unquoted(value))
-            else:
+            elif word.startswith('"'):
                 self._positions.append(word)
+            elif _flag_of(word) in self._known_flags:
+                self._flags[_flag_of(word)] = None
+            else:
+                self._positions += expanded(word)
         self.as_name = self._name_after("as") or self.text("as", "") or self.text("async", "")
 
     def _name_after(self, flag: str) -> str:
@@ -60,17 +97,17 @@ class Words:
                 return name
         return ""
 
-    def flag(self, *names: str) -> bool:
-        """Returns whether one of the bare words ``names``, or ``name=true``, is there."""
-        self._asked_flags += names
-        for name in names:
-            if name in self._options:
-                return self._truth(name)
-            for place, word in enumerate(self._positions):
-                if plain(word) == name:
-                    del self._positions[place]
-                    return True
-        return False
+    def flag(self, name: str) -> bool:
+        """Returns whether the flag ``name``, or ``name=true``, is there; the usage has it."""
+        for said in self._options:
+            if _flag_of(said) == name:
+                return self._truth(said)
+        return self._flags.pop(name, "") is None
+
+    def skip(self, *fillers: str) -> None:
+        """Drops the next position if it is one of the words that only make a line readable."""
+        if self._positions and plain(self._positions[0]) in fillers:
+            del self._positions[0]
 
     def _truth(self, name: str) -> bool:
         said, value = self._options.pop(name)
@@ -149,7 +186,7 @@ class Words:
         if self.has(option):
             return self.number(option)
         self._asked_options.append(option)
-        self.flag(option)
+        self.skip(option)
         return whole_number(what, self.next(what))
 
     def rest(self) -> list[str]:
@@ -169,8 +206,7 @@ class Words:
         return [unquoted(word) for word in words]
 
     def _flag_meant_by(self, word: str) -> list[str]:
-        flags = [flag for flag in self._asked_flags if len(flag) > 3]
-        return get_close_matches(plain(word), flags, n=1, cutoff=0.8)
+        return get_close_matches(plain(word), self._known_flags, n=1, cutoff=0.8)
 
     def keys(self, *, at_least: int = 1) -> tuple[bytes, ...]:
         """Returns all positions that are left, as keys.
@@ -195,10 +231,10 @@ class Words:
             ScriptProblem: for the first such word.
         """
         for name, (said, _) in self._options.items():
-            known = [*self._asked_options, *self._asked_flags]
+            known = [*self._asked_options, *self._known_flags]
             raise ScriptProblem(f"no option {said}; {suggestion(name, known, self.usage)}")
         for word in self._positions:
-            known = [*self._asked_flags, *(f"{name}=" for name in self._asked_options)]
+            known = [*self._known_flags, *(f"{name}=" for name in self._asked_options)]
             raise ScriptProblem(
                 f"{word} is one word too many; {suggestion(plain(word), known, self.usage)}"
             )
