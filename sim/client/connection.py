@@ -2,7 +2,8 @@
 
 Law: a store that dies resets its connections, and whatever was in flight fails half a round trip
 later; who connects to it then is refused after a round trip. A cut link says nothing. What is sent
-into it waits to be delivered, and is if the link heals in time; else keepalive finds out and
+into it, either way, waits to be delivered, and is if the link heals in time (TCP sends it again);
+else keepalive finds out and
 everything in flight fails, and later requests fail after an attempt to connect. A request that is
 not answered at all fails after its timeout.
 
@@ -22,7 +23,7 @@ from sim.units import NS_PER_S
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sim.cluster.request import KvRequest
+    from sim.cluster.request import Caller, KvRequest
     from sim.engine import LeanEnv
     from sim.hardware.network import Link
 
@@ -43,9 +44,12 @@ _PING_BYTES = 64
 class _Outage:
     """Why one connection does not work."""
 
-    __slots__ = ("held", "is_cut", "is_down", "noticed")
+    __slots__ = ("cut_ns", "died", "held", "is_cut", "is_down", "noticed")
 
     def __init__(self) -> None:
+        self.cut_ns = 0
+        self.died = False
+        """The store has died behind the cut: it knows nothing of this connection any more."""
         self.is_down = False
         self.is_cut = False
         self.noticed = False
@@ -94,7 +98,9 @@ class Connections:
         """A store's process has died; its machine resets the connections."""
         outage = self._outage(store)
         outage.is_down = True
-        if not outage.is_cut:
+        if outage.is_cut:
+            outage.died = True
+        else:
             reset_ns = self._links[store].send(self._env.now_ns, _PING_BYTES)
             self._fail_at(reset_ns, self._in_flight(store), "connection reset")
 
@@ -108,6 +114,7 @@ class Connections:
         outage = self._outage(store)
         if not outage.is_cut:
             outage.is_cut = True
+            outage.cut_ns = self._env.now_ns
             self._env.at(self._env.now_ns + KEEPALIVE_NS, self._notice, (store, outage))
 
     def link_healed(self, store: int) -> None:
@@ -115,10 +122,18 @@ class Connections:
         outage = self._outage(store)
         outage.is_cut = outage.noticed = False
         self._mend(store)
-        for request in outage.held:
+        held, outage.held = outage.held, []
+        arrived_ns = self._links[store].send(self._env.now_ns, _PING_BYTES)
+        if outage.died:
+            outage.died = False
+            self._fail_at(arrived_ns, self._in_flight(store), "connection reset")
+            return
+        for request in self._in_flight(store):
+            if request.replied_ns >= max(outage.cut_ns, request.sent_ns):
+                self._env.at(arrived_ns, _deliver, (request, request.caller))
+        for request in held:
             if is_awaited(request):
                 self._send(request)
-        outage.held.clear()
 
     def look(self) -> None:
         """Lets what gets no answer fail in time; to be called every ``LOOK_NS`` or more often."""
@@ -174,3 +189,10 @@ def _fail(failing: tuple[KvRequest, int, str]) -> None:
     request.caller = FORGOTTEN
     request.result = error
     caller.replied(request)
+
+
+def _deliver(answered: tuple[KvRequest, Caller]) -> None:
+    """Delivers an answer that was lost in a cut."""
+    request, caller = answered
+    if request.caller is caller:
+        caller.replied(request)

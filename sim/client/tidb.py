@@ -6,7 +6,7 @@ sent. CPU that goes into building requests and commits is part of the statement'
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from simpy import Event
 
@@ -15,12 +15,16 @@ from sim.client.region_cache import RegionCache
 from sim.cluster.cluster import CLIENT_NAME, PD_NAME, Cluster, store_name, tidb_name
 from sim.distributions import LognormalMean, Sampler
 from sim.engine import FifoServers, LeanEnv
+from sim.units import NS_PER_MS
 
 if TYPE_CHECKING:
     from sim.cluster.request import KvRequest
     from sim.protocol.region import Route
     from sim.scenario.resolved import Scenario
     from sim.streams import Streams
+
+PD_RETRY_NS: Final = 500 * NS_PER_MS
+"""How long a node that is cut off from PD waits before it asks again (``pdRPC``'s base)."""
 
 _STATEMENT_BYTES = 256
 _TSO_BYTES = 48
@@ -91,6 +95,7 @@ class TidbNode:
         self.backoffs = streams.stream(f"{here}/region-backoff")
         self.regions = RegionCache(cluster.bootstrap)
         self.connections = Connections(env, self._to_stores, self.send)
+        cluster.control.listen(node, self.connections)
 
     @property
     def busy_ns(self) -> int:
@@ -114,13 +119,13 @@ class TidbNode:
         With ``begin`` it is a ``start_ts`` and counts as running until ``TimestampOracle.end``.
         """
         request = TimestampRequest(Event(self.env), begin=begin)
-        self.env.at(self._to_pd.send(self.env.now_ns, _TSO_BYTES), self._at_pd, request)
+        self._ask_tso(request)
         return request.event
 
     def route_of(self, key: bytes) -> Event:
         """Returns the event of PD having said where a key is; its value is the route."""
         question = _RouteRequest(Event(self.env), key)
-        self.env.at(self._to_pd.send(self.env.now_ns, _ROUTE_BYTES), self._route_at_pd, question)
+        self._ask_route(question)
         return question.event
 
     def send(self, request: KvRequest) -> None:
@@ -143,6 +148,13 @@ class TidbNode:
         self.env.at(self._cpu.reserve(from_ns, service), self.env.fire, event)
         return event
 
+    def _ask_tso(self, request: TimestampRequest) -> None:
+        now = self.env.now_ns
+        if self._to_pd.cut:
+            self.env.at(now + PD_RETRY_NS, self._ask_tso, request)
+            return
+        self.env.at(self._to_pd.send(now, _TSO_BYTES), self._at_pd, request)
+
     def _at_pd(self, request: TimestampRequest) -> None:
         now = self.env.now_ns
         tso = self._cluster.tso
@@ -151,6 +163,13 @@ class TidbNode:
 
     def _from_tso(self, request: TimestampRequest) -> None:
         self.env.fire(request.event, request.timestamp)
+
+    def _ask_route(self, question: _RouteRequest) -> None:
+        now = self.env.now_ns
+        if self._to_pd.cut:
+            self.env.at(now + PD_RETRY_NS, self._ask_route, question)
+            return
+        self.env.at(self._to_pd.send(now, _ROUTE_BYTES), self._route_at_pd, question)
 
     def _route_at_pd(self, question: _RouteRequest) -> None:
         question.route = self._cluster.pd.routes.locate(question.key)

@@ -88,9 +88,9 @@ class ScriptedStores:
 
     def _carry_out(self, request: KvRequest) -> None:
         key = request.keys[0] if request.keys else request.mutations[0].key
-        at = self.scene.cluster.locate(key)
-        request.region = at.region
-        self._real[at.leader_store].receive(request)
+        leader = self.scene.leader(key)
+        request.region = leader.region
+        self._real[leader.store].receive(request)
 
     @staticmethod
     def _answer(answered: tuple[KvRequest, object]) -> None:

@@ -102,6 +102,16 @@ def test_a_cut_that_heals_in_time_only_delays() -> None:
     assert ended(group) == (5_000_300, "granted")
 
 
+def test_an_answer_that_was_sent_into_a_cut_arrives_when_it_heals() -> None:
+    of = Broken()
+    cluster = of.of.scene.cluster
+    group = of.group(NS_PER_MS)
+    of.at(NS_PER_MS + 150 * US, lambda _: cluster.control.isolate(["tidb-0"]))
+    of.at(2 * NS_PER_S, lambda _: cluster.control.heal())
+    of.run(40 * NS_PER_S)
+    assert ended(group) == (2_000_100, "granted")
+
+
 def test_a_cut_that_lasts_is_noticed_by_keepalive() -> None:
     of = Broken(DROPPED)
     before = of.group()
@@ -126,7 +136,7 @@ def test_a_store_that_dies_behind_a_cut_is_still_down_when_it_heals() -> None:
     of.at(3 * NS_PER_MS, of.connections.link_healed)
     of.at(4 * NS_PER_MS, of.connections.store_started)
     of.run()
-    assert ended(waiting) == (3_200, "connection refused")
+    assert ended(waiting) == (3_100, "connection reset")
     assert not of.connections.broken
 
 
