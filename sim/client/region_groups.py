@@ -80,21 +80,25 @@ def mutations_by_region(regions: Locator, mutations: Sequence[Mutation]) -> list
 
 
 class _RegionGroups:
-    """Groups in the making: the newest one of each region is open."""
+    """Groups in the making: the newest one of each region is open.
+
+    A region is told by where it starts: a client that has heard of a split in part only believes in
+    two ranges of one id, of which one is over.
+    """
 
     __slots__ = ("_open", "_regions", "all")
 
     def __init__(self, regions: Locator) -> None:
         self._regions = regions
-        self._open: dict[int, RegionGroup] = {}
+        self._open: dict[bytes, RegionGroup] = {}
         self.all: list[RegionGroup] = []
 
     def find(self, key: bytes, size_bytes: int) -> RegionGroup:
         """Returns the open group of the key's region, or a new one if that is full."""
         route = self._regions.locate(key)
-        region_id = route.region.region_id
-        group = self._open.get(region_id)
+        start_key = route.region.start_key
+        group = self._open.get(start_key)
         if group is None or (group.keys and group.size_bytes + size_bytes > BATCH_BYTES):
-            group = self._open[region_id] = RegionGroup(route)
+            group = self._open[start_key] = RegionGroup(route)
             self.all.append(group)
         return group

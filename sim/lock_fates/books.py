@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sim.cluster.probe import Probe
 from sim.cluster.request import Kind, KvRequest
-from sim.lock_fates.places import UNEXPLAINED, LockPlaces, cause_of
+from sim.lock_fates.places import PROPOSAL_DROPPED, UNEXPLAINED, LockPlaces, cause_of
 from sim.protocol.mvcc import ROLLBACK, physical_ms
 from sim.protocol.write_batch import MIGRATION, PREWRITE
 from sim.protocol.write_batch import ROLLBACK as ROLLBACK_CAUSE
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sim.engine import LeanEnv
     from sim.protocol.mvcc import Lock, Write
     from sim.protocol.raft_log import Entry
+    from sim.protocol.region_errors import RegionError
     from sim.protocol.write_batch import WriteBatch
     from sim.record.recorder import Counter, Recorder
 
@@ -133,6 +134,13 @@ class LockFates(Probe):
                 self._put(region_id, command, batch)
             elif self.lost and (puts or batch.lock_puts):
                 self._count_amended(command.start_ts, batch)
+
+    def proposal_lost(self, request: KvRequest, error: RegionError) -> None:
+        """Loses locks that were answered when proposed, and whose proposal came to nothing."""
+        del error
+        for key, _ in request.result.locks:  # type: ignore[attr-defined]
+            if self.held.get(key) is request:
+                self._lose(key, request, PROPOSAL_DROPPED)
 
     def table_dropped(
         self, peer: Peer, locks: Sequence[tuple[bytes, Lock, bool]], cause: str

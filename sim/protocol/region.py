@@ -148,8 +148,10 @@ class RegionMap:
             new.insert(0, _cut(left, left.region.start_key, region.start_key))
         if region.end_key and (not right.region.end_key or region.end_key < right.region.end_key):
             new.append(_cut(right, region.end_key, right.region.end_key))
-        for old, _ in self.routes[first:last]:
-            self._by_id.pop(old.region_id, None)
+        for old in self.routes[first:last]:
+            # A region may have left two stumps; the other one stays known by its id.
+            if self._by_id.get(old.region.region_id) is old:
+                del self._by_id[old.region.region_id]
         self.routes[first:last] = new
         self._starts[first:last] = [entry.region.start_key for entry in new]
         for entry in new:

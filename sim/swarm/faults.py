@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sim.cluster.cluster import Cluster
+    from sim.protocol.region import Region
     from sim.swarm.recipe import Fault, Recipe
 
 _LIMITS = (
@@ -61,15 +62,15 @@ class Faults:
         env = self._cluster.env
         env.at(env.now_ns + fault.value * NS_PER_MS, undo, None)
 
-    def _region(self, number: int) -> int:
+    def _region(self, number: int) -> Region:
         routes = self._cluster.pd.routes.routes
-        return routes[number % len(routes)].region.region_id
+        return routes[number % len(routes)].region
 
     def _store(self, number: int) -> int:
         return number % self._recipe.stores + 1
 
     def _transfer(self, fault: Fault) -> None:
-        region = self._cluster.pd.route_of(self._region(fault.which)).region
+        region = self._region(fault.which)
         to_store = region.stores[fault.where % len(region.stores)]
         self._cluster.control.transfer_leader(region.region_id, to_store)
 
@@ -131,7 +132,7 @@ class Faults:
             control.set_config(_SWITCHES[fault.which % 2], bool(fault.value % 2))
 
     def _change_peer(self, fault: Fault) -> None:
-        region = self._cluster.pd.route_of(self._region(fault.which)).region
+        region = self._region(fault.which)
         store_id = self._store(fault.where)
         if store_id not in region.stores:
             self._cluster.control.change_peer(region.region_id, add=store_id)
@@ -139,7 +140,7 @@ class Faults:
             self._cluster.control.change_peer(region.region_id, remove=store_id)
 
     def _campaign(self, fault: Fault) -> None:
-        region = self._cluster.pd.route_of(self._region(fault.which)).region
+        region = self._region(fault.which)
         store_id = region.stores[fault.where % len(region.stores)]
         if self._cluster.stores[store_id].up:
             self._cluster.control.campaign(region.region_id, store_id)
