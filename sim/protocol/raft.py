@@ -21,7 +21,7 @@ Source: etcd-io/raft ``raft.go``; tikv/raft-rs ``raw_node.rs``; tikv/tikv
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from sim.protocol.raft_leadership import Leadership
 from sim.protocol.raft_log import NOOP, ConfEntry, Entry, RaftLog
@@ -39,9 +39,6 @@ from sim.protocol.raft_messages import (
 from sim.protocol.raft_progress import Progress
 from sim.protocol.raft_ready import NOTHING_READY, HardState, Ready
 from sim.protocol.raft_state import LEADER, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = [
     "LEADER",
@@ -63,6 +60,18 @@ __all__ = [
 ]
 
 
+_STEPS: Final[dict[type, str]] = {
+    Append: "step_append",
+    AppendResponse: "step_append_response",
+    Heartbeat: "_step_heartbeat",
+    HeartbeatResponse: "_step_heartbeat_response",
+    RequestVote: "_step_request_vote",
+    VoteResponse: "_step_vote_response",
+    TimeoutNow: "_step_timeout_now",
+    Snapshot: "_step_snapshot",
+}
+
+
 class RaftPeer(Leadership):
     """One replica. ``store`` is the id of the store that it lives on."""
 
@@ -78,7 +87,7 @@ class RaftPeer(Leadership):
 
     def step(self, message: RaftMessage) -> None:
         """Takes any message; the answer comes with the next ``ready``."""
-        _STEPS[message.__class__](self, message)
+        getattr(self, _STEPS[message.__class__])(message)
 
     def propose_conf_change(self, payload: object, size_bytes: int) -> Entry:
         """Appends an entry whose applying will call ``set_voters``; see ``may_change_voters``."""
@@ -148,7 +157,7 @@ class RaftPeer(Leadership):
     def crashed(self) -> RaftPeer:
         """Returns the replica as it restarts after a crash: with what was durable, leaderless."""
         term, vote = self._durable_state
-        peer = RaftPeer(
+        peer = self.__class__(
             self.region_id,
             self.store,
             self.voters,
@@ -167,6 +176,8 @@ class RaftPeer(Leadership):
         return peer
 
     def _step_snapshot(self, message: Snapshot) -> None:
+        if not self._follow_sender(message):
+            return
         self.election_elapsed = 0
         log = self.log
         if message.index <= log.committed or log.holds(message.index, message.index_term):
@@ -193,36 +204,3 @@ class RaftPeer(Leadership):
             f"region {self.region_id} on store {self.store}: {role}{transfer} "
             f"term {self.term}{led}{vote} {self.log}{followers}"
         )
-
-
-def _from_leader(step: Callable[[RaftPeer, Any], None]) -> Callable[[RaftPeer, Any], None]:
-    """Wraps a step that is taken only if the sender leads the present term or a later one."""
-
-    def checked(peer: RaftPeer, message: Heartbeat | Snapshot) -> None:
-        if message.term < peer.term:
-            peer._tell_term(message.store)
-            return
-        if message.term != peer.term or message.store != peer.leader:
-            peer.become_follower(message.term, message.store)
-        step(peer, message)
-
-    return checked
-
-
-def _to_leader(peer: RaftPeer, message: HeartbeatResponse) -> None:
-    if message.term > peer.term:
-        peer.become_follower(message.term, 0)
-    elif message.term == peer.term and peer.role is LEADER:
-        peer._step_heartbeat_response(message)
-
-
-_STEPS: Final[dict[type, Callable[[RaftPeer, Any], None]]] = {
-    Append: RaftPeer.step_append,
-    AppendResponse: RaftPeer.step_append_response,
-    Heartbeat: _from_leader(RaftPeer._step_heartbeat),
-    HeartbeatResponse: _to_leader,
-    RequestVote: RaftPeer._step_request_vote,
-    VoteResponse: RaftPeer._step_vote_response,
-    TimeoutNow: RaftPeer._step_timeout_now,
-    Snapshot: _from_leader(RaftPeer._step_snapshot),
-}

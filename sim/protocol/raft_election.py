@@ -70,9 +70,7 @@ class Election(Replication):
             draw = self.draw_timeout
             self._timeout = self.election_ticks if draw is None else draw()
         if self.election_elapsed >= self._timeout:
-            self.election_elapsed = 0
-            self._timeout = 0
-            self.campaign()
+            self.campaign()  # Who may not lead lets the time go on: its leader's lease is over.
 
     def _become_pre_candidate(self) -> None:
         self._reset(Role.PRE_CANDIDATE, 0)

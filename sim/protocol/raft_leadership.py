@@ -104,14 +104,18 @@ class Leadership(Election):
         return is_majority(active, self.voters)
 
     def _step_heartbeat(self, message: Heartbeat) -> None:
+        if not self._follow_sender(message):
+            return
         self.election_elapsed = 0
         self.log.commit_to(message.commit)
         answer = HeartbeatResponse(self.region_id, self.store, self.term, message.context)
         self._send(message.store, answer)
 
     def _step_heartbeat_response(self, message: HeartbeatResponse) -> None:
+        if message.term > self.term:
+            self.become_follower(message.term, 0)
         progress = self.progress.get(message.store)
-        if progress is None:
+        if progress is None or message.term < self.term:
             return
         progress.active = True
         self._send_again(progress)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from sim.protocol.quorum import committed_index
 from sim.protocol.raft_log import NO_ENTRIES, Entry
-from sim.protocol.raft_messages import Append, AppendResponse, TimeoutNow
+from sim.protocol.raft_messages import Append, AppendResponse, Heartbeat, Snapshot, TimeoutNow
 from sim.protocol.raft_progress import PROBE, SNAPSHOT, Progress
 from sim.protocol.raft_ready import NO_APPENDS, NOTHING_READY, Ready
 from sim.protocol.raft_state import LEADER, ReplicaState
@@ -162,6 +162,18 @@ class Replication(ReplicaState):
             compact,
         )
 
+    def commit_tellings(self) -> list[tuple[int, Append]]:
+        """Returns (store, append without entries) for each follower that has been sent all.
+
+        It lies behind what was sent before, so the follower can commit as far as this leader has.
+        """
+        next_index = self.log.last_index + 1
+        return [
+            (progress.store, self._append_from(next_index))
+            for progress in self.progress.values()
+            if progress.next_index == next_index
+        ]
+
     def _collect_appends(self, last: int) -> list[tuple[int, Append]]:
         """Returns what each follower misses; followers that miss the same get the same message."""
         appends = []
@@ -222,12 +234,13 @@ class Replication(ReplicaState):
         if index - log.first_index >= _COMPACT_EVERY // 2:
             log.compact_to(index)
 
-    def _follow_sender(self, message: Append) -> bool:
+    def _follow_sender(self, message: Append | Heartbeat | Snapshot) -> bool:
         """Follows who speaks as a leader; tells one of an earlier term that it is over."""
         if message.term < self.term:
             self._tell_term(message.store)
             return False
-        self.become_follower(message.term, message.store)
+        if message.term > self.term or message.store != self.leader:
+            self.become_follower(message.term, message.store)
         return True
 
     def _tell_term(self, store: int) -> None:

@@ -176,7 +176,7 @@ def test_leader_steps_back_until_logs_agree_and_replaces_the_tail() -> None:
     replica = network.replicas[2]
     replica.raft = follower
     for index in range(6, 10):
-        replica.durable[index] = follower.log.entries[index - 6]
+        replica.disk.entries[index] = follower.log.entries[index - 6]
     for _ in range(4):
         network.propose()
     # The last append comes first: the follower has to refuse, the leader to go back.
