@@ -220,6 +220,11 @@ class ApplyPool:
                 if command.peer is peer and cause != MIGRATION:
                     command.committed_ns = entry.committed_ns
                     finished.append(command)
+                    if command.marked:
+                        # Before anything behind it: a split or merge must not find these locks.
+                        locks = peer.locks
+                        if locks.refers_to(command.term, command.region.epoch.version):
+                            locks.remove(command.marked)
         self._watch.probe.applied(peer, entry)
         return cause
 
@@ -249,11 +254,6 @@ class ApplyPool:
         now = self._env.now_ns
         for command in commands:
             command.applied_ns = now
-            peer = command.peer
-            if command.marked and peer is not None:
-                locks = peer.locks
-                if locks.refers_to(command.term, command.region.epoch.version):
-                    locks.remove(command.marked)
             self._watch.on_applied(command)
 
     def _release(self, batch: list[tuple[Peer, list[Entry]]]) -> None:

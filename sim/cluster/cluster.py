@@ -25,6 +25,7 @@ from sim.protocol.deadlock import DetectTable
 from sim.protocol.encoding import lock_format
 from sim.protocol.mvcc import Mvcc
 from sim.protocol.raft import RaftPeer
+from sim.protocol.raft_log import RaftLog
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -145,15 +146,19 @@ class Cluster:
             self.awaken(region_id)
 
     def make_raft(self, region: Region, store_id: int, leader: int) -> RaftPeer:
-        """Returns the Raft state of a new replica; its log begins as a bootstrapped region's."""
-        return RaftPeer(
-            region.region_id,
-            store_id,
-            region.stores,
-            leader,
-            term=6 if leader else 5,
-            **self._raft_settings(),
-        )
+        """Returns the Raft state of a new replica; its log begins as a bootstrapped region's.
+
+        With a ``leader`` the first election is over, and the leader's empty entry forgotten.
+        """
+        term = 6 if leader else 5
+        settings = self._raft_settings()
+        raft = RaftPeer(region.region_id, store_id, region.stores, leader, term=term, **settings)
+        raft.log = RaftLog(first_term=term)
+        return raft
+
+    def make_records(self) -> Mvcc:
+        """Returns the records of a new replica: none."""
+        return Mvcc(self._lock_format, keep_rows=self.keep_rows)
 
     def empty_raft(self, region: Region, store_id: int) -> RaftPeer:
         """Returns the Raft state of a replica that waits for its first snapshot."""
@@ -203,8 +208,7 @@ class Cluster:
         region, leader = route
         store = self.stores[store_id]
         raft = self.make_raft(region, store_id, leader)
-        mvcc = Mvcc(self._lock_format, keep_rows=self.keep_rows)
-        state = AppliedState(region, mvcc, raft.log.last_index, raft.term)
+        state = AppliedState(region, self.make_records(), raft.log.last_index, raft.term)
         limit = store.peer_limit_bytes
         peer = make_peer(region, store_id, state, raft, store.instance, peer_limit_bytes=limit)
         if peer.is_leader:

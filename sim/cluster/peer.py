@@ -82,6 +82,7 @@ class Peer:
         "held",
         "in_flight",
         "lease_until_ns",
+        "led",
         "locks",
         "mailbox",
         "max_ts_synced",
@@ -96,6 +97,7 @@ class Peer:
         "turn",
         "unpersisted",
         "unusual",
+        "urgent_index",
     )
 
     def __init__(
@@ -123,6 +125,8 @@ class Peer:
         self.apply_turn: Turn = IDLE
         self.commit_told = raft.log.committed
         """Commit index that the followers have been told, for the heartbeat."""
+        self.led = raft.role is LEADER
+        """Whether it is set up as a leader."""
         self.gone = False
         self.died = False
         """Gone because its process has died: nobody is even answered."""
@@ -130,6 +134,8 @@ class Peer:
         """Whether a proposal needs a closer look: no leader, handing over, merging, splitting."""
         self.awake_ticks = 0
         """Ticks that count although it has nothing to replicate: its leader may be gone."""
+        self.urgent_index = 0
+        """Once this is committed every replica is told at once; 0: nothing is urgent."""
         self.lease_until_ns = NO_LEASE
         """Until when a leader may serve without asking a quorum."""
         self.parked: list[KvRequest] = []

@@ -192,15 +192,16 @@ class Store:
             max_batch=tikv.apply_max_batch_size,
             costs=ApplyCosts(command_ns=cpu.apply_command_ns, key_ns=cpu.apply_key_ns),
             draw=draw,
-            watch=self._make_watch(ignores_migration=tikv.behaviour == "rfc77"),
+            watch=self._make_watch(as_in_rfc=tikv.behaviour == "rfc77"),
             safe_ts=self._cluster.tso.safe_ts,
         )
 
-    def _make_watch(self, *, ignores_migration: bool) -> ApplyWatch:
+    def _make_watch(self, *, as_in_rfc: bool) -> ApplyWatch:
         def on_migrated(peer: Peer, entry: Entry) -> bool:
-            self.raft_pool.deliver(peer, LocksApplied(entry.index))
-            # The RFC's first thought was a new field of messages; TiKV writes ordinary records.
-            return not ignores_migration or self.version >= IN_MEMORY_SINCE
+            if as_in_rfc and peer.is_leader:
+                self.raft_pool.deliver(peer, LocksApplied(entry.index))
+            # The RFC thought of new fields in messages; TiKV writes ordinary records.
+            return not as_in_rfc or self.version >= IN_MEMORY_SINCE
 
         return ApplyWatch(
             on_applied=lambda request: self.scheduler.on_applied(request),

@@ -149,6 +149,21 @@ class StorePool:
         if peer.turn is IDLE:
             self._wake(peer)
 
+    def _tell_all(self, peer: Peer) -> None:
+        """Tells the followers at once that something urgent is committed.
+
+        Other commits wait for the next append or heartbeat.
+
+        Source: tikv/tikv components/raftstore/src/store/peer.rs (is_request_urgent,
+        last_urgent_proposal_idx).
+        """
+        peer.urgent_index = 0
+        tellings = peer.raft.commit_tellings()
+        for store, append in tellings:
+            self.transport.send_message(store, append)
+        if len(tellings) == len(peer.raft.progress):
+            peer.commit_told = peer.raft.log.committed
+
     def visit(self, peer: Peer) -> None:
         """Lets a poller come although there is no mail: something has been proposed by itself."""
         self.deliver(peer, Tick())
@@ -206,4 +221,6 @@ class StorePool:
                 until_ns = proposed_ns + self.lease_ns
                 if until_ns > peer.lease_until_ns:
                     peer.lease_until_ns = until_ns
+            if 0 < peer.urgent_index <= entries[-1].index:
+                self._tell_all(peer)
         self.apply.schedule(peer, entries)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sim.cluster.region_life.mail import TransferLeaderAck, TransferLeaderRequest
+from sim.cluster.region_life.mail import Dismissal, TransferLeaderAck, TransferLeaderRequest
 from sim.protocol.raft import Append, AppendResponse
 from sim.protocol.raft_messages import RaftMessage as PureRaftMessage
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sim.engine import LeanEnv
     from sim.hardware.network import Link
 
-RaftMessage = PureRaftMessage | TransferLeaderRequest | TransferLeaderAck
+RaftMessage = PureRaftMessage | TransferLeaderRequest | TransferLeaderAck | Dismissal
 
 MESSAGE_BYTES: Final = 64
 """A RaftMessage without entries: region, peers, epoch, term, indexes (kvproto field sizes)."""

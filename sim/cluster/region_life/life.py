@@ -16,6 +16,7 @@ from sim.cluster.region_life.mail import (
     AskMerge,
     AskSplit,
     Campaign,
+    Dismissal,
     FencePassed,
     LocksApplied,
     MergeTick,
@@ -102,6 +103,7 @@ class RegionLife:
             Campaign: self._campaign,
             ReadIndex: self.reads.ask,
             RequestVote: self._asked_for_vote,
+            Dismissal: self.replicas.dismissed,
             Applied: self._applied,
             Tick: lambda _peer, _mail: None,
         }
@@ -203,8 +205,16 @@ class RegionLife:
             self._store.wake(peer)
 
     def _asked_for_vote(self, peer: Peer, message: RequestVote) -> None:
-        """A replica misses its leader: if that is us, it shall hear from us."""
-        self._store.wake(peer)
+        """A replica misses its leader: if that is us, it shall hear from us.
+
+        One that does not belong to the region any more is told so.
+        """
+        if peer.region.stores and message.store not in peer.region.stores:
+            if not message.forced:
+                self.replicas.dismiss(peer, message.store)
+            return
+        if peer.raft.role is LEADER:
+            self._store.wake(peer)
         peer.raft.step(message)
 
     def _cut_off_all(self, peer: Peer, entry: Entry) -> None:

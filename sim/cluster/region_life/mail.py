@@ -40,6 +40,15 @@ class TransferLeaderAck(NamedTuple):
     command_reply: bool
 
 
+class Dismissal(NamedTuple):
+    """To a replica that has been removed and has not heard of it (MsgGcPeer)."""
+
+    region_id: int
+    store: int
+    term: int
+    conf_ver: int
+
+
 class LocksApplied(NamedTuple):
     """The leader has applied the locks of a transfer (RFC 77's way)."""
 

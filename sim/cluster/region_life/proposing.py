@@ -38,6 +38,7 @@ def propose_admin(peer: Peer, admin: AdminCommand) -> Entry:
     else:
         entry = peer.raft.propose([proposal], size)
     if admin.changes_version or admin.changes_conf_ver:
+        peer.urgent_index = entry.index
         peer.in_flight.append(InFlight(admin, entry.index, entry.term))
         peer.unusual = True
     return entry

@@ -12,17 +12,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sim.cluster.peer import AppliedState, make_peer
-from sim.cluster.region_life.mail import Applied, AskChangePeer
+from sim.cluster.region_life.mail import Applied, AskChangePeer, Dismissal
 from sim.cluster.region_life.proposing import conflict, propose_admin
 from sim.protocol.admin import ChangePeer
-from sim.protocol.mvcc import Mvcc
-from sim.protocol.raft import LEADER, Snapshot
+from sim.protocol.raft import LEADER, Append, Snapshot
 from sim.protocol.region import StoreId
 
 if TYPE_CHECKING:
     from sim.cluster.cluster import Cluster
     from sim.cluster.peer import Peer
     from sim.cluster.store import Store
+    from sim.cluster.transport import RaftMessage
+    from sim.protocol.mvcc import Mvcc
     from sim.protocol.region import Region
 
 _RECORD_BYTES: Final = 120
@@ -91,22 +92,38 @@ class Replicas:
             snapshot = peer.raft.make_snapshot(data)
             self._store.transport.send_message(store, snapshot, data.size_bytes)
 
-    def first_contact(self, message: object) -> Peer | None:
-        """Returns a new, empty replica if ``message`` is a snapshot for a region not yet here."""
-        if not isinstance(message, Snapshot):
+    def first_contact(self, message: RaftMessage) -> Peer | None:
+        """Returns a new, empty replica if the region has been given to this store.
+
+        It refuses what its leader sends until that sends a snapshot. A region that overlaps one
+        which is here must wait until that has been split.
+        """
+        route = self._cluster.pd.routes.by_id(message.region_id)
+        store_id = self._store.store_id
+        if not isinstance(message, Append | Snapshot) or route is None:
             return None
-        data: SnapshotData = message.payload  # type: ignore[assignment]
-        region = data.region
-        if self._store.store_id not in region.stores or self._store.regions_over(region):
+        region = route.region
+        if store_id not in region.stores or self._store.regions_over(region):
             return None
-        raft = self._cluster.empty_raft(region, self._store.store_id)
-        state = AppliedState(region, Mvcc(data.mvcc.lock_format), 0, 0)
+        state = AppliedState(region, self._cluster.make_records(), 0, 0)
+        raft = self._cluster.empty_raft(region, store_id)
         limit = self._store.peer_limit_bytes
         peer = make_peer(
-            region, self._store.store_id, state, raft, self._store.instance, peer_limit_bytes=limit
+            region, store_id, state, raft, self._store.instance, peer_limit_bytes=limit
         )
         self._store.adopt(peer)
         return peer
+
+    def dismiss(self, peer: Peer, store: int) -> None:
+        """Tells a replica on ``store`` that it has been removed."""
+        region = peer.region
+        dismissal = Dismissal(region.region_id, peer.store, peer.raft.term, region.epoch.conf_ver)
+        self._store.transport.send_message(store, dismissal)
+
+    def dismissed(self, peer: Peer, mail: Dismissal) -> None:
+        """Removes a replica whose region has gone on without it."""
+        if peer.region.epoch.conf_ver < mail.conf_ver:
+            self._store.destroy(peer, "removed")
 
     def install(self, peer: Peer, snapshot: Snapshot) -> None:
         """Replaces a replica's records by a snapshot's, unless Raft knows better."""

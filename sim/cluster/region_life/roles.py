@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from sim.cluster.peer import NO_LEASE
 from sim.cluster.region_life.mail import Applied
 from sim.protocol.lock_table import LocksStatus
-from sim.protocol.raft import LEADER
+from sim.protocol.raft import LEADER, Role
 from sim.protocol.region_errors import NotLeader, StaleCommand
 
 if TYPE_CHECKING:
@@ -37,11 +37,15 @@ class Roles:
 
     def changed(self, peer: Peer) -> None:
         """Brings a peer in line with the role that Raft has just given it."""
-        leads = peer.raft.role is LEADER
+        role = peer.raft.role
+        leads = role is LEADER
+        lost = role is Role.FOLLOWER and peer.locks.status is not LocksStatus.NOT_LEADER
         if leads:
             self._lead(peer)
-        elif peer.locks.status is not LocksStatus.NOT_LEADER:
+        elif peer.led or lost:
             self._step_down(peer)
+        if not leads and peer.raft.leader:
+            peer.awake_ticks = 0  # It has heard from its leader, who may hibernate.
         self._store.admission.refresh(peer)
         self._cluster.probe.role_changed(peer)
 
@@ -52,9 +56,11 @@ class Roles:
             self._store.ask_quorum(peer)
 
     def _lead(self, peer: Peer) -> None:
+        peer.led = True
         peer.locks.activate(peer.raft.term, peer.region.epoch.version)
         peer.lease_until_ns = NO_LEASE
         peer.max_ts_synced = False
+        peer.urgent_index = peer.raft.log.last_index
         self._cluster.sync_max_ts(peer)
         self._cluster.report(peer)
         if not peer.region.start_key:
@@ -69,6 +75,7 @@ class Roles:
             self._cluster.probe.table_dropped(peer, locks, "step_down")
         peer.locks.deactivate(peer.raft.term, peer.region.epoch.version)
         peer.lease_until_ns = NO_LEASE
+        peer.led = False
         peer.transfer = None
         if peer.merge is not None and not peer.merge.commit:
             peer.merge = None

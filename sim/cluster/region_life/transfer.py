@@ -119,7 +119,7 @@ class LeaderTransfer:
     def locks_applied(self, peer: Peer, mail: LocksApplied) -> None:
         """The leader's side of the RFC's text: the locks are applied, so it goes on."""
         transfer = peer.transfer
-        if transfer is not None and transfer.locks_index == mail.index:
+        if self._goes_on_alone and transfer is not None and transfer.locks_index == mail.index:
             self._ask(peer, transfer.to_store)
 
     def tick(self, peer: Peer, mail: TransferTick) -> None:
