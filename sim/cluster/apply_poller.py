@@ -221,10 +221,7 @@ class ApplyPool:
                     command.committed_ns = entry.committed_ns
                     finished.append(command)
                     if command.marked:
-                        # Before anything behind it: a split or merge must not find these locks.
-                        locks = peer.locks
-                        if locks.refers_to(command.term, command.region.epoch.version):
-                            locks.remove(command.marked)
+                        _remove_marked(peer, command)
         self._watch.probe.applied(peer, entry)
         return cause
 
@@ -268,3 +265,10 @@ class ApplyPool:
             self._begin()
         else:
             self._idle += 1
+
+
+def _remove_marked(peer: Peer, command: KvRequest) -> None:
+    """Drops the locks that a command has replaced, before a split or merge behind it sees them."""
+    locks = peer.locks
+    if locks.refers_to(command.term, command.region.epoch.version):
+        locks.remove(command.marked)
