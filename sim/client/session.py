@@ -253,10 +253,7 @@ class Session:
         parts = self._parts
         if txn.locked:
             requests = parts.background.rollback_requests(txn, tuple(txn.locked))
-            group = RequestGroup(parts.kv, requests)
-            yield group.send()
-            if group.failure is not None:
-                return
+            yield RequestGroup(parts.kv, requests).send()
         parts.kv.tso.end(txn.start_ts)
 
 
