@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sim.cluster.control import Control
 
 TWO_PHASES: dict[str, object] = {"one_pc": False, "async_commit": False}
+ERRORS = ("EpochNotMatch", "NotLeader", "RegionNotFound")
 ASYNC: dict[str, object] = {"one_pc": False}
 
 
@@ -62,6 +63,8 @@ def test_orderly_changes_fail_no_transaction(
 ) -> None:
     of = scene_with(change, tikv, tidb).run(20 * NS_PER_S)
     assert of.counted("txns", "t") == 60
+    assert sum(of.counted("region_errors", name) for name in ERRORS) > 0
+    assert of.node.regions.changes > 0
     assert of.locked_keys() == []
     assert list(of.cluster.tso.running) == []
     assert of.violations() == []
