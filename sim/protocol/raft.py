@@ -125,6 +125,8 @@ class RaftPeer(Leadership):
 
     def has_applied_to_current_term(self) -> bool:
         """Returns whether an entry of the present term is applied here."""
+        if self.role is LEADER:
+            return self.applied_index >= self.noop_index
         return self.log.term_of(self.applied_index) == self.term
 
     def take_truncated(self) -> list[Entry]:

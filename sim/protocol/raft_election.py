@@ -96,7 +96,7 @@ class Election(Replication):
         }
         self._unsent = next_index
         self.pending_conf_index = log.last_index
-        self.propose(NOOP, NOOP_BYTES)
+        self.noop_index = self.propose(NOOP, NOOP_BYTES).index
 
     def _request_votes(self, term: int, *, pre: bool = False, forced: bool = False) -> None:
         log = self.log

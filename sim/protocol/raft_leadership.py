@@ -56,7 +56,7 @@ class Leadership(Election):
             Whether it was asked: only a leader can, and only after an entry of its own term is
             committed, since before it does not know what is (Raft 8).
         """
-        if self.role is not LEADER or self.log.term_of(self.log.committed) != self.term:
+        if self.role is not LEADER or self.log.committed < self.noop_index:
             return False
         self._reads = (*self._reads, PendingRead(context, {self.store}))
         self._confirm_reads(self._reads[-1])

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from sim.protocol.quorum import committed_index
 from sim.protocol.raft_log import NO_ENTRIES, Entry
-from sim.protocol.raft_messages import Append, AppendResponse, Heartbeat, Snapshot, TimeoutNow
+from sim.protocol.raft_messages import Append, AppendResponse, TimeoutNow
 from sim.protocol.raft_progress import PROBE, SNAPSHOT, Progress
 from sim.protocol.raft_ready import NO_APPENDS, NOTHING_READY, Ready
 from sim.protocol.raft_state import LEADER, ReplicaState
@@ -233,23 +233,6 @@ class Replication(ReplicaState):
             index = self.compactable
         if index - log.first_index >= _COMPACT_EVERY // 2:
             log.compact_to(index)
-
-    def _follow_sender(self, message: Append | Heartbeat | Snapshot) -> bool:
-        """Follows who speaks as a leader; tells one of an earlier term that it is over."""
-        if message.term < self.term:
-            self._tell_term(message.store)
-            return False
-        if message.term > self.term or message.store != self.leader:
-            self.become_follower(message.term, message.store)
-        return True
-
-    def _tell_term(self, store: int) -> None:
-        """Lets a leader of an earlier term know of the present one, without disturbing it.
-
-        With pre-votes and leases nobody else would: its own term may be the lower one for ever.
-        """
-        # Everybody agrees up to index 0: should the receiver lead this term, it learns nothing.
-        self._send(store, AppendResponse(self.region_id, self.store, self.term, 0, reject=False))
 
     def _refuse(self, message: Append) -> None:
         if self._installing is None:  # Else the snapshot's answer will say more.

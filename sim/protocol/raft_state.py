@@ -14,7 +14,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sim.protocol.raft_log import RaftLog
-from sim.protocol.raft_messages import AppendResponse, RaftMessage, Snapshot
+from sim.protocol.raft_messages import Append, AppendResponse, Heartbeat, RaftMessage, Snapshot
 from sim.protocol.raft_progress import Progress
 from sim.protocol.raft_ready import EventfulReady, HardState
 
@@ -69,6 +69,7 @@ class ReplicaState:
         "log",
         "matched",
         "max_inflight",
+        "noop_index",
         "pending_conf_index",
         "progress",
         "region_id",
@@ -120,33 +121,43 @@ class ReplicaState:
         self.election_ticks = election_ticks
         self.heartbeat_ticks = heartbeat_ticks
         self.draw_timeout = draw_timeout
-        start = self.log.last_index
-        self.matched: dict[int, int] = {}
+        self._durable_state = self._written_state = HardState(term, leader)
+        self._begin_at(self.log.last_index)
+        self._begin_volatile()
+
+    def _begin_at(self, start: int) -> None:
+        """Begins with a log that everybody holds, and has applied, up to ``start``."""
+        voters = self.voters if self.role is LEADER else ()
+        self.matched = dict.fromkeys(voters, start)
         """By voter: up to where it is known to have persisted this log. A leader's only."""
-        self.progress: dict[int, Progress] = {}
+        followers = [voter for voter in voters if voter != self.store]
+        self.progress = {
+            voter: Progress(voter, start + 1, self.max_inflight) for voter in followers
+        }
         """By follower; a leader's only."""
-        if self.role is LEADER:
-            self.matched = dict.fromkeys(voters, start)
-            followers = [voter for voter in voters if voter != store]
-            self.progress = {voter: Progress(voter, start + 1, max_inflight) for voter in followers}
         self.applied_index = start
         """Up to where the driver has applied."""
         self.compactable = start
         """Up to where every voter is known to hold the log (a follower's knowledge)."""
+        self.noop_index = start
+        """The empty entry that began this leader's term: once committed, all before it is known
+        to be. That of a bootstrapped leader is among what the log begins behind."""
+        self.pending_conf_index = 0
+        """No change of voters may be proposed before this index is applied."""
+        self._unsent = start + 1
+        """No follower needs to be sent anything below this index."""
+
+    def _begin_volatile(self) -> None:
+        """Begins without timers run, votes, reads, or anything to tell the driver."""
         self.election_elapsed = self.heartbeat_elapsed = 0
         self._timeout = 0
         self.votes = NO_VOTES
         self.lead_transferee = 0
         """The store that a leader is handing over to; 0: none. Meanwhile nothing is proposed."""
-        self.pending_conf_index = 0
-        """No change of voters may be proposed before this index is applied."""
-        self._unsent = start + 1
-        """No follower needs to be sent anything below this index."""
         self._answer: AppendResponse | None = None
         self._events: EventfulReady | None = None
         self._installing: Snapshot | None = None
         self._reads: tuple[PendingRead, ...] = ()
-        self._durable_state = self._written_state = HardState(term, leader)
 
     def become_follower(self, term: int, leader: int) -> None:
         """Follows ``leader`` (0: unknown) in ``term``."""
@@ -155,6 +166,23 @@ class ReplicaState:
         )
         self._enter_term(term)
         self._reset(FOLLOWER, leader)
+
+    def _follow_sender(self, message: Append | Heartbeat | Snapshot) -> bool:
+        """Follows who speaks as a leader; tells one of an earlier term that it is over."""
+        if message.term < self.term:
+            self._tell_term(message.store)
+            return False
+        if message.term > self.term or message.store != self.leader:
+            self.become_follower(message.term, message.store)
+        return True
+
+    def _tell_term(self, store: int) -> None:
+        """Lets a leader of an earlier term know of the present one, without disturbing it.
+
+        With pre-votes and leases nobody else would: its own term may be the lower one for ever.
+        """
+        # Everybody agrees up to index 0: should the receiver lead this term, it learns nothing.
+        self._send(store, AppendResponse(self.region_id, self.store, self.term, 0, reject=False))
 
     def _enter_term(self, term: int) -> None:
         assert term >= self.term, "terms never fall"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.protocol.quorum import committed_index
+from sim.protocol.quorum import VoteResult, committed_index, is_majority, vote_result
 
 MATCHED = st.lists(st.integers(0, 12), min_size=1, max_size=9)
 
@@ -47,3 +47,34 @@ def test_an_even_number_of_voters_needs_one_more_than_half(matched: list[int], i
 def test_no_voters_agree_on_nothing() -> None:
     with pytest.raises(ValueError, match="at least one voter"):
         committed_index([])
+
+
+@given(st.lists(st.integers(1, 9)), st.lists(st.integers(1, 9), max_size=9, unique=True))
+def test_a_majority_is_more_than_half_of_the_voters(members: list[int], voters: list[int]) -> None:
+    counted_members = sum(voter in members for voter in voters)
+    assert is_majority(members, tuple(voters)) == (counted_members > len(voters) / 2)
+
+
+@given(st.dictionaries(st.integers(1, 7), st.booleans()), st.integers(1, 7))
+def test_a_vote_is_decided_when_the_rest_cannot_change_it(
+    votes: dict[int, bool], count: int
+) -> None:
+    voters = tuple(range(1, count + 1))
+    best = is_majority([v for v in voters if votes.get(v, True)], voters)
+    worst = is_majority([v for v in voters if votes.get(v, False)], voters)
+    expected = VoteResult.WON if worst else VoteResult.PENDING if best else VoteResult.LOST
+    assert vote_result(votes, voters) is expected
+
+
+@pytest.mark.parametrize(
+    ("votes", "result"),
+    [
+        ({}, VoteResult.PENDING),
+        ({1: True}, VoteResult.PENDING),
+        ({1: True, 3: True}, VoteResult.WON),
+        ({1: True, 9: True}, VoteResult.PENDING),
+        ({2: False, 3: False}, VoteResult.LOST),
+    ],
+)
+def test_three_voters(votes: dict[int, bool], result: VoteResult) -> None:
+    assert vote_result(votes, (1, 2, 3)) is result
