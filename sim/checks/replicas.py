@@ -55,10 +55,12 @@ def _compare(report: Report, first: Peer, second: Peer, safe_ts: int) -> None:
 
 
 def _records(peer: Peer, what: str, safe_ts: int) -> Records:
-    mvcc = peer.state.mvcc
+    mvcc, contains = peer.state.mvcc, peer.state.region.contains
     if what == "lock":
-        return {key: _lock(lock) for key, lock in mvcc.locks.items()}
-    chains = ((key, tuple(_versions(head, safe_ts))) for key, head in mvcc.writes.items())
+        return {key: _lock(lock) for key, lock in mvcc.locks.items() if contains(key)}
+    chains = (
+        (key, tuple(_versions(head, safe_ts))) for key, head in mvcc.writes.items() if contains(key)
+    )
     return {key: chain for key, chain in chains if chain}
 
 

@@ -51,16 +51,21 @@ class SplitRegion:
 
     @staticmethod
     def apply(peer: Peer, command: Split, index: int) -> Applied:
-        """Cuts the records of one replica; runs in the apply thread."""
+        """Cuts the records of one replica; runs in the apply thread.
+
+        The parent keeps them all until the raftstore has learnt of the split: as in a store's one
+        RocksDB, who took its snapshot before goes on reading what was there.
+        """
         state = peer.state
         regions = state.region.split(command.keys, command.region_ids)
         new_states = []
+        cut_to_region(state)
+        rest = state.mvcc.copy()
         for region, key in zip(regions, command.keys, strict=False):
-            rest = state.mvcc.split_off(key)
-            new_states.append(AppliedState(region, state.mvcc, 5, 5))
-            state.mvcc = rest
+            new, rest = rest, rest.split_off(key)
+            new_states.append(AppliedState(region, new, 5, 5))
         state.region = regions[-1]
-        return Applied(command, index, True, state.region, new_states)
+        return Applied(command, index, state.region, tuple(new_states))
 
     def ready(self, peer: Peer, applied: Applied) -> None:
         """Learns of a split that has been applied."""
@@ -83,6 +88,7 @@ class SplitRegion:
         regions = [state.region for state in applied.new_states]
         tables = self._group_locks(peer, [*regions, applied.region])
         peer.region = applied.region
+        cut_to_region(peer.state)
         self._store.region_life.admin_applied(peer, applied)
         if not leads:
             self._cluster.probe.mark("split.follower")
@@ -131,3 +137,9 @@ class SplitRegion:
             probe.mark("split.locks_moved")
             probe.locks_moved(peer, child, list(locks.map))
         child.locks = locks
+
+
+def cut_to_region(state: AppliedState) -> None:
+    """Drops records that a split has given to others."""
+    if state.region.start_key:
+        state.mvcc = state.mvcc.split_off(state.region.start_key)
