@@ -11,7 +11,7 @@ Source: tikv/tikv components/raftstore/src/store/fsm/apply.rs.
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sim.cluster.peer import IDLE, OWNED, QUEUED
 from sim.cluster.proposal import AdminProposal, Migration
@@ -54,11 +54,11 @@ class ApplyWatch:
         "probe",
     )
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one call each
         self,
         *,
         on_applied: Callable[[KvRequest], None],
-        on_stale: Callable[[Peer, KvRequest], None],
+        on_stale: Callable[[KvRequest], None],
         on_admin: Callable[[Peer, AdminProposal, Entry], None],
         on_noop: Callable[[Peer], None],
         on_migrated: Callable[[Peer, Entry], bool],
@@ -68,7 +68,7 @@ class ApplyWatch:
     ) -> None:
         self.on_applied = on_applied
         self.on_stale = on_stale
-        """For a command of this peer that was skipped because its region's version is over."""
+        """For a command that was skipped where it was proposed: its region's version is over."""
         self.on_admin = on_admin
         """Carries out an admin command on one replica."""
         self.on_noop = on_noop
@@ -197,14 +197,14 @@ class ApplyPool:
     def _apply(self, peer: Peer, entry: Entry, finished: list[KvRequest]) -> int:
         """Applies one entry on one replica; returns the cause of its last command."""
         state = peer.state
-        payload: list[KvRequest] = entry.payload  # type: ignore[assignment]
+        payload: list[Any] = entry.payload  # type: ignore[assignment]
         cause = ADMIN
         state.applied = entry.index
         state.applied_term = entry.term
         if not payload:
             self._watch.on_noop(peer)
         elif payload[0].__class__ is AdminProposal:
-            self._watch.on_admin(peer, payload[0], entry)  # type: ignore[arg-type]
+            self._watch.on_admin(peer, payload[0], entry)
         elif payload[0].region.epoch.version != state.region.epoch.version:
             self._skip(peer, payload)
         elif payload[0].__class__ is Migration and not self._watch.on_migrated(peer, entry):
@@ -229,7 +229,7 @@ class ApplyPool:
         self._watch.probe.mark("apply.stale_epoch")
         for command in payload:
             if command.peer is peer and command.__class__ is KvRequest:
-                self._watch.on_stale(peer, command)
+                self._watch.on_stale(command)
 
     def forget(self) -> None:
         """Drops what waits to be applied: the process has died."""

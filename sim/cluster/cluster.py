@@ -6,7 +6,7 @@ computed at once, the replicas of a region are made when its first request arriv
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sim.cluster.block_cache import CACHE_SHARE, miss_probabilities
 from sim.cluster.control import Control
@@ -83,7 +83,9 @@ class Cluster:
         self.bootstrap = regions
         """Routes as they are when a run begins; nobody changes them."""
         self.pd = Placement(regions.copy(), dict(enumerate(versions, 1)))
-        self._dormant = {route.region.region_id: route for route in regions.routes}
+        self._dormant: dict[int, Route] = {
+            route.region.region_id: route for route in regions.routes
+        }
         self._timeouts = streams.stream("election-timeouts")
         self.probe = Probes()
         self.holds = Holds()
@@ -190,7 +192,7 @@ class Cluster:
         is_open = self.pd.cluster_version() >= IN_MEMORY_SINCE
         is_open = is_open or self._scenario.tikv.force_in_memory
         for store in self.stores.values():
-            store.scheduler.mode.open_gate(is_open=is_open)
+            store.writes.mode.open_gate(is_open=is_open)
 
     def _synced(self, what: tuple[Peer, int]) -> None:
         peer, term = what
@@ -217,7 +219,7 @@ class Cluster:
             peer.lease_until_ns = self.env.now_ns + tikv.raft_store_max_leader_lease_ns
         store.adopt(peer)
 
-    def _raft_settings(self) -> dict[str, object]:
+    def _raft_settings(self) -> dict[str, Any]:
         tikv = self._scenario.tikv
         return {
             "max_inflight": tikv.raft_max_inflight_msgs,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sim.cluster.peer import Peer
     from sim.cluster.store import Store
     from sim.hardware.network import Link
-    from sim.scenario.resolved import Tikv
+    from sim.scenario.resolved_tikv import Tikv
 
 PIPELINED: Final = "pessimistic-txn.pipelined"
 IN_MEMORY: Final = "pessimistic-txn.in-memory"
@@ -237,7 +237,7 @@ def _may_merge(source: Peer, target: Peer) -> bool:
 
 
 def _set_online(store: Store, key: str, value: object) -> None:
-    mode = store.scheduler.mode
+    mode = store.writes.mode
     if key == PIPELINED:
         mode.switch(pipelined=bool(value))
     elif key == IN_MEMORY:

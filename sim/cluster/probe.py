@@ -51,7 +51,7 @@ class Probe:
         """A store's process has died."""
 
     def transaction_ended(self, start_ts: int, outcome: str, reason: str) -> None:
-        """A client knows the end of its transaction: ``committed``, ``aborted``, ``undetermined``."""
+        """A client knows the end: ``committed``, ``aborted`` or ``undetermined``."""
 
     def mark(self, name: str) -> None:
         """A branch named in ``sim.protocol.marks`` has been taken."""

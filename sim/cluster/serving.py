@@ -18,8 +18,6 @@ from sim.cluster.request import Kind
 from sim.protocol.raft import LEADER
 from sim.protocol.region_errors import (
     EpochNotMatch,
-    KeyNotInRegion,
-    MaxTimestampNotSynced,
     NotLeader,
     ProposalInMergingMode,
     RegionError,
@@ -43,7 +41,49 @@ class Serving:
         self._store = store
         self._ablations = ablations
 
-    def refusal(self, request: KvRequest, peer: Peer) -> RegionError | None:
+    def look_closer(self, request: KvRequest, peer: Peer) -> bool:
+        """Returns whether ``peer`` serves ``request`` now; if not, it is answered or waits."""
+        if peer.died:
+            return False
+        error = self._refusal(request, peer)
+        if error is not None:
+            self._store.scheduler.turn_away(request, error)
+            return False
+        if self._store.now_ns > peer.lease_until_ns:
+            self._park(request, peer)
+            return False
+        request.term = peer.raft.term
+        return True
+
+    def serve_parked(self, peer: Peer) -> None:
+        """Takes up what waited for a quorum, which has confirmed the leader."""
+        parked, peer.parked = peer.parked, []
+        for request in parked:
+            self._store.scheduler.serve(request)
+
+    def answer_parked(self, peer: Peer, error: RegionError) -> None:
+        """Turns away what waited for a quorum: this peer leads no more."""
+        parked, peer.parked = peer.parked, []
+        for request in parked:
+            self._store.scheduler.turn_away(request, error)
+
+    def changed_since(self, request: KvRequest, peer: Peer) -> RegionError | None:
+        """Returns what a command finds when it reads the lock table after its snapshot."""
+        locks = peer.locks
+        if peer.gone:
+            return RegionNotFound(request.region.region_id)
+        if request.term != locks.term and not self._ablations.no_term_check:
+            return StaleCommand(peer.region.region_id)
+        if request.region.epoch.version != locks.version and not self._ablations.no_version_check:
+            return EpochNotMatch(self._store.regions_over(request.region))
+        return None
+
+    @staticmethod
+    def not_synced(request: KvRequest) -> bool:
+        """Returns whether a request needs a commit_ts promised, which a new leader cannot."""
+        return request.kind is Kind.PREWRITE and (request.use_async_commit or request.one_pc)
+
+    def _refusal(self, request: KvRequest, peer: Peer) -> RegionError | None:
         """Returns why ``peer`` cannot serve ``request`` at all; the lease is another question."""
         region_id = request.region.region_id
         probe = self._store.probe
@@ -59,32 +99,8 @@ class Serving:
             return ProposalInMergingMode(region_id)
         return None
 
-    def park(self, request: KvRequest, peer: Peer) -> None:
+    def _park(self, request: KvRequest, peer: Peer) -> None:
         """Lets a request wait until a quorum has confirmed the leader."""
         peer.parked.append(request)
         if len(peer.parked) == 1 and peer.has_applied_to_current_term:
             self._store.raft_pool.deliver(peer, ReadIndex())
-
-    def changed_since(self, request: KvRequest, peer: Peer) -> RegionError | None:
-        """Returns what a command finds when it reads the lock table after its snapshot."""
-        locks = peer.locks
-        if request.term != locks.term and not self._ablations.no_term_check:
-            return StaleCommand(peer.region.region_id)
-        if request.region.epoch.version != locks.version and not self._ablations.no_version_check:
-            return EpochNotMatch(self._store.regions_over(request.region))
-        return None
-
-    def keys_outside(self, request: KvRequest) -> RegionError | None:
-        """Returns an error if a key does not lie in the region that it was sent to."""
-        for key in request.keys or [mutation.key for mutation in request.mutations]:
-            if not request.region.contains(key):
-                return KeyNotInRegion(key, request.region)
-        return None
-
-    @staticmethod
-    def not_synced(request: KvRequest, peer: Peer) -> RegionError | None:
-        """Returns an error if a new leader cannot promise a commit_ts yet."""
-        promises = request.kind is Kind.PREWRITE and (request.use_async_commit or request.one_pc)
-        if promises and not peer.max_ts_synced:
-            return MaxTimestampNotSynced(peer.region.region_id)
-        return None

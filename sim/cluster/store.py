@@ -7,23 +7,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.cluster.apply_poller import ApplyCosts, ApplyPool, ApplyWatch
 from sim.cluster.block_cache import BlockCache
-from sim.cluster.kv_engine import Amplification, KvEngine
-from sim.cluster.lock_manager import LockManager
-from sim.cluster.lock_mode import LockMode
-from sim.cluster.log_engine import LogEngine, LogFormat
-from sim.cluster.placement import IN_MEMORY_SINCE
 from sim.cluster.region_life.life import RegionLife
-from sim.cluster.region_life.mail import LocksApplied, ReadIndex
-from sim.cluster.request_costs import RequestCosts
-from sim.cluster.scheduler import Scheduler
+from sim.cluster.region_life.mail import ReadIndex
 from sim.cluster.serving import Serving
-from sim.cluster.store_pool import Batching, Door, StorePool
+from sim.cluster.store_parts import (
+    make_apply_pool,
+    make_lock_manager,
+    make_log,
+    make_raft_pool,
+    make_scheduler,
+    make_write_path,
+)
 from sim.cluster.store_stats import StoreStats
 from sim.cluster.ticker import Ticker
 from sim.cluster.transport import Transport
-from sim.cluster.write_worker import WriteWorkers
 from sim.distributions import LognormalMean, Sampler
 from sim.engine import Cores, ThreadPool
 from sim.hardware.disk import Disk
@@ -33,19 +31,19 @@ from sim.protocol.lock_table import InstanceMemory
 from sim.units import NS_PER_MS
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
     from simpy import Event
 
     from sim.cluster.cluster import Cluster
+    from sim.cluster.lock_manager import LockManager
     from sim.cluster.peer import Peer
     from sim.cluster.placement import Version
     from sim.cluster.transport import RaftMessage
     from sim.hardware.network import Link
-    from sim.protocol.raft_log import Entry
     from sim.protocol.region import Region
     from sim.record.recorder import Recorder
-    from sim.scenario.resolved import LsmSpec, Scenario
+    from sim.scenario.resolved import Scenario
     from sim.streams import Streams
 
 _SETTLE_NS = 10 * NS_PER_MS
@@ -99,12 +97,16 @@ class Store:
         "region_life",
         "resting",
         "scheduler",
+        "serving",
         "store_id",
         "ticker",
         "transport",
         "up",
         "version",
+        "writes",
     )
+
+    make_lock_manager: Callable[[], LockManager]
 
     def __init__(
         self,
@@ -140,27 +142,23 @@ class Store:
         self.latches = Latches(tikv.scheduler_concurrency)
         self._make_machine(scenario, streams, name)
         self.transport = Transport(env, store_id, links.raft, cluster.stores, cluster.filters)
-        self._make_engines(scenario, stats, draws[0])
         self.region_life = RegionLife(cluster, self, tikv)
         self.admission = self.region_life.admission
-        self.raft_pool = self._make_raft_pool(scenario, draws[1])
+        self.serving = Serving(self, Ablations.of(tikv.ablations))
+        self.log = make_log(cluster, self, scenario, stats)
+        self.apply = make_apply_pool(cluster, self, scenario, draws[0])
+        self.raft_pool = make_raft_pool(cluster, self, scenario, draws[1])
         self.ticker = Ticker(env, tikv, self.raft_pool)
-        fetches = BlockCache(self.kv_disk, streams.stream(f"{name}/block-cache"), links.misses)
-        self.scheduler = self._make_scheduler(scenario, fetches, draws[2], links.replies, stats)
+        cache = BlockCache(self.kv_disk, streams.stream(f"{name}/block-cache"), links.misses)
+        self.scheduler = make_scheduler(cluster, self, scenario, cache, draws[2], links.replies)
+        self.writes = self.scheduler.writes = make_write_path(cluster, self, scenario, stats)
+        self.make_lock_manager = lambda: make_lock_manager(cluster, self, scenario)
+        self.scheduler.waits = self.make_lock_manager()
 
-        def make_lock_manager() -> LockManager:
-            return LockManager(
-                env,
-                store_id,
-                cluster.detector,
-                timeout_ns=tikv.wait_for_lock_timeout_ns,
-                wake_up_delay_ns=tikv.wake_up_delay_ns,
-                answer=self.scheduler.answer,
-                resume=self.scheduler.resume,
-            )
-
-        self.make_lock_manager = make_lock_manager
-        self.scheduler.waits = make_lock_manager()
+    @property
+    def now_ns(self) -> int:
+        """The simulated time."""
+        return self._env.now_ns
 
     def _make_machine(self, scenario: Scenario, streams: Streams, name: str) -> None:
         hardware, env = scenario.hardware, self._env
@@ -174,118 +172,6 @@ class Store:
         self.pool = ThreadPool(env, self.cores, workers, f"{name}/scheduler")
         readers = max(4, int(hardware.store_cores * _READ_POOL_SHARE))
         self.read_pool = ThreadPool(env, self.cores, readers, f"{name}/read-pool")
-
-    def _make_engines(self, scenario: Scenario, stats: StoreStats, draw: Sampler) -> None:
-        lsm, tikv, cpu = scenario.hardware.lsm, scenario.tikv, scenario.hardware.cpu
-        ledger = self._cluster.ledger
-        log_format = LogFormat(
-            raft_engine=tikv.raft_engine_enable,
-            compression=lsm.raft_engine_compression,
-            rewrite=lsm.raftdb_rewrite,
-        )
-        self.log = LogEngine(self._env, self.raft_disk, log_format, ledger, stats.entry_bytes)
-        self.apply = ApplyPool(
-            self._env,
-            self.cores,
-            KvEngine(self._env, self.kv_disk, _amplification(lsm), ledger),
-            threads=tikv.apply_pool_size,
-            max_batch=tikv.apply_max_batch_size,
-            costs=ApplyCosts(command_ns=cpu.apply_command_ns, key_ns=cpu.apply_key_ns),
-            draw=draw,
-            watch=self._make_watch(as_in_rfc=tikv.behaviour == "rfc77"),
-            safe_ts=self._cluster.tso.safe_ts,
-        )
-
-    def _make_watch(self, *, as_in_rfc: bool) -> ApplyWatch:
-        def on_migrated(peer: Peer, entry: Entry) -> bool:
-            if as_in_rfc and peer.is_leader:
-                self.raft_pool.deliver(peer, LocksApplied(entry.index))
-            # The RFC thought of new fields in messages; TiKV writes ordinary records.
-            return not as_in_rfc or self.version >= IN_MEMORY_SINCE
-
-        return ApplyWatch(
-            on_applied=lambda request: self.scheduler.on_applied(request),
-            on_stale=lambda peer, request: self.region_life.skipped(peer, request),
-            on_admin=lambda *what: self.region_life.apply_admin.apply(*what),
-            on_noop=lambda peer: self.region_life.roles.noop_applied(peer),
-            on_migrated=on_migrated,
-            on_progress=lambda peer: self.region_life.merge.applied_further(peer),
-            probe=self.probe,
-            holds=self.holds,
-        )
-
-    def _make_scheduler(
-        self,
-        scenario: Scenario,
-        cache: BlockCache,
-        draw: Sampler,
-        replies: list[Link],
-        stats: StoreStats,
-    ) -> Scheduler:
-        cpu, tikv = scenario.hardware.cpu, scenario.tikv
-        return Scheduler(
-            self._env,
-            store=self,
-            serving=Serving(self, Ablations.of(tikv.ablations)),
-            latches=self.latches,
-            pool=self.pool,
-            read_pool=self.read_pool,
-            cores=self.cores,
-            cache=cache,
-            costs=RequestCosts(
-                request_ns=cpu.tikv_request_ns,
-                extra_key=cpu.tikv_extra_key,
-                background_ns=cpu.tikv_background_ns,
-            ),
-            draw=draw,
-            hop_ns=cpu.thread_hop_ns,
-            mode=LockMode(
-                pipelined=tikv.pipelined,
-                in_memory=tikv.in_memory,
-                pipelined_fallback=tikv.in_memory_fallback == "pipelined",
-            ),
-            replies=replies,
-            stats=stats,
-            pending_max_bytes=tikv.scheduler_pending_write_threshold_bytes,
-        )
-
-    def _make_raft_pool(self, scenario: Scenario, draw: Sampler) -> StorePool:
-        tikv = scenario.tikv
-        pool = StorePool(
-            self._env,
-            self.cores,
-            threads=tikv.store_pool_size,
-            batching=Batching(
-                max_batch=tikv.store_max_batch_size,
-                merge_commands=tikv.cmd_batch,
-                max_unpersisted=tikv.cmd_batch_concurrent_ready_max_count,
-            ),
-            message_ns=scenario.hardware.cpu.store_message_ns,
-            draw=draw,
-            log=self.log,
-            apply=self.apply,
-            transport=self.transport,
-            workers=None,
-            door=Door(
-                on_proposed=lambda request, at_ns: self.scheduler.on_proposed(request, at_ns),
-                admit=self.admission.admit,
-                handle=self.region_life.handle,
-                ready=self.region_life.ready,
-                holds=self.holds,
-            ),
-            lease_ns=tikv.raft_store_max_leader_lease_ns,
-        )
-        if tikv.store_io_pool_size:
-            pool.workers = WriteWorkers(
-                self._env,
-                tikv.store_io_pool_size,
-                log=self.log,
-                transport=self.transport,
-                notify=pool.notify_persisted,
-                visit=pool.visit,
-                wait_ns=tikv.raft_write_wait_duration_ns,
-            )
-        return pool
 
     def background_work(self) -> Generator[Event, None, None]:
         """Lets the node's cores feel the CPU work that no pool runs, for ever."""
@@ -342,9 +228,6 @@ class Store:
         """Removes a replica whose region has left this store."""
         peer.gone = True
         self.peers.pop(peer.region.region_id, None)
+        self.raft_pool.withdraw(peer)
         self.ticker.remove(peer)
         self.region_life.let_go(peer, cause)
-
-
-def _amplification(lsm: LsmSpec) -> Amplification:
-    return Amplification(data=lsm.write_amplification, lock=lsm.lock_write_amplification)

@@ -58,7 +58,7 @@ class StorePoller:
         self._pool.rounds += 1
         self._collect(None)
 
-    def _collect(self, _: None) -> None:
+    def _collect(self, _: None) -> None:  # noqa: C901 - one pass over the peers that have mail
         pool = self._pool
         queue, batch = pool.queue, self._batch
         cores = pool.cores
@@ -71,8 +71,6 @@ class StorePoller:
         units = pool.units
         while queue and len(batch) < most:
             peer = queue.popleft()
-            if peer.gone:
-                continue
             peer.turn = OWNED
             batch.append(peer)
             mail = peer.mailbox
@@ -85,8 +83,6 @@ class StorePoller:
                 units.extend(pool.draw.unit_block())
             service += int(pool.message_ns * messages * units.pop())
             commands = self._step(peer, mail)
-            if commands and (peer.unusual or not _all_current(peer, commands)):
-                commands = pool.door.admit(peer, commands)
             if commands:
                 done_ns = now + int(service * slowness)
                 on_proposed = pool.door.on_proposed
@@ -97,9 +93,9 @@ class StorePoller:
                 self._propose(peer, commands)
             ready = peer.raft.ready()
             if ready is not NOTHING_READY:
-                if ready.__class__ is EventfulReady:
-                    pool.door.ready(peer, ready)
                 fresh.append((peer, ready))
+            if ready.__class__ is EventfulReady:
+                pool.door.ready(peer, ready)
         held = int(service * slowness)
         cores.busy_ns += held
         self._readies += fresh
@@ -119,6 +115,8 @@ class StorePoller:
                 raft.step_append_response(message)  # type: ignore[arg-type]
             else:
                 self._pool.door.handle(peer, message)
+        if commands and (peer.unusual or not _all_current(peer, commands)):
+            return self._pool.door.admit(peer, commands)
         return commands
 
     @staticmethod

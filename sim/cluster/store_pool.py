@@ -52,7 +52,7 @@ class Batching:
 
 
 class Door:
-    """What the pollers hand on: proposals noticed, commands to be looked at, mail of other kinds."""
+    """What the pollers hand on: what is proposed, what needs a closer look, other mail."""
 
     __slots__ = ("admit", "handle", "holds", "on_proposed", "ready")
 
@@ -187,6 +187,12 @@ class StorePool:
         for command in commands:
             size += command.batch.raft_bytes  # type: ignore[union-attr]
         peer.raft.propose(commands, size).proposed_ns = self.env.now_ns
+
+    def withdraw(self, peer: Peer) -> None:
+        """Takes a peer that is gone out of the queue."""
+        if peer.turn is QUEUED:
+            self.queue.remove(peer)
+            peer.turn = IDLE
 
     def forget(self) -> None:
         """Drops all mail: the process has died."""

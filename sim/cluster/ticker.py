@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sim.cluster.peer import Peer
     from sim.cluster.store_pool import StorePool
     from sim.engine import LeanEnv
-    from sim.scenario.resolved import Tikv
+    from sim.scenario.resolved_tikv import Tikv
 
 PHASES: Final = 64
 """Groups of regions that tick one after the other: each region's ticks began when it did."""

@@ -36,7 +36,7 @@ class WriteWorkers:
 
     __slots__ = ("_workers",)
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a station's parts, named
         self,
         env: LeanEnv,
         count: int,

@@ -34,6 +34,7 @@ MARKS: Final[dict[str, str]] = {
     "transfer.late_ack": "the target's answer comes after the table was opened again",
     "transfer.reactivated": "the table is opened again after a transfer that failed",
     "transfer.too_large": "the locks do not fit into an entry and are lost by the transfer",
+    "transfer.met_split": "a split or merge under way keeps a transfer's locks from being proposed",
     "transfer.aborted": "Raft gives up handing over after an election timeout",
     "split.locks_moved": "a split moves locks to a new region's table",
     "split.deleted_moved": "a split moves a lock that was marked deleted",

@@ -21,7 +21,6 @@ from sim.protocol.region_errors import (
     ProposalInMergingMode,
     RaftEntryTooLarge,
     RegionError,
-    RegionNotFound,
     StaleCommand,
 )
 
@@ -59,7 +58,7 @@ class Admission:
         for command in commands:
             error = self._refusal(peer, command)
             if error is not None:
-                self._store.scheduler.refuse(command, error)
+                self._store.writes.refuse(command, error)
             elif not self._parks_behind_admin(peer, command):
                 if not peer.has_applied_to_current_term:
                     command.reply_at_proposed = False  # Nobody promises that it will commit.
@@ -67,9 +66,18 @@ class Admission:
         return admitted
 
     def _refusal(self, peer: Peer, command: KvRequest) -> RegionError | None:
+        error = self._region_error(peer, command)
+        if error is not None:
+            return error
+        if self._store.disk_full:
+            return DiskFull(self._store.store_id)
+        assert command.batch is not None, "only writes are proposed"
+        if command.batch.raft_bytes > self._entry_max_bytes:
+            return RaftEntryTooLarge(peer.region.region_id, command.batch.raft_bytes)
+        return None
+
+    def _region_error(self, peer: Peer, command: KvRequest) -> RegionError | None:
         raft, region_id = peer.raft, peer.region.region_id
-        if peer.gone:
-            return RegionNotFound(region_id)
         if raft.role is not LEADER:
             return NotLeader(region_id, raft.leader)
         if raft.term > command.term + 1:
@@ -84,11 +92,6 @@ class Admission:
         if raft.lead_transferee:
             self._probe.mark("propose.transferring")
             return NotLeader(region_id)
-        if self._store.disk_full:
-            return DiskFull(self._store.store_id)
-        assert command.batch is not None, "only writes are proposed"
-        if command.batch.raft_bytes > self._entry_max_bytes:
-            return RaftEntryTooLarge(region_id, command.batch.raft_bytes)
         return None
 
     def _parks_behind_admin(self, peer: Peer, command: KvRequest) -> bool:

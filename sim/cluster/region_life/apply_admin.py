@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.cluster.region_life.mail import Applied
+from sim.cluster.region_life.mail import Applied, Skipped
 from sim.cluster.region_life.replicas import Replicas
-from sim.cluster.region_life.split import SplitRegion
+from sim.cluster.region_life.split import SplitRegion, cut_to_region
 from sim.protocol.admin import (
     ChangePeer,
     CommitMerge,
@@ -45,10 +45,9 @@ class ApplyAdmin:
         """Applies one command, or skips it, and lets the raftstore know."""
         state = peer.state
         if self._is_over(proposal, state.region):
-            applied = Applied(proposal.admin, entry.index, False, state.region, [])
+            self._store.raft_pool.deliver(peer, Skipped(entry.index))
         else:
-            applied = self._execute(peer, proposal.admin, entry.index)
-        self._store.raft_pool.deliver(peer, applied)
+            self._store.raft_pool.deliver(peer, self._execute(peer, proposal.admin, entry.index))
 
     @staticmethod
     def _is_over(proposal: AdminProposal, region: Region) -> bool:
@@ -78,12 +77,13 @@ class ApplyAdmin:
                 state.merging, state.merge_command = 0, None
         elif isinstance(admin, CommitMerge):
             self._take_over(peer, admin)
-        return Applied(admin, index, True, state.region, [])
+        return Applied(admin, index, state.region)
 
     def _take_over(self, peer: Peer, command: CommitMerge) -> None:
         """Brings the source's replica on this store up to date, and takes its records."""
         source = self._store.peers[command.source.region_id]
         self._catch_up(source, command)
+        cut_to_region(source.state)
         state, region = peer.state, peer.state.region
         state.mvcc.absorb(source.state.mvcc)
         left, right = sorted([region, command.source], key=lambda each: each.start_key)

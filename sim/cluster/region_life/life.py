@@ -11,6 +11,7 @@ from sim.cluster.region_life.admission import Admission
 from sim.cluster.region_life.apply_admin import ApplyAdmin
 from sim.cluster.region_life.mail import (
     Applied,
+    AppliedToTerm,
     AskChangePeer,
     AskCommitMerge,
     AskMerge,
@@ -21,6 +22,7 @@ from sim.cluster.region_life.mail import (
     LocksApplied,
     MergeTick,
     ReadIndex,
+    Skipped,
     StartTransfer,
     Tick,
     TransferLeaderAck,
@@ -55,7 +57,7 @@ if TYPE_CHECKING:
     from sim.cluster.store import Store
     from sim.protocol.raft import Ready
     from sim.protocol.raft_log import Entry
-    from sim.scenario.resolved import Tikv
+    from sim.scenario.resolved_tikv import Tikv
 
 
 class RegionLife:
@@ -105,6 +107,8 @@ class RegionLife:
             RequestVote: self._asked_for_vote,
             Dismissal: self.replicas.dismissed,
             Applied: self._applied,
+            AppliedToTerm: self.roles.applied_to_term,
+            Skipped: self.admin_applied,
             Tick: lambda _peer, _mail: None,
         }
         self._by_admin: dict[type, Callable[[Peer, Applied], None]] = {
@@ -138,23 +142,24 @@ class RegionLife:
         for entry in peer.raft.take_truncated():
             self._cut_off_all(peer, entry)
 
-    def admin_applied(self, peer: Peer, applied: Applied) -> None:
+    def admin_applied(self, peer: Peer, applied: Applied | Skipped) -> None:
         """Lets those fail who waited for an admin command; it is in flight no longer."""
-        over = [earlier for earlier in peer.in_flight if earlier.index <= applied.index]
-        peer.in_flight = [earlier for earlier in peer.in_flight if earlier.index > applied.index]
-        refuse = self._store.scheduler.refuse
+        index = applied.log_index
+        over = [earlier for earlier in peer.in_flight if earlier.index <= index]
+        peer.in_flight = [earlier for earlier in peer.in_flight if earlier.index > index]
+        refuse = self._store.writes.refuse
         for earlier in over:
             for command in earlier.waiting:
-                if earlier.index == applied.index:
+                if earlier.index == index:
                     refuse(command, EpochNotMatch(self._store.regions_over(command.region)))
                 else:
                     refuse(command, StaleCommand(peer.region.region_id))
         self.admission.refresh(peer)
 
-    def skipped(self, peer: Peer, command: KvRequest) -> None:
+    def skipped(self, command: KvRequest) -> None:
         """Tells the proposer of a command that it was skipped when it was applied."""
         error = EpochNotMatch(self._store.regions_over(command.region))
-        self._store.scheduler.refuse(command, error)
+        self._store.writes.refuse(command, error)
 
     def let_go(self, peer: Peer, cause: str) -> None:
         """Ends what is under way for a replica that leaves the store."""
@@ -163,7 +168,7 @@ class RegionLife:
         if locks:
             self._cluster.probe.table_dropped(peer, locks, cause)
         peer.locks.deactivate(peer.raft.term, peer.region.epoch.version)
-        refuse, error = self._store.scheduler.refuse, RegionNotFound(region_id)
+        refuse, error = self._store.writes.refuse, RegionNotFound(region_id)
         waiting = [command for earlier in peer.in_flight for command in earlier.waiting]
         for command in [*peer.held, *waiting]:
             refuse(command, error)
@@ -174,15 +179,10 @@ class RegionLife:
             if entry.index > peer.state.applied:
                 self._cut_off_all(peer, entry)
         peer.held, peer.in_flight, peer.mailbox = [], [], []
-        self._store.scheduler.answer_parked(peer, error)
+        self._store.serving.answer_parked(peer, error)
 
     def _applied(self, peer: Peer, applied: Applied) -> None:
-        if applied.admin is None:
-            self.roles.applied_to_term(peer)
-        elif not applied.done:
-            self.admin_applied(peer, applied)
-        else:
-            self._by_admin[type(applied.admin)](peer, applied)
+        self._by_admin[type(applied.admin)](peer, applied)
 
     def _version_changed(self, peer: Peer, applied: Applied) -> None:
         """A merge's step: the source is stopped, taken over, or let go."""
@@ -195,7 +195,7 @@ class RegionLife:
         else:
             self._cluster.probe.mark("merge.committed")
         self.admin_applied(peer, applied)
-        self._cluster.probe.region_changed(peer, applied.admin.name)  # type: ignore[union-attr]
+        self._cluster.probe.region_changed(peer, applied.admin.name)
         if peer.raft.role is LEADER:
             self._cluster.report(peer)
 
@@ -223,4 +223,4 @@ class RegionLife:
         for command in payload:
             if isinstance(command, KvRequest) and command.peer is peer:
                 self._cluster.probe.mark("log.truncated")
-                self._store.scheduler.refuse(command, StaleCommand(peer.region.region_id))
+                self._store.writes.refuse(command, StaleCommand(peer.region.region_id))

@@ -28,7 +28,7 @@ class TransferLeaderRequest(NamedTuple):
 
 
 class TransferLeaderAck(NamedTuple):
-    """Target to leader: I have applied up to ``index``.
+    """Target to leader: I have applied up to ``applied_index``.
 
     ``command_reply``: it has applied the TransferLeader command, so the locks proposed before it.
     """
@@ -36,7 +36,7 @@ class TransferLeaderAck(NamedTuple):
     region_id: int
     store: int
     term: int
-    index: int
+    applied_index: int
     command_reply: bool
 
 
@@ -52,7 +52,7 @@ class Dismissal(NamedTuple):
 class LocksApplied(NamedTuple):
     """The leader has applied the locks of a transfer (RFC 77's way)."""
 
-    index: int
+    log_index: int
 
 
 class TransferTick(NamedTuple):
@@ -111,19 +111,27 @@ class Tick(NamedTuple):
     """Raft has something to send after a tick."""
 
 
+class AppliedToTerm(NamedTuple):
+    """A new leader's empty entry has been applied: all that was committed before is."""
+
+
 class Applied(NamedTuple):
     """What the apply thread has carried out.
 
     Attributes:
-        admin: the command; None for a new leader's empty entry.
-        index: where it stood in the log.
-        done: False if it was skipped because its epoch was over.
+        admin: the command.
+        log_index: where it stood in the log.
         region: the region as it is now.
         new_states: replicas of the regions that a split has made, left to right.
     """
 
-    admin: AdminCommand | None
-    index: int
-    done: bool
+    admin: AdminCommand
+    log_index: int
     region: Region
-    new_states: list[AppliedState]
+    new_states: tuple[AppliedState, ...] = ()
+
+
+class Skipped(NamedTuple):
+    """An admin command was over when it was to be applied: its epoch has passed."""
+
+    log_index: int

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from sim.cluster.store import Store
     from sim.protocol.ablations import Ablations
     from sim.protocol.raft_log import Entry
-    from sim.scenario.resolved import Tikv
+    from sim.scenario.resolved_tikv import Tikv
 
 _ENTRY_SHARE: Final = 0.9
 """Of ``raft-entry-max-size``: what the gap, or the locks, may take."""
@@ -106,7 +106,7 @@ class Merge:
         command = applied.admin
         assert isinstance(command, PrepareMerge), f"no merge: {command}"
         peer.locks.version = applied.region.epoch.version
-        self._begin_asking(peer, command, applied.index)
+        self._begin_asking(peer, command, applied.log_index)
 
     def _begin_asking(self, peer: Peer, command: PrepareMerge, index: int) -> None:
         merge = peer.merge = MergeState(command.target)
@@ -172,7 +172,8 @@ class Merge:
         merge.min_index = min(peer.raft.matched.values())
         gap = log.since(merge.min_index + 1)
         return (
-            len(gap) <= self._tikv.merge_max_log_gap
+            merge.min_index > 0  # Else there is a replica of which nothing has been heard.
+            and len(gap) <= self._tikv.merge_max_log_gap
             and not any(map(_is_in_the_way, gap))
             and sum(entry.size_bytes for entry in gap) <= self._limit_bytes()
         )

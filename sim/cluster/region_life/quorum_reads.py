@@ -50,4 +50,4 @@ class QuorumReads:
             if term == peer.raft.term and not peer.raft.lead_transferee:
                 until_ns = asked_ns + self._lease_ns
                 peer.lease_until_ns = max(peer.lease_until_ns, until_ns)
-        self._store.scheduler.serve_parked(peer)
+        self._store.serving.serve_parked(peer)

@@ -58,9 +58,9 @@ class Replicas:
         sensible = (mail.add not in stores) if mail.add else (mail.remove in stores)
         if peer.raft.role is not LEADER or mail.remove == peer.store or not sensible:
             return
-        if peer.merge is None and not peer.raft.lead_transferee and not conflict(peer, command):
-            if peer.raft.may_change_voters():
-                propose_admin(peer, command)
+        busy = peer.merge is not None or peer.raft.lead_transferee or conflict(peer, command)
+        if not busy and peer.raft.may_change_voters():
+            propose_admin(peer, command)
 
     @staticmethod
     def apply(peer: Peer, command: ChangePeer, index: int) -> Applied:
@@ -70,7 +70,7 @@ class Replicas:
         if command.add:
             stores = (*stores, StoreId(command.add))
         peer.state.region = region.with_stores(stores, region.epoch.conf_ver + 1)
-        return Applied(command, index, True, peer.state.region, [])
+        return Applied(command, index, peer.state.region)
 
     def ready(self, peer: Peer, applied: Applied) -> None:
         """Learns of a change that has been applied."""

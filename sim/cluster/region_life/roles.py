@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sim.cluster.peer import NO_LEASE
-from sim.cluster.region_life.mail import Applied
+from sim.cluster.region_life.mail import AppliedToTerm
 from sim.protocol.lock_table import LocksStatus
 from sim.protocol.raft import LEADER, Role
 from sim.protocol.region_errors import NotLeader, StaleCommand
@@ -49,7 +49,7 @@ class Roles:
         self._store.admission.refresh(peer)
         self._cluster.probe.role_changed(peer)
 
-    def applied_to_term(self, peer: Peer) -> None:
+    def applied_to_term(self, peer: Peer, _: AppliedToTerm) -> None:
         """Notes that a new leader has applied all that was committed before it led."""
         self._store.admission.refresh(peer)
         if peer.parked:
@@ -79,12 +79,12 @@ class Roles:
         peer.transfer = None
         if peer.merge is not None and not peer.merge.commit:
             peer.merge = None
-        refuse = self._store.scheduler.refuse
+        refuse = self._store.writes.refuse
         error = NotLeader(peer.region.region_id, peer.raft.leader)
         held, peer.held = peer.held, []
         for command in held:
             refuse(command, error)
-        self._store.scheduler.answer_parked(peer, error)
+        self._store.serving.answer_parked(peer, error)
         in_flight, peer.in_flight = peer.in_flight, []
         for earlier in in_flight:
             for command in earlier.waiting:
@@ -93,5 +93,4 @@ class Roles:
     def noop_applied(self, peer: Peer) -> None:
         """Tells the raftstore that a new leader's empty entry is applied here."""
         if peer.raft.role is LEADER and peer.has_applied_to_current_term:
-            mail = Applied(None, peer.state.applied, True, peer.state.region, [])
-            self._store.raft_pool.deliver(peer, mail)
+            self._store.raft_pool.deliver(peer, AppliedToTerm())

@@ -15,7 +15,8 @@ comes after the table was opened again; TiKV starts over in that case.
 
 Source: tikv/tikv components/raftstore/src/store/peer.rs (pre_transfer_leader,
 propose_transfer_leader, ready_to_transfer_leader), fsm/peer.rs (on_transfer_leader_msg,
-propose_locks_before_transfer_leader, on_reactivate_memory_lock_tick); RFC 77, Region leader transfer.
+propose_locks_before_transfer_leader, on_reactivate_memory_lock_tick); RFC 77, Region leader
+transfer.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ if TYPE_CHECKING:
     from sim.cluster.region_life.mail import Applied
     from sim.cluster.store import Store
     from sim.protocol.ablations import Ablations
-    from sim.scenario.resolved import Tikv
+    from sim.protocol.records import Lock
+    from sim.scenario.resolved_tikv import Tikv
 
 
 class LeaderTransfer:
@@ -119,7 +121,7 @@ class LeaderTransfer:
     def locks_applied(self, peer: Peer, mail: LocksApplied) -> None:
         """The leader's side of the RFC's text: the locks are applied, so it goes on."""
         transfer = peer.transfer
-        if self._goes_on_alone and transfer is not None and transfer.locks_index == mail.index:
+        if self._goes_on_alone and transfer is not None and transfer.locks_index == mail.log_index:
             self._ask(peer, transfer.to_store)
 
     def tick(self, peer: Peer, mail: TransferTick) -> None:
@@ -163,10 +165,10 @@ class LeaderTransfer:
         """Returns whether the target has so little to catch up with that nobody will notice."""
         raft = peer.raft
         changes = [f.index for f in peer.in_flight if f.admin.changes_conf_ver]
-        if ack.store not in raft.voters or (changes and max(changes) > ack.index):
+        if ack.store not in raft.voters or (changes and max(changes) > ack.applied_index):
             return False
         lag = self._tikv.leader_transfer_max_log_lag
-        return raft.log.last_index < ack.index + lag
+        return raft.log.last_index < ack.applied_index + lag
 
     def _close_table(self, peer: Peer, to_store: int) -> None:
         self._store.raft_pool.propose_held(peer)
@@ -198,28 +200,34 @@ class LeaderTransfer:
         locks = peer.locks.locks_to_propose(
             include_deleted=self._ablations.transfer_sends_deleted_locks
         )
-        if self._ablations.transfer_without_locks:
-            locks = []
-        elif not locks:
+        if not locks:
             probe.mark("transfer.all_deleted")
-        if locks:
-            batch = migration_batch(locks)
-            if batch.raft_bytes > self._tikv.raft_entry_max_size_bytes:
-                probe.mark("transfer.too_large")
-                transfer.left_out = "too_large"
-            elif any(earlier.admin.changes_version for earlier in peer.in_flight):
-                transfer.left_out = "in_flight"
-            else:
-                probe.mark("transfer.locks_proposed")
-                transfer.locks_index = propose_locks(peer, batch).index
-                probe.locks_proposed(peer, locks, "transfer")
+        elif not self._ablations.transfer_without_locks:
+            self._propose_migration(peer, transfer, locks)
         if not self._goes_on_alone:
             self._propose_command(peer, transfer.to_store)
         elif not transfer.locks_index:
             self._ask(peer, transfer.to_store)
 
+    def _propose_migration(
+        self, peer: Peer, transfer: TransferState, locks: list[tuple[bytes, Lock]]
+    ) -> None:
+        """Proposes locks in one entry; what is too large, or meets a split, is left out."""
+        probe = self._cluster.probe
+        batch = migration_batch(locks)
+        if batch.raft_bytes > self._tikv.raft_entry_max_size_bytes:
+            probe.mark("transfer.too_large")
+            transfer.left_out = "too_large"
+        elif any(earlier.admin.changes_version for earlier in peer.in_flight):
+            probe.mark("transfer.met_split")
+            transfer.left_out = "in_flight"
+        else:
+            probe.mark("transfer.locks_proposed")
+            transfer.locks_index = propose_locks(peer, batch).index
+            probe.locks_proposed(peer, locks, "transfer")
+
     def _propose_command(self, peer: Peer, to_store: int) -> None:
-        # Since v8.5 a split or merge under way does not stop the command, though it stops the locks.
+        # Since v8.5 a split or merge under way stops the locks, but not the command.
         checks = self._tikv.behaviour != "v8.5"
         command = TransferLeaderCommand(to_store, peer.raft.term, checks_epoch=checks)
         if not conflict(peer, command):

@@ -45,37 +45,6 @@ def scan_locks(
     return ScannedLocks(locks[: limit or None], has_remain=0 < limit < len(locks))
 
 
-class ScannedLocks(NamedTuple):
-    """Locks by key; ``has_remain``: the limit was reached before the end of the range."""
-
-    locks: list[tuple[bytes, Lock]]
-    has_remain: bool
-
-
-def scan_locks(  # noqa: PLR0913 - the request's fields
-    mvcc: Mvcc,
-    memory: PeerPessimisticLocks | None,
-    start_key: bytes,
-    end_key: bytes,
-    *,
-    max_ts: int,
-    limit: int = 0,
-) -> ScannedLocks:
-    """Returns the locks in ``[start_key, end_key)`` of transactions that began by ``max_ts``.
-
-    A key that is locked in memory and in the lock CF is returned once, as the lock CF has it. An
-    empty ``end_key`` is the end of the key space, a ``limit`` of 0 none.
-    """
-    tables = (mvcc.locks,) if memory is None else (memory.map, mvcc.locks)
-    found: dict[bytes, Lock] = {}
-    for table in tables:
-        for key, lock in table.items():
-            if start_key <= key and (not end_key or key < end_key) and lock.start_ts <= max_ts:
-                found[key] = lock
-    locks = sorted(found.items(), key=lambda item: item[0])
-    return ScannedLocks(locks[: limit or None], has_remain=0 < limit < len(locks))
-
-
 def snapshot_get(mvcc: Mvcc, key: bytes, start_ts: int) -> Write | KeyIsLocked | None:
     """Returns the version of ``key`` visible at ``start_ts``, None, or the lock in the way.
 
