@@ -83,5 +83,11 @@ LOOKING: Final[dict[str, Command]] = {
     "counters": Command(
         "counters [PREFIX…]", "shows the counters that are not zero", shows.counters
     ),
+    "marks": Command(
+        "marks [PREFIX…]",
+        "shows which branches of lock migration and fallback were taken",
+        shows.marks,
+    ),
+    "dropped": Command("dropped", "shows the locks that tables have lost, and why", shows.dropped),
     "max-ts": Command("max-ts [store=STORE]", "shows the latest read of each store", shows.max_ts),
 }

@@ -16,6 +16,7 @@ from sim.laboratory.jobs import Job, RequestJob
 from sim.laboratory.problems import ScriptProblem
 from sim.laboratory.setup import ClusterWords, region_map, scenario_of
 from sim.laboratory.values import show_duration, timestamp
+from sim.laboratory.watcher import Watcher
 from sim.laboratory.words import suggestion
 from sim.record.facts import MemorySink
 from sim.record.recorder import Recorder
@@ -70,6 +71,7 @@ class Laboratory:
         self.contexts: dict[str, Route] = {}
         self.rules: dict[str, MessageFilter] = {}
         """Message rules, by the name the script gave them."""
+        self.watcher = Watcher()
         self._cluster: Cluster | None = None
         self._requests = 0
 
@@ -102,6 +104,7 @@ class Laboratory:
         self.node = TidbNode(self.env, 0, scenario, cluster, self.streams)
         cluster.tso.running[0] = 0  # Nothing is old enough to be collected.
         cluster.keep_rows = True
+        cluster.probe.add(self.watcher)
         cluster.awaken_all()
         self.begun = True
 

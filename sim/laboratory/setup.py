@@ -41,8 +41,10 @@ FAST_TICKS: Final = {
     "raftstore.raft-election-timeout-ticks": "25",
     "raftstore.raft-store-max-leader-lease": "240ms",
     "raftstore.merge-check-tick-interval": "100ms",
+    "raftstore.hibernate-regions": "false",
 }
-"""``ticks=fast``: what TiKV's own integration tests run with."""
+"""``ticks=fast``: what TiKV's own integration tests run with; and no region sleeps, so a leader that
+is lost is missed after an election timeout."""
 
 _CONSTANT_CPU: Final = {
     "tidb_statement_ns": 0,

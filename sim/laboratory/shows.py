@@ -13,6 +13,7 @@ from sim.laboratory.problems import ScriptProblem
 from sim.laboratory.routing import leaders, peers, region_of_key
 from sim.laboratory.values import key_of, show_key, show_timestamp
 from sim.laboratory.words import suggestion
+from sim.protocol.marks import MARKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -219,6 +220,28 @@ def counters(lab: Laboratory, words: Words) -> str:
                 f"no counter {wanted[0]}; {suggestion(wanted[0], names, 'counters')}"
             )
     return "\n".join(lines) or "all zero"
+
+
+def marks(lab: Laboratory, words: Words) -> str:
+    """Shows which branches of lock migration and fallback were taken, and how often."""
+    wanted = tuple(words.rest()) or ("",)
+    words.done()
+    unknown = next((each for each in wanted if not any(m.startswith(each) for m in MARKS)), None)
+    if unknown is not None:
+        raise ScriptProblem(f"no mark {unknown}; {suggestion(unknown, list(MARKS), 'marks')}")
+    taken = lab.watcher.marks
+    lines = [f"{name}: {taken[name]}" for name in sorted(taken) if name.startswith(wanted)]
+    return "\n".join(lines) or "none"
+
+
+def dropped(lab: Laboratory, words: Words) -> str:
+    """Shows the locks that tables have lost with their leaders, and why."""
+    words.done()
+    lines = [
+        f"{show_key(key)} start_ts={show_timestamp(start_ts)}{deleted}: {cause}, store {store}"
+        for key, start_ts, cause, store, deleted in lab.watcher.dropped
+    ]
+    return "\n".join(lines) or "none"
 
 
 def max_ts(lab: Laboratory, words: Words) -> str:
