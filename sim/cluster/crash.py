@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sim.cluster.peer import NO_LEASE, AppliedState, Peer, make_peer
+from sim.cluster.region_life.split import cut_to_region
 from sim.protocol.latches import Latches
 from sim.protocol.mvcc import Mvcc
 
@@ -24,7 +25,7 @@ def crash(store: Store) -> None:
     """Kills the process; its replicas wait on disk for ``restart``."""
     store.up = False
     store.transport.mute = True
-    survivors = [_bury(store, peer) for peer in store.peers.values()]
+    survivors = [survivor for peer in store.peers.values() for survivor in _bury(store, peer)]
     store.peers.clear()
     store.instance.used_bytes = 0
     store.latches = Latches(store.latches.size)
@@ -52,8 +53,12 @@ def restart(store: Store) -> None:
             store.region_life.merge.resume(peer)
 
 
-def _bury(store: Store, peer: Peer) -> Peer:
-    """Marks a replica as dead; returns its successor, with what was durable."""
+def _bury(store: Store, peer: Peer) -> list[Peer]:
+    """Marks a replica as dead; returns its successor, with what was durable.
+
+    Replicas that a split had made come into the world now; one that had been removed does not
+    come back.
+    """
     locks = peer.locks.all_locks()
     if locks:
         store.probe.mark("crash.locks_dropped")
@@ -62,6 +67,13 @@ def _bury(store: Store, peer: Peer) -> Peer:
     peer.lease_until_ns = NO_LEASE
     store.ticker.remove(peer)
     state = peer.state
+    # Whatever still runs for the dead replica writes into nothing.
+    peer.state = AppliedState(state.region, Mvcc(state.mvcc.lock_format), 0, 0)
+    if state.region.stores and store.store_id not in state.region.stores:
+        return []
+    cut_to_region(state)
+    children = [store.region_life.split.child(store.store_id, unborn) for unborn in state.unborn]
+    state.unborn = ()
     successor = make_peer(
         state.region,
         peer.store,
@@ -70,6 +82,4 @@ def _bury(store: Store, peer: Peer) -> Peer:
         store.instance,
         peer_limit_bytes=store.peer_limit_bytes,
     )
-    # Whatever still runs for the dead replica writes into nothing.
-    peer.state = AppliedState(state.region, Mvcc(state.mvcc.lock_format), 0, 0)
-    return successor
+    return [*children, successor]

@@ -47,7 +47,7 @@ NO_LEASE: Final = -1
 class AppliedState:
     """What one replica has applied: its region, its records, and how far they go."""
 
-    __slots__ = ("applied", "applied_term", "merge_command", "merging", "mvcc", "region")
+    __slots__ = ("applied", "applied_term", "merge_command", "merging", "mvcc", "region", "unborn")
 
     def __init__(self, region: Region, mvcc: Mvcc, applied: int, applied_term: int) -> None:
         self.region = region
@@ -57,6 +57,8 @@ class AppliedState:
         self.merging = 0
         """Index of the PrepareMerge that has been applied, 0 if there is none."""
         self.merge_command: PrepareMerge | None = None
+        self.unborn: tuple[AppliedState, ...] = ()
+        """Replicas that a split has made and the raftstore does not know yet."""
 
 
 class Persisted:

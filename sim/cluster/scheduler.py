@@ -168,18 +168,18 @@ class Scheduler:
 
     def _may_serve(self, request: KvRequest, peer: Peer) -> bool:
         """Takes the snapshot; if that cannot be now, the request is answered or waits."""
-        current = request.region.epoch.version == peer.region.epoch.version
+        current = request.region.epoch.version == peer.locks.version
         if current and self._env.now_ns <= peer.lease_until_ns and peer.merge is None:
             request.term = peer.raft.term
             return True
         return self._serving.look_closer(request, peer)
 
-    def serve(self, request: KvRequest) -> None:
-        """Takes up a request that has waited for its replica to be confirmed."""
+    def serve(self, request: KvRequest, peer: Peer) -> None:
+        """Goes on with a request that has its snapshot after all."""
         if request.kind <= LAST_READ:
-            self._read(request)
+            self._answer_read(request, peer)
         else:
-            self._execute(request)
+            self._run_command(request, peer)
 
     def turn_away(self, request: KvRequest, error: RegionError) -> None:
         """Answers a request that has got no further than its snapshot."""
@@ -192,8 +192,10 @@ class Scheduler:
         request.executed_ns = self._env.now_ns
         peer = request.peer
         assert peer is not None, "a request runs where it was received"
-        if not self._may_serve(request, peer):
-            return
+        if self._may_serve(request, peer):
+            self._answer_read(request, peer)
+
+    def _answer_read(self, request: KvRequest, peer: Peer) -> None:
         self.max_ts = max(self.max_ts, request.start_ts)
         request.result = read(request, peer, self.writes.prewriting)
         self.reply(request)
@@ -202,16 +204,24 @@ class Scheduler:
         request.executed_ns = self._env.now_ns
         peer = request.peer
         assert peer is not None, "a request runs where it was received"
-        if not self._may_serve(request, peer):
+        if self._may_serve(request, peer):
+            self._run_command(request, peer)
+
+    def _run_command(self, request: KvRequest, peer: Peer) -> None:
+        """Lets a command read its snapshot, and does what it says."""
+        if not peer.max_ts_synced and self._serving.not_synced(request):
+            self.turn_away(request, MaxTimestampNotSynced(request.region.region_id))
             return
-        if self._holds.active and self._holds.stops(
+        if request.wants_values:
+            self.max_ts = max(self.max_ts, request.for_update_ts)
+        request.result = COMMANDS[request.kind](request, peer, self.max_ts)
+        if not self._holds.active or not self._holds.stops(
             "after_snapshot", peer.store, peer.region.region_id, self._go_on, request
         ):
-            return
-        self._process(request, peer)
+            self._settle(request, peer)
 
     def _go_on(self, request: KvRequest) -> None:
-        """Runs a command some time after its snapshot: it finds out what has changed."""
+        """Goes on some time after a command's snapshot: it finds out what has changed."""
         peer = request.peer
         assert peer is not None, "a request runs where it was received"
         if peer.died:
@@ -220,15 +230,11 @@ class Scheduler:
         if error is not None:
             self.turn_away(request, error)
         else:
-            self._process(request, peer)
+            self._settle(request, peer)
 
-    def _process(self, request: KvRequest, peer: Peer) -> None:
-        if not peer.max_ts_synced and self._serving.not_synced(request):
-            self.turn_away(request, MaxTimestampNotSynced(request.region.region_id))
-            return
-        if request.wants_values:
-            self.max_ts = max(self.max_ts, request.for_update_ts)
-        result = request.result = COMMANDS[request.kind](request, peer, self.max_ts)
+    def _settle(self, request: KvRequest, peer: Peer) -> None:
+        """Writes what a command has to write, lets it wait, or answers it."""
+        result = request.result
         if result.__class__ is Acquired:
             self.writes.grant(request, peer, result)
         elif result.__class__ is KeyIsLocked and request.kind is _LOCK:

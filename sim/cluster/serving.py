@@ -52,14 +52,21 @@ class Serving:
         if self._store.now_ns > peer.lease_until_ns:
             self._park(request, peer)
             return False
-        request.term = peer.raft.term
-        return True
+        return self._take_snapshot(request, peer)
 
     def serve_parked(self, peer: Peer) -> None:
-        """Takes up what waited for a quorum, which has confirmed the leader."""
+        """Takes up what waited for a quorum, which has confirmed the leader.
+
+        Whether that renews the lease is another matter: while leadership is handed over it does
+        not, and still what was confirmed is served.
+        """
         parked, peer.parked = peer.parked, []
         for request in parked:
-            self._store.scheduler.serve(request)
+            error = self._refusal(request, peer)
+            if error is not None:
+                self._store.scheduler.turn_away(request, error)
+            elif self._take_snapshot(request, peer):
+                self._store.scheduler.serve(request, peer)
 
     def answer_parked(self, peer: Peer, error: RegionError) -> None:
         """Turns away what waited for a quorum: this peer leads no more."""
@@ -98,6 +105,14 @@ class Serving:
         if peer.merge is not None and peer.merge.commit:
             return ProposalInMergingMode(region_id)
         return None
+
+    def _take_snapshot(self, request: KvRequest, peer: Peer) -> bool:
+        """Gives a request its snapshot, unless the lock table is of another version by now."""
+        request.term = peer.raft.term
+        error = self.changed_since(request, peer)
+        if error is not None:
+            self._store.scheduler.turn_away(request, error)
+        return error is None
 
     def _park(self, request: KvRequest, peer: Peer) -> None:
         """Lets a request wait until a quorum has confirmed the leader."""

@@ -205,16 +205,18 @@ class RegionLife:
             self._store.wake(peer)
 
     def _asked_for_vote(self, peer: Peer, message: RequestVote) -> None:
-        """A replica misses its leader: if that is us, it shall hear from us.
+        """A replica misses its leader: if that is us, it shall hear from us, else we may miss it too.
 
-        One that does not belong to the region any more is told so.
+        A hibernating follower's time stands still, and with it the lease for which it refuses
+        votes. One that does not belong to the region any more is told so.
+
+        Source: tikv/tikv store/fsm/peer.rs (on_raft_message: a vote message means chaos).
         """
         if peer.region.stores and message.store not in peer.region.stores:
             if not message.forced:
                 self.replicas.dismiss(peer, message.store)
             return
-        if peer.raft.role is LEADER:
-            self._store.wake(peer)
+        self._store.wake(peer)
         peer.raft.step(message)
 
     def _cut_off_all(self, peer: Peer, entry: Entry) -> None:

@@ -64,18 +64,18 @@ class Replicas:
 
     @staticmethod
     def apply(peer: Peer, command: ChangePeer, index: int) -> Applied:
-        """Changes the region of one replica; runs in the apply thread."""
+        """Changes the region of one replica, and its voters; runs in the apply thread."""
         region = peer.state.region
         stores = tuple(store for store in region.stores if store != command.remove)
         if command.add:
             stores = (*stores, StoreId(command.add))
         peer.state.region = region.with_stores(stores, region.epoch.conf_ver + 1)
+        peer.raft.set_voters(tuple(stores))
         return Applied(command, index, peer.state.region)
 
     def ready(self, peer: Peer, applied: Applied) -> None:
         """Learns of a change that has been applied."""
         peer.region = applied.region
-        peer.raft.set_voters(tuple(applied.region.stores))
         self._store.region_life.admin_applied(peer, applied)
         self._cluster.probe.region_changed(peer, "change_peer")
         if peer.store not in applied.region.stores:

@@ -44,6 +44,8 @@ class Roles:
             self._lead(peer)
         elif peer.led or lost:
             self._step_down(peer)
+        elif role is Role.FOLLOWER:
+            peer.locks.deactivate(peer.raft.term, peer.region.epoch.version)
         if not leads and peer.raft.leader:
             peer.awake_ticks = 0  # It has heard from its leader, who may hibernate.
         self._store.admission.refresh(peer)

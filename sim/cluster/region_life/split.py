@@ -65,35 +65,41 @@ class SplitRegion:
             new, rest = rest, rest.split_off(key)
             new_states.append(AppliedState(region, new, 5, 5))
         state.region = regions[-1]
-        return Applied(command, index, state.region, tuple(new_states))
+        state.unborn = tuple(new_states)
+        return Applied(command, index, state.region, state.unborn)
 
     def ready(self, peer: Peer, applied: Applied) -> None:
-        """Learns of a split that has been applied."""
-        holds = self._cluster.holds
-        if not holds.active or not holds.stops(
-            "on_split_invalidate_locks", peer.store, peer.region.region_id, self._resume,
-            (peer, applied),
-        ):  # fmt: skip
-            self._ready(peer, applied)
+        """Learns of a split that has been applied: the lock table first, then the region.
 
-    def _resume(self, what: tuple[Peer, Applied]) -> None:
-        peer, applied = what
-        if not peer.gone:
-            self._ready(peer, applied)
-            self._store.raft_pool.visit(peer)
-
-    def _ready(self, peer: Peer, applied: Applied) -> None:
-        leads = peer.raft.role is LEADER
+        Whoever takes a snapshot in between finds the table in another version.
+        """
         peer.locks.version = applied.region.epoch.version
         regions = [state.region for state in applied.new_states]
         tables = self._group_locks(peer, [*regions, applied.region])
+        what = (peer, applied, tables)
+        holds = self._cluster.holds
+        if not holds.active or not holds.stops(
+            "on_split_invalidate_locks", peer.store, peer.region.region_id, self._resume, what
+        ):
+            self._set_region(what)
+
+    def _resume(self, what: tuple[Peer, Applied, list[PeerPessimisticLocks]]) -> None:
+        peer = what[0]
+        if not peer.gone:
+            self._set_region(what)
+            self._store.raft_pool.visit(peer)
+
+    def _set_region(self, what: tuple[Peer, Applied, list[PeerPessimisticLocks]]) -> None:
+        peer, applied, tables = what
+        leads = peer.raft.role is LEADER
         peer.region = applied.region
         cut_to_region(peer.state)
+        peer.state.unborn = ()
         self._store.region_life.admin_applied(peer, applied)
         if not leads:
             self._cluster.probe.mark("split.follower")
         for state, locks in zip(applied.new_states, tables, strict=False):
-            child = self._child(peer, state)
+            child = self.child(peer.store, state)
             if leads:
                 self._hand_locks(peer, child, locks)
             self._store.adopt(child)
@@ -116,11 +122,12 @@ class SplitRegion:
             self._cluster.probe.mark("split.deleted_moved")
         return tables
 
-    def _child(self, parent: Peer, state: AppliedState) -> Peer:
-        raft = self._cluster.make_raft(state.region, parent.store, 0)
+    def child(self, store_id: int, state: AppliedState) -> Peer:
+        """Returns the replica of a region that a split has made."""
+        raft = self._cluster.make_raft(state.region, store_id, 0)
         return make_peer(
             state.region,
-            parent.store,
+            store_id,
             state,
             raft,
             self._store.instance,
