@@ -72,6 +72,8 @@ class Laboratory:
         self.rules: dict[str, MessageFilter] = {}
         """Message rules, by the name the script gave them."""
         self.watcher = Watcher()
+        self.clients = 0
+        """How many whole transactions were begun."""
         self._cluster: Cluster | None = None
         self._requests = 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from sim.laboratory import resolution, transactions
+from sim.laboratory import clients, resolution, transactions
 from sim.laboratory.command import ROUTE, Command
 
 TRANSACTIONS: Final[dict[str, Command]] = {
@@ -79,6 +79,11 @@ TRANSACTIONS: Final[dict[str, Command]] = {
         "ScanLock, in one region",
         resolution.scan_locks,
         takes=ROUTE,
+    ),
+    "client": Command(
+        "client STATEMENT KEY… [; STATEMENT KEY…]… [autocommit] [within=60s] [as NAME]",
+        "lets a client with TiDB's retries carry out a whole transaction",
+        clients.client,
     ),
     "put": Command(
         "put KEY [VALUE] [bytes=SIZE] [start_ts=TS]",

@@ -43,8 +43,8 @@ FAST_TICKS: Final = {
     "raftstore.merge-check-tick-interval": "100ms",
     "raftstore.hibernate-regions": "false",
 }
-"""``ticks=fast``: what TiKV's own integration tests run with; and no region sleeps, so a lost leader
-is missed after an election timeout."""
+"""``ticks=fast``: what TiKV's own integration tests run with; no region sleeps, so a lost leader is
+missed after an election timeout."""
 
 _CONSTANT_CPU: Final = {
     "tidb_statement_ns": 0,

@@ -1,0 +1,134 @@
+"""Whole transactions of a client: TiDB's session, with its retries, backoffs and background work.
+
+Law: what a session does is the client's business; the laboratory tells it the statements and prints
+how its transaction ended.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sim.client.client_stats import ClientStats
+from sim.client.session import Session, SessionParts
+from sim.laboratory.jobs import Job
+from sim.laboratory.problems import ScriptProblem
+from sim.laboratory.values import duration_ns, key_of
+from sim.laboratory.words import suggestion
+from sim.protocol.mvcc import PUT
+from sim.protocol.percolator import Mutation
+from sim.workload.script import Script
+from sim.workload.statement import ROLLBACK, Read, ReadKind, Statement
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+    from typing import Any
+
+    from simpy import Event
+
+    from sim.laboratory.laboratory import Laboratory
+    from sim.laboratory.words import Words
+    from sim.record.recorder import Recorder
+
+_VERBS = ("update", "insert", "lock", "write", "read", "sleep", "rollback")
+
+
+class ClientJob(Job, ClientStats):
+    """One client's transaction; it hears of the end where a run's counters do."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        ClientStats.__init__(self, recorder)
+        self.outcome = ""
+
+    def aborted(self, reason: str, stay_ns: int) -> None:
+        """Notes why the transaction was given up."""
+        super().aborted(reason, stay_ns)
+        self.outcome = f"aborted: {reason}"
+
+    def committed(self, name: str, stay_ns: int) -> None:
+        """Notes that the transaction is committed."""
+        super().committed(name, stay_ns)
+        self.outcome = "committed"
+
+    def done(self) -> bool:
+        """Returns whether the client knows the end."""
+        return bool(self.outcome)
+
+    def text(self) -> str:
+        """Returns how it ended."""
+        return self.outcome
+
+
+def client(lab: Laboratory, words: Words) -> str:
+    """Lets a client of its own carry out a transaction."""
+    autocommit = words.flag("autocommit")
+    patience_ns = words.duration_ns("within", "60s")
+    name = words.as_name or f"client{lab.clients + 1}"
+    statements = _statements(words.rest(), name)
+    words.done()
+    if autocommit and len(statements) != 1:
+        raise ScriptProblem("autocommit is for one statement; leave it, or the others")
+    cluster = lab.cluster
+    lab.clients += 1
+    job = ClientJob(lab.recorder)
+    backoffs = lab.streams.stream(f"client-{lab.clients}/backoff")
+    parts = SessionParts(lab.node, cluster, lab.scenario, job, backoffs)
+    lab.env.process(parts.keep_alive.run())
+    lab.env.process(_run(Session(parts), Script(name, statements, autocommit=autocommit), lab))
+    return lab.finish(job, words.as_name, patience_ns)
+
+
+def _run(session: Session, script: Script, lab: Laboratory) -> Generator[Event, Any, None]:
+    yield from session.run(script, lab.env.now_ns)
+
+
+def _statements(words: Sequence[str], name: str) -> list[Statement]:
+    """Returns the statements between the semicolons.
+
+    Raises:
+        ScriptProblem: if one of them is none.
+    """
+    parts: list[list[str]] = [[]]
+    for word in words:
+        text, semicolon, _ = word.partition(";")
+        parts[-1] += [text] if text else []
+        if semicolon:
+            parts.append([])
+    statements: list[Statement] = []
+    pause_ns = 0
+    for part in filter(None, parts):
+        if part[0] == "sleep":
+            pause_ns += duration_ns(part[1] if len(part) > 1 else "")
+            continue
+        statement = _statement(part[0].lower(), [key_of(word) for word in part[1:]], name)
+        if statement is not ROLLBACK:
+            statement.pause_ns, pause_ns = pause_ns, 0
+        statements.append(statement)
+    if not statements:
+        raise ScriptProblem("which statements? write client update k1 ; update k2")
+    return statements
+
+
+def _statement(verb: str, keys: list[bytes], name: str) -> Statement:
+    if verb == "rollback":
+        return ROLLBACK
+    if verb not in _VERBS:
+        mend = suggestion(verb, list(_VERBS), ", ".join(_VERBS))
+        raise ScriptProblem(f"no statement {verb}; {mend}")
+    if not keys:
+        raise ScriptProblem(f"{verb} of which keys? write {verb} k1")
+    wanted = tuple(keys)
+    writes = tuple(Mutation(key, PUT, len(name), name) for key in keys)
+    if verb == "read":
+        kind = ReadKind.GET if len(keys) == 1 else ReadKind.BATCH_GET
+        return Statement(verb, (Read(kind, wanted, len(keys)),))
+    if verb == "write":
+        unlocked = tuple(write._replace(pessimistic_check=False) for write in writes)
+        return Statement(verb, (), (), unlocked)
+    return Statement(
+        verb,
+        (),
+        wanted,
+        () if verb == "lock" else writes,
+        insert=verb == "insert",
+        fresh_ts=True,
+    )
