@@ -63,6 +63,9 @@ def _bury(store: Store, peer: Peer) -> list[Peer]:
     if locks:
         store.probe.mark("crash.locks_dropped")
         store.probe.table_dropped(peer, locks, "crash")
+    for notice in peer.notices:
+        # Durable and acknowledged; only the poller had not heard of it yet.
+        peer.raft.on_persisted(notice.index, notice.term)
     peer.gone = peer.died = True
     peer.lease_until_ns = NO_LEASE
     store.ticker.remove(peer)

@@ -97,6 +97,7 @@ class Peer:
         "store",
         "transfer",
         "turn",
+        "uncampaigned",
         "unpersisted",
         "unusual",
         "urgent_index",
@@ -146,6 +147,8 @@ class Peer:
         """Whether a new leader knows which timestamps have been read at."""
         self.in_flight: list[InFlight] = []
         """Splits, merges and changes of replicas proposed and not yet applied."""
+        self.uncampaigned: list[int] = []
+        """Children of splits that it did not lead: nobody has stood for election there."""
         self.transfer: TransferState | None = None
         self.merge: MergeState | None = None
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sim.cluster.commands import COMMANDS, read
+from sim.cluster.commands import read
 from sim.cluster.request import LAST_READ, Kind, KvRequest
 from sim.protocol.percolator import Acquired, KeyIsLocked, Prewritten
 from sim.protocol.region_errors import MaxTimestampNotSynced, RegionNotFound, ServerIsBusy
@@ -214,7 +214,7 @@ class Scheduler:
             return
         if request.wants_values:
             self.max_ts = max(self.max_ts, request.for_update_ts)
-        request.result = COMMANDS[request.kind](request, peer, self.max_ts)
+        request.result = self._serving.commands[request.kind](request, peer, self.max_ts)
         if not self._holds.active or not self._holds.stops(
             "after_snapshot", peer.store, peer.region.region_id, self._go_on, request
         ):

@@ -84,10 +84,12 @@ class RegionLife:
         self._store = store
         self.admission = Admission(cluster, store, tikv.raft_entry_max_size_bytes)
         self.transfer = LeaderTransfer(cluster, store, tikv, ablations)
-        self.split = SplitRegion(cluster, store, ablations)
+        self.split = SplitRegion(
+            cluster, store, ablations, campaigns_later=tikv.behaviour == "v8.5"
+        )
         self.merge = Merge(cluster, store, tikv, ablations)
         self.replicas = Replicas(cluster, store)
-        self.roles = Roles(cluster, store, self.merge)
+        self.roles = Roles(cluster, store, self.split, self.merge)
         self.reads = QuorumReads(cluster, store, tikv.raft_store_max_leader_lease_ns)
         self.apply_admin = ApplyAdmin(cluster, store)
         self._by_kind: dict[type, Callable[[Peer, Any], None]] = {

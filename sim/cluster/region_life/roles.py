@@ -22,15 +22,17 @@ if TYPE_CHECKING:
     from sim.cluster.cluster import Cluster
     from sim.cluster.peer import Peer
     from sim.cluster.region_life.merge import Merge
+    from sim.cluster.region_life.split import SplitRegion
     from sim.cluster.store import Store
 
 
 class Roles:
     """Changes of role on one store."""
 
-    __slots__ = ("_cluster", "_merge", "_store")
+    __slots__ = ("_cluster", "_merge", "_split", "_store")
 
-    def __init__(self, cluster: Cluster, store: Store, merge: Merge) -> None:
+    def __init__(self, cluster: Cluster, store: Store, split: SplitRegion, merge: Merge) -> None:
+        self._split = split
         self._cluster = cluster
         self._store = store
         self._merge = merge
@@ -67,6 +69,8 @@ class Roles:
         self._cluster.report(peer)
         if not peer.region.start_key:
             self._cluster.move_detector(peer.store)
+        if peer.uncampaigned:
+            self._split.parent_leads(peer)
         if peer.state.merging:
             self._merge.go_on(peer)
 

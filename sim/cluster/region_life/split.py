@@ -32,9 +32,12 @@ if TYPE_CHECKING:
 class SplitRegion:
     """Splits on one store."""
 
-    __slots__ = ("_ablations", "_cluster", "_store")
+    __slots__ = ("_ablations", "_campaigns_later", "_cluster", "_store")
 
-    def __init__(self, cluster: Cluster, store: Store, ablations: Ablations) -> None:
+    def __init__(
+        self, cluster: Cluster, store: Store, ablations: Ablations, *, campaigns_later: bool
+    ) -> None:
+        self._campaigns_later = campaigns_later
         self._cluster = cluster
         self._store = store
         self._ablations = ablations
@@ -106,9 +109,23 @@ class SplitRegion:
             self._store.replay(child)
             if leads:
                 self._store.raft_pool.deliver(child, Campaign())
+            else:
+                peer.uncampaigned.append(state.region.region_id)
         self._cluster.probe.region_changed(peer, "split")
         if leads:
             self._cluster.report(peer)
+
+    def parent_leads(self, peer: Peer) -> None:
+        """Lets children stand for election whose parent led nothing when they were split off.
+
+        Source: tikv/tikv#17625 (v8.5): else such a region may be without leader for long.
+        """
+        if self._campaigns_later:
+            for region_id in peer.uncampaigned:
+                child = self._store.peers.get(region_id)
+                if child is not None and not child.raft.leader:
+                    self._store.raft_pool.deliver(child, Campaign())
+        peer.uncampaigned.clear()
 
     def _group_locks(self, peer: Peer, regions: list[Region]) -> list[PeerPessimisticLocks]:
         keep_marks = self._ablations.split_keeps_deleted_marks
