@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sim.cluster.ablated import commands_under
 from sim.cluster.region_life.mail import ReadIndex
 from sim.cluster.request import Kind
 from sim.protocol.raft import LEADER
@@ -35,11 +36,13 @@ if TYPE_CHECKING:
 class Serving:
     """The snapshots of one store."""
 
-    __slots__ = ("_ablations", "_store")
+    __slots__ = ("_ablations", "_store", "commands")
 
     def __init__(self, store: Store, ablations: Ablations) -> None:
         self._store = store
         self._ablations = ablations
+        self.commands = commands_under(ablations)
+        """What is carried out for each kind of request, on its snapshot."""
 
     def look_closer(self, request: KvRequest, peer: Peer) -> bool:
         """Returns whether ``peer`` serves ``request`` now; if not, it is answered or waits."""

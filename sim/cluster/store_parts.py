@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sim.cluster.ablated import overlooked
 from sim.cluster.apply_poller import ApplyCosts, ApplyPool, ApplyWatch
 from sim.cluster.kv_engine import Amplification, KvEngine
 from sim.cluster.lock_manager import LockManager
@@ -19,6 +20,7 @@ from sim.cluster.scheduler import Scheduler
 from sim.cluster.store_pool import Batching, Door, StorePool
 from sim.cluster.write_path import WritePath
 from sim.cluster.write_worker import WriteWorkers
+from sim.protocol.ablations import Ablations
 
 if TYPE_CHECKING:
     from sim.cluster.block_cache import BlockCache
@@ -122,7 +124,8 @@ def make_write_path(
         in_memory=tikv.in_memory,
         pipelined_fallback=tikv.in_memory_fallback == "pipelined",
     )
-    return WritePath(cluster.env, store, store.scheduler, mode, stats)
+    unheard = overlooked(Ablations.of(tikv.ablations))
+    return WritePath(cluster.env, store, store.scheduler, mode, stats, unheard)
 
 
 def make_raft_pool(cluster: Cluster, store: Store, scenario: Scenario, draw: Sampler) -> StorePool:
