@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from sim.protocol.region import Route
 
 _COPIED: Final = (
-    "allow_lock_with_conflict", "bypass", "commit_ts", "current_ts", "for_update_ts",
-    "force_sync_commit", "insert",
-    "keys", "lock_ttl_ms", "min_commit_ts", "mutations", "one_pc", "pessimistic", "primary",
+    "allow_lock_with_conflict", "bypass", "commit_ts", "current_ts", "expected_for_update_ts",
+    "for_update_ts", "force_sync_commit", "insert", "keys", "lock_ttl_ms", "max_commit_ts",
+    "min_commit_ts", "mutations", "one_pc", "pessimistic", "primary",
     "request_bytes", "rollback_if_not_exist", "rows", "secondaries", "use_async_commit",
     "wait_timeout_ns", "wants_values",
 )  # fmt: skip

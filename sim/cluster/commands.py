@@ -54,6 +54,8 @@ def prewrite(request: KvRequest, peer: Peer, max_ts: int) -> object:
         one_pc_commit_ts=0 if request.one_pc else None,
         min_commit_ts=request.min_commit_ts,
         max_ts=max_ts,
+        max_commit_ts=request.max_commit_ts,
+        expected_for_update_ts=request.expected_for_update_ts,
         pessimistic=request.pessimistic,
         is_retry=request.is_retry,
     )

@@ -13,6 +13,8 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sim.cluster.peer import Peer
     from sim.protocol.percolator import Mutation
     from sim.protocol.region import Route
@@ -81,6 +83,7 @@ class KvRequest:
         "current_ts",
         "done_ns",
         "executed_ns",
+        "expected_for_update_ts",
         "fallback",
         "for_update_ts",
         "force_sync_commit",
@@ -91,6 +94,7 @@ class KvRequest:
         "latched_ns",
         "lock_ttl_ms",
         "marked",
+        "max_commit_ts",
         "min_commit_ts",
         "mutations",
         "one_pc",
@@ -147,6 +151,10 @@ class KvRequest:
         self.one_pc = False
         self.rollback_if_not_exist = False
         self.force_sync_commit = False
+        self.max_commit_ts = 0
+        """A prewrite that had to commit later becomes an ordinary one; 0: no limit."""
+        self.expected_for_update_ts: Mapping[bytes, int] | None = None
+        """By key: what the lock that prewrite finds must have been taken at."""
         self.secondaries: tuple[bytes, ...] | None = None
         self.request_bytes = 0
         self.is_retry = False

@@ -25,6 +25,7 @@ TRANSACTIONS: Final[dict[str, Command]] = {
         "prewrite TXN [put:KEY=VALUE | delete:KEY | lock:KEY | insert:KEY=VALUE | KEY]… "
         "[for_update_ts=TS] [primary=KEY] [ttl=MS] [min_commit_ts=TS] [optimistic] "
         "[async-commit] [secondaries=KEY,…] [one-pc] [skip-pessimistic-check=KEY,…] [retry] "
+        "[max_commit_ts=TS] [expected-for-update-ts=KEY:TS,…] "
         "[bytes=SIZE]",
         "Prewrite, pessimistic unless it says optimistic",
         transactions.prewrite,

@@ -88,6 +88,8 @@ def prewrite(lab: Laboratory, words: Words) -> str:
     async_commit = words.flag("async-commit")
     one_pc = words.flag("one-pc")
     retry = words.flag("retry")
+    max_commit = words.text("max-commit-ts", "0")
+    expected = words.keys_option("expected-for-update-ts") or ()
     ttl_ms = words.duration_ns("ttl", PREWRITE_TTL) // NS_PER_MS
     unlocked = words.keys_option("skip-pessimistic-check", "unlocked") or ()
     secondaries = words.keys_option("secondaries")
@@ -112,11 +114,22 @@ def prewrite(lab: Laboratory, words: Words) -> str:
     request.use_async_commit = async_commit
     request.one_pc = one_pc
     request.is_retry = retry
+    request.max_commit_ts = lab.time(max_commit)
+    request.expected_for_update_ts = dict(_key_and_ts(lab, word) for word in expected)
     if async_commit and txn.primary in keys:
         others = tuple(key for key in txn.keys if key != txn.primary)
         request.secondaries = others if secondaries is None else secondaries
     job = lab.send(request, lambda done: _prewritten(txn, done))
     return lab.finish(job, words.as_name)
+
+
+def _key_and_ts(lab: Laboratory, word: bytes) -> tuple[bytes, int]:
+    """Returns what ``k1:20`` means."""
+    key, colon, ts = word.rpartition(b":")
+    if not colon:
+        text = word.decode("latin-1")
+        raise ScriptProblem(f"at which timestamp? write expected-for-update-ts={text}:20")
+    return key, lab.time(ts.decode("latin-1"))
 
 
 def _prewritten(txn: Txn, request: KvRequest) -> str:

@@ -6,13 +6,17 @@ goes on as long as nobody has committed on the key since ``start_ts``.
 Source: tikv/tikv src/storage/txn/actions/prewrite.rs, src/storage/txn/commands/prewrite.rs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from sim.protocol.encoding import NO_VALUE, prewrite_base_bytes, secondaries_bytes
 from sim.protocol.lock_table import PeerPessimisticLocks
 from sim.protocol.mvcc import INSERT, PESSIMISTIC, PUT, Lock, Mvcc, Write
-from sim.protocol.percolator.errors import MvccError
+from sim.protocol.percolator.errors import (
+    LockNotFoundReason,
+    MvccError,
+    PessimisticLockNotFound,
+)
 from sim.protocol.percolator.lookup import NO_LOCKS
 from sim.protocol.percolator.prewrite_check import (
     Txn,
@@ -78,6 +82,7 @@ def prewrite(  # noqa: PLR0913 - the request's fields
     min_commit_ts: int = 0,
     max_ts: int = 0,
     max_commit_ts: int = 0,
+    expected_for_update_ts: Mapping[bytes, int] | None = None,
     pessimistic: bool = True,
     is_retry: bool = False,
 ) -> Prewritten | MvccError:
@@ -89,6 +94,8 @@ def prewrite(  # noqa: PLR0913 - the request's fields
     the primary, in the primary's request; ``max_ts`` is the latest read this store has served. If a
     key had to commit after ``max_commit_ts``, the request becomes ordinary 2PC (0: no limit).
     ``is_retry``: the client may have sent this before, so unlocked keys are checked as well.
+    ``expected_for_update_ts``: a key whose lock was taken at another for_update_ts is refused: the
+    lock is that of an older request, sent again after the right one was lost.
     """
     floor_ts = min_commit_ts
     if use_async_commit or one_pc_commit_ts is not None:
@@ -96,6 +103,8 @@ def prewrite(  # noqa: PLR0913 - the request's fields
         floor_ts = max(min_commit_ts, promise_ts, one_pc_commit_ts or 0)
     txn = (primary, start_ts, for_update_ts, ttl_ms, pessimistic, is_retry)
     held = _check_all(mvcc, memory, mutations, txn)
+    if expected_for_update_ts and not isinstance(held, MvccError):
+        held = _check_for_update_ts(mutations, held, expected_for_update_ts)
     if isinstance(held, MvccError):
         return _forgive(mvcc, held, start_ts)
     secondaries = async_commit_secondaries if use_async_commit else None
@@ -117,6 +126,23 @@ def _forgive(mvcc: Mvcc, refusal: MvccError, start_ts: int) -> Prewritten | Mvcc
     """Lets a refused prewrite pass if its transaction is committed already: it is a resend."""
     commit_ts = committed_before(mvcc, refusal, start_ts)
     return Prewritten(WriteBatch(PREWRITE), commit_ts, commit_ts, 0) if commit_ts else refusal
+
+
+def _check_for_update_ts(
+    mutations: Sequence[Mutation], held_locks: list[Lock | None], expected: Mapping[bytes, int]
+) -> list[Lock | None] | MvccError:
+    """Refuses a pessimistic lock that was not taken at the timestamp its client remembers."""
+    for mutation, held in zip(mutations, held_locks, strict=True):
+        wanted = expected.get(mutation.key)
+        if (
+            held is not None
+            and held.kind == PESSIMISTIC
+            and wanted not in {None, held.for_update_ts}
+        ):
+            return PessimisticLockNotFound(
+                mutation.key, LockNotFoundReason.LOCK_FOR_UPDATE_TS_MISMATCH
+            )
+    return held_locks
 
 
 NEVER = -2
