@@ -82,5 +82,7 @@ def _is_awake(peer: Peer) -> bool:
     if peer.awake_ticks or log.committed < log.last_index:
         return True
     if raft.role is LEADER:
-        return peer.commit_told < log.committed or raft.lead_transferee != 0
+        if peer.commit_told < log.committed or raft.lead_transferee != 0:
+            return True
+        return min(raft.matched.values()) < log.last_index  # Somebody lags, or is not there yet.
     return raft.leader == 0

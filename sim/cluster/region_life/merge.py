@@ -68,6 +68,8 @@ class Merge:
             return
         self._store.raft_pool.propose_held(peer)
         merge = MergeState(mail.target)
+        if not self._is_as_expected(peer, merge):
+            return
         if conflict(peer, PrepareMerge(mail.target, 0)) or not self._gap_allows(peer, merge):
             self._cluster.probe.mark("merge.refused_gap")
             return
@@ -97,7 +99,8 @@ class Merge:
             return
         peer.merge = None
         merge.fence = 0
-        if peer.raft.role is LEADER and self._gap_allows(peer, merge):
+        expected = self._is_as_expected(peer, merge) and self._gap_allows(peer, merge)
+        if expected and peer.raft.role is LEADER:
             self._propose(peer, merge)
         self._store.admission.refresh(peer)
 
@@ -130,8 +133,7 @@ class Merge:
         if merge is None or merge is not mail.merge or not merge.commit or peer.gone:
             return
         target = self._store.peers.get(merge.target.region_id)
-        expected = merge.target.epoch.version
-        if target is not None and target.region.epoch.version > expected:
+        if self._has_changed(merge):
             self._roll_back(peer, merge)
         elif target is not None and target.raft.role is LEADER:
             ask = AskCommitMerge(peer.region, merge.commit, merge.min_index)
@@ -161,6 +163,25 @@ class Merge:
         peer.locks.version = applied.region.epoch.version
         if peer.raft.role is LEADER:
             peer.locks.activate(peer.raft.term, applied.region.epoch.version)
+
+    def _is_as_expected(self, peer: Peer, merge: MergeState) -> bool:
+        """Returns whether the target is here and the source's neighbour, as PD believes.
+
+        Source: tikv/tikv components/raftstore/src/store/fsm/peer.rs (check_merge_proposal).
+        """
+        target = self._store.peers.get(merge.target.region_id)
+        if target is None or target.region.epoch.version != merge.target.epoch.version:
+            return False
+        left, right = sorted([peer.region, target.region], key=lambda region: region.start_key)
+        return left.end_key == right.start_key and target.merge is None
+
+    def _has_changed(self, merge: MergeState) -> bool:
+        """Returns whether what lies in the target's range is another region, or a later one.
+
+        A region that is not here yet may still come: then nothing is known.
+        """
+        here = self._store.regions_over(merge.target)
+        return any(region.epoch.version > merge.target.epoch.version for region in here)
 
     def _must_wait(self, peer: Peer) -> bool:
         unapplied = peer.state.applied < peer.raft.log.last_index

@@ -15,7 +15,7 @@ from sim.cluster.peer import AppliedState, make_peer
 from sim.cluster.region_life.mail import Applied, AskChangePeer, Dismissal
 from sim.cluster.region_life.proposing import conflict, propose_admin
 from sim.protocol.admin import ChangePeer
-from sim.protocol.raft import LEADER, Append, Snapshot
+from sim.protocol.raft import LEADER, Append, Heartbeat, Snapshot
 from sim.protocol.region import StoreId
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Replicas:
         """
         route = self._cluster.pd.routes.by_id(message.region_id)
         store_id = self._store.store_id
-        if not isinstance(message, Append | Snapshot) or route is None:
+        if not isinstance(message, Append | Heartbeat | Snapshot) or route is None:
             return None
         region = route.region
         if store_id not in region.stores or self._store.regions_over(region):
