@@ -56,14 +56,23 @@ class Ticker:
         peer.awake_ticks = self._wake_ticks
 
     def run(self) -> Generator[Event, Any, None]:
-        """Ticks for ever, one phase after the other."""
+        """Ticks for ever, one phase after the other; phases without replicas are passed over."""
+        step_ns = self._interval_ns // PHASES
         phase = 0
         while True:
-            yield self._env.timeout(self._interval_ns // PHASES)
-            phase = (phase + 1) % PHASES
+            steps = self._steps_to_next(phase)
+            yield self._env.timeout(steps * step_ns)
+            phase = (phase + steps) % PHASES
             for peer in list(self._phases[phase].values()):
                 if not self._hibernate or _is_awake(peer):
                     self._tick(peer)
+
+    def _steps_to_next(self, phase: int) -> int:
+        """Returns how many phases ahead the next one with replicas is, at most a round."""
+        for steps in range(1, PHASES):
+            if self._phases[(phase + steps) % PHASES]:
+                return steps
+        return PHASES
 
     def _tick(self, peer: Peer) -> None:
         raft = peer.raft
