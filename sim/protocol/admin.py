@@ -57,6 +57,7 @@ class Split(AdminCommand):
 
     @property
     def size_bytes(self) -> int:
+        """Size in the log, without the entry's own overhead."""
         return _HEADER_BYTES + sum(len(key) + 30 for key in self.keys)
 
 
@@ -74,6 +75,7 @@ class PrepareMerge(AdminCommand):
 
     @property
     def size_bytes(self) -> int:
+        """Size in the log, without the entry's own overhead."""
         return _HEADER_BYTES + _REGION_BYTES
 
 
@@ -92,6 +94,7 @@ class CommitMerge(AdminCommand):
 
     @property
     def size_bytes(self) -> int:
+        """Size in the log, without the entry's own overhead."""
         return _HEADER_BYTES + _REGION_BYTES + sum(entry.size_bytes for entry in self.entries)
 
 
@@ -123,6 +126,7 @@ class TransferLeaderCommand(AdminCommand):
         self.checks = checks_epoch
 
     def conflicts_with(self, earlier: AdminCommand) -> bool:
+        """Returns whether ``earlier`` stops it, which depends on TiKV's version."""
         return self.checks and (earlier.changes_version or earlier.changes_conf_ver)
 
 

@@ -25,6 +25,9 @@ class RegionEpoch(NamedTuple):
     version: int
 
 
+_BOOTSTRAP_EPOCH = RegionEpoch(1, 1)
+
+
 class Region:
     """One key range ``[start_key, end_key)``; an empty ``end_key`` means unbounded."""
 
@@ -36,7 +39,7 @@ class Region:
         start_key: bytes,
         end_key: bytes,
         stores: tuple[StoreId, ...],
-        epoch: RegionEpoch = RegionEpoch(1, 1),
+        epoch: RegionEpoch = _BOOTSTRAP_EPOCH,
     ) -> None:
         self.region_id = region_id
         self.start_key = start_key
@@ -138,10 +141,8 @@ class RegionMap:
         """
         region = route.region
         first = bisect_right(self._starts, region.start_key) - 1
-        if region.end_key:
-            last = bisect_left(self._starts, region.end_key)
-        else:
-            last = len(self.routes)
+        end = region.end_key
+        last = bisect_left(self._starts, end) if end else len(self.routes)
         new = [route]
         left, right = self.routes[first], self.routes[last - 1]
         if left.region.start_key < region.start_key:

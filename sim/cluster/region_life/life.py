@@ -207,7 +207,7 @@ class RegionLife:
             self._store.wake(peer)
 
     def _asked_for_vote(self, peer: Peer, message: RequestVote) -> None:
-        """A replica misses its leader: if that is us, it shall hear from us, else we may miss it too.
+        """A replica misses its leader: if that is us, it shall hear from us; we may miss it, too.
 
         A hibernating follower's time stands still, and with it the lease for which it refuses
         votes. One that does not belong to the region any more is told so.
