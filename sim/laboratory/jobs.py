@@ -28,6 +28,9 @@ class Job:
         """Returns what to add when it has not ended."""
         return ""
 
+    def repeat(self) -> None:
+        """Gives the order again, if it was given to PD and has come to nothing so far."""
+
 
 class RequestJob(Job):
     """A request that is answered when the reply has arrived at the client."""
@@ -57,11 +60,18 @@ class RequestJob(Job):
 class Awaited(Job):
     """Something that the cluster does by itself, seen from outside."""
 
-    __slots__ = ("_happened", "_tell")
+    __slots__ = ("_happened", "_order", "_tell")
 
-    def __init__(self, happened: Callable[[], bool], tell: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        happened: Callable[[], bool],
+        tell: Callable[[], str],
+        order: Callable[[], object] | None = None,
+    ) -> None:
+        """Args: ``order`` starts it anew; None: it is given only once."""
         self._happened = happened
         self._tell = tell
+        self._order = order
 
     def done(self) -> bool:
         """Returns whether it has happened."""
@@ -74,3 +84,8 @@ class Awaited(Job):
     def so_far(self) -> str:
         """Returns what is there instead."""
         return f"; {self._tell()}"
+
+    def repeat(self) -> None:
+        """Gives the order again, as PD does with each heartbeat of the region."""
+        if self._order is not None:
+            self._order()

@@ -21,7 +21,7 @@ from sim.laboratory.words import suggestion
 from sim.record.facts import MemorySink
 from sim.record.recorder import Recorder
 from sim.streams import Streams
-from sim.units import NS_PER_S
+from sim.units import NS_PER_MS, NS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 PATIENCE_NS: Final = 10 * NS_PER_S
 """How long a command waits for its answer, in simulated time."""
+
+REPEAT_NS: Final = 100 * NS_PER_MS
+"""Between two times that PD gives an order, while a command waits for what it ordered."""
 
 
 class Txn:
@@ -186,7 +189,12 @@ class Laboratory:
 
     def wait(self, job: Job, patience_ns: int = PATIENCE_NS) -> str:
         """Waits for a job; returns its answer, or that there is none."""
-        if self.run_until(job.done, patience_ns):
+        end_ns = self.cluster.env.now_ns + patience_ns
+        while not self.run_until(job.done, min(end_ns - self.env.now_ns, REPEAT_NS)):
+            if self.env.now_ns >= end_ns:
+                break
+            job.repeat()
+        else:
             return job.text()
         return f"no answer within {show_duration(patience_ns)}{job.so_far()}"
 

@@ -55,12 +55,28 @@ def _do(
     act: Callable[[], object],
     happened: Callable[[], bool],
     tell: Callable[[], str],
+    region_id: int = 0,
 ) -> str:
-    """Starts something and waits for it, unless it is put aside."""
+    """Starts something and waits for it, unless it is put aside.
+
+    With a ``region_id`` the order is repeated as long as that region's leader has not taken it up.
+    """
     patience_ns = words.duration_ns("within", "10s")
     words.done()
+
+    def order() -> None:
+        if _is_idle(lab, region_id):
+            act()
+
     act()
-    return lab.finish(Awaited(happened, tell), words.as_name, patience_ns)
+    job = Awaited(happened, tell, order if region_id else None)
+    return lab.finish(job, words.as_name, patience_ns)
+
+
+def _is_idle(lab: Laboratory, region_id: int) -> bool:
+    """Returns whether a region has a leader that is not changing the region already."""
+    peer = leaders(lab.cluster).get(region_id)
+    return peer is not None and not (peer.in_flight or peer.merge or peer.state.merging)
 
 
 def transfer_leader(lab: Laboratory, words: Words) -> str:
@@ -118,6 +134,7 @@ def split_region(lab: Laboratory, words: Words) -> str:
         lambda: lab.cluster.control.split_region(region_id, key, new_region_id=new_id),
         lambda: all(side is not None for side in _sides(lab, key)),
         lambda: "\n".join(region_line(side) for side in _sides(lab, key) if side is not None),
+        region_id,
     )
 
 
@@ -145,6 +162,7 @@ def merge_region(lab: Laboratory, words: Words) -> str:
         lambda: lab.cluster.control.merge_region(source, target),
         lambda: not any(peer.region.region_id == source for peer in peers(lab.cluster)),
         tell,
+        source,
     )
 
 
@@ -185,4 +203,5 @@ def _change_peer(
         lambda: lab.cluster.control.change_peer(region_id, add=add, remove=remove),
         happened,
         tell,
+        region_id,
     )

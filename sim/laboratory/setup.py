@@ -94,7 +94,8 @@ def scenario_of(said: ClusterWords) -> Scenario:
     replicas = said.replicas or said.stores
     cluster: dict[str, Any] = {"stores": said.stores, "replicas": replicas, "tidb_nodes": 1}
     if said.versions:
-        cluster["store_versions"] = list(said.versions)
+        one = len(said.versions) == 1
+        cluster["store_versions"] = said.versions[0] if one else list(said.versions)
     tree = {
         "run": {"seed": 1, "warmup": "0ms", "measure": "1s", "replications": 1},
         "cluster": cluster,
