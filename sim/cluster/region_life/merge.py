@@ -79,12 +79,21 @@ class Merge:
             self._cluster.probe.mark("merge.refused_status")
             return
         elif self._must_wait(peer):
-            self._cluster.probe.mark("merge.fenced")
-            merge.fence = peer.raft.log.last_index
-            peer.merge = merge
-            peer.unusual = True
+            self._raise_fence(peer, merge)
             return
         self._propose(peer, merge)
+
+    def _raise_fence(self, peer: Peer, merge: MergeState) -> None:
+        """Lets nothing else be proposed until all that has been proposed is applied.
+
+        The RFC closes the table first; TiKV leaves it open until it proposes the locks.
+        """
+        self._cluster.probe.mark("merge.fenced")
+        merge.fence = peer.raft.log.last_index
+        peer.merge = merge
+        peer.unusual = True
+        if self._tikv.behaviour == "rfc77":
+            peer.locks.status = LocksStatus.MERGING_REGION
 
     def applied_further(self, peer: Peer) -> None:
         """Looks whether what was proposed before the fence is applied; in the apply thread."""
@@ -99,9 +108,10 @@ class Merge:
             return
         peer.merge = None
         merge.fence = 0
-        expected = self._is_as_expected(peer, merge) and self._gap_allows(peer, merge)
-        if expected and peer.raft.role is LEADER:
-            self._propose(peer, merge)
+        if peer.raft.role is LEADER:
+            peer.locks.status = LocksStatus.NORMAL
+            if self._is_as_expected(peer, merge) and self._gap_allows(peer, merge):
+                self._propose(peer, merge)
         self._store.admission.refresh(peer)
 
     def prepared(self, peer: Peer, applied: Applied) -> None:
@@ -212,8 +222,13 @@ class Merge:
             self._propose_all(what)
 
     def _resume(self, what: tuple[Peer, MergeState]) -> None:
-        self._propose_all(what)
-        self._store.raft_pool.visit(what[0])
+        """Goes on after a hold; what came meanwhile is waited for."""
+        peer, merge = what
+        if peer.locks.map and self._must_wait(peer):
+            self._raise_fence(peer, merge)
+        else:
+            self._propose_all(what)
+        self._store.raft_pool.visit(peer)
 
     def _propose_all(self, what: tuple[Peer, MergeState]) -> None:
         peer, merge = what

@@ -103,7 +103,9 @@ class Replicas:
         if not isinstance(message, Append | Heartbeat | Snapshot) or route is None:
             return None
         region = route.region
-        if store_id not in region.stores or self._store.regions_over(region):
+        if region.region_id in self._store.merged_away or store_id not in region.stores:
+            return None
+        if self._store.regions_over(region):
             return None
         state = AppliedState(region, self._cluster.make_records(), 0, 0)
         raft = self._cluster.empty_raft(region, store_id)

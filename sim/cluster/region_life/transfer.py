@@ -129,6 +129,9 @@ class LeaderTransfer:
         transfer = peer.transfer
         if transfer is None or transfer is not mail.transfer or peer.raft.role is not LEADER:
             return
+        if transfer.handing_over and not peer.raft.lead_transferee:
+            self._cluster.probe.mark("transfer.aborted")
+            transfer.handing_over = False
         transfer.ticks += 1
         done = transfer.ticks >= self._tikv.reactive_memory_lock_timeout_tick
         if not done or peer.raft.lead_transferee:
@@ -237,6 +240,8 @@ class LeaderTransfer:
         """Lets Raft hand over; from now on proposals are refused, and reads ask a quorum."""
         peer.lease_until_ns = NO_LEASE
         peer.raft.transfer_leader(to_store)
+        if peer.transfer is not None:
+            peer.transfer.handing_over = True
         peer.unusual = True
         self._store.wake(peer)
 
