@@ -67,7 +67,18 @@ class Caller(Protocol):
 class KvRequest:
     """One request to the leader of one region. Times are in ns; 0 means "never there".
 
-    ``region`` is what its client believes, ``store`` where it is sent.
+    Attributes:
+        region: as its client believes it to be; ``store`` is where it is sent.
+        tidb: number of the TiDB node that sent it.
+        wait_timeout_ns: how long it may wait for a lock; 0: as long as the store lets it, -1: not
+            at all.
+        max_commit_ts: a prewrite that had to commit later becomes an ordinary one; 0: no limit.
+        expected_for_update_ts: by key, what the lock that prewrite finds must have been taken at.
+        is_retry: it may have been carried out before: it was sent once and got no answer.
+        term: the leader's term when the command took its snapshot.
+        bypass: transactions that a read may ignore: their commit has been pushed past it.
+        marked: keys whose memory locks this command has marked deleted.
+        waited_ns: time spent waiting for another transaction's lock.
     """
 
     __slots__ = (
@@ -130,7 +141,6 @@ class KvRequest:
         self.region, self.store = route
         self.caller = caller
         self.tidb = tidb
-        """Number of the TiDB node that sent it."""
         self.start_ts = start_ts
         self.keys: tuple[bytes, ...] = ()
         self.mutations: tuple[Mutation, ...] = ()
@@ -146,44 +156,30 @@ class KvRequest:
         self.allow_lock_with_conflict = False
         self.wants_values = False
         self.wait_timeout_ns = 0
-        """How long it may wait for a lock; 0: as long as the store lets it, -1: not at all."""
         self.use_async_commit = False
         self.one_pc = False
         self.rollback_if_not_exist = False
         self.force_sync_commit = False
         self.max_commit_ts = 0
-        """A prewrite that had to commit later becomes an ordinary one; 0: no limit."""
         self.expected_for_update_ts: Mapping[bytes, int] | None = None
-        """By key: what the lock that prewrite finds must have been taken at."""
         self.secondaries: tuple[bytes, ...] | None = None
         self.request_bytes = 0
         self.is_retry = False
-        """It may have been carried out before: it was sent once and got no answer."""
         self.term = 0
-        """The leader's term when the command took its snapshot."""
         self.bypass: tuple[int, ...] = ()
-        """Transactions that a read may ignore: their commit has been pushed past it."""
         self.result: object = None
         self.cid = 0
         self.peer: Peer | None = None
         self.slots: tuple[int, ...] = ()
         self.batch: WriteBatch | None = None
         self.marked: list[bytes] = []
-        """Keys whose memory locks this command has marked deleted."""
         self.path = _SYNC
         self.fallback: str | None = None
         self.reply_at_proposed = False
         self.waited_ns = 0
-        """Time spent waiting for another transaction's lock."""
-        self.sent_ns = 0
-        self.arrived_ns = 0
-        self.latched_ns = 0
-        self.executed_ns = 0
-        self.proposed_ns = 0
-        self.committed_ns = 0
-        self.applied_ns = 0
-        self.replied_ns = 0
-        self.done_ns = 0
+        self.sent_ns = self.arrived_ns = self.latched_ns = self.executed_ns = 0
+        self.proposed_ns = self.committed_ns = self.applied_ns = 0
+        self.replied_ns = self.done_ns = 0
 
     def __str__(self) -> str:
         return f"{self.kind.name} start_ts={self.start_ts} {self.region} keys={list(self.keys)}"

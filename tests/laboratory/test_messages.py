@@ -36,7 +36,7 @@ MISTAKES = {
     "advance until status 1 Open": "no status Open; write Normal or",
     "scan a..b": "'a..b' is no range; write [a, m)",
     "hold before_aply": "no point before_aply; did you mean before_apply?",
-    "drop Apend": "no message Apend; did you mean Append?",
+    "drop Appned2": "no message Appned2; did you mean Append?",
     "delay Append": "how long is missing",
     "allow r": "no rule r; write allow",
     "transfer-leader 1": "the store is missing; write transfer-leader REGION STORE",

@@ -88,14 +88,11 @@ def prewrite(  # noqa: PLR0913 - the request's fields
 ) -> Prewritten | MvccError:
     """Locks all mutations for commit, or says why one of them cannot be.
 
-    Fields are those of kvproto's ``PrewriteRequest``. An optimistic transaction has
-    ``pessimistic=False`` and ``for_update_ts=0``; a commit in one phase happens at
-    ``one_pc_commit_ts`` or later (None: two phases); ``async_commit_secondaries`` are all keys but
-    the primary, in the primary's request; ``max_ts`` is the latest read this store has served. If a
-    key had to commit after ``max_commit_ts``, the request becomes ordinary 2PC (0: no limit).
-    ``is_retry``: the client may have sent this before, so unlocked keys are checked as well.
-    ``expected_for_update_ts``: a key whose lock was taken at another for_update_ts is refused: the
-    lock is that of an older request, sent again after the right one was lost.
+    Fields are kvproto's. An optimistic transaction has ``pessimistic=False``, ``for_update_ts=0``.
+    Commit in one phase: at ``one_pc_commit_ts`` or later (None: two phases). The primary's request
+    has all other keys in ``async_commit_secondaries``. ``max_ts``: latest read of this store; what
+    had to commit after ``max_commit_ts`` (0: no limit) becomes ordinary 2PC. ``is_retry``: it may
+    be a resend, so unlocked keys are checked, too; ``expected_for_update_ts``: of the locks held.
     """
     floor_ts = min_commit_ts
     if use_async_commit or one_pc_commit_ts is not None:
@@ -103,14 +100,13 @@ def prewrite(  # noqa: PLR0913 - the request's fields
         floor_ts = max(min_commit_ts, promise_ts, one_pc_commit_ts or 0)
     txn = (primary, start_ts, for_update_ts, ttl_ms, pessimistic, is_retry)
     held = _check_all(mvcc, memory, mutations, txn)
-    if expected_for_update_ts and not isinstance(held, MvccError):
+    if expected_for_update_ts:
         held = _check_for_update_ts(mutations, held, expected_for_update_ts)
     if isinstance(held, MvccError):
         return _forgive(mvcc, held, start_ts)
     secondaries = async_commit_secondaries if use_async_commit else None
-    batch, largest_ts = _lock_all(
-        mvcc, mutations, held, txn, (floor_ts, use_async_commit, secondaries)
-    )
+    protocol = (floor_ts, use_async_commit, secondaries)
+    batch, largest_ts = _lock_all(mvcc, mutations, held, txn, protocol)
     amended = _count_amended(mutations, held) if pessimistic and None in held else 0
     if not use_async_commit and one_pc_commit_ts is None:
         return Prewritten(batch, 0, 0, amended)
@@ -129,9 +125,16 @@ def _forgive(mvcc: Mvcc, refusal: MvccError, start_ts: int) -> Prewritten | Mvcc
 
 
 def _check_for_update_ts(
-    mutations: Sequence[Mutation], held_locks: list[Lock | None], expected: Mapping[bytes, int]
+    mutations: Sequence[Mutation],
+    held_locks: list[Lock | None] | MvccError,
+    expected: Mapping[bytes, int],
 ) -> list[Lock | None] | MvccError:
-    """Refuses a pessimistic lock that was not taken at the timestamp its client remembers."""
+    """Refuses a pessimistic lock that was not taken at the timestamp its client remembers.
+
+    It is that of an older request, sent again after the right one was lost.
+    """
+    if isinstance(held_locks, MvccError):
+        return held_locks
     for mutation, held in zip(mutations, held_locks, strict=True):
         wanted = expected.get(mutation.key)
         if (
@@ -153,7 +156,10 @@ _Protocol = tuple[int, bool, tuple[bytes, ...] | None]
 
 
 def _check_all(
-    mvcc: Mvcc, memory: PeerPessimisticLocks | None, mutations: Sequence[Mutation], txn: Txn
+    mvcc: Mvcc,
+    memory: PeerPessimisticLocks | None,
+    mutations: Sequence[Mutation],
+    txn: Txn,
 ) -> list[Lock | None] | MvccError:
     """Returns the transaction's lock on each key, if it has one, or why it must not go on."""
     table_get = (NO_LOCKS if memory is None else memory.map).get
