@@ -212,7 +212,7 @@ class Scheduler:
         if not peer.max_ts_synced and self._serving.not_synced(request):
             self.turn_away(request, MaxTimestampNotSynced(request.region.region_id))
             return
-        if request.wants_values:
+        if request.wants_values or request.insert:
             self.max_ts = max(self.max_ts, request.for_update_ts)
         request.result = self._serving.commands[request.kind](request, peer, self.max_ts)
         if not self._holds.active or not self._holds.stops(
@@ -295,4 +295,9 @@ class Scheduler:
         arrival = link.send(now, size)
         if request.batch is not None:
             arrival += self._hop_ns
-        self._env.at(arrival, request.caller.replied, request)
+        self._env.at(arrival, _hand_over, request)
+
+
+def _hand_over(request: KvRequest) -> None:
+    """Gives a reply to whoever waits for it when it arrives: perhaps nobody any more."""
+    request.caller.replied(request)
