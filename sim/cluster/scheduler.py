@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from sim.cluster.commands import read
-from sim.cluster.request import LAST_READ, Kind, KvRequest
+from sim.cluster.request import LAST_READ, Kind, KvRequest, hand_over
 from sim.protocol.percolator import Acquired, KeyIsLocked, Prewritten
 from sim.protocol.region_errors import MaxTimestampNotSynced, RegionNotFound, ServerIsBusy
 
@@ -295,9 +295,4 @@ class Scheduler:
         arrival = link.send(now, size)
         if request.batch is not None:
             arrival += self._hop_ns
-        self._env.at(arrival, _hand_over, request)
-
-
-def _hand_over(request: KvRequest) -> None:
-    """Gives a reply to whoever waits for it when it arrives: perhaps nobody any more."""
-    request.caller.replied(request)
+        self._env.at(arrival, hand_over, request)

@@ -28,6 +28,8 @@ workload: {kind: tpcc, warehouses: 1, threads: 1}
 """
 
 ELECTION_TICKS: Final = 10
+OLD_VERSION: Final = "5.4.0"
+NEW_VERSION: Final = "8.5.0"
 
 
 @cache
@@ -48,7 +50,8 @@ def scenario_of(recipe: Recipe) -> Scenario:
         stores=recipe.stores,
         tidb_nodes=recipe.tidb_nodes,
         regions=recipe.regions,
-        store_versions=base.cluster.store_versions[:1] * recipe.stores,
+        store_versions=(OLD_VERSION,) * recipe.old_stores
+        + base.cluster.store_versions[:1] * (recipe.stores - recipe.old_stores),
         tidb=replace(
             base.cluster.tidb,
             fair_locking=recipe.fair_locking,
@@ -96,5 +99,8 @@ def _tikv(recipe: Recipe) -> dict[str, Any]:
         "reactive_memory_lock_tick_interval_ns": 2 * tick_ns,
         "merge_check_tick_interval_ns": 2 * tick_ns,
         "max_entry_cache_warmup_duration_ns": tick_ns,
+        "raft_entry_max_size_bytes": recipe.entry_max_bytes,
+        "leader_transfer_max_log_lag": recipe.max_log_gap,
+        "merge_max_log_gap": min(10, (recipe.max_log_gap + 1) // 2),
         "ablations": recipe.ablations,
     }

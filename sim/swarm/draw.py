@@ -27,6 +27,8 @@ _VALUES: Final[dict[str, tuple[int, int]]] = {
     "delay": (1, 60),  # ms
     "slow_disk": (2, 30),  # times
     "set_config": (0, 3000),  # bytes of a limit
+    "hold": (1, 80),  # ms
+    "fill_disk": (20, 400),  # ms
 }
 """Least and largest ``value`` of a fault, by verb."""
 
@@ -63,6 +65,9 @@ def recipe_of(seed: int) -> Recipe:
         async_commit=stream.random() < 0.3,
         one_pc=stream.random() < 0.3,
         tick_ms=_one_of(stream, (10, 20, 40)),
+        entry_max_bytes=_one_of(stream, (8 * MIB, 8 * MIB, 8 * MIB, 700)),
+        max_log_gap=_one_of(stream, (128, 128, 3)),
+        old_stores=_one_of(stream, (0, 0, 0, 0, 1)),
         slow_cpu=_one_of(stream, (1, 1, 5, 20)),
         faults=_faults(stream, busy_ns),
     )

@@ -10,8 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sim.cluster.cluster import store_name
+from sim.cluster.holds import POINTS
 from sim.cluster.message_filter import KINDS
 from sim.protocol.keys import row_key
+from sim.swarm.cluster_of import NEW_VERSION, OLD_VERSION
 from sim.swarm.workload import ACCOUNTS, INDEX, ORDERS
 from sim.units import NS_PER_MS
 
@@ -26,6 +28,7 @@ _LIMITS = (
     "pessimistic-txn.in-memory-peer-size-limit",
     "pessimistic-txn.in-memory-instance-size-limit",
 )
+_POINTS = tuple(POINTS)
 _SWITCHES = ("pessimistic-txn.pipelined", "pessimistic-txn.in-memory")
 
 
@@ -36,6 +39,7 @@ class Faults:
         self._cluster = cluster
         self._recipe = recipe
         self._over = False
+        self._held: list[tuple[str, int]] = []
 
     def schedule(self) -> None:
         """Puts every fault of the recipe at its time."""
@@ -47,9 +51,12 @@ class Faults:
         self._over = True
         cluster = self._cluster
         cluster.filters.clear()
+        for point, store_id in self._held:
+            cluster.holds.release(point, store=store_id)
         cluster.control.heal()
         for store_id, store in cluster.stores.items():
             cluster.control.slow_disk(store_id, 1.0)
+            cluster.control.free_disk(store_id)
             if not store.up:
                 cluster.control.restart_store(store_id)
 
@@ -144,3 +151,23 @@ class Faults:
         store_id = region.stores[fault.where % len(region.stores)]
         if self._cluster.stores[store_id].up:
             self._cluster.control.campaign(region.region_id, store_id)
+
+    def _hold(self, fault: Fault) -> None:
+        held = (_POINTS[fault.where % len(_POINTS)], self._store(fault.which))
+        self._held.append(held)
+        point, store_id = held
+        self._cluster.holds.hold(point, store=store_id)
+        self._later(fault, lambda _: self._cluster.holds.release(point, store=store_id))
+
+    def _upgrade(self, fault: Fault) -> None:
+        """Restarts a store as another version, up or down."""
+        store_id = self._store(fault.which)
+        version = NEW_VERSION if fault.where % 3 else OLD_VERSION
+        self._cluster.control.crash_store(store_id)
+        self._cluster.control.upgrade_store(store_id, version)
+        self._restart(store_id)
+
+    def _fill_disk(self, fault: Fault) -> None:
+        store_id = self._store(fault.which)
+        self._cluster.control.fill_disk(store_id)
+        self._later(fault, lambda _: self._cluster.control.free_disk(store_id))

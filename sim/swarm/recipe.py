@@ -13,7 +13,7 @@ from sim.units import MIB, NS_PER_MS
 
 VERBS: Final = (
     "transfer", "split", "merge", "crash", "isolate", "heal", "drop", "delay", "clear_filters",
-    "slow_disk", "set_config", "change_peer", "campaign",
+    "slow_disk", "set_config", "change_peer", "campaign", "hold", "upgrade", "fill_disk",
 )  # fmt: skip
 """Kinds of faults; a run has some of them only."""
 
@@ -65,6 +65,11 @@ class Recipe:
     async_commit: bool = False
     one_pc: bool = False
     tick_ms: int = 20
+    entry_max_bytes: int = 8 * MIB
+    max_log_gap: int = 128
+    """``leader-transfer-max-log-lag``; a merge allows ten entries, or half of this."""
+    old_stores: int = 0
+    """Stores that run a version from before in-memory locks."""
     slow_cpu: int = 1
     """All CPU work of TiKV takes this many times longer, so that more things happen at once."""
     faults: tuple[Fault, ...] = ()

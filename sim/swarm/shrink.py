@@ -59,10 +59,14 @@ def _candidates(recipe: Recipe) -> Iterator[Recipe]:
     yield from _shorter(recipe)
     for left_out in range(len(faults)):
         yield replace(recipe, faults=faults[:left_out] + faults[left_out + 1 :])
-    least = {"clients": recipe.clients - 1 or 1, "regions": 1, "tidb_nodes": 1, "stores": 3}
-    for name, value in least.items():
-        if getattr(recipe, name) > value:
-            yield replace(recipe, **{name: value})
+    for smaller in (
+        replace(recipe, clients=max(1, recipe.clients - 1)),
+        replace(recipe, regions=1),
+        replace(recipe, tidb_nodes=1),
+        replace(recipe, stores=3),
+    ):
+        if smaller != recipe:
+            yield smaller
 
 
 def _shorter(recipe: Recipe) -> Iterator[Recipe]:
