@@ -13,6 +13,7 @@ from sim.client.tidb import TidbNode
 from sim.cluster.cluster import Cluster
 from sim.engine import LeanEnv
 from sim.laboratory.jobs import Job, RequestJob
+from sim.laboratory.key_check import check_keys
 from sim.laboratory.problems import ScriptProblem
 from sim.laboratory.setup import ClusterWords, region_map, scenario_of
 from sim.laboratory.values import show_duration, timestamp
@@ -110,6 +111,7 @@ class Laboratory:
         cluster.tso.running[0] = 0  # Nothing is old enough to be collected.
         cluster.keep_rows = True
         cluster.probe.add(self.watcher)
+        check_keys(cluster)
         cluster.awaken_all()
         self.begun = True
 

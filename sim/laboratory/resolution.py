@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from sim.cluster.request import Kind, KvRequest
 from sim.laboratory.answers import show_answer, show_lock, show_refusal
+from sim.laboratory.key_check import key_outside
 from sim.laboratory.problems import ScriptProblem
 from sim.laboratory.transactions import new_request
 from sim.laboratory.values import key_of, key_range, show_key
@@ -152,7 +153,7 @@ def _primary(txn: Txn, words: Words) -> bytes:
 
 
 def _show_values(request: KvRequest) -> str:
-    refusal = show_refusal(request.result)
+    refusal = show_refusal(request.result or key_outside(request))
     if refusal is not None:
         return refusal
     return "\n".join(_show_value(request, key) for key in request.keys)
