@@ -127,7 +127,13 @@ def split_region(lab: Laboratory, words: Words) -> str:
         raise ScriptProblem(f"the region of {show_key(key)} has no leader now")
     if leader.region.start_key == key:
         raise ScriptProblem(f"{show_key(key)} begins {leader.region}; split behind its first key")
-    region_id = region_id or leader.region.region_id
+    here = leader.region.region_id
+    if region_id not in {0, here}:
+        raise ScriptProblem(
+            f"{show_key(key)} lies in region {here}, not in {region_id}; write split-region "
+            f"{show_key(key)}"
+        )
+    region_id = here
     return _do(
         lab,
         words,
@@ -151,6 +157,8 @@ def merge_region(lab: Laboratory, words: Words) -> str:
     source = _region_id(lab, words, "source")
     words.skip("into", "to")
     target = _region_id(lab, words, "into" if words.has("into") else "target")
+    if source == target:
+        raise ScriptProblem(f"region {source} cannot be merged into itself; name its neighbour")
 
     def tell() -> str:
         known = leaders(lab.cluster)

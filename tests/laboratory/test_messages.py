@@ -42,6 +42,8 @@ MISTAKES = {
     "transfer-leader 1": "the store is missing; write transfer-leader REGION STORE",
     "transfer-leader 5 2": "no region 5; there are 1",
     "transfer-leader 1 9": "no store 9; there are stores 1 to 3",
+    "split-region 2 k": "no region 2; there are 1",
+    "merge-region 1 1": "region 1 cannot be merged into itself",
     "isolate store-x": "no node store-x; did you mean",
     "partition 1 2": "into which groups? write partition 1 | 2 3",
     "set-config": "which key? write set-config pessimistic-txn.in-memory=false",
@@ -85,6 +87,16 @@ def test_keys_of_two_regions_are_two_commands() -> None:
         "s.txt:3: a and z lie in different regions; write a command for each, or region=1 to "
         "send both there"
     )
+
+
+def test_a_split_key_lies_in_its_region() -> None:
+    result = run_text("cluster split=m\n\nsplit-region 1 q\n", "s.txt")
+    assert result.problem == "s.txt:3: q lies in region 2, not in 1; write split-region q"
+
+
+def test_a_split_needs_a_key_behind_the_first() -> None:
+    result = run_text("cluster split=m\n\nsplit-region m\n", "s.txt")
+    assert result.problem.startswith("s.txt:3: m begins region 2")
 
 
 def test_a_second_separator() -> None:
