@@ -42,7 +42,7 @@ MISTAKES = {
     "transfer-leader 1": "the store is missing; write transfer-leader REGION STORE",
     "transfer-leader 5 2": "no region 5; there are 1",
     "transfer-leader 1 9": "no store 9; there are stores 1 to 3",
-    "split-region 2 k": "no region 2; there are 1",
+    "split-region 2 k": "k lies in region 1, not in 2; write split-region k",
     "merge-region 1 1": "region 1 cannot be merged into itself",
     "isolate store-x": "no node store-x; did you mean",
     "partition 1 2": "into which groups? write partition 1 | 2 3",
