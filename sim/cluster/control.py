@@ -15,6 +15,7 @@ from sim.cluster.nodes import PD_NAME, store_name, tidb_name
 from sim.cluster.placement import parse_version
 from sim.cluster.region_life.mail import (
     AskChangePeer,
+    AskFlashback,
     AskMerge,
     AskSplit,
     Campaign,
@@ -94,6 +95,10 @@ class Control:
     def change_peer(self, region_id: int, *, add: int = 0, remove: int = 0) -> None:
         """Orders a replica to be added or removed."""
         self._order(region_id, AskChangePeer(add, remove))
+
+    def flashback(self, region_id: int, *, begins: bool) -> None:
+        """Orders a flashback of a region to begin, or to end."""
+        self._order(region_id, AskFlashback(begins))
 
     def campaign(self, region_id: int, store: int) -> None:
         """Lets a replica stand for election."""

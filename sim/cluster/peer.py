@@ -47,7 +47,16 @@ NO_LEASE: Final = -1
 class AppliedState:
     """What one replica has applied: its region, its records, and how far they go."""
 
-    __slots__ = ("applied", "applied_term", "merge_command", "merging", "mvcc", "region", "unborn")
+    __slots__ = (
+        "applied",
+        "applied_term",
+        "in_flashback",
+        "merge_command",
+        "merging",
+        "mvcc",
+        "region",
+        "unborn",
+    )
 
     def __init__(self, region: Region, mvcc: Mvcc, applied: int, applied_term: int) -> None:
         self.region = region
@@ -57,6 +66,7 @@ class AppliedState:
         self.merging = 0
         """Index of the PrepareMerge that has been applied, 0 if there is none."""
         self.merge_command: PrepareMerge | None = None
+        self.in_flashback = False
         self.unborn: tuple[AppliedState, ...] = ()
         """Replicas that a split has made and the raftstore does not know yet."""
 
@@ -161,6 +171,11 @@ class Peer:
     def has_applied_to_current_term(self) -> bool:
         """Whether everything that was committed before this leader's term is applied here."""
         return self.state.applied_term == self.raft.term
+
+    @property
+    def may_hold_lease(self) -> bool:
+        """Whether a leader that has just been confirmed may serve by itself for a while."""
+        return self.has_applied_to_current_term and not self.state.in_flashback
 
     def __str__(self) -> str:
         return f"{self.raft}, applied {self.state.applied}, {self.locks}"

@@ -19,6 +19,7 @@ from sim.cluster.request import Kind
 from sim.protocol.raft import LEADER
 from sim.protocol.region_errors import (
     EpochNotMatch,
+    FlashbackInProgress,
     NotLeader,
     ProposalInMergingMode,
     RegionError,
@@ -105,6 +106,8 @@ class Serving:
         if request.region.epoch.version != peer.region.epoch.version:
             probe.mark("snapshot.epoch")
             return EpochNotMatch(self._store.regions_over(request.region))
+        if peer.state.in_flashback:
+            return FlashbackInProgress(region_id)
         if peer.merge is not None and peer.merge.commit:
             return ProposalInMergingMode(region_id)
         return None

@@ -223,7 +223,7 @@ class StorePool:
             for entry in entries:
                 entry.committed_ns = now_ns
             proposed_ns = entries[-1].proposed_ns
-            if proposed_ns and not raft.lead_transferee and peer.has_applied_to_current_term:
+            if proposed_ns and not raft.lead_transferee and peer.may_hold_lease:
                 until_ns = proposed_ns + self.lease_ns
                 if until_ns > peer.lease_until_ns:
                     peer.lease_until_ns = until_ns

@@ -16,6 +16,7 @@ from sim.laboratory.routing import leaders, peers, region_of_key
 from sim.laboratory.shows import leader_line, region_line
 from sim.laboratory.values import key_of, show_key
 from sim.laboratory.words import whole_number
+from sim.protocol.lock_table import LocksStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -212,4 +213,31 @@ def _change_peer(
         happened,
         tell,
         region_id,
+    )
+
+
+def prepare_flashback(lab: Laboratory, words: Words) -> str:
+    """Closes a region for a flashback."""
+    return _flashback(lab, words, begins=True)
+
+
+def finish_flashback(lab: Laboratory, words: Words) -> str:
+    """Opens a region again after a flashback."""
+    return _flashback(lab, words, begins=False)
+
+
+def _flashback(lab: Laboratory, words: Words, *, begins: bool) -> str:
+    region_id = _region_id(lab, words)
+
+    def happened() -> bool:
+        peer = leaders(lab.cluster).get(region_id)
+        closed = peer is not None and peer.locks.status is LocksStatus.IS_IN_FLASHBACK
+        return peer is not None and closed == begins
+
+    return _do(
+        lab,
+        words,
+        lambda: lab.cluster.control.flashback(region_id, begins=begins),
+        happened,
+        lambda: leader_line(lab, region_id),
     )

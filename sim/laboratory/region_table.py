@@ -44,6 +44,18 @@ REGIONS: Final[dict[str, Command]] = {
         region_commands.remove_peer,
         takes=AWAITED,
     ),
+    "prepare-flashback": Command(
+        "prepare-flashback REGION",
+        "closes a region for a flashback, which drops its locks in memory",
+        region_commands.prepare_flashback,
+        takes=AWAITED,
+    ),
+    "finish-flashback": Command(
+        "finish-flashback REGION",
+        "opens a region again after a flashback",
+        region_commands.finish_flashback,
+        takes=AWAITED,
+    ),
     "crash": Command("crash STORE", "kills a store's process", faults.crash),
     "restart": Command("restart STORE", "starts a crashed store again", faults.restart),
     "isolate": Command("isolate NODE…", "cuts nodes off from all others", faults.isolate),

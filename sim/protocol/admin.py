@@ -109,6 +109,20 @@ class RollbackMerge(AdminCommand):
         self.commit = commit
 
 
+class PrepareFlashback(AdminCommand):
+    """Closes the region for a flashback."""
+
+    __slots__ = ()
+    name = "PrepareFlashback"
+
+
+class FinishFlashback(AdminCommand):
+    """Opens the region again."""
+
+    __slots__ = ()
+    name = "FinishFlashback"
+
+
 class TransferLeaderCommand(AdminCommand):
     """Lets the named replica answer when it has applied everything up to here.
 

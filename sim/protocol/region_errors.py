@@ -92,6 +92,16 @@ class ProposalInMergingMode(RegionError):
 
 
 @dataclass(frozen=True, slots=True)
+class FlashbackInProgress(RegionError):
+    """The region is closed while its data is taken back in time."""
+
+    region_id: int
+
+    def __str__(self) -> str:
+        return f"FlashbackInProgress(region {self.region_id})"
+
+
+@dataclass(frozen=True, slots=True)
 class DiskFull(RegionError):
     """The store's disk is full."""
 

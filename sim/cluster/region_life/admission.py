@@ -17,6 +17,7 @@ from sim.protocol.raft import LEADER
 from sim.protocol.region_errors import (
     DiskFull,
     EpochNotMatch,
+    FlashbackInProgress,
     NotLeader,
     ProposalInMergingMode,
     RaftEntryTooLarge,
@@ -48,6 +49,7 @@ class Admission:
             or raft.lead_transferee != 0
             or not peer.has_applied_to_current_term
             or peer.merge is not None
+            or peer.state.in_flashback
             or self._store.disk_full
             or any(earlier.admin.changes_version for earlier in peer.in_flight)
         )
@@ -86,6 +88,8 @@ class Admission:
         if command.region.epoch.version != peer.region.epoch.version:
             self._probe.mark("propose.epoch")
             return EpochNotMatch(self._store.regions_over(command.region))
+        if peer.state.in_flashback:
+            return FlashbackInProgress(region_id)
         if peer.merge is not None:
             self._probe.mark("propose.fence" if peer.merge.fence else "propose.merging")
             return ProposalInMergingMode(region_id)

@@ -16,6 +16,8 @@ from sim.cluster.region_life.split import SplitRegion, cut_to_region
 from sim.protocol.admin import (
     ChangePeer,
     CommitMerge,
+    FinishFlashback,
+    PrepareFlashback,
     PrepareMerge,
     RollbackMerge,
     Split,
@@ -75,6 +77,8 @@ class ApplyAdmin:
             if state.merging == admin.commit:
                 state.region = state.region.with_version(state.region.epoch.version + 1)
                 state.merging, state.merge_command = 0, None
+        elif isinstance(admin, PrepareFlashback | FinishFlashback):
+            state.in_flashback = isinstance(admin, PrepareFlashback)
         elif isinstance(admin, CommitMerge):
             self._take_over(peer, admin)
         return Applied(admin, index, state.region)

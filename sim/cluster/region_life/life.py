@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 from sim.cluster.region_life.admission import Admission
 from sim.cluster.region_life.apply_admin import ApplyAdmin
+from sim.cluster.region_life.flashback import Flashback
 from sim.cluster.region_life.mail import (
     Applied,
     AppliedToTerm,
     AskChangePeer,
     AskCommitMerge,
+    AskFlashback,
     AskMerge,
     AskSplit,
     Campaign,
@@ -40,6 +42,8 @@ from sim.protocol.ablations import Ablations
 from sim.protocol.admin import (
     ChangePeer,
     CommitMerge,
+    FinishFlashback,
+    PrepareFlashback,
     PrepareMerge,
     RollbackMerge,
     Split,
@@ -70,6 +74,7 @@ class RegionLife:
         "_store",
         "admission",
         "apply_admin",
+        "flashback",
         "merge",
         "reads",
         "replicas",
@@ -89,6 +94,7 @@ class RegionLife:
         )
         self.merge = Merge(cluster, store, tikv, ablations)
         self.replicas = Replicas(cluster, store)
+        self.flashback = Flashback(cluster, store)
         self.roles = Roles(cluster, store, self.split, self.merge)
         self.reads = QuorumReads(cluster, store, tikv.raft_store_max_leader_lease_ns)
         self.apply_admin = ApplyAdmin(cluster, store)
@@ -104,6 +110,7 @@ class RegionLife:
             MergeTick: self.merge.tick,
             FencePassed: self.merge.fence_passed,
             AskChangePeer: self.replicas.ask,
+            AskFlashback: self.flashback.ask,
             Campaign: self._campaign,
             ReadIndex: self.reads.ask,
             RequestVote: self._asked_for_vote,
@@ -119,6 +126,8 @@ class RegionLife:
             CommitMerge: self._version_changed,
             RollbackMerge: self._version_changed,
             ChangePeer: self.replicas.ready,
+            PrepareFlashback: self.flashback.ready,
+            FinishFlashback: self.flashback.ready,
             TransferLeaderCommand: self.transfer.applied_command,
         }
 

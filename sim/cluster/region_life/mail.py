@@ -99,6 +99,12 @@ class AskChangePeer(NamedTuple):
     remove: int
 
 
+class AskFlashback(NamedTuple):
+    """An operator's order to begin a flashback, or to end it."""
+
+    begins: bool
+
+
 class Campaign(NamedTuple):
     """Stand for election now."""
 

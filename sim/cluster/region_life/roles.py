@@ -69,6 +69,8 @@ class Roles:
         self._cluster.report(peer)
         if not peer.region.start_key:
             self._cluster.move_detector(peer.store)
+        if peer.state.in_flashback:
+            self._store.region_life.flashback.take_over(peer)
         if peer.uncampaigned:
             self._split.parent_leads(peer)
         if peer.state.merging:
