@@ -94,17 +94,23 @@ class SnapshotIsolation:
             )
 
     def _note_unlocked(self, command: KvRequest, keys: list[bytes]) -> None:
-        amended = getattr(command.result, "amended", 0)
-        if command.pessimistic and not amended:
-            return
-        locked_rows = None
+        """Notes keys that are prewritten without lock although their transaction has read them.
+
+        Those of an optimistic transaction, those that prewrite had to amend, and those whose lock
+        is known to be lost.
+        """
+        start_ts = command.start_ts
+        lost = self._fates.lost.get(start_ts, {})
         if command.pessimistic:
-            locked_rows = {m.key: None for m in command.mutations if m.pessimistic_check}
+            amended = getattr(command.result, "amended", 0)
+            if not amended and not lost:
+                return
+            checked = {m.key: None for m in command.mutations if m.pessimistic_check}
+            keys = [key for key in keys if key in checked or key in lost]
         for key in keys:
-            if locked_rows is None or key in locked_rows:
-                held = self._fates.held.get(key)
-                if held is None or held.start_ts != command.start_ts:
-                    self._unlocked[key] = command.start_ts
+            held = self._fates.held.get(key)
+            if held is None or held.start_ts != start_ts:
+                self._unlocked[key] = start_ts
 
     def _forget(self) -> None:
         """Forgets commits that every running transaction has seen."""

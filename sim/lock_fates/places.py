@@ -29,7 +29,10 @@ TRANSFER: Final = "transfer"
 UNEXPLAINED: Final = "unexplained"
 """Nothing that happened accounts for the loss."""
 
-MISTAKES: Final = (TRANSFER, "split", UNEXPLAINED)
+MERGED: Final = "merged"
+"""A region was merged away without having proposed the lock."""
+
+MISTAKES: Final = (TRANSFER, "split", MERGED, UNEXPLAINED)
 """Causes that say that the model, not the world, has lost a lock."""
 
 _IN_MEMORY: Final = LockPath.IN_MEMORY
@@ -69,7 +72,8 @@ class LockPlaces:
     def survives(self, key: bytes, lock: Lock, *, deleted: bool, cause: str) -> bool:
         """Returns whether a lock outlives its table, which is dropped because of ``cause``.
 
-        A lock that is marked deleted, or whose migration has been proposed, may be saved yet.
+        A lock that is marked deleted, or whose migration has been proposed, may be saved yet; but
+        behind a merge's fence nothing that could delete a lock is under way.
         """
         start_ts = lock.start_ts
         request = self._held.get(key)
@@ -77,7 +81,7 @@ class LockPlaces:
             return True
         if self._replicated.get(key) == start_ts:
             return True
-        if deleted or self._under_way.get(key) == start_ts:
+        if (deleted and cause != MERGED) or self._under_way.get(key) == start_ts:
             self._doubtful[key] = (start_ts, cause)
             return True
         return False

@@ -32,14 +32,17 @@ _VALUES: Final[dict[str, tuple[int, int]]] = {
 }
 """Least and largest ``value`` of a fault, by verb."""
 
-_COMMON: Final = {"transfer": 4, "split": 2, "merge": 2}
-"""Verbs drawn more often than once: what moves locks."""
+_COMMON: Final = {"transfer": 4, "split": 2, "merge": 2, "hold": 3}
+"""Verbs drawn more often than once: what moves locks, and what lets commands meet that."""
+
+_TOGETHER: Final = 0.4
+"""Share of faults that come right after another and are about the same: races need company."""
 
 
 def recipe_of(seed: int) -> Recipe:
     """Returns the recipe of a seed."""
     stream = Streams(seed, 0).stream("swarm/recipe")
-    busy_ns = stream.randint(6, 20) * 50 * NS_PER_MS
+    busy_ns = stream.randint(6, 36) * 50 * NS_PER_MS
     in_memory = stream.random() < 0.75
     return Recipe(
         seed=seed,
@@ -65,7 +68,7 @@ def recipe_of(seed: int) -> Recipe:
         async_commit=stream.random() < 0.3,
         one_pc=stream.random() < 0.3,
         tick_ms=_one_of(stream, (10, 20, 40)),
-        entry_max_bytes=_one_of(stream, (8 * MIB, 8 * MIB, 8 * MIB, 700)),
+        entry_max_bytes=_one_of(stream, (8 * MIB, 8 * MIB, 8 * MIB, 450)),
         max_log_gap=_one_of(stream, (128, 128, 3)),
         old_stores=_one_of(stream, (0, 0, 0, 0, 1)),
         slow_cpu=_one_of(stream, (1, 1, 5, 20)),
@@ -84,15 +87,20 @@ def _faults(stream: Stream, busy_ns: int) -> tuple[Fault, ...]:
             verbs += [verb] * times
     if not verbs:
         return ()
-    faults = []
-    for _ in range(stream.randint(1, 14)):
+    faults: list[Fault] = []
+    for _ in range(stream.randint(1, 24)):
         verb = _one_of(stream, verbs)
         low, high = _VALUES.get(verb, (0, 0))
+        at_ns = stream.randint(0, busy_ns // NS_PER_MS) * NS_PER_MS
+        which = stream.randint(0, 11)
+        if faults and stream.random() < _TOGETHER:
+            at_ns = faults[-1].at_ns + stream.randint(0, 3 * NS_PER_MS)
+            which = faults[-1].which
         faults.append(
             Fault(
-                at_ns=stream.randint(0, busy_ns // NS_PER_MS) * NS_PER_MS,
+                at_ns=at_ns,
                 verb=verb,
-                which=stream.randint(0, 11),
+                which=which,
                 where=stream.randint(0, 59),
                 value=stream.randint(low, high),
             )

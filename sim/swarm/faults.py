@@ -28,7 +28,7 @@ _LIMITS = (
     "pessimistic-txn.in-memory-peer-size-limit",
     "pessimistic-txn.in-memory-instance-size-limit",
 )
-_POINTS = tuple(POINTS)
+_POINTS = (*POINTS, "after_snapshot", "after_snapshot", "before_propose")
 _SWITCHES = ("pessimistic-txn.pipelined", "pessimistic-txn.in-memory")
 
 
