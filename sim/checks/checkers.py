@@ -45,9 +45,9 @@ class Checkers(Probe):
         for probe in (self, self._raft, self._locks, self._tables):
             probes.add(probe)
 
-    def applied(self, peer: Peer, entry: Entry) -> None:
+    def first_applied(self, peer: Peer, entry: Entry) -> None:
         """Shows each command to those who look at it once."""
-        if self._raft.is_first(peer, entry) and not was_skipped(peer, entry):
+        if not was_skipped(peer, entry):
             for command in entry.payload:  # type: ignore[attr-defined]
                 batch = command.batch
                 self._isolation.command_applied(command, batch)

@@ -46,8 +46,8 @@ class RaftSafety(Probe):
         self._regions: dict[int, _Applied] = {}
         self._leaders: dict[tuple[int, int], int] = {}
 
-    def is_first(self, peer: Peer, entry: Entry) -> bool:
-        """Takes an entry that a replica has applied; returns whether it is the first to do so."""
+    def applied(self, peer: Peer, entry: Entry) -> None:
+        """Compares an entry that a replica has applied with what the first one did there."""
         region_id = peer.region.region_id
         region = self._regions.get(region_id)
         if region is None:
@@ -62,7 +62,7 @@ class RaftSafety(Probe):
                 if len(region.entries) > _REMEMBERED:
                     for old in list(region.entries)[: _REMEMBERED // 2]:
                         del region.entries[old]
-            return True
+            return
         known = region.entries.get(index)
         if known is not None:
             self._compare(peer, entry, known[0])
@@ -70,7 +70,6 @@ class RaftSafety(Probe):
                 del region.entries[index]
             else:
                 region.entries[index] = (known[0], known[1] - 1)
-        return False
 
     def _compare(self, peer: Peer, entry: Entry, first: Entry) -> None:
         if first is entry or (first.term == entry.term and first.payload is entry.payload):

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from sim.cluster.holds import Holds
     from sim.cluster.kv_engine import KvEngine
-    from sim.cluster.peer import Peer
-    from sim.cluster.probe import Probe
+    from sim.cluster.peer import AppliedState, Peer
+    from sim.cluster.probe import Probes
     from sim.distributions import Sampler
     from sim.engine import Cores, LeanEnv
     from sim.protocol.raft_log import Entry
@@ -63,7 +63,7 @@ class ApplyWatch:
         on_noop: Callable[[Peer], None],
         on_migrated: Callable[[Peer, Entry], bool],
         on_progress: Callable[[Peer], None],
-        probe: Probe,
+        probe: Probes,
         holds: Holds,
     ) -> None:
         self.on_applied = on_applied
@@ -180,12 +180,12 @@ class ApplyPool:
         finished: list[KvRequest] = []
         cause = ADMIN
         for peer, entries in batch:
-            for entry in entries:
-                if peer.gone:
-                    break
-                cause = self._apply(peer, entry, finished)
+            if not peer.gone:
+                cause = self._apply(peer, entries, finished, cause)
             state = peer.state
-            state.mvcc.collect_garbage(safe_ts)
+            garbage = state.mvcc.garbage
+            if garbage and garbage[0][1].commit_ts < safe_ts:
+                state.mvcc.collect_garbage(safe_ts)
             peer.raft.note_applied(state.applied)
             if peer.merge is not None:
                 self._watch.on_progress(peer)
@@ -194,36 +194,59 @@ class ApplyPool:
             self._finish(finished)
         self._release(batch)
 
-    def _apply(self, peer: Peer, entry: Entry, finished: list[KvRequest]) -> int:
-        """Applies one entry on one replica; returns the cause of its last command."""
+    def _apply(  # noqa: C901 - one pass over entries, most often one
+        self, peer: Peer, entries: list[Entry], finished: list[KvRequest], cause: int
+    ) -> int:
+        """Applies entries on one replica; returns the cause of the last command.
+
+        ``cause`` is that of the last command before.
+        """
+        probe, to_kv = self._watch.probe, self._kv.apply
         state = peer.state
+        for entry in entries:
+            state.applied = entry.index
+            state.applied_term = entry.term
+            payload: list[Any] = entry.payload  # type: ignore[assignment]
+            if payload and payload[0].__class__ is KvRequest and _is_current(payload[0], state):
+                to_records = state.mvcc.apply
+                for command in payload:
+                    batch = command.batch
+                    cause = batch.cause
+                    to_kv(batch)
+                    to_records(batch)
+                    if command.peer is peer:
+                        command.committed_ns = entry.committed_ns
+                        finished.append(command)
+                        if command.marked:
+                            _remove_marked(peer, command)
+            else:
+                cause = self._apply_unusual(peer, entry)
+            if probe.watches_replicas:
+                probe.applied(peer, entry)
+            if not entry.is_applied:
+                entry.is_applied = True
+                probe.first_applied(peer, entry)
+            if peer.gone:
+                break
+        return cause
+
+    def _apply_unusual(self, peer: Peer, entry: Entry) -> int:
+        """Applies an entry that holds no commands, or none of now; returns what its cause is."""
         payload: list[Any] = entry.payload  # type: ignore[assignment]
-        cause = ADMIN
-        state.applied = entry.index
-        state.applied_term = entry.term
+        state = peer.state
         if not payload:
             self._watch.on_noop(peer)
         elif payload[0].__class__ is AdminProposal:
             self._watch.on_admin(peer, payload[0], entry)
-        elif payload[0].region.epoch.version != state.region.epoch.version:
+        elif not _is_current(payload[0], state):
             self._skip(peer, payload)
-        elif payload[0].__class__ is Migration and not self._watch.on_migrated(peer, entry):
-            pass  # Written in words that this store's version does not know.
-        else:
-            kv, mvcc = self._kv, state.mvcc
-            for command in payload:
-                written = command.batch
-                assert written is not None, "only written commands are proposed"
-                cause = written.cause
-                kv.apply(written)
-                mvcc.apply(written)
-                if command.peer is peer and cause != MIGRATION:
-                    command.committed_ns = entry.committed_ns
-                    finished.append(command)
-                    if command.marked:
-                        _remove_marked(peer, command)
-        self._watch.probe.applied(peer, entry)
-        return cause
+        elif self._watch.on_migrated(peer, entry):
+            for migration in payload:
+                self._kv.apply(migration.batch)
+                state.mvcc.apply(migration.batch)
+            return MIGRATION
+        # Else it is written in words that this store's version does not know.
+        return ADMIN
 
     def _skip(self, peer: Peer, payload: list[KvRequest]) -> None:
         self._watch.probe.mark("apply.stale_epoch")
@@ -241,8 +264,7 @@ class ApplyPool:
     def catch_up(self, peer: Peer, entries: list[Entry]) -> None:
         """Applies entries at once: a merge's target brings its source up to date."""
         finished: list[KvRequest] = []
-        for entry in entries:
-            self._apply(peer, entry, finished)
+        self._apply(peer, entries, finished, ADMIN)
         if finished:
             self._finish(finished)
 
@@ -265,6 +287,13 @@ class ApplyPool:
             self._begin()
         else:
             self._idle += 1
+
+
+def _is_current(command: KvRequest | Migration, state: AppliedState) -> bool:
+    """Returns whether a command was proposed for the version of the region that is applied."""
+    if command.region is state.region:
+        return True
+    return command.region.epoch.version == state.region.epoch.version
 
 
 def _remove_marked(peer: Peer, command: KvRequest) -> None:

@@ -28,7 +28,10 @@ class Probe:
         """A lock whose client has been answered already was not carried through."""
 
     def applied(self, peer: Peer, entry: Entry) -> None:
-        """A replica has applied an entry."""
+        """A replica has applied an entry; before ``first_applied``."""
+
+    def first_applied(self, peer: Peer, entry: Entry) -> None:
+        """A replica has applied an entry, and none has before."""
 
     def role_changed(self, peer: Peer) -> None:
         """A replica has won or lost leadership, or stands for election."""
@@ -60,6 +63,9 @@ class Probe:
 class Probes(Probe):
     """Several probes as one; each is told only what it overrides."""
 
+    watches_replicas = False
+    """Whether anybody watches ``applied``, the event that happens most often."""
+
     def __init__(self) -> None:
         self._watchers: dict[str, list[Probe]] = {}
 
@@ -70,6 +76,8 @@ class Probes(Probe):
                 continue
             watchers = self._watchers.setdefault(name, [])
             watchers.append(probe)
+            if name == "applied":
+                self.watches_replicas = True
             if len(watchers) == 1:
                 setattr(self, name, getattr(probe, name))
             else:

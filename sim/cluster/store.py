@@ -148,13 +148,13 @@ class Store:
         self.region_life = RegionLife(cluster, self, tikv)
         self.admission = self.region_life.admission
         self.serving = Serving(self, Ablations.of(tikv.ablations))
+        cache = BlockCache(self.kv_disk, streams.stream(f"{name}/block-cache"), links.misses)
+        self.scheduler = make_scheduler(cluster, self, scenario, cache, draws[2], links.replies)
+        self.writes = self.scheduler.writes = make_write_path(cluster, self, scenario, stats)
         self.log = make_log(cluster, self, scenario, stats)
         self.apply = make_apply_pool(cluster, self, scenario, draws[0])
         self.raft_pool = make_raft_pool(cluster, self, scenario, draws[1])
         self.ticker = Ticker(env, tikv, self.raft_pool)
-        cache = BlockCache(self.kv_disk, streams.stream(f"{name}/block-cache"), links.misses)
-        self.scheduler = make_scheduler(cluster, self, scenario, cache, draws[2], links.replies)
-        self.writes = self.scheduler.writes = make_write_path(cluster, self, scenario, stats)
         self.make_lock_manager = lambda: make_lock_manager(cluster, self, scenario)
         self.scheduler.waits = self.make_lock_manager()
 
@@ -193,19 +193,18 @@ class Store:
 
     def take_raft_messages(self, messages: Sequence[RaftMessage]) -> None:
         """Takes what another store has sent: each message into its peer's mailbox."""
-        if not self.up:
-            return
-        peers, deliver = self.peers, self.raft_pool.deliver
-        for message in messages:
-            peer = peers.get(message.region_id)
-            if peer is None:
-                peer = self.region_life.replicas.first_contact(message)
-            if peer is not None:
-                deliver(peer, message)
-            else:
-                early = self.early_mail.setdefault(message.region_id, [])
-                early.append(message)
-                del early[:-_EARLY_MAIL]
+        if self.up:
+            self.raft_pool.deliver_all(self.peers, messages, self._take_for_nobody)
+
+    def _take_for_nobody(self, message: RaftMessage) -> None:
+        """Takes a message for a replica that is not here, or not yet."""
+        peer = self.region_life.replicas.first_contact(message)
+        if peer is not None:
+            self.raft_pool.deliver(peer, message)
+        else:
+            early = self.early_mail.setdefault(message.region_id, [])
+            early.append(message)
+            del early[:-_EARLY_MAIL]
 
     def replay(self, peer: Peer) -> None:
         """Gives a new replica what came for it too early."""

@@ -72,7 +72,7 @@ def _make_watch(store: Store, *, as_in_rfc: bool) -> ApplyWatch:
         return not as_in_rfc or store.version >= IN_MEMORY_SINCE
 
     return ApplyWatch(
-        on_applied=lambda request: store.writes.on_applied(request),  # noqa: PLW0108 - to come
+        on_applied=store.writes.on_applied,
         on_stale=life.skipped,
         on_admin=life.apply_admin.apply,
         on_noop=life.roles.noop_applied,
@@ -147,7 +147,7 @@ def make_raft_pool(cluster: Cluster, store: Store, scenario: Scenario, draw: Sam
         transport=store.transport,
         workers=None,
         door=Door(
-            on_proposed=lambda *what: store.writes.on_proposed(*what),  # noqa: PLW0108 - to come
+            on_proposed=store.writes.on_proposed,
             admit=store.admission.admit,
             handle=store.region_life.handle,
             ready=store.region_life.ready,

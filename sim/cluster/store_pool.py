@@ -201,10 +201,21 @@ class StorePool:
             peer.turn = IDLE
         self.queue.clear()
 
-    def deliver_all(self, peers: Mapping[int, Peer], messages: Sequence[RaftMessage]) -> None:
-        """Puts what another store has sent into the mailboxes of peers that are here."""
+    def deliver_all(
+        self,
+        peers: Mapping[int, Peer],
+        messages: Sequence[RaftMessage],
+        for_nobody: Callable[[RaftMessage], None],
+    ) -> None:
+        """Puts what another store has sent into the mailboxes of peers that are here.
+
+        The loop says again what ``deliver`` does: it is the way of two messages in three.
+        """
         for message in messages:
-            peer = peers[message.region_id]
+            peer = peers.get(message.region_id)
+            if peer is None:
+                for_nobody(message)
+                continue
             peer.mailbox.append(message)
             if peer.turn is IDLE:
                 self._wake(peer)

@@ -76,7 +76,6 @@ class LockFates(Probe):
         self._rolled_back = recorder.counter("lock_fates", "rolled_back")
         self._expired = recorder.counter("lock_fates", "expired")
         self._lost_total = 0
-        self._applied: dict[int, int] = {}
         self._running: dict[int, None] = {}
         self._migrating: dict[int, str] = {}
         self._losers: dict[bytes, dict[int, str]] = {}
@@ -113,13 +112,8 @@ class LockFates(Probe):
             for key, _ in locks:
                 self._count_excluded(key, start_ts)
 
-    def applied(self, peer: Peer, entry: Entry) -> None:
+    def first_applied(self, peer: Peer, entry: Entry) -> None:
         """Ends the locks that an entry removes, when the first replica has applied it."""
-        index = entry.index
-        region_id = peer.region.region_id
-        if index <= self._applied.get(region_id, 0):
-            return
-        self._applied[region_id] = index
         if was_skipped(peer, entry):
             return
         for command in entry.payload:  # type: ignore[attr-defined]
@@ -131,7 +125,7 @@ class LockFates(Probe):
             if deletes and (batch.cause == ROLLBACK_CAUSE or len(deletes) > len(puts)):
                 self._deleted(command, deletes)
             if batch.lock_puts and batch.cause != PREWRITE:
-                self._put(region_id, command, batch)
+                self._put(peer.region.region_id, command, batch)
             elif self.lost and (puts or batch.lock_puts):
                 self._count_amended(command.start_ts, batch)
 

@@ -7,7 +7,7 @@ Source: tikv/tikv src/storage/mvcc/reader/reader.rs, src/storage/txn/actions/gc.
 """
 
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sim.protocol.encoding import LockFormat, lock_format
 from sim.protocol.records import (
@@ -43,6 +43,10 @@ __all__ = [
 ]
 
 
+_NO_GARBAGE: Final[deque[tuple[bytes, Write]]] = deque()
+"""Of a region that nobody has written to, as most are; never filled."""
+
+
 class Mvcc:
     """The records of one region.
 
@@ -52,14 +56,15 @@ class Mvcc:
             this off: its rows were never loaded either, and memory stays flat.
     """
 
-    __slots__ = ("_garbage", "keep_rows", "lock_format", "locks", "writes")
+    __slots__ = ("garbage", "keep_rows", "lock_format", "locks", "writes")
 
     def __init__(self, lock_records: LockFormat | None = None, *, keep_rows: bool = False) -> None:
         self.lock_format = lock_records or lock_format("v8.5")
         self.keep_rows = keep_rows
         self.locks: dict[bytes, Lock] = {}
         self.writes: dict[bytes, Write] = {}
-        self._garbage: deque[tuple[bytes, Write]] = deque()
+        self.garbage = _NO_GARBAGE
+        """Versions that ``collect_garbage`` has not looked at, roughly by age."""
 
     def newest_commit(self, key: bytes) -> Write | None:
         """Returns the newest record of ``key``, of any kind, or None."""
@@ -99,23 +104,27 @@ class Mvcc:
         only while nothing hangs below it.
         """
         writes = self.writes
-        add_garbage = self._garbage.append
-        for key, write in puts:
+        garbage = self.garbage
+        if garbage is _NO_GARBAGE:
+            self.garbage = garbage = deque()
+        for put in puts:
+            key, write = put
             head = writes.get(key)
-            if head is not None:
-                if head.commit_ts >= write.commit_ts:
-                    self._insert_older(key, head, write)
-                    continue
-                write = write.above(head)  # noqa: PLW2901 - the same version, this replica's
-            writes[key] = write
-            add_garbage((key, write))
+            if head is None:
+                writes[key] = write
+                garbage.append(put)
+            elif head.commit_ts >= write.commit_ts:
+                self._insert_older(key, head, write)
+            else:
+                writes[key] = above = write.above(head)  # The same version, this replica's.
+                garbage.append((key, above))
 
     def collect_garbage(self, safe_ts: int) -> None:
         """Drops what no transaction with ``start_ts >= safe_ts`` can see.
 
         Each version is looked at once, when it becomes older than ``safe_ts``.
         """
-        garbage = self._garbage
+        garbage = self.garbage
         writes = self.writes
         forget = not self.keep_rows
         while garbage and garbage[0][1].commit_ts < safe_ts:
@@ -137,7 +146,7 @@ class Mvcc:
         twin = Mvcc(self.lock_format, keep_rows=self.keep_rows)
         twin.locks = dict(self.locks)
         twin.writes = dict(self.writes)
-        twin._garbage = self._garbage.copy()
+        twin.garbage = self.garbage.copy()
         return twin
 
     def split_off(self, split_key: bytes) -> "Mvcc":
@@ -147,17 +156,17 @@ class Mvcc:
             right.locks[key] = self.locks.pop(key)
         for key in [key for key in self.writes if key >= split_key]:
             right.writes[key] = self.writes.pop(key)
-        garbage, self._garbage = self._garbage, deque()
-        for key, write in garbage:
-            (right if key >= split_key else self)._garbage.append((key, write))
+        garbage, self.garbage, right.garbage = self.garbage, deque(), deque()
+        for put in garbage:
+            (right if put[0] >= split_key else self).garbage.append(put)
         return right
 
     def absorb(self, source: "Mvcc") -> None:
         """Takes over the records of a region that is merged into this one."""
         self.locks.update(source.locks)
         self.writes.update(source.writes)
-        both = [*self._garbage, *source._garbage]
-        self._garbage = deque(sorted(both, key=lambda item: item[1].commit_ts))
+        both = [*self.garbage, *source.garbage]
+        self.garbage = deque(sorted(both, key=lambda item: item[1].commit_ts))
 
     def _insert_older(self, key: bytes, head: Write, write: Write) -> None:
         """Puts a record below newer ones, or over the one of the same commit_ts."""
@@ -172,10 +181,10 @@ class Mvcc:
             at = at.prev
         chain = write.above(at)
         chain.has_overlapped_rollback |= overlapped
-        self._garbage.append((key, chain))
+        self.garbage.append((key, chain))
         for record in reversed(newer):
             chain = record.above(chain)
-            self._garbage.append((key, chain))
+            self.garbage.append((key, chain))
         self.writes[key] = chain
 
     def _trim(self, key: bytes, head: Write) -> None:

@@ -20,7 +20,9 @@ class Entry:
     entry as the raft engine stores it, without that engine's own framing.
     """
 
-    __slots__ = ("committed_ns", "index", "payload", "proposed_ns", "size_bytes", "term")
+    __slots__ = (
+        "committed_ns", "index", "is_applied", "payload", "proposed_ns", "size_bytes", "term",
+    )  # fmt: skip
 
     changes_voters: bool = False
 
@@ -31,6 +33,8 @@ class Entry:
         self.size_bytes = size_bytes
         self.committed_ns = 0
         self.proposed_ns = 0
+        self.is_applied = False
+        """Whether any replica has applied it; for drivers, as the times."""
 
 
 class ConfEntry(Entry):

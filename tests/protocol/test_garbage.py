@@ -76,7 +76,7 @@ class CutsBelowRollbacks(Mvcc):
     """Mutant: takes what lies below any old record for garbage."""
 
     def collect_garbage(self, safe_ts: int) -> None:
-        for _, write in self._garbage:
+        for _, write in self.garbage:
             if write.commit_ts < safe_ts:
                 write.prev = None
         super().collect_garbage(safe_ts)
