@@ -7,7 +7,7 @@ record carries them.
 Source: tikv/tikv components/txn_types/src/{lock,write}.rs.
 """
 
-from typing import Final
+from typing import ClassVar, Final
 
 from sim.protocol.encoding import NO_VALUE, RecordSizes
 
@@ -17,6 +17,9 @@ LOCK: Final = 3
 ROLLBACK: Final = 4
 PESSIMISTIC: Final = 5
 INSERT: Final = 6
+
+MAX_TS: Final = (1 << 64) - 1
+"""Read timestamp of a point get outside of a transaction: whatever is newest."""
 
 LOCK_ONLY: Final = LOCK
 """A 2PC lock on a key that was locked but not written (``Op_Lock``)."""
@@ -61,6 +64,9 @@ class Lock:
         "value_bytes",
     )
 
+    is_locked_with_conflict: ClassVar[bool] = False
+    """Whether the lock was taken over a version newer than the request's for_update_ts."""
+
     def __init__(  # noqa: PLR0913, PLR0917 - a record with TiKV's fields; keywords cost time
         self,
         kind: int,
@@ -95,8 +101,20 @@ class Lock:
         """Returns this lock with another smallest commit_ts."""
         return self._with(self.ttl_ms, min_commit_ts)
 
+    def with_conflict(self) -> "LockWithConflict":
+        """Returns this pessimistic lock as one taken with conflict."""
+        return LockWithConflict(
+            self.kind,
+            self.primary,
+            self.start_ts,
+            self.ttl_ms,
+            self.for_update_ts,
+            self.min_commit_ts,
+            self.sizes,
+        )
+
     def _with(self, ttl_ms: int, min_commit_ts: int) -> "Lock":
-        return Lock(
+        return type(self)(
             self.kind,
             self.primary,
             self.start_ts,
@@ -116,6 +134,18 @@ class Lock:
             f"ttl_ms={self.ttl_ms} for_update_ts={self.for_update_ts} "
             f"min_commit_ts={self.min_commit_ts})"
         )
+
+
+class LockWithConflict(Lock):
+    """A pessimistic lock taken with conflict (fair locking).
+
+    A request that comes late may take one for a transaction that has ended since, so whoever judges
+    a transaction by such a lock looks for the transaction's record first.
+    """
+
+    __slots__ = ()
+
+    is_locked_with_conflict: ClassVar[bool] = True
 
 
 class Write:

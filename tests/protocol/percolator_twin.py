@@ -63,8 +63,9 @@ class FlatRegion:
             (version.commit_ts for version in self.versions if version.key == key), default=0
         )
 
-    def newest_data(self, key: bytes) -> FlatVersion | None:
-        data = [v for v in self.versions_of(key) if v.kind in (PUT, DELETE)]
+    def newest_data(self, key: bytes, at_ts: int = 1 << 64) -> FlatVersion | None:
+        versions = (v for v in self.versions_of(key) if v.commit_ts <= at_ts)
+        data = [v for v in versions if v.kind in (PUT, DELETE)]
         return data[0] if data else None
 
     def record_of(self, key: bytes, start_ts: int) -> FlatVersion | None:
@@ -117,7 +118,7 @@ class FlatRegion:
         """All keys or none, the first obstacle is the answer."""
         granted: list[FlatLock] = []
         values: list[object] = []
-        conflict_ts = 0
+        conflict_ts, requested_ts = 0, for_update_ts
         for key in keys:
             held = self.lock_of(key)
             if held and held.start_ts != start_ts:
@@ -132,10 +133,15 @@ class FlatRegion:
                     return "PessimisticLockRolledBack", key
                 if newest_ts > for_update_ts:
                     conflict_ts = for_update_ts = newest_ts
-                elif insert and data and data.kind == PUT:
-                    return "AlreadyExist", key
-            elif fair and held.for_update_ts > for_update_ts:
-                conflict_ts = held.for_update_ts
+            else:
+                if fair and held.for_update_ts > for_update_ts:
+                    conflict_ts = for_update_ts = held.for_update_ts
+                data = self.newest_data(key, for_update_ts)
+                newest_ts = data.commit_ts if data else 0
+            if insert and data and data.kind == PUT:
+                if newest_ts > requested_ts:
+                    return "WriteConflict", key, newest_ts
+                return "AlreadyExist", key
             values.append(data.value if data else None)
             if not held or for_update_ts > held.for_update_ts:
                 lock = FlatLock(key, PESSIMISTIC, start_ts, for_update_ts, start_ts + 1, 3000)

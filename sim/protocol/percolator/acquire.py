@@ -45,7 +45,7 @@ class Acquired:
         self.locked_with_conflict_ts = locked_with_conflict_ts
 
 
-def acquire_pessimistic_lock(  # noqa: C901, PLR0913 - one pass, no calls on the usual path
+def acquire_pessimistic_lock(  # noqa: C901, PLR0912, PLR0913 - one pass, no calls on the usual path
     mvcc: Mvcc,
     memory: PeerPessimisticLocks | None,
     keys: Sequence[bytes],
@@ -64,10 +64,11 @@ def acquire_pessimistic_lock(  # noqa: C901, PLR0913 - one pass, no calls on the
     ``allow_lock_with_conflict`` (fair locking, one key) a newer version raises ``for_update_ts``.
     """
     conflict_ts = 0
+    requested_ts = for_update_ts
     if allow_lock_with_conflict:
         conflict_ts = _conflict_ts(mvcc, memory, keys, start_ts, for_update_ts)
         if conflict_ts:
-            for_update_ts, should_not_exist = conflict_ts, False
+            for_update_ts = conflict_ts
     table_get = (NO_LOCKS if memory is None else memory.map).get
     locks_get = mvcc.locks.get
     writes_get = mvcc.writes.get
@@ -82,8 +83,14 @@ def acquire_pessimistic_lock(  # noqa: C901, PLR0913 - one pass, no calls on the
         newest = writes_get(key)
         if held is not None and (held.start_ts != start_ts or held.kind != PESSIMISTIC):
             return _held_refusal(key, held, start_ts)
-        if held is None and newest is not None:
-            refusal = _version_refusal(key, newest, start_ts, for_update_ts, should_not_exist)
+        if newest is not None:
+            if held is None:
+                refusal = _version_refusal(key, newest, start_ts, for_update_ts)
+            else:
+                newest = _newest_data_at(newest, for_update_ts)
+                refusal = None
+            if refusal is None and should_not_exist:
+                refusal = _row_refusal(key, newest, start_ts, requested_ts)
             if refusal is not None:
                 return refusal
         values.append(None if newest is None else _payload(newest))
@@ -93,7 +100,8 @@ def acquire_pessimistic_lock(  # noqa: C901, PLR0913 - one pass, no calls on the
             lock_len = len(key)
             sizes = mvcc.lock_format.pessimistic(lock_len, len(primary))
             lock = Lock(PESSIMISTIC, primary, start_ts, ttl_ms, for_update_ts, min_commit_ts, sizes)
-        locks.append((key, lock))
+        with_conflict = conflict_ts or (held is not None and held.is_locked_with_conflict)
+        locks.append((key, lock.with_conflict() if with_conflict else lock))
     return Acquired(locks, values, conflict_ts)
 
 
@@ -137,13 +145,9 @@ def _held_refusal(key: bytes, held: Lock, start_ts: int) -> MvccError:
 
 
 def _version_refusal(
-    key: bytes,
-    newest: Write,
-    start_ts: int,
-    for_update_ts: int,
-    should_not_exist: bool,  # noqa: FBT001 - private, hot
+    key: bytes, newest: Write, start_ts: int, for_update_ts: int
 ) -> MvccError | None:
-    """Returns why the versions of ``key`` forbid the lock: conflict, rolled back, existing row."""
+    """Returns why the versions of ``key`` forbid the lock: a newer one, or a rollback."""
     if newest.commit_ts > for_update_ts:
         return WriteConflict(
             key, start_ts, newest.start_ts, newest.commit_ts, ConflictReason.PESSIMISTIC_RETRY
@@ -153,11 +157,29 @@ def _version_refusal(
         version = version.prev
     if version is not None and version.commit_ts == start_ts and is_rollback(version):
         return PessimisticLockRolledBack(key, start_ts)
-    if should_not_exist:
-        data = newest_data(newest)
-        if data is not None and data.kind == PUT:
-            return AlreadyExist(key, data.start_ts)
     return None
+
+
+def _row_refusal(
+    key: bytes, newest: Write | None, start_ts: int, requested_ts: int
+) -> MvccError | None:
+    """Returns why ``key`` may not be inserted: there is a row, perhaps newer than was asked for."""
+    row = newest_data(newest)
+    if newest is None or row is None or row.kind != PUT:
+        return None
+    if newest.commit_ts > requested_ts:
+        return WriteConflict(
+            key, start_ts, newest.start_ts, newest.commit_ts, ConflictReason.PESSIMISTIC_RETRY
+        )
+    return AlreadyExist(key, row.start_ts)
+
+
+def _newest_data_at(newest: Write, ts: int) -> Write | None:
+    """Returns the newest PUT or DELETE at or before ``ts``: what a lock that is held reads."""
+    version: Write | None = newest
+    while version is not None and version.commit_ts > ts:
+        version = version.prev
+    return newest_data(version)
 
 
 def _payload(newest: Write) -> object:

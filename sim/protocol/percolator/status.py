@@ -20,6 +20,7 @@ from sim.protocol.percolator.rollback import (
     rollback,
     rollback_lock,
 )
+from sim.protocol.records import MAX_TS
 from sim.protocol.write_batch import HEARTBEAT, WriteBatch
 from sim.protocol.write_batch import ROLLBACK as ROLLBACK_CAUSE
 
@@ -118,9 +119,21 @@ def check_txn_status(  # noqa: PLR0913 - the request's fields
             resolving_pessimistic_lock=resolving_pessimistic_lock,
         )
     if held.primary != primary:
-        return PrimaryMismatch(primary, held)
+        return _other_primary(
+            batch,
+            mvcc,
+            primary,
+            held,
+            rollback_if_not_exist=rollback_if_not_exist,
+            resolving_pessimistic_lock=resolving_pessimistic_lock,
+        )
     if held.use_async_commit and not force_sync_commit:
         return TxnStatus(TxnAction.UNCOMMITTED, batch, held)
+    if held.is_locked_with_conflict:
+        ended = _ended(batch, mvcc, primary, start_ts)
+        if ended is not None:
+            batch.delete_lock(primary)
+            return ended
     if has_expired(held, current_ts):
         if resolving_pessimistic_lock and held.kind == PESSIMISTIC:
             batch.delete_lock(primary)
@@ -158,10 +171,10 @@ def check_secondary_locks(
             locks.append(held)
             continue
         record = mvcc.find_by_start_ts(key, start_ts)
-        if record is not None and record.kind != ROLLBACK:
-            return SecondaryLocks(batch, [], record.commit_ts, rolled_back=False)
         if own:
             batch.delete_lock(key)
+        if record is not None and record.kind != ROLLBACK:
+            return SecondaryLocks(batch, [], record.commit_ts, rolled_back=False)
         if record is None:
             put_rollback(batch, mvcc, key, start_ts, protect=True)
         return SecondaryLocks(batch, [], 0, rolled_back=True)
@@ -189,14 +202,9 @@ def _missing_lock(
     rollback_if_not_exist: bool,
     resolving_pessimistic_lock: bool,
 ) -> TxnStatus | MvccError:
-    record = mvcc.find_by_start_ts(primary, start_ts)
-    if record is not None:
-        if record.kind == ROLLBACK:
-            return TxnStatus(TxnAction.ROLLED_BACK, batch)
-        return TxnStatus(TxnAction.COMMITTED, batch, commit_ts=record.commit_ts)
-    overlapped = mvcc.find_by_commit_ts(primary, start_ts)
-    if overlapped is not None and overlapped.has_overlapped_rollback:
-        return TxnStatus(TxnAction.ROLLED_BACK, batch)
+    ended = _ended(batch, mvcc, primary, start_ts)
+    if ended is not None:
+        return ended
     if not rollback_if_not_exist:
         return TxnNotFound(primary, start_ts)
     if resolving_pessimistic_lock:
@@ -205,11 +213,55 @@ def _missing_lock(
     return TxnStatus(TxnAction.LOCK_NOT_EXIST_ROLLBACK, batch)
 
 
+def _other_primary(
+    batch: WriteBatch,
+    mvcc: Mvcc,
+    primary: bytes,
+    held: Lock,
+    *,
+    rollback_if_not_exist: bool,
+    resolving_pessimistic_lock: bool,
+) -> TxnStatus | MvccError:
+    """The lock on ``primary`` names another one.
+
+    A caller that met a prewritten lock knows the primary for sure, so a pessimistic lock that says
+    otherwise is stale: it is as good as missing, and goes.
+    """
+    if held.kind != PESSIMISTIC or resolving_pessimistic_lock:
+        return PrimaryMismatch(primary, held)
+    status = _missing_lock(
+        batch,
+        mvcc,
+        primary,
+        held.start_ts,
+        rollback_if_not_exist=rollback_if_not_exist,
+        resolving_pessimistic_lock=False,
+    )
+    if isinstance(status, TxnStatus):
+        batch.delete_lock(primary)
+    return status
+
+
+def _ended(batch: WriteBatch, mvcc: Mvcc, primary: bytes, start_ts: int) -> TxnStatus | None:
+    """Returns how the transaction has ended as its primary's records say, or None."""
+    record = mvcc.find_by_start_ts(primary, start_ts)
+    if record is not None:
+        if record.kind == ROLLBACK:
+            return TxnStatus(TxnAction.ROLLED_BACK, batch)
+        return TxnStatus(TxnAction.COMMITTED, batch, commit_ts=record.commit_ts)
+    overlapped = mvcc.find_by_commit_ts(primary, start_ts)
+    if overlapped is not None and overlapped.has_overlapped_rollback:
+        return TxnStatus(TxnAction.ROLLED_BACK, batch)
+    return None
+
+
 def _push_min_commit_ts(
     primary: bytes, held: Lock, caller_start_ts: int, current_ts: int
 ) -> TxnStatus:
     """Makes a living transaction commit after the reader, so that the reader need not wait."""
     batch = WriteBatch(HEARTBEAT)
+    if caller_start_ts == MAX_TS:  # A point get, which reads past whatever is not committed yet.
+        return TxnStatus(TxnAction.MIN_COMMIT_TS_PUSHED, batch, held)
     if held.min_commit_ts and caller_start_ts >= held.min_commit_ts:
         pushed = held.with_min_commit_ts(max(caller_start_ts + 1, current_ts))
         batch.put_lock(primary, pushed)
