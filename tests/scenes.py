@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from sim.checks.checkers import Checkers
 from sim.checks.conservation import broken_conservation
 from sim.client.client_stats import ClientStats
 from sim.client.session import Session, SessionParts
@@ -24,6 +25,7 @@ from sim.cluster.request import Kind, KvRequest
 from sim.distributions import Constant
 from sim.engine import LeanEnv
 from sim.hardware import DiskSpec, NetworkSpec
+from sim.lock_fates import LockFates
 from sim.protocol.mvcc import PUT
 from sim.protocol.percolator import Mutation
 from sim.protocol.region import lay_out_regions
@@ -128,6 +130,10 @@ class Scene:
         self.stats = ClientStats(self.recorder)
         regions = lay_out_regions(list(start_keys), of.cluster.stores, of.cluster.replicas)
         self.cluster = Cluster(self.env, of, regions, self.streams, self.recorder)
+        self.fates = LockFates(self.env, self.recorder)
+        self.checkers = Checkers(self.cluster, self.fates, 1)
+        self.checkers.watch(self.cluster.probe)
+        self.cluster.probe.add(self.fates)
         self.node = TidbNode(self.env, 0, of, self.cluster, self.streams)
         self.replies: list[KvRequest] = []
         backoffs = self.streams.stream("tidb-0/backoff")
@@ -207,8 +213,9 @@ class Scene:
         return peer
 
     def violations(self) -> list[str]:
-        """Returns the conservation laws that do not hold."""
-        return [line for line in broken_conservation(self.cluster, self.stats) if line]
+        """Returns the laws that do not hold."""
+        conserved = [line for line in broken_conservation(self.cluster, self.stats) if line]
+        return conserved + self.checkers.broken()
 
 
 def update(*keys: bytes, value_bytes: int = 10, fresh_ts: bool = True) -> Statement:

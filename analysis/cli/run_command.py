@@ -183,6 +183,7 @@ def _import_reporting() -> None:
     """Imports what the report needs (2 s) while the driver waits for units anyway."""
     import_module("analysis.plots.study_plots")
     import_module("analysis.report.study_summary")
+    import_module("analysis.pipeline.course_tables")
     import_module("analysis.pipeline.plot_tables")
 
 

@@ -32,7 +32,8 @@ class Report:
         count = self._counts[law] = self._counts.get(law, 0) + 1
         if count <= MOST_SHOWN:
             at_ms = (self._env.now_ns if at_ns is None else at_ns) / NS_PER_MS
-            self._lines.append(f"{law}: {what}, at {at_ms:.3f} ms (seed {self._seed})")
+            shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in what)
+            self._lines.append(f"{law}: {shown}, at {at_ms:.3f} ms (seed {self._seed})")
 
     def lines(self) -> list[str]:
         """Returns the violations, and how many of each law were left out."""

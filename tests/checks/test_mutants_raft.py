@@ -82,8 +82,8 @@ RIVALS = replace(
     QUIET,
     faults=(
         fault(100, "crash", 0, 0, 500),
-        fault(400, "campaign", 0, 1),
-        fault(400, "campaign", 0, 2),
+        fault(310, "campaign", 0, 1),
+        fault(310, "campaign", 0, 2),
     ),
 )
 """The leader is gone, and both others stand for election at once."""
@@ -91,9 +91,9 @@ RIVALS = replace(
 LATECOMER = replace(
     QUIET,
     faults=(
-        fault(100, "isolate", 2, 0, 300),
-        fault(405, "crash", 0, 0, 200),
-        fault(640, "campaign", 0, 2),
+        fault(100, "isolate", 2, 0, 500),
+        fault(350, "crash", 0, 0, 500),
+        fault(601, "campaign", 0, 2),
     ),
 )
 """A store that has missed much stands for election when the leader is gone."""

@@ -1,0 +1,83 @@
+"""A short swarm in every test run: a seed says everything, and the sound model breaks no law."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sim.protocol.marks import MARKS
+from sim.swarm.ci_seeds import COVERING, RARE
+from sim.swarm.coverage import add_hits, never_hit
+from sim.swarm.draw import recipe_of
+from sim.swarm.fuzz import outcomes
+from sim.swarm.outcome import outcome_of
+from sim.swarm.recipe import VERBS
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_covering_seeds_break_nothing_and_hit_every_mark() -> None:
+    total: dict[str, int] = {}
+    for seed in COVERING:
+        outcome = outcome_of(recipe_of(seed))
+        assert outcome.violations == (), f"run_sim.py fuzz --start {seed} --seeds 1"
+        add_hits(total, outcome.marks)
+    assert [name for name in never_hit(total) if name not in RARE] == []
+    assert set(RARE) <= set(MARKS)
+
+
+FORMERLY_BROKEN = {
+    26: "a merge proposed a lock that its command had replaced in the same round of applies",
+    32: "a client took two ranges of one region id for one region",
+    124: "a split's parent had given its records away while it still served them",
+    145: "a crash lost entries that were durable and acknowledged",
+    155: "a merge began although a replica of its source did not exist yet",
+    173: "hibernating followers refused their votes for ever",
+    359: "a leader fell asleep before its new replica had come to be",
+    424: "a merge began into a region that had just been merged away",
+}
+
+
+@pytest.mark.parametrize("seed", FORMERLY_BROKEN)
+def test_what_was_broken_is_mended(seed: int) -> None:
+    assert outcome_of(recipe_of(seed)).violations == (), FORMERLY_BROKEN[seed]
+
+
+def test_a_seed_gives_the_same_outcome_again() -> None:
+    recipe = recipe_of(7)
+    assert recipe_of(7) == recipe
+    assert outcome_of(recipe) == outcome_of(recipe)
+
+
+def test_a_seed_gives_the_same_outcome_whatever_the_hash_seed() -> None:
+    call = (
+        "from sim.swarm.draw import recipe_of; from sim.swarm.outcome import outcome_of;"
+        "print([outcome_of(recipe_of(seed)).digest for seed in (1, 5, 9)])"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", call],
+            cwd=ROOT,
+            env=os.environ | {"PYTHONHASHSEED": hash_seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for hash_seed in ("0", "1")
+    }
+    assert len(said) == 1
+
+
+def test_the_number_of_processes_does_not_matter() -> None:
+    assert list(outcomes(40, 6, 2)) == list(outcomes(40, 6, 1))
+
+
+def test_seeds_differ_and_have_all_kinds_of_faults() -> None:
+    recipes = [recipe_of(seed) for seed in range(200)]
+    assert len({str(recipe) for recipe in recipes}) == 200
+    assert {fault.verb for recipe in recipes for fault in recipe.faults} == set(VERBS)
+    assert {recipe.behaviour for recipe in recipes} == {"v8.5", "v6.0", "rfc77"}
