@@ -78,6 +78,10 @@ class Holds:
             if not self.stops(at, where, of, resume, arg):
                 resume(arg)
 
+    def held(self) -> list[tuple[str, int, int]]:
+        """Returns what is held: point, store and region, the latter two 0 for all."""
+        return list(self._held)
+
     def waiting(self, point: str) -> int:
         """Returns how many are stopped at ``point``."""
         return sum(stopped.point == point for stopped in self._stopped)

@@ -40,6 +40,7 @@ from sim.protocol.region_errors import RegionError
 if TYPE_CHECKING:
     from sim.cluster.request import KvRequest
     from sim.protocol.records import Lock, Write
+    from sim.protocol.write_batch import WriteBatch
 
 
 def show_lock(lock: Lock) -> str:
@@ -131,8 +132,7 @@ def _show_success(request: KvRequest, answer: object) -> str:
         case Prewritten():
             return _show_prewritten(request, answer)
         case Committed(batch=batch):
-            keys = [key for key, _ in batch.write_puts]
-            return f"committed {show_keys(keys)}" if keys else "committed before"
+            return _show_committed(request, batch)
         case RolledBack(batch):
             touched = dict.fromkeys([*batch.lock_deletes, *(key for key, _ in batch.write_puts)])
             return f"rolled back {show_keys(list(touched))}"
@@ -146,6 +146,17 @@ def _show_success(request: KvRequest, answer: object) -> str:
             return str(answer)
 
 
+def _show_committed(request: KvRequest, batch: WriteBatch) -> str:
+    written = [key for key, _ in batch.write_puts]
+    removed = [key for key in batch.lock_deletes if key not in written]
+    parts = []
+    if written:
+        parts.append(f"committed {show_keys(written)} commit_ts={ts(request.commit_ts)}")
+    if removed:  # Pessimistic locks that the transaction has left behind: no version comes of them.
+        parts.append(f"rolled back {show_keys(removed)}")
+    return "; ".join(parts) or "committed before"
+
+
 def _show_acquired(request: KvRequest, answer: Acquired) -> str:
     how = request.path.name.lower().replace("_", "-")
     if request.fallback:
@@ -153,14 +164,14 @@ def _show_acquired(request: KvRequest, answer: Acquired) -> str:
     text = f"locked {show_keys(request.keys)} {how if answer.locks else 'already'}"
     if answer.locked_with_conflict_ts:
         text += f" locked_with_conflict_ts={ts(answer.locked_with_conflict_ts)}"
-    if request.wants_values:
+    if request.wants_values or answer.locked_with_conflict_ts:
         pairs = zip(request.keys, answer.values, strict=True)
         text += "".join(f" {show_key(key)}={'none' if v is None else v}" for key, v in pairs)
     return text
 
 
 def _show_prewritten(request: KvRequest, answer: Prewritten) -> str:
-    if answer.one_pc_commit_ts:
+    if answer.one_pc_commit_ts and request.one_pc:
         keys = [mutation.key for mutation in request.mutations]
         text = f"committed {show_keys(keys)} one_pc_commit_ts={ts(answer.one_pc_commit_ts)}"
     else:

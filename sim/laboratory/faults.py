@@ -173,8 +173,20 @@ def hold(lab: Laboratory, words: Words) -> str:
 def release(lab: Laboratory, words: Words) -> str:
     """Lets go what was held by the same words."""
     point, store, region = _point_words(words)
-    lab.cluster.holds.release(point, store=store, region=region)
+    holds = lab.cluster.holds
+    if (point, store, region) not in holds.held():
+        said = [_hold_words(*held) for held in holds.held()]
+        raise ScriptProblem(
+            f"{_hold_words(point, store, region)} is not held; "
+            + (f"release what is: {', '.join(said)}" if said else "nothing is")
+        )
+    holds.release(point, store=store, region=region)
     return ""
+
+
+def _hold_words(point: str, store: int, region: int) -> str:
+    at = f" store={store}" if store else ""
+    return point + at + (f" region={region}" if region else "")
 
 
 def _point_words(words: Words) -> tuple[str, int, int]:

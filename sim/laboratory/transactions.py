@@ -189,13 +189,7 @@ def commit(lab: Laboratory, words: Words) -> str:
     request.keys = keys
     request.primary = txn.primary
     request.commit_ts = txn.commit_ts
-    return lab.finish(lab.send(request, _committed), words.as_name)
-
-
-def _committed(request: KvRequest) -> str:
-    text = show_answer(request)
-    at = f" commit_ts={show_timestamp(request.commit_ts)}"
-    return text + at if text.startswith("committed ") and text != "committed before" else text
+    return lab.finish(lab.send(request, show_answer), words.as_name)
 
 
 def pessimistic_rollback(lab: Laboratory, words: Words) -> str:
