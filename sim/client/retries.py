@@ -25,11 +25,13 @@ from sim.client.callers import NOBODY
 from sim.protocol.region_errors import (
     DiskFull,
     EpochNotMatch,
+    FlashbackInProgress,
     KeyNotInRegion,
     MaxTimestampNotSynced,
     NotLeader,
     ProposalInMergingMode,
     RaftEntryTooLarge,
+    ReadIndexNotReady,
     RegionError,
     RegionNotFound,
     RpcError,
@@ -51,6 +53,7 @@ _WAITS: Final[dict[type[RegionError], Backoff]] = {
     DiskFull: DISK_FULL,
     MaxTimestampNotSynced: MAX_TS_NOT_SYNCED,
     ProposalInMergingMode: REGION_SCHEDULING,
+    ReadIndexNotReady: REGION_SCHEDULING,
     ServerIsBusy: SERVER_BUSY,
     StaleCommand: STALE_COMMAND,
 }
@@ -96,7 +99,7 @@ class Retries:
         kv.stats.region_error(type(error).__name__)
         if isinstance(error, RpcError | StaleCommand):
             self.may_be_applied = True
-        if isinstance(error, RaftEntryTooLarge):
+        if isinstance(error, RaftEntryTooLarge | FlashbackInProgress):
             return False
         tries = self._tries.pop(request, None) or _Tries(request.sent_ns)
         kv.node.regions.on_error(request.region, request.store, error)

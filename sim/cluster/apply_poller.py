@@ -21,10 +21,9 @@ from sim.protocol.write_batch import ADMIN, MIGRATION
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sim.cluster.holds import Holds
+    from sim.cluster.apply_watch import ApplyWatch
     from sim.cluster.kv_engine import KvEngine
     from sim.cluster.peer import AppliedState, Peer
-    from sim.cluster.probe import Probes
     from sim.distributions import Sampler
     from sim.engine import Cores, LeanEnv
     from sim.protocol.raft_log import Entry
@@ -38,47 +37,6 @@ class ApplyCosts:
     def __init__(self, *, command_ns: int, key_ns: int) -> None:
         self.command_ns = command_ns
         self.key_ns = key_ns
-
-
-class ApplyWatch:
-    """Who is told what has been applied."""
-
-    __slots__ = (
-        "holds",
-        "on_admin",
-        "on_applied",
-        "on_migrated",
-        "on_noop",
-        "on_progress",
-        "on_stale",
-        "probe",
-    )
-
-    def __init__(  # noqa: PLR0913 - one call each
-        self,
-        *,
-        on_applied: Callable[[KvRequest], None],
-        on_stale: Callable[[KvRequest], None],
-        on_admin: Callable[[Peer, AdminProposal, Entry], None],
-        on_noop: Callable[[Peer], None],
-        on_migrated: Callable[[Peer, Entry], bool],
-        on_progress: Callable[[Peer], None],
-        probe: Probes,
-        holds: Holds,
-    ) -> None:
-        self.on_applied = on_applied
-        self.on_stale = on_stale
-        """For a command that was skipped where it was proposed: its region's version is over."""
-        self.on_admin = on_admin
-        """Carries out an admin command on one replica."""
-        self.on_noop = on_noop
-        """For a new leader's empty entry: all that was committed before is applied."""
-        self.on_migrated = on_migrated
-        """For locks on the move; returns whether this store understands them."""
-        self.on_progress = on_progress
-        """For a peer that is being merged."""
-        self.probe = probe
-        self.holds = holds
 
 
 class ApplyPool:

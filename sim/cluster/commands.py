@@ -139,6 +139,34 @@ def cleanup(request: KvRequest, peer: Peer, max_ts: int) -> object:
     )
 
 
+MAX_TS: Final = (1 << 64) - 1
+"""``u64::MAX``: the timestamp of a point get in auto-commit, which is no time."""
+
+
+def _lock_looks(request: KvRequest) -> int:
+    return request.for_update_ts if request.wants_values or request.insert else 0
+
+
+def _status_looks(request: KvRequest) -> int:
+    looked = (request.start_ts, request.for_update_ts, request.current_ts)
+    return max(ts for ts in looked if ts < MAX_TS)
+
+
+def _start_looks(request: KvRequest) -> int:
+    return request.start_ts
+
+
+LOOKS_UP_TO: Final[dict[int, Callable[[KvRequest], int]]] = {
+    Kind.LOCK: _lock_looks,
+    Kind.CHECK_TXN_STATUS: _status_looks,
+    Kind.CHECK_SECONDARY_LOCKS: _start_looks,
+    Kind.CLEANUP: _start_looks,
+}
+"""Up to which timestamp a command looks: no async commit may promise less afterwards.
+
+Source: tikv/tikv src/storage/txn/commands (update_max_ts).
+"""
+
 COMMANDS: Final[dict[int, Callable[[KvRequest, Peer, int], object]]] = {
     Kind.LOCK: acquire,
     Kind.PREWRITE: prewrite,

@@ -175,7 +175,8 @@ class Peer:
     @property
     def may_hold_lease(self) -> bool:
         """Whether a leader that has just been confirmed may serve by itself for a while."""
-        return self.has_applied_to_current_term and not self.state.in_flashback
+        closed = self.state.in_flashback or self.state.merging
+        return self.has_applied_to_current_term and not closed
 
     def __str__(self) -> str:
         return f"{self.raft}, applied {self.state.applied}, {self.locks}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sim.cluster.commands import read
+from sim.cluster.commands import LOOKS_UP_TO, read
 from sim.cluster.request import LAST_READ, Kind, KvRequest, hand_over
 from sim.protocol.percolator import Acquired, KeyIsLocked, Prewritten
 from sim.protocol.region_errors import MaxTimestampNotSynced, RegionNotFound, ServerIsBusy
@@ -212,8 +212,9 @@ class Scheduler:
         if not peer.max_ts_synced and self._serving.not_synced(request):
             self.turn_away(request, MaxTimestampNotSynced(request.region.region_id))
             return
-        if request.wants_values or request.insert:
-            self.max_ts = max(self.max_ts, request.for_update_ts)
+        looks = LOOKS_UP_TO.get(request.kind)
+        if looks is not None:
+            self.max_ts = max(self.max_ts, looks(request))
         request.result = self._serving.commands[request.kind](request, peer, self.max_ts)
         if not self._holds.active or not self._holds.stops(
             "after_snapshot", peer.store, peer.region.region_id, self._go_on, request

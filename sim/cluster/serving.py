@@ -21,7 +21,7 @@ from sim.protocol.region_errors import (
     EpochNotMatch,
     FlashbackInProgress,
     NotLeader,
-    ProposalInMergingMode,
+    ReadIndexNotReady,
     RegionError,
     RegionNotFound,
     StaleCommand,
@@ -108,8 +108,8 @@ class Serving:
             return EpochNotMatch(self._store.regions_over(request.region))
         if peer.state.in_flashback:
             return FlashbackInProgress(region_id)
-        if peer.merge is not None and peer.merge.commit:
-            return ProposalInMergingMode(region_id)
+        if peer.state.merging and self._store.now_ns > peer.lease_until_ns:
+            return ReadIndexNotReady(region_id, "can not read index due to merge")
         return None
 
     def _take_snapshot(self, request: KvRequest, peer: Peer) -> bool:

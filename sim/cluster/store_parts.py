@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sim.cluster.ablated import overlooked
-from sim.cluster.apply_poller import ApplyCosts, ApplyPool, ApplyWatch
+from sim.cluster.apply_poller import ApplyCosts, ApplyPool
+from sim.cluster.apply_watch import ApplyWatch
 from sim.cluster.kv_engine import Amplification, KvEngine
 from sim.cluster.lock_manager import LockManager
 from sim.cluster.lock_mode import LockMode

@@ -1,10 +1,13 @@
 """Emptying a store of leaders, and restarting or upgrading stores one after the other.
 
 As tiup does it: an evict-leader scheduler for the store, wait until it leads nothing (or too long),
-stop it, start it, take the scheduler away, go on with the next one.
+stop it, start it, take the scheduler away, go on with the next one. tiup looks every 5 s whether
+leaders are left, the first time when there still are; so a store goes on answering NotLeader for
+seconds after its last leader has left, and most clients learn the new leaders from it.
 
 Source: tikv/pd server/schedulers/evict_leader.go (batch 3, every 10 ms, a random follower takes
-over); pingcap/tiup pkg/cluster/operation (rolling restart, --transfer-timeout).
+over); pingcap/tiup pkg/cluster/operation (rolling restart, --transfer-timeout), pkg/cluster/api
+pdapi.go (EvictStoreLeader: looks every 5 s).
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sim.operations.choice import drawn
 from sim.operations.transfers import LEADER_SCHEDULE_LIMIT
 from sim.scenario.resolved_operations import EvictLeader, UpgradeStore
-from sim.units import NS_PER_MS
+from sim.units import NS_PER_MS, NS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
 _BATCH: Final = 3
 _INTERVAL_NS: Final = 10 * NS_PER_MS
+_LOOK_NS: Final = 5 * NS_PER_S
 
 
 def rolled(hands: Hands, operation: EvictLeader | UpgradeStore) -> Generator[Event, Any, None]:
@@ -60,10 +64,10 @@ def _restarted(
 
 
 def _emptied(hands: Hands, store: int, until_ns: int) -> Generator[Event, Any, None]:
-    """Moves leaders away until there are none."""
+    """Moves leaders away until somebody who looks from time to time finds none."""
     while hands.transfers.led_by(store) and hands.env.now_ns < until_ns:
-        _evict(hands, store)
-        yield hands.env.timeout(_INTERVAL_NS)
+        look_ns = min(hands.env.now_ns + _LOOK_NS, until_ns)
+        yield from _kept_empty(hands, store, look_ns)
 
 
 def _kept_empty(hands: Hands, store: int, until_ns: int) -> Generator[Event, Any, None]:

@@ -1,7 +1,7 @@
 """One replica's Raft log: entries, and how far they are persisted, committed and applied.
 
-Law: ``applied <= committed`` and ``applied <= persisted``; an entry is never applied before it
-is durable here (TiKV's default, ``raftstore.max-apply-unpersisted-log-limit = 0``), and an
+Law: ``applied <= committed`` and ``applied <= persisted``; an entry is never applied before it is
+durable here (TiKV until v8.1: ``raftstore.max-apply-unpersisted-log-limit`` = 0), and an
 entry that is committed never changes. The log knows no peers and no messages.
 
 Source: etcd-io/raft ``log.go``; Ongaro and Ousterhout, In Search of an Understandable

@@ -92,6 +92,17 @@ class ProposalInMergingMode(RegionError):
 
 
 @dataclass(frozen=True, slots=True)
+class ReadIndexNotReady(RegionError):
+    """The region cannot be read for now; ``reason`` as TiKV words it."""
+
+    region_id: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"ReadIndexNotReady(region {self.region_id}, {self.reason})"
+
+
+@dataclass(frozen=True, slots=True)
 class FlashbackInProgress(RegionError):
     """The region is closed while its data is taken back in time."""
 

@@ -157,7 +157,7 @@ class Merge:
         source = self._store.peers.get(ask.source.region_id)
         if peer.raft.role is not LEADER or source is None or source.merge is None:
             return
-        if peer.region.epoch.version != source.merge.target.epoch.version:
+        if peer.region.epoch != source.merge.target.epoch:
             return
         log = source.raft.log
         first = max(ask.min_index + 1, log.first_index)
@@ -180,7 +180,7 @@ class Merge:
         Source: tikv/tikv components/raftstore/src/store/fsm/peer.rs (check_merge_proposal).
         """
         target = self._store.peers.get(merge.target.region_id)
-        if target is None or target.region.epoch.version != merge.target.epoch.version:
+        if target is None or target.region.epoch != merge.target.epoch:
             return False
         left, right = sorted([peer.region, target.region], key=lambda region: region.start_key)
         return left.end_key == right.start_key and target.merge is None
@@ -190,8 +190,12 @@ class Merge:
 
         A region that is not here yet may still come: then nothing is known.
         """
-        here = self._store.regions_over(merge.target)
-        return any(region.epoch.version > merge.target.epoch.version for region in here)
+        target = merge.target
+        return any(
+            region.epoch.version > target.epoch.version
+            or (region.region_id == target.region_id and region.epoch > target.epoch)
+            for region in self._store.regions_over(target)
+        )
 
     def _must_wait(self, peer: Peer) -> bool:
         unapplied = peer.state.applied < peer.raft.log.last_index

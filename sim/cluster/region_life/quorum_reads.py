@@ -47,7 +47,7 @@ class QuorumReads:
         """Renews the lease and serves what was parked."""
         for context in contexts:
             asked_ns, term = self._asked_ns.pop(context, (0, 0))
-            if term == peer.raft.term and not peer.raft.lead_transferee:
+            if term == peer.raft.term and not peer.raft.lead_transferee and peer.may_hold_lease:
                 until_ns = asked_ns + self._lease_ns
                 peer.lease_until_ns = max(peer.lease_until_ns, until_ns)
         self._store.serving.serve_parked(peer)

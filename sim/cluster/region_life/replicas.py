@@ -15,6 +15,7 @@ from sim.cluster.peer import AppliedState, make_peer
 from sim.cluster.region_life.mail import Applied, AskChangePeer, Dismissal
 from sim.cluster.region_life.proposing import conflict, propose_admin
 from sim.protocol.admin import ChangePeer
+from sim.protocol.quorum import committed_index
 from sim.protocol.raft import LEADER, Append, Heartbeat, Snapshot
 from sim.protocol.region import StoreId
 
@@ -59,7 +60,7 @@ class Replicas:
         if peer.raft.role is not LEADER or mail.remove == peer.store or not sensible:
             return
         busy = peer.merge is not None or peer.raft.lead_transferee or conflict(peer, command)
-        if not busy and peer.raft.may_change_voters():
+        if not busy and peer.raft.may_change_voters() and _is_safe(peer, command):
             propose_admin(peer, command)
 
     @staticmethod
@@ -136,3 +137,19 @@ class Replicas:
             )
             peer.region = data.region
             peer.apply_queue = []
+
+
+def _is_safe(peer: Peer, command: ChangePeer) -> bool:
+    """Returns whether a majority after the change is known to hold what the log has forgotten.
+
+    A region with one replica may always get a second.
+
+    Source: tikv/tikv components/raftstore/src/store/peer.rs (check_conf_change).
+    """
+    matched = dict(peer.raft.matched)
+    if len(matched) == 1:
+        return True
+    matched.pop(command.remove, None)
+    if command.add:
+        matched[command.add] = 0
+    return committed_index(matched.values()) >= peer.raft.log.first_index - 1
