@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from sim.cluster.holds import Holds
     from sim.cluster.peer import Peer
+    from sim.cluster.probe import Probes
     from sim.cluster.proposal import AdminProposal
     from sim.cluster.request import KvRequest
     from sim.protocol.raft_log import Entry
