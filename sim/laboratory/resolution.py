@@ -13,7 +13,7 @@ from sim.laboratory.key_check import key_outside
 from sim.laboratory.problems import ScriptProblem
 from sim.laboratory.transactions import new_request
 from sim.laboratory.values import key_of, key_range, show_key
-from sim.protocol.percolator import MvccError, ScannedLocks, locks_of, snapshot_get
+from sim.protocol.percolator import ScannedLocks, locks_of, visible_version
 from sim.units import NS_PER_MS
 
 if TYPE_CHECKING:
@@ -166,8 +166,8 @@ def _show_value(request: KvRequest, key: bytes) -> str:
     cannot have changed since: a later commit at an earlier timestamp would have been in the way.
     """
     assert request.peer is not None, "a read that was served was served by a replica"
-    version = snapshot_get(request.peer.state.mvcc, key, request.start_ts)
-    if version is None or isinstance(version, MvccError):
+    version = visible_version(request.peer.state.mvcc, key, request.start_ts)
+    if version is None:
         return f"{show_key(key)} not found"
     return f"{show_key(key)} = {version.value}"
 

@@ -27,7 +27,7 @@ from sim.protocol.percolator.errors import (
 )
 from sim.protocol.percolator.lookup import load_lock
 from sim.protocol.percolator.prewrite import Mutation, Prewritten, prewrite
-from sim.protocol.percolator.read import ScannedLocks, scan_locks, snapshot_get
+from sim.protocol.percolator.read import ScannedLocks, scan_locks, snapshot_get, visible_version
 from sim.protocol.percolator.rollback import (
     RolledBack,
     cleanup,
@@ -86,4 +86,5 @@ __all__ = [
     "scan_locks",
     "snapshot_get",
     "txn_heart_beat",
+    "visible_version",
 ]

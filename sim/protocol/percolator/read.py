@@ -59,7 +59,12 @@ def snapshot_get(mvcc: Mvcc, key: bytes, start_ts: int) -> Write | KeyIsLocked |
         and lock.min_commit_ts <= start_ts
     ):
         return KeyIsLocked(key, lock)
+    return visible_version(mvcc, key, start_ts)
+
+
+def visible_version(mvcc: Mvcc, key: bytes, read_ts: int) -> Write | None:
+    """Returns the row that is committed at ``read_ts``, whoever has locked it; None if none is."""
     version = mvcc.writes.get(key)
-    while version is not None and (version.commit_ts > start_ts or version.kind > DELETE):
+    while version is not None and (version.commit_ts > read_ts or version.kind > DELETE):
         version = version.prev
     return version if version is not None and version.kind == PUT else None
