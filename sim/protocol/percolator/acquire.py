@@ -64,7 +64,7 @@ def acquire_pessimistic_lock(  # noqa: C901, PLR0912, PLR0913 - one pass, no cal
     ``allow_lock_with_conflict`` (fair locking, one key) a newer version raises ``for_update_ts``.
     """
     conflict_ts = 0
-    requested_ts = for_update_ts
+    at_ts = for_update_ts if should_not_exist else None
     if allow_lock_with_conflict:
         conflict_ts = _conflict_ts(mvcc, memory, keys, start_ts, for_update_ts)
         if conflict_ts:
@@ -84,15 +84,10 @@ def acquire_pessimistic_lock(  # noqa: C901, PLR0912, PLR0913 - one pass, no cal
         if held is not None and (held.start_ts != start_ts or held.kind != PESSIMISTIC):
             return _held_refusal(key, held, start_ts)
         if newest is not None:
-            if held is None:
-                refusal = _version_refusal(key, newest, start_ts, for_update_ts)
-            else:
-                newest = _newest_data_at(newest, for_update_ts)
-                refusal = None
-            if refusal is None and should_not_exist:
-                refusal = _row_refusal(key, newest, start_ts, requested_ts)
-            if refusal is not None:
-                return refusal
+            seen = _see(key, held, newest, (start_ts, for_update_ts, at_ts))
+            if isinstance(seen, MvccError):
+                return seen
+            newest = seen
         values.append(None if newest is None else _payload(newest))
         if held is not None and held.for_update_ts >= for_update_ts:
             continue
@@ -103,6 +98,32 @@ def acquire_pessimistic_lock(  # noqa: C901, PLR0912, PLR0913 - one pass, no cal
         with_conflict = conflict_ts or (held is not None and held.is_locked_with_conflict)
         locks.append((key, lock.with_conflict() if with_conflict else lock))
     return Acquired(locks, values, conflict_ts)
+
+
+def _see(
+    key: bytes, held: Lock | None, newest: Write, stamps: tuple[int, int, int | None]
+) -> Write | MvccError | None:
+    """Returns what the lock request sees of a key's versions, or what forbids it.
+
+    Args:
+        key: to be locked.
+        held: the transaction's lock on it, if it has one.
+        newest: the newest record of the key.
+        stamps: start_ts; for_update_ts; as asked for, if the row must not exist.
+    """
+    start_ts, for_update_ts, at_ts = stamps
+    seen: Write | None = newest
+    if held is None:
+        refusal = _version_refusal(key, newest, start_ts, for_update_ts)
+        if refusal is not None:
+            return refusal
+    else:
+        seen = _newest_data_at(newest, for_update_ts)
+    if at_ts is not None:
+        refusal = _row_refusal(key, seen, start_ts, at_ts)
+        if refusal is not None:
+            return refusal
+    return seen
 
 
 def lock_batch(locks: list[tuple[bytes, Lock]], cause: int = LOCK) -> WriteBatch:

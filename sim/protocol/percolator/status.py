@@ -109,24 +109,14 @@ def check_txn_status(  # noqa: PLR0913 - the request's fields
     """
     held = load_lock(mvcc, memory, primary)
     batch = WriteBatch(ROLLBACK_CAUSE)
+    wishes = {
+        "rollback_if_not_exist": rollback_if_not_exist,
+        "resolving_pessimistic_lock": resolving_pessimistic_lock,
+    }
     if held is None or held.start_ts != start_ts:
-        return _missing_lock(
-            batch,
-            mvcc,
-            primary,
-            start_ts,
-            rollback_if_not_exist=rollback_if_not_exist,
-            resolving_pessimistic_lock=resolving_pessimistic_lock,
-        )
+        return _missing_lock(batch, mvcc, primary, start_ts, **wishes)
     if held.primary != primary:
-        return _other_primary(
-            batch,
-            mvcc,
-            primary,
-            held,
-            rollback_if_not_exist=rollback_if_not_exist,
-            resolving_pessimistic_lock=resolving_pessimistic_lock,
-        )
+        return _other_primary(batch, mvcc, primary, held, **wishes)
     if held.use_async_commit and not force_sync_commit:
         return TxnStatus(TxnAction.UNCOMMITTED, batch, held)
     if held.is_locked_with_conflict:
