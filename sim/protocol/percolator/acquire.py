@@ -45,7 +45,7 @@ class Acquired:
         self.locked_with_conflict_ts = locked_with_conflict_ts
 
 
-def acquire_pessimistic_lock(  # noqa: C901, PLR0912, PLR0913 - one pass, no calls on the usual path
+def acquire_pessimistic_lock(  # noqa: C901, PLR0913 - one pass, no calls on the usual path
     mvcc: Mvcc,
     memory: PeerPessimisticLocks | None,
     keys: Sequence[bytes],
@@ -60,27 +60,24 @@ def acquire_pessimistic_lock(  # noqa: C901, PLR0912, PLR0913 - one pass, no cal
 ) -> Acquired | MvccError:
     """Returns the locks of ``keys`` to write, or why one of them cannot be had.
 
-    A lock held already is granted again, and rewritten only for a larger ``for_update_ts``. With
-    ``allow_lock_with_conflict`` (fair locking, one key) a newer version raises ``for_update_ts``.
+    A lock held already is granted again, rewritten only for a larger ``for_update_ts``; in fair
+    locking (``allow_lock_with_conflict``, one key) a newer version raises ``for_update_ts``.
     """
     conflict_ts = 0
     at_ts = for_update_ts if should_not_exist else None
     if allow_lock_with_conflict:
         conflict_ts = _conflict_ts(mvcc, memory, keys, start_ts, for_update_ts)
-        if conflict_ts:
-            for_update_ts = conflict_ts
+        for_update_ts = conflict_ts or for_update_ts
     table_get = (NO_LOCKS if memory is None else memory.map).get
     locks_get = mvcc.locks.get
-    writes_get = mvcc.writes.get
     locks: list[tuple[bytes, Lock]] = []
     values: list[object] = []
-    lock: Lock | None = None
-    lock_len = 0
+    lock, lock_len = None, 0
     for key in keys:
         held = table_get(key)
         if held is None:
             held = locks_get(key)
-        newest = writes_get(key)
+        newest = mvcc.writes.get(key)
         if held is not None and (held.start_ts != start_ts or held.kind != PESSIMISTIC):
             return _held_refusal(key, held, start_ts)
         if newest is not None:
@@ -95,8 +92,8 @@ def acquire_pessimistic_lock(  # noqa: C901, PLR0912, PLR0913 - one pass, no cal
             lock_len = len(key)
             sizes = mvcc.lock_format.pessimistic(lock_len, len(primary))
             lock = Lock(PESSIMISTIC, primary, start_ts, ttl_ms, for_update_ts, min_commit_ts, sizes)
-        with_conflict = conflict_ts or (held is not None and held.is_locked_with_conflict)
-        locks.append((key, lock.with_conflict() if with_conflict else lock))
+        fair = conflict_ts or (held is not None and held.is_locked_with_conflict)
+        locks.append((key, lock.with_conflict() if fair else lock))
     return Acquired(locks, values, conflict_ts)
 
 
