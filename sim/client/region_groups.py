@@ -7,7 +7,7 @@ Source: tikv/client-go txnkv/transaction/2pc.go (groupMutations, txnCommitBatchS
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from sim.units import KIB
 
@@ -26,6 +26,9 @@ class Locator(Protocol):
         """Returns what finds the route of a key."""
 
 
+_BEHIND_ALL: Final = b"\xff" * 64
+"""Behind every key: where the last region ends."""
+
 BATCH_BYTES = 16 * KIB
 """``txnCommitBatchSize``: a larger request is cut."""
 
@@ -33,20 +36,15 @@ BATCH_BYTES = 16 * KIB
 class RegionGroup:
     """What travels to one region in one request: keys, or mutations and their keys."""
 
-    __slots__ = ("keys", "mutations", "route", "size_bytes")
+    __slots__ = ("end_key", "keys", "mutations", "route", "size_bytes", "start_key")
 
     def __init__(self, route: Route) -> None:
         self.route = route
+        self.start_key = route.region.start_key
+        self.end_key = route.region.end_key or _BEHIND_ALL
         self.keys: list[bytes] = []
         self.mutations: list[Mutation] = []
         self.size_bytes = 0
-
-    def takes(self, key: bytes, size_bytes: int) -> bool:
-        """Returns whether ``key`` belongs here and ``size_bytes`` more are not too many."""
-        if self.size_bytes + size_bytes > BATCH_BYTES:
-            return False
-        region = self.route.region
-        return region.start_key <= key and (not region.end_key or key < region.end_key)
 
 
 def keys_by_region(regions: Locator, keys: Sequence[bytes]) -> list[tuple[Route, list[bytes]]]:
@@ -57,7 +55,11 @@ def keys_by_region(regions: Locator, keys: Sequence[bytes]) -> list[tuple[Route,
     group: RegionGroup | None = None
     for key in keys:
         size = len(key)
-        if group is None or not group.takes(key, size):
+        if (
+            group is None
+            or group.size_bytes + size > BATCH_BYTES
+            or not group.start_key <= key < group.end_key
+        ):
             group = groups.find(key, size)
         group.keys.append(key)
         group.size_bytes += size
@@ -71,7 +73,11 @@ def mutations_by_region(regions: Locator, mutations: Sequence[Mutation]) -> list
     for mutation in mutations:
         key, _, value_bytes, _, _ = mutation
         size = len(key) + value_bytes if value_bytes > 0 else len(key)
-        if group is None or not group.takes(key, size):
+        if (
+            group is None
+            or group.size_bytes + size > BATCH_BYTES
+            or not group.start_key <= key < group.end_key
+        ):
             group = groups.find(key, size)
         group.keys.append(key)
         group.mutations.append(mutation)

@@ -91,14 +91,16 @@ class ApplyPool:
         """Queues committed entries of a peer."""
         peer.apply_queue.extend(entries)
         if peer.apply_turn is IDLE:
-            self._enqueue(peer)
+            peer.apply_turn = QUEUED
+            self._queue.append(peer)
+            if self._idle:
+                self._idle -= 1
+                self._begin()
 
     def _enqueue(self, peer: Peer) -> None:
-        peer.apply_turn = QUEUED
-        self._queue.append(peer)
-        if self._idle:
-            self._idle -= 1
-            self._begin()
+        """Queues a peer whose hold has been released."""
+        peer.apply_turn = IDLE
+        self.schedule(peer, [])
 
     def _begin(self) -> None:
         queue = self._queue

@@ -72,17 +72,14 @@ class KvEngine:
         self._disk = disk
         self._amplification = amplification
         self._ledger = ledger.by_place
-        self._wal = _Slice()
+        self._wal = [0] * CAUSES
         self._flush = _Slice()
         self._lock_flush = _Slice()
 
     def apply(self, batch: WriteBatch) -> None:
         """Takes one command's records: into the WAL and the memtables."""
         cause = batch.cause
-        wal = self._wal
-        size = batch.wal_bytes + KV_APPLY_BYTES
-        wal.by_cause[cause] += size
-        wal.total += size
+        self._wal[cause] += batch.wal_bytes + KV_APPLY_BYTES
         size = batch.write_cf_bytes + batch.default_cf_bytes
         if size:
             flush = self._flush
@@ -97,10 +94,10 @@ class KvEngine:
     def end_of_round(self, cause: int) -> None:
         """Notes the end of one write to RocksDB, and lets what has gathered go to the disk."""
         wal = self._wal
-        wal.by_cause[cause] += KV_BATCH_BYTES
-        wal.total += KV_BATCH_BYTES
-        if wal.total >= _SLICE_BYTES:
-            self._write(KV_WAL, wal.empty())
+        wal[cause] += KV_BATCH_BYTES
+        if sum(wal) >= _SLICE_BYTES:
+            self._wal = [0] * CAUSES
+            self._write(KV_WAL, wal)
         if self._flush.total >= _SLICE_BYTES:
             self._compact(self._flush.empty(), self._amplification.data)
         if self._lock_flush.total >= _SLICE_BYTES:

@@ -104,6 +104,7 @@ class Peer:
         "raft",
         "region",
         "state",
+        "stirred",
         "store",
         "transfer",
         "turn",
@@ -147,6 +148,8 @@ class Peer:
         """Whether a proposal needs a closer look: no leader, handing over, merging, splitting."""
         self.awake_ticks = 0
         """Ticks that count although it has nothing to replicate: its leader may be gone."""
+        self.stirred = True
+        """Whether anything has happened since it was last seen to hibernate."""
         self.urgent_index = 0
         """Once this is committed every replica is told at once; 0: nothing is urgent."""
         self.lease_until_ns = NO_LEASE

@@ -139,7 +139,7 @@ class Scheduler:
             self.answer(request, ServerIsBusy("scheduler is busy"))
             return
         self._next_cid = request.cid = self._next_cid + 1
-        keys = request.keys or tuple([mutation.key for mutation in request.mutations])
+        keys = request.keys or [mutation[0] for mutation in request.mutations]
         request.slots = self._latches.slots_of(keys)
         self._take_latches(request)
 

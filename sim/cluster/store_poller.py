@@ -18,7 +18,7 @@ on_loop_finished).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sim.cluster.peer import IDLE, OWNED, QUEUED
 from sim.cluster.request import KvRequest
@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from sim.protocol.raft_log import Entry
 
     Task = tuple[Peer, Ready]
+
+
+_NO_COMMANDS: Final[list[KvRequest]] = []
+"""What most mail brings; never filled."""
 
 
 class StorePoller:
@@ -72,6 +76,7 @@ class StorePoller:
         while queue and len(batch) < most:
             peer = queue.popleft()
             peer.turn = OWNED
+            peer.stirred = True
             batch.append(peer)
             mail = peer.mailbox
             peer.mailbox = []
@@ -94,8 +99,8 @@ class StorePoller:
             ready = peer.raft.ready()
             if ready is not NOTHING_READY:
                 fresh.append((peer, ready))
-            if ready.__class__ is EventfulReady:
-                pool.door.ready(peer, ready)
+                if ready.__class__ is EventfulReady:
+                    pool.door.ready(peer, ready)
         held = int(service * slowness)
         cores.busy_ns += held
         self._readies += fresh
@@ -104,15 +109,17 @@ class StorePoller:
     def _step(self, peer: Peer, mail: list[object]) -> list[KvRequest]:
         """Hands Raft its messages; returns the commands, which are to be proposed."""
         raft = peer.raft
-        commands: list[KvRequest] = []
+        commands = _NO_COMMANDS
         for message in mail:
             kind = message.__class__
-            if kind is KvRequest:
-                commands.append(message)  # type: ignore[arg-type]
-            elif kind is Append:
+            if kind is Append:
                 raft.step_append(message)  # type: ignore[arg-type]
             elif kind is AppendResponse:
                 raft.step_append_response(message)  # type: ignore[arg-type]
+            elif kind is KvRequest:
+                if not commands:
+                    commands = []
+                commands.append(message)  # type: ignore[arg-type]
             else:
                 self._pool.door.handle(peer, message)
         if commands and (peer.unusual or not _all_current(peer, commands)):
@@ -155,9 +162,9 @@ class StorePoller:
                 continue
             if ready.committed:
                 pool.commit(peer, ready.committed)
-            for store, message in ready.appends:
-                outbox.add_append(store, message)
-                peer.commit_told = message.commit
+            if ready.appends:
+                outbox.add_appends(ready.appends)
+                peer.commit_told = ready.appends[-1][1].commit
         if pool.queue and len(self._batch) < pool.batching.max_batch:
             self._collect(None)
             return
@@ -246,9 +253,12 @@ class StorePoller:
 
 def _all_current(peer: Peer, commands: list[KvRequest]) -> bool:
     """Returns whether all commands are of the peer's present term and version."""
-    term, version = peer.raft.term, peer.region.epoch.version
+    term, region = peer.raft.term, peer.region
     for command in commands:
-        if command.term != term or command.region.epoch.version != version:
+        if command.term != term:
+            return False
+        other = command.region  # Nearly always the same object.
+        if other is not region and other.epoch.version != region.epoch.version:
             return False
     return True
 

@@ -45,6 +45,7 @@ class Ticker:
     def add(self, peer: Peer) -> None:
         """Lets a replica tick."""
         region_id = peer.region.region_id
+        peer.stirred = True
         self._phases[region_id % PHASES][region_id] = peer
 
     def remove(self, peer: Peer) -> None:
@@ -54,6 +55,7 @@ class Ticker:
     def wake(self, peer: Peer) -> None:
         """Lets a replica's ticks count for a while, whatever it has to do."""
         peer.awake_ticks = self._wake_ticks
+        peer.stirred = True
 
     def run(self) -> Generator[Event, Any, None]:
         """Ticks for ever, one phase after the other; phases without replicas are passed over."""
@@ -64,7 +66,9 @@ class Ticker:
             yield self._env.timeout(steps * step_ns)
             phase = (phase + steps) % PHASES
             for peer in list(self._phases[phase].values()):
-                if not self._hibernate or _is_awake(peer):
+                if self._hibernate and peer.stirred:
+                    peer.stirred = _is_awake(peer)
+                if peer.stirred:
                     self._tick(peer)
 
     def _steps_to_next(self, phase: int) -> int:

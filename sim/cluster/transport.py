@@ -39,12 +39,17 @@ class Outbox:
         self._lanes: dict[int, _Lane] = {}
         self._used: list[_Lane] = []
 
-    def add_append(self, store: int, message: Append) -> None:
-        """Adds an append or heartbeat."""
-        size = MESSAGE_BYTES
-        for entry in message.entries:
-            size += entry.size_bytes
-        self._add(store, message, size)
+    def add_appends(self, appends: Sequence[tuple[int, Append]]) -> None:
+        """Adds appends to several stores, which are mostly one and the same message."""
+        sized: Append | None = None
+        size = 0
+        for store, message in appends:
+            if message is not sized:
+                sized = message
+                size = MESSAGE_BYTES
+                for entry in message.entries:
+                    size += entry.size_bytes
+            self._add(store, message, size)
 
     def add_response(self, store: int, message: AppendResponse) -> None:
         """Adds a follower's answer."""

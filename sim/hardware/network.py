@@ -88,7 +88,17 @@ class Link:
 
     def send_ordered(self, now_ns: int, size_bytes: int) -> int:
         """As ``send``, but not before an earlier ordered message of this link."""
-        arrival_ns = self.send(now_ns, size_bytes)
+        self.messages += 1
+        self.bytes += size_bytes
+        draws = self._draws
+        if not draws:
+            draws.extend(self._round_trip.block())
+        port = self._port
+        left_ns = port.free_ns
+        if now_ns > left_ns:
+            left_ns = now_ns
+        port.free_ns = left_ns = left_ns + int(size_bytes * self._ns_per_byte)
+        arrival_ns = left_ns + (draws.pop() >> 1)
         if arrival_ns < self._last_ns:
             return self._last_ns
         self._last_ns = arrival_ns

@@ -63,8 +63,10 @@ class Replication(ReplicaState):
             self._answer = AppendResponse(
                 self.region_id, self.store, self.term, agreed, reject=False
             )
-        # What lies behind may still be cut off by the leader.
-        log.commit_to(message.commit if message.commit < agreed else agreed)
+        # What lies behind may still be cut off by the leader; what is agreed is in the log.
+        commit = message.commit if message.commit < agreed else agreed
+        if commit > log.committed:
+            log.committed = commit
 
     def step_append_response(self, message: AppendResponse) -> None:
         """Takes a follower's answer and moves the commit index if a majority agrees."""
@@ -77,18 +79,19 @@ class Replication(ReplicaState):
         except KeyError:  # It has been removed meanwhile.
             return
         progress.active = True
+        index = message.index
         inflight = progress.inflight
         # One answer may stand for several appends that the follower took in one visit.
-        while inflight and inflight[0] <= message.index:
+        while inflight and inflight[0] <= index:
             del inflight[0]
-        if message.index > self.matched[store]:
-            self.matched[store] = message.index
-            if message.index >= progress.next_index:
-                progress.next_index = message.index + 1
-            if message.index > self.log.committed:  # Otherwise a majority had agreed before.
+        if index > self.matched[store]:
+            self.matched[store] = index
+            if index >= progress.next_index:
+                progress.next_index = index + 1
+            if index > self.log.committed:  # Otherwise a majority had agreed before.
                 self._advance_commit()
         if progress.state or self.lead_transferee:
-            self._catch_up(progress, message.index)
+            self._catch_up(progress, index)
 
     def on_persisted(self, index: int, term: int) -> None:
         """Notes that the entries up to ``index``, of ``term``, are durable on this replica.
