@@ -98,7 +98,6 @@ class SplitRegion:
         peer.region = applied.region
         cut_to_region(peer.state)
         peer.state.unborn = ()
-        self._store.region_life.admin_applied(peer, applied)
         if not leads:
             self._cluster.probe.mark("split.follower")
         for state, locks in zip(applied.new_states, tables, strict=False):
@@ -111,6 +110,7 @@ class SplitRegion:
                 self._store.raft_pool.deliver(child, Campaign())
             else:
                 peer.uncampaigned.append(state.region.region_id)
+        self._store.region_life.admin_applied(peer, applied)  # Who waited is told of all regions.
         self._cluster.probe.region_changed(peer, "split")
         if leads:
             self._cluster.report(peer)
