@@ -118,11 +118,19 @@ def _long_quantiles(ranked: DataFrame) -> DataFrame:
     rank = F.col("share") * F.col("total")
     below = F.col("up_to") - F.col("count")
     hit = asked.where((rank > below) & (rank <= F.col("up_to")))
+    return hit.select(*_SERIES, "stat", value_at_rank(rank).alias("value"))
+
+
+def value_at_rank(rank: Column) -> Column:
+    """Returns the value at a rank within its bucket, on a log scale.
+
+    The row is that bucket's: ``bucket``, ``count``, and ``up_to``, the count cumulated to its end.
+    """
+    below = F.col("up_to") - F.col("count")
     inside = F.col("bucket") - 1 + (rank - below) / F.col("count")
-    value = F.when(F.col("bucket") == ZERO_BUCKET, 0.0).otherwise(
+    return F.when(F.col("bucket") == ZERO_BUCKET, 0.0).otherwise(
         F.pow(F.lit(2.0), inside / BUCKETS_PER_DOUBLING)
     )
-    return hit.select(*_SERIES, "stat", value.alias("value"))
 
 
 def _literals(values: Sequence[object]) -> Column:

@@ -1,4 +1,4 @@
-"""All tables of a study in one go: units in, three pandas tables out."""
+"""All tables of a study in one go: units in, pandas tables out."""
 
 from __future__ import annotations
 
@@ -32,6 +32,9 @@ class StudyTables:
     """``unit_hash``, ``metric``, ``class``, ``stat``, ``value``."""
     distributions: pd.DataFrame
     courses: pd.DataFrame
+    """Latencies, rates and levels by bin of windows."""
+    happenings: pd.DataFrame
+    """What was done to the cluster, by bin."""
     query_s: tuple[float, ...]
     """Seconds of each query; the first one pays for Spark's own compilation."""
 
@@ -63,8 +66,8 @@ def read_study_tables(
     spark: SparkSession, folder: Path, done: Mapping[Unit, UnitRecord]
 ) -> StudyTables:
     """Aggregates the facts of all finished units; writes ``units.parquet`` on the way."""
-    from analysis.pipeline import aggregate, plot_tables
-    from sim.record.facts import COUNTER, HISTOGRAM, MOMENTS
+    from analysis.pipeline import aggregate, course_tables, plot_tables
+    from sim.record.facts import COUNTER, EVENT, HISTOGRAM, MOMENTS
 
     table = units_table(done)
     pq.write_table(pa.Table.from_pandas(table, preserve_index=False), folder / UNITS_FILE)
@@ -72,23 +75,26 @@ def read_study_tables(
     hashes = list(table["unit_hash"])
     raw = {
         name: aggregate.read_facts(spark, folder / "units", hashes, name)
-        for name in (MOMENTS, HISTOGRAM, COUNTER)
+        for name in (MOMENTS, HISTOGRAM, COUNTER, EVENT)
     }
-    cut = {name: aggregate.measured(facts, units) for name, facts in raw.items()}
+    cut = {name: aggregate.measured(raw[name], units) for name in (MOMENTS, HISTOGRAM, COUNTER)}
+    binned = course_tables.binned_units(units, raw[EVENT])
     merged = aggregate.merged_histograms(cut[HISTOGRAM]).cache()
     queries = (
         aggregate.unit_values(cut[MOMENTS], cut[COUNTER], merged),
         plot_tables.distributions(merged, units),
-        plot_tables.courses(raw[MOMENTS], raw[COUNTER], units),
+        course_tables.courses(raw[MOMENTS], raw[HISTOGRAM], raw[COUNTER], binned),
+        course_tables.happenings(raw[EVENT], binned),
     )
-    values, distributions, courses = (_timed(query) for query in queries)
+    values, distributions, courses, happenings = answers = [_timed(query) for query in queries]
     merged.unpersist()
     return StudyTables(
         units=table,
         values=values.table,
         distributions=distributions.table,
         courses=courses.table,
-        query_s=(values.seconds, distributions.seconds, courses.seconds),
+        happenings=happenings.table,
+        query_s=tuple(answer.seconds for answer in answers),
     )
 
 

@@ -1,100 +1,245 @@
-"""Lock latency and throughput over simulated time, with the warm-up that is left out."""
+"""Everything over simulated time, one axis below the other: what was done, and what came of it.
+
+Law: all variants share the time axis. Lines are over all replications together, bands reach from
+the lowest replication to the highest. Locks are split by path, so a time in which in-memory locks
+go through the raft log is seen as a path of its own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from analysis.plots.style import heading, legend_above, new_figure
+from analysis.plots import timeline
+from analysis.plots.style import FIXED, heading, new_figure
 
-FEWEST_POINTS = 60
-NS_PER_MS = 1e6
+NS_PER_MS: Final = 1e6
+PATHS: Final = {**FIXED, "fallback": "#882255"}
+"""Colours of the ways that a lock can take."""
+_WARMUP: Final = "#e2ecf5"
+_LEGEND: Final = "\nthick: mean, thin: p99, dots: longest; bands: lowest to highest replication"
+_LANE_IN: Final = 0.2
 
 
-def over_time(
-    table: pd.DataFrame, units: pd.DataFrame, colours: Mapping[str, str], subtitle: str
-) -> Figure:
-    """Draws mean lock latency above throughput, averaged over replications.
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What one point of a study is drawn from.
 
-    Args:
-        table: ``variant``, ``metric``, ``window``, ``count``, ``total`` at one point.
-        units: ``variant``, ``window_ns``, ``warmup_windows``, ``simulated_s`` of the point.
+    Attributes:
+        table: ``variant``, ``metric``, ``class``, ``bin``, ``bin_s``, ``stat``, ``value``, ``low``,
+            ``high``.
+        units: ``variant``, ``window_ns``, ``warmup_windows``, ``simulated_s``.
+        happenings: what ``timeline.marks`` takes.
         colours: by variant.
-        subtitle: study and point.
     """
-    figure = new_figure(7.0, 5.0)
-    latency, rate = figure.subplots(2, 1, sharex=True)
-    window_s = float(units["window_ns"].iloc[0]) / 1e9
-    windows = int(units["simulated_s"].max() / window_s)
-    group = group_windows(windows)
-    whole = table[table["window"] < windows // group * group]
-    for place, (variant, colour) in enumerate(colours.items()):
-        rows = whole[whole["variant"] == variant]
-        line = {"color": colour, "label": variant, "linewidth": line_width(place, len(colours))}
-        replications = int((units["variant"] == variant).sum())
-        _draw_latency(latency, rows, window_s, group, line)
-        _draw_rate(rate, rows, window_s, group, line, replications)
-    _shade_warmup(figure, units, window_s)
-    latency.set_ylabel("mean lock latency (ms)")
-    rate.set_ylabel("transactions (1/s)")
-    rate.yaxis.set_major_formatter("{x:,.0f}")
-    rate.set_xlabel("simulated time (s)")
-    for axes in (latency, rate):
-        axes.set_ylim(bottom=0)
-    rate.set_xlim(0, float(units["simulated_s"].max()))
-    legend_above(latency, len(colours) + 1)
-    heading(figure, "Latency and throughput over time", subtitle)
+
+    table: pd.DataFrame
+    units: pd.DataFrame
+    happenings: pd.DataFrame
+    colours: Mapping[str, str]
+
+    @property
+    def span_s(self) -> float:
+        """Simulated time of the longest replication."""
+        return float(self.units["simulated_s"].max())
+
+    def line(self, variant: str, metric: str, stat: str, class_: str = "all") -> pd.DataFrame:
+        """Returns a line by ascending time: ``at_s``, ``value``, ``low``, ``high``.
+
+        A bin without a value is a gap: its row has none. The last bin is left out if it is cut.
+        """
+        table = self.table
+        rows = table[
+            (table["variant"] == variant)
+            & (table["metric"] == metric)
+            & (table["stat"] == stat)
+            & (table["class"] == class_)
+        ]
+        if rows.empty:
+            return rows.assign(at_s=[])[["at_s", "value", "low", "high"]]
+        bin_s = float(rows["bin_s"].iloc[0])
+        bins = pd.RangeIndex(int(self.span_s / bin_s + 1e-9), name="bin")
+        spread = rows.set_index("bin")[["value", "low", "high"]].reindex(bins)
+        return spread.assign(at_s=(np.asarray(bins) + 0.5) * bin_s)
+
+    def has(self, metric: str) -> bool:
+        """Returns whether anything but zero was seen of a metric."""
+        return bool((self.table.loc[self.table["metric"] == metric, "value"] > 0).any())
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One axis: its height in inches, its label, and what draws it."""
+
+    height_in: float
+    label: str
+    draw: Any
+    key: Any = None
+
+
+def over_time(course: Course, subtitle: str) -> Figure:
+    """Draws the events of a point above latencies, throughput, errors and the lock table."""
+    shown = timeline.marks(course.happenings, course.span_s)
+    rows = _rows(course)
+    lanes = len(dict.fromkeys(mark.lane for mark in shown))
+    heights = [_LANE_IN * lanes + 0.05] * bool(lanes) + [row.height_in for row in rows]
+    figure = new_figure(10.0, sum(heights) + 0.32 * len(heights) + 0.6)
+    grid = {"height_ratios": heights}
+    all_axes = figure.subplots(len(heights), 1, sharex=True, squeeze=False, gridspec_kw=grid)[:, 0]
+    if lanes:
+        timeline.draw_lanes(all_axes[0], shown, course.span_s)
+    panels = list(all_axes[1:] if lanes else all_axes)
+    for axes, row in zip(panels, rows, strict=True):
+        row.draw(axes, course, *(() if row.key is None else (row.key,)))
+        axes.set_ylabel(row.label)
+        timeline.draw_guides(axes, shown)
+        _shade_warmup(axes, course)
+    _same_scale([axes for axes, row in zip(panels, rows, strict=True) if row.key is not None])
+    figure.align_ylabels(panels)
+    panels[-1].set_xlabel("simulated time (s); a request counts when it is answered")
+    panels[-1].set_xlim(0, course.span_s)
+    heading(figure, "What happened over time", f"{subtitle}{_LEGEND}")
     return figure
 
 
-def group_windows(windows: int) -> int:
-    """Returns how many windows to draw as one, so that a curve keeps 60 to 120 points."""
-    return max(1, windows // FEWEST_POINTS)
+def _rows(course: Course) -> list[_Row]:
+    rows = [_Row(1.45, "latency (ms)", _draw_paths, variant) for variant in course.colours]
+    rows.append(_Row(1.3, "latency (ms)", _draw_transactions))
+    rows.append(_Row(0.9, "commits (1/s)", _draw_commits))
+    if course.has("region_errors") or course.has("txn_aborts"):
+        rows.append(_Row(0.9, "errors (1/s)", _draw_errors))
+    if course.has("fallback_share"):
+        rows.append(_Row(0.8, "fallback (%)", _draw_fallback))
+    if course.has("lock_table_bytes"):
+        rows.append(_Row(0.8, "table (KiB)", _draw_table))
+    return rows
 
 
-def line_width(place: int, lines: int) -> float:
-    """Returns widths that get thinner, so that curves which coincide are all seen."""
-    return 1.3 + 0.7 * (lines - 1 - place)
+def _draw_paths(axes: Axes, course: Course, variant: str) -> None:
+    """Draws the lock latency of a variant, a colour a path."""
+    for path, colour in PATHS.items():
+        mean = course.line(variant, "lock_latency", "mean", path)
+        tail = course.line(variant, "lock_latency", "p99", path)
+        _draw_longest(axes, course.line(variant, "lock_latency", "max", path), colour)
+        _draw_line(axes, mean, colour, path, scale=1 / NS_PER_MS)
+        _draw_line(axes, tail, colour, "", scale=1 / NS_PER_MS, thin=True)
+    _name(axes, f"Lock requests, {variant}", course.colours[variant])
+    _in_ms(axes)
 
 
-def _draw_latency(
-    axes: Axes, rows: pd.DataFrame, window_s: float, group: int, line: Mapping[str, Any]
-) -> None:
-    locks = _grouped(rows[rows["metric"] == "lock_latency"], group)
-    mean_ms = locks["total"] / locks["count"] / NS_PER_MS
-    axes.plot(_middle_s(locks, window_s, group), mean_ms, **line)
+def _draw_transactions(axes: Axes, course: Course) -> None:
+    for variant, colour in course.colours.items():
+        _draw_longest(axes, course.line(variant, "txn_latency", "max"), colour)
+        for stat, thin in (("mean", False), ("p99", True)):
+            line = course.line(variant, "txn_latency", stat)
+            _draw_line(axes, line, colour, "" if thin else variant, 1 / NS_PER_MS, thin=thin)
+    _name(axes, "Transactions")
+    _in_ms(axes)
 
 
-def _draw_rate(
+def _draw_commits(axes: Axes, course: Course) -> None:
+    for variant, colour in course.colours.items():
+        _draw_line(axes, course.line(variant, "txns", "mean").fillna(0.0), colour)
+    axes.set_ylim(bottom=0)
+    _name(axes, "Throughput")
+
+
+def _draw_errors(axes: Axes, course: Course) -> None:
+    for variant, colour in course.colours.items():
+        errors = course.line(variant, "region_errors", "mean").fillna(0.0)
+        aborts = course.line(variant, "txn_aborts", "mean").fillna(0.0)
+        _draw_line(axes, errors, colour)
+        _draw_line(axes, aborts, colour, thin=True)
+    axes.set_ylim(bottom=0)
+    _name(axes, "Region errors that clients met (thin: aborted transactions)")
+
+
+def _draw_fallback(axes: Axes, course: Course) -> None:
+    for variant, colour in course.colours.items():
+        line = course.line(variant, "fallback_share", "mean")
+        if (line["value"] > 0).any():
+            _draw_line(axes, line, colour, scale=100)
+    axes.set_ylim(bottom=0)
+    _name(axes, "Lock requests that could not stay in memory")
+
+
+def _draw_table(axes: Axes, course: Course) -> None:
+    for variant, colour in course.colours.items():
+        line = course.line(variant, "lock_table_bytes", "max")
+        _draw_line(axes, line, colour, scale=1 / 1024)
+    axes.set_ylim(bottom=0)
+    _name(axes, "Lock table of the fullest store")
+
+
+def _draw_line(
     axes: Axes,
-    rows: pd.DataFrame,
-    window_s: float,
-    group: int,
-    line: Mapping[str, Any],
-    replications: int,
+    line: pd.DataFrame,
+    colour: str,
+    label: str = "",
+    scale: float = 1.0,
+    *,
+    thin: bool = False,
 ) -> None:
-    commits = _grouped(rows[rows["metric"] == "txns"], group)
-    rate = commits["total"] / (window_s * group * max(replications, 1))
-    axes.plot(_middle_s(commits, window_s, group), rate, **line)
+    """Draws a line with its band; a value between two gaps is a dot."""
+    if line.empty:
+        return
+    at_s, value = line["at_s"].to_numpy(), line["value"].to_numpy() * scale
+    known = ~np.isnan(value)
+    alone = known & ~np.r_[False, known[:-1]] & ~np.r_[known[1:], False]
+    axes.fill_between(
+        at_s, line["low"].to_numpy() * scale, line["high"].to_numpy() * scale,
+        color=colour, alpha=0.12 if thin else 0.3, linewidth=0,
+    )  # fmt: skip
+    style: dict[str, Any] = {"linewidth": 0.7, "alpha": 0.75} if thin else {"linewidth": 1.3}
+    axes.plot(at_s, value, color=colour, label=label or "_", **style)
+    axes.plot(at_s[alone], value[alone], ".", color=colour, markersize=2 if thin else 3.5)
 
 
-def _grouped(rows: pd.DataFrame, group: int) -> pd.DataFrame:
-    return rows.groupby(rows["window"] // group, sort=True)[["count", "total"]].sum()
+def _draw_longest(axes: Axes, line: pd.DataFrame, colour: str) -> None:
+    """Draws a dot for the longest latency of each bin: what one request met in a short stall."""
+    axes.plot(
+        line["at_s"], line["value"] / NS_PER_MS, ".", color=colour, alpha=0.45, markersize=2.2,
+        markeredgewidth=0, zorder=1.5,
+    )  # fmt: skip
 
 
-def _middle_s(rows: pd.DataFrame, window_s: float, group: int) -> np.ndarray:
-    return (rows.index.to_numpy() + 0.5) * group * window_s
+def _name(axes: Axes, title: str, colour: str = "black") -> None:
+    """Writes what an axis shows above it, and its legend to the right of that."""
+    axes.set_title(title, fontsize=9, color=colour, fontweight="bold", pad=3)
+    handles, _ = axes.get_legend_handles_labels()
+    if handles:
+        axes.legend(
+            loc="lower right", bbox_to_anchor=(1.0, 0.97), ncols=len(handles), fontsize=8,
+            borderaxespad=0, borderpad=0.2, handlelength=1.2, columnspacing=1.0,
+        )  # fmt: skip
 
 
-def _shade_warmup(figure: Figure, units: pd.DataFrame, window_s: float) -> None:
-    """Shades what every replication leaves out; the longest cut of a replication ends it."""
-    until_s = float(units["warmup_windows"].max()) * window_s
+def _in_ms(axes: Axes) -> None:
+    """Makes a log scale, with steps between the powers of ten where there are few of them."""
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 60 * low else (1.0,)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _same_scale(panels: Sequence[Axes]) -> None:
+    """Gives the variants' panels one scale, so that heights can be compared."""
+    limits = [axes.get_ylim() for axes in panels]
+    for axes in panels:
+        axes.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
+
+
+def _shade_warmup(axes: Axes, course: Course) -> None:
+    """Shades what every replication leaves out of its figures; the longest cut ends it."""
+    units = course.units
+    until_s = float((units["warmup_windows"] * units["window_ns"]).max()) / 1e9
     if until_s > 0:
-        for place, axes in enumerate(figure.axes):
-            label = "warm-up (longest cut)" if place == 0 else None
-            axes.axvspan(0, until_s, color="#eeeeee", zorder=0, label=label)
+        axes.axvspan(0, until_s, color=_WARMUP, linewidth=0, zorder=0)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -25,7 +26,11 @@ class PlotTables(Protocol):
 
     @property
     def courses(self) -> pd.DataFrame:
-        """Sums by window, from ``plot_tables.courses``."""
+        """Values by bin of windows, from ``course_tables.courses``."""
+
+    @property
+    def happenings(self) -> pd.DataFrame:
+        """What was done to the cluster, from ``course_tables.happenings``."""
 
 
 def write_study_plots(
@@ -42,22 +47,16 @@ def write_study_plots(
         study_name: for the headings.
         points: swept settings by ``point_index``.
         summary: content of ``summary.json``.
-        tables: units, distributions and courses.
+        tables: units, distributions, courses and happenings.
     """
-    units, distributions, courses = tables.units, tables.distributions, tables.courses
-    variants = list(dict.fromkeys(units["variant"]))
+    variants = list(dict.fromkeys(tables.units["variant"]))
     written = []
     for index, point in enumerate(points):
         rows = pd.DataFrame([row for row in summary["rows"] if row["point"] == point])
         if rows.empty:
             continue
         figures = _point_figures(
-            rows,
-            units[units["point_index"] == index],
-            distributions[distributions["point_index"] == index],
-            courses[courses["point_index"] == index],
-            variants,
-            _subtitle(study_name, point),
+            rows, _PointTables.of(tables, index), variants, _subtitle(study_name, point)
         )
         suffix = f"_{index}" if len(points) > 1 else ""
         for name, figure in figures.items():
@@ -66,28 +65,40 @@ def write_study_plots(
     return written
 
 
+@dataclass(frozen=True, slots=True)
+class _PointTables:
+    """The tables of one point."""
+
+    units: pd.DataFrame
+    distributions: pd.DataFrame
+    courses: pd.DataFrame
+    happenings: pd.DataFrame
+
+    @classmethod
+    def of(cls, tables: PlotTables, index: int) -> Self:
+        """Cuts a point out of the tables of a study."""
+        whole = (tables.units, tables.distributions, tables.courses, tables.happenings)
+        return cls(*(table[table["point_index"] == index] for table in whole))
+
+
 def _subtitle(study_name: str, point: Mapping[str, Any]) -> str:
     return ", ".join([study_name, *(f"{key} = {value}" for key, value in point.items())])
 
 
 def _point_figures(
-    rows: pd.DataFrame,
-    units: pd.DataFrame,
-    distributions: pd.DataFrame,
-    courses: pd.DataFrame,
-    variants: Sequence[str],
-    subtitle: str,
+    rows: pd.DataFrame, tables: _PointTables, variants: Sequence[str], subtitle: str
 ) -> dict[str, Figure]:
     colours = style.variant_colours(variants)
-    locks = distributions[distributions["metric"] == "lock_latency"]
+    locks = tables.distributions[tables.distributions["metric"] == "lock_latency"]
     writes = rows[rows["metric"] == "disk_write_bytes_per_s"]
     stations = rows[rows["metric"] == "lock_station_ms"]
     stations = stations[~stations["class"].str.contains("/")]
     figures: dict[str, Figure] = {}
     if not locks.empty:
         figures["lock_latency_ccdf"] = distribution.latency_ccdf(locks, colours, subtitle)
-    if not courses.empty:
-        figures["over_time"] = course.over_time(courses, units, colours, subtitle)
+    if not tables.courses.empty:
+        over = course.Course(tables.courses, tables.units, tables.happenings, colours)
+        figures["over_time"] = course.over_time(over, subtitle)
     if not writes.empty:
         figures["disk_writes"] = stacks.disk_writes(writes, variants, subtitle)
     if not stations.empty:

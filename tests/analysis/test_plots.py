@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.plots import course, distribution, stacks, style
+from analysis.plots import distribution, stacks, style
 from sim.record.histogram import bucket_of
 
 VARIANTS = ["pipelined", "sync", "in_memory"]
@@ -52,25 +52,6 @@ def test_a_curve_a_variant_on_log_axes() -> None:
     assert {line.get_label(): line.get_color() for line in curves} == COLOURS
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     assert axes.get_xlabel() == "lock latency (ms)"
-
-
-def test_courses_have_units_and_show_the_warmup() -> None:
-    windows = np.arange(100)
-    parts = [
-        pd.DataFrame({"window": windows, "count": 10, "total": total}).assign(
-            variant=variant, metric=metric
-        )
-        for variant in VARIANTS
-        for metric, total in (("lock_latency", 20_000_000), ("txns", 60))
-    ]
-    units = pd.DataFrame({"variant": VARIANTS, "window_ns": 100_000_000, "simulated_s": 10.0})
-    figure = course.over_time(pd.concat(parts), units.assign(warmup_windows=15), COLOURS, "stub")
-    latency, rate = figure.axes
-    assert latency.lines[0].get_ydata()[0] == pytest.approx(2.0)  # type: ignore[index]
-    assert rate.lines[0].get_ydata()[0] == pytest.approx(600)  # type: ignore[index]
-    assert "(ms)" in latency.get_ylabel()
-    assert "(1/s)" in rate.get_ylabel()
-    assert latency.patches[0].get_extents().width > 0
 
 
 def test_stacks_have_variants_in_order_and_totals() -> None:

@@ -67,6 +67,11 @@ def test_a_rolling_restart_empties_stops_and_starts_one_store_after_the_other(
     ]
 
 
+def test_an_empty_store_is_stopped_when_somebody_looks_the_next_time(tmp_path: Path) -> None:
+    stage = Stage("  - {at: 1s, do: evict_leader, store: 1, restart: true}", tmp_path, regions=3)
+    assert (6000, "crash 1") in stage.run(9)
+
+
 def test_a_store_that_does_not_empty_is_stopped_after_the_timeout(tmp_path: Path) -> None:
     stage = Stage("  - {at: 1s, do: evict_leader, store: 1, restart: true, timeout: 3s}", tmp_path)
     stage.control.obeys = False

@@ -104,9 +104,40 @@ def test_plot_tables_add_up_replications(study_tables: tuple[Path, StudyTables])
     )
     locks = tables.distributions[tables.distributions["metric"] == "lock_latency"]
     assert locks["count"].sum() == counts["value"].sum()
-    commits = tables.courses.query("metric == 'txns' and window == 0 and point_index == 0")
-    assert sorted(commits["variant"]) == ["in_memory", "pipelined", "sync"]
-    assert set(commits["count"] % 2) == {0}
+
+
+def test_courses_are_those_of_the_facts(study_tables: tuple[Path, StudyTables]) -> None:
+    folder, tables = study_tables
+    units = tables.units.query("point_index == 0 and variant == 'in_memory'")
+    facts = [
+        pq.read_table(folder / "units" / unit_hash / "moments.parquet").to_pandas()
+        for unit_hash in units["unit_hash"]
+    ]
+    of_window = [table.query("metric == 'lock_latency' and window == 3") for table in facts]
+    each = [float(rows["sum"].sum() / rows["count"].sum()) for rows in of_window]
+    both = pd.concat(of_window)
+    mean = at_bin(tables.courses, "lock_latency", "mean", 3)
+    assert mean["value"] == pytest.approx(both["sum"].sum() / both["count"].sum())
+    assert [mean["low"], mean["high"]] == pytest.approx(sorted(each))
+    assert at_bin(tables.courses, "lock_latency", "max", 3)["value"] == both["max"].max()
+    tail = at_bin(tables.courses, "lock_latency", "p99", 3)
+    assert mean["value"] < tail["value"] <= both["max"].max() * (1 + 2 * RELATIVE_ERROR)
+    commits = at_bin(tables.courses, "txns", "mean", 3)
+    assert commits["low"] <= commits["value"] <= commits["high"]
+    assert commits["bin_s"] == units["window_ns"].iloc[0] / 1e9
+
+
+def at_bin(courses: pd.DataFrame, metric: str, stat: str, place: int) -> pd.Series[float]:
+    """Returns the one row of the in-memory variant at the first point."""
+    rows = courses[
+        (courses["point_index"] == 0)
+        & (courses["variant"] == "in_memory")
+        & (courses["metric"] == metric)
+        & (courses["stat"] == stat)
+        & (courses["bin"] == place)
+    ]
+    assert len(rows) == 1
+    return rows.iloc[0]
 
 
 def run(starter: SparkStarter, folder: Path, study: StubStudy, function: str = STUB) -> int:

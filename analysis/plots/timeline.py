@@ -1,0 +1,180 @@
+"""What was done to the cluster, as a strip of lanes above the courses.
+
+Law: a kind of happening has a lane, named at the axis. What begins and ends is a bar; what happens
+again and again within a short time is one mark with its number. A text is written only where it
+meets neither the next mark nor the edge, so texts never overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+
+NS_PER_S: Final = 1e9
+INK: Final = "#555555"
+SHADE: Final = "#f0f0f0"
+_ENDS: Final = {"stop": "start"}
+_LANES: Final = {"stop": "down"}
+_SAME_SHARE: Final = 0.012
+"""Share of the whole time within which happenings of a kind are drawn as one."""
+_CHARACTER_SHARE: Final = 0.0085
+"""Width of a character as a share of the axis."""
+_MOST_GUIDES: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A bar, or a moment if it has no length."""
+
+    lane: str
+    detail: str
+    from_s: float
+    until_s: float
+    times: float
+    """How often it happened there, in a run on average."""
+    ended: bool = False
+    """Whether it has an end of its own, rather than being many in a row."""
+
+    @property
+    def text(self) -> str:
+        """What is written beside it."""
+        if self.detail:
+            return self.detail
+        return f"{self.times:.3g} times" if self.times > 1 else ""
+
+
+def marks(happenings: pd.DataFrame, span_s: float) -> list[Mark]:
+    """Returns what to draw, by lane and time; lanes in the order of their first mark.
+
+    Args:
+        happenings: of one point: ``kind``, ``detail``, ``from_ns``, ``until_ns``, ``times``,
+            ``units``.
+        span_s: length of the axis.
+    """
+    rows = happenings.sort_values(["from_ns", "kind", "detail"])
+    single = [
+        mark
+        for (kind, detail), group in rows.groupby(["kind", "detail"], sort=False)
+        for mark in _joined(_moments(str(kind), str(detail), group), _SAME_SHARE * span_s)
+    ]
+    single.sort(key=lambda mark: (mark.from_s, mark.lane))
+    found = list(_with_ends(single))
+    lanes = list(dict.fromkeys(mark.lane for mark in found))
+    in_lanes = sorted(found, key=lambda mark: (lanes.index(mark.lane), mark.from_s))
+    return list(_joined_lanes(in_lanes, _SAME_SHARE * span_s))
+
+
+def _moments(kind: str, detail: str, rows: pd.DataFrame) -> list[Mark]:
+    begun, ended = rows["from_ns"] / NS_PER_S, rows["until_ns"] / NS_PER_S
+    per_unit = rows["times"] / rows["units"]
+    spans = zip(begun.tolist(), ended.tolist(), per_unit.tolist(), strict=True)
+    return [Mark(kind, detail, from_s, until_s, times) for from_s, until_s, times in spans]
+
+
+def _joined(in_order: Sequence[Mark], gap_s: float) -> Iterator[Mark]:
+    """Makes one mark of those that follow each other closely."""
+    last: Mark | None = None
+    for mark in in_order:
+        if last is not None and mark.from_s - last.until_s <= gap_s:
+            last = _both(last, mark)
+            continue
+        if last is not None:
+            yield last
+        last = mark
+    if last is not None:
+        yield last
+
+
+def _both(one: Mark, two: Mark) -> Mark:
+    return replace(
+        one,
+        detail=one.detail if one.detail == two.detail else "",
+        until_s=max(one.until_s, two.until_s),
+        times=one.times + two.times,
+    )
+
+
+def _joined_lanes(in_lanes: Sequence[Mark], gap_s: float) -> Iterator[Mark]:
+    """Joins marks of different details too, unless they have an end."""
+    for lane in dict.fromkeys(mark.lane for mark in in_lanes):
+        of_lane = [mark for mark in in_lanes if mark.lane == lane]
+        ended = [mark for mark in of_lane if mark.ended]
+        loose = _joined([mark for mark in of_lane if not mark.ended], gap_s)
+        yield from sorted([*ended, *loose], key=lambda mark: mark.from_s)
+
+
+def _with_ends(in_order: Sequence[Mark]) -> Iterator[Mark]:
+    """Makes bars of beginnings and their ends."""
+    used: list[int] = []
+    for place, mark in enumerate(in_order):
+        if place in used:
+            continue
+        end_kind = _ENDS.get(mark.lane, f"{mark.lane}_end")
+        lane = _LANES.get(mark.lane, mark.lane)
+        for later in range(place + 1, len(in_order)):
+            end = in_order[later]
+            if end.lane == end_kind and end.detail == mark.detail and later not in used:
+                used.append(later)
+                yield replace(mark, lane=lane, until_s=end.until_s, ended=True)
+                break
+        else:
+            yield replace(mark, lane=lane)
+
+
+def draw_lanes(axes: Axes, shown: Sequence[Mark], span_s: float) -> None:
+    """Draws the strip."""
+    lanes = list(dict.fromkeys(mark.lane for mark in shown))
+    for row, lane in enumerate(lanes):
+        of_lane = [mark for mark in shown if mark.lane == lane]
+        for place, mark in enumerate(of_lane):
+            _draw_mark(axes, row, mark, span_s)
+            free_until = of_lane[place + 1].from_s if place + 1 < len(of_lane) else span_s
+            free_from = of_lane[place - 1].until_s if place else 0.0
+            _write(axes, row, mark, free_from, free_until, span_s)
+    axes.set_yticks(range(len(lanes)), [lane.replace("_", " ") for lane in lanes])
+    axes.set_ylim(len(lanes) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0, labelsize=8.5)
+    axes.tick_params(axis="x", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.spines["bottom"].set_visible(False)
+    axes.grid(visible=False)
+
+
+def _draw_mark(axes: Axes, row: int, mark: Mark, span_s: float) -> None:
+    length_s = mark.until_s - mark.from_s
+    shown_s = max(length_s, 0.0025 * span_s)
+    bar = Rectangle((mark.from_s, row - 0.3), shown_s, 0.6, color=INK, linewidth=0)
+    axes.add_patch(bar)
+
+
+def _write(
+    axes: Axes, row: int, mark: Mark, free_from: float, free_until: float, span_s: float
+) -> None:
+    """Writes behind the mark, or else before it, or not at all."""
+    wide_s = (len(mark.text) + 1) * _CHARACTER_SHARE * span_s
+    if mark.until_s + wide_s < free_until:
+        place, align, away = mark.until_s, "left", 4
+    elif mark.from_s - 2 * wide_s > free_from:
+        place, align, away = mark.from_s, "right", -3
+    else:
+        return
+    axes.annotate(
+        mark.text, (place, row), xytext=(away, 0), textcoords="offset points", ha=align,
+        va="center", fontsize=8, color=INK,
+    )  # fmt: skip
+
+
+def draw_guides(axes: Axes, shown: Sequence[Mark]) -> None:
+    """Draws where marks begin and end behind a course; shades what lasts."""
+    if len(shown) > _MOST_GUIDES:
+        return
+    for mark in shown:
+        if mark.until_s > mark.from_s:
+            axes.axvspan(mark.from_s, mark.until_s, color=SHADE, linewidth=0, zorder=0)
+        for at_s in {mark.from_s: None, mark.until_s: None} if mark.ended else (mark.from_s,):
+            axes.axvline(at_s, color="#999999", linewidth=0.6, linestyle=(0, (2, 2)), zorder=0.5)

@@ -1,0 +1,180 @@
+"""Courses: an axis for what there is, events above them, gaps where nothing was seen."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.axes import Axes
+
+from analysis.plots import course, style
+from analysis.plots.course import Course, over_time
+from analysis.plots.timeline import Mark, marks
+
+VARIANTS = ["pipelined", "in_memory"]
+NONE = pd.DataFrame(columns=["kind", "detail", "from_ns", "until_ns", "times", "units"])
+
+
+def happened(*rows: tuple[str, str, float, float, int]) -> pd.DataFrame:
+    """Returns happenings of four units, given as kind, detail, from, until (s) and times."""
+    return pd.DataFrame(
+        [
+            {
+                "kind": kind, "detail": detail, "from_ns": int(from_s * 1e9),
+                "until_ns": int(until_s * 1e9), "times": times, "units": 4,
+            }
+            for kind, detail, from_s, until_s, times in rows
+        ]
+    )  # fmt: skip
+
+
+def series(
+    variant: str, metric: str, stat: str, values: dict[int, float], path: str = "all"
+) -> pd.DataFrame:
+    """Returns rows of a course in bins of 0.1 s."""
+    rows = [
+        {"bin": place, "value": value, "low": value / 2, "high": value * 2}
+        for place, value in values.items()
+    ]
+    head = {"variant": variant, "metric": metric, "stat": stat, "class": path, "bin_s": 0.1}
+    return pd.DataFrame([head | row for row in rows])
+
+
+def drawn(*more: pd.DataFrame, happenings: pd.DataFrame = NONE) -> Course:
+    """Returns a course of 10 s with a lock latency of 2 ms and 600 commits/s."""
+    bins = dict.fromkeys(range(100), 2e6)
+    parts = [
+        part
+        for variant in VARIANTS
+        for part in (
+            series(variant, "lock_latency", "mean", bins, variant),
+            series(variant, "lock_latency", "p99", bins, variant),
+            series(variant, "txns", "mean", dict.fromkeys(range(100), 600.0)),
+            series(variant, "txn_latency", "mean", bins),
+        )
+    ]
+    units = pd.DataFrame({"variant": VARIANTS, "window_ns": 100_000_000, "simulated_s": 10.0})
+    return Course(
+        pd.concat([*parts, *more]),
+        units.assign(warmup_windows=15),
+        happenings,
+        style.variant_colours(VARIANTS),
+    )
+
+
+def panels(of: Course) -> dict[str, Axes]:
+    return {axes.get_title(loc="left"): axes for axes in over_time(of, "stub").axes}
+
+
+def test_a_quiet_study_has_locks_by_variant_transactions_and_throughput() -> None:
+    found = panels(drawn())
+    assert list(found) == [
+        "Lock requests, pipelined",
+        "Lock requests, in_memory",
+        "Transactions",
+        "Throughput",
+    ]
+    locks = found["Lock requests, in_memory"]
+    assert "(ms)" in locks.get_ylabel()
+    line = next(line for line in locks.lines if line.get_label() == "in_memory")
+    assert line.get_ydata()[0] == pytest.approx(2.0)  # type: ignore[index]
+    rates = found["Throughput"].lines[0].get_ydata()
+    assert rates[0] == pytest.approx(600)  # type: ignore[index]
+    assert locks.patches, "the warm-up is shaded"
+
+
+def test_errors_fallback_and_table_have_an_axis_when_there_are_any() -> None:
+    fell = series("in_memory", "fallback_share", "mean", {50: 0.25})
+    errors = series("in_memory", "region_errors", "mean", {50: 10.0})
+    table = series("in_memory", "lock_table_bytes", "max", {50: 2048.0})
+    found = panels(drawn(fell, errors, table))
+    assert len(found) == 7
+    fallback = found["Lock requests that could not stay in memory"]
+    assert np.nanmax(np.asarray(fallback.lines[0].get_ydata())) == pytest.approx(25)
+    none = series("in_memory", "fallback_share", "mean", {50: 0.0})
+    assert len(panels(drawn(none))) == 4
+
+
+def test_a_path_of_some_seconds_is_a_line_with_gaps_around_it() -> None:
+    path = series(
+        "in_memory", "lock_latency", "mean", dict.fromkeys(range(40, 60), 4e6), "fallback"
+    )
+    line = drawn(path).line("in_memory", "lock_latency", "mean", "fallback")
+    assert len(line) == 100
+    assert line["value"].notna().sum() == 20
+    assert line["at_s"][40] == pytest.approx(4.05)
+
+
+def test_the_last_bin_is_left_out_if_it_is_cut() -> None:
+    extra = series("pipelined", "txns", "mean", {100: 1.0})
+    assert len(drawn(extra).line("pipelined", "txns", "mean")) == 100
+
+
+def test_variants_have_one_scale_and_paths_their_own_colours() -> None:
+    high = series("in_memory", "lock_latency", "p99", {50: 4e9}, "fallback")
+    found = panels(drawn(high))
+    one, other = (found[f"Lock requests, {variant}"] for variant in VARIANTS)
+    assert one.get_ylim() == other.get_ylim()
+    assert len(set(course.PATHS.values())) == len(course.PATHS)
+
+
+def test_a_happening_with_an_end_is_a_bar() -> None:
+    shown = marks(
+        happened(
+            ("evict_leader", "store 1", 6, 6, 4),
+            ("stop", "store 1", 11, 11, 4),
+            ("start", "store 1", 15, 15.02, 4),
+            ("evict_leader_end", "store 1", 15, 15.02, 4),
+        ),
+        60.0,
+    )
+    assert shown == [
+        Mark("evict_leader", "store 1", 6, 15.02, 1, ended=True),
+        Mark("down", "store 1", 11, 15.02, 1, ended=True),
+    ]
+
+
+def test_an_end_belongs_to_what_it_is_about() -> None:
+    shown = marks(
+        happened(
+            ("slow_disk", "store 1", 1, 1, 4),
+            ("slow_disk", "store 2", 20, 20, 4),
+            ("slow_disk_end", "store 1", 30, 30, 4),
+        ),
+        60.0,
+    )
+    assert [(mark.detail, mark.until_s) for mark in shown] == [("store 1", 30), ("store 2", 20)]
+
+
+def test_what_happens_again_and_again_is_one_mark_with_its_number() -> None:
+    rows = [("balance_leader", "", 10 + step / 10, 10 + step / 10, 8) for step in range(5)]
+    (mark,) = marks(happened(*rows), 60.0)
+    assert (mark.from_s, mark.until_s, mark.times) == (10, 10.4, 10)
+    assert mark.text == "10 times"
+
+
+def test_texts_meet_neither_each_other_nor_the_edge() -> None:
+    rows = [
+        ("transfer_leader", f"region {place} from store 1 to 2", at_s, at_s, 4)
+        for place, at_s in enumerate((0.1, 0.6, 4.0, 4.5, 9.8))
+    ]
+    figure = over_time(drawn(happenings=happened(*rows)), "stub")
+    figure.canvas.draw()
+    strip = figure.axes[0]
+    boxes = sorted(
+        (text.get_window_extent().x0, text.get_window_extent().x1) for text in strip.texts
+    )
+    assert len(boxes) >= 3
+    assert all(left[1] <= right[0] for left, right in pairwise(boxes))
+    assert boxes[-1][1] <= strip.get_window_extent().x1
+
+
+def test_lanes_are_named_at_the_axis_and_guides_go_through_every_panel() -> None:
+    of = drawn(happenings=happened(("transfer_leader", "region 1 from store 1 to 2", 4, 4, 4)))
+    strip, *rest = over_time(of, "stub").axes
+    assert [label.get_text() for label in strip.get_yticklabels()] == ["transfer leader"]
+    assert [text.get_text() for text in strip.texts] == ["region 1 from store 1 to 2"]
+    for axes in rest:
+        assert any(list(np.asarray(line.get_xdata())) == [4, 4] for line in axes.lines)
