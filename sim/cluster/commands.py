@@ -181,7 +181,7 @@ COMMANDS: Final[dict[int, Callable[[KvRequest, Peer, int], object]]] = {
 }
 
 
-def blocks_reader(lock: Lock, read_ts: int, bypass: tuple[int, ...] = ()) -> bool:
+def blocks_reader(key: bytes, lock: Lock, read_ts: int, bypass: tuple[int, ...] = ()) -> bool:
     """Returns whether a snapshot read at ``read_ts`` must wait for ``lock``.
 
     Pessimistic locks and locks that change nothing never block a reader, and neither does a
@@ -189,6 +189,8 @@ def blocks_reader(lock: Lock, read_ts: int, bypass: tuple[int, ...] = ()) -> boo
 
     Source: tikv/tikv components/txn_types/src/lock.rs (check_ts_conflict_si).
     """
+    if read_ts == MAX_TS and key == lock.primary and not lock.use_async_commit:
+        return False  # The latest version is asked for, and this one is not committed yet.
     return (
         lock.start_ts <= read_ts
         and lock.min_commit_ts <= read_ts
@@ -218,7 +220,7 @@ def read(request: KvRequest, peer: Peer, prewriting: dict[bytes, Lock]) -> objec
     for table in (peer.state.mvcc.locks, prewriting):
         met = _in_ranges(table, keys) if request.kind is Kind.COP else _on_keys(table, keys)
         for key, lock in met:
-            if blocks_reader(lock, read_ts, bypass):
+            if blocks_reader(key, lock, read_ts, bypass):
                 return percolator.KeyIsLocked(key, lock)
     return None
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sim.engine import LeanEnv
     from sim.hardware.network import Link, Network
     from sim.protocol.deadlock import DetectTable, WaitForEntry
+    from sim.protocol.records import Lock
 
 _DETECT_BYTES = 96
 """A deadlock request or answer: two timestamps, a key hash, framing."""
@@ -117,6 +118,22 @@ class LockManager:
         self._env.at(now + timeout_ns, self._time_out, entry)
         if request.keys[0] != request.primary:
             self._ask_detector(entry)
+
+    def locked(self, locks: list[tuple[bytes, Lock]]) -> None:
+        """Notes that keys have new holders: who waits for one of them waits for another now.
+
+        Source: tikv/tikv src/server/lock_manager/mod.rs (update_wait_for).
+        """
+        for key, lock in locks:
+            for entry in self._queues.waiters(key):
+                former_ts = entry.lock_holder.start_ts
+                if former_ts == lock.start_ts:
+                    continue
+                self._detector.table.clean_up_wait_for(entry.start_ts, former_ts, key)
+                entry.lock_holder = lock
+                request, _ = self._requests[entry.token]
+                if request.keys[0] != request.primary:
+                    self._ask_detector(entry)
 
     def release(self, keys: list[bytes], commit_ts: int = 0) -> None:
         """Wakes who waits for ``keys``, whose locks are gone: committed, or rolled back (0)."""

@@ -80,6 +80,8 @@ class WritePath:
     def grant(self, request: KvRequest, peer: Peer, granted: Acquired) -> None:
         """Puts locks where they belong: into memory, or into a proposal."""
         mode = self.mode
+        if self._scheduler.waits.waiting:
+            self._scheduler.waits.locked(granted.locks)
         if not granted.locks:
             request.path = LockPath.IN_MEMORY if mode.in_memory else LockPath.PIPELINED
             self._scheduler.answer_now(request)

@@ -42,6 +42,7 @@ from sim.cluster.region_life.transfer_state import TransferState
 from sim.protocol.admin import TransferLeaderCommand
 from sim.protocol.lock_table import LocksStatus
 from sim.protocol.raft import LEADER
+from sim.protocol.raft_progress import ProgressState
 
 if TYPE_CHECKING:
     from sim.cluster.cluster import Cluster
@@ -168,6 +169,8 @@ class LeaderTransfer:
         """Returns whether the target has so little to catch up with that nobody will notice."""
         raft = peer.raft
         changes = [f.index for f in peer.in_flight if f.admin.changes_conf_ver]
+        if any(each.state is ProgressState.SNAPSHOT for each in raft.progress.values()):
+            return False
         if ack.store not in raft.voters or (changes and max(changes) > ack.applied_index):
             return False
         lag = self._tikv.leader_transfer_max_log_lag
