@@ -114,7 +114,7 @@ class Peer:
         "urgent_index",
     )
 
-    def __init__(
+    def __init__(  # noqa: PLR0915 - one flat record
         self,
         region: Region,
         store: int,

@@ -64,7 +64,7 @@ class StorePoller:
 
     def _collect(self, _: None) -> None:  # noqa: C901 - one pass over the peers that have mail
         pool = self._pool
-        queue, batch = pool.queue, self._batch
+        queue, batch, units = pool.queue, self._batch, pool.units
         cores = pool.cores
         slowness = cores.slowness()
         cores.running += 1
@@ -72,7 +72,6 @@ class StorePoller:
         most = pool.batching.max_batch
         service = 0
         fresh: list[tuple[Peer, Ready]] = []
-        units = pool.units
         while queue and len(batch) < most:
             peer = queue.popleft()
             peer.turn = OWNED
