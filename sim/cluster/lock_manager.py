@@ -142,10 +142,11 @@ class LockManager:
             entry, others = queues.pop_for_release(key)
             if entry is None:
                 continue
-            self._wake(entry, commit_ts)
+            freed_ts = entry.lock_holder.start_ts
+            self._wake(entry, freed_ts, commit_ts)
             if others and not entry.resumable:
                 delayed_ns = self._env.now_ns + self._wake_up_delay_ns
-                self._env.at(delayed_ns, self._wake_others, (key, queues.mark, commit_ts))
+                self._env.at(delayed_ns, self._wake_others, (key, queues.mark, freed_ts, commit_ts))
 
     @property
     def queues(self) -> LockWaitQueues:
@@ -157,19 +158,19 @@ class LockManager:
         """How many requests wait."""
         return len(self._requests)
 
-    def _wake_others(self, wake_up: tuple[bytes, int, int]) -> None:
-        key, mark, commit_ts = wake_up
+    def _wake_others(self, wake_up: tuple[bytes, int, int, int]) -> None:
+        key, mark, freed_ts, commit_ts = wake_up
         for entry in self._queues.pop_delayed(key, mark):
-            self._wake(entry, commit_ts)
+            self._wake(entry, freed_ts, commit_ts)
 
-    def _wake(self, entry: LockWaitEntry, commit_ts: int) -> None:
+    def _wake(self, entry: LockWaitEntry, freed_ts: int, commit_ts: int) -> None:
+        """Resumes a request, or tells it of the transaction that has let go of the key."""
         request = self._leave(entry)
         if entry.resumable:
             self._resume(request)
             return
-        holder_ts = entry.lock_holder.start_ts
         conflict = WriteConflict(
-            entry.key, request.start_ts, holder_ts, commit_ts, ConflictReason.PESSIMISTIC_RETRY
+            entry.key, request.start_ts, freed_ts, commit_ts, ConflictReason.PESSIMISTIC_RETRY
         )
         self._answer(request, conflict)
 
