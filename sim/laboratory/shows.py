@@ -121,6 +121,7 @@ def regions(lab: Laboratory, words: Words) -> str:
     if words.flag("pd"):
         words.done()
         return "\n".join(_show_region(region, leader) for region, leader in lab.routes.routes)
+    of_one_store = words.has("store")
     chosen = _chosen(lab, words)
     words.done()
     known: dict[int, Peer] = {}
@@ -129,7 +130,8 @@ def regions(lab: Laboratory, words: Words) -> str:
         if other is None or _rank(peer) > _rank(other):
             known[peer.region.region_id] = peer
     ordered = sorted(known.values(), key=lambda peer: peer.region.start_key)
-    return "\n".join(region_line(peer) for peer in ordered)
+    line = _followers_line if of_one_store else region_line
+    return "\n".join(line(peer) for peer in ordered)
 
 
 def _rank(peer: Peer) -> tuple[bool, int, tuple[int, int]]:
@@ -140,6 +142,11 @@ def region_line(peer: Peer) -> str:
     """Returns a region as one of its replicas knows it."""
     term = f" term {peer.raft.term}" if peer.is_leader else ""
     return _show_region(peer.region, peer.store if peer.is_leader else 0) + term
+
+
+def _followers_line(peer: Peer) -> str:
+    """Returns a region as one replica knows it, with the leader that it hears from."""
+    return region_line(peer) if peer.is_leader else _show_region(peer.region, peer.raft.leader)
 
 
 def _show_region(region: Region, leader: int) -> str:
