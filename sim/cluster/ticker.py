@@ -57,6 +57,10 @@ class Ticker:
         peer.awake_ticks = self._wake_ticks
         peer.stirred = True
 
+    def counts(self, peer: Peer) -> bool:
+        """Returns whether time passes for a replica: it does not hibernate."""
+        return not self._hibernate or _is_awake(peer)
+
     def run(self) -> Generator[Event, Any, None]:
         """Ticks for ever, one phase after the other; phases without replicas are passed over."""
         step_ns = self._interval_ns // PHASES

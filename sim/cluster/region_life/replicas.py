@@ -15,7 +15,7 @@ from sim.cluster.peer import AppliedState, make_peer
 from sim.cluster.region_life.mail import Applied, AskChangePeer, Dismissal
 from sim.cluster.region_life.proposing import conflict, propose_admin
 from sim.protocol.admin import ChangePeer
-from sim.protocol.quorum import committed_index
+from sim.protocol.quorum import committed_index, is_majority
 from sim.protocol.raft import LEADER, Append, Heartbeat, Snapshot
 from sim.protocol.region import StoreId
 
@@ -60,8 +60,27 @@ class Replicas:
         if peer.raft.role is not LEADER or mail.remove == peer.store or not sensible:
             return
         busy = peer.merge is not None or peer.raft.lead_transferee or conflict(peer, command)
-        if not busy and peer.raft.may_change_voters() and _is_safe(peer, command):
+        safe = _is_safe(peer, command) and self._stays_available(peer, command)
+        if safe and not busy and peer.raft.may_change_voters():
             propose_admin(peer, command)
+
+    def _stays_available(self, peer: Peer, command: ChangePeer) -> bool:
+        """Returns whether a majority of those who are left after a removal has been heard lately.
+
+        A region that hibernates hears nobody; there, who has everything will do.
+
+        Source: tikv/tikv components/raftstore/src/store/util.rs
+        (check_availability_by_last_heartbeats).
+        """
+        raft = peer.raft
+        asleep = not self._store.ticker.counts(peer)
+        left = tuple(store for store in raft.voters if store != command.remove)
+        heard = [
+            store
+            for store, progress in raft.progress.items()
+            if progress.active or (asleep and raft.matched[store] >= raft.log.committed)
+        ]
+        return not command.remove or is_majority([peer.store, *heard], left)
 
     @staticmethod
     def apply(peer: Peer, command: ChangePeer, index: int) -> Applied:
