@@ -77,6 +77,8 @@ class LockFates(Probe):
         self._expired = recorder.counter("lock_fates", "expired")
         self._lost_total = 0
         self._running: dict[int, None] = {}
+        self._outlived: dict[int, None] = {}
+        """Running transactions that others have taken for dead."""
         self._migrating: dict[int, str] = {}
         self._losers: dict[bytes, dict[int, str]] = {}
         self.held: dict[bytes, KvRequest] = {}
@@ -161,7 +163,9 @@ class LockFates(Probe):
         self._running.pop(start_ts, None)
         lost = self.lost.pop(start_ts, {})
         if reason.startswith("pessimistic_lock_not_found"):
-            self._count("prewrites_aborted", next(iter(lost.values()), "no_lock_lost"))
+            other = "expired" if start_ts in self._outlived else "no_lock_lost"
+            self._count("prewrites_aborted", next(iter(lost.values()), other))
+        self._outlived.pop(start_ts, None)
         for key in lost:
             losers = self._losers.get(key, {})
             losers.pop(start_ts, None)
@@ -198,8 +202,12 @@ class LockFates(Probe):
         kind = command.kind
         expires_ms = physical_ms(request.start_ts) + request.lock_ttl_ms
         is_late = kind is Kind.PESSIMISTIC_ROLLBACK and expires_ms * NS_PER_MS < self._env.now_ns
-        fate = self._expired if kind in _BY_OTHERS or is_late else self._rolled_back
-        fate.value += 1
+        if kind not in _BY_OTHERS and not is_late:
+            self._rolled_back.value += 1
+            return
+        self._expired.value += 1
+        if request.start_ts in self._running:
+            self._outlived[request.start_ts] = None
 
     def _put(self, region_id: int, command: KvRequest, batch: WriteBatch) -> None:
         """Notes locks that are in the lock CF from now on: proposed, migrated or kept alive."""
