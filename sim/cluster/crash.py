@@ -27,6 +27,9 @@ def crash(store: Store) -> None:
     store.transport.mute = True
     survivors = [survivor for peer in store.peers.values() for survivor in _bury(store, peer)]
     store.peers.clear()
+    for peer in store.departed:
+        peer.died = True
+    store.departed.clear()
     store.instance.used_bytes = 0
     store.latches = Latches(store.latches.size)
     store.scheduler.reset(store.latches)

@@ -79,6 +79,7 @@ class Store:
         "apply",
         "awaken",
         "cores",
+        "departed",
         "disk_full",
         "early_mail",
         "holds",
@@ -109,7 +110,7 @@ class Store:
 
     make_lock_manager: Callable[[], LockManager]
 
-    def __init__(
+    def __init__(  # noqa: PLR0915 - a store's parts, one after the other
         self,
         cluster: Cluster,
         store_id: int,
@@ -134,6 +135,8 @@ class Store:
         self.disk_full = False
         self.version: Version = cluster.pd.store_versions[store_id]
         self.peers: dict[int, Peer] = {}
+        self.departed: list[Peer] = []
+        """Replicas that have left; commands under way may still come back to them."""
         self.resting: list[Peer] = []
         """Replicas on the disk of a process that does not run."""
         self.early_mail: dict[int, list[RaftMessage]] = {}
@@ -229,6 +232,7 @@ class Store:
     def destroy(self, peer: Peer, cause: str) -> None:
         """Removes a replica whose region has left this store."""
         peer.gone = True
+        self.departed.append(peer)
         self.peers.pop(peer.region.region_id, None)
         if cause == "merged":
             self.merged_away[peer.region.region_id] = None

@@ -223,7 +223,7 @@ class StorePoller:
                 log = raft.log
                 if log.committed > log.applying:
                     pool.commit(peer, raft.take_committed())
-            if ready.response is not None and raft.leader:
+            if ready.response is not None and raft.leader not in (0, peer.store):
                 self._outbox.add_response(raft.leader, ready.response)
         self._outbox.flush(pool.transport)
 

@@ -129,7 +129,7 @@ class _WriteWorker:
                 continue
             if ready.__class__ is EventfulReady:
                 self._settle_events(peer, ready)
-            if ready.response is not None and peer.raft.leader:
+            if ready.response is not None and peer.raft.leader not in (0, peer.store):
                 self._outbox.add_response(peer.raft.leader, ready.response)
             if ready.last_index:
                 self._notify(peer, Persisted(ready.last_index, ready.entries[-1].term))
