@@ -88,7 +88,7 @@ class Store:
         "latches",
         "log",
         "make_lock_manager",
-        "merged_away",
+        "merged_into",
         "peer_limit_bytes",
         "peers",
         "pool",
@@ -140,8 +140,9 @@ class Store:
         self.resting: list[Peer] = []
         """Replicas on the disk of a process that does not run."""
         self.early_mail: dict[int, list[RaftMessage]] = {}
-        self.merged_away: dict[int, None] = {}
-        """Regions that are no more: a late message must not bring them back (tombstones)."""
+        self.merged_into: dict[int, int] = {}
+        """Regions that are no more, and into which they went: a late message must not bring them
+        back (tombstones)."""
         """By region: what came for a replica that is not here yet."""
         self.peer_limit_bytes = tikv.in_memory_peer_size_limit_bytes
         self.instance = InstanceMemory(tikv.in_memory_instance_size_limit_bytes)
@@ -234,8 +235,6 @@ class Store:
         peer.gone = True
         self.departed.append(peer)
         self.peers.pop(peer.region.region_id, None)
-        if cause == "merged":
-            self.merged_away[peer.region.region_id] = None
         self.raft_pool.withdraw(peer)
         self.ticker.remove(peer)
         self.region_life.let_go(peer, cause)

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from typing import Final
 
-COVERING: Final = (6, 42, 90, 173, 260, 345, 393, 464, 598, 758, 977)
+COVERING: Final = (1, 31, 33, 84, 90, 173, 258, 270, 464, 475, 1315, 1346)
 
 RARE: Final[dict[str, str]] = {
     "fallback.term": "a command looks into the table in the step before, and gets StaleCommand",
     "fallback.version": "likewise, and gets EpochNotMatch",
     "propose.stale_term": "two elections while a command waits in one mailbox",
-    "propose.merging": "a command in the mailbox between a merge's fence and its PrepareMerge",
     "merge.propose_failed": "a merge whose locks do not fit, or one that meets another change",
 }
 """Marks that no seed is asked to hit, and why; scripts of the laboratory may."""

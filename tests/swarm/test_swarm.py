@@ -38,7 +38,11 @@ FORMERLY_BROKEN = {
     155: "a merge began although a replica of its source did not exist yet",
     173: "hibernating followers refused their votes for ever",
     359: "a leader fell asleep before its new replica had come to be",
+    407: "a replica whose region was merged away without it barred the region it went into",
     424: "a merge began into a region that had just been merged away",
+    475: "a command came back to a replica that had left before its process died",
+    1297: "a replica that had become leader meanwhile answered itself",
+    1470: "a replica made room for a region whose parent had still to take it over",
 }
 
 

@@ -93,6 +93,7 @@ class ApplyAdmin:
         left, right = sorted([region, command.source], key=lambda each: each.start_key)
         version = max(region.epoch.version, command.source.epoch.version) + 1
         state.region = region.with_range(left.start_key, right.end_key, version)
+        self._store.merged_into[source.region.region_id] = region.region_id
         self._store.destroy(source, "merged")
 
     def _catch_up(self, source: Peer, command: CommitMerge) -> None:

@@ -116,15 +116,19 @@ class Replicas:
         """Returns a new, empty replica if the region has been given to this store.
 
         It refuses what its leader sends until that sends a snapshot. A region that overlaps one
-        which is here must wait until that has been split.
+        which is here must wait until that has been split; but one that has been merged away
+        while this store was not there has nobody left to learn from, and makes room.
         """
         route = self._cluster.pd.routes.by_id(message.region_id)
         store_id = self._store.store_id
         if not isinstance(message, Append | Heartbeat | Snapshot) or route is None:
             return None
         region = route.region
-        if region.region_id in self._store.merged_away or store_id not in region.stores:
+        if region.region_id in self._store.merged_into or store_id not in region.stores:
             return None
+        for outlived in self._outlived_by(region):
+            self._store.merged_into[outlived.region.region_id] = region.region_id
+            self._store.destroy(outlived, "merged")
         if self._store.regions_over(region):
             return None
         state = AppliedState(region, self._cluster.make_records(), 0, 0)
@@ -135,6 +139,32 @@ class Replicas:
         )
         self._store.adopt(peer)
         return peer
+
+    def _outlived_by(self, region: Region) -> list[Peer]:
+        """Returns replicas here of regions that have been merged into ``region`` without them.
+
+        Source: tikv/tikv components/raftstore/src/store/fsm/peer.rs (need_gc_merge, on_gc_merge).
+        """
+        return [
+            peer
+            for peer in self._store.peers.values()
+            if self._went_into(peer.region.region_id, region.region_id)
+        ]
+
+    def _went_into(self, source_id: int, target_id: int) -> bool:
+        """Returns whether other stores know that one region has become part of the other.
+
+        Not if it went by way of a region that is here: that one will take it over.
+        """
+        tombstones: dict[int, int] = {}
+        for store in self._cluster.stores.values():
+            tombstones.update(store.merged_into)
+        at = source_id
+        while at != target_id:
+            if at not in tombstones or (at != source_id and at in self._store.peers):
+                return False
+            at = tombstones[at]
+        return True
 
     def dismiss(self, peer: Peer, store: int) -> None:
         """Tells a replica on ``store`` that it has been removed."""
