@@ -110,7 +110,7 @@ class Store:
 
     make_lock_manager: Callable[[], LockManager]
 
-    def __init__(  # noqa: PLR0915 - a store's parts, one after the other
+    def __init__(
         self,
         cluster: Cluster,
         store_id: int,
@@ -121,9 +121,6 @@ class Store:
     ) -> None:
         env, tikv = cluster.env, scenario.tikv
         name = f"store-{store_id}"
-        stats = StoreStats(recorder, store_id)
-        unit = LognormalMean(1_000_000, scenario.hardware.cpu.cv)
-        draws = [Sampler(unit, streams.stream(f"{name}/cpu-{pool}")) for pool in range(3)]
         self._cluster = cluster
         self._env = env
         self.awaken = cluster.awaken
@@ -140,14 +137,22 @@ class Store:
         self.resting: list[Peer] = []
         """Replicas on the disk of a process that does not run."""
         self.early_mail: dict[int, list[RaftMessage]] = {}
-        self.merged_into: dict[int, int] = {}
-        """Regions that are no more, and into which they went: a late message must not bring them
-        back (tombstones)."""
         """By region: what came for a replica that is not here yet."""
+        self.merged_into: dict[int, int] = {}
+        """Tombstones: regions that are no more, and what they became part of."""
         self.peer_limit_bytes = tikv.in_memory_peer_size_limit_bytes
         self.instance = InstanceMemory(tikv.in_memory_instance_size_limit_bytes)
         self.latches = Latches(tikv.scheduler_concurrency)
         self._make_machine(scenario, streams, name)
+        self._make_parts(scenario, streams, StoreStats(recorder, store_id), links)
+
+    def _make_parts(
+        self, scenario: Scenario, streams: Streams, stats: StoreStats, links: StoreLinks
+    ) -> None:
+        cluster, env, tikv, store_id = self._cluster, self._env, scenario.tikv, self.store_id
+        name = f"store-{store_id}"
+        unit = LognormalMean(1_000_000, scenario.hardware.cpu.cv)
+        draws = [Sampler(unit, streams.stream(f"{name}/cpu-{pool}")) for pool in range(3)]
         self.transport = Transport(env, store_id, links.raft, cluster.stores, cluster.filters)
         self.region_life = RegionLife(cluster, self, tikv)
         self.admission = self.region_life.admission
