@@ -1,8 +1,9 @@
 """Lock accounting: nothing that was granted is missing, and nothing is there that has ended.
 
-Law: granted = ended + held. A lock that is held is in the lock CF or in a leader's table, unless a
-table that had it was dropped while the command that replaces it was under way. A lock in a leader's
-table that is not marked deleted is held, or lost with a cause.
+Law: granted = ended + held. A lock that is held is in some replica's lock CF (the leader's may be
+behind) or in a leader's table, unless a table that had it was dropped while the command that
+replaces it was under way. A lock in a leader's table that is not marked deleted is held, or lost
+with a cause.
 """
 
 from __future__ import annotations
@@ -29,12 +30,10 @@ def compare_locks(report: Report, cluster: Cluster, fates: LockFates) -> None:
     ended, held = fates.ended_locks(), len(fates.held)
     if fates.granted_locks != ended + held:
         report.add(LAW, f"{fates.granted_locks} granted, but {ended} ended and {held} held")
-    found: dict[bytes, dict[int, None]] = {}
-    for peer in _leaders(cluster):
-        for locks in (peer.locks.map, peer.state.mvcc.locks):
-            for key, lock in locks.items():
-                found.setdefault(key, {})[lock.start_ts] = None
-        _find_ghosts(report, fates, peer)
+    for peer in _peers(cluster):
+        if peer.raft.role is LEADER:
+            _find_ghosts(report, fates, peer)
+    found = _places(cluster)
     for key, request in fates.held.items():
         if request.start_ts in found.get(key, {}) or fates.places.is_doubtful(key, request):
             continue
@@ -44,11 +43,20 @@ def compare_locks(report: Report, cluster: Cluster, fates: LockFates) -> None:
             )
 
 
-def _leaders(cluster: Cluster) -> Iterator[Peer]:
+def _places(cluster: Cluster) -> dict[bytes, dict[int, None]]:
+    """Returns by key whose locks are in a leader's table or in any lock CF."""
+    found: dict[bytes, dict[int, None]] = {}
+    for peer in _peers(cluster):
+        table = peer.locks.map if peer.raft.role is LEADER else {}
+        for locks in (table, peer.state.mvcc.locks):
+            for key, lock in locks.items():
+                found.setdefault(key, {})[lock.start_ts] = None
+    return found
+
+
+def _peers(cluster: Cluster) -> Iterator[Peer]:
     for store in cluster.stores.values():
-        for peer in store.peers.values():
-            if peer.raft.role is LEADER:
-                yield peer
+        yield from store.peers.values()
 
 
 def _find_ghosts(report: Report, fates: LockFates, peer: Peer) -> None:
