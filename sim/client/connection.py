@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from sim.client.callers import FORGOTTEN, is_awaited
 from sim.client.requests import RequestGroup
+from sim.cluster.transport import KEEPALIVE_NS
 from sim.protocol.region_errors import RpcError
 from sim.units import NS_PER_S
 
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from sim.cluster.request import Caller, KvRequest
     from sim.engine import LeanEnv
     from sim.hardware.network import Link
-
-KEEPALIVE_NS: Final = 13 * NS_PER_S
-"""From a cut until it is noticed: a ping is sent 10 s after the last data and waits 3 s."""
 
 CONNECT_NS: Final = 1 * NS_PER_S
 """How long a store that does not answer is tried before a request to it fails."""

@@ -26,6 +26,7 @@ from sim.protocol.encoding import lock_format
 from sim.protocol.mvcc import Mvcc
 from sim.protocol.raft import RaftPeer
 from sim.protocol.raft_log import RaftLog
+from sim.units import NS_PER_MS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,6 +43,9 @@ __all__ = ["CLIENT_NAME", "PD_NAME", "Cluster", "store_name", "tidb_name", "zone
 
 _HEARTBEAT_BYTES: Final = 256
 """A region heartbeat to PD: region, leader, statistics (kvproto pdpb field sizes)."""
+
+_ASK_PD_AGAIN_NS: Final = 100 * NS_PER_MS
+"""A store that is cut off from PD asks for its timestamp again after this. ASSUMED."""
 
 
 class Cluster:
@@ -108,7 +112,7 @@ class Cluster:
             self.stores[store_id] = store
             env.process(store.ticker.run())
             env.process(store.background_work())
-        self.control = Control(self, scenario.tikv)
+        self.control = Control(self)
         self.heed_version()
 
     def locate(self, key: bytes) -> Route:
@@ -200,7 +204,7 @@ class Cluster:
         if peer.gone or peer.raft.term != term:
             return
         if there.cut:
-            self.env.at(self.env.now_ns + 100_000_000, self._synced, what)
+            self.env.at(self.env.now_ns + _ASK_PD_AGAIN_NS, self._synced, what)
             return
         scheduler = self.stores[peer.store].scheduler
         scheduler.max_ts = max(scheduler.max_ts, self.tso.next(self.env.now_ns))

@@ -21,6 +21,7 @@ from sim.cluster.region_life.mail import (
     Campaign,
     StartTransfer,
 )
+from sim.cluster.transport import KEEPALIVE_NS
 from sim.protocol.region import RegionId
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from sim.cluster.peer import Peer
     from sim.cluster.store import Store
     from sim.hardware.network import Link
-    from sim.scenario.resolved_tikv import Tikv
 
 PIPELINED: Final = "pessimistic-txn.pipelined"
 IN_MEMORY: Final = "pessimistic-txn.in-memory"
@@ -39,9 +39,6 @@ INSTANCE_LIMIT: Final = "pessimistic-txn.in-memory-instance-size-limit"
 
 ONLINE_KEYS: Final = (PIPELINED, IN_MEMORY, PEER_LIMIT, INSTANCE_LIMIT)
 """Configuration that can be changed while a store runs; limits in bytes."""
-
-UNREACHABLE_NS: Final = 13_000_000_000
-"""From a cut link until the stores behind it count as unreachable (gRPC keepalive, 10 s + 3 s)."""
 
 
 class ConnectionListener(Protocol):
@@ -63,11 +60,10 @@ class ConnectionListener(Protocol):
 class Control:
     """Orders to one cluster."""
 
-    __slots__ = ("_cluster", "_listeners", "_tikv")
+    __slots__ = ("_cluster", "_listeners")
 
-    def __init__(self, cluster: Cluster, tikv: Tikv) -> None:
+    def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._tikv = tikv
         self._listeners: dict[int, ConnectionListener] = {}
 
     def listen(self, node: int, listener: ConnectionListener) -> None:
@@ -212,7 +208,7 @@ class Control:
                 self._tell(src, "link_cut", dst)
             elif not was_cut and dst.startswith("store-"):
                 env = self._cluster.env
-                env.at(env.now_ns + UNREACHABLE_NS, self._notice, (src, dst))
+                env.at(env.now_ns + KEEPALIVE_NS, self._notice, (src, dst))
         elif PD_NAME in {src, dst} and src != PD_NAME:
             self._cluster.network.link(src, dst).cut = True
 

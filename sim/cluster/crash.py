@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sim.cluster.peer import NO_LEASE, AppliedState, Peer, make_peer
+from sim.cluster.region_life.letting_go import drop_table
 from sim.cluster.region_life.split import cut_to_region
 from sim.protocol.latches import Latches
 from sim.protocol.mvcc import Mvcc
@@ -62,10 +63,8 @@ def _bury(store: Store, peer: Peer) -> list[Peer]:
     Replicas that a split had made come into the world now; one that had been removed does not
     come back.
     """
-    locks = peer.locks.all_locks()
-    if locks:
+    if drop_table(store, peer, "crash"):
         store.probe.mark("crash.locks_dropped")
-        store.probe.table_dropped(peer, locks, "crash")
     for notice in peer.notices:
         # Durable and acknowledged; only the poller had not heard of it yet.
         peer.raft.on_persisted(notice.index, notice.term)

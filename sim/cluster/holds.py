@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from sim.cluster.peer import Peer
+
 POINTS: Final[dict[str, str]] = {
     "after_snapshot": "a command has taken its snapshot and is about to run",
     "before_propose": "a command waits in the peer's mailbox for a store poller",
@@ -67,6 +69,20 @@ class Holds:
             return False
         self._stopped.append(_Stopped(point, store, region, resume, arg))
         return True
+
+    def run(
+        self,
+        point: str,
+        peer: Peer,
+        act: Callable[[Any], object],
+        arg: Any,
+        *,
+        later: Callable[[Any], object] | None = None,
+    ) -> None:
+        """Calls ``act(arg)`` now, or when ``point`` is released; then ``later(arg)`` if given."""
+        region_id = peer.region.region_id
+        if not self.active or not self.stops(point, peer.store, region_id, later or act, arg):
+            act(arg)
 
     def release(self, point: str, *, store: int = 0, region: int = 0) -> None:
         """Lets go what was held by the same words; what is still held elsewhere stays."""

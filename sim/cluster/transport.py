@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from sim.cluster.region_life.mail import Dismissal, TransferLeaderAck, TransferLeaderRequest
 from sim.protocol.raft import Append, AppendResponse
 from sim.protocol.raft_messages import RaftMessage as PureRaftMessage
+from sim.units import NS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +29,10 @@ MESSAGE_BYTES: Final = 64
 """A RaftMessage without entries: region, peers, epoch, term, indexes (kvproto field sizes)."""
 
 RESPONSE_BYTES: Final = 60
+
+KEEPALIVE_NS: Final = 13 * NS_PER_S
+"""From a link's being cut until either end knows, clients and stores alike: gRPC sends a ping 10 s
+after the last data and waits 3 s."""
 
 
 class Outbox:

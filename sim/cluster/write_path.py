@@ -111,12 +111,9 @@ class WritePath:
         """Sends a batch to Raft; locks in memory that it replaces are marked deleted first."""
         request.batch = batch
         table = peer.locks
-        if table.map and request.kind is not _LOCK:
-            keys = batch.lock_deletes
-            if batch.lock_puts:
-                keys = keys + [key for key, _ in batch.lock_puts]
-            if table.refers_to(request.term, request.region.epoch.version):
-                request.marked = table.mark_deleted(keys)
+        replaces = table.map and request.kind is not _LOCK
+        if replaces and table.refers_to(request.term, request.region.epoch.version):
+            request.marked = table.mark_replaced(batch)
         self._stats.proposals[batch.cause].value += 1
         self.pending_bytes += batch.raft_bytes
         if not self._holds.active or not self._holds.stops(
@@ -141,15 +138,19 @@ class WritePath:
         """
         batch = request.batch
         assert batch is not None, "only written commands are refused"
+        self._end(request, batch)
+        if batch.cause == LOCK and request.replied_ns:
+            self._probe.proposal_lost(request, error)
+        elif not request.replied_ns:
+            self._scheduler.answer(request, error)
+
+    def _end(self, request: KvRequest, batch: WriteBatch) -> None:
+        """Gives back what a write holds from its command on: room, promises, latches."""
         self.pending_bytes -= batch.raft_bytes
         if self.prewriting and request.use_async_commit:
             for key, _ in batch.lock_puts:
                 self.prewriting.pop(key, None)
         self._scheduler.free_latches(request)
-        if batch.cause == LOCK and request.replied_ns:
-            self._probe.proposal_lost(request, error)
-        elif not request.replied_ns:
-            self._scheduler.answer(request, error)
 
     def on_proposed(self, request: KvRequest, at_ns: int) -> None:
         """Notes that a poller has proposed a command at ``at_ns``."""
@@ -176,11 +177,7 @@ class WritePath:
         if request.peer is None or request.peer.died:
             return
         assert batch is not None, "only written commands are applied"
-        self.pending_bytes -= batch.raft_bytes
-        if self.prewriting and request.use_async_commit:
-            for key, _ in batch.lock_puts:
-                self.prewriting.pop(key, None)
-        self._scheduler.free_latches(request)
+        self._end(request, batch)
         if batch.lock_deletes and self._scheduler.waits.waiting:
             self._scheduler.waits.release(batch.lock_deletes, request.commit_ts)
         if not request.reply_at_proposed:

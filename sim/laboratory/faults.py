@@ -7,41 +7,43 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.cluster.control import ONLINE_KEYS
+from sim.cluster.control import ONLINE_KEYS, Control
 from sim.cluster.holds import POINTS
 from sim.cluster.message_filter import ANY, KINDS, MessageFilter
 from sim.cluster.nodes import store_name
 from sim.laboratory.problems import ScriptProblem
+from sim.laboratory.routing import checked_store
 from sim.laboratory.setup import tikv_keys
 from sim.laboratory.values import duration_ns, show_duration, size_bytes
 from sim.laboratory.words import plain, suggestion
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sim.laboratory.laboratory import Laboratory
     from sim.laboratory.words import Words
 
 
 def _store(lab: Laboratory, words: Words) -> int:
-    store = words.number_at("store", "the store")
-    if store not in lab.cluster.stores:
-        raise ScriptProblem(f"no store {store}; there are stores 1 to {len(lab.cluster.stores)}")
-    return store
+    return checked_store(lab.cluster, words.number_at("store", "the store"))
 
 
-def crash(lab: Laboratory, words: Words) -> str:
-    """Kills a store's process: what was only in memory is gone."""
-    store = _store(lab, words)
-    words.done()
-    lab.cluster.control.crash_store(store)
-    return ""
+def _ordering(order: Callable[[Control, int], None]) -> Callable[[Laboratory, Words], str]:
+    """Returns the command that names a store and gives it an order."""
+
+    def run(lab: Laboratory, words: Words) -> str:
+        store = _store(lab, words)
+        words.done()
+        order(lab.cluster.control, store)
+        return ""
+
+    return run
 
 
-def restart(lab: Laboratory, words: Words) -> str:
-    """Starts a crashed store again, with what it had persisted."""
-    store = _store(lab, words)
-    words.done()
-    lab.cluster.control.restart_store(store)
-    return ""
+crash = _ordering(Control.crash_store)
+restart = _ordering(Control.restart_store)
+fill_disk = _ordering(Control.fill_disk)
+free_disk = _ordering(Control.free_disk)
 
 
 def isolate(lab: Laboratory, words: Words) -> str:
@@ -246,20 +248,4 @@ def slow_disk(lab: Laboratory, words: Words) -> str:
         lab.cluster.control.slow_disk(store, float(factor))
     except ValueError:
         raise ScriptProblem(f"{factor!r} is no factor; write slow-disk {store} 10") from None
-    return ""
-
-
-def fill_disk(lab: Laboratory, words: Words) -> str:
-    """Fills a store's disk."""
-    store = _store(lab, words)
-    words.done()
-    lab.cluster.control.fill_disk(store)
-    return ""
-
-
-def free_disk(lab: Laboratory, words: Words) -> str:
-    """Makes room on a store's disk again."""
-    store = _store(lab, words)
-    words.done()
-    lab.cluster.control.free_disk(store)
     return ""

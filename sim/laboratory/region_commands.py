@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sim.laboratory.jobs import Awaited
 from sim.laboratory.problems import ScriptProblem
-from sim.laboratory.routing import leaders, peers, region_of_key
+from sim.laboratory.routing import checked_store, leaders, peers, region_of_key
 from sim.laboratory.shows import leader_line, region_line
 from sim.laboratory.values import key_of, show_key
 from sim.laboratory.words import whole_number
@@ -39,15 +39,9 @@ def _store(lab: Laboratory, words: Words, *options: str) -> int:
     """Returns the store that comes next; a word such as ``to`` may stand before it."""
     for option in options[1:]:
         if words.has(option):
-            return _checked_store(lab, words.number(option))
+            return checked_store(lab.cluster, words.number(option))
         words.skip(option)
-    return _checked_store(lab, words.number_at(options[0], "the store"))
-
-
-def _checked_store(lab: Laboratory, store: int) -> int:
-    if store not in lab.cluster.stores:
-        raise ScriptProblem(f"no store {store}; there are stores 1 to {len(lab.cluster.stores)}")
-    return store
+    return checked_store(lab.cluster, words.number_at(options[0], "the store"))
 
 
 def _do(

@@ -28,6 +28,17 @@ def peers(cluster: Cluster) -> Iterator[Peer]:
     yield from sorted(found, key=lambda peer: (peer.region.region_id, peer.store))
 
 
+def checked_store(cluster: Cluster, store: int) -> int:
+    """Returns ``store``.
+
+    Raises:
+        ScriptProblem: if there is no such store.
+    """
+    if store not in cluster.stores:
+        raise ScriptProblem(f"no store {store}; there are stores 1 to {len(cluster.stores)}")
+    return store
+
+
 def leaders(cluster: Cluster) -> dict[int, Peer]:
     """Returns who leads each region, by its id; of two who believe it, the later term's."""
     found: dict[int, Peer] = {}

@@ -90,21 +90,6 @@ class EventfulReady(Ready):
         self.needs_snapshot: list[int] = []
         self.snapshot: Snapshot | None = None
 
-    def add_replication(
-        self,
-        appends: list[tuple[int, Append]],
-        entries: list[Entry],
-        last_index: int,
-        response: AppendResponse | None,
-        committed: list[Entry],
-    ) -> None:
-        """Fills in the fields that every ready has."""
-        self.appends = appends
-        self.entries = entries
-        self.last_index = last_index
-        self.response = response
-        self.committed = committed
-
 
 NOTHING_READY: Final = Ready(NO_APPENDS, NO_ENTRIES, 0, None, NO_ENTRIES)
 """What most answers of followers lead to: a majority had agreed before."""

@@ -127,7 +127,7 @@ class Replication(ReplicaState):
             committed = self.take_committed()
         if self._events is not None:
             events = self._take_events()
-            events.add_replication(appends, entries, persist_to, answer, committed)
+            Ready.__init__(events, appends, entries, persist_to, answer, committed)
             return events
         if not persist_to and answer is None and not committed and not appends:
             return NOTHING_READY
@@ -145,25 +145,6 @@ class Replication(ReplicaState):
         """Notes that the driver has applied everything up to ``index``."""
         if index > self.applied_index:
             self.applied_index = index
-
-    def heartbeat(self, store: int) -> Append:
-        """Returns an append without entries: ``store`` may commit what it is known to hold.
-
-        It is not answered if it fits.
-        """
-        log = self.log
-        compact = log.first_index - 1
-        index = max(self.matched[store], compact)
-        return Append(
-            self.region_id,
-            self.term,
-            index,
-            log.term_of(index),
-            [],
-            log.committed,
-            self.store,
-            compact,
-        )
 
     def commit_tellings(self) -> list[tuple[int, Append]]:
         """Returns (store, append without entries) for each follower that has been sent all.

@@ -211,8 +211,8 @@ class RaftNetwork:
 
     def heartbeats(self) -> None:
         """The leader tells everybody the commit index."""
-        for store in self.leader.progress:
-            self._send(self.leader.store, store, self.leader.heartbeat(store))
+        for store, append in self.leader.commit_tellings():
+            self._send(self.leader.store, store, append)
 
     def settle(self) -> None:
         """Everything that can happen without anybody's doing happens, in order."""

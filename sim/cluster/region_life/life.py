@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from sim.cluster.region_life.admission import Admission
 from sim.cluster.region_life.apply_admin import ApplyAdmin
 from sim.cluster.region_life.flashback import Flashback
+from sim.cluster.region_life.letting_go import drop_table, refuse_waiting
 from sim.cluster.region_life.mail import (
     Applied,
     AppliedToTerm,
@@ -174,23 +175,16 @@ class RegionLife:
 
     def let_go(self, peer: Peer, cause: str) -> None:
         """Ends what is under way for a replica that leaves the store."""
-        region_id = peer.region.region_id
-        locks = peer.locks.all_locks()
-        if locks:
-            self._cluster.probe.table_dropped(peer, locks, cause)
-        peer.locks.deactivate(peer.raft.term, peer.region.epoch.version)
-        refuse, error = self._store.writes.refuse, RegionNotFound(region_id)
-        waiting = [command for earlier in peer.in_flight for command in earlier.waiting]
-        for command in [*peer.held, *waiting]:
-            refuse(command, error)
-        for message in peer.mailbox:
+        drop_table(self._store, peer, cause)
+        error = RegionNotFound(peer.region.region_id)
+        refuse_waiting(self._store, peer, error, behind_admin=error)
+        mailbox, peer.mailbox = peer.mailbox, []
+        for message in mailbox:
             if isinstance(message, KvRequest):
-                refuse(message, error)
+                self._store.writes.refuse(message, error)
         for entry in peer.raft.log.since(peer.raft.log.first_index):
             if entry.index > peer.state.applied:
                 self._cut_off_all(peer, entry)
-        peer.held, peer.in_flight, peer.mailbox = [], [], []
-        self._store.serving.answer_parked(peer, error)
 
     def _applied(self, peer: Peer, applied: Applied) -> None:
         self._by_admin[type(applied.admin)](peer, applied)

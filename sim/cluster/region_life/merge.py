@@ -67,10 +67,13 @@ class Merge:
         if not peer.has_applied_to_current_term or self._store.disk_full:
             return
         self._store.raft_pool.propose_held(peer)
-        merge = MergeState(mail.target)
+        self._try(peer, MergeState(mail.target))
+
+    def _try(self, peer: Peer, merge: MergeState) -> None:
+        """Begins the merge if it may begin; or raises the fence, to look again behind it."""
         if not self._is_as_expected(peer, merge):
             return
-        if conflict(peer, PrepareMerge(mail.target, 0)) or not self._gap_allows(peer, merge):
+        if conflict(peer, PrepareMerge(merge.target, 0)) or not self._gap_allows(peer, merge):
             self._cluster.probe.mark("merge.refused_gap")
             return
         if not peer.locks.map:
@@ -109,9 +112,9 @@ class Merge:
         peer.merge = None
         merge.fence = 0
         if peer.raft.role is LEADER:
-            peer.locks.status = LocksStatus.NORMAL
-            if self._is_as_expected(peer, merge) and self._gap_allows(peer, merge):
-                self._propose(peer, merge)
+            if peer.locks.status is LocksStatus.MERGING_REGION:
+                peer.locks.status = LocksStatus.NORMAL
+            self._try(peer, merge)
         self._store.admission.refresh(peer)
 
     def prepared(self, peer: Peer, applied: Applied) -> None:
@@ -218,12 +221,8 @@ class Merge:
 
     def _propose(self, peer: Peer, merge: MergeState) -> None:
         """Proposes the locks and PrepareMerge; the fence is passed."""
-        what = (peer, merge)
-        holds = self._cluster.holds
-        if not holds.active or not holds.stops(
-            "before_propose_merge_locks", peer.store, peer.region.region_id, self._resume, what
-        ):
-            self._propose_all(what)
+        point, what = "before_propose_merge_locks", (peer, merge)
+        self._cluster.holds.run(point, peer, self._propose_all, what, later=self._resume)
 
     def _resume(self, what: tuple[Peer, MergeState]) -> None:
         """Goes on after a hold; what came meanwhile is waited for."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sim.cluster.peer import NO_LEASE
+from sim.cluster.region_life.letting_go import drop_table, refuse_waiting
 from sim.cluster.region_life.mail import AppliedToTerm
 from sim.protocol.lock_table import LocksStatus
 from sim.protocol.raft import LEADER, Role
@@ -77,26 +78,16 @@ class Roles:
             self._merge.go_on(peer)
 
     def _step_down(self, peer: Peer) -> None:
-        locks = peer.locks.all_locks()
-        if locks:
+        if drop_table(self._store, peer, "step_down"):
             self._cluster.probe.mark("step_down.locks_dropped")
-            self._cluster.probe.table_dropped(peer, locks, "step_down")
-        peer.locks.deactivate(peer.raft.term, peer.region.epoch.version)
         peer.lease_until_ns = NO_LEASE
         peer.led = False
         peer.transfer = None
         if peer.merge is not None and not peer.merge.commit:
             peer.merge = None
-        refuse = self._store.writes.refuse
-        error = NotLeader(peer.region.region_id, peer.raft.leader)
-        held, peer.held = peer.held, []
-        for command in held:
-            refuse(command, error)
-        self._store.serving.answer_parked(peer, error)
-        in_flight, peer.in_flight = peer.in_flight, []
-        for earlier in in_flight:
-            for command in earlier.waiting:
-                refuse(command, StaleCommand(peer.region.region_id))
+        region_id = peer.region.region_id
+        error = NotLeader(region_id, peer.raft.leader)
+        refuse_waiting(self._store, peer, error, behind_admin=StaleCommand(region_id))
 
     def noop_applied(self, peer: Peer) -> None:
         """Tells the raftstore that a new leader's empty entry is applied here."""

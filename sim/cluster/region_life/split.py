@@ -80,11 +80,8 @@ class SplitRegion:
         regions = [state.region for state in applied.new_states]
         tables = self._group_locks(peer, [*regions, applied.region])
         what = (peer, applied, tables)
-        holds = self._cluster.holds
-        if not holds.active or not holds.stops(
-            "on_split_invalidate_locks", peer.store, peer.region.region_id, self._resume, what
-        ):
-            self._set_region(what)
+        point = "on_split_invalidate_locks"
+        self._cluster.holds.run(point, peer, self._set_region, what, later=self._resume)
 
     def _resume(self, what: tuple[Peer, Applied, list[PeerPessimisticLocks]]) -> None:
         peer = what[0]

@@ -149,16 +149,9 @@ class LeaderTransfer:
         self._store.transport.send_message(to_store, request)
 
     def _answer(self, peer: Peer, *, command_reply: bool) -> None:
-        holds = self._cluster.holds
-        region_id = peer.region.region_id
-        ack = TransferLeaderAck(
-            region_id, peer.store, peer.raft.term, peer.state.applied, command_reply
-        )
-        to_leader = (peer, ack)
-        if not holds.active or not holds.stops(
-            "before_transfer_ack", peer.store, region_id, self._send_ack, to_leader
-        ):
-            self._send_ack(to_leader)
+        region_id, term, applied = peer.region.region_id, peer.raft.term, peer.state.applied
+        ack = TransferLeaderAck(region_id, peer.store, term, applied, command_reply)
+        self._cluster.holds.run("before_transfer_ack", peer, self._send_ack, (peer, ack))
 
     def _send_ack(self, to_leader: tuple[Peer, TransferLeaderAck]) -> None:
         peer, ack = to_leader
@@ -182,17 +175,15 @@ class LeaderTransfer:
         if not self._ablations.transfer_keeps_table_writable:
             peer.locks.status = LocksStatus.TRANSFERRING_LEADER
         self._arm(peer, transfer)
-        holds = self._cluster.holds
         if not peer.locks.map:
             self._cluster.probe.mark("transfer.empty_table")
             if self._goes_on_alone:
                 self._ask(peer, to_store)
             else:
                 self._go(peer, to_store)
-        elif not holds.active or not holds.stops(
-            "before_propose_locks", peer.store, peer.region.region_id, self._resume, peer
-        ):
-            self._propose_locks(peer)
+        else:
+            act, later = self._propose_locks, self._resume
+            self._cluster.holds.run("before_propose_locks", peer, act, peer, later=later)
 
     def _resume(self, peer: Peer) -> None:
         """Goes on after a hold, in a visit of its own."""
