@@ -13,10 +13,11 @@ from itertools import product
 from typing import Any
 
 from sim.scenario.fields import NAME_PATTERN
+from sim.scenario.metrics import METRICS
 from sim.scenario.overrides import check_key
 from sim.scenario.problems import Problem, shown, suggestion
 from sim.scenario.resolved import Expectation, Scenario
-from sim.scenario.schema.study import METRICS, ExpectSection, SweepSection
+from sim.scenario.schema.study import ExpectSection, SweepSection
 from sim.scenario.tree import Node, Path, dotted
 from sim.scenario.validation import LATER, unknown_key, validated
 

@@ -11,10 +11,11 @@ from pydantic.fields import FieldInfo
 
 from sim.scenario import json_schema
 from sim.scenario.fields import Section
+from sim.scenario.metrics import METRICS, STATS_OF
 from sim.scenario.schema.hardware import HardwareSection
 from sim.scenario.schema.operation_kinds import KINDS
 from sim.scenario.schema.run import ClusterSection, RunSection
-from sim.scenario.schema.study import METRICS, ExpectSection, SweepSection
+from sim.scenario.schema.study import ExpectSection, SweepSection
 from sim.scenario.schema.tikv import TikvSection
 from sim.scenario.schema.workload import CustomSection, SysbenchSection, TpccSection
 
@@ -96,3 +97,11 @@ def test_expected_metrics_are_those_that_studies_report() -> None:
 
     reported = {metric.metric for metric in (*SERIES, *COUNTERS)}
     assert reported <= set(METRICS)
+
+
+def test_statistics_are_those_that_studies_report() -> None:
+    from analysis.report.catalogue import COUNTERS, SERIES
+
+    reported = {metric.metric: set(metric.stats) for metric in SERIES}
+    reported |= {metric.metric: {"mean"} for metric in COUNTERS}
+    assert {metric: set(STATS_OF[metric]) for metric in reported} == reported

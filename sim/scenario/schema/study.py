@@ -8,45 +8,6 @@ from pydantic import model_validator
 
 from sim.scenario.fields import Name, Number, Section, Text, key, wrong
 
-METRICS: dict[str, str] = {
-    "lock_latency_ms": "ms",
-    "lock_service_ms": "ms",
-    "lock_wait_ms": "ms",
-    "txn_latency_ms": "ms",
-    "txn_per_s": "1/s",
-    "tpmc": "1/min",
-    "disk_write_bytes_per_s": "B/s",
-    "disk_write_bytes_per_txn": "B",
-    "fsync_per_s": "1/s",
-    "network_bytes_per_s": "B/s",
-    "proposals_per_txn": "",
-    "raft_entries_per_txn": "",
-    "lock_rpcs_per_txn": "",
-    "locked_keys_per_txn": "",
-    "mutations_per_txn": "",
-    "prewrite_rpcs_per_txn": "",
-    "commit_rpcs_per_txn": "",
-    "statement_retries": "",
-    "cpu_busy": "",
-    "disk_busy": "",
-    "locks_total": "",
-    "locks_lost": "",
-    "mutual_exclusion_lost": "",
-    "lock_fates": "",
-    "txn_aborts": "",
-    "txn_aborts_per_txn": "",
-    "prewrites_amended": "",
-    "prewrites_aborted": "",
-    "prewrites_aborted_per_txn": "",
-    "region_errors": "",
-    "lock_table_bytes": "B",
-    "leader_transfers": "",
-    "splits": "",
-    "merges": "",
-    "operations": "",
-}
-"""What a study reports, and its unit."""
-
 _Bound = Annotated[float, Number(-1e15, 1e15)]
 
 

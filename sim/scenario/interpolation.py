@@ -1,0 +1,124 @@
+"""Values between two that a file says, written as a file would write them.
+
+Law: a value read back is the value meant; the two ends are given back as they were written. What
+lies between has four significant digits, so that it can be read and typed.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from fractions import Fraction
+from typing import Literal
+
+from sim.scenario.problems import shown
+from sim.scenario.quantities import BANDWIDTH, DURATION, RATE, SIZE, Kind, QuantityError
+
+Value = str | int | float
+Scale = Literal["linear", "log"]
+
+_KINDS = (DURATION, SIZE, BANDWIDTH, RATE)
+_DECIMAL = {
+    DURATION.name: ("s", "ms", "us", "ns"),
+    SIZE.name: ("GB", "MB", "KB", "B"),
+    BANDWIDTH.name: ("GB/s", "MB/s", "KB/s", "B/s"),
+    RATE.name: ("/s",),
+}
+"""Units in which four significant digits are a whole number of base units; the last is the base."""
+
+
+def complaint_about(low: object, high: object, scale: Scale) -> str | None:
+    """Returns why nothing lies between two values, with a mend, or None."""
+    try:
+        first, second = amount_of(low), amount_of(high)
+        if _kind_of(low) is not _kind_of(high):
+            return f"{shown(low)} and {shown(high)} are of two kinds; use the same unit for both"
+    except ValueError as error:
+        return str(error)
+    if not first < second:
+        return f"{shown(low)} is not less than {shown(high)}; write the smaller one first"
+    if scale == "log" and first <= 0:
+        return f"a log scale begins above 0, not at {shown(low)}; raise it, or write scale: linear"
+    return None
+
+
+def amount_of(value: object) -> int | float:
+    """Returns a number, or a quantity in its base unit.
+
+    Raises:
+        ValueError: if it is neither; the message says what to write.
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        return value
+    kind = _kind_of(value)
+    if kind is None:
+        raise ValueError(f"must be a number or a quantity, is {shown(value)}; write such as 50, "
+                         "100us or 64KiB")  # fmt: skip
+    return kind.parse(value)
+
+
+def _kind_of(value: object) -> Kind | None:
+    """Returns the kind of a quantity; None for a number, or for what is no quantity at all."""
+    for kind in _KINDS:
+        if isinstance(value, str):
+            try:
+                kind.parse(value)
+            except QuantityError:
+                continue
+            return kind
+    return None
+
+
+def between(low: Value, high: Value, share: float, scale: Scale) -> Value:
+    """Returns the value that lies ``share`` (0 to 1) of the way from ``low`` to ``high``."""
+    if share <= 0:
+        return low
+    if share >= 1:
+        return high
+    first, second = amount_of(low), amount_of(high)
+    if scale == "log":
+        amount = math.exp(math.log(first) + share * (math.log(second) - math.log(first)))
+    else:
+        amount = first + share * (second - first)
+    value = _written(amount, low, high)
+    if amount_of(value) <= first:
+        return low
+    return high if amount_of(value) >= second else value
+
+
+def _written(amount: float, low: Value, high: Value) -> Value:
+    kind = _kind_of(low)
+    if kind is not None:
+        return _text_of(amount, kind, (_unit_of(str(high)), _unit_of(str(low))))
+    if isinstance(low, int) and isinstance(high, int):
+        return round(amount)
+    return rounded(amount, 4)
+
+
+def rounded(amount: float, digits: int) -> float:
+    """Returns a number with so many significant digits."""
+    return float(f"{amount:.{digits}g}")
+
+
+def _unit_of(text: str) -> str:
+    return re.sub(r"^[-+0-9.]+([eE][-+]?[0-9]+)?", "", text.strip()).strip()
+
+
+def _text_of(amount: float, kind: Kind, units: tuple[str, ...]) -> str:
+    """Returns a quantity in the first unit in which it is one, or in a decimal unit."""
+    for unit in units:
+        number = rounded(amount / float(kind.units[unit]), 4)
+        whole = (Fraction(str(number)) * kind.units[unit]).denominator == 1
+        if number >= 1 and (whole or not kind.whole):
+            return f"{digits(number)}{unit}"
+    base = rounded(amount, 4)
+    if kind.whole:
+        base = max(round(base), 1)
+    decimal = _DECIMAL[kind.name]
+    unit = next((unit for unit in decimal if base >= kind.units[unit]), decimal[-1])
+    return f"{digits(base / float(kind.units[unit]))}{unit}"
+
+
+def digits(number: float) -> str:
+    """Returns a number of up to four significant digits, without an exponent."""
+    return f"{number:.0f}" if abs(number) >= 1000 else f"{number:.4g}"
