@@ -121,7 +121,7 @@ def _verdict(run: StudyRun, summary: Mapping[str, Any]) -> int:
     for violation in violations:
         say(output(), f"violated: {violation['variant']}, replication "
                       f"{violation['replication']}: {violation['what']}")  # fmt: skip
-    unsettled = sum(not record.stationary for record in run.done.values())
+    unsettled = sum(record.verdict == "not settled" for record in run.done.values())
     if unsettled:
         say(output(), f"{unsettled} of {len(run.done)} units did not settle within the first half: "
                       f"measure longer, or give run.warmup")  # fmt: skip

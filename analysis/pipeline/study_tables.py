@@ -49,7 +49,8 @@ def units_table(done: Mapping[Unit, UnitRecord]) -> pd.DataFrame:
             "replication": unit.replication,
             "window_ns": record.window_ns,
             "warmup_windows": record.warmup_windows,
-            "stationary": record.stationary,
+            "verdict": record.verdict,
+            "verdict_reason": record.verdict_reason,
             "measured_s": (record.simulated_ns - record.warmup_windows * record.window_ns)
             / NS_PER_S,
             "simulated_s": record.simulated_ns / NS_PER_S,

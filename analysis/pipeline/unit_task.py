@@ -16,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from analysis.pipeline.unit_warmup import warmup_windows
+from analysis.pipeline.unit_judgement import judged_unit
 from analysis.study.plan import ResolvedStudy, Unit
 from analysis.study.source_digest import model_digest
 from analysis.study.unit_folder import UnitRecord, write_unit
@@ -72,7 +72,7 @@ def _simulate(job: UnitJob, unit: Unit, sink: FactSink, close: Callable[[], Path
     result = unit_function(job.unit_function)(scenario, unit.replication, sink)
     wall_s, cpu_s = time.perf_counter() - wall_s, time.process_time() - cpu_s
     windows = -(-result.simulated_ns // scenario.run.window_ns)
-    warmup = warmup_windows(close(), scenario.run, windows)
+    judged = judged_unit(close(), scenario, windows)
     return UnitRecord(
         unit_hash=unit.unit_hash,
         variant=unit.variant,
@@ -80,8 +80,9 @@ def _simulate(job: UnitJob, unit: Unit, sink: FactSink, close: Callable[[], Path
         point=dict(point),
         window_ns=scenario.run.window_ns,
         simulated_ns=result.simulated_ns,
-        warmup_windows=warmup.observations,
-        stationary=warmup.settled,
+        warmup_windows=judged.warmup_windows,
+        verdict=judged.verdict,
+        verdict_reason=judged.reason,
         events=result.events,
         transactions=result.transactions,
         violations=list(result.violations),

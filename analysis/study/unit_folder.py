@@ -37,8 +37,10 @@ class UnitRecord:
     simulated_ns: int
     warmup_windows: int
     """Windows to leave out at the start."""
-    stationary: bool
-    """False if no warm-up within the first half makes the rest look settled."""
+    verdict: str
+    """A ``statistics.saturation.Verdict``: how the unit stood its load."""
+    verdict_reason: str
+    """Why; empty for a stable unit."""
     events: int
     transactions: int
     violations: list[str]

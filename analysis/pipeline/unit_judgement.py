@@ -8,17 +8,34 @@ the regions' logs. Done on the worker, so that no series travels to the driver.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from analysis.statistics.saturation import Verdict
 from analysis.statistics.warmup import Cut, mser_cut
-from analysis.study.plan import RunSettings
+from analysis.study.plan import ResolvedScenario, RunSettings
 from sim.record.facts import COUNTER, MOMENTS
 
 Series = NDArray[np.float64]
+
+
+class JudgedUnit(NamedTuple):
+    """What is left out of a unit's figures, and whether they can be believed."""
+
+    warmup_windows: int
+    verdict: Verdict
+    reason: str
+
+
+def judged_unit(folder: Path, scenario: ResolvedScenario, windows: int) -> JudgedUnit:
+    """Returns the cut and the verdict of a unit whose facts lie in ``folder``."""
+    cut = warmup_windows(folder, scenario.run, windows)
+    verdict = Verdict.STABLE if cut.settled else Verdict.UNSETTLED
+    return JudgedUnit(cut.observations, verdict, "" if cut.settled else "no warm-up was found")
 
 
 def warmup_windows(folder: Path, run: RunSettings, windows: int) -> Cut:
