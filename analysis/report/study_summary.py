@@ -15,7 +15,7 @@ from analysis.report.expectations import judge
 from analysis.report.freshness import SUMMARY
 from analysis.report.manifest import invariants
 from analysis.report.summary import comparison_rows, summary_rows, variant_values
-from analysis.report.unit_metrics import unit_metrics
+from analysis.metrics.unit_metrics import unit_metrics
 from analysis.study.plan import ResolvedStudy, Unit
 from analysis.study.study_folder import write_text_whole
 from analysis.study.unit_folder import UnitRecord

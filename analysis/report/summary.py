@@ -13,8 +13,8 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from analysis.report.catalogue import QUANTILES
-from analysis.report.unit_metrics import KEY
+from analysis.metrics.catalogue import QUANTILES
+from analysis.metrics.unit_metrics import KEY
 from analysis.statistics.intervals import half_widths, means, paired_ratios
 from sim.record.histogram import RELATIVE_ERROR
 

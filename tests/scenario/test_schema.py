@@ -93,14 +93,14 @@ def test_json_schema_refers_only_to_what_it_defines() -> None:
 
 
 def test_expected_metrics_are_those_that_studies_report() -> None:
-    from analysis.report.catalogue import COUNTERS, SERIES
+    from analysis.metrics.catalogue import COUNTERS, SERIES
 
     reported = {metric.metric for metric in (*SERIES, *COUNTERS)}
     assert reported <= set(METRICS)
 
 
 def test_statistics_are_those_that_studies_report() -> None:
-    from analysis.report.catalogue import COUNTERS, SERIES
+    from analysis.metrics.catalogue import COUNTERS, SERIES
 
     reported = {metric.metric: set(metric.stats) for metric in SERIES}
     reported |= {metric.metric: {"mean"} for metric in COUNTERS}

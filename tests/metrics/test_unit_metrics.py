@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from analysis.report.unit_metrics import unit_metrics, with_sums
+from analysis.metrics.unit_metrics import unit_metrics, with_sums
 
 UNITS = pd.DataFrame({"unit_hash": ["u", "v"], "measured_s": [10.0, 10.0]})
 

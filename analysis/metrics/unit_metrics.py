@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from analysis.report.catalogue import COUNTERS, MS_PER_NS, SERIES, CounterMetric
+from analysis.metrics.catalogue import COUNTERS, MS_PER_NS, SERIES, CounterMetric
 
 KEY = ["metric", "class", "stat", "unit"]
 
