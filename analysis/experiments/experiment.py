@@ -28,9 +28,6 @@ class Seen(Protocol):
     def verdict(self, request: Request) -> Verdict | None:
         """Returns how settled a unit was; None if it is not finished."""
 
-    def failed(self, request: Request) -> bool:
-        """Returns whether a unit was run and failed, so that there is no use in waiting for it."""
-
 
 class Experiment(Protocol):
     """One kind of study."""
