@@ -71,8 +71,7 @@ def _simulate(job: UnitJob, unit: Unit, sink: FactSink, close: Callable[[], Path
     wall_s, cpu_s = time.perf_counter(), time.process_time()
     result = unit_function(job.unit_function)(scenario, unit.replication, sink)
     wall_s, cpu_s = time.perf_counter() - wall_s, time.process_time() - cpu_s
-    windows = -(-result.simulated_ns // scenario.run.window_ns)
-    judged = judged_unit(close(), scenario, windows)
+    judged = judged_unit(close(), scenario, result.simulated_ns)
     return UnitRecord(
         unit_hash=unit.unit_hash,
         variant=unit.variant,
@@ -81,7 +80,7 @@ def _simulate(job: UnitJob, unit: Unit, sink: FactSink, close: Callable[[], Path
         window_ns=scenario.run.window_ns,
         simulated_ns=result.simulated_ns,
         warmup_windows=judged.warmup_windows,
-        verdict=judged.verdict,
+        verdict=str(judged.verdict),
         verdict_reason=judged.reason,
         events=result.events,
         transactions=result.transactions,

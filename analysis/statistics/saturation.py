@@ -1,9 +1,47 @@
-"""Whether the averages of a unit mean anything: what became of its load after the warm-up."""
+"""Whether the averages of a unit mean anything: what became of its load after the warm-up.
+
+Overload is looked for in the backlog, transactions begun and not ended. If the system keeps up, the
+backlog comes and goes around some level, and what it grows by from its first to its last moment is
+little beside how it moves in between; if it does not, the backlog is a walk with a drift. So the
+mean growth per batch of windows is held against its own scatter (a t test). The null hypothesis
+there is a walk without drift, a system exactly at its capacity: a stable one, whose steps cancel,
+raises fewer alarms than the test's level. That and a growth that is large beside the backlog itself
+make a unit overloaded.
+
+A closed loop cannot pile up work. A unit is not settled if its latency or throughput still drifts
+(a slope by least squares, its error widened for residuals that hang together) by a share that
+matters, and no warm-up before the middle makes it stop.
+
+Source: Law, Simulation Modeling and Analysis, 5th ed., 9.3 and 9.4 (transient and steady state,
+terminating simulations); Loynes 1962 (a queue is stable below capacity, a walk with drift above).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtr
+
+Array = NDArray[np.float64]
+
+BUSY: Final = 0.9
+"""Busy share of a station from which a little more load costs a lot of latency."""
+OVERLOAD_LEVEL: Final = 0.01
+DRIFT_LEVEL: Final = 0.005
+MATERIAL_GROWTH: Final = 1 / 3
+"""Growth of the backlog over the time measured that counts, as a share of its mean: a backlog that
+grows steadily from nothing grows by 2/3 of its mean in the second half alone."""
+MATERIAL_DRIFT: Final = 0.2
+"""Drift over the time measured that counts, as a share of the mean: half of it is the error that
+either end would have."""
+MOST_BATCHES: Final = 20
+FEWEST_WINDOWS: Final = 5
+_MOST_CORRELATION: Final = 0.9
 
 
 class Verdict(StrEnum):
@@ -25,3 +63,134 @@ class Judgement(NamedTuple):
 
     verdict: Verdict
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UnitCourse:
+    """What is looked at, by window from the very beginning; shapes (windows,).
+
+    Attributes:
+        begun: transactions begun; nothing but zeros if nobody counted them.
+        ended: transactions committed or given up.
+        committed: transactions committed.
+        latency: mean lock latency, any unit.
+    """
+
+    begun: Array
+    ended: Array
+    committed: Array
+    latency: Array
+
+
+def judge(
+    course: UnitCourse, warmup_windows: int, busy: Mapping[str, float], *, settled: bool
+) -> Judgement:
+    """Returns the verdict of a unit.
+
+    Args:
+        course: of the whole unit.
+        warmup_windows: how many of its windows are left out.
+        busy: busy share of each station after the warm-up.
+        settled: whether a warm-up was found after which the unit is settled; if not, or if somebody
+            has said how long it is, its drift is looked at.
+    """
+    measured = len(course.latency) - warmup_windows
+    if measured < FEWEST_WINDOWS:
+        windows = f"{measured} window{'s' * (measured != 1)}"
+        return near_saturation(busy) or Judgement(
+            Verdict.STABLE, f"{windows} after the warm-up cannot be judged; {FEWEST_WINDOWS} can"
+        )
+    return (
+        _overloaded(course, warmup_windows)
+        or (None if settled else _unsettled(course, warmup_windows))
+        or near_saturation(busy)
+        or Judgement(Verdict.STABLE)
+    )
+
+
+def near_saturation(busy: Mapping[str, float]) -> Judgement | None:
+    """Returns the busiest station if it has little time left."""
+    station = max(busy, key=lambda name: busy[name], default=None)
+    if station is None or busy[station] < BUSY:
+        return None
+    return Judgement(Verdict.NEAR_SATURATION, f"{station} {busy[station]:.0%} busy")
+
+
+def _overloaded(course: UnitCourse, start: int) -> Judgement | None:
+    backlog = np.cumsum(course.begun - course.ended)
+    if growth_chance(backlog) > OVERLOAD_LEVEL:
+        return None
+    if drift(backlog[start:]).share < MATERIAL_GROWTH:
+        return None
+    left, begun = int(backlog[-1]), int(course.begun.sum())
+    return Judgement(
+        Verdict.OVERLOADED,
+        f"transactions pile up: at the end {left:,} of {begun:,} have not ended ({left / begun:.0%})",
+    )
+
+
+def _unsettled(course: UnitCourse, start: int) -> Judgement | None:
+    for name, series in (("lock latency", course.latency), ("throughput", course.committed)):
+        found = drift(series[start:])
+        if found.chance <= DRIFT_LEVEL and abs(found.share) >= MATERIAL_DRIFT:
+            way = "rises" if found.share > 0 else "falls"
+            return Judgement(
+                Verdict.UNSETTLED,
+                f"{name} still {way} by {abs(found.share):.0%} over the time measured",
+            )
+    return None
+
+
+def growth_chance(backlog: Array) -> float:
+    """Returns how likely a backlog without drift would grow this much (one-sided).
+
+    Args:
+        backlog: at the end of each window, from an empty system; shape (windows,).
+    """
+    levels = np.concatenate([[0.0], backlog])
+    batches = min(len(backlog), MOST_BATCHES)
+    ends = np.linspace(0, len(backlog), batches + 1).round().astype(np.int64)
+    growth = np.diff(levels[ends])
+    error = growth.std(ddof=1) / np.sqrt(batches)
+    if error == 0.0:
+        return 0.0 if growth[0] > 0 else 1.0
+    return float(stdtr(batches - 1, -growth.mean() / error))
+
+
+class Drift(NamedTuple):
+    """A trend over a whole series."""
+
+    share: float
+    """Change from its beginning to its end, over the size of its mean."""
+    chance: float
+    """How likely a series without a trend would look like this (two-sided)."""
+
+
+def drift(series: Array) -> Drift:
+    """Returns the linear trend of a stationary series with scatter that hangs together.
+
+    Means of at most ``MOST_BATCHES`` batches are taken, so that what hangs together is mostly
+    within a batch; what is left is taken for an autoregression of the first order, which widens the
+    slope's error and leaves fewer degrees of freedom.
+
+    Args:
+        series: shape (windows,), at least ``FEWEST_WINDOWS``.
+    """
+    batches = min(len(series), MOST_BATCHES)
+    size = len(series) // batches
+    means = series[len(series) - size * batches :].reshape(batches, size).mean(axis=1)
+    time = np.arange(batches) - (batches - 1) / 2
+    middle = float(means.mean())
+    slope = float(time @ means / (time @ time))
+    share = slope * batches / abs(middle) if middle else 0.0
+    rest = means - middle - slope * time
+    squares = float(rest @ rest)
+    if squares <= 1e-18 * batches * middle**2:
+        return Drift(share, 0.0 if abs(share) > 1e-9 else 1.0)
+    correlation = float(rest[1:] @ rest[:-1]) / squares
+    correlation += (1 + 4 * max(correlation, 0.0)) / batches  # what a short series hides of it
+    correlation = min(max(correlation, 0.0), _MOST_CORRELATION)
+    widening = (1 + correlation) / (1 - correlation)
+    error = np.sqrt(squares / (batches - 2) / (time @ time) * widening)
+    freedom = max(batches / widening - 2, 1.0)
+    return Drift(share, float(2 * stdtr(freedom, -abs(slope) / error)))
