@@ -1,0 +1,60 @@
+"""What the units of a plan have given so far, by request."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from analysis.statistics.saturation import Verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from analysis.experiments.experiment import Request
+    from analysis.study.plan import Plan
+    from sim.scenario.resolved_study import MetricKey
+
+
+class SeenUnits:
+    """Values and verdicts of finished units; grows from round to round."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._values: dict[str, dict[tuple[str, str, str], float]] = {}
+        self._verdicts: dict[str, Verdict] = {}
+
+    def __contains__(self, unit_hash: str) -> bool:
+        """Returns whether a unit has been taken."""
+        return unit_hash in self._verdicts
+
+    def take(self, verdicts: Mapping[str, str], metrics: pd.DataFrame) -> None:
+        """Takes finished units.
+
+        Args:
+            verdicts: of each, by hash.
+            metrics: ``unit_hash``, ``metric``, ``class``, ``stat``, ``value`` in published units.
+        """
+        for unit_hash, verdict in verdicts.items():
+            self._verdicts[unit_hash] = Verdict(verdict)
+            self._values[unit_hash] = {}
+        columns = ("unit_hash", "metric", "class", "stat", "value")
+        rows: Iterable[tuple[str, str, str, str, float]] = zip(
+            *(metrics[column] for column in columns), strict=True
+        )
+        for unit_hash, metric, class_, stat, value in rows:
+            self._values[str(unit_hash)][str(metric), str(class_), str(stat)] = float(value)
+
+    def value(self, request: Request, key: MetricKey) -> float:
+        """Returns a unit's value; NaN if it has none, or it is a latency that means nothing."""
+        unit = self._plan.find(*request)
+        if unit is None or unit.unit_hash not in self._verdicts:
+            return math.nan
+        if key.metric.endswith("_ms") and self._verdicts[unit.unit_hash].refused:
+            return math.nan
+        return self._values[unit.unit_hash].get((key.metric, key.class_, key.stat), math.nan)
+
+    def verdict(self, request: Request) -> Verdict | None:
+        """Returns how settled a unit was; None if it is not finished."""
+        unit = self._plan.find(*request)
+        return None if unit is None else self._verdicts.get(unit.unit_hash)

@@ -1,0 +1,100 @@
+"""Replications in rounds: enough for each point, paired, never more than the ceiling."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.experiments.experiment import Request
+from analysis.experiments.sequential import SequentialDesign
+from sim.scenario.resolved_study import MetricKey, Precision
+from tests.experiments.fake_seen import FakeSeen, run_to_the_end
+
+LATENCY = MetricKey("lock_latency_ms", "all", "p99")
+BYTES = MetricKey("disk_write_bytes_per_txn")
+VARIANTS = ("pipelined", "in_memory")
+QUIET, LOUD = {"workload.threads": 10}, {"workload.threads": 400}
+
+
+def draw(request: Request, spread: float) -> float:
+    """Returns a lognormal number of mean about one that belongs to the request."""
+    seed = [request.replication, *map(ord, f"{request.point} {request.variant}")]
+    return float(np.exp(spread * np.random.default_rng(seed).standard_normal()))  # noqa: TID251
+
+
+def noisy(request: Request, key: MetricKey) -> float:
+    """A model in which the loud point is ten times as noisy."""
+    loud = request.point == LOUD
+    return draw(request, 0.3 if loud and key == LATENCY else 0.005)
+
+
+def design(*targets: tuple[MetricKey, float], most: int = 100) -> SequentialDesign:
+    return SequentialDesign((QUIET, LOUD), VARIANTS, 5, Precision(targets, most))
+
+
+def counts(seen: FakeSeen) -> dict[str, int]:
+    """Returns how many replications each point has; all its variants have the same."""
+    by_point: dict[str, set[int]] = {}
+    for point, variant, _ in seen.taken:
+        number = sum(other[:2] == (point, variant) for other in seen.taken)
+        by_point.setdefault(point, set()).add(number)
+    assert all(len(numbers) == 1 for numbers in by_point.values())
+    return {point: numbers.pop() for point, numbers in by_point.items()}
+
+
+def test_a_noisy_point_gets_more_replications_and_a_quiet_one_does_not() -> None:
+    experiment, seen = design((LATENCY, 0.1), (BYTES, 0.02)), FakeSeen(noisy)
+    run_to_the_end(experiment, seen)
+    quiet, loud = counts(seen).values()
+    assert quiet == 5
+    assert 20 < loud <= 100
+    found = experiment.conclusion(seen)["targets"]
+    assert len(found) == 2 * 2 * 2
+    assert all(target["met"] and target["reached"] <= target["wanted"] for target in found)
+
+
+def test_the_ceiling_holds_and_is_told() -> None:
+    experiment, seen = design((LATENCY, 0.001), most=12), FakeSeen(noisy)
+    run_to_the_end(experiment, seen)
+    assert list(counts(seen).values()) == [12, 12]
+    assert not any(target["met"] for target in experiment.conclusion(seen)["targets"])
+    assert "0 of 4 numbers are precise enough" in experiment.progress(seen)
+    assert "±0.1% wanted" in experiment.progress(seen)
+
+
+def test_before_anything_was_run_the_aim_is_told() -> None:
+    text = design((LATENCY, 0.05)).progress(FakeSeen(noisy))
+    assert text == "until lock_latency_ms.p99 ±5.0%, at most 100 replications"
+
+
+def test_a_failed_unit_holds_nothing_up() -> None:
+    seen = FakeSeen(noisy, failing=lambda request: request.replication == 2)
+    experiment = design((LATENCY, 0.1))
+    run_to_the_end(experiment, seen)
+    assert max(target["replications"] for target in experiment.conclusion(seen)["targets"]) > 20
+
+
+def test_a_point_that_only_fails_ends() -> None:
+    seen = FakeSeen(noisy, failing=lambda request: request.point == LOUD)
+    experiment = design((LATENCY, 0.1))
+    assert run_to_the_end(experiment, seen) == 1
+
+
+def test_a_number_that_does_not_exist_is_not_waited_for() -> None:
+    seen = FakeSeen(lambda request, key: math.nan if key == LATENCY else noisy(request, key))
+    experiment = design((LATENCY, 0.1), (BYTES, 0.05))
+    assert run_to_the_end(experiment, seen) == 1
+    missing = [t for t in experiment.conclusion(seen)["targets"] if t["reached"] is None]
+    assert len(missing) == 4
+    assert not any(target["met"] for target in missing)
+
+
+@given(st.floats(0.01, 0.5), st.integers(2, 40))
+def test_what_is_asked_again_is_asked_alike(target: float, most: int) -> None:
+    experiment, seen = design((LATENCY, target), most=most), FakeSeen(noisy)
+    run_to_the_end(experiment, seen)
+    assert design((LATENCY, target), most=most).requests(seen) == experiment.requests(seen)
+    assert all(5 <= number <= max(5, most) for number in counts(seen).values())
