@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJson
 from pydantic_core import CoreSchema, PydanticCustomError, PydanticUndefined, core_schema
 
 from sim.scenario.problems import shown
-from sim.scenario.quantities import BANDWIDTH, DURATION, RATE, SIZE, Kind, QuantityError
+from sim.scenario.quantities import BANDWIDTH, DURATION, PERCENT, RATE, SIZE, Kind, QuantityError
 
 
 def wrong(message: str, *, at: str = "") -> PydanticCustomError:
@@ -264,3 +264,4 @@ Timeout = Annotated[int, Quantity(DURATION, "0ns", "24h")]
 Bandwidth = Annotated[int, Quantity(BANDWIDTH, "100KB/s", "1TB/s")]
 Rate = Annotated[float, Quantity(RATE, "0.01/s", "10000000/s")]
 Limit = Annotated[int, Quantity(SIZE, "0B", "1TiB")]
+Percent = Annotated[float, Quantity(PERCENT, "0.01%", "100%")]

@@ -69,6 +69,15 @@ def _kind_of(value: object) -> Kind | None:
     return None
 
 
+def same_kind(value: object, other: object) -> bool:
+    """Returns whether both are numbers, or quantities that one kind of unit can measure."""
+    try:
+        amount_of(value), amount_of(other)
+    except ValueError:
+        return False
+    return _kind_of(value) is _kind_of(other)
+
+
 def between(low: Value, high: Value, share: float, scale: Scale) -> Value:
     """Returns the value that lies ``share`` (0 to 1) of the way from ``low`` to ``high``."""
     if share <= 0:

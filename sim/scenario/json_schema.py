@@ -16,7 +16,12 @@ from sim.scenario.profiles import SHARED, profiles
 from sim.scenario.schema.hardware import HardwareSection
 from sim.scenario.schema.operation_kinds import OperationEntry
 from sim.scenario.schema.run import ClusterSection, RunSection
-from sim.scenario.schema.study import ExpectSection, SweepSection
+from sim.scenario.schema.study import (
+    CapacitySection,
+    ExpectSection,
+    SensitivitySection,
+    SweepSection,
+)
 from sim.scenario.schema.tikv import TikvSection
 from sim.scenario.schema.workload import WorkloadSection
 
@@ -42,7 +47,13 @@ class ScenarioFile(Section):
     compare: dict[str, dict[str, Any] | None] | None = Field(
         None, description="Variants: dotted keys and their values; the first is the baseline."
     )
-    sweep: SweepSection | None = Field(None, description="Values of keys to combine.")
+    sweep: SweepSection | None = Field(None, description="Points at which all variants are run.")
+    capacity: CapacitySection | None = Field(
+        None, description="The greatest load that meets a service level objective."
+    )
+    sensitivity: SensitivitySection | None = Field(
+        None, description="Which keys move the outcomes most."
+    )
     expect: list[ExpectSection] | None = Field(None, description="Claims to check.")
 
 

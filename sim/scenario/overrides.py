@@ -16,6 +16,11 @@ from sim.scenario.reader import read_value
 from sim.scenario.schema.hardware import NAMED
 from sim.scenario.tree import Node, merged, node_of
 
+CASES = ("compare", "sweep", "expect", "capacity", "sensitivity")
+"""Sections about cases; the others describe one."""
+
+Overrides = dict[str, Node]
+
 _VARIABLE = ("cluster", "hardware", "tikv", "workload", "operations")
 """Sections that variants and swept points may change; they share everything else."""
 
@@ -70,9 +75,14 @@ def check_key(key: str, node: Node, said_in: str, problems: list[Problem]) -> bo
     section = key.split(".", maxsplit=1)[0]
     if section in _VARIABLE and all(key.split(".")):
         return True
-    if section in ("run", "about", "extends", "compare", "sweep", "expect"):
+    if section in ("run", "about", "extends", *CASES):
         message = f"all variants and points share {section}; say it once, outside {said_in}"
     else:
         message = f"{shown(key)} is no key; {suggestion(section, _VARIABLE)}"
     problems.append(Problem(node.key_mark, f"{said_in}.{key}", message))
     return False
+
+
+def overlap(key: str, other: str) -> bool:
+    """Returns whether one of two keys is the other, or a part of it."""
+    return f"{key}.".startswith(f"{other}.") or f"{other}.".startswith(f"{key}.")

@@ -12,7 +12,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from math import isfinite
 
 from sim.scenario.problems import shown, suggestion
@@ -54,7 +56,7 @@ class Kind:
     name: str
     units: Mapping[str, int | Fraction]
     written: tuple[str, ...]
-    examples: tuple[str, str]
+    examples: tuple[str, ...]
     whole: bool = True
 
     def parse(self, value: object) -> int | float:
@@ -64,27 +66,34 @@ class Kind:
             QuantityError: if it is none of this kind.
         """
         if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value):
-            first, second = self.examples
             bare = f"{value:g}" if isinstance(value, float) else str(value)
-            raise QuantityError(f"{bare} has no unit; write {bare}{first} or {bare}{second}")
+            raise QuantityError(f"{bare} has no unit; write {self._either(bare)}")
         if not isinstance(value, str):
             raise QuantityError(f"must be a {self.name}, is {shown(value)}; write {self.example}")
-        return self._parse_text(value)
+        return _parsed(self, value)
 
     @property
     def example(self) -> str:
         """Returns something that would be right."""
         return f"such as 5{self.examples[0]}"
 
-    def _parse_text(self, text: str) -> int | float:
+    def _either(self, number: str) -> str:
+        """Returns a number in each of the units to propose."""
+        return " or ".join(f"{number}{unit}" for unit in self.examples)
+
+    def parse_text(self, text: str) -> int | float:
+        """Returns the quantity that a text is.
+
+        Raises:
+            QuantityError: if it is none of this kind.
+        """
         found = _NUMBER_AND_UNIT.fullmatch(text.strip()) if len(text) <= _LONGEST else None
         if found is None:
             raise QuantityError(f"{shown(text)} is not a {self.name}; write {self.example}")
         number, unit = found.groups()
         unit = unit.strip()
         if not unit:
-            first, second = self.examples
-            raise QuantityError(f"{number} has no unit; write {number}{first} or {number}{second}")
+            raise QuantityError(f"{number} has no unit; write {self._either(number)}")
         if unit not in self.units:
             raise QuantityError(f"{unit!r} is not a unit of {self.name}; "
                                 f"{suggestion(unit, list(self.units))}")  # fmt: skip
@@ -101,12 +110,25 @@ class Kind:
     def text_of(self, amount: float) -> str:
         """Returns the shortest text that ``parse`` turns into ``amount`` again."""
         if not self.whole:
-            return f"{amount:.17g}{self.written[-1]}" if amount % 1 else f"{int(amount)}/s"
+            base = self.written[-1]
+            return f"{_decimal(Fraction(repr(float(amount))) / self.units[base])}{base}"
         for unit in self.written[:-1]:
             factor = self.units[unit]
             if amount and amount % factor == 0:
                 return f"{int(amount // factor)}{unit}"
         return f"{int(amount)}{self.written[-1]}"
+
+
+@lru_cache(maxsize=4096)
+def _parsed(kind: Kind, text: str) -> int | float:
+    """Remembers texts: a sweep reads the same ones at each of its points."""
+    return kind.parse_text(text)
+
+
+def _decimal(number: Fraction) -> str:
+    """Returns a number, whose decimals end, without an exponent."""
+    text = f"{Decimal(number.numerator) / Decimal(number.denominator):f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 DURATION = Kind(
@@ -143,3 +165,11 @@ RATE = Kind(
     examples=("/s", "/min"),
     whole=False,
 )
+PERCENT = Kind(
+    name="percentage",
+    units={"%": Fraction(1, 100)},
+    written=("%",),
+    examples=("%",),
+    whole=False,
+)
+"""A share of 1, written in hundredths."""

@@ -15,13 +15,18 @@ from sim.scenario.metrics import METRICS, STATS_OF
 from sim.scenario.schema.hardware import HardwareSection
 from sim.scenario.schema.operation_kinds import KINDS
 from sim.scenario.schema.run import ClusterSection, RunSection
-from sim.scenario.schema.study import ExpectSection, SweepSection
+from sim.scenario.schema.study import (
+    CapacitySection,
+    ExpectSection,
+    SensitivitySection,
+    SweepSection,
+)
 from sim.scenario.schema.tikv import TikvSection
 from sim.scenario.schema.workload import CustomSection, SysbenchSection, TpccSection
 
 TOP = (
     RunSection, ClusterSection, HardwareSection, TikvSection, TpccSection, SysbenchSection,
-    CustomSection, ExpectSection, SweepSection, *KINDS.values(),
+    CustomSection, ExpectSection, SweepSection, CapacitySection, SensitivitySection, *KINDS.values(),
 )  # fmt: skip
 
 
@@ -67,7 +72,7 @@ def test_json_schema_is_plain_and_complete() -> None:
     assert schema["$schema"].startswith("https://json-schema.org/")
     assert set(schema["properties"]) >= {
         "about", "extends", "run", "cluster", "hardware", "tikv", "workload", "compare", "sweep",
-        "expect",
+        "expect", "capacity", "sensitivity",
     }  # fmt: skip
     text = json.dumps(schema)
     for key in ("pessimistic-txn.in-memory", "nvme_i3_4xlarge", "same_zone", "gp3_max", "tpcc"):

@@ -6,10 +6,22 @@ from typing import Annotated, Self
 
 from pydantic import model_validator
 
-from sim.scenario.fields import Count, Quantity, Section, Switch, Timeout, Versions, key, wrong
+from sim.scenario.fields import (
+    Count,
+    Percent,
+    Quantity,
+    Section,
+    Switch,
+    Timeout,
+    Versions,
+    key,
+    wrong,
+)
+from sim.scenario.figures import Figure
 from sim.scenario.quantities import DURATION
 
 _MOST_WINDOWS = 1_000_000
+_MOST_REPLICATIONS = 50
 
 
 class RunSection(Section):
@@ -35,6 +47,19 @@ class RunSection(Section):
         description="Independent runs of each variant; intervals need two. "
         "Source: Law, Simulation Modeling and Analysis, 5th ed., 9.4: three to five at least.",
     )
+    precision: dict[Figure, Percent] | None = key(
+        default=None,
+        description="Replications are added in rounds until the 95 % interval of each of these "
+        "figures is at most so wide to either side, such as lock_latency_ms.p99: 5%. Source: "
+        "Law, Simulation Modeling and Analysis, 5th ed., 9.4.1: relative precision.",
+        min_length=1,
+        max_length=20,
+    )
+    max_replications: Annotated[int, Count(2, 10_000)] | None = key(
+        default=None,
+        description="With precision: where rounds end even so; 50, or replications if those are "
+        "more. Source: our own default.",
+    )
     window: Annotated[int, Quantity(DURATION, "1ms", "1h")] = key(
         default="100ms",
         description="Facts are summed up per window of this length. Source: our own default; "
@@ -53,6 +78,25 @@ class RunSection(Section):
         if self.measure // self.window > _MOST_WINDOWS:
             raise wrong(f"more than {_MOST_WINDOWS} windows; lengthen it", at="window")
         return self
+
+    @model_validator(mode="after")
+    def _rounds_make_sense(self) -> Self:
+        most = self.max_replications
+        if self.precision is None:
+            if most is not None:
+                raise wrong("has no effect without run.precision; remove it", at="max_replications")
+            return self
+        if self.replications < 2:
+            raise wrong("an interval needs two to begin with; write 2 or more", at="replications")
+        if most is not None and most < self.replications:
+            raise wrong(f"is less than run.replications ({self.replications}), the first round; "
+                        f"write {self.replications} or more", at="max_replications")  # fmt: skip
+        return self
+
+    @property
+    def most_replications(self) -> int:
+        """Returns where rounds of replications end."""
+        return self.max_replications or max(_MOST_REPLICATIONS, self.replications)
 
 
 class TidbSection(Section):

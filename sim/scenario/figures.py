@@ -1,0 +1,122 @@
+"""Figures of the summary in a file: their keys, and limits in the unit of each.
+
+Law: a limit has the unit of its metric, and says so: ``5ms`` or ``5000us`` for one in ms, ``64KiB``
+for one in bytes, ``200/s`` for a rate, ``0.1%`` or ``0.001`` for a share, a number for a count.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+
+from sim.scenario.fields import ParsedField, wrong
+from sim.scenario.metrics import METRICS, SHARES
+from sim.scenario.problems import shown
+from sim.scenario.quantities import BANDWIDTH, DURATION, PERCENT, RATE, SIZE, Kind
+from sim.scenario.resolved_study import MetricKey
+from sim.units import NS_PER_MS
+
+_KINDS: Final[dict[str, tuple[Kind, float]]] = {
+    "ms": (DURATION, NS_PER_MS),
+    "B": (SIZE, 1),
+    "B/s": (BANDWIDTH, 1),
+    "1/s": (RATE, 1),
+}
+"""By a metric's unit: how a file writes it, and base units of that in one of the metric's."""
+
+_HIGHER_IS_BETTER: Final = frozenset({"txn_per_s", "tpmc"})
+
+_COUNTED_PER_TXN: Final = {"txn_aborts": "txn_aborts_per_txn"}
+"""Counts of which a percentage means the metric per transaction."""
+
+_MOST: Final = 1e15
+
+
+@dataclass(frozen=True)
+class FigureField(ParsedField):
+    """The key of a figure: ``metric``, ``metric.stat``, ``metric.class.stat``."""
+
+    def parse(self, value: object) -> str:
+        """Returns the key in its shortest spelling."""
+        if not isinstance(value, str):
+            raise wrong(f"must be a metric, is {shown(value)}; write lock_latency_ms.p99")
+        try:
+            return str(MetricKey.parse(value))
+        except ValueError as error:
+            raise wrong(str(error)) from None
+
+    def described(self) -> dict[str, Any]:
+        """Returns text that begins with a metric."""
+        return {"type": "string", "pattern": f"^({'|'.join(METRICS)})(\\.[^.]+){{0,2}}$"}
+
+
+@dataclass(frozen=True)
+class LimitField(ParsedField):
+    """A limit, which only its metric can judge."""
+
+    def parse(self, value: object) -> str | float:
+        """Returns it as it is written."""
+        if isinstance(value, str | int | float) and not isinstance(value, bool):
+            return value
+        raise wrong(f"must be a limit, is {shown(value)}; write such as 5ms or 0.1%")
+
+    def described(self) -> dict[str, Any]:
+        """Returns a number, or text with a unit."""
+        return {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string"}]}
+
+
+Figure = Annotated[str, FigureField()]
+Limit = Annotated[str | float, LimitField()]
+
+
+def limit_of(key: MetricKey, value: object) -> tuple[MetricKey, float]:
+    """Returns the figure that a limit is for, and the limit in the unit of that figure.
+
+    ``txn_aborts: 0.1%`` is a limit of ``txn_aborts_per_txn``.
+
+    Raises:
+        ValueError: if the limit has another unit; the message says what to write.
+    """
+    if key.metric in _HIGHER_IS_BETTER:
+        raise ValueError(f"{key.metric} is better the higher it is, and a limit is an upper end; "
+                         "remove it")  # fmt: skip
+    percent = isinstance(value, str) and value.rstrip().endswith("%")
+    if percent and key.metric in _COUNTED_PER_TXN:
+        key = MetricKey(_COUNTED_PER_TXN[key.metric], key.class_, key.stat)
+    unit = METRICS[key.metric]
+    if unit in _KINDS:
+        kind, in_base = _KINDS[unit]
+        if kind is DURATION and _is_number(value):
+            # Who writes a bare number means the unit that the metric's name says.
+            raise ValueError(f"{value} has no unit; write {value}ms")
+        limit = kind.parse(value) / in_base
+    elif key.metric in SHARES:
+        limit = PERCENT.parse(value) if percent else _number(value, "0.1% or 0.001", most=1)
+    else:
+        limit = _number(value, "a number without a unit", most=_MOST)
+    if limit < 0:
+        raise ValueError(f"{value} is below 0; write 0 or more")
+    return key, limit
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _number(value: object, mend: str, *, most: float) -> float:
+    if not isinstance(value, int | float) or not _is_number(value):
+        raise ValueError(f"{shown(value)} is no limit here; write {mend}")
+    if value > most:
+        raise ValueError(f"{shown(value)} is more than {most:g}; write {mend}")
+    return float(value)
+
+
+def limit_text(key: MetricKey, limit: float) -> str | float:
+    """Returns what ``limit_of`` turns into this limit again."""
+    unit = METRICS[key.metric]
+    if unit in _KINDS:
+        kind, in_base = _KINDS[unit]
+        amount = limit * in_base
+        return kind.text_of(round(amount) if kind.whole else amount)
+    return PERCENT.text_of(limit) if key.metric in SHARES else limit
