@@ -156,7 +156,7 @@ def claim(below: float) -> Expectation:
 
 def test_the_sentence_says_what_moves_it_and_where_it_passes_the_threshold() -> None:
     (outcome,) = Laboratory(disk_and_threads).finish(analysis(expect=[claim(0.5)]))["outcomes"]
-    # ln 0.5 - ln 0.36 = 0.3285, to which luck adds 0.02: a share of 0.5 - 0.3485 / 1.2 = 0.2096, 162 us.
+    # ln 0.5 - ln 0.36 = 0.3285; luck adds 0.02; a share of 0.5 - 0.3485 / 1.2 = 0.2096, 162 us.
     assert outcome["walks"][0]["crossings"] == [{"level": 0.5, "at": "162us", "side": "below"}]
     assert outcome["says"].startswith(
         "lock_latency_ms, in_memory / pipelined is 0.36 [0.353, 0.367] at the centre; "
