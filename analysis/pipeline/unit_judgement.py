@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from analysis.statistics.saturation import Array, Judgement, UnitCourse, Verdict, judge
+from analysis.statistics.saturation import Array, UnitCourse, Verdict, judge
 from analysis.statistics.warmup import Cut, mser_cut
 from analysis.study.plan import ResolvedScenario, RunSettings
 from sim.record.facts import COUNTER, MOMENTS

@@ -123,10 +123,9 @@ def _overloaded(course: UnitCourse, start: int) -> Judgement | None:
     if drift(backlog[start:]).share < MATERIAL_GROWTH:
         return None
     left, begun = int(backlog[-1]), int(course.begun.sum())
-    return Judgement(
-        Verdict.OVERLOADED,
-        f"transactions pile up: at the end {left:,} of {begun:,} have not ended ({left / begun:.0%})",
-    )
+    share = left / begun
+    said = f"transactions pile up: at the end {left:,} of {begun:,} ({share:.0%}) have not ended"
+    return Judgement(Verdict.OVERLOADED, said)
 
 
 def _unsettled(course: UnitCourse, start: int) -> Judgement | None:

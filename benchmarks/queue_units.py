@@ -1,0 +1,207 @@
+"""Queues with known answers as units of a study: M/M/1 and M/M/c, first come first served.
+
+They leave facts as the model does, through the same recorder, so that everything behind the facts
+is what is tried: Parquet, Spark SQL, the warm-up's cut, intervals, verdicts. The queue starts
+empty. A customer is a transaction: ``txn_latency`` and ``lock_latency`` are its time in the system,
+``lock_wait`` its time in the queue, and it is recorded in the window in which it leaves.
+
+Source: Lindley 1952 (waiting times by recursion); Erlang 1917 (M/M/c).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.record import FactSink, Recorder
+from sim.record.histogram import UPPER_BOUNDS, ZERO_BUCKET
+from sim.streams import Streams
+
+SERVICE_NS: Final = 1_000_000
+WINDOW_NS: Final = 100_000_000
+_BOUNDS: Final = np.array(UPPER_BOUNDS, dtype=np.int64)
+
+Times = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRun:
+    """Times of a unit; satisfies ``RunSettings``."""
+
+    seed: int
+    measure_ns: int
+    warmup_ns: int | None = None
+    window_ns: int = WINDOW_NS
+
+
+@dataclass(frozen=True, slots=True)
+class QueueScenario:
+    """One queue; ``study`` tells the studies of a benchmark apart."""
+
+    run: QueueRun
+    servers: int
+    load: float
+    """Arrivals per time that all servers together need for one."""
+    study: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class QueueResult:
+    """Satisfies ``UnitResult``."""
+
+    events: int
+    transactions: int
+    simulated_ns: int
+    violations: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class QueueStudy:
+    """Studies side by side, as points; satisfies what the pipeline asks of a study."""
+
+    variants: Mapping[str, tuple[int, float]]
+    """By name: servers and load."""
+    run: QueueRun
+    replications: int
+    points: Sequence[dict[str, Any]]
+    name: str = "queues"
+    expect: tuple[Any, ...] = ()
+    skipped: int = 0
+    precision: None = None
+    capacity: None = None
+    sensitivity: None = None
+    contours: Mapping[str, float] = field(default_factory=dict)
+
+    def scenario(self, point: Mapping[str, Any], variant: str) -> QueueScenario:
+        """Returns the scenario of a unit."""
+        servers, load = self.variants[variant]
+        return QueueScenario(self.run, servers, load, point["study"])
+
+    def config_hash(self, point: Mapping[str, Any], variant: str, replication: int) -> str:
+        """Returns the hash of what tells units apart."""
+        what = f"{self.scenario(point, variant)} {replication}"
+        return hashlib.sha256(what.encode()).hexdigest()
+
+    def resolved_yaml(self) -> str:
+        """Returns something to write."""
+        return f"about: {self.name}\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Customers:
+    """When each arrives, begins to be served, and leaves; ascending arrivals, in ns."""
+
+    arrival: Times
+    begin: Times
+    end: Times
+
+
+def run_unit(scenario: QueueScenario, replication: int, sink: FactSink) -> QueueResult:
+    """Leaves the facts of one queue; the name that the pipeline calls it by."""
+    customers = simulate(scenario, replication)
+    run = scenario.run
+    windows = _simulated_ns(run) // run.window_ns
+    recorder = Recorder(run.window_ns, sink)
+    in_order = np.argsort(customers.end, kind="stable")
+    end = customers.end[in_order]
+    stay = end - customers.arrival[in_order]
+    wait = (customers.begin - customers.arrival)[in_order]
+    edges = np.arange(windows + 1, dtype=np.int64) * run.window_ns
+    begun = np.diff(np.searchsorted(customers.arrival, edges))
+    busy = np.diff(_work_until(customers, edges))
+    left = np.searchsorted(end, edges)
+    for window in range(windows):
+        part = slice(left[window], left[window + 1])
+        recorder.counter("txns", "all").value += part.stop - part.start
+        recorder.counter("txns_started").value += int(begun[window])
+        recorder.counter("busy_ns", "server").value += int(busy[window])
+        recorder.counter("capacity_ns", "server").value += scenario.servers * run.window_ns
+        for metric, values in (("lock_latency", stay), ("txn_latency", stay), ("lock_wait", wait)):
+            _add_all(recorder, metric, values[part])
+        recorder.roll(int(edges[window + 1]))
+    recorder.close(int(edges[-1]))
+    served = int(left[-1])
+    return QueueResult(events=served, transactions=served, simulated_ns=int(edges[-1]))
+
+
+def simulate(scenario: QueueScenario, replication: int) -> Customers:
+    """Returns all customers that arrive in the time simulated."""
+    run = scenario.run
+    streams = Streams(run.seed, replication)
+    prefix = f"queue-{scenario.servers}-{scenario.load}-{scenario.study}"
+    gap_ns = SERVICE_NS / (scenario.servers * scenario.load)
+    expected = _simulated_ns(run) / gap_ns
+    count = int(expected + 8 * math.sqrt(expected) + 16)
+    gaps = streams.stream(f"{prefix}/arrivals").block_of("exponential", count)
+    service = streams.stream(f"{prefix}/service").block_of("exponential", count)
+    arrival = np.cumsum(gaps) * gap_ns
+    arrival = arrival[arrival < _simulated_ns(run)]
+    service = service[: len(arrival)] * SERVICE_NS
+    begin = (
+        _one_server(arrival, service)
+        if scenario.servers == 1
+        else _many_servers(arrival, service, scenario.servers)
+    )
+    return Customers(
+        *(times.round().astype(np.int64) for times in (arrival, begin, begin + service))
+    )
+
+
+def _simulated_ns(run: QueueRun) -> int:
+    """Returns how long a unit runs: half as long again if its warm-up is to be found."""
+    return run.measure_ns + (run.measure_ns // 2 if run.warmup_ns is None else run.warmup_ns)
+
+
+def _one_server(arrival: NDArray[np.float64], service: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Lindley's recursion as a running maximum: a customer begins when all before have left."""
+    before = np.cumsum(service) - service
+    begin: NDArray[np.float64] = before + np.maximum.accumulate(arrival - before)
+    return begin
+
+
+def _many_servers(
+    arrival: NDArray[np.float64], service: NDArray[np.float64], servers: int
+) -> NDArray[np.float64]:
+    """The next in the queue takes the server that is free first."""
+    free = [0.0] * servers
+    begin = []
+    for at, needs in zip(arrival.tolist(), service.tolist(), strict=True):
+        start = max(at, free[0])
+        heapq.heapreplace(free, start + needs)
+        begin.append(start)
+    return np.array(begin)
+
+
+def _work_until(customers: Customers, edges: Times) -> Times:
+    """Returns the time that all servers together have worked until each edge."""
+    return _area(customers.begin, edges) - _area(np.sort(customers.end), edges)
+
+
+def _area(times: Times, edges: Times) -> Times:
+    """Returns the sum of what has passed since each time that lies before an edge."""
+    order = np.sort(times)
+    before = np.searchsorted(order, edges)
+    sums = np.concatenate([[0], np.cumsum(order)])
+    area: Times = before * edges - sums[before]
+    return area
+
+
+def _add_all(recorder: Recorder, metric: str, values: Times) -> None:
+    """Adds values in bulk: what ``Series.add`` would do with each."""
+    if not len(values):
+        return
+    series = recorder.series(metric)
+    series.count += len(values)
+    series.sum += int(values.sum())
+    series.max = max(series.max, int(values.max()))
+    found = np.where(values > 0, np.searchsorted(_BOUNDS, values), ZERO_BUCKET)
+    buckets, counts = np.unique(found, return_counts=True)
+    for bucket, count in zip(buckets.tolist(), counts.tolist(), strict=True):
+        series.buckets[bucket] = series.buckets.get(bucket, 0) + count
