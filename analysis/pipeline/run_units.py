@@ -1,103 +1,291 @@
 """Units over the cluster with ``mapInArrow``: one unit is one task.
 
 Ids are a Spark range with as many partitions as units, so a lost executor costs only the units it
-was running. The job runs in a thread; the caller's thread watches, which keeps Ctrl-C quick.
+was running. The job runs in a thread; the caller's thread watches the folder, which keeps Ctrl-C
+quick and tells a failure as soon as its file is there.
+
+A unit whose process dies never breaks the job: Spark tries it again, its next attempts see what the
+dead ones have left in the folder, and after the third they let it be. When all others have ended it
+is tried once more, alone, since it may have died of its neighbours' memory or with their executor.
 """
 
 from __future__ import annotations
 
+import shutil
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import pyarrow as pa
 
-from analysis.pipeline.session import LOCAL_ATTEMPTS
-from analysis.pipeline.unit_task import UnitJob, UnitOutcome, run_unit_task
-from analysis.study.plan import Unit
+from analysis.pipeline.job_failure import SparkJobError, not_written, why_job_failed
+from analysis.pipeline.session import ATTEMPTS, is_local
+from analysis.pipeline.shared_folder import check_shared_folder
+from analysis.pipeline.unit_task import (
+    Attempt,
+    UnitJob,
+    leave_failure,
+    run_unit_task,
+    unit_failure,
+)
+from analysis.study.ledger import Scan, scan
+from analysis.study.plan import Point, Unit
+from analysis.study.study_folder import remove_leftovers
+from analysis.study.unit_failure import read_failure
+from analysis.study.unit_folder import (
+    TEMPORARY_PREFIX,
+    failure_path,
+    read_unit,
+    unfinished_attempts,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 JOB_GROUP: Final = "pessim-units"
 POLL_S: Final = 0.25
-OUTCOME_SCHEMA: Final = "unit_hash string, error string, trace string, attempt_s double"
-_ARROW_OUTCOME: Final = pa.schema(
-    [
-        ("unit_hash", pa.string()),
-        ("error", pa.string()),
-        ("trace", pa.string()),
-        ("attempt_s", pa.float64()),
-    ]
-)
+POLL_SHARE: Final = 0.05
+"""At most this share of the driver's time goes into looking at the folder."""
+SHOWN_WITHIN_S: Final = 60.0
+"""A shared file system may take this long to show what another machine has written."""
+MOST_ALONE: Final = 5
+"""When so many units in a row die alone, the rest of those that died are not tried alone."""
+RESULT_SCHEMA: Final = "unit_index long, ended boolean"
+_ARROW_RESULT: Final = pa.schema([("unit_index", pa.int64()), ("ended", pa.bool_())])
+
+
+class Watch(Protocol):
+    """Who is told how units go."""
+
+    def finished(self, done: int) -> None:
+        """Takes the number of units that have ended, at every look."""
+
+    def failed(self, unit: Unit, error: str) -> None:
+        """Takes a failure, once, as soon as it is known."""
+
+    @property
+    def wants_stop(self) -> bool:
+        """Whether running units are to be broken off, and no more begun."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """How units went."""
+
+    done: list[Unit]
+    failed: dict[Unit, str]
+    """The error of each."""
+    left: list[Unit]
+    """Not run, since the watch wanted to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is sent to every executor once."""
+
+    job: UnitJob
+    points: Sequence[Point]
+    units: Sequence[Unit]
+    before: Mapping[str, int]
+    """Attempts in earlier runs, by unit hash, where there were any."""
+
+    def attempt(self, index: int) -> Attempt:
+        """Returns the next attempt at a unit."""
+        unit = self.units[index]
+        return Attempt(unit, self.points[unit.point_index], self.before.get(unit.unit_hash, 0))
 
 
 def run_units(
     spark: SparkSession,
     job: UnitJob,
+    points: Sequence[Point],
     units: Sequence[Unit],
-    on_progress: Callable[[int], None],
-) -> list[UnitOutcome]:
-    """Runs every unit and returns how each went; a unit whose worker kept dying has an error too.
+    watch: Watch,
+) -> Outcomes:
+    """Runs every unit into its folder, or into a file that says why it failed.
 
     Args:
         spark: the session.
         job: the study and where units go.
-        units: what is to be run, in order.
-        on_progress: called every quarter of a second with the number of units finished.
+        points: settings by ``unit.point_index``.
+        units: what is to be run, in order; whatever bears their names is removed.
+        watch: is told, and may stop it.
+
+    Raises:
+        OSError: if the folder cannot be written: a full disk, most often.
+        StudyFolderError: if executors do not see the folder.
+        SparkJobError: if Spark gave up for another reason.
     """
-    outcomes: dict[str, UnitOutcome] = {}
-    failure: list[str] = []
-
-    def collect() -> None:
-        try:
-            outcomes.update(_collect_outcomes(spark, job, units))
-        except Exception as error:  # told per unit below
-            failure.append(why_job_failed(str(error)))
-
-    thread = threading.Thread(target=collect, name="spark-units", daemon=True)
-    thread.start()
+    if not units:
+        return Outcomes([], {}, [])
     units_dir = Path(job.units_dir)
-    while thread.is_alive():
-        thread.join(POLL_S)
-        on_progress(sum((units_dir / unit.unit_hash).exists() for unit in units))
-    return [outcomes.get(unit.unit_hash) or _lost(unit, units_dir, failure) for unit in units]
+    if not is_local(str(spark.sparkContext.master)):
+        check_shared_folder(spark, units_dir)
+    before = _cleared(units_dir, units)
+    run = _UnitRun(spark, Work(job, list(points), list(units), before), watch)
+    run.run_alone(run.run_together(range(len(units)), ATTEMPTS))
+    remove_leftovers(units_dir)
+    return run.outcomes()
 
 
-def why_job_failed(text: str) -> str:
-    """Returns what a user can use of Spark's words: the cause, not where it was noticed."""
-    if "Python worker exited unexpectedly" in text:
-        return (
-            f"its Python process ended unexpectedly {LOCAL_ATTEMPTS} times, as when the machine "
+def _cleared(units_dir: Path, units: Iterable[Unit]) -> dict[str, int]:
+    """Removes what bears the units' names; returns how often those that failed were tried."""
+    seen, before = scan(units_dir), {}
+    for name in (unit.unit_hash for unit in units):
+        if name in seen.done:
+            shutil.rmtree(units_dir / name, ignore_errors=True)
+        failure = read_failure(units_dir, name) if name in seen.failed else None
+        if failure is not None:
+            before[name] = failure.attempts
+        if name in seen.failed | seen.done:
+            failure_path(units_dir, name).unlink(missing_ok=True)
+    return before
+
+
+class _UnitRun:
+    """One list of units on its way through Spark."""
+
+    def __init__(self, spark: SparkSession, work: Work, watch: Watch) -> None:
+        self._spark = spark
+        self._work = work
+        self._watch = watch
+        self._units_dir = Path(work.job.units_dir)
+        self._by_hash = {unit.unit_hash: unit for unit in work.units}
+        self._failed: dict[Unit, str] = {}
+        self._poll_s = POLL_S
+        self._shipped = spark.sparkContext.broadcast(work)
+
+    def run_together(self, indices: Sequence[int], most_deaths: int) -> list[int]:
+        """Runs units as one job; returns those that were given up since their process died."""
+        results: list[dict[int, bool]] = []
+        errors: list[BaseException] = []
+
+        def collect() -> None:
+            try:
+                results.append(self._collect(indices, most_deaths))
+            except BaseException as error:  # raised below, by the thread that watches
+                errors.append(error)
+
+        thread = threading.Thread(target=collect, name="spark-units", daemon=True)
+        thread.start()
+        while thread.is_alive():
+            thread.join(self._poll_s)
+            self._look()
+            if self._watch.wants_stop:
+                self._spark.sparkContext.cancelJobGroup(JOB_GROUP)
+        self._look()
+        if errors and not self._watch.wants_stop:
+            raise _cause(str(errors[0])) from errors[0]
+        ended = results[0] if results else {}
+        self._await_sight([index for index in ended if ended[index]])
+        return [index for index in ended if not ended[index]]
+
+    def run_alone(self, died: Iterable[int]) -> None:
+        """Runs units that died once more, each without neighbours; what dies again has failed."""
+        in_a_row = 0
+        for index in died:
+            if self._watch.wants_stop:
+                return
+            deaths, alone = ATTEMPTS, ""
+            unit_hash = self._work.units[index].unit_hash
+            if in_a_row < MOST_ALONE:
+                for leftover in self._units_dir.glob(f"{TEMPORARY_PREFIX}{unit_hash}-*"):
+                    shutil.rmtree(leftover, ignore_errors=True)
+                if not self.run_together([index], 1):
+                    in_a_row = 0
+                    continue
+                deaths, alone = deaths + 1, ", the last time alone"
+            in_a_row += 1
+            self._leave_death(index, deaths, alone)
+
+    def _leave_death(self, index: int, deaths: int, alone: str) -> None:
+        error = (
+            f"its Python process ended unexpectedly {deaths} times{alone}, as when the machine "
             "runs out of memory"
         )
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
-    return (causes or lines or ["no reason given"])[-1 if causes else 0]
+        failure = unit_failure(self._work.job, self._work.attempt(index), error, attempts=deaths)
+        leave_failure(self._units_dir, failure)
+        self._look()
+
+    def outcomes(self) -> Outcomes:
+        """Returns how all units went."""
+        seen, units = scan(self._units_dir), self._work.units
+        done = [unit for unit in units if unit.unit_hash in seen.done]
+        ended = {*done, *self._failed}
+        return Outcomes(done, self._failed, [unit for unit in units if unit not in ended])
+
+    def _collect(self, indices: Sequence[int], most_deaths: int) -> dict[int, bool]:
+        """Returns for every unit whether it has ended; False: its process died too often."""
+        self._spark.sparkContext.setJobGroup(JOB_GROUP, "units", interruptOnCancel=True)
+        order = self._spark.sparkContext.broadcast(list(indices))
+        run_batches = batch_runner(self._shipped, order, most_deaths)
+        ids = self._spark.range(0, len(indices), 1, numPartitions=len(indices))
+        rows = ids.mapInArrow(run_batches, RESULT_SCHEMA).collect()
+        return {row["unit_index"]: row["ended"] for row in rows}
+
+    def _look(self) -> Scan:
+        """Tells the watch what the folder says; the larger the folder, the rarer."""
+        begun_s = time.perf_counter()
+        seen = scan(self._units_dir)
+        for unit_hash in sorted(self._by_hash.keys() & seen.failed):
+            unit = self._by_hash[unit_hash]
+            failure = None if unit in self._failed else read_failure(self._units_dir, unit_hash)
+            if failure is not None:
+                self._failed[unit] = failure.error
+                self._watch.failed(unit, failure.error)
+        self._watch.finished(len(self._by_hash.keys() & (seen.done | seen.failed)))
+        self._poll_s = max(POLL_S, (time.perf_counter() - begun_s) / POLL_SHARE)
+        return seen
+
+    def _await_sight(self, indices: Iterable[int]) -> None:
+        """Waits until the folder shows what has ended."""
+        names = {self._work.units[index].unit_hash for index in indices}
+        until_s = time.perf_counter() + SHOWN_WITHIN_S
+        seen = self._look()
+        while names - seen.done - seen.failed and time.perf_counter() < until_s:
+            time.sleep(self._poll_s)
+            seen = self._look()
 
 
-def _lost(unit: Unit, units_dir: Path, failure: Sequence[str]) -> UnitOutcome:
-    """A unit without a row: done before the job broke, or gone with its worker."""
-    done = (units_dir / unit.unit_hash).exists()
-    error = "" if done else f"worker lost: {failure[0] if failure else 'no reason given'}"
-    return UnitOutcome(unit.unit_hash, error, "", 0.0)
+def _cause(text: str) -> Exception:
+    return not_written(text) or SparkJobError(
+        f"Spark gave up: {why_job_failed(text)}; units that are done are kept, the same command "
+        "goes on"
+    )
 
 
-def _collect_outcomes(
-    spark: SparkSession, job: UnitJob, units: Sequence[Unit]
-) -> dict[str, UnitOutcome]:
-    spark.sparkContext.setJobGroup(JOB_GROUP, "units", interruptOnCancel=True)
-    planned = spark.sparkContext.broadcast((job, list(units)))
+def batch_runner(
+    shipped: Any, order: Any, most_deaths: int
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Returns what an executor does with its ids; it holds nothing but broadcasts."""
 
     def run_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        known_job, known_units = planned.value
         for batch in batches:
-            for index in batch.column("id").to_pylist():
-                outcome = run_unit_task(known_job, known_units[index])
-                yield pa.RecordBatch.from_pylist([asdict(outcome)], schema=_ARROW_OUTCOME)
+            for position in batch.column("id").to_pylist():
+                index = order.value[position]
+                row = {"unit_index": index, "ended": run_index(shipped.value, index, most_deaths)}
+                yield pa.RecordBatch.from_pylist([row], schema=_ARROW_RESULT)
 
-    ids = spark.range(0, len(units), 1, numPartitions=len(units))
-    rows = ids.mapInArrow(run_batches, OUTCOME_SCHEMA).collect()
-    return {row["unit_hash"]: UnitOutcome(**row.asDict()) for row in rows}
+    return run_batches
+
+
+def run_index(work: Work, index: int, most_deaths: int) -> bool:
+    """Runs one unit on an executor; returns False if its process died too often before.
+
+    An attempt that died has left the folder it wrote into; one whose result was lost with its
+    executor has left a whole unit.
+    """
+    from pyspark import TaskContext
+
+    context, unit_hash = TaskContext.get(), work.units[index].unit_hash
+    if context is not None and context.attemptNumber() > 0:
+        units_dir = Path(work.job.units_dir)
+        if read_unit(units_dir / unit_hash) is not None:
+            return True
+        if unfinished_attempts(units_dir, unit_hash) >= most_deaths:
+            return False
+    run_unit_task(work.job, work.attempt(index))
+    return True

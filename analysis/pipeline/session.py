@@ -8,6 +8,7 @@ local.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -23,10 +24,16 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 CLASS_ARCHIVE: Final = Path(sys.prefix) / "spark-classes.jsa"
-LOCAL_ATTEMPTS: Final = 3
-"""A unit whose worker process dies is tried this often before it counts as failed."""
+ATTEMPTS: Final = 3
+"""A unit whose worker process dies is tried this often, and once more alone."""
+TASK_FAILURES: Final = ATTEMPTS + 1
+"""So many failures of one task break the job; a unit gives up before."""
 
-_MASTER: Final = r"local(\[(\*|[1-9]\d*)(,[1-9]\d*)?\])?|yarn|(spark|k8s)://\S+"
+_MASTER: Final = (
+    r"local(\[(\*|[1-9]\d*)(,[1-9]\d*)?\])?|local-cluster\[[1-9]\d*,[1-9]\d*,[1-9]\d*\]"
+    r"|yarn|(spark|k8s)://\S+"
+)
+_LOOPBACK: Final = r"spark://(127\.\d+\.\d+\.\d+|localhost)(:\d+)?"
 STOP_WAIT_S: Final = 10.0
 ABANDON_WAIT_S: Final = 5.0
 JVM_LOG: Final = "jvm.log"
@@ -59,9 +66,9 @@ def spark_settings(master: str, scratch: str, java_options: str) -> dict[str, st
         "spark.jars.ivy": f"{scratch}/ivy",
         "spark.local.dir": scratch,
         "spark.driver.extraJavaOptions": java_options,
-        "spark.task.maxFailures": str(LOCAL_ATTEMPTS),
+        "spark.task.maxFailures": str(TASK_FAILURES),
     }
-    if is_local(master):
+    if is_on_loopback(master):
         settings |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
     return settings
 
@@ -71,6 +78,11 @@ def is_local(master: str) -> bool:
     return master.startswith("local")
 
 
+def is_on_loopback(master: str) -> bool:
+    """Whether nobody outside this machine has to reach the driver."""
+    return is_local(master) or re.fullmatch(_LOOPBACK, master) is not None
+
+
 def is_master(text: str) -> bool:
     """Whether Spark knows a master of this form."""
     return re.fullmatch(_MASTER, text) is not None
@@ -78,10 +90,8 @@ def is_master(text: str) -> bool:
 
 def with_attempts(master: str) -> str:
     """Returns a local master that retries a task whose worker died; others have a setting."""
-    if master == "local" or not is_local(master) or not master.endswith("]"):
-        return master
-    inner = master.removeprefix("local[").removesuffix("]")
-    return f"local[{inner},{LOCAL_ATTEMPTS}]" if "," not in inner else master
+    threads = re.fullmatch(r"local(?:\[([^,\]]+)(?:,\d+)?\])?", master)
+    return f"local[{threads[1] or 1},{TASK_FAILURES}]" if threads else master
 
 
 class SparkStartError(Exception):
@@ -132,6 +142,8 @@ class SparkStarter:
 
     def _reason(self) -> str:
         """Returns why there is no session: the JVM's last word, if it had one."""
+        if isinstance(self._error, OSError) and self._error.errno == errno.ENOSPC:
+            return f"Spark did not start: {self._error}; make room, or set TMPDIR"
         log = Path(self.scratch) / JVM_LOG
         return why_not_started(
             self.master, log.read_text(errors="replace") if log.is_file() else "", str(self._error)
@@ -159,12 +171,12 @@ def why_not_started(master: str, jvm_said: str, error: str) -> str:
 
 
 def start_session(master: str, scratch: str, java_options: str) -> SparkSession:
-    """Returns a quiet session on ``master``; workers import this source tree.
+    """Returns a quiet session on ``master``; workers import this source tree, or its zip.
 
     The JVM gets a session of its own, so that Ctrl-C reaches this process alone, and its words go
     to a file: what a user should know is said by the command.
     """
-    _export_source_tree()
+    _export_source_tree(master, scratch)
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
@@ -185,13 +197,16 @@ def start_session(master: str, scratch: str, java_options: str) -> SparkSession:
     return session
 
 
-def _export_source_tree() -> None:
+def _export_source_tree(master: str, scratch: str) -> None:
     """Lets local workers import ``sim`` and ``analysis``, and run this interpreter."""
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     os.environ.setdefault("SPARK_LAUNCHER_OPTS", _JIT_OPTIONS)
+    if is_on_loopback(master):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    if is_local(master):  # executors of a local cluster would write beside Spark's own files
+        os.environ["SPARK_WORKER_DIR"] = f"{scratch}/executors"
 
 
 def stop_spark(starter: SparkStarter, wait_s: float = STOP_WAIT_S) -> None:

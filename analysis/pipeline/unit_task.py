@@ -1,6 +1,6 @@
-"""What one Spark task does: run one unit into its folder and say how it went.
+"""What one Spark task does: run one unit into its folder, or leave a file that says why not.
 
-A unit that raises becomes a row with its error, not a failed job: the other units go on. The
+A unit that raises costs itself, not the job: the other units go on. The
 function that runs a unit is named as ``module:function``, so that the pipeline can be tested
 without the model.
 """
@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from analysis.pipeline.unit_judgement import judged_unit
-from analysis.study.plan import ResolvedStudy, Unit
+from analysis.study.plan import Point, ResolvedStudy, Unit
 from analysis.study.source_digest import model_digest
-from analysis.study.unit_folder import UnitRecord, write_unit
+from analysis.study.unit_failure import UnitFailure, write_failure
+from analysis.study.unit_folder import UnitNotWrittenError, UnitRecord, write_unit
 from sim.record.facts import FactSink
 
 MODEL: Final = "sim.simulation:run_unit"
@@ -45,28 +46,71 @@ class UnitJob:
 
 
 @dataclass(frozen=True, slots=True)
-class UnitOutcome:
-    """How a unit went; ``error`` is empty when it is done."""
+class Attempt:
+    """One try at one unit."""
 
-    unit_hash: str
-    error: str
-    trace: str
-    attempt_s: float
+    unit: Unit
+    point: Point
+    """Settings of the unit's point."""
+    before: int = 0
+    """How often the unit has been tried in earlier runs."""
 
 
-def run_unit_task(job: UnitJob, unit: Unit) -> UnitOutcome:
-    """Runs one unit, and leaves its folder or an error."""
-    begun = time.perf_counter()
-    error = trace = ""
+def run_unit_task(job: UnitJob, attempt: Attempt) -> UnitFailure | None:
+    """Runs one unit, and leaves its folder, or a file that says why there is none.
+
+    Returns:
+        Why it failed; None if it is done.
+
+    Raises:
+        UnitNotWrittenError: if nothing can be written, which is not the unit's fault.
+    """
+    units_dir = Path(job.units_dir)
     try:
-        write_unit(Path(job.units_dir), unit.unit_hash, partial(_simulate, job, unit))
-    except Exception as raised:  # one unit's failure is that unit's row
-        error, trace = f"{type(raised).__name__}: {raised}", traceback.format_exc()
-    return UnitOutcome(unit.unit_hash, error, trace, time.perf_counter() - begun)
+        write_unit(units_dir, attempt.unit.unit_hash, partial(_simulate, job, attempt))
+    except UnitNotWrittenError:
+        raise
+    except Exception as raised:  # one unit's failure is no other's
+        error = " ".join(f"{type(raised).__name__}: {raised}".split())
+        failure = unit_failure(job, attempt, error, traceback.format_exc())
+        leave_failure(units_dir, failure)
+        return failure
+    return None
 
 
-def _simulate(job: UnitJob, unit: Unit, sink: FactSink, close: Callable[[], Path]) -> UnitRecord:
-    point = job.study.points[unit.point_index]
+def unit_failure(
+    job: UnitJob, attempt: Attempt, error: str, trace: str = "", attempts: int = 1
+) -> UnitFailure:
+    """Returns the words for a unit that failed ``attempts`` times in this run."""
+    unit = attempt.unit
+    return UnitFailure(
+        unit_hash=unit.unit_hash,
+        variant=unit.variant,
+        replication=unit.replication,
+        point=dict(attempt.point),
+        error=error,
+        trace=trace,
+        model=job.model,
+        attempts=attempt.before + attempts,
+    )
+
+
+def leave_failure(units_dir: Path, failure: UnitFailure) -> None:
+    """Writes why a unit failed.
+
+    Raises:
+        UnitNotWrittenError: if that cannot be written either.
+    """
+    try:
+        write_failure(units_dir, failure)
+    except OSError as error:
+        raise UnitNotWrittenError(error.errno, error.strerror, str(units_dir)) from error
+
+
+def _simulate(
+    job: UnitJob, attempt: Attempt, sink: FactSink, close: Callable[[], Path]
+) -> UnitRecord:
+    unit, point = attempt.unit, attempt.point
     scenario = job.study.scenario(point, unit.variant)
     wall_s, cpu_s = time.perf_counter(), time.process_time()
     result = unit_function(job.unit_function)(scenario, unit.replication, sink)

@@ -1,42 +1,102 @@
-"""Which units of a plan are done.
+"""Which units are done, failed, running or missing.
 
-Only a folder that agrees with its digests counts, and for a run only one that the present model has
-made. The ledger is the folders themselves: there is no
-list beside them that could say something else.
+The ledger is the folder itself: ``<hash>/`` is done, ``<hash>.failed`` has failed,
+``.writing-<hash>-*`` is being written. There is no list beside it that could say something else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from analysis.study.plan import Unit
-from analysis.study.unit_folder import UnitRecord, read_unit
+from analysis.study.unit_failure import read_failure
+from analysis.study.unit_folder import FAILED_SUFFIX, TEMPORARY_PREFIX, UnitRecord, read_unit
+
+READERS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """The folder at a glance, by unit hash; nothing is opened."""
+
+    done: frozenset[str]
+    failed: frozenset[str]
+    running: frozenset[str]
+    """Being written, or left by a run that was killed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """A plan, split into what is done and what is not."""
+    """A plan, split three ways."""
 
     done: dict[Unit, UnitRecord]
+    failed: dict[Unit, str]
+    """The error of each."""
     missing: list[Unit]
+
+
+def scan(units_dir: Path) -> Scan:
+    """Looks the folder over, with one listing."""
+    done: set[str] = set()
+    failed: set[str] = set()
+    running: set[str] = set()
+    try:
+        with os.scandir(units_dir) as entries:
+            for name in (entry.name for entry in entries):
+                if name.startswith(TEMPORARY_PREFIX):
+                    running.add(name.removeprefix(TEMPORARY_PREFIX).rpartition("-")[0])
+                elif name.startswith("."):
+                    continue
+                elif name.endswith(FAILED_SUFFIX):
+                    failed.add(name.removesuffix(FAILED_SUFFIX))
+                else:
+                    done.add(name)
+    except FileNotFoundError:
+        pass
+    return Scan(frozenset(done), frozenset(failed - done), frozenset(running - done))
 
 
 def read_ledger(units_dir: Path, plan: Sequence[Unit], model: str | None = None) -> Ledger:
     """Looks every unit of the plan up, and checks its digests.
+
+    Only a folder that agrees with its digests is done. Done or failed by another model is missing.
 
     Args:
         units_dir: ``results/<study>/units``.
         plan: the units asked for.
         model: digest of the model that must have made them; None for any.
     """
+    seen = scan(units_dir)
+    records = _read_records(units_dir, (unit for unit in plan if unit.unit_hash in seen.done))
     done: dict[Unit, UnitRecord] = {}
+    failed: dict[Unit, str] = {}
     missing: list[Unit] = []
     for unit in plan:
-        record = read_unit(units_dir / unit.unit_hash)
-        if record is None or model not in (None, record.model):
-            missing.append(unit)
-        else:
+        record = records.get(unit.unit_hash)
+        if record is not None and model in (None, record.model):
             done[unit] = record
-    return Ledger(done, missing)
+            continue
+        error = _failure(units_dir, unit.unit_hash, model) if unit.unit_hash in seen.failed else ""
+        if error:
+            failed[unit] = error
+        else:
+            missing.append(unit)
+    return Ledger(done, failed, missing)
+
+
+def _failure(units_dir: Path, unit_hash: str, model: str | None) -> str:
+    failure = read_failure(units_dir, unit_hash)
+    return "" if failure is None or model not in (None, failure.model) else failure.error
+
+
+def _read_records(units_dir: Path, units: Iterable[Unit]) -> dict[str, UnitRecord | None]:
+    """Reads units several at a time: hashing and waiting for a disk leave Python free."""
+    hashes = [unit.unit_hash for unit in units]
+    with ThreadPoolExecutor(READERS) as readers:
+        records = readers.map(read_unit, (units_dir / unit_hash for unit_hash in hashes))
+        return dict(zip(hashes, records, strict=True))

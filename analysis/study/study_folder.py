@@ -1,17 +1,14 @@
-"""One study's folder: made, locked, cleaned of what a killed run left.
-
-The lock is the kernel's (``flock``): it goes with the process, however that ends.
-"""
+"""One study's folder: made, held by one run at a time, cleaned of what a killed run left."""
 
 from __future__ import annotations
 
-import fcntl
-import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from uuid import uuid4
 
+from analysis.study.folder_lock import FolderHeldError, folder_lock
 from analysis.study.unit_folder import TEMPORARY_PREFIX
 
 
@@ -26,34 +23,38 @@ def locked_study_folder(folder: Path) -> Iterator[Path]:
     Raises:
         StudyFolderError: if it cannot be written, is no folder, or another run holds it.
     """
-    try:
-        (folder / "units").mkdir(parents=True, exist_ok=True)
-        lock = (folder / ".lock").open("w")
-    except OSError as error:
-        raise StudyFolderError(
-            f"{folder}: cannot be written ({error.strerror}); choose another with --out"
-        ) from error
-    with lock:
+    with ExitStack() as held:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            (folder / "units").mkdir(parents=True, exist_ok=True)
+            held.enter_context(folder_lock(folder))
+        except FolderHeldError as holder:
+            raise StudyFolderError(
+                f"{folder}: another run is writing here ({holder}); wait for it, or choose another "
+                "folder with --out"
+            ) from holder
         except OSError as error:
             raise StudyFolderError(
-                f"{folder}: another run is writing here; wait for it, or choose another with --out"
+                f"{folder}: cannot be written ({error.strerror}); choose another with --out"
             ) from error
-        _remove_leftovers(folder / "units")
+        remove_leftovers(folder / "units")
         yield folder
 
 
-def _remove_leftovers(units_dir: Path) -> None:
+def remove_leftovers(units_dir: Path) -> None:
+    """Removes what ended before it was whole; only for whoever holds the folder."""
     for leftover in sorted(units_dir.glob(f"{TEMPORARY_PREFIX}*")):
         shutil.rmtree(leftover, ignore_errors=True)
 
 
-def write_text_whole(path: Path, text: str) -> None:
-    """Writes a file so that a reader sees the old one or the new one, never a part."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+def write_text_whole(path: Path, text: str | Iterable[str]) -> None:
+    """Writes a file so that a reader sees the old one or the new one, never a part.
+
+    A text that is too long to be held is given in pieces.
+    """
+    temporary = path.with_name(f".{path.name}.{uuid4().hex[:8]}")
     try:
-        temporary.write_text(text, encoding="utf-8")
+        with temporary.open("w", encoding="utf-8") as file:
+            file.writelines([text] if isinstance(text, str) else text)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

@@ -7,6 +7,8 @@ that does not agree with them is run anew.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -23,6 +25,27 @@ from sim.record.facts import TABLES, FactSink
 
 UNIT_FILE: Final = "unit.json"
 TEMPORARY_PREFIX: Final = ".writing-"
+FAILED_SUFFIX: Final = ".failed"
+
+_NOT_THE_UNITS: Final = frozenset(
+    (
+        errno.ENOSPC,
+        errno.EDQUOT,
+        errno.EFBIG,
+        errno.EROFS,
+        errno.EACCES,
+        errno.EPERM,
+        errno.EIO,
+        errno.ESTALE,
+    )
+)
+"""A full or broken disk, a folder without the right to write: no other unit would fare better."""
+
+_PLACE_TRIES: Final = 10
+
+
+class UnitNotWrittenError(OSError):
+    """Facts could not be written, whatever they were; ``filename`` is the folder of units."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +98,35 @@ def write_unit(
             argument closes the sink and returns the folder, for whoever reads the facts back.
 
     Raises:
-        OSError: if the folder cannot be written.
+        UnitNotWrittenError: if the folder cannot be written.
     """
     temporary = units_dir / f"{TEMPORARY_PREFIX}{unit_hash}-{uuid4().hex[:8]}"
-    temporary.mkdir(parents=True)
     try:
+        temporary.mkdir(parents=True)
         with ParquetSink(temporary) as sink:
             record = run(sink, partial(_closed, sink, temporary))
         record = UnitRecord(**{**asdict(record), "digests": fact_digests(temporary)})
         _write_json(temporary / UNIT_FILE, asdict(record))
-        _put_in_place(temporary, units_dir / unit_hash)
+        _put_in_place(temporary, units_dir / unit_hash, record)
+    except OSError as error:
+        if error.errno in _NOT_THE_UNITS or not temporary.is_dir():
+            reason = os.strerror(error.errno) if error.errno else str(error)
+            raise UnitNotWrittenError(error.errno, reason, str(units_dir)) from error
+        raise
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+    failure_path(units_dir, unit_hash).unlink(missing_ok=True)
     return record
+
+
+def failure_path(units_dir: Path, unit_hash: str) -> Path:
+    """Returns the file that says why a unit failed."""
+    return units_dir / f"{unit_hash}{FAILED_SUFFIX}"
+
+
+def unfinished_attempts(units_dir: Path, unit_hash: str) -> int:
+    """Returns how many attempts at a unit are being written, or have died."""
+    return sum(1 for _ in units_dir.glob(f"{TEMPORARY_PREFIX}{unit_hash}-*"))
 
 
 def _closed(sink: ParquetSink, folder: Path) -> Path:
@@ -95,10 +134,27 @@ def _closed(sink: ParquetSink, folder: Path) -> Path:
     return folder
 
 
-def _put_in_place(temporary: Path, final: Path) -> None:
-    if final.exists():
-        shutil.rmtree(final)
-    temporary.replace(final)
+def _put_in_place(temporary: Path, final: Path, record: UnitRecord) -> None:
+    """Gives a whole folder its name, also if another attempt at the same unit does so just now.
+
+    A folder never loses its name to be emptied under it: a reader sees a whole one or none.
+    """
+    for _ in range(_PLACE_TRIES):
+        try:
+            temporary.replace(final)
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+        else:
+            return
+        there = read_unit(final)
+        if there is not None and (there.digests, there.model) == (record.digests, record.model):
+            return
+        outdated = final.with_name(f"{TEMPORARY_PREFIX}{final.name}-{uuid4().hex[:8]}")
+        with contextlib.suppress(FileNotFoundError):
+            final.replace(outdated)
+        shutil.rmtree(outdated, ignore_errors=True)
+    raise UnitNotWrittenError(errno.EEXIST, "others keep writing the same unit", str(final))
 
 
 def _write_json(path: Path, content: dict[str, object]) -> None:

@@ -1,0 +1,80 @@
+"""``plan.json``: all units of a study as numbers and names, for whoever does not load the scenario.
+
+It is replaced whole before each round of units, so it lists what was asked for so far.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from analysis.study.plan import Unit
+from analysis.study.study_folder import StudyFolderError, write_text_whole
+
+PLAN_FILE: Final = "plan.json"
+
+
+class Planned(Protocol):
+    """Units and the points they lie at; a ``Plan`` is one."""
+
+    @property
+    def points(self) -> list[dict[str, Any]]:
+        """Settings by which units differ beside variant and replication."""
+
+    @property
+    def units(self) -> list[Unit]:
+        """In the order in which they were asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRead:
+    """What a plan's file says."""
+
+    points: list[dict[str, Any]]
+    units: list[Unit]
+
+
+def write_plan(folder: Path, plan: Planned) -> None:
+    """Replaces the plan of a study's folder.
+
+    Raises:
+        OSError: if it cannot be written.
+    """
+    units = [
+        [unit.unit_hash, unit.point_index, unit.variant, unit.replication] for unit in plan.units
+    ]
+    content = {"points": [dict(point) for point in plan.points], "units": units}
+    write_text_whole(folder / PLAN_FILE, json.dumps(content, separators=(",", ":")) + "\n")
+
+
+def read_plan(folder: Path) -> PlanRead:
+    """Returns the plan of a study's folder.
+
+    Raises:
+        StudyFolderError: if there is none, or it is not whole.
+    """
+    try:
+        content = json.loads((folder / PLAN_FILE).read_text(encoding="utf-8"))
+        points = [dict(point) for point in content["points"]]
+        units = [_unit(row, len(points)) for row in content["units"]]
+    except OSError as error:
+        raise StudyFolderError(
+            f"{folder}: is no study folder (it has no {PLAN_FILE} that can be read: "
+            f"{error.strerror}); run a scenario with --out {folder}"
+        ) from error
+    except (ValueError, TypeError, KeyError) as error:
+        raise StudyFolderError(
+            f"{folder / PLAN_FILE}: is no plan ({error}); the run's command writes it anew and "
+            "keeps what is done"
+        ) from error
+    return PlanRead(points, units)
+
+
+def _unit(row: Any, points: int) -> Unit:
+    unit_hash, point_index, variant, replication = row
+    kinds = (type(unit_hash), type(point_index), type(variant), type(replication))
+    if kinds != (str, int, str, int) or not 0 <= point_index < points:
+        raise ValueError(f"{row} is no unit of {points} points")
+    return Unit(unit_hash, point_index, variant, replication)
