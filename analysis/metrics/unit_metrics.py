@@ -1,70 +1,95 @@
-"""Published metrics of each replication, from the sums that Spark made.
+"""Published metrics of each unit, from the sums that Spark made.
 
 Rates divide by the measured time (after the warm-up), amounts by committed transactions. A counter
 that one variant never touched is 0 there, since another variant's has to be compared with it; a
 series without values has no latency and stays absent.
+
+Tables have a row a unit and a column a number; NaN is no number.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 
 from analysis.metrics.catalogue import COUNTERS, MS_PER_NS, SERIES, CounterMetric
+from analysis.metrics.needed_facts import COMMITS
 
-KEY = ["metric", "class", "stat", "unit"]
+FACT_KEY = ["metric", "class", "stat"]
+KEY = [*FACT_KEY, "unit"]
 
 
-def unit_metrics(values: pd.DataFrame, units: pd.DataFrame) -> pd.DataFrame:
-    """Returns published metrics, one row per unit and metric.
+def unit_metrics(sums: pd.DataFrame, measured_s: pd.Series[float]) -> pd.DataFrame:
+    """Returns published metrics, a row a unit.
 
     Args:
-        values: ``unit_hash``, ``metric``, ``class``, ``stat``, ``value`` of facts.
-        units: ``unit_hash`` and ``measured_s``.
+        sums: of facts; columns are ``metric``, ``class``, ``stat``. A unit's zeros depend on
+            which columns there are, so they should be those of the whole study.
+        measured_s: by unit, in the same order.
 
     Returns:
-        ``unit_hash``, ``metric``, ``class``, ``stat``, ``unit``, ``value``.
+        Columns ``metric``, ``class``, ``stat``, ``unit``, sorted; the rows of ``sums``.
     """
-    counters = _counter_wide(values, units)
+    counters = _counter_tables(sums)
     parts = [
-        *_series_parts(values),
-        *_counter_parts(counters, units),
-        *_new_order_rate(counters, units),
+        _series(sums),
+        *_counter_parts(counters, sums.index, measured_s),
+        *_new_order_rate(counters, measured_s),
         *_busy(counters),
-        *_station_latency(values, counters),
+        *_station_latency(sums, counters),
     ]
-    table = pd.concat([part for part in parts if not part.empty], ignore_index=True)
-    return table[["unit_hash", *KEY, "value"]]
+    return pd.concat(parts, axis=1).sort_index(axis=1)
 
 
-def _series_parts(values: pd.DataFrame) -> list[pd.DataFrame]:
-    parts = []
-    for series in SERIES:
-        chosen = values[(values["metric"] == series.fact) & values["stat"].isin(series.stats)]
-        scaled = chosen["value"] * series.scale
-        parts.append(chosen.assign(metric=series.metric, unit=series.unit, value=scaled))
-    return parts
+def _series(sums: pd.DataFrame) -> pd.DataFrame:
+    """Picks the series that are published, and scales them."""
+    published = {(series.fact, stat): series for series in SERIES for stat in series.stats}
+    places, names, scales = [], [], []
+    for place, (fact, class_, stat) in enumerate(names_of(sums)):
+        series = published.get((fact, stat))
+        if series is not None:
+            places.append(place)
+            names.append((series.metric, class_, stat, series.unit))
+            scales.append(series.scale)
+    values = sums.to_numpy()[:, places] * np.array(scales, dtype=np.float64)
+    return pd.DataFrame(values, index=sums.index, columns=_named(names))
 
 
-def _counter_wide(values: pd.DataFrame, units: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def names_of(table: pd.DataFrame) -> list[tuple[str, ...]]:
+    """Returns the names of the columns, each as a tuple."""
+    levels = [table.columns.get_level_values(level) for level in range(table.columns.nlevels)]
+    return list(zip(*levels, strict=True))
+
+
+def _named(names: Iterable[tuple[str, ...]]) -> pd.MultiIndex:
+    columns = list(zip(*names, strict=True)) or [()] * len(KEY)
+    return pd.MultiIndex.from_arrays(columns, names=KEY)
+
+
+def _counter_tables(sums: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Returns by counter a table of totals: a row a unit, a column a class."""
-    totals = values[values["stat"] == "total"]
-    order = list(units["unit_hash"])
+    places: dict[str, dict[str, int]] = {}
+    for place, (fact, class_, stat) in enumerate(names_of(sums)):
+        if stat == "total":
+            places.setdefault(fact, {})[class_] = place
+    totals = np.nan_to_num(sums.to_numpy(dtype=np.float64))
     return {
-        str(fact): rows.pivot(index="unit_hash", columns="class", values="value")
-        .reindex(order)
-        .fillna(0.0)
-        for fact, rows in totals.groupby("metric", sort=True)
+        fact: pd.DataFrame(totals[:, list(of.values())], index=sums.index, columns=list(of))
+        for fact, of in places.items()
     }
 
 
-def _counter_parts(counters: dict[str, pd.DataFrame], units: pd.DataFrame) -> list[pd.DataFrame]:
-    none = pd.DataFrame(index=pd.Index(units["unit_hash"], name="unit_hash"))
-    commits = counters.get("txns", none).sum(axis=1)
+def _counter_parts(
+    counters: dict[str, pd.DataFrame], units: pd.Index[int], measured_s: pd.Series[float]
+) -> list[pd.DataFrame]:
+    none = pd.DataFrame(index=units)
+    commits = counters.get(COMMITS, none).sum(axis=1)
     divisors = {
-        "second": units.set_index("unit_hash")["measured_s"],
+        "second": measured_s,
         "transaction": commits.where(commits > 0),
-        "run": pd.Series(1.0, index=none.index),
+        "run": pd.Series(1.0, index=units),
     }
     return [
         _published(with_sums(counters.get(counter.fact, none)), counter, divisors[counter.per])
@@ -91,24 +116,24 @@ def _parts_of(classes: list[str]) -> list[str]:
 def _published(
     by_class: pd.DataFrame, counter: CounterMetric, divisor: pd.Series[float]
 ) -> pd.DataFrame:
-    return _tall(by_class.div(divisor, axis=0), counter.metric, counter.unit)
+    return _as_metric(by_class.div(divisor, axis=0), counter.metric, counter.unit)
 
 
-def _tall(by_class: pd.DataFrame, metric: str, unit: str) -> pd.DataFrame:
-    """Turns a column a class into a row a class, with stat ``mean``."""
-    by_class = by_class.rename_axis(index="unit_hash", columns="class")
-    tall = by_class.reset_index().melt(id_vars="unit_hash", var_name="class", value_name="value")
-    return tall.assign(metric=metric, stat="mean", unit=unit).dropna(subset="value")
+def _as_metric(by_class: pd.DataFrame, metric: str, unit: str) -> pd.DataFrame:
+    """Names the columns, which were classes, in full."""
+    names = _named((metric, str(class_), "mean", unit) for class_ in by_class.columns)
+    return by_class.set_axis(names, axis=1)
 
 
-def _new_order_rate(counters: dict[str, pd.DataFrame], units: pd.DataFrame) -> list[pd.DataFrame]:
+def _new_order_rate(
+    counters: dict[str, pd.DataFrame], measured_s: pd.Series[float]
+) -> list[pd.DataFrame]:
     """TPC-C's own figure: new-order commits a minute."""
-    commits = counters.get("txns")
+    commits = counters.get(COMMITS)
     if commits is None or "new_order" not in commits:
         return []
-    minutes = units.set_index("unit_hash")["measured_s"] / 60.0
-    rate = commits[["new_order"]].div(minutes, axis=0).rename(columns={"new_order": "all"})
-    return [_tall(rate, "tpmc", "1/min")]
+    rate = commits[["new_order"]].div(measured_s / 60.0, axis=0)
+    return [_as_metric(rate.rename(columns={"new_order": "all"}), "tpmc", "1/min")]
 
 
 def _busy(counters: dict[str, pd.DataFrame]) -> list[pd.DataFrame]:
@@ -120,7 +145,7 @@ def _busy(counters: dict[str, pd.DataFrame]) -> list[pd.DataFrame]:
     share = busy / capacity.where(capacity > 0)
     disks = [name for name in share.columns if _is_disk(str(name))]
     cpus = [name for name in share.columns if not _is_disk(str(name))]
-    return [_tall(share[disks], "disk_busy", ""), _tall(share[cpus], "cpu_busy", "")]
+    return [_as_metric(share[disks], "disk_busy", ""), _as_metric(share[cpus], "cpu_busy", "")]
 
 
 def _is_disk(station: str) -> bool:
@@ -139,15 +164,16 @@ def _with_station_sums(by_station: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([by_station, pd.DataFrame(sums, index=by_station.index)], axis=1)
 
 
-def _station_latency(values: pd.DataFrame, counters: dict[str, pd.DataFrame]) -> list[pd.DataFrame]:
+def _station_latency(sums: pd.DataFrame, counters: dict[str, pd.DataFrame]) -> list[pd.DataFrame]:
     """Mean time of a lock request at each station: over its path, and over all lock requests."""
     if "lock_station_ns" not in counters:
         return []
     by_station = counters["lock_station_ns"]
-    answered = values[(values["metric"] == "lock_latency") & (values["stat"] == "count")]
-    requests = answered.pivot(index="unit_hash", columns="class", values="value").reindex(
-        by_station.index
-    )
+    requests = {
+        class_: sums[fact, class_, stat]
+        for fact, class_, stat in names_of(sums)
+        if (fact, stat) == ("lock_latency", "count")
+    }
     columns: dict[str, pd.Series[float]] = {}
     for name in map(str, by_station.columns):
         path, _, station = name.partition("/")
@@ -155,5 +181,5 @@ def _station_latency(values: pd.DataFrame, counters: dict[str, pd.DataFrame]) ->
             columns[name] = by_station[name] / requests[path]
             before = columns.get(station, 0.0)
             columns[station] = before + by_station[name] / requests["all"]
-    table = pd.DataFrame(columns).replace(np.inf, np.nan) * MS_PER_NS
-    return [_tall(table, "lock_station_ms", "ms")]
+    table = pd.DataFrame(columns, index=sums.index).replace(np.inf, np.nan) * MS_PER_NS
+    return [_as_metric(table, "lock_station_ms", "ms")]

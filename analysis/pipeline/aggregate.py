@@ -18,46 +18,62 @@ from sim.record.facts import TABLES
 from sim.record.histogram import BUCKETS_PER_DOUBLING, ZERO_BUCKET
 
 if TYPE_CHECKING:
+    import pandas as pd
     from pyspark.sql import Column
 
 QUANTILES: Final = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 _SQL_TYPES: Final = {"int32": "int", "int64": "bigint", "string": "string"}
-_SERIES: Final = ("unit_hash", "metric", "class")
+_SERIES: Final = ("unit", "metric", "class")
 
 
 def read_facts(
-    spark: SparkSession, units_dir: Path, unit_hashes: Sequence[str], table: str
+    spark: SparkSession,
+    units_dir: Path,
+    units: pd.DataFrame,
+    table: str,
+    metrics: Sequence[str] | None = None,
 ) -> DataFrame:
-    """Returns a fact table over many units, with ``unit_hash`` beside its own columns.
+    """Returns a fact table over many units, with ``unit`` and ``warmup_windows`` beside its own.
 
-    The hash is cut from the file's path by its place (all hashes are equally long): splitting the
-    path for every row took longer than reading it.
-    """
-    schema = ", ".join(f"`{name}` {_SQL_TYPES[kind]}" for name, kind in TABLES[table].items())
-    paths = [str(units_dir / unit_hash / f"{table}.parquet") for unit_hash in unit_hashes]
-    length = len(unit_hashes[0])
-    from_end = length + len(f"/{table}.parquet")
-    folder = F.substring(F.col("_metadata.file_path"), -from_end, length)
-    return spark.read.schema(schema).parquet(*paths).select(folder.alias("unit_hash"), "*")
-
-
-def measured(facts: DataFrame, units: DataFrame) -> DataFrame:
-    """Returns the facts after each unit's warm-up.
+    Which unit a row is of says its file's path; 64 digits are too many to be carried by every row,
+    so they become a number at once. The hash is cut from the path by its place (all hashes are
+    equally long): splitting the path for every row took longer than reading it.
 
     Args:
-        facts: with ``unit_hash`` and ``window``.
-        units: one row a unit: ``unit_hash``, ``warmup_windows``, ``variant``, ``point_index``.
+        spark: the session.
+        units_dir: ``results/<study>/units``.
+        units: ``unit_hash``, ``warmup_windows``; ``unit`` is the row's place in it.
+        table: name of the fact table.
+        metrics: the only ones to be read; None for all.
     """
-    cut = F.broadcast(units.select("unit_hash", "warmup_windows"))
-    joined = facts.join(cut, "unit_hash")
-    return joined.where(F.col("window") >= F.col("warmup_windows")).drop("warmup_windows")
+    schema = ", ".join(f"`{name}` {_SQL_TYPES[kind]}" for name, kind in TABLES[table].items())
+    hashes = list(units["unit_hash"])
+    paths = [str(units_dir / unit_hash / f"{table}.parquet") for unit_hash in hashes]
+    facts = spark.read.schema(schema).parquet(*paths)
+    if metrics is not None:
+        facts = facts.where(F.col("metric").isin(*metrics))
+    length = len(hashes[0])
+    from_end = length + len(f"/{table}.parquet")
+    folder = F.substring(F.col("_metadata.file_path"), -from_end, length)
+    numbers = F.broadcast(_numbers(spark, units))
+    return facts.select(folder.alias("unit_hash"), "*").join(numbers, "unit_hash").drop("unit_hash")
+
+
+def _numbers(spark: SparkSession, units: pd.DataFrame) -> DataFrame:
+    table = units[["unit_hash", "warmup_windows"]].assign(unit=range(len(units)))
+    return spark.createDataFrame(table.astype({"unit": "int32", "warmup_windows": "int32"}))
+
+
+def measured(facts: DataFrame) -> DataFrame:
+    """Returns the facts after each unit's warm-up."""
+    return facts.where(F.col("window") >= F.col("warmup_windows")).drop("warmup_windows")
 
 
 def series_values(moments: DataFrame) -> DataFrame:
     """Sums a series up by unit, over windows and, as class ``all``, over classes.
 
     Returns:
-        ``unit_hash``, ``metric``, ``class``, ``stat`` (``count``, ``mean``, ``max``, ``sum``),
+        ``unit``, ``metric``, ``class``, ``stat`` (``count``, ``mean``, ``max``, ``sum``),
         ``value``.
     """
     by_class = moments.groupBy(*_SERIES).agg(*_total_moments())
@@ -90,17 +106,17 @@ def merged_histograms(histogram: DataFrame) -> DataFrame:
     return histogram.groupBy(*_SERIES, "bucket").agg(F.sum("count").alias("count"))
 
 
-def quantile_values(merged: DataFrame) -> DataFrame:
+def quantile_values(histogram: DataFrame) -> DataFrame:
     """Reads quantiles off each unit's merged histogram, by class and over all classes.
 
     Args:
-        merged: from ``merged_histograms``.
+        histogram: measured facts.
 
     Returns:
         Columns as ``series_values``; ``stat`` is ``p50`` ... ``p999``. The value is interpolated
         within its bucket on a log scale, so it is within the bucket's width of the exact quantile.
     """
-    merged = merged_histograms(_also_over_classes(merged))
+    merged = merged_histograms(_also_over_classes(merged_histograms(histogram)))
     ordered = Window.partitionBy(*_SERIES).orderBy("bucket")
     whole = Window.partitionBy(*_SERIES)
     ranked = merged.select(
@@ -135,24 +151,6 @@ def value_at_rank(rank: Column) -> Column:
 
 def _literals(values: Sequence[object]) -> Column:
     return F.array(*map(F.lit, values))
-
-
-def unit_values(moments: DataFrame, counters: DataFrame, merged: DataFrame) -> DataFrame:
-    """Returns every per-replication value: the inputs of all intervals.
-
-    Args:
-        moments: measured facts.
-        counters: measured facts.
-        merged: from ``merged_histograms`` of measured facts.
-
-    Returns:
-        ``unit_hash``, ``metric``, ``class``, ``stat``, ``value``.
-    """
-    return (
-        series_values(moments)
-        .unionByName(counter_values(counters))
-        .unionByName(quantile_values(merged))
-    )
 
 
 def _also_over_classes(facts: DataFrame) -> DataFrame:

@@ -30,28 +30,28 @@ DETAILED: Final = 24
 """Happenings of a kind, per unit, up to which each keeps its detail."""
 
 _COURSE: Final = ("point_index", "variant", "metric", "class", "bin", "bin_s")
-_POOLED: Final = ""
+_POOLED: Final = -1
 
 
 def binned_units(units: DataFrame, events: DataFrame) -> DataFrame:
     """Returns for every unit how many windows make a bin: few where something happens.
 
     Args:
-        units: ``unit_hash``, ``point_index``, ``variant``, ``window_ns``, ``simulated_s``.
+        units: ``unit``, ``point_index``, ``variant``, ``window_ns``, ``simulated_s``.
         events: raw facts.
 
     Returns:
-        ``unit_hash``, ``point_index``, ``variant``, ``bin_windows``, ``bin_s``, ``units`` (of the
+        ``unit``, ``point_index``, ``variant``, ``bin_windows``, ``bin_s``, ``units`` (of the
         same point and variant), ``point_units``. Units of a point have bins of the same length.
     """
-    eventful = events.select("unit_hash").distinct().withColumn("eventful", F.lit(1))
-    marked = units.join(F.broadcast(eventful), "unit_hash", "left")
+    eventful = events.select("unit").distinct().withColumn("eventful", F.lit(1))
+    marked = units.join(F.broadcast(eventful), "unit", "left")
     point = Window.partitionBy("point_index")
     windows = F.max("simulated_s").over(point) * 1e9 / F.col("window_ns")
     bins = F.when(F.max("eventful").over(point) == 1, EVENTFUL_BINS).otherwise(QUIET_BINS)
     bin_windows = F.greatest(F.lit(1), F.floor(windows / bins)).cast("int")
     return marked.select(
-        "unit_hash",
+        "unit",
         "point_index",
         "variant",
         bin_windows.alias("bin_windows"),
@@ -90,7 +90,7 @@ def happenings(events: DataFrame, binned: DataFrame) -> DataFrame:
         ``point_index``, ``kind``, ``detail`` (empty for kinds that happen often), ``from_ns``,
         ``until_ns``, ``times`` (in all units together), ``units`` (of the point).
     """
-    placed = events.join(F.broadcast(binned), "unit_hash")
+    placed = events.join(F.broadcast(binned), "unit")
     of_kind = F.count("*").over(Window.partitionBy("point_index", "kind"))
     often = of_kind > DETAILED * F.col("point_units")
     return (
@@ -107,13 +107,13 @@ def happenings(events: DataFrame, binned: DataFrame) -> DataFrame:
 
 
 def _in_bins(facts: DataFrame, binned: DataFrame) -> DataFrame:
-    joined = facts.join(F.broadcast(binned), "unit_hash")
+    joined = facts.join(F.broadcast(binned), "unit")
     return joined.withColumn("bin", F.floor(F.col("window") / F.col("bin_windows")))
 
 
 def _pooled_too(facts: DataFrame) -> DataFrame:
     """Returns the rows twice: as their unit's, and as those of all replications together."""
-    return facts.withColumn("unit_hash", F.explode(F.array("unit_hash", F.lit(_POOLED))))
+    return facts.withColumn("unit", F.explode(F.array("unit", F.lit(_POOLED))))
 
 
 def _class() -> Column:
@@ -135,7 +135,7 @@ def _levels(series: DataFrame) -> DataFrame:
     )
     is_lock = F.col("metric") == LOCKS
     terms = series.where(F.col("metric").isin(LEVEL, *LATENCIES)).select(
-        "unit_hash", "point_index", "variant", "bin", "bin_s", "count", "max",
+        "unit", "point_index", "variant", "bin", "bin_s", "count", "max",
         F.explode(F.when(is_lock, F.array(own, share)).otherwise(F.array(own))).alias("term"),
     )  # fmt: skip
     quotient = F.struct(F.lit("mean").alias("stat"), F.col("quotient").alias("value"))
@@ -147,19 +147,19 @@ def _levels(series: DataFrame) -> DataFrame:
     )
     return (
         terms.select("*", "term.*")
-        .groupBy("unit_hash", *_COURSE)
+        .groupBy("unit", *_COURSE)
         .agg(
             (F.sum("part") / F.sum("count")).alias("quotient"),
             F.max("max").cast("double").alias("greatest"),
         )
-        .select("unit_hash", *_COURSE, F.explode(stats).alias("stat"))
-        .select("unit_hash", *_COURSE, "stat.value", "stat.stat")
+        .select("unit", *_COURSE, F.explode(stats).alias("stat"))
+        .select("unit", *_COURSE, "stat.value", "stat.stat")
     )
 
 
 def _p99s(histogram: DataFrame) -> DataFrame:
     rows = histogram.where(F.col("metric").isin(*LATENCIES)).withColumn("class", _class())
-    of = ("unit_hash", *_COURSE)
+    of = ("unit", *_COURSE)
     merged = rows.groupBy(*of, "bucket").agg(F.sum("count").alias("count"))
     ranked = merged.select(
         "*",
@@ -173,7 +173,7 @@ def _p99s(histogram: DataFrame) -> DataFrame:
 
 def _spread(values: DataFrame) -> DataFrame:
     """Puts the pooled value beside the lowest and highest of the replications."""
-    pooled = F.col("unit_hash") == _POOLED
+    pooled = F.col("unit") == _POOLED
     return values.groupBy(*_COURSE, "stat").agg(
         F.max(F.when(pooled, F.col("value"))).alias("value"),
         F.min(F.when(~pooled, F.col("value"))).alias("low"),
@@ -184,7 +184,7 @@ def _spread(values: DataFrame) -> DataFrame:
 def _rates(counters: DataFrame) -> DataFrame:
     """Growth per second; a replication without a row had none, so its rate is 0."""
     rows = counters.where(F.col("metric").isin(*RATES)).withColumn("class", F.lit("all"))
-    each = rows.groupBy("unit_hash", *_COURSE).agg(
+    each = rows.groupBy("unit", *_COURSE).agg(
         (F.sum("value") / F.max("bin_s")).alias("rate"), F.max("units").alias("units")
     )
     everywhere = F.count("*") == F.max("units")

@@ -18,7 +18,7 @@ def distributions(merged: DataFrame, units: DataFrame) -> DataFrame:
 
     Args:
         merged: from ``aggregate.merged_histograms``.
-        units: ``unit_hash``, ``point_index``, ``variant``.
+        units: ``unit``, ``point_index``, ``variant``.
 
     Returns:
         ``point_index``, ``variant``, ``metric``, ``bucket``, ``count``.
@@ -26,11 +26,7 @@ def distributions(merged: DataFrame, units: DataFrame) -> DataFrame:
     wanted = merged.where(F.col("metric").isin(*DISTRIBUTIONS))
     group = ("point_index", "variant", "metric", "bucket")
     return (
-        wanted.join(F.broadcast(_whose(units)), "unit_hash")
+        wanted.join(F.broadcast(units.select("unit", "point_index", "variant")), "unit")
         .groupBy(*group)
         .agg(F.sum("count").alias("count"))
     )
-
-
-def _whose(units: DataFrame) -> DataFrame:
-    return units.select("unit_hash", "point_index", "variant")

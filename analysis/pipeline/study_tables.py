@@ -12,6 +12,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from analysis.pipeline.unit_sums import read_unit_sums
+from analysis.pipeline.unit_values import NS_PER_S, measured_s
 from analysis.study.plan import Unit
 from analysis.study.unit_folder import UnitRecord
 
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 UNITS_FILE: Final = "units.parquet"
-NS_PER_S: Final = 1_000_000_000
+FIGURE_POINTS: Final = 6
+"""Figures are looked at one by one; a sweep of more points has views of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +31,10 @@ class StudyTables:
 
     units: pd.DataFrame
     """One row a unit: hash, point, variant, replication, warm-up, measured seconds, events."""
-    values: pd.DataFrame
-    """``unit_hash``, ``metric``, ``class``, ``stat``, ``value``."""
+    sums: pd.DataFrame
+    """Sums of facts, a row a unit, from ``read_unit_sums``."""
     distributions: pd.DataFrame
+    """Merged histograms; like the two that follow, of the points that get figures."""
     courses: pd.DataFrame
     """Latencies, rates and levels by bin of windows."""
     happenings: pd.DataFrame
@@ -51,8 +55,7 @@ def units_table(done: Mapping[Unit, UnitRecord]) -> pd.DataFrame:
             "warmup_windows": record.warmup_windows,
             "verdict": record.verdict,
             "verdict_reason": record.verdict_reason,
-            "measured_s": (record.simulated_ns - record.warmup_windows * record.window_ns)
-            / NS_PER_S,
+            "measured_s": measured_s(record),
             "simulated_s": record.simulated_ns / NS_PER_S,
             "events": record.events,
             "transactions": record.transactions,
@@ -64,38 +67,56 @@ def units_table(done: Mapping[Unit, UnitRecord]) -> pd.DataFrame:
 
 
 def read_study_tables(
-    spark: SparkSession, folder: Path, done: Mapping[Unit, UnitRecord]
+    spark: SparkSession,
+    folder: Path,
+    done: Mapping[Unit, UnitRecord],
+    figure_points: int = FIGURE_POINTS,
 ) -> StudyTables:
-    """Aggregates the facts of all finished units; writes ``units.parquet`` on the way."""
+    """Aggregates the facts of all finished units; writes ``units.parquet`` on the way.
+
+    Args:
+        spark: the session.
+        folder: the study's.
+        done: finished units.
+        figure_points: the first so many points get figures, and tables for them.
+    """
+    table = units_table(done)
+    pq.write_table(pa.Table.from_pandas(table, preserve_index=False), folder / UNITS_FILE)
+    begun_s = time.perf_counter()
+    sums = read_unit_sums(spark, folder / "units", table)
+    sums_s = time.perf_counter() - begun_s
+    drawn = table[table["point_index"] < figure_points]
+    answers = [_timed(query) for query in _plot_queries(spark, folder / "units", drawn)]
+    distributions, courses, happenings = (answer.table for answer in answers)
+    return StudyTables(
+        units=table,
+        sums=sums,
+        distributions=distributions,
+        courses=courses,
+        happenings=happenings,
+        query_s=(sums_s, *(answer.seconds for answer in answers)),
+    )
+
+
+def _plot_queries(
+    spark: SparkSession, units_dir: Path, table: pd.DataFrame
+) -> tuple[DataFrame, ...]:
+    """Returns distributions, courses and happenings of some units."""
     from analysis.pipeline import aggregate, course_tables, plot_tables
     from sim.record.facts import COUNTER, EVENT, HISTOGRAM, MOMENTS
 
-    table = units_table(done)
-    pq.write_table(pa.Table.from_pandas(table, preserve_index=False), folder / UNITS_FILE)
-    units = spark.read.parquet(str(folder / UNITS_FILE))
-    hashes = list(table["unit_hash"])
+    columns = ["point_index", "variant", "window_ns", "simulated_s"]
+    units = spark.createDataFrame(table[columns].assign(unit=range(len(table))))
     raw = {
-        name: aggregate.read_facts(spark, folder / "units", hashes, name)
+        name: aggregate.read_facts(spark, units_dir, table, name)
         for name in (MOMENTS, HISTOGRAM, COUNTER, EVENT)
     }
-    cut = {name: aggregate.measured(raw[name], units) for name in (MOMENTS, HISTOGRAM, COUNTER)}
     binned = course_tables.binned_units(units, raw[EVENT])
-    merged = aggregate.merged_histograms(cut[HISTOGRAM]).cache()
-    queries = (
-        aggregate.unit_values(cut[MOMENTS], cut[COUNTER], merged),
+    merged = aggregate.merged_histograms(aggregate.measured(raw[HISTOGRAM]))
+    return (
         plot_tables.distributions(merged, units),
         course_tables.courses(raw[MOMENTS], raw[HISTOGRAM], raw[COUNTER], binned),
         course_tables.happenings(raw[EVENT], binned),
-    )
-    values, distributions, courses, happenings = answers = [_timed(query) for query in queries]
-    merged.unpersist()
-    return StudyTables(
-        units=table,
-        values=values.table,
-        distributions=distributions.table,
-        courses=courses.table,
-        happenings=happenings.table,
-        query_s=tuple(answer.seconds for answer in answers),
     )
 
 

@@ -44,22 +44,28 @@ class Claim(Protocol):
         """Bound of the interval's lower end."""
 
 
-def judge(claims: Sequence[Claim], summary: Mapping[str, Sequence[Row]]) -> list[dict[str, Any]]:
-    """Returns one row per claim and point: ``holds`` and the ``reason``."""
-    return [row for claim in claims for row in _judge_claim(claim, summary)]
+def judge(
+    claims: Sequence[Claim], rows: Sequence[Row], comparisons: Mapping[str, Sequence[Row]]
+) -> list[dict[str, Any]]:
+    """Returns one row per claim and point: ``holds`` and the ``reason``.
+
+    Args:
+        claims: of the scenario.
+        rows: of ``summary.json``.
+        comparisons: by the variant that others are compared with.
+    """
+    return [
+        row
+        for claim in claims
+        for row in _judge_claim(claim, comparisons[claim.against] if claim.against else rows)
+    ]
 
 
-def _judge_claim(claim: Claim, summary: Mapping[str, Sequence[Row]]) -> list[dict[str, Any]]:
-    found = [row for row in _candidates(claim, summary) if _is_about(row, claim)]
+def _judge_claim(claim: Claim, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    found = [row for row in rows if _is_about(row, claim)]
     if not found:
         return [_verdict(claim, {}, None, holds=False, reason="no such number in this study")]
     return [_judge_row(claim, row) for row in found]
-
-
-def _candidates(claim: Claim, summary: Mapping[str, Sequence[Row]]) -> Sequence[Row]:
-    if claim.against is None:
-        return summary["rows"]
-    return [row for row in summary["comparisons"] if row["baseline"] == claim.against]
 
 
 def _is_about(row: Row, claim: Claim) -> bool:

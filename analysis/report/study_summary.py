@@ -1,24 +1,25 @@
-"""The whole ``summary.json`` of a study, and its files."""
+"""The whole ``summary.json`` of a study, made some points at a time."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
+import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
-from analysis.report.expectations import judge
-from analysis.report.freshness import SUMMARY
-from analysis.report.manifest import invariants
-from analysis.report.summary import comparison_rows, summary_rows, variant_values
 from analysis.metrics.unit_metrics import unit_metrics
-from analysis.study.plan import ResolvedStudy, Unit
-from analysis.study.study_folder import write_text_whole
-from analysis.study.unit_folder import UnitRecord
+from analysis.report.expectations import judge
+from analysis.report.manifest import invariants
+from analysis.report.row_table import RowTable
+from analysis.report.summary import comparison_rows, summary_rows, variant_values
+
+if TYPE_CHECKING:
+    from analysis.study.plan import Plan, ResolvedStudy, Unit
+    from analysis.study.unit_folder import UnitRecord
+
+UNITS_AT_ONCE: Final = 500
+"""About so many units' numbers are put side by side at a time; the answer does not depend on it."""
 
 
 class ReplicationTables(Protocol):
@@ -29,46 +30,62 @@ class ReplicationTables(Protocol):
         """One row a unit, in the order of the plan."""
 
     @property
-    def values(self) -> pd.DataFrame:
-        """``unit_hash``, ``metric``, ``class``, ``stat``, ``value``."""
+    def sums(self) -> pd.DataFrame:
+        """Sums and quantiles of facts, the same rows; columns ``metric``, ``class``, ``stat``."""
 
 
-def study_summary(
-    study: ResolvedStudy,
-    name: str,
-    done: Mapping[Unit, UnitRecord],
-    tables: ReplicationTables,
-    wall_s: float,
-) -> dict[str, Any]:
-    """Returns the content of ``summary.json``.
+class FinishedStudy(Protocol):
+    """What there is to sum up."""
+
+    @property
+    def study(self) -> ResolvedStudy:
+        """Variants and claims."""
+
+    @property
+    def name(self) -> str:
+        """The study's name."""
+
+    @property
+    def plan(self) -> Plan:
+        """Its points."""
+
+    @property
+    def done(self) -> Mapping[Unit, UnitRecord]:
+        """Finished units."""
+
+    @property
+    def found(self) -> Mapping[str, Any]:
+        """What an experiment has found, under its name."""
+
+
+def study_summary(run: FinishedStudy, tables: ReplicationTables, wall_s: float) -> dict[str, Any]:
+    """Returns the content of ``summary.json``; ``rows`` and ``comparisons`` are ``RowTable``.
 
     Args:
-        study: points, variants, claims.
-        name: the study's name.
-        done: finished units.
+        run: a study with at least one finished unit.
         tables: a row a unit, and per-replication sums and quantiles of facts.
         wall_s: seconds from the command to here.
     """
-    units, values = tables.units, tables.values
-    wide = variant_values(unit_metrics(values, units), units)
-    baseline = next(iter(study.variants))
+    units, points = tables.units, run.plan.points
+    baseline = next(iter(run.study.variants))
+    claimed = dict.fromkeys(claim.against for claim in run.study.expect if claim.against)
+    rows: list[RowTable] = []
+    compared: dict[str, list[RowTable]] = {name: [] for name in (baseline, *claimed)}
+    for wide in _cases(tables, list(run.study.variants)):
+        rows.append(summary_rows(wide, points))
+        for against, parts in compared.items():
+            parts.append(comparison_rows(wide, points, against))
+    against_each = {name: RowTable.of(parts) for name, parts in compared.items()}
     summary: dict[str, Any] = {
-        "study": name,
-        "rows": summary_rows(wide, study.points),
-        "comparisons": comparison_rows(wide, study.points, baseline),
+        "study": run.name,
+        "rows": RowTable.of(rows),
+        "comparisons": against_each[baseline],
     }
-    judged = {
-        "rows": summary["rows"],
-        "comparisons": [
-            row
-            for against in dict.fromkeys(claim.against for claim in study.expect if claim.against)
-            for row in comparison_rows(wide, study.points, against)
-        ],
-    }
-    checks = bool(getattr(study.scenario(study.points[0], baseline).run, "checks", False))
+    checks = bool(getattr(run.study.scenario(points[0], baseline).run, "checks", False))
     return summary | {
-        "expectations": judge(study.expect, judged),
-        "invariants": invariants(done, checks=checks),
+        "expectations": judge(run.study.expect, summary["rows"], against_each),
+        **run.found,
+        "invariants": invariants(run.done, checks=checks),
         "cost": {
             "wall_s": round(wall_s, 3),
             "events": int(units["events"].sum()),
@@ -78,9 +95,16 @@ def study_summary(
     }
 
 
-def write_summary(folder: Path, summary: Mapping[str, Any]) -> None:
-    """Writes ``summary.json`` and its rows as ``summary.parquet``."""
-    write_text_whole(folder / SUMMARY, json.dumps(summary, indent=1) + "\n")
-    rows = pd.DataFrame(summary["rows"])
-    rows["point"] = rows["point"].map(lambda point: json.dumps(point, sort_keys=True))
-    pq.write_table(pa.Table.from_pandas(rows, preserve_index=False), folder / "summary.parquet")
+def _cases(tables: ReplicationTables, variants: Sequence[str]) -> Iterator[pd.DataFrame]:
+    """Yields the values of some whole points at a time, from ``variant_values``."""
+    units, sums = tables.units, tables.sums
+    replications = sorted(set(units["replication"]))
+    by_point = units["point_index"].to_numpy().argsort(kind="stable")
+    ends = np.flatnonzero(np.diff(units["point_index"].to_numpy()[by_point], append=-1)) + 1
+    first = 0
+    for end in ends.tolist():
+        if end - first >= UNITS_AT_ONCE or end == len(units):
+            some = by_point[first:end]
+            metrics = unit_metrics(sums.iloc[some], units["measured_s"].iloc[some])
+            yield variant_values(metrics, units.iloc[some], variants, replications)
+            first = end

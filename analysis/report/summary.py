@@ -12,96 +12,102 @@ from typing import Any, Final
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from analysis.metrics.catalogue import QUANTILES
 from analysis.metrics.unit_metrics import KEY
+from analysis.report.row_table import POINT, RowTable
 from analysis.statistics.intervals import half_widths, means, paired_ratios
 from sim.record.histogram import RELATIVE_ERROR
 
-GROUP: Final = ["point_index", "variant", *KEY]
+GROUP: Final = [POINT, "variant", *KEY]
 
 
-def variant_values(metrics: pd.DataFrame, units: pd.DataFrame) -> pd.DataFrame:
+def variant_values(
+    metrics: pd.DataFrame,
+    units: pd.DataFrame,
+    variants: Sequence[str],
+    replications: Sequence[int],
+) -> pd.DataFrame:
     """Puts replications side by side.
 
     Args:
-        metrics: one row per unit and metric, from ``unit_metrics``.
-        units: ``unit_hash``, ``point_index``, ``variant``, ``replication``.
+        metrics: a row a unit, a column a published number, from ``unit_metrics``.
+        units: ``point_index``, ``variant``, ``replication``; the same rows.
+        variants: in the order in which they are to be shown.
+        replications: the columns to be.
 
     Returns:
         Index ``point_index, variant, metric, class, stat, unit``; a column a replication, NaN
-        where it has no value.
+        where it has no value. A number that no replication has is left out.
     """
-    whose = units[["unit_hash", "point_index", "variant", "replication"]]
-    joined = metrics.merge(whose, on="unit_hash")
-    wide = joined.pivot(index=GROUP, columns="replication", values="value")
-    order = {name: place for place, name in enumerate(dict.fromkeys(units["variant"]))}
-    return wide.sort_index(key=lambda level: level.map(order) if level.name == "variant" else level)
+    place = pd.Index(variants).get_indexer(pd.Index(units["variant"]))
+    both = units[POINT].to_numpy() * len(variants) + place
+    cases, case = np.unique(both, return_inverse=True)
+    column = pd.Index(list(replications)).get_indexer(pd.Index(units["replication"]))
+    shape = (len(replications), len(cases), metrics.shape[1])
+    values = np.full(shape, np.nan)
+    values[column, case] = metrics.to_numpy(dtype=np.float64)
+    rows = values.reshape(len(replications), -1).T
+    there = ~np.isnan(rows).all(axis=1)
+    of_case, of_name = np.divmod(np.flatnonzero(there), max(metrics.shape[1], 1))
+    index = _index(np.divmod(cases[of_case], len(variants)), variants, metrics.columns[of_name])
+    return pd.DataFrame(rows[there], index=index, columns=list(replications))
 
 
-def summary_rows(wide: pd.DataFrame, points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _index(
+    case: tuple[NDArray[np.int64], NDArray[np.int64]], variants: Sequence[str], names: pd.Index
+) -> pd.MultiIndex:
+    point, variant = case
+    shown = np.array(list(variants), dtype=object)[variant]
+    levels = [names.get_level_values(level) for level in KEY]
+    return pd.MultiIndex.from_arrays([point, shown, *levels], names=GROUP)
+
+
+def summary_rows(wide: pd.DataFrame, points: Sequence[Mapping[str, Any]]) -> RowTable:
     """Returns the rows of ``summary.json``."""
     values = wide.to_numpy(dtype=np.float64)
     middle, half = means(values), half_widths(values)
-    error = np.where(_is_quantile(wide), middle * RELATIVE_ERROR, 0.0)
-    count = np.sum(~np.isnan(values), axis=1)
-    return [
-        {
-            "point": dict(points[key[0]]),
-            "variant": key[1],
-            "metric": key[2],
-            "class": key[3],
-            "stat": key[4],
-            "value": number(value),
-            "ci_low": number(value - width),
-            "ci_high": number(value + width),
-            "replications": int(replications),
-            "unit": key[5],
-        }
-        for key, value, width, replications in zip(
-            wide.index, middle, half + error, count, strict=True
-        )
-    ]
+    half = half + np.where(_is_quantile(wide), middle * RELATIVE_ERROR, 0.0)
+    keys = wide.index.to_frame(index=False)
+    columns = keys.drop(columns="unit").assign(
+        value=_rounded(middle),
+        ci_low=_rounded(middle - half),
+        ci_high=_rounded(middle + half),
+        replications=np.sum(~np.isnan(values), axis=1),
+        unit=keys["unit"],
+    )
+    return RowTable(columns, points)
 
 
 def comparison_rows(
     wide: pd.DataFrame, points: Sequence[Mapping[str, Any]], baseline: str
-) -> list[dict[str, Any]]:
+) -> RowTable:
     """Returns the comparisons of every other variant with the baseline, paired by replication."""
     variants = wide.index.get_level_values("variant")
     base = wide[variants == baseline].droplevel("variant")
     others = wide[variants != baseline]
-    partner = others.index.droplevel("variant")
-    known = partner.isin(base.index)
-    others, partner = others[known], partner[known]
-    if others.empty:
-        return []
+    places = base.index.get_indexer(others.index.droplevel("variant"))
+    others, places = others[places >= 0], places[places >= 0]
     ratio, low, high = paired_ratios(
-        others.to_numpy(dtype=np.float64), base.reindex(partner).to_numpy(dtype=np.float64)
+        others.to_numpy(dtype=np.float64), base.to_numpy(dtype=np.float64)[places]
     )
     error = np.where(_is_quantile(others), (1.0 + RELATIVE_ERROR) ** 2, 1.0)
-    return [
-        {
-            "point": dict(points[key[0]]),
-            "baseline": baseline,
-            "variant": key[1],
-            "metric": key[2],
-            "class": key[3],
-            "stat": key[4],
-            "ratio": number(middle),
-            "ci_low": number(below),
-            "ci_high": number(above),
-        }
-        for key, middle, below, above in zip(
-            others.index, ratio, low / error, high * error, strict=True
-        )
-        if not math.isnan(middle)
-    ]
+    columns = others.index.to_frame(index=False).drop(columns="unit").assign(
+        ratio=_rounded(ratio), ci_low=_rounded(low / error), ci_high=_rounded(high * error)
+    )  # fmt: skip
+    columns.insert(1, "baseline", baseline)
+    return RowTable(columns[~np.isnan(ratio)], points)
 
 
-def _is_quantile(wide: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def _is_quantile(wide: pd.DataFrame) -> NDArray[np.bool_]:
     stats = wide.index.get_level_values("stat")
     return np.asarray(stats.isin(list(QUANTILES)))
+
+
+def _rounded(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Returns the numbers with ten digits."""
+    return np.array([float(f"{value:.10g}") for value in values.tolist()], dtype=np.float64)
 
 
 def number(value: float) -> float | None:

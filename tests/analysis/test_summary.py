@@ -9,8 +9,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from analysis.metrics.unit_metrics import KEY
 from analysis.report.expectations import judge
+from analysis.report.row_table import RowTable
 from analysis.report.summary import comparison_rows, number, summary_rows, variant_values
+from analysis.report.summary_file import summary_text
 from sim.record.histogram import RELATIVE_ERROR
 from tests.stub_model import StubClaim
 
@@ -19,20 +22,23 @@ POINTS = [{"workload.threads": 50}]
 
 def wide(stat: str, **replications: list[float]) -> pd.DataFrame:
     """Returns lock latencies of variants by replication."""
-    units, metrics = [], []
-    for variant, values in replications.items():
-        for replication, value in enumerate(values):
-            unit = {"unit_hash": f"{variant}{replication}", "point_index": 0}
-            units.append(unit | {"variant": variant, "replication": replication})
-            name = {"metric": "lock_latency_ms", "class": "all", "stat": stat, "unit": "ms"}
-            metrics.append({"unit_hash": unit["unit_hash"], "value": value} | name)
-    return variant_values(pd.DataFrame(metrics), pd.DataFrame(units))
+    units = [
+        {"point_index": 0, "variant": variant, "replication": replication}
+        for variant, values in replications.items()
+        for replication, _ in enumerate(values)
+    ]
+    name = ("lock_latency_ms", "all", stat, "ms")
+    values = {name: [value for values in replications.values() for value in values]}
+    table = pd.DataFrame(units)
+    columns = sorted(set(table["replication"]))
+    metrics = pd.DataFrame(values).rename_axis(KEY, axis=1)
+    return variant_values(metrics, table, list(replications), columns)
 
 
 def test_a_row_says_everything() -> None:
     rows = summary_rows(wide("mean", pipelined=[1.0, 2.0, 3.0]), POINTS)
     half = 4.302653 / math.sqrt(3)
-    assert rows == [
+    assert list(rows) == [
         {
             "point": {"workload.threads": 50},
             "variant": "pipelined",
@@ -80,38 +86,43 @@ def test_pairs_are_made_by_replication_even_if_one_is_missing() -> None:
     assert comparison["ci_high"] == pytest.approx(0.5)
 
 
+def test_a_summary_is_written_as_json_would_write_it() -> None:
+    table = wide("p99", pipelined=[1.0, 2.0], in_memory=[0.5])
+    rows, compared = summary_rows(table, POINTS), comparison_rows(table, POINTS, "pipelined")
+    none = comparison_rows(table, POINTS, "sync")
+    summary = {"study": 'a "b"\n', "rows": rows, "comparisons": compared, "none": none[:0]}
+    plain = {key: list(value) if isinstance(value, RowTable) else value
+             for key, value in summary.items()} | {"cost": {"wall_s": 1.5, "of": []}}  # fmt: skip
+    text = "".join(summary_text(summary | {"cost": plain["cost"]}))
+    assert text == json.dumps(plain, indent=1) + "\n"
+
+
+def test_a_row_is_a_dictionary_wherever_it_is_taken() -> None:
+    table = wide("mean", pipelined=[1.0], in_memory=[0.5])
+    rows = summary_rows(table, POINTS)
+    assert [rows[0], rows[1]] == list(rows) == list(rows.at_point(0)) == list(rows[:2])
+    assert list(rows.at_point(1)) == []
+    refused = RowTable(
+        rows.columns.assign(refused=pd.Series([None, "overloaded"], dtype=object)), POINTS
+    )
+    assert [row.get("refused", "-") for row in refused] == ["-", "overloaded"]
+    assert "refused" not in refused[0]
+
+
 def test_numbers_that_are_none_become_null() -> None:
     assert number(math.nan) is None
     assert number(1 / 3) == 0.3333333333
 
 
-SUMMARY: dict[str, Any] = {
-    "rows": [
-        {
-            "point": {},
-            "variant": "in_memory",
-            "metric": "lock_latency_ms",
-            "class": "all",
-            "stat": "mean",
-            "value": 1.0,
-            "ci_low": None,
-            "ci_high": None,
-        }
-    ],
-    "comparisons": [
-        {
-            "point": {},
-            "baseline": "pipelined",
-            "variant": "in_memory",
-            "metric": "lock_latency_ms",
-            "class": "all",
-            "stat": "mean",
-            "ratio": 0.5,
-            "ci_low": 0.45,
-            "ci_high": 0.55,
-        }
-    ],
-}
+OF_MEAN = {"variant": "in_memory", "metric": "lock_latency_ms", "class": "all", "stat": "mean"}
+ROWS: list[dict[str, Any]] = [
+    {"point": {}} | OF_MEAN | {"value": 1.0, "ci_low": None, "ci_high": None}
+]
+COMPARISONS: list[dict[str, Any]] = [
+    {"point": {}, "baseline": "pipelined"}
+    | OF_MEAN
+    | {"ratio": 0.5, "ci_low": 0.45, "ci_high": 0.55}
+]
 
 
 @pytest.mark.parametrize(
@@ -128,5 +139,6 @@ SUMMARY: dict[str, Any] = {
 def test_claims_are_judged_on_interval_ends(
     claim: dict[str, Any], holds: bool, reason: str
 ) -> None:
-    (verdict,) = judge([StubClaim("lock_latency_ms", "in_memory", **claim)], SUMMARY)
+    stub = StubClaim("lock_latency_ms", "in_memory", **claim)
+    (verdict,) = judge([stub], ROWS, {"pipelined": COMPARISONS})
     assert (verdict["holds"], verdict["reason"]) == (holds, reason)

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.metrics.unit_metrics import unit_metrics, with_sums
+from analysis.metrics.unit_metrics import FACT_KEY, unit_metrics, with_sums
 
-UNITS = pd.DataFrame({"unit_hash": ["u", "v"], "measured_s": [10.0, 10.0]})
+MEASURED_S = pd.Series([10.0, 10.0])
+UNITS = ["u", "v"]
+
+
+def sums_of(*facts: tuple[str, str, str, float], unit: str = "u") -> pd.DataFrame:
+    """Returns the sums of units ``u`` and ``v``, of which one has the facts given."""
+    columns = pd.MultiIndex.from_tuples([fact[:3] for fact in facts], names=FACT_KEY)
+    table = pd.DataFrame(np.nan, index=range(2), columns=columns)
+    table.iloc[UNITS.index(unit)] = [fact[3] for fact in facts]
+    return table
 
 
 def published(*facts: tuple[str, str, str, float], unit: str = "u") -> dict[tuple[str, ...], float]:
     """Returns ``(metric, class, stat) -> value`` of unit ``u`` for the facts given of ``unit``."""
-    columns = ["metric", "class", "stat", "value"]
-    values = pd.DataFrame(list(facts), columns=columns).assign(unit_hash=unit)
-    table = unit_metrics(values, UNITS)
-    own = table[table["unit_hash"] == "u"]
-    keys = zip(own["metric"], own["class"], own["stat"], strict=True)
-    return dict(zip(keys, own["value"], strict=True))
+    own = unit_metrics(sums_of(*facts, unit=unit), MEASURED_S).iloc[0].dropna()
+    names = [(metric, class_, stat) for metric, class_, stat, _ in own.index]
+    return dict(zip(names, own, strict=True))
 
 
 def test_latencies_are_in_milliseconds() -> None:

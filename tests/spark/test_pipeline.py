@@ -55,7 +55,7 @@ def test_sums_and_means_are_those_of_the_facts(study_tables: tuple[Path, StudyTa
     moments = pq.read_table(folder / "units" / unit["unit_hash"] / "moments.parquet").to_pandas()
     kept = moments[(moments["window"] >= 2) & (moments["metric"] == "lock_latency")]
     for name in (unit["variant"], "all"):
-        found = of_unit(tables.values, unit["unit_hash"], "lock_latency", name)
+        found = of_unit(tables, 5, "lock_latency", name)
         assert found["count"] == kept["count"].sum()
         assert found["mean"] == pytest.approx(kept["sum"].sum() / kept["count"].sum())
         assert found["max"] == kept["max"].max()
@@ -73,7 +73,7 @@ def test_quantiles_are_within_the_stated_error(study_tables: tuple[Path, StudyTa
         [np.prod(bucket_bounds(bucket)) ** 0.5 for bucket in sorted(merged)],
         [merged[bucket] for bucket in sorted(merged)],
     )
-    found = of_unit(tables.values, unit["unit_hash"], "lock_latency", "all")
+    found = of_unit(tables, 0, "lock_latency", "all")
     for name, share in QUANTILES.items():
         exact = np.quantile(values, share, method="inverted_cdf")
         assert found[name] == pytest.approx(exact, rel=RELATIVE_ERROR * 1.001)
@@ -84,26 +84,25 @@ def test_counters_are_cut_at_the_warmup(study_tables: tuple[Path, StudyTables]) 
     unit = tables.units.iloc[3]
     facts = pq.read_table(folder / "units" / unit["unit_hash"] / "counter.parquet").to_pandas()
     kept = facts[(facts["window"] >= 2) & (facts["metric"] == "fsyncs")]
-    found = of_unit(tables.values, unit["unit_hash"], "fsyncs", "raft")
+    found = of_unit(tables, 3, "fsyncs", "raft")
     assert found["total"] == kept["value"].sum() < facts["value"].sum()
 
 
-def of_unit(values: pd.DataFrame, unit_hash: str, metric: str, name: str) -> dict[str, float]:
-    rows = values[
-        (values["unit_hash"] == unit_hash)
-        & (values["metric"] == metric)
-        & (values["class"] == name)
-    ]
-    return dict(zip(rows["stat"], rows["value"], strict=True))
+def of_unit(tables: StudyTables, place: int, metric: str, name: str) -> dict[str, float]:
+    """Returns a unit's sums by statistic."""
+    own = tables.sums.iloc[place].dropna()
+    return {
+        stat: value
+        for (fact, class_, stat), value in zip(own.index, own, strict=True)
+        if (fact, class_) == (metric, name)
+    }
 
 
 def test_plot_tables_add_up_replications(study_tables: tuple[Path, StudyTables]) -> None:
     _, tables = study_tables
-    counts = tables.values.query(
-        "metric == 'lock_latency' and `class` == 'all' and stat == 'count'"
-    )
+    counts = tables.sums["lock_latency", "all", "count"]
     locks = tables.distributions[tables.distributions["metric"] == "lock_latency"]
-    assert locks["count"].sum() == counts["value"].sum()
+    assert locks["count"].sum() == counts.sum()
 
 
 def test_courses_are_those_of_the_facts(study_tables: tuple[Path, StudyTables]) -> None:

@@ -1,0 +1,58 @@
+"""Published numbers of a few units, between two rounds of a study that decides as it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pandas as pd
+
+from analysis.metrics.asked import asked_metrics
+from analysis.metrics.needed_facts import Key, needed_facts
+from analysis.pipeline.unit_sums import EVERYTHING, read_unit_sums
+from analysis.study.unit_folder import UnitRecord
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+NS_PER_S: Final = 1_000_000_000
+
+
+def read_unit_metrics(
+    spark: SparkSession,
+    units_dir: Path,
+    units: Sequence[tuple[str, UnitRecord]],
+    keys: Sequence[Key] | None = None,
+) -> pd.DataFrame:
+    """Returns published numbers of some finished units.
+
+    A counter that is asked for is 0 where a unit has not counted it, whatever other units have
+    done: what a unit gives does not depend on the company in which it is read.
+
+    Args:
+        spark: the session.
+        units_dir: ``results/<study>/units``.
+        units: hash and record of each.
+        keys: the numbers wanted, of which only the facts they need are read; None for all.
+
+    Returns:
+        ``unit_hash``, ``metric``, ``class``, ``stat``, ``unit``, ``value``; a number that a unit
+        does not have is absent.
+    """
+    table = pd.DataFrame(
+        {
+            "unit_hash": [unit_hash for unit_hash, _ in units],
+            "warmup_windows": [record.warmup_windows for _, record in units],
+            "measured_s": [measured_s(record) for _, record in units],
+        }
+    )
+    needed = EVERYTHING if keys is None else needed_facts(keys)
+    sums = read_unit_sums(spark, units_dir, table, needed)
+    tall = asked_metrics(sums, table["measured_s"], keys)
+    return tall.assign(unit_hash=table["unit_hash"].to_numpy()[tall.pop("place")])
+
+
+def measured_s(record: UnitRecord) -> float:
+    """Returns the simulated seconds after the warm-up."""
+    return (record.simulated_ns - record.warmup_windows * record.window_ns) / NS_PER_S

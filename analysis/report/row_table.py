@@ -1,0 +1,72 @@
+"""Rows of ``summary.json``, kept as columns: a study of 10,000 units has a million of them.
+
+A row looks like a dictionary to whoever asks for one, and is made when it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, overload
+
+import pandas as pd
+
+OPTIONAL: Final = frozenset({"refused"})
+"""Keys that a row has only if there is something to say."""
+
+POINT: Final = "point_index"
+
+Row = dict[str, Any]
+_ROWS_AT_ONCE = 4096
+
+
+class RowTable(Sequence[Row]):
+    """Rows that look like dictionaries; their first key is ``point``."""
+
+    def __init__(self, columns: pd.DataFrame, points: Sequence[Mapping[str, Any]]) -> None:
+        """Takes columns whose first is ``point_index``, an index into ``points``.
+
+        NaN and None become null.
+        """
+        self.columns = columns
+        self.points = points
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+    @overload
+    def __getitem__(self, place: slice) -> RowTable: ...
+    def __getitem__(self, place: int | slice) -> Row | RowTable:
+        if isinstance(place, slice):
+            return RowTable(self.columns.iloc[place], self.points)
+        return next(iter(RowTable(self.columns.iloc[[place]], self.points)))
+
+    def __iter__(self) -> Iterator[Row]:
+        for first in range(0, len(self.columns), _ROWS_AT_ONCE):
+            yield from self._rows(self.columns.iloc[first : first + _ROWS_AT_ONCE])
+
+    def _rows(self, columns: pd.DataFrame) -> Iterator[Row]:
+        names = [name for name in columns.columns if name != POINT]
+        optional = OPTIONAL.intersection(names)
+        cells = zip(*(_plain(columns[name]) for name in names), strict=True)
+        for point, values in zip(columns[POINT].tolist(), cells, strict=True):
+            row = {"point": dict(self.points[point])} | dict(zip(names, values, strict=True))
+            for name in optional:
+                if row[name] is None:
+                    del row[name]
+            yield row
+
+    def at_point(self, index: int) -> RowTable:
+        """Returns the rows of one point."""
+        return RowTable(self.columns[self.columns[POINT] == index], self.points)
+
+    @classmethod
+    def of(cls, parts: Sequence[RowTable]) -> RowTable:
+        """Returns the rows of some tables, of the same points, one after another."""
+        columns = pd.concat([part.columns for part in parts], ignore_index=True)
+        return cls(columns, parts[0].points)
+
+
+def _plain(column: pd.Series[Any]) -> list[Any]:
+    return [None if cell != cell else cell for cell in column.tolist()]  # noqa: PLR0124 - NaN
