@@ -70,6 +70,8 @@ def spark_settings(master: str, scratch: str, java_options: str) -> dict[str, st
     }
     if is_on_loopback(master):
         settings |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+    if is_local(master):
+        settings |= {"spark.executor.extraJavaOptions": java_options}
     return settings
 
 
@@ -176,7 +178,7 @@ def start_session(master: str, scratch: str, java_options: str) -> SparkSession:
     The JVM gets a session of its own, so that Ctrl-C reaches this process alone, and its words go
     to a file: what a user should know is said by the command.
     """
-    _export_source_tree(master, scratch)
+    _export_source_tree(master)
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
@@ -197,7 +199,7 @@ def start_session(master: str, scratch: str, java_options: str) -> SparkSession:
     return session
 
 
-def _export_source_tree(master: str, scratch: str) -> None:
+def _export_source_tree(master: str) -> None:
     """Lets local workers import ``sim`` and ``analysis``, and run this interpreter."""
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
@@ -205,17 +207,25 @@ def _export_source_tree(master: str, scratch: str) -> None:
     os.environ.setdefault("SPARK_LAUNCHER_OPTS", _JIT_OPTIONS)
     if is_on_loopback(master):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    if is_local(master):  # executors of a local cluster would write beside Spark's own files
-        os.environ["SPARK_WORKER_DIR"] = f"{scratch}/executors"
 
 
 def stop_spark(starter: SparkStarter, wait_s: float = STOP_WAIT_S) -> None:
     """Ends Spark, and with it the JVM and its workers; removes Spark's own files."""
     session = starter.abandoned()
     if session is not None:
+        application = session.sparkContext.applicationId
         process = getattr(session.sparkContext._gateway, "proc", None)
         session.stop()
         if process is not None:
             process.stdin.close()
             process.wait(wait_s)
+        _remove_executor_folders(starter.master, application)
     shutil.rmtree(starter.scratch, ignore_errors=True)
+
+
+def _remove_executor_folders(master: str, application: str) -> None:
+    """Removes what executors of a ``local-cluster`` have left beside Spark itself."""
+    if master.startswith("local-cluster"):
+        from pyspark.find_spark_home import _find_spark_home
+
+        shutil.rmtree(Path(_find_spark_home()) / "work" / application, ignore_errors=True)

@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from sim.scenario.resolved_study import Capacity, Precision, Sensitivity
+if TYPE_CHECKING:
+    from sim.scenario.resolved_study import Capacity, Precision, Sensitivity
 
 Point = Mapping[str, Any]
 

@@ -17,11 +17,13 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
-from analysis.study.parquet_sink import ParquetSink
 from sim.record.facts import TABLES, FactSink
+
+if TYPE_CHECKING:
+    from analysis.study.parquet_sink import ParquetSink
 
 UNIT_FILE: Final = "unit.json"
 TEMPORARY_PREFIX: Final = ".writing-"
@@ -100,6 +102,8 @@ def write_unit(
     Raises:
         UnitNotWrittenError: if the folder cannot be written.
     """
+    from analysis.study.parquet_sink import ParquetSink  # `status` must not wait for Arrow
+
     temporary = units_dir / f"{TEMPORARY_PREFIX}{unit_hash}-{uuid4().hex[:8]}"
     try:
         temporary.mkdir(parents=True)
