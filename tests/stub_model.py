@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from sim.record import FactSink, Recorder
+from sim.scenario import Capacity, Precision, Sensitivity
 
 FACTORS = {"sync": 2.0, "pipelined": 1.0, "in_memory": 0.5}
 PROPOSED = {"sync": 1.0, "pipelined": 1.0, "in_memory": 0.0}
@@ -70,7 +71,17 @@ class StubStudy:
         default_factory=lambda: dict.fromkeys(("pipelined", "sync", "in_memory"))
     )
     points: tuple[dict[str, Any], ...] = ({},)
+    skipped: int = 0
     expect: tuple[StubClaim, ...] = ()
+    precision: Precision | None = None
+    capacity: Capacity | None = None
+    sensitivity: Sensitivity | None = None
+    contours: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def replications(self) -> int:
+        """Returns the replications of the first round."""
+        return self.run.replications
 
     def scenario(self, point: dict[str, Any], variant: str) -> StubScenario:
         """Returns the scenario of a unit."""

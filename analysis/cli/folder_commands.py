@@ -1,101 +1,131 @@
-"""Commands about a finished or half-finished study folder: ``status`` and ``report``."""
+"""``status``: what became of a study's units. It asks the folder, and never loads the scenario."""
 
 from __future__ import annotations
 
 import json
 import shlex
-import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
-from analysis.study.ledger import Ledger, read_ledger
-from analysis.study.plan import ResolvedStudy, plan_units
+from analysis.cli.unit_watch import replay_line
+from analysis.study.folder_lock import Holder, lock_holder
+from analysis.study.ledger import Scan, read_ledger, scan
+from analysis.study.plan_file import PlanRead, read_plan
 from analysis.study.source_digest import model_digest
-from analysis.study.study_folder import StudyFolderError, locked_study_folder
+from analysis.study.study_folder import StudyFolderError
+from analysis.study.unit_failure import read_failure
+
+if TYPE_CHECKING:
+    from analysis.study.plan import ResolvedStudy, Unit
+
+SHOWN_FAILURES: Final = 10
+STATES: Final = ("done", "failed", "running", "missing")
+Depth = Literal["glance", "verify"]
 
 
-def status_command(folder: Path) -> int:
-    """Prints what is done, failed and missing; 3 if anything is not done."""
-    study = load_folder(folder)
-    if study is None:
-        return ExitStatus.BAD_INPUT
-    plan = plan_units(study)
-    ledger = read_ledger(folder / "units", plan)
-    failures = known_failures(folder)
-    failed = [unit for unit in ledger.missing if unit.unit_hash in failures]
-    say(output(), f"{folder}: {len(plan)} units: {len(ledger.done)} done, {len(failed)} failed, "
-                  f"{len(ledger.missing) - len(failed)} missing")  # fmt: skip
-    old = sum(record.model != model_digest() for record in ledger.done.values())
-    if old:
-        say(output(), f"  {old} were made by another version of the model: a run makes them anew, "
-                      f"`report` takes them as they are")  # fmt: skip
-    for variant, text in _by_variant(study, ledger).items():
-        say(output(), f"  {variant}: {text}")
-    for unit in failed:
-        say(output(), f"  failed: {unit}: {failures[unit.unit_hash]}")
-    if ledger.missing:
-        words = ["run_sim.py", str(folder / "scenario.yaml"), "--out", str(folder)]
-        say(output(), f"{shlex.join(words)} runs the rest")
-    return ExitStatus.UNITS_FAILED if ledger.missing else ExitStatus.FINE
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    """A study's folder as it is now."""
+
+    path: Path
+    plan: PlanRead
+    seen: Scan
+    holder: Holder | None
+
+    def state(self, unit: Unit) -> str:
+        """Returns one of ``STATES``; what a killed run was writing is missing."""
+        if unit.unit_hash in self.seen.done:
+            return "done"
+        if unit.unit_hash in self.seen.failed:
+            return "failed"
+        running = self.holder is not None and unit.unit_hash in self.seen.running
+        return "running" if running else "missing"
 
 
-def _by_variant(study: ResolvedStudy, ledger: Ledger) -> dict[str, str]:
-    done = Counter(unit.variant for unit in ledger.done)
-    missing = Counter(unit.variant for unit in ledger.missing)
-    return {name: f"{done[name]} of {done[name] + missing[name]}" for name in study.variants}
-
-
-def report_command(folder: Path, master: str) -> int:
-    """Makes summary, table and plots again from the facts that are there."""
-    begun_s = time.perf_counter()
-    study = load_folder(folder)
-    if study is None:
-        return ExitStatus.BAD_INPUT
-    plan = plan_units(study)
-    ledger = read_ledger(folder / "units", plan)
-    if not ledger.done:
-        say(messages(), f"{folder}: no finished unit agrees with its digests; run the scenario")
-        return ExitStatus.BAD_INPUT
-
-    from analysis.cli.study_report import StudyRun, not_written, report_study
-    from analysis.pipeline.session import SparkStarter, SparkStartError, stop_spark
-
-    starter = SparkStarter(master)
-    run = StudyRun(
-        study=study,
-        name=study_name(folder),
-        folder=folder,
-        done=ledger.done,
-        reused=len(ledger.done),
-        failed=known_failures(folder),
-        missing=len(ledger.missing),
-        master=master,
-        begun_s=begun_s,
-        anew=True,
-    )
+def status_command(folder: Path, depth: Depth = "glance") -> int:
+    """Prints what is done, failed, running and missing; 3 if anything is not done."""
     try:
-        with locked_study_folder(folder):
-            return report_study(run, starter)
+        plan = read_plan(folder)
     except StudyFolderError as error:
         say(messages(), str(error))
         return ExitStatus.BAD_INPUT
-    except SparkStartError as error:
-        say(messages(), str(error))
-        return ExitStatus.UNITS_FAILED
-    except OSError as error:
-        say(messages(), not_written(error))
-        return ExitStatus.UNITS_FAILED
-    finally:
-        stop_spark(starter)
+    holder = lock_holder(folder)  # before the folder is read: what ends in between is done
+    there = _Folder(folder, plan, scan(folder / "units"), holder)
+    states = Counter(there.state(unit) for unit in plan.units)
+    say(output(), f"{folder}: {len(plan.units):,} units asked for: {_counts(states, STATES[:2])}")
+    _say_variants(there)
+    damaged = _say_damaged(there) if depth == "verify" else 0
+    _say_failures(there)
+    _say_what_next(there, states, damaged)
+    whole = states["done"] == len(plan.units) and not damaged
+    return ExitStatus.FINE if whole else ExitStatus.UNITS_FAILED
+
+
+def _counts(states: Counter[str], always: Iterable[str]) -> str:
+    shown = [name for name in STATES if states[name] or name in always]
+    return ", ".join(f"{states[name]:,} {name}" for name in shown)
+
+
+def _say_variants(there: _Folder) -> None:
+    by_variant: dict[str, Counter[str]] = {}
+    for unit in there.plan.units:
+        by_variant.setdefault(unit.variant, Counter())[there.state(unit)] += 1
+    for variant, states in by_variant.items():
+        say(output(), f"  {variant}: {_counts(states, STATES[:1])}")
+
+
+def _say_damaged(there: _Folder) -> int:
+    """Checks the digests of all facts; returns how many units do not agree with theirs."""
+    done = [unit for unit in there.plan.units if unit.unit_hash in there.seen.done]
+    ledger = read_ledger(there.path / "units", done)
+    old = sum(record.model != model_digest() for record in ledger.done.values())
+    damaged = len(done) - len(ledger.done)
+    said = f"{damaged:,} are damaged: a run makes them anew" if damaged else "all agree"
+    say(output(), f"  digests of {len(done):,} units checked: {said}")
+    if old:
+        say(output(), f"  {old:,} were made by another version of the model: a run makes them "
+                      f"anew, `report` takes them as they are")  # fmt: skip
+    return damaged
+
+
+def _say_failures(there: _Folder) -> None:
+    failed = [unit for unit in there.plan.units if unit.unit_hash in there.seen.failed]
+    for unit in failed[:SHOWN_FAILURES]:
+        failure = read_failure(there.path / "units", unit.unit_hash)
+        error = failure.error if failure else "its file cannot be read: a run tries it again"
+        other = failure is not None and failure.model != model_digest()
+        old = " (in another version of the model: a run tries it again)" if other else ""
+        say(output(), f"  failed: {there.plan.words(unit)}: {error}{old}")
+        say(output(), f"    {replay_line(there.path, unit.unit_hash)} shows it alone")
+    if len(failed) > SHOWN_FAILURES:
+        say(
+            output(),
+            f"  ... and {len(failed) - SHOWN_FAILURES:,} more; {there.path}/units/*.failed",
+        )
+
+
+def _say_what_next(there: _Folder, states: Counter[str], damaged: int) -> None:
+    if there.holder is not None:
+        say(output(), f"a run is writing here ({there.holder})")
+        return
+    command = shlex.join(
+        ["run_sim.py", str(there.path / "scenario.yaml"), "--out", str(there.path)]
+    )
+    if states["missing"] or damaged:
+        say(output(), f"{command} runs the rest")
+    if states["failed"]:
+        say(output(), f"{command} --retry failed runs again what failed")
 
 
 def load_folder(folder: Path) -> ResolvedStudy | None:
     """Returns the study of a folder, or None after saying what is wrong with it."""
-    from sim.scenario import ScenarioError, load_study
+    from analysis.study.load import load_study
+    from sim.scenario import ScenarioError
 
     scenario = folder / "scenario.yaml"
     if not scenario.is_file():
@@ -109,7 +139,7 @@ def load_folder(folder: Path) -> ResolvedStudy | None:
         return None
 
 
-def _manifest(folder: Path) -> Mapping[str, Any]:
+def _manifest(folder: Path) -> dict[str, Any]:
     try:
         content = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -120,8 +150,3 @@ def _manifest(folder: Path) -> Mapping[str, Any]:
 def study_name(folder: Path) -> str:
     """Returns the name under which the study was run, else the folder's."""
     return str(_manifest(folder).get("study") or folder.resolve().name)
-
-
-def known_failures(folder: Path) -> dict[str, str]:
-    """Returns the error of each unit that failed in the last run, by hash."""
-    return dict(_manifest(folder).get("failures") or {})

@@ -15,7 +15,8 @@ SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
 
 def check_command(files: Sequence[Path]) -> int:
     """Prints every problem of every file; returns the exit status."""
-    from sim.scenario import ScenarioError, load_study
+    from analysis.study.load import load_study
+    from sim.scenario import ScenarioError
 
     status = ExitStatus.FINE
     for file in files:
@@ -40,7 +41,8 @@ def schema_command() -> int:
 
 def scenarios_command() -> int:
     """Prints a line for each scenario of the project."""
-    from sim.scenario import ScenarioError, load_study
+    from analysis.study.load import load_study
+    from sim.scenario import ScenarioError
 
     for file in sorted(SCENARIOS.glob("*.yaml")):
         try:

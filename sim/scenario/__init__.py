@@ -5,7 +5,7 @@
     file ─ reader ─► tree ─ inheritance, overrides ─► one tree per variant and point
                                                        │ profiles, validation (schema), resolve
                                                        ▼
-                                       Study(scenarios, points, claims, hashes)
+                          Study(variants, points, claims, questions; any scenario, hashes)
 
 Whatever is wrong is a ``Problem`` with its place in the file; they are raised together.
 """
@@ -14,15 +14,30 @@ from sim.scenario.json_schema import json_schema
 from sim.scenario.load import load_study
 from sim.scenario.problems import Mark, Problem, ScenarioError
 from sim.scenario.resolved import Expectation, Scenario
-from sim.scenario.study import MODEL_VERSION, Study
+from sim.scenario.resolved_study import (
+    Capacity,
+    MetricKey,
+    NodePrices,
+    Objective,
+    Precision,
+    Range,
+    Sensitivity,
+)
+from sim.scenario.study import Study
 
 __all__ = [
-    "MODEL_VERSION",
+    "Capacity",
     "Expectation",
     "Mark",
+    "MetricKey",
+    "NodePrices",
+    "Objective",
+    "Precision",
     "Problem",
+    "Range",
     "Scenario",
     "ScenarioError",
+    "Sensitivity",
     "Study",
     "json_schema",
     "load_study",

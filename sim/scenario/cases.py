@@ -1,30 +1,22 @@
-"""The cases of a study: its variants, its swept points, and the claims about them.
+"""Sections ``compare`` and ``expect``: the variants of a study, and claims about them.
 
-Law: the first variant is the baseline. Points are the product of the swept values, the last key
-varying fastest. A key is changed by variants or by the sweep, never by both, since one of the two
-would have no effect.
+Law: the first variant is the baseline.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from itertools import product
+from collections.abc import Sequence
 from typing import Any
 
 from sim.scenario.fields import NAME_PATTERN
 from sim.scenario.metrics import METRICS
-from sim.scenario.overrides import check_key
+from sim.scenario.overrides import Overrides, check_key
 from sim.scenario.problems import Problem, shown, suggestion
-from sim.scenario.resolved import Expectation, Scenario
-from sim.scenario.schema.study import ExpectSection, SweepSection
-from sim.scenario.tree import Node, Path, dotted
-from sim.scenario.validation import LATER, unknown_key, validated
-
-Overrides = dict[str, Node]
-
-MOST_CASES = 10_000
-"""Points times variants."""
+from sim.scenario.resolved import Expectation
+from sim.scenario.schema.study import ExpectSection
+from sim.scenario.tree import Node, Path
+from sim.scenario.validation import validated
 
 _MODE_KEYS = ("tikv.pessimistic-txn.pipelined", "tikv.pessimistic-txn.in-memory")
 
@@ -47,8 +39,7 @@ def variants_of(tree: Node, problems: list[Problem]) -> dict[str, Overrides]:
 
 def _only_name(tree: Node) -> str:
     """Returns the lock mode as a name, unless the sweep changes it."""
-    grid = tree.find(("sweep", "grid"))
-    if grid is not None and any(key in grid.entries for key in (*_MODE_KEYS, "tikv")):
+    if not _changed_keys(tree).isdisjoint((*_MODE_KEYS, "tikv")):
         return "base"
     pipelined, in_memory = (
         node.value if (node := tree.find(("tikv", key.removeprefix("tikv.")))) else True
@@ -57,6 +48,18 @@ def _only_name(tree: Node) -> str:
     if pipelined is False:
         return "sync"
     return "pipelined" if in_memory is False else "in_memory"
+
+
+def _changed_keys(tree: Node) -> set[str]:
+    """Returns the keys that a sweep or a sensitivity study changes, whether or not it may."""
+    paths: tuple[Path, ...] = (
+        ("sweep", "grid"),
+        ("sweep", "points", 0),
+        ("sweep", "latin_hypercube", "ranges"),
+        ("sensitivity", "factors"),
+    )
+    nodes = [node for path in paths if (node := tree.find(path)) is not None]
+    return {key for node in nodes for key in node.entries}
 
 
 def _variant(name: str, node: Node, problems: list[Problem]) -> Overrides:
@@ -68,78 +71,6 @@ def _variant(name: str, node: Node, problems: list[Problem]) -> Overrides:
         for key, child in node.entries.items()
         if check_key(key, child, f"compare.{name}", problems)
     }
-
-
-def points_of(
-    tree: Node, variants: Mapping[str, Overrides], problems: list[Problem]
-) -> list[Overrides]:
-    """Returns the overrides of each point; one without any if nothing is swept."""
-    node = tree.entries.get("sweep")
-    if node is None or node.value is None:
-        return [{}]
-    before = len(problems)
-    problems += [
-        unknown_key(key, child, ("sweep",), ["grid"])
-        for key, child in node.entries.items()
-        if ("sweep", key) in LATER
-    ]
-    if len(problems) > before or validated(tree, ("sweep",), SweepSection, problems) is None:
-        return [{}]
-    axes = {
-        key: _axis(key, axis, variants, problems)
-        for key, axis in node.entries["grid"].entries.items()
-    }
-    total = len(variants)
-    for values in axes.values():
-        total *= len(values)
-    if total > MOST_CASES:
-        message = f"{total} points times variants; write {MOST_CASES} or less"
-        problems.append(Problem(node.key_mark, "sweep.grid", message))
-    if len(problems) > before:
-        return [{}]
-    return [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
-
-
-def _axis(
-    key: str, axis: Node, variants: Mapping[str, Overrides], problems: list[Problem]
-) -> list[Node]:
-    path = f"sweep.grid.{key}"
-    values = axis.value if isinstance(axis.value, list) else []
-    if not check_key(key, axis, "sweep.grid", problems):
-        return []
-    if not values:
-        problems.append(Problem(axis.mark, path, "is empty; write at least one value"))
-    plain = [node.plain() for node in values]
-    for place, node in enumerate(values):
-        if plain[place] in plain[:place]:
-            problems.append(Problem(node.mark, path, f"{shown(node.value)} is there twice; "
-                                                     "remove one"))  # fmt: skip
-    for name, overrides in variants.items():
-        if any(_overlap(key, other) for other in overrides):
-            message = f"variant {name} changes this key as well; leave it to one of the two"
-            problems.append(Problem(axis.key_mark, path, message))
-    return values
-
-
-def _overlap(key: str, other: str) -> bool:
-    return f"{key}.".startswith(f"{other}.") or f"{other}.".startswith(f"{key}.")
-
-
-def check_differences(
-    tree: Node, scenarios: Mapping[tuple[str, str], Scenario], problems: list[Problem]
-) -> None:
-    """Refuses two cases that are the same simulation: there is nothing to compare."""
-    seen: dict[str, tuple[str, str]] = {}
-    for (point, variant), scenario in scenarios.items():
-        first_point, first = seen.setdefault(repr(scenario), (point, variant))
-        if (first_point, first) == (point, variant):
-            continue
-        path: Path = ("sweep",) if first == variant else ("compare", variant)
-        node = tree.find(path) or tree
-        same = f"point {first_point}" if first == variant else f"variant {first}"
-        message = f"the same simulation as {same}; change a value or remove one of the two"
-        problems.append(Problem(node.key_mark, dotted(path), message))
-        return
 
 
 def expectations_of(

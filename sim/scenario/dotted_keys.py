@@ -13,26 +13,44 @@ from sim.scenario.problems import Problem, ScenarioError
 from sim.scenario.tree import Node, Path, dotted
 
 _FLAT: tuple[Path, ...] = (("tikv",), ("cluster", "tidb"))
-"""Mappings whose keys have dots."""
+"""Mappings whose keys have dots, in a file also spelled as mappings of mappings."""
+
+_RANGE = ("between", "scale")
+_BY_DOTTED_KEY: dict[Path, tuple[str, ...]] = dict.fromkeys(_FLAT, ()) | {
+    ("sweep", "grid"): (),
+    ("sweep", "map"): (),
+    ("sweep", "latin_hypercube", "ranges"): _RANGE,
+    ("run", "precision"): (),
+    ("capacity", "slo"): (),
+    ("capacity", "prices"): ("store", "tidb_node"),
+    ("sensitivity", "factors"): _RANGE,
+}
+"""Mappings by a key with dots, and the keys of their entries."""
 
 
 def path_of(key: str) -> Path:
     """Returns the path that a dotted key means."""
     parts = key.split(".")
-    whole = _whole_from(parts)
+    whole, last = _whole_from(parts)
     if len(parts) <= whole:
         return tuple(parts)
-    return (*parts[:whole], ".".join(parts[whole:]))
+    rest = parts[whole:]
+    if len(rest) > 1 and rest[-1] in last:
+        return (*parts[:whole], ".".join(rest[:-1]), rest[-1])
+    return (*parts[:whole], ".".join(rest))
 
 
-def _whole_from(parts: list[str]) -> int:
-    """Returns how many parts of a path are steps, before the rest is one key."""
-    if parts[0] == "compare" or parts[:2] == ["sweep", "grid"]:
-        return 2
-    for flat in _FLAT:
-        if tuple(parts[: len(flat)]) == flat:
-            return len(flat)
-    return len(parts)
+def _whole_from(parts: list[str]) -> tuple[int, tuple[str, ...]]:
+    """Returns how many parts of a path are steps, before the rest is one key.
+
+    The second value has the words that may be one more step after that key.
+    """
+    if parts[0] == "compare":
+        return 2, ()
+    for path, last in _BY_DOTTED_KEY.items():
+        if tuple(parts[: len(path)]) == path:
+            return len(path), last
+    return len(parts), ()
 
 
 def normalised(tree: Node) -> Node:

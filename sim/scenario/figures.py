@@ -7,6 +7,7 @@ for one in bytes, ``200/s`` for a rate, ``0.1%`` or ``0.001`` for a share, a num
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
@@ -120,3 +121,10 @@ def limit_text(key: MetricKey, limit: float) -> str | float:
         amount = limit * in_base
         return kind.text_of(round(amount) if kind.whole else amount)
     return PERCENT.text_of(limit) if key.metric in SHARES else limit
+
+
+def said_twice(keys: Iterable[str]) -> str | None:
+    """Returns what is wrong with keys of which two are spellings of one figure, or None."""
+    figures = [MetricKey.parse(key) for key in keys]
+    twice = next((each for place, each in enumerate(figures) if each in figures[:place]), None)
+    return None if twice is None else f"{twice} is there twice; remove one"

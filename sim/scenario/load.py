@@ -7,23 +7,27 @@ refused, because it would have no effect.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 
-from sim.scenario.cases import (
-    Overrides,
-    check_differences,
-    expectations_of,
-    points_of,
-    variants_of,
-)
+from sim.scenario.case_resolver import CaseResolver, point_key
+from sim.scenario.cases import expectations_of, variants_of
 from sim.scenario.inheritance import read_with_bases
-from sim.scenario.overrides import applied, command_line_overrides
+from sim.scenario.overrides import CASES, Overrides, applied, command_line_overrides
 from sim.scenario.problems import Mark, Problem, ScenarioError
-from sim.scenario.resolve import resolved
-from sim.scenario.resolved import Scenario
-from sim.scenario.study import Study, point_key
-from sim.scenario.tree import Node
+from sim.scenario.resolve_capacity import capacity_of, check_capacity
+from sim.scenario.resolve_study import (
+    check_one_question,
+    check_sensitivity,
+    precision_of,
+    sensitivity_of,
+)
+from sim.scenario.resolved_study import Capacity, Sensitivity
+from sim.scenario.study import Study
+from sim.scenario.sweep import LatinHypercube, sweep_of
+from sim.scenario.tree import Node, dotted
+from sim.scenario.tree import Path as TreePath
 
 
 def load_study(
@@ -31,6 +35,7 @@ def load_study(
     overrides: Sequence[str] = (),
     seed: int | None = None,
     replications: int | None = None,
+    latin_hypercube: LatinHypercube | None = None,
 ) -> Study:
     """Returns the study that a scenario file describes.
 
@@ -39,6 +44,8 @@ def load_study(
         overrides: ``a.b=v``, as ``--set`` takes them.
         seed: replaces ``run.seed``.
         replications: replaces ``run.replications``.
+        latin_hypercube: draws points that are spread over ranges; without it such a sweep is
+            refused.
 
     Raises:
         ScenarioError: with every problem found.
@@ -53,7 +60,7 @@ def load_study(
     file_tree = read_with_bases(path, base=None if base is None else Path(str(base.value)))
     tree = applied(file_tree, given)
     problems: list[Problem] = []
-    study = _study(_name_of(path), tree, given, problems)
+    study = _study(_name_of(path), tree, (given, latin_hypercube), problems)
     if study is None or problems:
         raise ScenarioError(problems)
     return study
@@ -65,37 +72,46 @@ def _name_of(path: Path) -> str:
 
 
 def _study(
-    name: str, tree: Node, given: Mapping[str, Node], problems: list[Problem]
+    name: str,
+    tree: Node,
+    from_outside: tuple[Mapping[str, Node], LatinHypercube | None],
+    problems: list[Problem],
 ) -> Study | None:
+    given, latin_hypercube = from_outside
     about = _about(tree, problems)
     variants = variants_of(tree, problems)
-    points = points_of(tree, variants, problems)
-    expect = expectations_of(tree, list(variants), points, problems)
-    _check_effect(given, variants, points, problems)
-    shared = _without_cases(tree)
-    scenarios: dict[tuple[str, str], Scenario] = {}
-    for point in points:
-        key = point_key(_plain(point))
-        for variant, changes in variants.items():
-            case = applied(applied(shared, changes), point)
-            scenario = resolved(case, about, problems)
-            if scenario is not None:
-                scenarios[key, variant] = scenario
-        if len(problems) > _ENOUGH:
-            break
+    sweep = sweep_of(tree, variants, latin_hypercube, problems)
+    expect = expectations_of(tree, list(variants), sweep.points, problems)
+    precision = precision_of(tree, problems)
+    capacity = capacity_of(tree, variants, list(sweep.points[0]), problems)
+    sensitivity = sensitivity_of(tree, variants, problems)
+    check_one_question(tree, problems)
+    _check_effect(given, variants, sweep.points, sensitivity, problems)
+    shared = tree.with_value({k: v for k, v in tree.entries.items() if k not in ("about", *CASES)})
+    resolver = CaseResolver(about, shared, variants)
+    digest = _resolve_all(tree, sweep.points, variants, resolver, problems)
     if not problems:
-        check_differences(tree, scenarios, problems)
+        _try_ends(tree, sweep.points, (capacity, sensitivity), resolver, problems)
     if problems:
         return None
-    first = point_key(_plain(points[0]))
+    points = tuple(_plain(point) for point in sweep.points)
+    at_first = {variant: resolver.scenario(points[0], variant) for variant in variants}
+    document = {} if sweep.document is None else {"sweep": sweep.document}
     return Study(
         name=name,
         about=about,
-        variants={variant: scenarios[first, variant] for variant in variants},
-        points=tuple(_plain(point) for point in points),
+        variants=at_first,
+        points=points,
+        skipped=sweep.skipped,
+        contours=sweep.contours,
         expect=expect,
-        scenarios=scenarios,
-        said=tree.plain(),
+        replications=next(iter(at_first.values())).run.replications,
+        precision=precision,
+        capacity=capacity,
+        sensitivity=sensitivity,
+        digest=digest,
+        resolver=resolver,
+        said=tree.plain() | document,
     )
 
 
@@ -103,13 +119,59 @@ _ENOUGH = 200
 """Problems after which further points are not looked at."""
 
 
+def _resolve_all(
+    tree: Node,
+    points: Iterable[Overrides],
+    variants: Iterable[str],
+    resolver: CaseResolver,
+    problems: list[Problem],
+) -> str:
+    """Returns the hash of all cases; refuses two that are the same simulation."""
+    whole = sha256()
+    first_with: dict[str, tuple[str, str]] = {}
+    for point in points:
+        if len(problems) > _ENOUGH:
+            break
+        plain = _plain(point)
+        for variant in variants:
+            resolver.resolve(point, variant, problems)
+            if problems:
+                continue
+            case = (point_key(plain), variant)
+            digest = resolver.digest(plain, variant)
+            whole.update(f"{case}{digest}".encode())
+            twin = first_with.setdefault(digest, case)
+            if twin != case:
+                problems.append(_same_simulation(tree, twin, case))
+                return ""
+    return whole.hexdigest()
+
+
+def _same_simulation(tree: Node, twin: tuple[str, str], case: tuple[str, str]) -> Problem:
+    (first_point, first), (_, variant) = twin, case
+    path: TreePath = ("sweep",) if first == variant else ("compare", variant)
+    same = f"point {first_point}" if first == variant else f"variant {first}"
+    message = f"the same simulation as {same}; change a value or remove one of the two"
+    return Problem((tree.find(path) or tree).key_mark, dotted(path), message)
+
+
+def _try_ends(
+    tree: Node,
+    points: Sequence[Overrides],
+    questions: tuple[Capacity | None, Sensitivity | None],
+    resolver: CaseResolver,
+    problems: list[Problem],
+) -> None:
+    """Refuses loads and factors that make no valid scenario."""
+    capacity, sensitivity = questions
+    if capacity is not None:
+        check_capacity(capacity, tree, points, resolver, problems)
+    if sensitivity is not None:
+        check_sensitivity(sensitivity, tree, resolver, problems)
+
+
 def _plain(point: Overrides) -> dict[str, object]:
     return {key: node.plain() for key, node in point.items()}
-
-
-def _without_cases(tree: Node) -> Node:
-    cases = ("compare", "sweep", "expect", "about")
-    return tree.with_value({k: node for k, node in tree.entries.items() if k not in cases})
 
 
 def _about(tree: Node, problems: list[Problem]) -> str:
@@ -126,13 +188,18 @@ def _check_effect(
     given: Mapping[str, Node],
     variants: Mapping[str, Overrides],
     points: Sequence[Overrides],
+    sensitivity: Sensitivity | None,
     problems: list[Problem],
 ) -> None:
     """Refuses what the command line sets in vain."""
+    factors = [factor.key for factor in sensitivity.factors] if sensitivity is not None else []
     for key, node in given.items():
         if key in points[0]:
             message = f"the sweep overrules it; write --set sweep.grid.{key}=[value]"
             problems.append(Problem(node.mark, key, message))
+        elif key in factors:
+            mend = f"--set sensitivity.factors.{key}.between=[low, high]"
+            problems.append(Problem(node.mark, key, f"sensitivity varies it; write {mend}"))
         elif all(key in changes for changes in variants.values()):
             names = ", ".join(variants)
             message = f"every variant ({names}) overrules it; write --set compare.NAME.{key}=value"

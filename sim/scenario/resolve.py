@@ -40,7 +40,7 @@ from sim.scenario.validation import NOT_YET, unknown_key, validated
 
 TOP_KEYS = (
     "about", "extends", "run", "cluster", "hardware", "tikv", "workload", "operations", "compare",
-    "sweep", "expect",
+    "sweep", "capacity", "sensitivity", "expect",
 )  # fmt: skip
 
 

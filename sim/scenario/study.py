@@ -7,22 +7,25 @@ running anything again. Writing a study out and reading it back gives the same h
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Final
 
 import yaml
 
+from sim.scenario.case_resolver import CaseResolver, Point, canonical
 from sim.scenario.document import Document, differences, document_of
+from sim.scenario.document_study import (
+    capacity_document,
+    claim_document,
+    precision_document,
+    sensitivity_document,
+)
+from sim.scenario.overrides import overlap
 from sim.scenario.resolved import Expectation, Scenario
+from sim.scenario.resolved_study import Capacity, Precision, Sensitivity
 from sim.scenario.scalars import scalar_value
-
-MODEL_VERSION: Final = "1"
-"""Raised whenever the same scenario gives other facts, so that old units are not taken for new."""
-
-Point = Mapping[str, Any]
 
 _SELECTORS: Final = frozenset({
     "hardware", "hardware.disk", "hardware.disk.raft", "hardware.disk.kv", "hardware.network",
@@ -31,6 +34,9 @@ _SELECTORS: Final = frozenset({
     "tikv.behaviour", "tikv.pessimistic-txn.pipelined", "workload", "workload.kind",
 })  # fmt: skip
 """Keys that decide what other keys default to."""
+
+_DISTRIBUTIONS: Final = frozenset({"append", "same_zone", "cross_zone", "think_time"})
+"""Keys below them replace a profile's whole figure, and only one part of a written one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,26 +50,40 @@ class Study:
     """By name, at the first point; the first is the baseline."""
     points: tuple[dict[str, Any], ...]
     """Values of the swept keys, as the file writes them; one empty point without a sweep."""
+    skipped: int
+    """Points that constraints left out."""
+    contours: Mapping[str, float]
+    """Ratios at which maps have a contour, by figure."""
     expect: tuple[Expectation, ...]
-    scenarios: dict[tuple[str, str], Scenario]
-    """By ``point_key`` and variant."""
-    said: Document = field(compare=False)
+    replications: int
+    """Of each variant at each point; with ``precision`` in the first round."""
+    precision: Precision | None
+    capacity: Capacity | None
+    sensitivity: Sensitivity | None
+    digest: str
+    """Hash of all cases, 64 hex digits."""
+    resolver: CaseResolver = field(compare=False, repr=False)
+    said: Document = field(compare=False, repr=False)
     """What the file says, those it extends and the command line included."""
 
     def scenario(self, point: Point, variant: str) -> Scenario:
-        """Returns the scenario of one variant at one point.
+        """Returns the scenario of one variant at one point, which need not be one of ``points``.
 
         Raises:
-            KeyError: if the study has no such point or variant.
+            KeyError: if the study has no such variant.
+            ScenarioError: if the point makes no valid scenario.
         """
-        return self.scenarios[point_key(point), variant]
+        return self.resolver.scenario(point, variant)
 
     def config_hash(self, point: Point, variant: str, replication: int) -> str:
-        """Returns the hash of everything that influences a unit's facts, as 64 hex digits."""
-        scenario = asdict(self.scenario(point, variant))
-        del scenario["about"], scenario["run"]["replications"]
-        content = {"model": MODEL_VERSION, "replication": replication, "scenario": scenario}
-        return sha256(_canonical(content).encode()).hexdigest()
+        """Returns the hash of everything that influences a unit's facts, as 64 hex digits.
+
+        Raises:
+            KeyError: as ``scenario``.
+            ScenarioError: as ``scenario``.
+        """
+        content = {"replication": replication, "scenario": self.resolver.digest(point, variant)}
+        return sha256(canonical(content).encode()).hexdigest()
 
     def resolved_yaml(self) -> str:
         """Returns the whole study as a file, complete, that gives the same units again."""
@@ -72,51 +92,33 @@ class Study:
         return f"# The study {self.name} as it was run, made by Pessim.\n{text}"
 
     def _document(self) -> Document:
-        axes = list(self.points[0])
-        if not _SELECTORS.isdisjoint(axes):
-            # Defaults of other keys follow a swept one, so they must stay open.
-            return {"about": self.about} | self.said
+        factors = [factor.key for factor in self.sensitivity.factors] if self.sensitivity else []
         documents = {name: document_of(variant) for name, variant in self.variants.items()}
         base = next(iter(documents.values()))
         compare = {name: differences(base, other) for name, other in documents.items()}
+        changed = [key for changes in compare.values() for key in changes]
+        if any(map(_is_open, [*self.points[0], *factors])) or any(
+            overlap(key, factor) for key in changed for factor in factors
+        ):
+            # Other keys follow one that changes from point to point, so they must stay open.
+            return {"about": self.about} | self.said
         document = base | {"compare": compare}
-        if axes:
-            grid = {key: _in_order(point[key] for point in self.points) for key in axes}
-            document["sweep"] = {"grid": grid}
+        if self.precision is not None:
+            document["run"] = base["run"] | precision_document(self.precision)
+        if "sweep" in self.said:
+            document["sweep"] = self.said["sweep"]
+        if self.capacity is not None:
+            document["capacity"] = capacity_document(self.capacity)
+        if self.sensitivity is not None:
+            document["sensitivity"] = sensitivity_document(self.sensitivity)
         if self.expect:
-            document["expect"] = [_claim(claim) for claim in self.expect]
+            document["expect"] = [claim_document(claim) for claim in self.expect]
         return document
 
 
-def point_key(point: Point) -> str:
-    """Returns text that is equal for equal points."""
-    return _canonical(dict(point))
-
-
-def _canonical(content: Any) -> str:
-    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
-def _in_order(values: Any) -> list[Any]:
-    """Returns the different values in their first order."""
-    by_text: dict[str, Any] = {}
-    for value in values:
-        by_text.setdefault(_canonical(value), value)
-    return list(by_text.values())
-
-
-def _claim(claim: Expectation) -> Document:
-    document = {
-        "metric": claim.metric,
-        "stat": claim.stat,
-        "class": claim.class_,
-        "variant": claim.variant,
-        "against": claim.against,
-        "below": claim.below,
-        "above": claim.above,
-        "at": dict(claim.at_point) if claim.at_point else None,
-    }
-    return {key: value for key, value in document.items() if value is not None}
+def _is_open(key: str) -> bool:
+    """Returns whether the meaning or the default of other keys follows this one."""
+    return key in _SELECTORS or not _DISTRIBUTIONS.isdisjoint(key.split(".")[:-1])
 
 
 class _Dumper(yaml.SafeDumper):

@@ -11,7 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
+from typing import Any
 
+from sim.scenario.figures import said_twice
 from sim.scenario.interpolation import complaint_about
 from sim.scenario.overrides import Overrides, check_key, overlap
 from sim.scenario.problems import Problem, shown
@@ -19,7 +21,7 @@ from sim.scenario.resolved_study import MetricKey, Range
 from sim.scenario.schema.study import SWEEP_FORMS, LatinHypercubeSection, SweepSection
 from sim.scenario.skipped import is_skipped, skip_rules
 from sim.scenario.tree import Node, Path, dotted, node_of
-from sim.scenario.validation import LATER, unknown_key, validated
+from sim.scenario.validation import validated
 
 LatinHypercube = Callable[[int, int, int], Sequence[Sequence[float]]]
 """(samples, dimensions, seed) to shares in [0, 1), a row a sample."""
@@ -42,6 +44,8 @@ class Sweep:
     """Points that constraints left out."""
     contours: Mapping[str, float] = field(default_factory=dict)
     """Ratios at which maps have a contour, by figure."""
+    document: Mapping[str, Any] | None = None
+    """The section as a file would say it, without what had to be drawn."""
 
 
 def sweep_of(
@@ -55,10 +59,6 @@ def sweep_of(
     if node is None or node.value is None:
         return Sweep()
     before = len(problems)
-    later = [key for key in node.entries if ("sweep", key) in LATER]
-    problems += [unknown_key(key, node.entries[key], ("sweep",), []) for key in later]
-    if later:
-        return Sweep()
     section = validated(tree, ("sweep",), SweepSection, problems)
     if section is None:
         return Sweep()
@@ -78,7 +78,11 @@ def sweep_of(
         problems.append(Problem(node.key_mark, f"sweep.{form}", message))
     if len(problems) > before:
         return Sweep()
-    return Sweep(points, len(all_points) - len(points), contours)
+    document = node.plain()
+    if document.pop("latin_hypercube", None) is not None:
+        drawn = [{key: value.plain() for key, value in point.items()} for point in all_points]
+        document = {"points": drawn} | document
+    return Sweep(points, len(all_points) - len(points), contours, document)
 
 
 def _points(
@@ -229,4 +233,7 @@ def _contours(
     if len(variants) < 2:
         message = "a map shows ratios of two variants; write compare, or remove it"
         problems.append(Problem(node.entries["map"].key_mark, "sweep.map", message))
+    twice = said_twice(node.entries["map"].entries)
+    if twice is not None:
+        problems.append(Problem(node.entries["map"].mark, "sweep.map", twice))
     return {str(MetricKey.parse(key)): level for key, level in section.map.items()}

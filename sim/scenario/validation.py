@@ -22,8 +22,7 @@ from sim.scenario.tree import Node, Path, dotted
 _S = TypeVar("_S", bound=Section)
 
 LATER: frozenset[Path] = frozenset({
-    ("capacity",), ("run", "precision"), ("cluster", "pd"), ("tikv", "file"),
-    ("sweep", "latin_hypercube"), ("sweep", "lhs"), ("sweep", "random"),
+    ("cluster", "pd"), ("tikv", "file"),
 })  # fmt: skip
 """Keys of versions to come."""
 
@@ -35,13 +34,42 @@ def validated(tree: Node, path: Path, model: type[_S], problems: list[Problem]) 
     node = tree.find(path) or Node({}, tree.mark, tree.mark)
     if node.value is None:
         node = node.with_value({})
+    content = (model, repr(_content(node)))
+    known = _valid.get(content)
+    if isinstance(known, model):
+        return known
+    before = len(problems)
     clean = _without_unknown(node, path, model, problems)
     try:
-        return model.model_validate(clean.plain())
+        section = model.model_validate(clean.plain())
     except ValidationError as error:
         found = [_problem(details, tree, path) for details in error.errors(include_url=False)]
         problems.extend(found)
         return None
+    if len(problems) == before:
+        _remember(content, section)
+    return section
+
+
+_valid: dict[tuple[type[Section], str], Section] = {}
+"""Sections without a problem, by content: most cases of a study differ in one of them."""
+
+_MOST_REMEMBERED = 2_000
+
+
+def _remember(content: tuple[type[Section], str], section: Section) -> None:
+    if len(_valid) >= _MOST_REMEMBERED:
+        _valid.clear()
+    _valid[content] = section
+
+
+def _content(node: Node) -> Any:
+    """Returns a value without marks, keys without a value included."""
+    if isinstance(node.value, dict):
+        return {key: _content(child) for key, child in node.value.items()}
+    if isinstance(node.value, list):
+        return [_content(child) for child in node.value]
+    return node.value
 
 
 def unknown_key(key: str, node: Node, path: Path, known: list[str]) -> Problem:

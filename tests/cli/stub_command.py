@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import sim.scenario
+import analysis.study.load
 from analysis.cli.app import main
 from tests.stub_model import StubRun, StubStudy
 
@@ -16,5 +16,5 @@ def load_stub(*_: Any, **__: Any) -> StubStudy:
 
 
 if __name__ == "__main__":
-    vars(sim.scenario)["load_study"] = load_stub
+    vars(analysis.study.load)["load_study"] = load_stub
     sys.exit(main())

@@ -118,7 +118,7 @@ class FakeFilters:
 def scenario_of(operations: str, folder: Path, *overrides: str) -> Scenario:
     path = folder / "stage.yaml"
     path.write_text(f"{BASE}operations:\n{operations}\n", encoding="utf-8")
-    (scenario,) = load_study(path, overrides).scenarios.values()
+    (scenario,) = load_study(path, overrides).variants.values()
     return scenario
 
 

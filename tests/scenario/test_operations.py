@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sim.scenario import Study, load_study
+from sim.scenario import Scenario, Study, load_study
 from sim.scenario.resolved_operations import (
     OPERATIONS,
     AutoMerge,
@@ -66,8 +66,12 @@ def study_of(text: str, folder: Path, *overrides: str) -> Study:
     return load_study(path, overrides)
 
 
+def scenarios_of(study: Study) -> list[Scenario]:
+    return [study.scenario(point, variant) for point in study.points for variant in study.variants]
+
+
 def operations_of(text: str, folder: Path, *overrides: str) -> tuple[Any, ...]:
-    return next(iter(study_of(text, folder, *overrides).scenarios.values())).operations
+    return next(iter(study_of(text, folder, *overrides).variants.values())).operations
 
 
 def test_every_kind_can_be_said(tmp_path: Path) -> None:
@@ -79,7 +83,7 @@ def test_every_kind_can_be_said(tmp_path: Path) -> None:
 def test_writing_them_out_and_reading_them_gives_the_same(tmp_path: Path) -> None:
     study = study_of(BASE + ALL, tmp_path)
     again = study_of(study.resolved_yaml(), tmp_path)
-    assert again.scenarios == study.scenarios
+    assert scenarios_of(again) == scenarios_of(study)
     assert again.resolved_yaml().splitlines()[1:] == study.resolved_yaml().splitlines()[1:]
 
 
@@ -125,10 +129,10 @@ operations: [{{{named}every: 2s, do: transfer_leader, region: hottest}}]
 sweep: {{grid: {{operations.{name}.every: [1s, 4s]}}}}
 """
     study = study_of(text, tmp_path)
-    moves: list[Any] = [scenario.operations[0] for scenario in study.scenarios.values()]
+    moves: list[Any] = [scenario.operations[0] for scenario in scenarios_of(study)]
     periods = [move.every_ns for move in moves]
     assert periods == [NS_PER_S, 4 * NS_PER_S]
-    assert study_of(study.resolved_yaml(), tmp_path).scenarios == study.scenarios
+    assert scenarios_of(study_of(study.resolved_yaml(), tmp_path)) == scenarios_of(study)
 
 
 def test_a_variant_may_add_change_and_take_away(tmp_path: Path) -> None:
@@ -148,7 +152,7 @@ compare:
         ["transfer_leader"],
         ["transfer_leader", "crash_store"],
     ]
-    assert study_of(study.resolved_yaml(), tmp_path).scenarios == study.scenarios
+    assert scenarios_of(study_of(study.resolved_yaml(), tmp_path)) == scenarios_of(study)
 
 
 def test_the_command_line_reaches_them(tmp_path: Path) -> None:
@@ -160,10 +164,10 @@ def test_a_variant_with_in_memory_locks_later_keeps_the_key(tmp_path: Path) -> N
     text = f"""{BASE}tikv: {{pessimistic-txn.pipelined: false}}
 operations: [{{at: 1s, do: set_config, key: pessimistic-txn.pipelined, value: true}}]
 """
-    (scenario,) = study_of(text, tmp_path).scenarios.values()
+    (scenario,) = study_of(text, tmp_path).variants.values()
     assert scenario.tikv.in_memory
     assert scenario.tikv.lock_mode == "sync"
     (plain,) = study_of(
         f"{BASE}tikv: {{pessimistic-txn.pipelined: false}}", tmp_path
-    ).scenarios.values()
+    ).variants.values()
     assert not plain.tikv.in_memory

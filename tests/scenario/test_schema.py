@@ -26,7 +26,8 @@ from sim.scenario.schema.workload import CustomSection, SysbenchSection, TpccSec
 
 TOP = (
     RunSection, ClusterSection, HardwareSection, TikvSection, TpccSection, SysbenchSection,
-    CustomSection, ExpectSection, SweepSection, CapacitySection, SensitivitySection, *KINDS.values(),
+    CustomSection, ExpectSection, SweepSection, CapacitySection, SensitivitySection,
+    *KINDS.values(),
 )  # fmt: skip
 
 

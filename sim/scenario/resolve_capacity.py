@@ -1,0 +1,175 @@
+"""Section ``capacity`` resolved, and tried: every case must bear both ends of the search.
+
+Law: a limit has the unit of its metric; the load is what the workload is driven by; neither a
+variant nor the sweep changes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sim.scenario.case_resolver import CaseResolver
+from sim.scenario.figures import limit_of
+from sim.scenario.overrides import Overrides, overlap
+from sim.scenario.problems import Problem, shown, suggestion
+from sim.scenario.profiles import profiles
+from sim.scenario.quantities import RATE, QuantityError
+from sim.scenario.resolved import Scenario
+from sim.scenario.resolved_study import (
+    ALL_PROFILES,
+    Capacity,
+    MetricKey,
+    NodePrices,
+    Objective,
+)
+from sim.scenario.schema.study import CapacitySection
+from sim.scenario.tree import Node
+from sim.scenario.validation import validated
+
+
+def capacity_of(
+    tree: Node, variants: Mapping[str, Overrides], axes: Sequence[str], problems: list[Problem]
+) -> Capacity | None:
+    """Returns the search that a study asks for, or None after adding its problems."""
+    node = tree.entries.get("capacity")
+    if node is None or node.value is None:
+        return None
+    before = len(problems)
+    section = validated(tree, ("capacity",), CapacitySection, problems)
+    if section is None:
+        return None
+    _check_free(section.load, node.entries["load"], "capacity.load", (variants, axes), problems)
+    low, high = _loads(section, node.entries["between"], problems)
+    capacity = Capacity(
+        slo=_objectives(node.entries["slo"], problems),
+        load=section.load,
+        low=low,
+        high=high,
+        tolerance=section.tolerance,
+        prices=_prices(section, node, problems),
+    )
+    return None if len(problems) > before else capacity
+
+
+def _check_free(
+    key: str,
+    node: Node,
+    path: str,
+    cases: tuple[Mapping[str, Overrides], Sequence[str]],
+    problems: list[Problem],
+) -> None:
+    """Refuses a key that a variant or the sweep changes as well."""
+    variants, axes = cases
+    changing = [
+        f"variant {name}"
+        for name, overrides in variants.items()
+        if any(overlap(key, other) for other in overrides)
+    ]
+    if any(overlap(key, axis) for axis in axes):
+        changing.append("the sweep")
+    for who in changing:
+        message = f"{who} changes {key} as well; leave it to one of the two"
+        problems.append(Problem(node.mark, path, message))
+
+
+def _loads(section: CapacitySection, node: Node, problems: list[Problem]) -> tuple[float, float]:
+    loads = []
+    for place, value in enumerate(section.between):
+        try:
+            loads.append(_load(section.load, value))
+        except QuantityError as error:
+            mark = node.value[place].mark if isinstance(node.value, list) else node.mark
+            problems.append(Problem(mark, f"capacity.between[{place}]", str(error)))
+    if len(loads) < 2:
+        return 0, 0
+    if not loads[0] < loads[1]:
+        first, second = map(shown, section.between)
+        message = f"{first} is not less than {second}; write the smaller one first"
+        problems.append(Problem(node.mark, "capacity.between", message))
+    return loads[0], loads[1]
+
+
+def _load(key: str, value: object) -> float:
+    """Returns threads, or transactions a second.
+
+    Raises:
+        QuantityError: if it is no such load.
+    """
+    if key == "workload.rate":
+        return float(RATE.parse(value))
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise QuantityError(f"threads are a whole number, not {shown(value)}; write such as 50")
+    return float(value)
+
+
+def _objectives(node: Node, problems: list[Problem]) -> tuple[Objective, ...]:
+    objectives: list[Objective] = []
+    for name, child in node.entries.items():
+        if child.value is None:
+            continue
+        try:
+            key, limit = limit_of(MetricKey.parse(name), child.plain())
+        except ValueError as error:
+            problems.append(Problem(child.mark, f"capacity.slo.{name}", str(error)))
+            continue
+        if any(key == other.key for other in objectives):
+            message = f"{key} is there twice; remove one"
+            problems.append(Problem(child.key_mark, f"capacity.slo.{name}", message))
+        objectives.append(Objective(key, limit))
+    return tuple(objectives)
+
+
+def _prices(section: CapacitySection, node: Node, problems: list[Problem]) -> dict[str, NodePrices]:
+    known = [*profiles("machines"), ALL_PROFILES]
+    for name in section.prices or {}:
+        if name not in known:
+            message = f"no machine {shown(name)}; {suggestion(name, known)}"
+            mark = node.entries["prices"].entries[name].key_mark
+            problems.append(Problem(mark, f"capacity.prices.{name}", message))
+    return {
+        name: NodePrices(price.store, price.tidb_node)
+        for name, price in (section.prices or {}).items()
+    }
+
+
+def check_capacity(
+    capacity: Capacity,
+    tree: Node,
+    points: Sequence[Overrides],
+    resolver: CaseResolver,
+    problems: list[Problem],
+) -> None:
+    """Refuses a search that a case cannot take part in: another load, an end it cannot bear."""
+    node = tree.entries["capacity"]
+    said = node.entries["between"].value
+    ends = said if isinstance(said, list) else []
+    cases = [(point, variant) for point in points for variant in resolver.variants]
+    for point, variant in cases:
+        scenario = resolver.scenario({key: each.plain() for key, each in point.items()}, variant)
+        message = _other_load(capacity, scenario) or _no_price(capacity, scenario)
+        if message is not None:
+            word = "prices" if "price" in message else "load"
+            problems.append(Problem(node.entries[word].mark, f"capacity.{word}", message))
+            return
+        for end in ends:
+            resolver.resolve({**point, capacity.load: end}, variant, problems)
+        if problems:
+            return
+
+
+def _other_load(capacity: Capacity, scenario: Scenario) -> str | None:
+    workload = scenario.workload
+    if capacity.load == "workload.rate" and workload.rate_per_s is None:
+        return (f"the workload has threads ({workload.threads}); write load: workload.threads, or "
+                "give the workload a rate in place of them")  # fmt: skip
+    if capacity.load == "workload.threads" and workload.threads is None:
+        return (f"the workload has a rate ({RATE.text_of(workload.rate_per_s or 0)}); write load: "
+                "workload.rate, or give the workload threads in place of it")  # fmt: skip
+    return None
+
+
+def _no_price(capacity: Capacity, scenario: Scenario) -> str | None:
+    profile = scenario.hardware.profile
+    if not capacity.prices or ALL_PROFILES in capacity.prices or profile in capacity.prices:
+        return None
+    return f"no price of {profile}; write {profile}: {{store: ..., tidb_node: ...}}"
