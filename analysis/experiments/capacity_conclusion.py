@@ -1,0 +1,259 @@
+"""What a capacity search has found: plain values for ``summary.json``.
+
+A case is ``found`` if every replication crosses between two loads that were tried. Where the
+objectives are still met at the upper end of the search the capacity is ``above`` it, where they are
+met nowhere it is ``below``; if only some replications do so, the mean with the end in their place
+bounds it (``at least``, ``at most``). None of these four has an interval.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.experiments.case_runs import STATIONS, CaseRuns, Question, ReplicationRuns
+from analysis.experiments.cost import with_costs
+from analysis.statistics.crossing import Crossing, probability_met
+from analysis.statistics.intervals import half_widths, means, paired_ratios
+from sim.record.histogram import RELATIVE_ERROR
+
+Array = NDArray[np.float64]
+
+OVERLOAD: Final = "overload"
+"""Binds where the objectives are met until a run no longer settles."""
+_METRICS: Final = (("capacity_load", "load"), ("capacity_txn_per_s", "txn_per_s"))
+
+
+def conclude(question: Question, every: Sequence[CaseRuns], baseline: str) -> dict[str, Any]:
+    """Returns the conclusion.
+
+    Args:
+        question: what was sought.
+        every: the cases, points outermost.
+        baseline: the variant with which the others are compared.
+    """
+    capacity = question.capacity
+    cases = [_case(runs) for runs in every]
+    return {
+        "load": capacity.load,
+        "unit": "1/s" if capacity.load == "workload.rate" else "threads",
+        "between": [capacity.low, capacity.high],
+        "tolerance": capacity.tolerance,
+        "replications": question.replications,
+        "slo": [
+            {
+                "key": str(each.key),
+                "metric": each.key.metric,
+                "class": each.key.class_,
+                "stat": each.key.stat,
+                "limit": each.limit,
+            }
+            for each in capacity.slo
+        ],
+        "cases": with_costs(cases, [runs.case.price_per_hour for runs in every]),
+        "comparisons": _comparisons(cases, baseline),
+    }
+
+
+def _case(runs: CaseRuns) -> dict[str, Any]:
+    question, case = runs.question, runs.case
+    ends = [_crossing(question, each) for each in runs.replications]
+    loads = np.array([end.load if end else math.nan for end in ends])
+    status = _status(loads)
+    found = status == "found"
+    low, high = question.ladder.loads[0], question.ladder.loads[-1]
+    bounded = np.clip(loads, low, high)
+    value = float(means(bounded[None, :])[0])
+    half = math.hypot(float(half_widths(bounded[None, :])[0]), _histogram_error(runs, ends))
+    crossings = loads[np.isfinite(loads)] if found else np.array([])
+    through = np.array([_throughput(each, end) if end else math.nan
+                        for each, end in zip(runs.replications, ends, strict=True)])  # fmt: skip
+    through_half = float(half_widths(through[None, :])[0])
+    through_mean = float(means(through[None, :])[0])
+    return {
+        "point": dict(case.point),
+        "variant": case.variant,
+        "status": status,
+        "finished": all(_finished(question, end) for end in ends),
+        "load": _number(value),
+        "load_ci_low": _number(value - half if found else math.nan),
+        "load_ci_high": _number(value + half if found else math.nan),
+        "txn_per_s": _number(through_mean if found else math.nan),
+        "txn_per_s_ci_low": _number(through_mean - through_half if found else math.nan),
+        "txn_per_s_ci_high": _number(through_mean + through_half if found else math.nan),
+        "replications": int(np.sum(~np.isnan(loads))),
+        "crossings": [_number(load) if math.isfinite(load) else None for load in loads],
+        "crossings_txn_per_s": [_number(each) if found else None for each in through],
+        "binds": _binding(runs) if found else None,
+        "station": _busiest(runs, ends) if found else None,
+        "without_value": _without_value(runs),
+        "headroom": _headroom(case.present, value, status),
+        "present": case.present,
+        "present_p_met": None if case.present is None
+        else _number(float(probability_met(np.array([case.present]), crossings)[0])),
+        "loads": _loads(runs, crossings),
+    }  # fmt: skip
+
+
+def _crossing(question: Question, runs: ReplicationRuns) -> Crossing | None:
+    """Returns where a replication crosses, infinite beyond the ends; None: it is not known."""
+    if not runs.rungs:
+        return None
+    crossing = runs.crossing()
+    ends = {math.inf: len(question.ladder) - 1, -math.inf: 0}
+    if crossing.seen or ends[crossing.load] in runs.rungs:
+        return crossing
+    return None
+
+
+def _finished(question: Question, end: Crossing | None) -> bool:
+    """Whether a replication crosses between two rungs next to each other, or beyond the ends."""
+    if end is None or not end.seen:
+        return end is not None
+    loads = question.ladder.loads
+    return loads.index(end.high) == loads.index(end.low) + 1
+
+
+def _status(loads: Array) -> str:
+    known = loads[~np.isnan(loads)]
+    above, below = int(np.sum(known == np.inf)), int(np.sum(known == -np.inf))
+    if len(known) == 0 or (above and below):
+        return "unknown"
+    if above:
+        return "above" if above == len(known) else "at least"
+    if below:
+        return "below" if below == len(known) else "at most"
+    return "found"
+
+
+def _histogram_error(runs: CaseRuns, ends: Sequence[Crossing | None]) -> float:
+    """Returns by how much the crossing may be off because a quantile is known to ±0.54 %.
+
+    Replications round at places of their own, which their spread shows already; it is added like
+    another independent error, so that it counts where they hardly differ.
+    """
+    shifts = []
+    for each, end in zip(runs.replications, ends, strict=True):
+        binding = each.binding() if end is not None and end.seen else None
+        if end is None or binding is None:
+            continue
+        if runs.question.capacity.slo[binding].key.stat in {"mean", "max"}:
+            shifts.append(0.0)
+            continue
+        below, above = np.interp([end.low, end.high], each.loads, each.slack[binding])
+        fall = (below - above) / (end.high - end.low)
+        shifts.append(min(RELATIVE_ERROR / fall, end.high - end.low) if fall > 0 else 0.0)
+    return float(np.mean(shifts)) if shifts else 0.0
+
+
+def _throughput(runs: ReplicationRuns, end: Crossing) -> float:
+    """Returns transactions per second at the crossing; NaN where there is none.
+
+    An overloaded run says nothing of the load below it: then throughput goes with the load.
+    """
+    if not end.seen:
+        return math.nan
+    low, high = (int(np.searchsorted(runs.loads, load)) for load in (end.low, end.high))
+    if runs.refused[high]:
+        return float(runs.txn_per_s[low] * end.load / end.low)
+    return float(np.interp(end.load, runs.loads[[low, high]], runs.txn_per_s[[low, high]]))
+
+
+def _binding(runs: CaseRuns) -> str | None:
+    """Returns the objective that most replications pass first."""
+    slo = runs.question.capacity.slo
+    crossed = [each for each in runs.replications if each.rungs and each.crossing().seen]
+    first = [
+        OVERLOAD if (place := each.binding()) is None else str(slo[place].key) for each in crossed
+    ]
+    return Counter(first).most_common(1)[0][0] if first else None
+
+
+def _busiest(runs: CaseRuns, ends: Sequence[Crossing | None]) -> dict[str, Any] | None:
+    """Returns the busiest station at the load just above the capacity, mean of replications."""
+    columns = [
+        each.stations[:, int(np.searchsorted(each.loads, end.high))]
+        for each, end in zip(runs.replications, ends, strict=True)
+        if end is not None and end.seen
+    ]
+    busy = means(np.array(columns).T) if columns else np.full(len(STATIONS), math.nan)
+    if np.all(np.isnan(busy)):
+        return None
+    first = int(np.nanargmax(busy))
+    above = float(np.mean([end.high for end in ends if end is not None and end.seen]))
+    return {"name": STATIONS[first].class_, "busy": _number(busy[first]), "load": _number(above)}
+
+
+def _without_value(runs: CaseRuns) -> list[str]:
+    """Returns objectives that no run had a value of, although it was settled."""
+    slo = runs.question.capacity.slo
+    settled = [each.values[:, ~each.refused] for each in runs.replications if each.rungs]
+    table = np.concatenate(settled, axis=1) if settled else np.empty((len(slo), 0))
+    if table.shape[1] == 0:
+        return []
+    missing = np.all(np.isnan(table), axis=1)
+    return [str(each.key) for each, lacks in zip(slo, missing, strict=True) if lacks]
+
+
+def _headroom(present: float | None, load: float, status: str) -> float | None:
+    """Returns how much more than at present can be carried, as a share; a bound if ``load`` is."""
+    if present is None or status == "unknown":
+        return None
+    return _number(load / present - 1.0)
+
+
+def _loads(runs: CaseRuns, crossings: Array) -> list[dict[str, Any]]:
+    """Returns each load that was tried: how far from each limit, and by how many it was met."""
+    ladder, slo = runs.question.ladder, runs.question.capacity.slo
+    tried = sorted({rung for each in runs.replications for rung in each.rungs})
+    found = []
+    for rung in tried:
+        there = [(each, each.rungs.index(rung)) for each in runs.replications if rung in each.rungs]
+        values = np.array([each.values[:, place] for each, place in there]).T
+        load = ladder.loads[rung]
+        probability = float(probability_met(np.array([load]), crossings)[0])
+        margins = means(values) / np.array([each.limit or math.nan for each in slo])
+        found.append({
+            "load": load,
+            "met": sum(bool(each.worst[place] >= 0.0) for each, place in there),
+            "of": len(there),
+            "refused": sum(bool(each.refused[place]) for each, place in there),
+            "p_met": _number(probability),
+            "margins": {
+                str(each.key): _number(margin) for each, margin in zip(slo, margins, strict=True)
+            },
+        })  # fmt: skip
+    return found
+
+
+def _comparisons(cases: Sequence[dict[str, Any]], baseline: str) -> list[dict[str, Any]]:
+    """Returns the ratio of each variant's capacity to the baseline's, paired by replication."""
+    base = {repr(case["point"]): case for case in cases if case["variant"] == baseline}
+    rows = []
+    for case in cases:
+        other = base.get(repr(case["point"]))
+        if other is None or other is case or {case["status"], other["status"]} != {"found"}:
+            continue
+        for metric, column in _METRICS:
+            name = "crossings" if column == "load" else "crossings_txn_per_s"
+            values, baselines = (
+                np.array([[math.nan if each is None else each for each in one[name]]])
+                for one in (case, other)
+            )
+            ratio, low, high = (float(each[0]) for each in paired_ratios(values, baselines))
+            if not math.isnan(ratio):
+                rows.append({
+                    "point": case["point"], "baseline": baseline, "variant": case["variant"],
+                    "metric": metric, "class": "all", "stat": "max",
+                    "ratio": _number(ratio), "ci_low": _number(low), "ci_high": _number(high),
+                })  # fmt: skip
+    return rows
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else float(f"{value:.10g}")

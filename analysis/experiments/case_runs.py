@@ -1,0 +1,170 @@
+"""What the units of one case of a capacity search have shown, replication by replication."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.experiments.experiment import Request, Seen
+from analysis.experiments.ladder import Ladder, Trail
+from analysis.statistics.crossing import MOST_SLACK, NO_SLACK, Crossing, crossing_of, slacks
+from analysis.statistics.saturation import Verdict
+from sim.scenario.resolved_study import Capacity, MetricKey
+
+Array = NDArray[np.float64]
+
+THROUGHPUT: Final = MetricKey("txn_per_s")
+STATIONS: Final = (
+    *(
+        MetricKey("cpu_busy", name)
+        for name in ("store_cpu", "store_poller", "apply", "scheduler", "read_pool", "tidb_cpu")
+    ),
+    *(MetricKey("disk_busy", name) for name in ("raft_log", "raft_disk", "kv_disk")),
+)
+"""What can be busy, over all nodes that have one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is sought, of every case alike."""
+
+    capacity: Capacity
+    ladder: Ladder
+    replications: int
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One variant at one point of the study."""
+
+    point: Mapping[str, Any]
+    variant: str
+    present: float | None
+    """The load that the scenario itself has, if it is of the kind that is searched."""
+    price_per_hour: float | None
+    """Of all its nodes."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicationRuns:
+    """One replication at all loads that it was run at, in ascending order."""
+
+    rungs: tuple[int, ...]
+    loads: Array
+    """Shape (loads,)."""
+    values: Array
+    """Shape (objectives, loads), in published units; NaN: refused, or not there."""
+    slack: Array
+    """Shape (objectives, loads)."""
+    refused: NDArray[np.bool_]
+    """Shape (loads,): whether the run was overloaded, or did not settle."""
+    stations: Array
+    """Shape (stations, loads): share of time busy."""
+    txn_per_s: Array
+    """Shape (loads,)."""
+    trail: Trail
+
+    @property
+    def worst(self) -> Array:
+        """Slack of the tightest objective, shape (loads,)."""
+        return _worst(self.slack)
+
+    def crossing(self) -> Crossing:
+        """Returns where the first objective ceases to be met.
+
+        Each objective is followed by its own straight line between the two loads where the tightest
+        one crosses, since another one may be tightest at each of the two.
+        """
+        whole = crossing_of(self.loads, self.worst)
+        if not whole.seen:
+            return whole
+        own = min(crossing_of(self.loads, row).load for row in self.slack)
+        return whole._replace(load=min(max(own, whole.low), whole.high))
+
+    def binding(self) -> int | None:
+        """Returns the objective that crosses first; None: it was met until overload."""
+        whole = crossing_of(self.loads, self.worst)
+        above = int(np.searchsorted(self.loads, whole.high))
+        if not whole.seen or self.refused[above]:
+            return None
+        return int(np.argmin([crossing_of(self.loads, row).load for row in self.slack]))
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRuns:
+    """All replications of one case."""
+
+    case: Case
+    question: Question
+    replications: tuple[ReplicationRuns, ...]
+    tried: tuple[Request, ...]
+    """Units that are done or have failed."""
+
+    @classmethod
+    def read(
+        cls, case: Case, question: Question, seen: Seen, lost: Collection[tuple[int, int]]
+    ) -> Self:
+        """Reads all that was seen of a case; ``lost``: (replication, rung) of units that failed."""
+        points = [{**case.point, question.capacity.load: text} for text in question.ladder.texts]
+        replications: list[ReplicationRuns] = []
+        tried: list[Request] = []
+        for number in range(question.replications):
+            requests = [Request(point, case.variant, number) for point in points]
+            failed = frozenset(rung for other, rung in lost if other == number)
+            runs = _read_replication(requests, question, seen, failed)
+            replications.append(runs)
+            tried += [requests[rung] for rung in sorted({*runs.rungs, *runs.trail.failed})]
+        return cls(case, question, tuple(replications), tuple(tried))
+
+    @property
+    def trails(self) -> list[Trail]:
+        """What each replication has shown, as the search needs it."""
+        return [runs.trail for runs in self.replications]
+
+
+def _read_replication(
+    requests: list[Request], question: Question, seen: Seen, failed: frozenset[int]
+) -> ReplicationRuns:
+    verdicts = {rung: seen.verdict(request) for rung, request in enumerate(requests)}
+    rungs = tuple(rung for rung, verdict in verdicts.items() if verdict is not None)
+    slo = question.capacity.slo
+    values = _table(seen, requests, rungs, [objective.key for objective in slo])
+    refused = np.array([_refused(verdicts[rung]) for rung in rungs], dtype=np.bool_)
+    slack = np.array(
+        [slacks(row, objective.limit) for row, objective in zip(values, slo, strict=True)]
+    ).reshape(len(slo), len(rungs))
+    slack = np.where(refused, NO_SLACK, slack)
+    worst = _worst(slack)
+    unsettled = frozenset(rung for rung in rungs if verdicts[rung] is Verdict.UNSETTLED)
+    return ReplicationRuns(
+        rungs=rungs,
+        loads=np.array([question.ladder.loads[rung] for rung in rungs]),
+        values=values,
+        slack=slack,
+        refused=refused,
+        stations=_table(seen, requests, rungs, STATIONS),
+        txn_per_s=_table(seen, requests, rungs, [THROUGHPUT])[0],
+        trail=Trail(dict(zip(rungs, map(float, worst), strict=True)), unsettled, failed),
+    )
+
+
+def _table(seen: Seen, requests: list[Request], rungs: Any, keys: Any) -> Array:
+    """Returns values, shape (keys, rungs)."""
+    table = np.full((len(keys), len(rungs)), math.nan)
+    for row, key in enumerate(keys):
+        table[row] = [seen.value(requests[rung], key) for rung in rungs]
+    return table
+
+
+def _worst(slack: Array) -> Array:
+    worst: Array = np.min(slack, axis=0, initial=MOST_SLACK)
+    return worst
+
+
+def _refused(verdict: Verdict | None) -> bool:
+    return verdict is not None and verdict.refused
