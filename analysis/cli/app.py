@@ -42,6 +42,12 @@ def _spark_master(text: str) -> str:
     )
 
 
+def _retry(text: str | None) -> str | None:
+    if text in (None, "failed"):
+        return text
+    raise typer.BadParameter(f"--retry {text!r} is nothing to run again; write --retry failed")
+
+
 SparkMaster = Annotated[
     str, typer.Option(metavar="URL", help="Spark master.", callback=_spark_master)
 ]
@@ -60,6 +66,13 @@ def run(
         list[str] | None, typer.Option("--set", metavar="A.B=V", help="Overrides one key.")
     ] = None,
     master: SparkMaster = "local[*]",
+    fail_fast: Annotated[
+        bool, typer.Option("--fail-fast", help="Begin no more units once one has failed.")
+    ] = False,
+    retry: Annotated[
+        str | None,
+        typer.Option(metavar="failed", help="Also run again what failed before.", callback=_retry),
+    ] = None,
     no_checks: Annotated[
         bool, typer.Option("--no-checks", help="Watch for no broken invariants: faster.")
     ] = False,
@@ -78,6 +91,8 @@ def run(
         replications=replications,
         overrides=(*(set_ or ()), *(["run.checks=false"] if no_checks else ())),
         master=master,
+        after_failure="stop" if fail_fast else "go on",
+        retry="failed" if retry else "missing",
         unit_function=unit_function,
     )
     raise typer.Exit(run_command(request))
@@ -153,11 +168,28 @@ def scenarios() -> None:
 
 
 @app.command(epilog="Example: run_sim.py status results/rfc77")
-def status(folder: StudyFolder) -> None:
-    """Says which units of a study are done, failed or missing."""
+def status(
+    folder: StudyFolder,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Also check the digests of all facts.")
+    ] = False,
+) -> None:
+    """Says which units of a study are done, failed, running or missing."""
     from analysis.cli.folder_commands import status_command
 
-    raise typer.Exit(status_command(folder))
+    raise typer.Exit(status_command(folder, "verify" if verify else "glance"))
+
+
+@app.command(epilog="Example: run_sim.py replay results/rfc77 3f9a1c")
+def replay(
+    folder: StudyFolder,
+    unit: Annotated[str, typer.Argument(metavar="UNIT", help="The first digits of its hash.")],
+    unit_function: Annotated[str | None, typer.Option(hidden=True)] = None,
+) -> None:
+    """Runs one unit again, alone, shows all it says, and compares its facts."""
+    from analysis.cli.replay_command import replay_command
+
+    raise typer.Exit(replay_command(folder, unit, unit_function))
 
 
 @app.command(epilog="Example: run_sim.py report results/rfc77")
@@ -166,7 +198,7 @@ def report(
     master: SparkMaster = "local[*]",
 ) -> None:
     """Makes a study's summary, table and plots again from its facts."""
-    from analysis.cli.folder_commands import report_command
+    from analysis.cli.report_command import report_command
 
     raise typer.Exit(report_command(folder, master))
 

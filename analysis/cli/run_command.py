@@ -7,35 +7,32 @@ done are found, and Spark is started only when there is work for it.
 from __future__ import annotations
 
 import hashlib
-import shutil
-import threading
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
-from analysis.cli.progress import unit_progress
-from analysis.cli.study_report import StudyRun, not_written, report_study
+from analysis.cli.rounds import AfterFailure, Progress, Retry, RoundSettings, count, run_rounds
+from analysis.cli.study_report import StudyRun, not_written, report_study, told_again
+from analysis.experiments.choose import experiment_of
+from analysis.pipeline.job_failure import SparkJobError
 from analysis.pipeline.session import SparkStarter, SparkStartError, stop_spark
-from analysis.pipeline.unit_task import MODEL, UnitJob, UnitOutcome
+from analysis.pipeline.unit_task import MODEL, UnitJob
 from analysis.report.manifest import commit
-from analysis.study.ledger import Ledger, read_ledger
-from analysis.study.plan import ResolvedStudy, Unit, plan_units
+from analysis.study.ledger import scan
+from analysis.study.plan import Plan, ResolvedStudy, Unit
 from analysis.study.study_folder import (
     StudyFolderError,
     locked_study_folder,
     write_text_whole,
 )
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
 RESULTS = Path("results")
-SHOWN_FAILURES = 5
+NO_CHECKS = "run.checks=false"
+LONGEST_WORDS = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +45,8 @@ class RunRequest:
     replications: int | None = None
     overrides: tuple[str, ...] = ()
     master: str = "local[*]"
+    after_failure: AfterFailure = "go on"
+    retry: Retry = "missing"
     unit_function: str | None = None
 
 
@@ -61,7 +60,7 @@ def run_command(request: RunRequest) -> int:
     except StudyFolderError as error:
         say(messages(), str(error))
         return ExitStatus.BAD_INPUT
-    except SparkStartError as error:
+    except (SparkStartError, SparkJobError) as error:
         say(messages(), str(error))
         return ExitStatus.UNITS_FAILED
     except OSError as error:
@@ -71,16 +70,24 @@ def run_command(request: RunRequest) -> int:
         stop_spark(starter)
 
 
-def _run(request: RunRequest, study: ResolvedStudy, starter: SparkStarter, begun_s: float) -> int:
-    folder = request.out or RESULTS / study.name
-    job = UnitJob(study, str((folder / "units").resolve()), request.unit_function or MODEL)
-    with locked_study_folder(folder):
-        write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
-        return run_study(folder, job, starter, begun_s)
+def folder_name(name: str, request: RunRequest) -> str:
+    """Returns the study's name, and what the command line changes: another question's folder.
+
+    More replications extend a study; they make no other one.
+    """
+    seed = [] if request.seed is None else [f"seed={request.seed}"]
+    changes = [change for change in (*request.overrides, *seed) if change != NO_CHECKS]
+    if not changes:
+        return name
+    words = re.sub(r"[^\w.=+-]+", "-", "_".join(sorted(changes)))
+    if len(words) > LONGEST_WORDS:
+        words = hashlib.sha256(words.encode()).hexdigest()[:12]
+    return f"{name}_{words}"
 
 
 def _load(request: RunRequest) -> ResolvedStudy | None:
-    from sim.scenario import ScenarioError, load_study
+    from analysis.study.load import load_study
+    from sim.scenario import ScenarioError
 
     try:
         return load_study(
@@ -95,100 +102,103 @@ def _load(request: RunRequest) -> ResolvedStudy | None:
         return None
 
 
-def run_study(folder: Path, job: UnitJob, starter: SparkStarter, begun_s: float) -> int:
+def _run(request: RunRequest, study: ResolvedStudy, starter: SparkStarter, begun_s: float) -> int:
+    folder = request.out or RESULTS / folder_name(study.name, request)
+    units_dir = (folder / "units").resolve()
+    settings = RoundSettings(
+        folder=folder,
+        job=UnitJob(study, str(units_dir), request.unit_function or MODEL),
+        starter=starter,
+        after_failure=request.after_failure,
+        retry=request.retry,
+    )
+    with locked_study_folder(folder):
+        write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
+        return run_study(settings, study, begun_s)
+
+
+def run_study(settings: RoundSettings, study: ResolvedStudy, begun_s: float) -> int:
     """Runs what is missing in a locked folder and reports the whole.
 
     Args:
-        folder: the study's folder.
-        job: the study, and how its units are run.
-        starter: Spark on its way.
+        settings: the study's folder, and how its units are run.
+        study: what is asked.
         begun_s: when the command began, on ``perf_counter``.
     """
-    study, told = job.study, messages()
-    plan = plan_units(study)
-    before = read_ledger(folder / "units", plan, job.model)
-    if before.missing:
-        starter.begin()
-    say(output(), _first_line(study, plan, before))
-    _remove_outdated(told, folder / "units", before.missing)
+    again = told_again(settings.folder, study, settings.job.model, begun_s)
+    if again is not None:
+        return again
+    experiment, plan = experiment_of(study), Plan(study)
     try:
-        failed = _run_missing(told, job, before.missing, starter)
+        progress = run_rounds(settings, experiment, plan, _Announcer(study).announce)
     except KeyboardInterrupt:
-        ledger = read_ledger(folder / "units", plan)
-        say(told, f"interrupted: {len(ledger.done)} of {len(plan)} units are done and kept; "
-                  f"the same command goes on from there")  # fmt: skip
+        done = scan(settings.folder / "units").done
+        kept = sum(unit.unit_hash in done for unit in plan.units)
+        say(messages(), f"interrupted: {kept} of {len(plan.units)} units are done and kept; "
+                        f"the same command goes on from there")  # fmt: skip
         raise
-    _tell_failures(told, failed, {unit.unit_hash: str(unit) for unit in plan})
-    after = read_ledger(folder / "units", before.missing)
-    done = {unit: (before.done | after.done)[unit] for unit in plan if unit not in after.missing}
-    return report_study(
-        StudyRun(
-            study=study,
-            name=study.name,
-            folder=folder,
-            done=done,
-            reused=len(before.done),
-            failed=failed,
-            missing=len(after.missing),
-            master=starter.master,
-            begun_s=begun_s,
-        ),
-        starter,
+    _tell_old_failures(settings, progress)
+    run = StudyRun(
+        study=study,
+        name=study.name,
+        folder=settings.folder,
+        plan=plan,
+        done=progress.done_in_order(),
+        reused=progress.reused,
+        failed=progress.failed,
+        master=settings.starter.master,
+        begun_s=begun_s,
+        found=progress.conclusion(experiment),
     )
+    return report_study(run, settings.starter)
 
 
-def _first_line(study: ResolvedStudy, plan: Sequence[Unit], ledger: Ledger) -> str:
-    run = study.scenario(study.points[0], next(iter(study.variants))).run
-    points = f" × {len(study.points)} points" if len(study.points) > 1 else ""
-    hashes = "".join(unit.unit_hash for unit in plan)
-    kept = f" ({len(ledger.done)} already done)" if ledger.done else ""
-    return (
-        f"study {study.name}: {_count(len(study.variants), 'variant')}{points} × "
-        f"{_count(run.replications, 'replication')} = {_count(len(plan), 'unit')}{kept}; "
-        f"seed {run.seed}, "
-        f"config {hashlib.sha256(hashes.encode()).hexdigest()[:12]}, commit {commit() or 'unknown'}"
-    )
+class _Announcer:
+    """The first line of a study, and one for every further round."""
+
+    def __init__(self, study: ResolvedStudy) -> None:
+        self._study = study
+        self._rounds = 0
+
+    def announce(self, plan: Plan, asked: Sequence[Unit], done: int) -> None:
+        """Says what a round runs."""
+        self._rounds += 1
+        kept = f" ({done:,} already done)" if done else ""
+        if self._rounds == 1:
+            say(output(), self._first_line(plan, kept))
+        else:
+            say(output(), f"round {self._rounds}: {count(len(asked), 'unit')} more{kept}")
+
+    def _first_line(self, plan: Plan, kept: str) -> str:
+        study = self._study
+        run = study.scenario(study.points[0], next(iter(study.variants))).run
+        hashes = "".join(unit.unit_hash for unit in plan.units)
+        return (
+            f"study {study.name}: {self._cases(plan)} = {count(len(plan.units), 'unit')}{kept}; "
+            f"seed {run.seed}, config {hashlib.sha256(hashes.encode()).hexdigest()[:12]}, "
+            f"commit {commit() or 'unknown'}"
+        )
+
+    def _cases(self, plan: Plan) -> str:
+        study = self._study
+        if study.capacity is not None or study.sensitivity is not None:
+            return f"first round of {_KIND[study.capacity is not None]}"
+        skipped = f" ({count(study.skipped, 'point')} skipped)" if study.skipped else ""
+        points = f" × {len(study.points):,} points{skipped}" if len(study.points) > 1 else ""
+        replications = max(unit.replication for unit in plan.units) + 1
+        return (
+            f"{count(len(study.variants), 'variant')}{points} × "
+            f"{count(replications, 'replication')}"
+        )
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+_KIND = {True: "a capacity search", False: "a sensitivity analysis"}
 
 
-def _remove_outdated(told: Console, units_dir: Path, missing: Sequence[Unit]) -> None:
-    """Removes damaged units and those of another model, so that what exists is what is done."""
-    outdated = [unit for unit in missing if (units_dir / unit.unit_hash).exists()]
-    for unit in outdated:
-        shutil.rmtree(units_dir / unit.unit_hash, ignore_errors=True)
-    if outdated:
-        say(told, f"{_count(len(outdated), 'unit')} there are damaged or were made by another "
-                  f"version of the model, and are run again")  # fmt: skip
-
-
-def _run_missing(
-    told: Console, job: UnitJob, missing: Sequence[Unit], starter: SparkStarter
-) -> dict[str, str]:
-    """Runs units; returns the error of each that failed."""
-    if not missing:
-        return {}
-    spark = starter.session()
-    from analysis.pipeline.run_units import run_units
-
-    threading.Thread(target=_import_reporting, name="imports", daemon=True).start()
-    with unit_progress(told, len(missing)) as progress:
-        outcomes: list[UnitOutcome] = run_units(spark, job, missing, progress.update)
-    return {outcome.unit_hash: outcome.error for outcome in outcomes if outcome.error}
-
-
-def _import_reporting() -> None:
-    """Imports what the report needs (2 s) while the driver waits for units anyway."""
-    import_module("analysis.plots.study_plots")
-    import_module("analysis.report.study_summary")
-    import_module("analysis.pipeline.course_tables")
-    import_module("analysis.pipeline.plot_tables")
-
-
-def _tell_failures(told: Console, failed: dict[str, str], names: dict[str, str]) -> None:
-    for unit_hash, error in list(failed.items())[:SHOWN_FAILURES]:
-        say(told, f"unit failed: {names[unit_hash]}: {error}")
-    if len(failed) > SHOWN_FAILURES:
-        say(told, f"... and {len(failed) - SHOWN_FAILURES} more; manifest.json has them all")
+def _tell_old_failures(settings: RoundSettings, progress: Progress) -> None:
+    """Says that units which failed in an earlier run were left alone."""
+    old = progress.failed_before
+    if old:
+        say(messages(), f"{count(old, 'unit')} failed in an earlier run and were left alone; "
+                        f"--retry failed runs them again, run_sim.py status {settings.folder} "
+                        f"lists them")  # fmt: skip

@@ -1,22 +1,27 @@
-"""What is made of finished units: tables, summary, plots, manifest, and the words at the end."""
+"""From finished units: tables, summary, plots, manifest, and the words at the end."""
 
 from __future__ import annotations
 
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
 from analysis.pipeline.session import SparkStarter
-from analysis.report.freshness import MANIFEST, present_summary, result_digests
+from analysis.report.freshness import MANIFEST, is_finished, present_summary, result_digests
 from analysis.report.manifest import UnitsSaid, manifest
-from analysis.study.plan import ResolvedStudy, Unit
+from analysis.study.ledger import read_ledger
+from analysis.study.plan import Plan, ResolvedStudy, Unit
+from analysis.study.plan_file import read_plan
 from analysis.study.study_folder import write_text_whole
 from analysis.study.unit_folder import UnitRecord
+
+MOST_TABLES: Final = 4
+"""Points that get a full table each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,14 +31,19 @@ class StudyRun:
     study: ResolvedStudy
     name: str
     folder: Path
+    plan: Plan
     done: Mapping[Unit, UnitRecord]
     reused: int
-    failed: Mapping[str, str]
-    missing: int
+    failed: Mapping[Unit, str]
     master: str
     begun_s: float
-    anew: bool = False
-    """Make summary and plots even if those that are there are up to date."""
+    found: Mapping[str, Any] = field(default_factory=dict)
+    """What an experiment has found, under its name."""
+
+    @property
+    def missing(self) -> int:
+        """How many units that were asked for are not done."""
+        return len(self.plan.units) - len(self.done)
 
 
 def not_written(error: OSError) -> str:
@@ -44,12 +54,41 @@ def not_written(error: OSError) -> str:
     )
 
 
+def told_again(folder: Path, study: ResolvedStudy, model: str, begun_s: float) -> int | None:
+    """Prints what is known already, without Spark, if nothing has changed since.
+
+    Returns:
+        The exit status; None if there is something to do.
+    """
+    if not is_finished(folder, study):
+        return None
+    known = read_plan(folder)
+    plan = Plan.of(study, known.points, known.units)
+    ledger = read_ledger(folder / "units", plan.units, model)
+    if len(ledger.done) < len(plan.units):
+        return None
+    summary = present_summary(folder, study, ledger.done)
+    if summary is None:
+        return None
+    run = StudyRun(
+        study=study,
+        name=study.name,
+        folder=folder,
+        plan=plan,
+        done=ledger.done,
+        reused=len(ledger.done),
+        failed={},
+        master="",
+        begun_s=begun_s,
+    )
+    say(output(), f"study {study.name}: all {len(plan.units):,} units are done")
+    print_study(run, summary)
+    say(output(), "nothing has changed since this was computed; `report` computes it again")
+    return _verdict(run, summary)
+
+
 def report_study(run: StudyRun, starter: SparkStarter) -> int:
     """Writes all files of the study and prints the comparison; returns the exit status."""
-    if not run.failed and not run.missing and not run.anew:
-        present = present_summary(run.folder, run.study, run.done)
-        if present is not None:
-            return _tell_again(run, present)
     units_s = time.perf_counter() - run.begun_s
     phases: dict[str, float] = {"until_units_done": round(units_s, 3)}
     summary: dict[str, Any] = {}
@@ -57,22 +96,12 @@ def report_study(run: StudyRun, starter: SparkStarter) -> int:
         summary = _summarise(run, starter, phases)
     _write_manifest(run, phases)
     if run.missing:
-        planned = run.missing + len(run.done)
         say(
             messages(),
-            f"{run.missing} of {planned} units are missing; what is done is kept in {run.folder}, "
-            "the same command runs the rest",
+            f"{run.missing:,} of {len(run.plan.units):,} units are missing; what is done is kept "
+            f"in {run.folder}, the same command runs the rest",
         )
         return ExitStatus.UNITS_FAILED
-    return _verdict(run, summary)
-
-
-def _tell_again(run: StudyRun, summary: dict[str, Any]) -> int:
-    """Prints what is known already, without Spark; returns the exit status."""
-    from analysis.report.table import print_comparison
-
-    print_comparison(output(), summary, list(run.study.variants), run.study.points)
-    say(output(), "nothing has changed since this was computed; `report` computes it again")
     return _verdict(run, summary)
 
 
@@ -80,16 +109,16 @@ def _summarise(run: StudyRun, starter: SparkStarter, phases: dict[str, float]) -
     spark = starter.session()
     from analysis.pipeline.study_tables import read_study_tables
     from analysis.plots.study_plots import write_study_plots
-    from analysis.report.study_summary import study_summary, write_summary
-    from analysis.report.table import print_comparison
+    from analysis.report.study_summary import study_summary
+    from analysis.report.summary_file import write_summary
 
     tables = read_study_tables(spark, run.folder, run.done)
     elapsed_s = time.perf_counter() - run.begun_s
-    summary = study_summary(run.study, run.name, run.done, tables, elapsed_s)
+    summary = study_summary(run, tables, elapsed_s)
     write_summary(run.folder, summary)
-    print_comparison(output(), summary, list(run.study.variants), run.study.points)
+    print_study(run, summary)
     plots_begun_s = time.perf_counter()
-    write_study_plots(run.folder / "plots", run.name, run.study.points, summary, tables)
+    write_study_plots(run.folder / "plots", run.name, run.plan.points, summary, tables)
     phases |= {
         "spark_start": round(starter.start_s, 3),
         "spark_first_query": round(tables.query_s[0], 3),
@@ -104,9 +133,41 @@ def _summarise(run: StudyRun, starter: SparkStarter, phases: dict[str, float]) -
     return summary
 
 
+def print_study(run: StudyRun, summary: Mapping[str, Any]) -> None:
+    """Prints what a reader looks at first: what was sought, or else the comparison."""
+    if "capacity" in summary:
+        from analysis.report.capacity_table import print_capacity
+
+        print_capacity(output(), summary["capacity"])
+    elif "sensitivity" in summary:
+        from analysis.report.sensitivity_table import print_sensitivity
+
+        print_sensitivity(output(), summary["sensitivity"])
+    else:
+        _print_comparison(run, summary)
+    if "precision" in summary:
+        from analysis.report.precision_table import print_precision
+
+        print_precision(output(), summary["precision"])
+
+
+def _print_comparison(run: StudyRun, summary: Mapping[str, Any]) -> None:
+    """Prints a table a point, or with many points a table an outcome."""
+    variants, points = list(run.study.variants), run.plan.points
+    if len(points) > MOST_TABLES:
+        from analysis.report.sweep_table import print_sweep
+
+        print_sweep(output(), summary, variants, points)
+    else:
+        from analysis.report.table import print_comparison
+
+        print_comparison(output(), summary, variants, points)
+
+
 def _write_manifest(run: StudyRun, phases: dict[str, float]) -> None:
     phases["total"] = round(time.perf_counter() - run.begun_s, 3)
-    said = UnitsSaid(done=run.done, failed=run.failed, reused=run.reused)
+    failed = {unit.unit_hash: error for unit, error in run.failed.items()}
+    said = UnitsSaid(done=run.done, failed=failed, reused=run.reused, finished=not run.missing)
     results = result_digests(run.folder)
     content = manifest(run.name, run.study, said, results, phases, run.master)
     write_text_whole(run.folder / MANIFEST, json.dumps(content, indent=1) + "\n")
@@ -121,10 +182,6 @@ def _verdict(run: StudyRun, summary: Mapping[str, Any]) -> int:
     for violation in violations:
         say(output(), f"violated: {violation['variant']}, replication "
                       f"{violation['replication']}: {violation['what']}")  # fmt: skip
-    unsettled = sum(record.verdict == "not settled" for record in run.done.values())
-    if unsettled:
-        say(output(), f"{unsettled} of {len(run.done)} units did not settle within the first half: "
-                      f"measure longer, or give run.warmup")  # fmt: skip
     say(output(), last_line(run, summary, passed=not broken and not violations))
     return ExitStatus.CLAIM_FAILED if broken or violations else ExitStatus.FINE
 

@@ -24,9 +24,25 @@ _INPUTS: Final = frozenset({MANIFEST, "scenario.yaml"})
 def fingerprint(study: ResolvedStudy, done: Mapping[Unit, UnitRecord]) -> str:
     """Returns a digest of all that a summary is made of."""
     facts = {unit.unit_hash: record.digests for unit, record in done.items()}
-    parts = [study.name, study.resolved_yaml(), source_digest("sim", "analysis")]
-    content = json.dumps([*parts, facts], sort_keys=True)
-    return hashlib.sha256(content.encode()).hexdigest()
+    return _digest([asked(study), facts])
+
+
+def asked(study: ResolvedStudy) -> str:
+    """Returns a digest of the question and of the code that answers it."""
+    return _digest([study.name, study.resolved_yaml(), source_digest("sim", "analysis")])
+
+
+def is_finished(folder: Path, study: ResolvedStudy) -> bool:
+    """Returns whether the manifest says that this very question was answered, units unseen."""
+    try:
+        said = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        return bool(said["asked"] == asked(study) and said["finished"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _digest(content: object) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def result_digests(folder: Path) -> dict[str, str]:

@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
-from analysis.report.freshness import fingerprint
+from analysis.report.freshness import asked, fingerprint
 from analysis.study.plan import ResolvedStudy, Unit
 from analysis.study.unit_folder import UnitRecord
 
@@ -53,6 +53,8 @@ class UnitsSaid:
     """Error by unit hash."""
     reused: int
     """How many of the finished units were there before."""
+    finished: bool
+    """Whether the experiment has no more questions and none of its units failed."""
 
 
 def manifest(
@@ -86,8 +88,10 @@ def manifest(
         "spark_master": master,
         "seed": settings.seed,
         "units": {"done": len(done), "reused": units.reused, "failed": len(failed)},
+        "finished": units.finished,
         "wall_s": dict(wall_s),
         "failures": dict(failed),
+        "asked": asked(study),
         "made_of": fingerprint(study, done),
         "results": dict(results),
         "digests": {unit.unit_hash: record.digests for unit, record in done.items()},

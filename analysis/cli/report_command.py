@@ -1,0 +1,70 @@
+"""``report``: summary, tables and plots again, from the facts that are there."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from analysis.cli.console import messages, say
+from analysis.cli.exit_status import ExitStatus
+from analysis.cli.folder_commands import load_folder, study_name
+from analysis.cli.rounds import Progress, RoundSettings, show
+from analysis.cli.study_report import StudyRun, not_written, report_study
+from analysis.experiments.choose import experiment_of
+from analysis.experiments.seen import SeenUnits
+from analysis.pipeline.session import SparkStarter, SparkStartError, stop_spark
+from analysis.pipeline.unit_task import UnitJob
+from analysis.study.ledger import read_ledger
+from analysis.study.plan import Plan, ResolvedStudy
+from analysis.study.plan_file import read_plan
+from analysis.study.study_folder import StudyFolderError, locked_study_folder
+
+
+def report_command(folder: Path, master: str) -> int:
+    """Makes summary, table and plots again, without running a unit."""
+    begun_s = time.perf_counter()
+    study = load_folder(folder)
+    if study is None:
+        return ExitStatus.BAD_INPUT
+    starter = SparkStarter(master)
+    try:
+        with locked_study_folder(folder):
+            return _report(folder, study, starter, begun_s)
+    except StudyFolderError as error:
+        say(messages(), str(error))
+        return ExitStatus.BAD_INPUT
+    except SparkStartError as error:
+        say(messages(), str(error))
+        return ExitStatus.UNITS_FAILED
+    except OSError as error:
+        say(messages(), not_written(error))
+        return ExitStatus.UNITS_FAILED
+    finally:
+        stop_spark(starter)
+
+
+def _report(folder: Path, study: ResolvedStudy, starter: SparkStarter, begun_s: float) -> int:
+    known = read_plan(folder)
+    plan = Plan.of(study, known.points, known.units)
+    ledger = read_ledger(folder / "units", plan.units)
+    if not ledger.done:
+        say(messages(), f"{folder}: no finished unit agrees with its digests; run the scenario")
+        return ExitStatus.BAD_INPUT
+    experiment = experiment_of(study)
+    progress = Progress(plan, SeenUnits(plan), dict(ledger.done), dict(ledger.failed))
+    if experiment.keys():
+        job = UnitJob(study, str(folder / "units"))
+        show(RoundSettings(folder=folder, job=job, starter=starter), experiment, progress)
+    run = StudyRun(
+        study=study,
+        name=study_name(folder),
+        folder=folder,
+        plan=plan,
+        done=progress.done_in_order(),
+        reused=len(ledger.done),
+        failed=progress.failed,
+        master=starter.master,
+        begun_s=begun_s,
+        found=progress.conclusion(experiment),
+    )
+    return report_study(run, starter)

@@ -1,0 +1,171 @@
+"""Rounds of units: an experiment asks, what is missing is run, what came out is shown to it.
+
+What a round has done is kept on disk, so an interrupted study asks the same questions again and
+finds most of them answered.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from analysis.cli.console import messages, say
+from analysis.cli.progress import unit_progress
+from analysis.cli.unit_watch import UnitWatch
+from analysis.experiments.seen import SeenUnits
+from analysis.study.ledger import read_ledger, scan
+from analysis.study.plan_file import write_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from analysis.experiments.experiment import Experiment
+    from analysis.pipeline.session import SparkStarter
+    from analysis.pipeline.unit_task import UnitJob
+    from analysis.study.plan import Plan, Unit
+    from analysis.study.unit_folder import UnitRecord
+
+AfterFailure = Literal["go on", "stop"]
+Retry = Literal["missing", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundSettings:
+    """How a study's units are to be run."""
+
+    folder: Path
+    job: UnitJob
+    starter: SparkStarter
+    after_failure: AfterFailure = "go on"
+    retry: Retry = "missing"
+    """Whether units that failed before are run again."""
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a study has come."""
+
+    plan: Plan
+    seen: SeenUnits
+    done: dict[Unit, UnitRecord] = field(default_factory=dict)
+    failed: dict[Unit, str] = field(default_factory=dict)
+    """The error of each."""
+    reused: int = 0
+    """How many of the finished units were there before."""
+    failed_before: int = 0
+    """How many units failed in an earlier run and were left alone."""
+
+    def done_in_order(self) -> dict[Unit, UnitRecord]:
+        """Returns the finished units in the order of the plan."""
+        return {unit: self.done[unit] for unit in self.plan.units if unit in self.done}
+
+    def conclusion(self, experiment: Experiment) -> dict[str, Any]:
+        """Returns what an experiment has found, under its name; nothing if it seeks nothing."""
+        return {experiment.name: experiment.conclusion(self.seen)} if experiment.keys() else {}
+
+
+def run_rounds(
+    settings: RoundSettings,
+    experiment: Experiment,
+    plan: Plan,
+    announce: Callable[[Plan, Sequence[Unit], int], None],
+) -> Progress:
+    """Runs everything that an experiment asks for, as far as units do not fail.
+
+    Args:
+        settings: where, with what.
+        experiment: what asks.
+        plan: takes what is asked for.
+        announce: called before each round with the plan, the units of the round, and how many of
+            them are done.
+    """
+    progress = Progress(plan, SeenUnits(plan))
+    while asked := plan.add(experiment.requests(progress.seen)):
+        write_plan(settings.folder, plan)
+        before = len(progress.done)
+        missing = _take_ledger(settings, progress, asked)
+        progress.reused += len(progress.done) - before
+        announce(plan, asked, len(progress.done) - before)
+        if missing:
+            said = experiment.progress(progress.seen)
+            if said:
+                say(messages(), said)
+            _run_missing(settings, progress, missing)
+        if progress.failed and settings.after_failure == "stop":
+            break
+        if experiment.keys():
+            show(settings, experiment, progress)
+    return progress
+
+
+def _take_ledger(settings: RoundSettings, progress: Progress, asked: Sequence[Unit]) -> list[Unit]:
+    """Takes what is done; returns what is to be run."""
+    units_dir = settings.folder / "units"
+    ledger = read_ledger(units_dir, asked, settings.job.model)
+    progress.done |= ledger.done
+    missing = list(ledger.missing)
+    if settings.retry == "failed":
+        missing = [unit for unit in asked if unit not in ledger.done]
+    else:
+        progress.failed |= ledger.failed
+        progress.failed_before += len(ledger.failed)
+    _tell_outdated(units_dir, missing)
+    return missing
+
+
+def _tell_outdated(units_dir: Path, missing: Sequence[Unit]) -> None:
+    there = scan(units_dir).done
+    outdated = sum(unit.unit_hash in there for unit in missing)
+    if outdated:
+        say(messages(), f"{count(outdated, 'unit')} there are damaged or were made by another "
+                        f"version of the model, and are run again")  # fmt: skip
+
+
+def _run_missing(settings: RoundSettings, progress: Progress, missing: Sequence[Unit]) -> None:
+    """Runs units, and takes what became of them, also when it is interrupted."""
+    spark = settings.starter.session()
+    from analysis.pipeline.run_units import run_units
+
+    threading.Thread(target=_import_reporting, name="imports", daemon=True).start()
+    plan, told = progress.plan, messages()
+    with unit_progress(told, len(missing)) as bar:
+        stop_at = 1 if settings.after_failure == "stop" else math.inf
+        watch = UnitWatch(told, bar, plan, settings.folder, stop_at)
+        run_units(spark, settings.job, plan.points, missing, watch)
+    ledger = read_ledger(settings.folder / "units", missing, settings.job.model)
+    progress.done |= ledger.done
+    progress.failed |= ledger.failed
+
+
+def _import_reporting() -> None:
+    """Imports what the report needs (2 s) while the driver waits for units anyway."""
+    for module in ("plots.study_plots", "report.study_summary", "pipeline.course_tables",
+                   "pipeline.plot_tables"):  # fmt: skip
+        import_module(f"analysis.{module}")
+
+
+def show(settings: RoundSettings, experiment: Experiment, progress: Progress) -> None:
+    """Shows an experiment what has been finished since it was shown something last."""
+    fresh = {
+        unit: record
+        for unit, record in progress.done.items()
+        if unit.unit_hash not in progress.seen
+    }
+    if not fresh:
+        return
+    from analysis.pipeline.unit_values import read_unit_metrics
+
+    spark = settings.starter.session()
+    records = [(unit.unit_hash, record) for unit, record in fresh.items()]
+    metrics = read_unit_metrics(spark, settings.folder / "units", records, experiment.keys())
+    progress.seen.take({name: record.verdict for name, record in records}, metrics)
+
+
+def count(number: int, what: str) -> str:
+    """Returns ``1 unit``, ``2 units``."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

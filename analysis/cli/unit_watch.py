@@ -1,0 +1,57 @@
+"""What is told while units run: how many are finished, and each failure as soon as it is known."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Final
+
+from analysis.cli.console import say
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from analysis.cli.progress import UnitProgress
+    from analysis.study.plan import Plan, Unit
+
+SHOWN_FAILURES: Final = 5
+SHORT_HASH: Final = 10
+
+
+class UnitWatch:
+    """Shows progress and failures; asks to stop after the first failure if that was wished."""
+
+    def __init__(
+        self, told: Console, bar: UnitProgress, plan: Plan, folder: Path, stop_at: float
+    ) -> None:
+        self._told = told
+        self._bar = bar
+        self._plan = plan
+        self._folder = folder
+        self._stop_at = stop_at
+        self._failures = 0
+
+    def finished(self, done: int) -> None:
+        """Takes the number of units that have ended."""
+        self._bar.update(done)
+
+    def failed(self, unit: Unit, error: str) -> None:
+        """Tells of a unit that has just failed, and how to see it fail again."""
+        self._failures += 1
+        if self._failures <= SHOWN_FAILURES:
+            say(self._told, f"unit failed: {self._plan.words(unit)}: {error}\n"
+                            f"  {replay_line(self._folder, unit.unit_hash)} shows it alone"
+                )  # fmt: skip
+        if self._failures == SHOWN_FAILURES + 1:
+            say(self._told, f"more units fail; run_sim.py status {self._folder} lists them")
+
+    @property
+    def wants_stop(self) -> bool:
+        """Whether no more units are to be begun."""
+        return self._failures >= self._stop_at
+
+
+def replay_line(folder: Path, unit_hash: str) -> str:
+    """Returns the command that runs one unit again, alone, with everything it says."""
+    return shlex.join(["run_sim.py", "replay", str(folder), unit_hash[:SHORT_HASH]])
