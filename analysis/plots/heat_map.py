@@ -1,0 +1,212 @@
+"""Two axes of a sweep as a map of ratios, with the contour of a claim.
+
+Cells are equally large, whatever the distance of their values, and say their ratio. Colours are
+those of the logarithm, white at 1. The contour is drawn between the cells' centres, on straight
+lines of the logarithm; a cell whose interval holds the level is framed, since there the side is not
+certain.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import Colormap, LinearSegmentedColormap, to_hex
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, Rectangle
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import FuncFormatter
+from numpy.typing import NDArray
+
+from analysis.metrics.catalogue import HIGHER_IS_BETTER
+from analysis.plots.axes import Axis, Point
+from analysis.plots.style import heading, ink_on, new_figure
+from analysis.plots.sweep_outcomes import OutcomeCells
+
+Array = NDArray[np.float64]
+
+MOST_PANELS: Final = 6
+_BETTER, _WORSE = "#01665e", "#8c510a"
+"""Ends of Brewer's BrBG, which colour-blind readers can tell apart.
+
+Source: Brewer, ColorBrewer 2.0, 2013.
+"""
+
+_LEAST_RANGE: Final = 0.05
+"""Colours span at least this on the logarithm, so that noise is not painted as a difference."""
+
+
+@dataclass(frozen=True, slots=True)
+class RatioMap:
+    """What is drawn as a map.
+
+    Attributes:
+        cells: of one outcome.
+        variant: compared with ``baseline``.
+        baseline: the first variant.
+        across: axis from left to right.
+        up: axis from bottom to top.
+        panels: title and points of each map.
+        level: ratio whose contour is drawn, or None.
+    """
+
+    cells: OutcomeCells
+    variant: str
+    baseline: str
+    across: Axis
+    up: Axis
+    panels: Sequence[tuple[str, Sequence[Point]]]
+    level: float | None
+
+
+def heat_map(plot: RatioMap, subtitle: str) -> Figure:
+    """Draws a map a panel, on one scale of colours."""
+    maps = [_ratios(plot, points) for _, points in plot.panels]
+    limit = _limit(maps)
+    columns = min(len(maps), 3)
+    rows = math.ceil(len(maps) / columns)
+    across, up = len(plot.across.labels), len(plot.up.labels)
+    width = min(max(0.72 * across + 0.4, 2.4), 5.0)
+    height = min(max(0.52 * up + 0.7, 1.9), 4.0)
+    figure = new_figure(max(width * columns + 1.5, 5.6), height * rows + 1.3)
+    grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    colours = _colours(plot)
+    image: Any = None
+    for place, axes in enumerate(grid.flat):
+        if place >= len(maps):
+            axes.set_visible(False)
+            continue
+        title, points = plot.panels[place]
+        image = axes.imshow(
+            np.ma.masked_invalid(np.log(maps[place])), origin="lower", cmap=colours,
+            vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest",
+        )  # fmt: skip
+        axes.set_title(title, fontsize=10)
+        axes.grid(visible=False)
+        _write_cells(axes, plot, points, limit)
+        if plot.level is not None:
+            _contour(axes, maps[place], plot.level)
+    _label_axes(grid, plot)
+    bar = figure.colorbar(image, ax=grid, shrink=0.85, pad=0.02)
+    bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{math.exp(value):.2f}"))
+    bar.set_label(f"{plot.variant} / {plot.baseline} (green is better)")
+    logs = np.log(np.concatenate([one.ravel() for one in maps]))
+    bar.ax.set_ylim(min(np.nanmin(logs, initial=0.0), 0.0), max(np.nanmax(logs, initial=0.0), 0.0))
+    _legend(figure, plot)
+    heading(
+        figure,
+        f"{plot.cells.outcome.name.capitalize()}: {plot.variant} / {plot.baseline}",
+        subtitle,
+    )
+    return figure
+
+
+def _ratios(plot: RatioMap, points: Sequence[Point]) -> Array:
+    """Returns ratios of shape (up, across); NaN where there is none."""
+    ratios = np.full((len(plot.up.labels), len(plot.across.labels)), np.nan)
+    for point in points:
+        row = plot.cells.ratio(point, plot.variant)
+        if row is not None and row["ratio"] is not None and row["ratio"] > 0:
+            ratios[plot.up.index(point), plot.across.index(point)] = row["ratio"]
+    return ratios
+
+
+def _limit(maps: Sequence[Array]) -> float:
+    """Returns the logarithm at which colours end, on either side of 1."""
+    sizes = np.abs(np.log(np.concatenate([one.ravel() for one in maps])))
+    sizes = sizes[~np.isnan(sizes)]
+    return float(max(sizes.max(initial=0.0), _LEAST_RANGE))
+
+
+def _colours(plot: RatioMap) -> Colormap:
+    """Returns a scale that is green where the variant is better, and grey without a value."""
+    ends = [_BETTER, "#ffffff", _WORSE]
+    if plot.cells.outcome.metric in HIGHER_IS_BETTER:
+        ends.reverse()
+    colours = LinearSegmentedColormap.from_list("ratios", ends)
+    return colours.with_extremes(bad="#dddddd")
+
+
+def _write_cells(axes: Axes, plot: RatioMap, points: Sequence[Point], limit: float) -> None:
+    colours = _colours(plot)
+    for point in points:
+        column, line = plot.across.index(point), plot.up.index(point)
+        row = plot.cells.ratio(point, plot.variant)
+        if row is None or row["ratio"] is None:
+            mark = "×" if plot.cells.refused_at(point) else "-"
+            axes.text(column, line, mark, ha="center", va="center", fontsize=9)
+            continue
+        share = (math.log(row["ratio"]) / limit + 1) / 2
+        ground = to_hex(colours(share))
+        axes.text(
+            column, line, f"{row['ratio']:.2f}", ha="center", va="center", fontsize=9,
+            color=ink_on(ground), zorder=4,
+            path_effects=[withStroke(linewidth=3, foreground=ground)],
+        )  # fmt: skip
+        if plot.level is not None and _is_open(row, plot.level):
+            axes.add_patch(_frame(column, line))
+
+
+def _is_open(row: Any, level: float) -> bool:
+    """Returns whether the interval holds the level; without an interval nothing is certain."""
+    if row["ci_low"] is None or row["ci_high"] is None:
+        return True
+    return bool(row["ci_low"] <= level <= row["ci_high"])
+
+
+def _frame(column: int, line: int) -> Rectangle:
+    return Rectangle(
+        (column - 0.44, line - 0.42), 0.88, 0.84, fill=False, edgecolor="black",
+        linewidth=1.0, linestyle=(0, (2, 2)),
+    )  # fmt: skip
+
+
+def _contour(axes: Axes, ratios: Array, level: float) -> None:
+    if min(ratios.shape) < 2:
+        return
+    logs = np.ma.masked_invalid(np.log(ratios))
+    if logs.count() and logs.min() < math.log(level) < logs.max():
+        # The outermost values are carried on to the rims, so that lines end there.
+        across, up = (_with_rims(size) for size in reversed(ratios.shape))
+        rimmed = np.ma.masked_invalid(np.pad(logs.filled(np.nan), 1, mode="edge"))
+        axes.contour(
+            across, up, rimmed, levels=[math.log(level)], colors="black", linewidths=2.2,
+            linestyles="solid",
+        )  # fmt: skip
+
+
+def _with_rims(size: int) -> Array:
+    """Returns the places of so many cells, and of the map's two rims."""
+    return np.array([-0.5, *range(size), size - 0.5])
+
+
+def _label_axes(grid: NDArray[Any], plot: RatioMap) -> None:
+    for axes in grid.flat:
+        axes.set_xticks(range(len(plot.across.labels)), plot.across.labels, fontsize=9)
+        axes.set_yticks(range(len(plot.up.labels)), plot.up.labels, fontsize=9)
+        axes.tick_params(length=0)
+    for axes in grid[-1]:
+        axes.set_xlabel(plot.across.name)
+    for row in grid:
+        row[0].set_ylabel(plot.up.name)
+
+
+def _legend(figure: Figure, plot: RatioMap) -> None:
+    handles: list[Any] = []
+    if plot.level is not None:
+        handles.append(Line2D([], [], color="black", linewidth=2.0, label=f"ratio {plot.level:g}"))
+        handles.append(
+            Patch(
+                fill=False, edgecolor="black", linestyle=(0, (2, 2)),
+                label=f"interval holds {plot.level:g}",
+            )
+        )  # fmt: skip
+    if plot.cells.any_refused:
+        handles.append(Line2D([], [], color="black", marker="x", linestyle="", label="refused"))
+    if handles:
+        figure.legend(handles=handles, loc="outside lower left", ncols=len(handles))

@@ -1,0 +1,86 @@
+"""The printed sweep: every point while they are few, extremes when they are many, 80 columns."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+
+from analysis.report.sweep_table import MOST_ROWS, print_sweep
+from tests.analysis.sweeps import THREADS, VARIANTS, Point, grid, sweep_summary
+
+SPREAD = grid(append=["100us", "1ms"], threads=[10, 200], amplification=[1, 10])
+
+
+def printed(
+    summary: Mapping[str, Any], points: Sequence[Point], variants: Sequence[str] = VARIANTS
+) -> str:
+    out = io.StringIO()
+    print_sweep(Console(file=out, width=80), summary, variants, points)
+    assert max(len(line.rstrip()) for line in out.getvalue().splitlines()) <= 80
+    assert "…" not in out.getvalue()
+    return out.getvalue()
+
+
+def by_threads(point: Point) -> float:
+    return float(1 - point[THREADS] / 500)
+
+
+def test_each_point_has_a_row_with_only_what_varies() -> None:
+    points = [{**point, "hardware.profile": "gp3_max"} for point in SPREAD]
+    text = printed(sweep_summary(points, by_threads), points)
+    assert "gp3_max" not in text
+    assert text.count("lock latency, p99 (ms)") == 1
+    row = next(line for line in text.splitlines() if "100us" in line and "200" in line)
+    assert row.split()[:3] == ["100us", "200", "1"]
+    assert "0.600 [0.588, 0.612]" in row
+    assert text.count("0.600 [0.588, 0.612]") == 4 * 4
+    assert "77" not in text
+
+
+def test_rows_follow_the_axes_not_the_file() -> None:
+    points = grid(threads=[400, 10, 50])
+    text = printed(sweep_summary(points), points)
+    table = text[text.index("lock latency, mean") : text.index("lock latency, p99")]
+    rows = [line.split()[0] for line in table.splitlines() if "0.500" in line]
+    assert rows == ["10", "50", "400"]
+
+
+def test_refused_values_are_shown_as_such_with_the_reason_once() -> None:
+    def overloaded(point: Point, variant: str) -> bool:
+        return point[THREADS] == 200 and variant == "pipelined"
+
+    text = printed(sweep_summary(SPREAD, refused=overloaded), SPREAD)
+    assert text.count("refused: 2 of 3 replications are overloaded") == 1
+    rows = [line for line in text.splitlines() if "refused " in f"{line} " and "us" in line]
+    assert all(line.split().count("refused") >= 2 for line in rows)
+
+
+def test_three_variants_are_split_rather_than_cut() -> None:
+    variants = ("pipelined", "sync", "in_memory")
+    text = printed(sweep_summary(SPREAD, variants=variants), SPREAD, variants)
+    assert text.count("0.500 [0.490, 0.510]") == 2 * 4 * len(SPREAD)
+
+
+def test_many_points_are_told_by_their_extremes() -> None:
+    points = grid(threads=list(range(10, 10 + MOST_ROWS + 1)), amplification=[1])
+    text = printed(sweep_summary(points, lambda point: 1 - (point[THREADS] - 10) / 500), points)
+    assert text.count("least") == 4
+    least = next(line for line in text.splitlines() if "least" in line)
+    greatest = next(line for line in text.splitlines() if "greatest" in line)
+    assert least.split()[1:3] == ["50", "0.920"]
+    assert greatest.split()[1:3] == ["10", "1.000"]
+    tally = (
+        f"in_memory: below pipelined at 31 of {MOST_ROWS + 1} points, above at 0, not told apart"
+    )
+    assert f"{tally} at 10" in text
+    assert "summary.json" in text
+
+
+def test_without_a_second_variant_values_are_told() -> None:
+    points = grid(threads=list(range(1, 60)))
+    text = printed(sweep_summary(points, variants=["in_memory"]), points, ["in_memory"])
+    assert "2.00 ± 0.04" in text
+    assert "ratio" not in text
