@@ -1,13 +1,15 @@
 """A scenario's ``expect``: does it hold, judged on interval ends, with the numbers as reason.
 
-``below`` holds when the whole interval lies below; a claim that one replication cannot support does
-not hold.
+``below`` holds when the whole interval lies below; a claim that one replication cannot support, or
+whose number is refused, does not hold.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
+
+from analysis.report.row_table import RowTable
 
 Row = Mapping[str, Any]
 
@@ -54,22 +56,52 @@ def judge(
         rows: of ``summary.json``.
         comparisons: by the variant that others are compared with.
     """
+    refused = _refused(rows) if claims else []
     return [
         row
         for claim in claims
-        for row in _judge_claim(claim, comparisons[claim.against] if claim.against else rows)
+        for row in _judge_claim(
+            claim, comparisons[claim.against] if claim.against else rows, refused
+        )
     ]
 
 
-def _judge_claim(claim: Claim, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    found = [row for row in rows if _is_about(row, claim)]
+def _refused(rows: Sequence[Row]) -> Sequence[Row]:
+    """Returns the rows without a number that say why."""
+    if isinstance(rows, RowTable):
+        return rows.refused()
+    return [row for row in rows if "refused" in row]
+
+
+def _judge_claim(claim: Claim, rows: Sequence[Row], refused: Sequence[Row]) -> list[dict[str, Any]]:
+    found = [
+        _judge_row(claim, row)
+        for row in rows
+        if "refused" not in row and _is_about(row, claim, claim.variant)
+    ]
+    found += _judge_refused(claim, refused)
     if not found:
         return [_verdict(claim, {}, None, holds=False, reason="no such number in this study")]
-    return [_judge_row(claim, row) for row in found]
+    return found
 
 
-def _is_about(row: Row, claim: Claim) -> bool:
-    named = (claim.variant, claim.metric, claim.class_, claim.stat)
+def _judge_refused(claim: Claim, refused: Sequence[Row]) -> list[dict[str, Any]]:
+    """Returns a row for each point at which a number that the claim needs was refused."""
+    wanted = [variant for variant in (claim.variant, claim.against) if variant]
+    why: dict[str, Row] = {}
+    for variant in wanted:
+        for row in refused:
+            if _is_about(row, claim, variant):
+                why.setdefault(repr(row["point"]), row)
+    return [
+        _verdict(claim, row["point"], None, holds=False,
+                 reason=f"refused, {row['variant']}: {row['refused']}")
+        for row in why.values()
+    ]  # fmt: skip
+
+
+def _is_about(row: Row, claim: Claim, variant: str) -> bool:
+    named = (variant, claim.metric, claim.class_, claim.stat)
     at_point = getattr(claim, "at_point", None) or {}
     return (row["variant"], row["metric"], row["class"], row["stat"]) == named and all(
         row["point"].get(key) == value for key, value in at_point.items()

@@ -5,6 +5,7 @@ A row looks like a dictionary to whoever asks for one, and is made when it is as
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, overload
 
@@ -60,6 +61,21 @@ class RowTable(Sequence[Row]):
     def at_point(self, index: int) -> RowTable:
         """Returns the rows of one point."""
         return RowTable(self.columns[self.columns[POINT] == index], self.points)
+
+    @classmethod
+    def from_rows(cls, rows: Sequence[Row], points: Sequence[Mapping[str, Any]]) -> RowTable:
+        """Returns a table of some rows, at least one, whose points are among ``points``."""
+        places = {json.dumps(dict(point), sort_keys=True): at for at, point in enumerate(points)}
+        columns = pd.DataFrame([{key: row[key] for key in row if key != "point"} for row in rows])
+        index = [places[json.dumps(dict(row["point"]), sort_keys=True)] for row in rows]
+        columns.insert(0, POINT, index)
+        return cls(columns, points)
+
+    def refused(self) -> RowTable:
+        """Returns the rows that say why they have no number."""
+        if "refused" not in self.columns:
+            return RowTable(self.columns.iloc[:0], self.points)
+        return RowTable(self.columns[self.columns["refused"].notna()], self.points)
 
     @classmethod
     def of(cls, parts: Sequence[RowTable]) -> RowTable:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 import pandas as pd
 
+from analysis.experiments.capacity_rows import capacity_comparisons, capacity_rows
 from analysis.metrics.unit_metrics import unit_metrics
 from analysis.report.expectations import judge
 from analysis.report.manifest import invariants
+from analysis.report.refusal import refusals, unit_facts
 from analysis.report.row_table import RowTable
 from analysis.report.summary import comparison_rows, summary_rows, variant_values
 
@@ -69,12 +71,18 @@ def study_summary(run: FinishedStudy, tables: ReplicationTables, wall_s: float) 
     units, points = tables.units, run.plan.points
     baseline = next(iter(run.study.variants))
     claimed = dict.fromkeys(claim.against for claim in run.study.expect if claim.against)
+    refused = refusals(units)
     rows: list[RowTable] = []
     compared: dict[str, list[RowTable]] = {name: [] for name in (baseline, *claimed)}
     for wide in _cases(tables, list(run.study.variants)):
-        rows.append(summary_rows(wide, points))
+        rows.append(summary_rows(wide, points, refused))
         for against, parts in compared.items():
-            parts.append(comparison_rows(wide, points, against))
+            parts.append(comparison_rows(wide, points, against, refused))
+    if "capacity" in run.found:
+        rows.append(RowTable.from_rows(capacity_rows(run.found["capacity"]), points))
+        ratios = capacity_comparisons(run.found["capacity"])
+        if ratios:
+            compared[baseline].append(RowTable.from_rows(ratios, points))
     against_each = {name: RowTable.of(parts) for name, parts in compared.items()}
     summary: dict[str, Any] = {
         "study": run.name,
@@ -84,6 +92,7 @@ def study_summary(run: FinishedStudy, tables: ReplicationTables, wall_s: float) 
     checks = bool(getattr(run.study.scenario(points[0], baseline).run, "checks", False))
     return summary | {
         "expectations": judge(run.study.expect, summary["rows"], against_each),
+        "units": unit_facts(units, points),
         **run.found,
         "invariants": invariants(run.done, checks=checks),
         "cost": {

@@ -1,7 +1,8 @@
 """``summary.json``: every number with its interval, every variant against the baseline.
 
 An interval is a 95 % t interval over replications; quantiles are widened by the histogram's stated
-error. With one replication there is no interval, and it is null.
+error. With one replication there is no interval, and it is null. Latencies of a case with a unit
+that was overloaded or did not settle are refused: null, with the reason.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from numpy.typing import NDArray
 
 from analysis.metrics.catalogue import QUANTILES
 from analysis.metrics.unit_metrics import KEY
+from analysis.report.refusal import Refusals, reasons
 from analysis.report.row_table import POINT, RowTable
 from analysis.statistics.intervals import half_widths, means, paired_ratios
 from sim.record.histogram import RELATIVE_ERROR
 
+NONE_REFUSED: Final[Refusals] = {}
 GROUP: Final = [POINT, "variant", *KEY]
 
 
@@ -64,9 +67,14 @@ def _index(
     return pd.MultiIndex.from_arrays([point, shown, *levels], names=GROUP)
 
 
-def summary_rows(wide: pd.DataFrame, points: Sequence[Mapping[str, Any]]) -> RowTable:
-    """Returns the rows of ``summary.json``."""
+def summary_rows(
+    wide: pd.DataFrame, points: Sequence[Mapping[str, Any]], refused: Refusals = NONE_REFUSED
+) -> RowTable:
+    """Returns the rows of ``summary.json``; a refused one has no numbers, but a reason."""
     values = wide.to_numpy(dtype=np.float64)
+    why = reasons(wide.index, refused)
+    count = np.sum(~np.isnan(values), axis=1)
+    values = np.where(pd.notna(why)[:, None], np.nan, values)
     middle, half = means(values), half_widths(values)
     half = half + np.where(_is_quantile(wide), middle * RELATIVE_ERROR, 0.0)
     keys = wide.index.to_frame(index=False)
@@ -74,16 +82,24 @@ def summary_rows(wide: pd.DataFrame, points: Sequence[Mapping[str, Any]]) -> Row
         value=_rounded(middle),
         ci_low=_rounded(middle - half),
         ci_high=_rounded(middle + half),
-        replications=np.sum(~np.isnan(values), axis=1),
+        replications=count,
         unit=keys["unit"],
+        **({"refused": why} if refused else {}),
     )
     return RowTable(columns, points)
 
 
 def comparison_rows(
-    wide: pd.DataFrame, points: Sequence[Mapping[str, Any]], baseline: str
+    wide: pd.DataFrame,
+    points: Sequence[Mapping[str, Any]],
+    baseline: str,
+    refused: Refusals = NONE_REFUSED,
 ) -> RowTable:
-    """Returns the comparisons of every other variant with the baseline, paired by replication."""
+    """Returns the comparisons of every other variant with the baseline, paired by replication.
+
+    What is refused of either of them is not compared.
+    """
+    wide = wide[pd.isna(reasons(wide.index, refused))]
     variants = wide.index.get_level_values("variant")
     base = wide[variants == baseline].droplevel("variant")
     others = wide[variants != baseline]

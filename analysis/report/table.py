@@ -72,9 +72,16 @@ def _print_point(
     one = _table(title, labels, [*columns, *against])
     if _width(console, one) <= console.width or not against:
         console.print(one)
-        return
-    console.print(_table(title, labels, columns))
-    console.print(_table("", labels, against))
+    else:
+        console.print(_table(title, labels, columns))
+        console.print(_table("", labels, against))
+    for name, why in _refusals(values).items():
+        console.print(Text(f"  {name}: latencies are refused: {why}", style="yellow"))
+
+
+def _refusals(values: Mapping[tuple[str, Key], Row]) -> dict[str, str]:
+    """Returns by variant why its latencies are refused."""
+    return {name: row["refused"] for (name, _), row in values.items() if "refused" in row}
 
 
 def _width(console: Console, table: Table) -> int:
@@ -93,7 +100,12 @@ def _table(title: str, labels: Sequence[str], columns: Sequence[tuple[str, list[
 
 
 def value_text(row: Row | None, scale: float) -> Text:
-    """Returns ``1.93 ± 0.04``; without an interval ``1.93 (n=1)``; a dash for no value."""
+    """Returns ``1.93 ± 0.04``; without an interval ``1.93 (n=1)``; a dash for no value.
+
+    A number that is refused is a word.
+    """
+    if row is not None and "refused" in row:
+        return Text("refused", style="yellow")
     if row is None or row["value"] is None:
         return Text("-", style="dim")
     value = row["value"] * scale

@@ -1,0 +1,126 @@
+"""Which numbers are not told, and how the units of each case stood their load.
+
+The latency of a unit whose load piles up, or that still drifts, says how long it was watched and
+little else. One such replication is enough: the mean over the others would be of those that were
+lucky. Counts and rates stay: what was done was done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, cast
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from analysis.report.row_table import POINT
+from analysis.statistics.saturation import Verdict
+
+LATENCY_ENDING: Final = "_ms"
+SHOWN_CASES: Final = 5
+_WORST_FIRST: Final = (Verdict.OVERLOADED, Verdict.UNSETTLED, Verdict.NEAR_SATURATION)
+
+Refusals = Mapping[tuple[int, str], str]
+"""Why latencies are refused, by ``point_index`` and variant."""
+
+
+def refusals(units: pd.DataFrame) -> dict[tuple[int, str], str]:
+    """Returns why latencies are refused, of the cases in which they are.
+
+    Args:
+        units: ``point_index``, ``variant``, ``verdict``, ``verdict_reason``; one row a unit.
+    """
+    found = {}
+    for point, variant, case in _cases(units):
+        verdicts = [Verdict(verdict) for verdict in case["verdict"]]
+        refused = [verdict.refused for verdict in verdicts]
+        if any(refused):
+            worst = next(verdict for verdict in _WORST_FIRST if verdict in verdicts)
+            found[point, variant] = _said(case, worst)
+    return found
+
+
+def _cases(units: pd.DataFrame) -> Iterator[tuple[int, str, pd.DataFrame]]:
+    """Yields each point and variant with its units, in the order of the units."""
+    for number, case in units.groupby([units[POINT], units["variant"]], sort=False):
+        point, variant = cast("tuple[Any, Any]", number)
+        yield int(point), str(variant), case
+
+
+def _said(case: pd.DataFrame, verdict: Verdict) -> str:
+    """Returns ``2 of 5 replications are overloaded: `` and what is said of the first of them."""
+    of_it = case[case["verdict"] == str(verdict)]
+    are = "replications are" if len(case) > 1 else "replication is"
+    return f"{len(of_it)} of {len(case)} {are} {verdict}: {of_it['verdict_reason'].iloc[0]}"
+
+
+def reasons(index: pd.Index, refused: Refusals) -> NDArray[np.object_]:
+    """Returns for each row of ``variant_values`` why it is refused; None: it is not."""
+    found = np.full(len(index), None, dtype=object)
+    if not refused or not len(index):
+        return found
+    latency = np.asarray(index.get_level_values("metric").str.endswith(LATENCY_ENDING))
+    points, variants = index.get_level_values(POINT), index.get_level_values("variant")
+    for (point, variant), reason in refused.items():
+        found[latency & np.asarray(points == point) & np.asarray(variants == variant)] = reason
+    return found
+
+
+def unit_facts(units: pd.DataFrame, points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Returns for each point and variant the verdicts of its units and the warm-up left out.
+
+    Args:
+        units: as for ``refusals``, with ``warmup_windows`` and ``window_ns``.
+        points: by ``point_index``.
+    """
+    return [
+        {
+            "point": dict(points[point]),
+            "variant": variant,
+            "verdicts": case["verdict"].value_counts(sort=False).to_dict(),
+            "reason": _reason(case),
+            "warmup_s": _spread(case["warmup_windows"] * case["window_ns"] / 1e9),
+        }
+        for point, variant, case in _cases(units)
+    ]
+
+
+def _reason(case: pd.DataFrame) -> str:
+    """Returns what is said of the first unit with the worst verdict."""
+    for verdict in (*_WORST_FIRST, Verdict.STABLE):
+        said = case.loc[case["verdict"] == str(verdict), "verdict_reason"]
+        if len(said):
+            return str(said.iloc[0])
+    return ""
+
+
+def _spread(values: pd.Series[float]) -> dict[str, float]:
+    return {
+        "min": round(float(values.min()), 9),
+        "median": round(float(values.median()), 9),
+        "max": round(float(values.max()), 9),
+    }
+
+
+def verdict_lines(facts: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Returns a line for each case that is not stable, the worst first, some at most.
+
+    Such as ``pipelined at workload.threads = 400: near saturation (store_poller 97% busy)``.
+    """
+    lines = [line for verdict in _WORST_FIRST for line in _lines_of(facts, verdict)]
+    more = len(lines) - SHOWN_CASES
+    return lines if more <= 1 else [*lines[:SHOWN_CASES], f"and {more:,} cases more"]
+
+
+def _lines_of(facts: Iterable[Mapping[str, Any]], verdict: Verdict) -> list[str]:
+    lines = []
+    for case in facts:
+        worst = next((each for each in _WORST_FIRST if case["verdicts"].get(str(each))), None)
+        if worst is verdict:
+            settings = ", ".join(f"{key} = {value}" for key, value in case["point"].items())
+            number, total = case["verdicts"][str(verdict)], sum(case["verdicts"].values())
+            share = "" if number == total else f"{number} of {total} replications "
+            where = f" at {settings}" if settings else ""
+            lines.append(f"{case['variant']}{where}: {share}{verdict} ({case['reason']})")
+    return lines

@@ -1,0 +1,145 @@
+"""Latencies that mean nothing are not told, and it is said why."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from analysis.metrics.unit_metrics import KEY
+from analysis.report.expectations import judge
+from analysis.report.refusal import refusals, unit_facts, verdict_lines
+from analysis.report.summary import comparison_rows, summary_rows, variant_values
+from analysis.report.summary_file import summary_text
+from analysis.report.table import print_comparison
+from tests.stub_model import StubClaim
+
+POINTS: list[dict[str, Any]] = [{"workload.rate": "500/s"}, {"workload.rate": "900/s"}]
+VARIANTS = ["pipelined", "in_memory"]
+PILED_UP = "transactions pile up: at the end 400 of 900 (44%) have not ended"
+
+
+def units(**verdicts: list[str]) -> pd.DataFrame:
+    """Returns units of two points; the verdicts are those of the second point's variants."""
+    return pd.DataFrame(
+        [
+            {
+                "point_index": point,
+                "variant": variant,
+                "replication": replication,
+                "verdict": verdict if point else "stable",
+                "verdict_reason": PILED_UP if point and verdict == "overloaded" else "",
+                "warmup_windows": 2 * replication,
+                "window_ns": 100_000_000,
+            }
+            for point in (0, 1)
+            for variant, of_it in verdicts.items()
+            for replication, verdict in enumerate(of_it)
+        ]
+    )
+
+
+PARTLY = units(pipelined=["stable", "overloaded", "overloaded"], in_memory=["stable"] * 3)
+WHY = f"2 of 3 replications are overloaded: {PILED_UP}"
+
+
+def wide(table: pd.DataFrame) -> pd.DataFrame:
+    names = [("lock_latency_ms", "all", "mean", "ms"), ("txn_per_s", "all", "mean", "1/s")]
+    values = {name: [1.0 + place for place in range(len(table))] for name in names}
+    metrics = pd.DataFrame(values).rename_axis(KEY, axis=1)
+    return variant_values(metrics, table, VARIANTS, [0, 1, 2])
+
+
+def rows_of(table: pd.DataFrame) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    refused = refusals(table)
+    rows = summary_rows(wide(table), POINTS, refused)
+    return list(rows), list(comparison_rows(wide(table), POINTS, "pipelined", refused))
+
+
+def test_latencies_of_the_case_are_refused_and_nothing_else() -> None:
+    rows, _ = rows_of(PARTLY)
+    (refused,) = [row for row in rows if "refused" in row]
+    named = (refused["point"], refused["variant"], refused["metric"])
+    assert named == (POINTS[1], "pipelined", "lock_latency_ms")
+    assert refused["refused"] == WHY
+    assert [refused[end] for end in ("value", "ci_low", "ci_high")] == [None] * 3
+    assert refused["replications"] == 3
+    assert all(row["value"] is not None for row in rows if row is not refused)
+
+
+@pytest.mark.parametrize("side", VARIANTS)
+def test_what_is_refused_of_either_side_is_not_compared(side: str) -> None:
+    verdicts = {name: ["stable" if name != side else "not settled"] * 3 for name in VARIANTS}
+    _, compared = rows_of(units(**verdicts))
+    assert [(row["point"], row["metric"]) for row in compared] == [
+        (POINTS[0], "lock_latency_ms"),
+        (POINTS[0], "txn_per_s"),
+        (POINTS[1], "txn_per_s"),
+    ]
+
+
+def test_a_stable_study_says_nothing_of_refusals() -> None:
+    near = units(pipelined=["near saturation"] * 3, in_memory=["stable"] * 3)
+    assert refusals(near) == {}
+    assert not any("refused" in row for row in rows_of(near)[0])
+
+
+@pytest.mark.parametrize(
+    ("claim", "where"),
+    [
+        (StubClaim("lock_latency_ms", "pipelined", below=99), "pipelined"),
+        (StubClaim("lock_latency_ms", "in_memory", against="pipelined", above=0), "pipelined"),
+    ],
+)
+def test_claims_on_refused_numbers_do_not_hold(claim: StubClaim, where: str) -> None:
+    refused = refusals(PARTLY)
+    rows = summary_rows(wide(PARTLY), POINTS, refused)
+    against = {"pipelined": comparison_rows(wide(PARTLY), POINTS, "pipelined", refused)}
+    fine, verdict = judge([claim], rows, against)
+    assert fine["holds"]
+    assert not verdict["holds"]
+    assert verdict["point"] == POINTS[1]
+    assert verdict["reason"] == f"refused, {where}: {WHY}"
+    assert [row["holds"] for row in judge([claim], list(rows), against)] == [True, False]
+
+
+def test_the_table_has_a_word_and_says_why_once() -> None:
+    rows, compared = rows_of(PARTLY)
+    out = io.StringIO()
+    summary = {"rows": rows, "comparisons": compared}
+    print_comparison(Console(file=out, width=200), summary, VARIANTS, POINTS)
+    assert out.getvalue().count("refused ") == 1
+    assert out.getvalue().count(f"pipelined: latencies are refused: {WHY}") == 1
+
+
+def test_the_summary_has_verdicts_and_cuts_by_case() -> None:
+    facts = unit_facts(PARTLY, POINTS)
+    assert facts[2] == {
+        "point": POINTS[1],
+        "variant": "pipelined",
+        "verdicts": {"stable": 1, "overloaded": 2},
+        "reason": PILED_UP,
+        "warmup_s": {"min": 0.0, "median": 0.2, "max": 0.4},
+    }
+    assert len(facts) == 4
+    assert json.loads(json.dumps(facts)) == facts
+    assert json.loads("".join(summary_text({"units": facts}))) == {"units": facts}
+
+
+def test_the_last_lines_say_what_is_not_stable_the_worst_first() -> None:
+    near = {
+        "point": {},
+        "variant": "sync",
+        "verdicts": {"near saturation": 3},
+        "reason": "store_poller 97% busy",
+    }
+    assert verdict_lines([near, *unit_facts(PARTLY, POINTS)]) == [
+        f"pipelined at workload.rate = 900/s: 2 of 3 replications overloaded ({PILED_UP})",
+        "sync: near saturation (store_poller 97% busy)",
+    ]
+    assert verdict_lines([near] * 40)[5:] == ["and 35 cases more"]
+    assert verdict_lines([near] * 6) == ["sync: near saturation (store_poller 97% busy)"] * 6
