@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sim.scenario.fields import NAME_PATTERN
-from sim.scenario.metrics import METRICS
+from sim.scenario.metrics import METRICS, STATS_OF
 from sim.scenario.overrides import Overrides, check_key
 from sim.scenario.problems import Problem, shown, suggestion
 from sim.scenario.resolved import Expectation
@@ -99,6 +99,7 @@ def _check_claim(
 ) -> None:
     complaints = {
         "metric": _metric_complaint(section.metric),
+        "stat": _stat_complaint(section),
         "variant": _variant_complaint(section.variant, variants),
         "against": _against_complaint(section, variants),
     }
@@ -112,6 +113,13 @@ def _metric_complaint(metric: str) -> str | None:
     if metric in METRICS:
         return None
     return f"no metric {shown(metric)}; {suggestion(metric, list(METRICS))}"
+
+
+def _stat_complaint(section: ExpectSection) -> str | None:
+    stats = STATS_OF.get(section.metric, (section.stat,))
+    if section.stat in stats:
+        return None
+    return f"{section.metric} has no {section.stat}; write {' or '.join(stats)}"
 
 
 def _variant_complaint(name: str | None, variants: Sequence[str]) -> str | None:

@@ -93,12 +93,19 @@ def limit_of(key: MetricKey, value: object) -> tuple[MetricKey, float]:
             raise ValueError(f"{value} has no unit; write {value}ms")
         limit = kind.parse(value) / in_base
     elif key.metric in SHARES:
-        limit = PERCENT.parse(value) if percent else _number(value, "0.1% or 0.001", most=1)
+        limit = _share(value, percent=percent)
     else:
         limit = _number(value, "a number without a unit", most=_MOST)
     if limit < 0:
         raise ValueError(f"{value} is below 0; write 0 or more")
     return key, limit
+
+
+def _share(value: object, *, percent: bool) -> float:
+    share = float(PERCENT.parse(value)) if percent else _number(value, "0.1% or 0.001", most=1)
+    if share > 1:
+        raise ValueError(f"{value} is more than 100%; write a part of the whole")
+    return share
 
 
 def _is_number(value: object) -> bool:

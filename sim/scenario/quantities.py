@@ -67,7 +67,9 @@ class Kind:
         """
         if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value):
             bare = f"{value:g}" if isinstance(value, float) else str(value)
-            raise QuantityError(f"{bare} has no unit; write {self._either(bare)}")
+            # Who writes 0.05 where a percentage belongs means 5%.
+            meant = f"{100 * value:g}" if self is PERCENT and abs(value) < 1 else bare
+            raise QuantityError(f"{bare} has no unit; write {self._either(meant)}")
         if not isinstance(value, str):
             raise QuantityError(f"must be a {self.name}, is {shown(value)}; write {self.example}")
         return _parsed(self, value)

@@ -7,6 +7,7 @@ a second. What goes into a point is spelled as a scenario file would spell it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
@@ -22,6 +23,9 @@ ALL_PROFILES: Final = "all"
 """The key of prices that hold for every hardware profile without prices of its own."""
 
 _LOAD_DIGITS = 3
+
+_LIKE_A_STAT: Final = re.compile(r"p\d+|avg|average|median|min|count|sum|std")
+"""Words that nobody means as a class."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -42,14 +46,17 @@ class MetricKey:
         metric, *rest = text.split(".")
         if metric not in METRICS:
             raise ValueError(f"no metric {shown(metric)}; {suggestion(metric, list(METRICS))}")
+        if rest and _LIKE_A_STAT.fullmatch(rest[-1]) and rest[-1] not in STATS:
+            stats = list(STATS_OF[metric])
+            raise ValueError(f"no statistic {shown(rest[-1])}; {suggestion(rest[-1], stats)}")
         stat = rest.pop() if rest and rest[-1] in STATS else "mean"
         if len(rest) > 1 or not all(rest) or set(rest) & set(STATS):
             raise ValueError(f"{shown(text)} is no figure; write metric, metric.stat, "
                              "metric.class or metric.class.stat")  # fmt: skip
         key = cls(metric, rest[0] if rest else "all", stat)
-        stats = STATS_OF[metric]
-        if stat not in stats:
-            mend = " or ".join(str(cls(metric, key.class_, known)) for known in stats)
+        if stat not in STATS_OF[metric]:
+            known = (str(cls(metric, key.class_, stat)) for stat in STATS_OF[metric])
+            mend = " or ".join(known)
             raise ValueError(f"{metric} has no {stat}; write {mend}")
         return key
 

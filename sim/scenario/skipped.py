@@ -77,6 +77,11 @@ def _condition(node: Node, path: str, values: Sequence[Any], problems: list[Prob
         return lambda value: all(
             _BOUNDS[word](amount_of(value), amount_of(bound)) for word, bound in bounds.items()
         )
+    if node.entries and not any(isinstance(value, dict) for value in values):
+        word = next(word for word in node.entries if word not in _BOUNDS)
+        message = f"no condition is called {word}; {suggestion(word, list(_BOUNDS))}"
+        problems.append(Problem(node.mark, path, message))
+        return lambda _: False
     alternatives = node.value if isinstance(node.value, list) else [node]
     for child in alternatives:
         if not any(_same(value, child.plain()) for value in values):

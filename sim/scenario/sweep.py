@@ -66,16 +66,8 @@ def sweep_of(
     all_points = _points(section, node, variants, latin_hypercube, problems)
     if len(problems) > before:
         return Sweep()
-    rules = skip_rules(node.entries.get("skip"), all_points, problems)
-    points = [point for point in all_points if not is_skipped(point, rules)]
-    form = next(name for name in SWEEP_FORMS if getattr(section, name) is not None)
-    if not points:
-        message = f"leaves out all {len(all_points)} points; remove a condition"
-        problems.append(Problem(node.entries["skip"].key_mark, "sweep.skip", message))
-    elif len(points) * len(variants) > MOST_CASES:
-        total = len(points) * len(variants)
-        message = f"{total} points times variants; write {MOST_CASES} or less"
-        problems.append(Problem(node.key_mark, f"sweep.{form}", message))
+    points = _remaining(node, all_points, problems)
+    _check_number(section, node, len(points) * len(variants), problems)
     if len(problems) > before:
         return Sweep()
     document = node.plain()
@@ -83,6 +75,26 @@ def sweep_of(
         drawn = [{key: value.plain() for key, value in point.items()} for point in all_points]
         document = {"points": drawn} | document
     return Sweep(points, len(all_points) - len(points), contours, document)
+
+
+def _remaining(node: Node, points: list[Overrides], problems: list[Problem]) -> list[Overrides]:
+    """Returns the points that no constraint leaves out; all being left out is a problem."""
+    before = len(problems)
+    rules = skip_rules(node.entries.get("skip"), points, problems)
+    if len(problems) > before:
+        return []
+    kept = [point for point in points if not is_skipped(point, rules)]
+    if not kept:
+        message = f"leaves out all {len(points)} points; remove a condition"
+        problems.append(Problem(node.entries["skip"].key_mark, "sweep.skip", message))
+    return kept
+
+
+def _check_number(section: SweepSection, node: Node, cases: int, problems: list[Problem]) -> None:
+    if cases > MOST_CASES:
+        form = next(name for name in SWEEP_FORMS if getattr(section, name) is not None)
+        message = f"{cases} points times variants; write {MOST_CASES} or less"
+        problems.append(Problem(node.key_mark, f"sweep.{form}", message))
 
 
 def _points(
@@ -141,8 +153,11 @@ def _listed(
         _may_be_swept(key, child, "sweep.points[0]", variants, problems)
     if not keys:
         problems.append(Problem(node.mark, "sweep.points[0]", "is empty; write {key: value}"))
+    plain = [child.plain() for child in entries]
     for place, point in enumerate(points[1:], start=1):
         message = _other_keys(keys, list(point))
+        if plain[place] in plain[:place]:
+            message = "is there twice; remove one"
         if message is not None:
             mark = entries[place].mark
             problems.append(Problem(mark, f"sweep.points[{place}]", message))

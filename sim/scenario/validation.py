@@ -176,7 +176,9 @@ def _message(details: ErrorDetails) -> str:
         case "list_type" | "tuple_type":
             return f"must be a list, is {given}; write [value, value]"
         case "too_short":
-            return "is empty; write at least one"
+            least = int(context.get("min_length", 1))
+            return ("is empty; write at least one" if least == 1 else
+                    f"has too few entries; write at least {least}")  # fmt: skip
         case "too_long":
             return f"has too many entries; write {context.get('max_length', 'fewer')} or less"
         case _:

@@ -57,6 +57,8 @@ def test_a_figure_written_and_read_is_the_same(key: MetricKey) -> None:
         ("txn_per_s.p99", "txn_per_s has no p99; write txn_per_s"),
         ("txn_per_s.new_order.max", "txn_per_s has no max; write txn_per_s.new_order"),
         ("lock_table_bytes", "has no mean; write lock_table_bytes.max or lock_table_bytes.p99"),
+        ("lock_latency_ms.p98", "no statistic 'p98'; did you mean p99?"),
+        ("txn_latency_ms.new_order.median", "no statistic 'median'"),
         ("lock_latency_ms.", "is no figure; write metric, metric.stat"),
         ("lock_latency_ms.a.b.p99", "is no figure"),
         ("lock_latency_ms.p99.p95", "is no figure"),

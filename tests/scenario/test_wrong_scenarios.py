@@ -1,7 +1,8 @@
 """Wrong scenarios: each with the places and the mends that its author is told.
 
 ``tests/testdata/scenario`` has them as text: a scenario, ``----``, its problems, a blank line.
-Those of ``sections.txt`` have a fine scenario below them, those of ``files.txt`` are whole files.
+Those of ``sections.txt`` have a fine scenario below them, those of ``studies.txt`` its workload;
+those of ``files.txt`` are whole files.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ about: Is it fine?
 run: {seed: 1, warmup: 1s, measure: 2s}
 workload: {kind: tpcc, warehouses: 10, threads: 5}
 """
-BELOW = {"sections": FINE, "files": ""}
+BELOW = {"sections": FINE, "files": "", "studies": FINE.splitlines()[-1]}
 
 
 def problems_of(text: str, folder: Path) -> list[Problem]:
