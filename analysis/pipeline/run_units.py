@@ -37,6 +37,7 @@ from analysis.study.study_folder import remove_leftovers
 from analysis.study.unit_failure import read_failure
 from analysis.study.unit_folder import (
     TEMPORARY_PREFIX,
+    check_room,
     failure_path,
     read_unit,
     unfinished_attempts,
@@ -276,7 +277,7 @@ def run_index(work: Work, index: int, most_deaths: int) -> bool:
     """Runs one unit on an executor; returns False if its process died too often before.
 
     An attempt that died has left the folder it wrote into; one whose result was lost with its
-    executor has left a whole unit.
+    executor has left a whole unit. On a full disk, only the first attempt simulates.
     """
     from pyspark import TaskContext
 
@@ -287,5 +288,6 @@ def run_index(work: Work, index: int, most_deaths: int) -> bool:
             return True
         if unfinished_attempts(units_dir, unit_hash) >= most_deaths:
             return False
+        check_room(units_dir)
     run_unit_task(work.job, work.attempt(index))
     return True

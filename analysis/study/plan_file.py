@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from analysis.study.plan import Unit
+from analysis.study.plan import Unit, point_words
 from analysis.study.study_folder import StudyFolderError, write_text_whole
 
 PLAN_FILE: Final = "plan.json"
@@ -34,6 +34,11 @@ class PlanRead:
 
     points: list[dict[str, Any]]
     units: list[Unit]
+
+    def words(self, unit: Unit) -> str:
+        """Returns the words by which a user knows a unit."""
+        point = point_words(self.points[unit.point_index])
+        return f"{unit.variant}{', ' if point else ''}{point}, replication {unit.replication}"
 
 
 def write_plan(folder: Path, plan: Planned) -> None:

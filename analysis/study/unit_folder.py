@@ -44,6 +44,7 @@ _NOT_THE_UNITS: Final = frozenset(
 """A full or broken disk, a folder without the right to write: no other unit would fare better."""
 
 _PLACE_TRIES: Final = 10
+ROOM_BYTES: Final = 256 * 1024
 
 
 class UnitNotWrittenError(OSError):
@@ -126,6 +127,22 @@ def write_unit(
 def failure_path(units_dir: Path, unit_hash: str) -> Path:
     """Returns the file that says why a unit failed."""
     return units_dir / f"{unit_hash}{FAILED_SUFFIX}"
+
+
+def check_room(units_dir: Path) -> None:
+    """Writes and removes as much as a small unit takes.
+
+    Raises:
+        UnitNotWrittenError: if that cannot be written.
+    """
+    probe = units_dir / f"{TEMPORARY_PREFIX}room-{uuid4().hex[:8]}"
+    try:
+        probe.mkdir()
+        (probe / "room").write_bytes(bytes(ROOM_BYTES))
+    except OSError as error:
+        raise UnitNotWrittenError(error.errno, error.strerror, str(units_dir)) from error
+    finally:
+        shutil.rmtree(probe, ignore_errors=True)
 
 
 def unfinished_attempts(units_dir: Path, unit_hash: str) -> int:

@@ -1,0 +1,104 @@
+"""``replay``: one unit again, alone, in this process, with everything it says.
+
+It writes into a temporary folder: what a study has is never touched. Facts are the same bytes
+whenever and wherever a unit is run, so a replay also checks those that are there.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+from typing import Final
+
+from analysis.cli.console import messages, output, say
+from analysis.cli.exit_status import ExitStatus
+from analysis.cli.folder_commands import load_folder
+from analysis.pipeline.unit_task import MODEL, Attempt, UnitJob, run_unit_task
+from analysis.study.plan import Unit
+from analysis.study.plan_file import PlanRead, read_plan
+from analysis.study.study_folder import StudyFolderError
+from analysis.study.unit_folder import UnitNotWrittenError, UnitRecord, read_unit
+
+LEAST_DIGITS: Final = 6
+
+
+def replay_command(folder: Path, prefix: str, unit_function: str | None = None) -> int:
+    """Runs one unit and compares its facts with the study's.
+
+    Returns:
+        0; 1 if facts differ; 2 for no such unit; 3 if the unit fails.
+    """
+    try:
+        plan = read_plan(folder)
+        unit = unit_called(plan, prefix)
+    except StudyFolderError as error:
+        say(messages(), str(error))
+        return ExitStatus.BAD_INPUT
+    study = load_folder(folder)
+    if study is None:
+        return ExitStatus.BAD_INPUT
+    point = plan.points[unit.point_index]
+    if study.config_hash(point, unit.variant, unit.replication) != unit.unit_hash:
+        say(messages(), f"{folder}: scenario.yaml is not the one that unit {prefix} was made from; "
+                        f"run the study again")  # fmt: skip
+        return ExitStatus.BAD_INPUT
+    say(output(), f"unit {unit.unit_hash}: {plan.words(unit)}")
+    with tempfile.TemporaryDirectory(prefix="pessim-replay-") as scratch:
+        job = UnitJob(study, scratch, unit_function or MODEL)
+        return _replay(job, Attempt(unit, point), folder)
+
+
+def unit_called(plan: PlanRead, prefix: str) -> Unit:
+    """Returns the one unit whose hash begins so.
+
+    Raises:
+        StudyFolderError: if there is none, or more than one.
+    """
+    if len(prefix) < LEAST_DIGITS or set(prefix) - set("0123456789abcdef"):
+        raise StudyFolderError(
+            f"{prefix!r} is no unit; give at least {LEAST_DIGITS} hexadecimal digits of its hash, "
+            "as `status` shows them"
+        )
+    found = [unit for unit in plan.units if unit.unit_hash.startswith(prefix)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise StudyFolderError(f"{len(found)} units begin with {prefix}; give more digits")
+    raise StudyFolderError(f"no unit begins with {prefix}; `status` lists those that failed")
+
+
+def _replay(job: UnitJob, attempt: Attempt, folder: Path) -> int:
+    begun_s = time.perf_counter()
+    try:
+        failure = run_unit_task(job, attempt)
+    except UnitNotWrittenError as error:
+        say(messages(), f"{error.filename}: {error.strerror}; set TMPDIR to a folder with room")
+        return ExitStatus.UNITS_FAILED
+    if failure is not None:
+        say(messages(), failure.trace.rstrip())
+        return ExitStatus.UNITS_FAILED
+    name = attempt.unit.unit_hash
+    record = read_unit(Path(job.units_dir) / name)
+    assert record is not None, "a unit that was written is whole"
+    say(output(), f"done in {time.perf_counter() - begun_s:.1f} s: {record.events:,} events, "
+                  f"{record.transactions:,} transactions, {record.verdict}"
+                  f"{': ' if record.verdict_reason else ''}{record.verdict_reason}")  # fmt: skip
+    for violation in record.violations:
+        say(output(), f"violated: {violation}")
+    return _compare(record, read_unit(folder / "units" / name), folder)
+
+
+def _compare(record: UnitRecord, known: UnitRecord | None, folder: Path) -> int:
+    if known is None:
+        say(output(), f"{folder} has no facts of this unit to compare with")
+        return ExitStatus.FINE
+    differ = [table for table, digest in record.digests.items() if known.digests[table] != digest]
+    if not differ:
+        say(output(), f"facts are the same bytes as in {folder}")
+        return ExitStatus.FINE
+    cause = "another version of the model made those" if known.model != record.model else (
+        "the same model should make the same bytes"
+    )  # fmt: skip
+    say(output(), f"facts differ from those in {folder} ({', '.join(differ)}): {cause}")
+    return ExitStatus.CLAIM_FAILED

@@ -1,0 +1,116 @@
+"""A study of the stub for tests of what runs it, and a watch that remembers."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from analysis.pipeline.unit_task import UnitJob
+from analysis.study.plan import Unit, plan_units
+from analysis.study.unit_folder import file_digest
+from sim.record.facts import TABLES
+from tests.stub_model import StubRun, StubStudy
+
+DEADLINE_S = 120.0
+
+
+class Remembers:
+    """A watch that keeps what it was told, and wants to stop after some failures."""
+
+    def __init__(self, stop_at: float = math.inf) -> None:
+        self.ended = 0
+        self.failures: list[tuple[str, str, int]] = []
+        """Variant, error, and how many units had ended when it was told."""
+        self._stop_at = stop_at
+
+    def finished(self, done: int) -> None:
+        """Takes the number of units that have ended."""
+        assert done >= self.ended
+        self.ended = done
+
+    def failed(self, unit: Unit, error: str) -> None:
+        """Takes a failure."""
+        self.failures.append((unit.variant, error, self.ended))
+
+    @property
+    def wants_stop(self) -> bool:
+        """Whether there were failures enough."""
+        return len(self.failures) >= self._stop_at
+
+
+def small_study(name: str = "stub", replications: int = 2) -> StubStudy:
+    """Returns a study of three variants that takes no time."""
+    run = StubRun(measure_ns=300_000_000, replications=replications)
+    return StubStudy(name=name, run=run)
+
+
+def job_in(folder: Path, study: StubStudy, function: str) -> tuple[UnitJob, list[Unit]]:
+    """Returns a job whose units are run by a function of ``tests``, and its units."""
+    units_dir = folder / "units"
+    units_dir.mkdir(parents=True, exist_ok=True)
+    return UnitJob(study, str(units_dir), f"tests.{function}"), plan_units(study)
+
+
+def facts_of(units_dir: Path) -> dict[str, list[str]]:
+    """Returns the digests of all facts, by unit hash; leftovers would be units, too."""
+    return {
+        folder.name: [file_digest(folder / f"{table}.parquet") for table in TABLES]
+        for folder in sorted(units_dir.iterdir())
+    }
+
+
+def processes_below(pid: int, named: str) -> list[int]:
+    """Returns the processes started by a process, or by those, whose command line says a word."""
+    parents = dict(_parents())
+    found = []
+    for child in parents:
+        above: int | None = child
+        while above is not None and above != pid:
+            above = parents.get(above)
+        if above == pid and child != pid and named in _command(child):
+            found.append(child)
+    return found
+
+
+def _parents() -> Iterator[tuple[int, int]]:
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                status = (entry / "stat").read_text()
+            except OSError:
+                continue
+            yield int(entry.name), int(status.rpartition(")")[2].split()[1])
+
+
+def _command(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    except OSError:
+        return ""
+
+
+def wait_until_done(units_dir: Path, count: int) -> None:
+    """Waits for a number of whole units."""
+    until_s = time.monotonic() + DEADLINE_S
+    while sum(1 for _ in units_dir.glob("*/unit.json")) < count:
+        assert time.monotonic() < until_s, sorted(units_dir.iterdir())
+        time.sleep(0.02)
+
+
+@contextmanager
+def as_driver_environment(**settings: str) -> Iterator[None]:
+    """Sets environment variables for a session that starts inside, and takes them back."""
+    before = {name: os.environ.get(name) for name in settings}
+    os.environ.update(settings)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
