@@ -22,13 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.experiments.experiment import Request, Seen
-from analysis.experiments.sensitivity_findings import (
-    Findings,
-    Outcome,
-    SeenValues,
-    conclusion_of,
-    findings_of,
-)
+from analysis.experiments.sensitivity_conclusion import conclusion_of
+from analysis.experiments.sensitivity_findings import Findings, Outcome, SeenValues, findings_of
 from analysis.experiments.walks import CENTRE, STEPS
 from analysis.statistics.sensitivity import morris_trajectories, sobol_blocks
 from analysis.study.plan import ResolvedStudy
@@ -171,6 +166,7 @@ class SensitivityAnalysis:
         seen_values = SeenValues(
             base=np.array(base),
             screened=values(screened).reshape(self._trajectories.shape[:2]),
+            sampled_at=blocks,
             sampled=values(sampled).reshape(blocks.shape[:2]),
             walks=np.array([values(points) for points in walked]).reshape(len(kept), len(STEPS)),
         )

@@ -1,7 +1,6 @@
-"""What trajectories, samples and walks have shown about one outcome, as numbers and as a sentence.
+"""What trajectories, samples and walks have shown about one outcome.
 
-Law: whatever is said of a ratio is computed on its logarithm. Effects and deviations are told on
-that scale, where they add; base, walks and ranges as ratios again.
+Law: whatever is said of a ratio is computed on its logarithm, the scale of effects.
 """
 
 from __future__ import annotations
@@ -9,15 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.experiments.sensitivity_sentence import Told, sentence
-from analysis.experiments.walks import Walk
 from analysis.metrics.catalogue import QUANTILES
-from analysis.statistics.intervals import half_widths
+from analysis.statistics.polynomial_shares import Fit, polynomial_shares
 from analysis.statistics.sensitivity import (
     Effects,
     Indices,
@@ -30,6 +27,9 @@ from sim.record.histogram import RELATIVE_ERROR
 from sim.scenario.resolved_study import MetricKey, Sensitivity
 
 Array = NDArray[np.float64]
+
+TRUSTED_Q2: Final = 0.9
+"""From here a polynomial's shares are told in place of those from blocks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +107,28 @@ class Findings:
     effects: Effects
     kept: Sequence[int]
     indices: Indices | None
-    """Of the kept factors."""
+    """Of the kept factors, straight from the blocks."""
+    fit: Fit | None
+    """The same from a polynomial; None if there is too little for one."""
     walks: Array
     """Shape (kept, steps)."""
     tried: Array
     """All values seen, of any point."""
+
+    @property
+    def smooth(self) -> bool:
+        """Whether the polynomial predicts samples that it has not seen."""
+        return self.fit is not None and self.fit.q2 >= TRUSTED_Q2
+
+    @property
+    def told_shares(self) -> tuple[Array, Array, Array, Array] | None:
+        """Own and total shares with their half widths, from the polynomial if it is any good."""
+        if self.fit is not None and self.smooth:
+            return self.fit.own, self.fit.own_conf, self.fit.total, self.fit.total_conf
+        if self.indices is None:
+            return None
+        found = self.indices
+        return found.first, found.first_conf, found.total, found.total_conf
 
     @property
     def above_noise(self) -> NDArray[np.bool_]:
@@ -126,12 +143,14 @@ class SeenValues:
     Attributes:
         base: at the centre, of shape (replications,).
         screened: on trajectories, of shape (trajectories, factors + 1).
-        sampled: in blocks, of shape (samples, kept + 2).
+        sampled_at: shares of the kept factors in blocks, of shape (samples, kept + 2, kept).
+        sampled: there, of shape (samples, kept + 2).
         walks: of shape (kept, steps).
     """
 
     base: Array
     screened: Array
+    sampled_at: Array
     sampled: Array
     walks: Array
 
@@ -156,136 +175,18 @@ def findings_of(
         floor = effect_of_noise(deviation, effects.used, asked.levels)
     everywhere = (base, values.screened, values.sampled, values.walks)
     tried = np.concatenate([one.ravel() for one in everywhere])
+    indices = sobol_indices(values.sampled, asked.seed) if kept else None
+    fit = None
+    if indices is not None and indices.varies:
+        fit = polynomial_shares(values.sampled_at, values.sampled, asked.seed)
     return Findings(
         base=base,
         deviation=deviation,
         floor=floor,
         effects=effects,
         kept=kept,
-        indices=sobol_indices(values.sampled, asked.seed) if kept else None,
+        indices=indices,
+        fit=fit,
         walks=values.walks,
         tried=tried[~np.isnan(tried)],
     )
-
-
-def conclusion_of(outcome: Outcome, found: Findings, asked: Sensitivity) -> dict[str, Any]:
-    """Returns one outcome for ``summary.json``; NaN becomes null."""
-    base = _base(outcome, found)
-    walks = _walks(outcome, found, asked)
-    says = sentence(
-        Told(
-            words=outcome.words,
-            base=base,
-            logarithmic=outcome.baseline is not None,
-            thresholds=outcome.thresholds,
-            varies=found.effects.varies,
-            screened=found.effects.used > 1,
-            walks=walks,
-            tried=tuple(outcome.shown(value) for value in found.tried),
-        )
-    )
-    return {
-        "metric": outcome.key.metric,
-        "class": outcome.key.class_,
-        "stat": outcome.key.stat,
-        "variant": outcome.variant,
-        "baseline": outcome.baseline,
-        "scale": "value" if outcome.baseline is None else "logarithm of the ratio",
-        "base": base,
-        "noise": {"deviation": _number(found.deviation), "mu_star": _number(found.floor)},
-        "varies": found.effects.varies,
-        "morris": _morris(found, asked),
-        "sobol": _sobol(found, asked),
-        "walks": [walk.content(outcome.shown) for walk in walks],
-        "tried": {
-            "points": len(found.tried),
-            "least": _number(outcome.shown(found.tried.min()) if len(found.tried) else math.nan),
-            "greatest": _number(outcome.shown(found.tried.max()) if len(found.tried) else math.nan),
-        },
-        "thresholds": list(outcome.thresholds),
-        "says": says,
-    }
-
-
-def _base(outcome: Outcome, found: Findings) -> dict[str, Any]:
-    there = found.base[~np.isnan(found.base)]
-    if not len(there):
-        return {"value": None, "ci_low": None, "ci_high": None, "replications": 0}
-    middle, half = float(there.mean()), float(half_widths(there[None, :])[0])
-    half += outcome.histogram_error(middle)
-    ends = [outcome.shown(middle + half * sign) for sign in (-1, 1)]
-    return {
-        "value": _number(outcome.shown(middle)),
-        "ci_low": _number(ends[0]),
-        "ci_high": _number(ends[1]),
-        "replications": len(there),
-    }
-
-
-def _morris(found: Findings, asked: Sensitivity) -> dict[str, Any]:
-    effects = found.effects
-    columns = (effects.mu, effects.mu_star, effects.mu_star_conf, effects.sigma)
-    return {
-        "used": effects.used,
-        "of": asked.trajectories,
-        "effects": [
-            {
-                "factor": factor.key,
-                "mu": _number(mu),
-                "mu_star": _number(star),
-                "mu_star_conf": _number(conf),
-                "sigma": _number(sigma),
-                "above_noise": bool(above),
-            }
-            for factor, above, mu, star, conf, sigma in zip(
-                asked.factors, found.above_noise, *columns, strict=True
-            )
-        ],
-    }
-
-
-def _sobol(found: Findings, asked: Sensitivity) -> dict[str, Any] | None:
-    indices = found.indices
-    if indices is None:
-        return None
-    columns = (indices.first, indices.first_conf, indices.total, indices.total_conf)
-    return {
-        "used": indices.used,
-        "of": asked.samples,
-        "indices": [
-            {
-                "factor": asked.factors[place].key,
-                "first": _number(first),
-                "first_conf": _number(first_conf),
-                "total": _number(total),
-                "total_conf": _number(total_conf),
-            }
-            for place, first, first_conf, total, total_conf in zip(
-                found.kept, *columns, strict=True
-            )
-        ],
-    }
-
-
-def _walks(outcome: Outcome, found: Findings, asked: Sensitivity) -> list[Walk]:
-    """Returns the kept factors' walks, those with the greatest total index first."""
-    walks = []
-    for row, place in enumerate(found.kept):
-        total = total_conf = math.nan
-        if found.indices is not None:
-            total, total_conf = found.indices.total[row], found.indices.total_conf[row]
-        walks.append(
-            Walk.of(
-                asked.factors[place],
-                found.walks[row],
-                total=float(total),
-                total_conf=float(total_conf),
-                levels=[outcome.scaled(level) for level in outcome.thresholds],
-            )
-        )
-    return sorted(walks, key=lambda walk: -np.nan_to_num(walk.total))
-
-
-def _number(value: float) -> float | None:
-    """Returns ten digits, on which JSON readers agree; None for NaN."""
-    return None if math.isnan(value) else float(f"{value:.10g}")

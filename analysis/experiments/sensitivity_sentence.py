@@ -51,7 +51,7 @@ def sentence(told: Told) -> str:
 def _moves(told: Told, walk: Walk) -> str:
     share = ""
     if not math.isnan(walk.total):
-        share = f" ({walk.total:.0%} ± {walk.total_conf:.0%} of the variance)"
+        share = f" ({100 * walk.total:.0f} ± {100 * walk.total_conf:.0f} % of the variance)"
     there = [
         (_shown(told, outcome), value)
         for outcome, value in zip(walk.outcomes, walk.values, strict=True)

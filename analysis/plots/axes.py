@@ -82,7 +82,7 @@ def axes_of(points: Sequence[Point]) -> list[Axis]:
     """Returns the keys that vary between points, in the file's order."""
     keys = list(dict.fromkeys(key for point in points for key in point))
     varying = [key for key in keys if len({_text(point, key) for point in points}) > 1]
-    names = _short_names(varying)
+    names = short_names(varying)
     return [_axis(key, names[key], [point.get(key, ABSENT) for point in points]) for key in varying]
 
 
@@ -132,7 +132,7 @@ def _label(value: Any) -> str:
     return str(value)
 
 
-def _short_names(keys: Sequence[str]) -> dict[str, str]:
+def short_names(keys: Sequence[str]) -> dict[str, str]:
     """Returns the shortest ends of the keys that tell them apart."""
     names: dict[str, str] = {}
     for key in keys:

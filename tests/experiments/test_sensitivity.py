@@ -135,8 +135,19 @@ def test_only_what_stands_out_goes_on_and_gets_its_share_of_variance() -> None:
     indices = {row["factor"]: row for row in outcome["sobol"]["indices"]}
     assert indices[FACTORS[0].key]["total"] == pytest.approx(0.8, abs=0.1)
     assert indices[FACTORS[1].key]["total"] == pytest.approx(0.2, abs=0.1)
+    assert outcome["shares"]["from"] == "polynomial"
+    assert [row["own"] for row in outcome["shares"]["factors"]] == pytest.approx(
+        [0.8, 0.2], abs=0.01
+    )
     assert len(laboratory.rounds) == 2
     assert laboratory.rounds[1] <= 2 * (64 * 4 + 10)
+
+
+def test_shares_are_those_of_the_blocks_where_a_polynomial_predicts_nothing() -> None:
+    rough = Laboratory(lambda x, replication: math.sin(40 * x[0]) + luck(replication))
+    (outcome,) = rough.finish(analysis(keep=2))["outcomes"]
+    assert outcome["shares"]["from"] == "blocks"
+    assert outcome["shares"]["factors"][0]["total"] == outcome["sobol"]["indices"][0]["total"]
 
 
 def test_the_base_has_an_interval_and_the_noise_is_that_between_replications() -> None:
@@ -160,12 +171,10 @@ def test_the_sentence_says_what_moves_it_and_where_it_passes_the_threshold() -> 
     assert outcome["walks"][0]["crossings"] == [{"level": 0.5, "at": "162us", "side": "below"}]
     assert outcome["says"].startswith(
         "lock_latency_ms, in_memory / pipelined is 0.36 [0.353, 0.367] at the centre; "
-        "hardware.disk.raft.append.mean ("
+        "hardware.disk.raft.append.mean (80 ± 0 % of the variance) moves it between"
     )
     assert "moves it between 0.194 (at 1ms) and 0.643 (at 100us)" in outcome["says"]
-    assert outcome["says"].endswith(
-        "with hardware.disk.raft.append.mean below 162us it passes 0.5"
-    )
+    assert outcome["says"].endswith("with hardware.disk.raft.append.mean below 162us it passes 0.5")
 
 
 def test_without_a_claim_the_threshold_is_that_of_a_map_or_else_one() -> None:

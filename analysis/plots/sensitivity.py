@@ -1,0 +1,166 @@
+"""Figures of a sensitivity analysis, a row an outcome: effects, shares of variance, walks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
+
+from analysis.plots.axes import short_names
+from analysis.plots.style import OTHERS, heading, new_figure, part_colours
+
+Content = Mapping[str, Any]
+
+_FAINT: Final = "#999999"
+_SHARE_COLOURS: Final = {"own": OTHERS[3], "total": OTHERS[0]}
+_WALK_STEPS: Final = ("from", "", "centre", "", "to")
+
+
+def sensitivity_figures(found: Content, study_name: str) -> dict[str, Figure]:
+    """Returns the figures by file name.
+
+    Args:
+        found: ``sensitivity`` of ``summary.json``.
+        study_name: for the headings.
+    """
+    figures = {}
+    names = short_names([factor["key"] for factor in found["factors"]])
+    colours = part_colours(list(names))
+    outcomes = [outcome for outcome in found["outcomes"] if outcome["morris"]["used"]]
+    if outcomes:
+        figures["sensitivity_effects"] = _effects(outcomes, names, colours, study_name)
+    walked = [outcome for outcome in outcomes if outcome["shares"] is not None]
+    if walked:
+        figures["sensitivity_shares"] = _shares(walked, names, study_name)
+        figures["sensitivity_walks"] = _walks(walked, found, colours, study_name)
+    return figures
+
+
+def _grid(rows: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
+    figure = new_figure(width * rows + 0.6, height + 0.8)
+    return figure, list(figure.subplots(1, rows, squeeze=False)[0])
+
+
+def _name(outcome: Content) -> str:
+    stat = "" if outcome["stat"] == "mean" else f" {outcome['stat']}"
+    class_ = "" if outcome["class"] == "all" else f" {outcome['class']}"
+    return f"{outcome['metric']}{class_}{stat}"
+
+
+def _effects(
+    outcomes: Sequence[Content], names: Mapping[str, str], colours: Mapping[str, str], study: str
+) -> Figure:
+    """Draws bars of mu* with sigma as a dot; what does not pass the floor is grey."""
+    figure, grid = _grid(len(outcomes), 4.6, 0.36 * len(names) + 1.0)
+    for axes, outcome in zip(grid, outcomes, strict=True):
+        rows = sorted(outcome["morris"]["effects"], key=lambda row: row["mu_star"] or 0.0)
+        for place, row in enumerate(rows):
+            colour = colours[row["factor"]] if row["above_noise"] else _FAINT
+            axes.barh(
+                place, row["mu_star"] or 0.0, xerr=row["mu_star_conf"], color=colour, height=0.62,
+                error_kw={"elinewidth": 1.0, "ecolor": "#333333"},
+            )  # fmt: skip
+            if row["sigma"] is not None:
+                axes.plot([row["sigma"]], [place], "D", color="black", markersize=4)
+        axes.set_yticks(range(len(rows)), [_arrow(row, names) for row in rows], fontsize=9)
+        axes.grid(visible=False, axis="y")
+        axes.axvline(outcome["noise"]["mu_star"], color="#333333", linestyle=(0, (4, 3)))
+        axes.set_xlim(left=0)
+        axes.set_xlabel(_effect_label(outcome))
+        axes.set_title(_name(outcome), fontsize=10)
+    _effects_legend(grid[0])
+    heading(figure, "Effect of each factor over its whole range (Morris)", study)
+    return figure
+
+
+def _arrow(row: Content, names: Mapping[str, str]) -> str:
+    """Returns the factor's name with the direction of its mean effect, if it has a clear one."""
+    mu, star = row["mu"] or 0.0, row["mu_star"] or 0.0
+    if not row["above_noise"] or abs(mu) < 0.5 * star:
+        return names[row["factor"]]
+    return f"{names[row['factor']]} {'↑' if mu > 0 else '↓'}"
+
+
+def _effect_label(outcome: Content) -> str:
+    if outcome["baseline"] is None:
+        return "mu*, in its unit"
+    return f"mu* of ln({outcome['variant']} / {outcome['baseline']})"
+
+
+def _effects_legend(axes: Axes) -> None:
+    axes.plot([], [], "D", color="black", markersize=4, label="sigma: interactions, curvature")
+    axes.plot([], [], color="#333333", linestyle=(0, (4, 3)), label="luck stays below this")
+    figure = axes.figure
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower left", ncols=2)
+
+
+def _shares(outcomes: Sequence[Content], names: Mapping[str, str], study: str) -> Figure:
+    """Draws own and total shares side by side, with their intervals."""
+    most = max(len(outcome["shares"]["factors"]) for outcome in outcomes)
+    figure, grid = _grid(len(outcomes), 4.4, 0.62 * most + 1.0)
+    for axes, outcome in zip(grid, outcomes, strict=True):
+        rows = sorted(outcome["shares"]["factors"], key=lambda row: row["total"] or 0.0)
+        for shift, kind, label in ((0.2, "own", "alone"), (-0.2, "total", "with interactions")):
+            axes.barh(
+                [place + shift for place in range(len(rows))],
+                [row[kind] or 0.0 for row in rows],
+                xerr=[row[f"{kind}_conf"] or 0.0 for row in rows],
+                height=0.36, color=_SHARE_COLOURS[kind], label=label,
+                error_kw={"elinewidth": 1.0, "ecolor": "#333333"},
+            )  # fmt: skip
+        axes.set_yticks(range(len(rows)), [names[row["factor"]] for row in rows], fontsize=9)
+        axes.grid(visible=False, axis="y")
+        axes.axvline(0.0, color="#333333", linewidth=0.8)
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:.0f} %"))
+        axes.set_xlabel("share of the variance")
+        axes.set_title(_name(outcome), fontsize=10)
+    handles, labels = grid[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower left", ncols=2)
+    heading(figure, "Shares of the variance (Sobol'), the other factors at the centre", study)
+    return figure
+
+
+def _walks(
+    outcomes: Sequence[Content], found: Content, colours: Mapping[str, str], study: str
+) -> Figure:
+    """Draws each kept factor alone, from end to end, and the thresholds."""
+    names = short_names([factor["key"] for factor in found["factors"]])
+    ends = {factor["key"]: factor for factor in found["factors"]}
+    figure, grid = _grid(len(outcomes), 4.4, 3.3)
+    for axes, outcome in zip(grid, outcomes, strict=True):
+        for level in outcome["thresholds"]:
+            axes.axhline(level, color="#333333", linewidth=1.0, linestyle=(0, (4, 3)))
+        for walk in outcome["walks"]:
+            ys = [math.nan if one is None else one for one in walk["outcomes"]]
+            factor = ends[walk["factor"]]
+            axes.plot(
+                range(len(ys)), ys, "o-", color=colours[walk["factor"]], markersize=4,
+                label=f"{names[walk['factor']]}: {factor['low']} to {factor['high']}",
+            )  # fmt: skip
+        _base(axes, outcome)
+        axes.set_xticks(range(len(_WALK_STEPS)), _WALK_STEPS)
+        axes.set_ylabel(_outcome_label(outcome))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.yaxis.set_minor_formatter(NullFormatter())
+        axes.set_title(_name(outcome), fontsize=10)
+        axes.legend(fontsize=8, loc="best")
+    heading(figure, "One factor at a time, the others at the centre", study)
+    return figure
+
+
+def _outcome_label(outcome: Content) -> str:
+    if outcome["baseline"] is None:
+        return _name(outcome)
+    return f"{outcome['variant']} / {outcome['baseline']}"
+
+
+def _base(axes: Axes, outcome: Content) -> None:
+    """Draws the interval at the centre, over all replications."""
+    base = outcome["base"]
+    if base["ci_low"] is not None and base["ci_high"] is not None:
+        axes.plot([2, 2], [base["ci_low"], base["ci_high"]], color="black", linewidth=2.5)

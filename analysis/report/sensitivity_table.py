@@ -1,0 +1,139 @@
+"""What a sensitivity analysis has found, as a reader looks at it: the sentence first, then why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from analysis.plots.axes import short_names
+
+Content = Mapping[str, Any]
+
+_DIM: Final = "dim"
+
+
+def print_sensitivity(console: Console, found: Content) -> None:
+    """Prints one block an outcome.
+
+    Args:
+        console: where to; nothing is wider than it.
+        found: ``sensitivity`` of ``summary.json``.
+    """
+    names = short_names([factor["key"] for factor in found["factors"]])
+    _print_factors(console, found, names)
+    for outcome in found["outcomes"]:
+        _print_outcome(console, outcome, names)
+        console.print(Text(f"{outcome['says']}."), highlight=False)
+        for line in _left_out(outcome):
+            console.print(Text(line, style=_DIM), highlight=False)
+        console.print()
+
+
+def _print_factors(console: Console, found: Content, names: Mapping[str, str]) -> None:
+    table = Table(title="Factors", box=box.SIMPLE_HEAD, title_justify="left", padding=(0, 1))
+    for heading in ("factor", "from", "to", "centre", "scale"):
+        table.add_column(heading, justify="left" if heading == "factor" else "right", no_wrap=True)
+    for factor in found["factors"]:
+        key = factor["key"]
+        centre = found["centre"][key]
+        cells = (names[key], factor["low"], factor["high"], centre, factor["scale"])
+        table.add_row(*(Text(str(cell)) for cell in cells))
+    console.print(table)
+
+
+def _print_outcome(console: Console, outcome: Content, names: Mapping[str, str]) -> None:
+    """Prints a row a factor, what weighs most first."""
+    shares = {row["factor"]: row for row in (outcome["shares"] or {"factors": []})["factors"]}
+    table = Table(
+        title=title_of(outcome), box=box.SIMPLE_HEAD, title_justify="left", padding=(0, 1),
+        caption=_caption(outcome), caption_justify="left",
+    )  # fmt: skip
+    table.add_column("factor", no_wrap=True)
+    for heading in ("mu*", "mu", "sigma", "alone", "in all"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in by_weight(outcome):
+        style = "" if row["above_noise"] else _DIM
+        share = shares.get(row["factor"], {})
+        cells = (
+            names[row["factor"]],
+            with_half_width(row["mu_star"], row["mu_star_conf"]),
+            _signed(row["mu"]),
+            _number(row["sigma"]),
+            in_percent(share.get("own"), share.get("own_conf")),
+            in_percent(share.get("total"), share.get("total_conf")),
+        )
+        table.add_row(*(Text(cell, style=style) for cell in cells))
+    console.print(table)
+
+
+def title_of(outcome: Content) -> str:
+    """Returns the outcome's name, what it is divided by, and its value at the centre."""
+    stat = "" if outcome["stat"] == "mean" else f" {outcome['stat']}"
+    class_ = "" if outcome["class"] == "all" else f" {outcome['class']}"
+    name = f"{outcome['metric']}{class_}{stat}"
+    if outcome["baseline"] is None:
+        return f"{name} of {outcome['variant']}"
+    return f"{name}, {outcome['variant']} / {outcome['baseline']}"
+
+
+def by_weight(outcome: Content) -> list[Content]:
+    """Returns the factors' effects, the greatest mu* first."""
+    effects: Sequence[Content] = outcome["morris"]["effects"]
+    return sorted(effects, key=lambda row: -(row["mu_star"] or 0.0))
+
+
+def _caption(outcome: Content) -> str:
+    floor, deviation = outcome["noise"]["mu_star"], outcome["noise"]["deviation"]
+    unit = "" if outcome["baseline"] is None else ", on ln(ratio)"
+    luck = f"below mu* {floor:.2g} it may be luck"
+    if deviation is None:
+        luck = "one replication gives no noise floor"
+    return f"mu: effect over the whole range{unit}; {luck}{_about_shares(outcome)}"
+
+
+def _about_shares(outcome: Content) -> str:
+    shares = outcome["shares"]
+    if shares is None:
+        return ""
+    how = "from sample blocks"
+    if shares["from"] == "polynomial":
+        how = f"from a fit of degree {shares['degree']} (q2 {shares['q2']:.2f})"
+    return f"\nalone, in all: share of the variance, interactions left out or in, {how}"
+
+
+def _left_out(outcome: Content) -> list[str]:
+    lines = []
+    for part, name in ((outcome["morris"], "trajectories"), (outcome["sobol"], "sample blocks")):
+        if part is not None and part["used"] < part["of"]:
+            lines.append(
+                f"{part['of'] - part['used']} of {part['of']} {name} are left out: a unit of them "
+                "failed or was refused"
+            )
+    return lines
+
+
+def with_half_width(value: float | None, half: float | None) -> str:
+    """Returns ``0.65 ± 0.12``; a dash for none."""
+    if value is None:
+        return "-"
+    return _number(value) if half is None else f"{value:.2f} ± {half:.2f}"
+
+
+def in_percent(value: float | None, half: float | None) -> str:
+    """Returns ``65 ± 12 %``; a dash for none."""
+    if value is None or half is None:
+        return "-"
+    return f"{100 * value:.0f} ± {100 * half:.0f} %"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def _signed(value: float | None) -> str:
+    return "-" if value is None else f"{value:+.2f}"
