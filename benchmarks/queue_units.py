@@ -2,8 +2,9 @@
 
 They leave facts as the model does, through the same recorder, so that everything behind the facts
 is what is tried: Parquet, Spark SQL, the warm-up's cut, intervals, verdicts. The queue starts
-empty. A customer is a transaction: ``txn_latency`` and ``lock_latency`` are its time in the system,
-``lock_wait`` its time in the queue, and it is recorded in the window in which it leaves.
+empty. A customer is a transaction: ``lock_latency`` is its time in the system, ``lock_wait`` its
+time in the queue of several servers, and it is recorded in the window in which it leaves. A service
+takes as many milliseconds on average as there are servers, so all queues have the same arrivals.
 
 Source: Lindley 1952 (waiting times by recursion); Erlang 1917 (M/M/c).
 """
@@ -25,6 +26,8 @@ from sim.record.histogram import UPPER_BOUNDS, ZERO_BUCKET
 from sim.streams import Streams
 
 SERVICE_NS: Final = 1_000_000
+"""Mean service of one server alone."""
+
 WINDOW_NS: Final = 100_000_000
 _BOUNDS: Final = np.array(UPPER_BOUNDS, dtype=np.int64)
 
@@ -123,8 +126,9 @@ def run_unit(scenario: QueueScenario, replication: int, sink: FactSink) -> Queue
         recorder.counter("txns_started").value += int(begun[window])
         recorder.counter("busy_ns", "server").value += int(busy[window])
         recorder.counter("capacity_ns", "server").value += scenario.servers * run.window_ns
-        for metric, values in (("lock_latency", stay), ("txn_latency", stay), ("lock_wait", wait)):
-            _add_all(recorder, metric, values[part])
+        _add_all(recorder, "lock_latency", stay[part])
+        if scenario.servers > 1:
+            _add_all(recorder, "lock_wait", wait[part])
         recorder.roll(int(edges[window + 1]))
     recorder.close(int(edges[-1]))
     served = int(left[-1])
@@ -136,14 +140,14 @@ def simulate(scenario: QueueScenario, replication: int) -> Customers:
     run = scenario.run
     streams = Streams(run.seed, replication)
     prefix = f"queue-{scenario.servers}-{scenario.load}-{scenario.study}"
-    gap_ns = SERVICE_NS / (scenario.servers * scenario.load)
+    gap_ns = SERVICE_NS / scenario.load
     expected = _simulated_ns(run) / gap_ns
     count = int(expected + 8 * math.sqrt(expected) + 16)
     gaps = streams.stream(f"{prefix}/arrivals").block_of("exponential", count)
     service = streams.stream(f"{prefix}/service").block_of("exponential", count)
     arrival = np.cumsum(gaps) * gap_ns
     arrival = arrival[arrival < _simulated_ns(run)]
-    service = service[: len(arrival)] * SERVICE_NS
+    service = service[: len(arrival)] * SERVICE_NS * scenario.servers
     begin = (
         _one_server(arrival, service)
         if scenario.servers == 1

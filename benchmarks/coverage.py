@@ -1,0 +1,197 @@
+"""How often the 95 % intervals of a study contain the truth, on queues whose truth is known.
+
+So many studies of ten replications each go the whole way as points of one study: tasks on Spark,
+facts in Parquet, the warm-up found in each replication, Spark SQL, t intervals. Nothing is told to
+the pipeline that a user's study would not tell it.
+
+A share of 400 studies has a standard error of 1.1 points itself: an honest 95 % interval is seen
+between 92.9 and 97.1 % in nineteen of twenty lines.
+
+Run it with ``python -m benchmarks.coverage [STUDIES]``.
+
+Source of the truths: Kleinrock, Queueing Systems I, 3.2 (M/M/1), 3.5 (M/M/c); Gross et al.,
+Fundamentals of Queueing Theory, 4th ed., 2.3.2 (time in an M/M/c system).
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from scipy.optimize import brentq
+
+from analysis.pipeline.run_units import run_units
+from analysis.pipeline.session import SparkStarter, stop_spark
+from analysis.pipeline.study_tables import units_table
+from analysis.pipeline.unit_sums import read_unit_sums
+from analysis.pipeline.unit_task import UnitJob
+from analysis.report.study_summary import study_summary
+from analysis.study.ledger import read_ledger
+from analysis.study.plan import Plan, Unit
+from analysis.study.unit_folder import UnitRecord
+from benchmarks.queue_units import QueueRun, QueueStudy
+from sim.units import NS_PER_MS, NS_PER_S
+
+STUDIES: Final = 400
+REPLICATIONS: Final = 10
+RUN: Final = QueueRun(seed=1, measure_ns=20 * NS_PER_S, window_ns=500 * NS_PER_MS)
+QUEUES: Final = {"M/M/1 0.5": (1, 0.5), "M/M/1 0.8": (1, 0.8), "M/M/4 0.8": (4, 0.8)}
+TAILS: Final = {"p50": 0.5, "p90": 0.1, "p95": 0.05, "p99": 0.01, "p999": 0.001}
+
+Truth = dict[tuple[str, str], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What was found of one number."""
+
+    queue: str
+    metric: str
+    stat: str
+    truth: float
+    """In ms."""
+    covered: float
+    """Share of the studies whose interval contains the truth."""
+    half_width: float
+    """Mean half width over the truth."""
+    bias: float
+    """Mean of the studies over the truth, less 1."""
+
+
+def truths(servers: int, load: float) -> Truth:
+    """Returns by metric and stat what is known of a queue, in ms."""
+    free = (1 - load) * 1.0  # served less arriving, per ms
+    waits = _erlang_c(servers, load)
+    mean = servers + waits / free
+    found = {("lock_latency_ms", "mean"): mean}
+    above = partial(_stays_longer, servers=servers, load=load)
+    for stat, share in TAILS.items():
+        found["lock_latency_ms", stat] = float(
+            brentq(lambda at, share=share: above(at) - share, 0.0, 1000.0 * mean)
+        )
+    if servers > 1:
+        found["lock_wait_ms", "mean"] = waits / free
+        for stat, share in TAILS.items():
+            found["lock_wait_ms", stat] = math.log(waits / share) / free if waits > share else 0.0
+    return found
+
+
+def _erlang_c(servers: int, load: float) -> float:
+    """Returns the share of customers that have to wait."""
+    offered = servers * load
+    last = offered**servers / math.factorial(servers) / (1 - load)
+    return last / (sum(offered**n / math.factorial(n) for n in range(servers)) + last)
+
+
+def _stays_longer(at_ms: float, servers: int, load: float) -> float:
+    """Returns the share of customers that are in the system for longer than ``at_ms``."""
+    service, waits = 1 / servers, _erlang_c(servers, load)
+    spare = servers - 1 - servers * load
+    if servers == 1:
+        return math.exp(-(1 - load) * at_ms)
+    queued = waits * (1 - math.exp(-service * at_ms * spare)) / spare
+    return math.exp(-service * at_ms) * (1 + queued)
+
+
+def measure(studies: int = STUDIES) -> list[Line]:
+    """Returns what was found of each number of each queue."""
+    rows = summarised(studies)
+    found = []
+    for queue, (servers, load) in QUEUES.items():
+        for (metric, stat), truth in truths(servers, load).items():
+            mine = [
+                row for row in rows
+                if (row["variant"], row["metric"], row["stat"]) == (queue, metric, stat)
+                and row["class"] == "all"
+            ]  # fmt: skip
+            found.append(_line(queue, metric, stat, truth, mine))
+    return found
+
+
+def _line(queue: str, metric: str, stat: str, truth: float, rows: list[Mapping[str, Any]]) -> Line:
+    value, low, high = (
+        np.array([row[name] for row in rows], dtype=np.float64)
+        for name in ("value", "ci_low", "ci_high")
+    )
+    return Line(
+        queue=queue,
+        metric=metric,
+        stat=stat,
+        truth=truth,
+        covered=float(np.mean((low <= truth) & (truth <= high))),
+        half_width=float(np.mean(high - low) / 2 / truth),
+        bias=float(np.mean(value) / truth - 1),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Finished:
+    """Satisfies what a summary is made of."""
+
+    study: QueueStudy
+    plan: Plan
+    done: Mapping[Unit, UnitRecord]
+    name: str = "coverage"
+    found: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tables:
+    units: Any
+    sums: Any
+
+
+class _Quiet:
+    """Is told of units and stops at the first failure."""
+
+    wants_stop = False
+
+    def finished(self, done: int) -> None:
+        """Takes the number of units that have ended."""
+
+    def failed(self, unit: Unit, error: str) -> None:
+        """Raises: a queue does not fail."""
+        raise RuntimeError(f"{unit}: {error}")
+
+
+def summarised(studies: int) -> list[Mapping[str, Any]]:
+    """Runs all units and returns the rows of the summary."""
+    points = [{"study": number} for number in range(studies)]
+    study = QueueStudy(QUEUES, RUN, REPLICATIONS, points, name="coverage")
+    plan = Plan(study)
+    plan.add(
+        (point, variant, replication)
+        for point in points
+        for variant in QUEUES
+        for replication in range(REPLICATIONS)
+    )
+    starter = SparkStarter("local[2]")
+    with tempfile.TemporaryDirectory(prefix="pessim-coverage-") as name:
+        units_dir = Path(name) / "units"
+        try:
+            job = UnitJob(study, str(units_dir), "benchmarks.queue_units:run_unit")
+            run_units(starter.session(), job, plan.points, plan.units, _Quiet())
+            done = read_ledger(units_dir, plan.units).done
+            table = units_table(done)
+            sums = read_unit_sums(starter.session(), units_dir, table)
+        finally:
+            stop_spark(starter)
+    summary = study_summary(_Finished(study, plan, done), _Tables(table, sums), 0.0)
+    return list(summary["rows"])
+
+
+if __name__ == "__main__":
+    begun_s = time.perf_counter()
+    for line in measure(int(sys.argv[1]) if len(sys.argv) > 1 else STUDIES):
+        print(f"{line.queue:10} {line.metric:16} {line.stat:5} {line.truth:8.3f} ms  covered "
+              f"{line.covered:6.1%}  half width {line.half_width:5.1%}  bias {line.bias:+6.2%}"
+            )  # fmt: skip
+    print(f"{time.perf_counter() - begun_s:.0f} s")
