@@ -107,18 +107,19 @@ def report_study(run: StudyRun, starter: SparkStarter) -> int:
 
 def _summarise(run: StudyRun, starter: SparkStarter, phases: dict[str, float]) -> dict[str, Any]:
     spark = starter.session()
-    from analysis.pipeline.study_tables import read_study_tables
+    from analysis.pipeline.study_tables import FIGURE_POINTS, read_study_tables
     from analysis.plots.study_plots import write_study_plots
     from analysis.report.study_summary import study_summary
     from analysis.report.summary_file import write_summary
 
-    tables = read_study_tables(spark, run.folder, run.done)
+    drawn = _points_drawn(run, FIGURE_POINTS)
+    tables = read_study_tables(spark, run.folder, run.done, drawn)
     elapsed_s = time.perf_counter() - run.begun_s
     summary = study_summary(run, tables, elapsed_s)
     write_summary(run.folder, summary)
     print_study(run, summary)
     plots_begun_s = time.perf_counter()
-    write_study_plots(run.folder / "plots", run.name, run.plan.points, summary, tables)
+    write_study_plots(run.folder / "plots", run, summary, tables)
     phases |= {
         "spark_start": round(starter.start_s, 3),
         "spark_first_query": round(tables.query_s[0], 3),
@@ -131,6 +132,13 @@ def _summarise(run: StudyRun, starter: SparkStarter, phases: dict[str, float]) -
         f"{tables.query_s[0]:.1f} s, all queries {sum(tables.query_s):.1f} s",
     )
     return summary
+
+
+def _points_drawn(run: StudyRun, most: int) -> int:
+    """Returns how many points get figures of their own: all, or none if they are too many."""
+    searched = run.study.capacity is not None or run.study.sensitivity is not None
+    few = len(run.plan.points) <= most
+    return len(run.plan.points) if few and not searched else 0
 
 
 def print_study(run: StudyRun, summary: Mapping[str, Any]) -> None:

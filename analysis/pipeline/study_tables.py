@@ -86,15 +86,16 @@ def read_study_tables(
     sums = read_unit_sums(spark, folder / "units", table)
     sums_s = time.perf_counter() - begun_s
     drawn = table[table["point_index"] < figure_points]
-    answers = [_timed(query) for query in _plot_queries(spark, folder / "units", drawn)]
-    distributions, courses, happenings = (answer.table for answer in answers)
+    none = _Answer(drawn[["point_index", "variant"]], 0.0)
+    queries = () if drawn.empty else _plot_queries(spark, folder / "units", drawn)
+    distributions, courses, happenings = [_timed(query) for query in queries] or [none] * 3
     return StudyTables(
         units=table,
         sums=sums,
-        distributions=distributions,
-        courses=courses,
-        happenings=happenings,
-        query_s=(sums_s, *(answer.seconds for answer in answers)),
+        distributions=distributions.table,
+        courses=courses.table,
+        happenings=happenings.table,
+        query_s=(sums_s, distributions.seconds, courses.seconds, happenings.seconds),
     )
 
 

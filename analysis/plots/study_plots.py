@@ -1,16 +1,22 @@
-"""All figures of a study, one set a point, as PNG and SVG under ``plots/``."""
+"""All figures of a study, as PNG and SVG under ``plots/``: of the whole, and of each point."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from analysis.plots import course, distribution, stacks, style
+from analysis.plots.capacity import capacity_figures
+from analysis.plots.sensitivity import sensitivity_figures
+from analysis.plots.sweep import sweep_figures
+
+if TYPE_CHECKING:
+    from analysis.study.plan import Plan, ResolvedStudy
 
 
 class PlotTables(Protocol):
@@ -33,36 +39,67 @@ class PlotTables(Protocol):
         """What was done to the cluster, from ``course_tables.happenings``."""
 
 
+class DrawnStudy(Protocol):
+    """What is drawn."""
+
+    @property
+    def study(self) -> ResolvedStudy:
+        """Variants, and levels of ratios that a map shows."""
+
+    @property
+    def name(self) -> str:
+        """The study's name, for the headings."""
+
+    @property
+    def plan(self) -> Plan:
+        """Its points, by ``point_index``."""
+
+
 def write_study_plots(
-    folder: Path,
-    study_name: str,
-    points: Sequence[Mapping[str, Any]],
-    summary: Mapping[str, Any],
-    tables: PlotTables,
+    folder: Path, run: DrawnStudy, summary: Mapping[str, Any], tables: PlotTables
 ) -> list[Path]:
     """Draws every figure there are facts for, and returns the PNG files.
 
     Args:
-        folder: ``results/<study>/plots``.
-        study_name: for the headings.
-        points: swept settings by ``point_index``.
+        folder: ``results/<study>/plots``; what an earlier run drew there goes away.
+        run: the study.
         summary: content of ``summary.json``.
-        tables: units, distributions, courses and happenings.
+        tables: units, distributions, courses and happenings of the points that get figures.
     """
-    variants = list(dict.fromkeys(tables.units["variant"]))
+    for old in (*folder.glob("*.png"), *folder.glob("*.svg")):
+        old.unlink()
     written = []
-    for index, point in enumerate(points):
-        rows = pd.DataFrame([row for row in summary["rows"] if row["point"] == point])
-        if rows.empty:
-            continue
-        figures = _point_figures(
-            rows, _PointTables.of(tables, index), variants, _subtitle(study_name, point)
-        )
-        suffix = f"_{index}" if len(points) > 1 else ""
-        for name, figure in figures.items():
-            style.save(figure, folder, f"{name}{suffix}")
-            written.append(folder / f"{name}{suffix}.png")
+    for name, figure in _figures(run, summary, tables):
+        style.save(figure, folder, name)
+        written.append(folder / f"{name}.png")
     return written
+
+
+def _figures(
+    run: DrawnStudy, summary: Mapping[str, Any], tables: PlotTables
+) -> Iterator[tuple[str, Figure]]:
+    """Yields figures by file name: of the whole study first, then of each point."""
+    if "capacity" in summary:
+        yield from capacity_figures(summary["capacity"], run.name).items()
+    elif "sensitivity" in summary:
+        yield from sensitivity_figures(summary["sensitivity"], run.name).items()
+    elif len(run.plan.points) > 1:
+        variants, contours = list(run.study.variants), run.study.contours
+        yield from sweep_figures(summary, variants, run.plan.points, contours).items()
+    yield from _all_points(run, summary, tables)
+
+
+def _all_points(
+    run: DrawnStudy, summary: Mapping[str, Any], tables: PlotTables
+) -> Iterator[tuple[str, Figure]]:
+    variants = list(run.study.variants)
+    for index in sorted(set(tables.courses["point_index"])):
+        point = run.plan.points[index]
+        rows = summary["rows"].at_point(index).columns
+        suffix = f"_{index}" if len(run.plan.points) > 1 else ""
+        cut, subtitle = _PointTables.of(tables, index), _subtitle(run.name, point)
+        for name, figure in _point_figures(rows, cut, variants, subtitle).items():
+            yield f"{name}{suffix}", figure
 
 
 @dataclass(frozen=True, slots=True)
