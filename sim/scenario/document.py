@@ -5,7 +5,7 @@ Law: reading the document of a scenario gives that scenario.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sim.distributions import (
@@ -90,7 +90,7 @@ def _cluster(cluster: Cluster) -> Document:
         "zones": cluster.zones,
         "tidb_nodes": cluster.tidb_nodes,
         "regions": "auto" if cluster.regions is None else cluster.regions,
-        "store_versions": list(cluster.store_versions),
+        "store_versions": _versions(cluster.store_versions),
         "tidb": {
             "tidb_enable_async_commit": tidb.async_commit,
             "tidb_enable_1pc": tidb.one_pc,
@@ -100,6 +100,11 @@ def _cluster(cluster: Cluster) -> Document:
             "pessimistic-txn.max-retry-count": tidb.max_retry_count,
         },
     }
+
+
+def _versions(versions: Sequence[str]) -> str | list[str]:
+    """Returns one version for all stores where they agree, however many there will be."""
+    return versions[0] if len(set(versions)) == 1 else list(versions)
 
 
 def _hardware(hardware: Hardware) -> Document:

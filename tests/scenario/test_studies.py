@@ -1,0 +1,307 @@
+"""Sections about a whole study: what they become, that they reach the command line, and back."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from sim.scenario import (
+    Capacity,
+    MetricKey,
+    NodePrices,
+    Objective,
+    Precision,
+    Range,
+    ScenarioError,
+    Sensitivity,
+    Study,
+    load_study,
+)
+
+BASE = """\
+about: Which?
+run: {measure: 3s}
+workload: {kind: tpcc, warehouses: 10, threads: 4}
+"""
+OPEN = BASE.replace("threads: 4", "rate: 300/s")
+COMPARE = "compare: {a: {}, b: {tikv.pessimistic-txn.in-memory: false}}\n"
+CAPACITY = """\
+capacity:
+  slo: {lock_latency_ms.p99: 5ms, txn_latency_ms.new_order.p95: 100000us, txn_aborts: 0.1%}
+  load: workload.rate
+  between: [200/s, 4000/s]
+  prices: {i3.4xlarge: {store: 0.9, tidb_node: 0.7}}
+"""
+SENSITIVITY = """\
+sensitivity:
+  factors:
+    hardware.disk.raft.append.mean: {between: [100us, 1ms], scale: log}
+    workload.threads: {between: [10, 400]}
+  outcomes: [lock_latency_ms, disk_write_bytes_per_txn]
+"""
+
+
+def corners(samples: int, dimensions: int, seed: int) -> Sequence[Sequence[float]]:
+    """A hypercube whose points lie on its diagonal."""
+    return [[(place + 0.5) / samples] * dimensions for place in range(samples)]
+
+
+def study_of(folder: Path, text: str, *overrides: str) -> Study:
+    (folder / "x.yaml").write_text(text, encoding="utf-8")
+    return load_study(folder / "x.yaml", overrides, latin_hypercube=corners)
+
+
+def told(folder: Path, text: str, *overrides: str) -> str:
+    with pytest.raises(ScenarioError) as caught:
+        study_of(folder, text, *overrides)
+    return str(caught.value)
+
+
+def test_precision_is_relative_and_ends_somewhere(tmp_path: Path) -> None:
+    text = BASE.replace("3s", "3s, replications: 4, precision: {lock_latency_ms.p99: 5%}")
+    study = study_of(tmp_path, text)
+    p99 = MetricKey("lock_latency_ms", "all", "p99")
+    assert (study.precision, study.replications) == (Precision(((p99, 0.05),), 50), 4)
+    assert study_of(tmp_path, text, "run.max_replications=7").precision == Precision(
+        ((p99, 0.05),), 7
+    )
+    many = study_of(tmp_path, text, "run.replications=70").precision
+    assert many is not None
+    assert many.most_replications == 70
+
+
+def test_precision_is_set_from_the_command_line(tmp_path: Path) -> None:
+    whole = study_of(tmp_path, BASE, "run.precision={txn_per_s: 2%}").precision
+    by_key = study_of(tmp_path, BASE, "run.precision.txn_per_s=2%").precision
+    assert whole == by_key == Precision(((MetricKey("txn_per_s"), 0.02),), 50)
+    by_key = study_of(tmp_path, BASE, "run.precision.lock_latency_ms.p99=2%").precision
+    assert by_key is not None
+    assert [str(key) for key, _ in by_key.targets] == ["lock_latency_ms.p99"]
+
+
+def test_the_option_replications_means_the_first_round(tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text(BASE, encoding="utf-8")
+    study = load_study(tmp_path / "x.yaml", ["run.precision={txn_per_s: 2%}"], replications=3)
+    assert study.replications == 3
+    with pytest.raises(ScenarioError, match=r"--replications 1: run\.replications: an interval"):
+        load_study(tmp_path / "x.yaml", ["run.precision={txn_per_s: 2%}"], replications=1)
+
+
+def test_neither_precision_nor_questions_are_in_a_units_hash(tmp_path: Path) -> None:
+    plain = study_of(tmp_path, OPEN).config_hash({}, "in_memory", 0)
+    precise = study_of(tmp_path, OPEN, "run.precision={txn_per_s: 2%}")
+    assert precise.config_hash({}, "in_memory", 0) == plain
+    assert study_of(tmp_path, OPEN + CAPACITY).config_hash({}, "in_memory", 0) == plain
+
+
+def test_capacity_has_its_limits_in_the_metrics_unit(tmp_path: Path) -> None:
+    assert study_of(tmp_path, OPEN + CAPACITY).capacity == Capacity(
+        slo=(
+            Objective(MetricKey("lock_latency_ms", "all", "p99"), 5.0),
+            Objective(MetricKey("txn_latency_ms", "new_order", "p95"), 100.0),
+            Objective(MetricKey("txn_aborts_per_txn"), 0.001),
+        ),
+        load="workload.rate",
+        low=200.0,
+        high=4000.0,
+        tolerance=0.05,
+        prices={"i3.4xlarge": NodePrices(0.9, 0.7)},
+    )
+
+
+def test_limits_of_other_units(tmp_path: Path) -> None:
+    slo = "{lock_table_bytes.max: 1MiB, disk_write_bytes_per_s: 2MB/s, fsync_per_s: 60/min, "
+    slo += "disk_busy.disk: 0.9, locks_lost: 0, txn_aborts: 12}"
+    study = study_of(tmp_path, OPEN + CAPACITY, f"capacity.slo={slo}")
+    assert study.capacity is not None
+    assert {str(part.key): part.limit for part in study.capacity.slo} == {
+        "lock_table_bytes.max": 2**20,
+        "disk_write_bytes_per_s": 2e6,
+        "fsync_per_s": 1,
+        "disk_busy.disk": 0.9,
+        "locks_lost": 0,
+        "txn_aborts": 12,
+    }
+    assert study_of(tmp_path, study.resolved_yaml()) == study
+
+
+def test_capacity_is_set_from_the_command_line(tmp_path: Path) -> None:
+    search = study_of(
+        tmp_path,
+        OPEN + CAPACITY,
+        "capacity.between=[1/s, 2/s]",
+        "capacity.slo.lock_latency_ms.p99=7ms",
+        "capacity.prices.i3.4xlarge.store=5",
+    ).capacity
+    assert search is not None
+    assert (search.low, search.high) == (1.0, 2.0)
+    assert search.slo[0].limit == 7.0
+    assert search.prices == {"i3.4xlarge": NodePrices(5.0, 0.7)}
+
+
+def test_a_price_for_every_profile_that_a_case_has(tmp_path: Path) -> None:
+    swept = OPEN + CAPACITY + "sweep: {grid: {hardware.profile: [i3.4xlarge, gp3_max]}}\n"
+    assert "no price of gp3_max" in told(tmp_path, swept)
+    study_of(tmp_path, swept.replace("i3.4xlarge: {store", "all: {store"))
+
+
+def test_any_load_makes_a_scenario_without_being_a_point(tmp_path: Path) -> None:
+    study = study_of(tmp_path, OPEN + CAPACITY + COMPARE)
+    assert study.capacity is not None
+    point = {"workload.rate": study.capacity.load_value(1234.5)}
+    assert study.points == ({},)
+    assert study.scenario(point, "b").workload.rate_per_s == 1230.0
+    assert not study.scenario(point, "b").tikv.in_memory
+    assert study.config_hash(point, "b", 0) != study.config_hash({}, "b", 0)
+
+
+def test_a_case_asked_for_has_the_hash_of_the_same_case_in_a_file(tmp_path: Path) -> None:
+    asked = study_of(tmp_path, OPEN).config_hash({"workload.rate": "500/s"}, "in_memory", 2)
+    said = study_of(tmp_path, OPEN, "workload.rate=500/s").config_hash({}, "in_memory", 2)
+    assert asked == said
+
+
+@pytest.mark.parametrize(
+    ("point", "message"),
+    [
+        ({"workload.rate": "0/s"}, "workload.rate: 0/s is too little"),
+        ({"workload.raet": "5/s"}, "did you mean rate?"),
+        ({"run.seed": 5}, "all variants and points share run"),
+    ],
+)
+def test_a_point_that_makes_no_scenario_is_refused_each_time(
+    tmp_path: Path, point: dict[str, object], message: str
+) -> None:
+    study = study_of(tmp_path, OPEN)
+    for _ in range(2):
+        with pytest.raises(ScenarioError) as caught:
+            study.scenario(point, "in_memory")
+        assert message in str(caught.value)
+        assert str(caught.value).startswith("point {")
+    with pytest.raises(KeyError):
+        study.scenario({}, "sync")
+
+
+def test_sensitivity_has_ranges_and_defaults(tmp_path: Path) -> None:
+    study = study_of(tmp_path, BASE + SENSITIVITY + COMPARE, "run.seed=9")
+    assert study.sensitivity == Sensitivity(
+        factors=(
+            Range("hardware.disk.raft.append.mean", "100us", "1ms", "log"),
+            Range("workload.threads", 10, 400, "linear"),
+        ),
+        outcomes=(MetricKey("lock_latency_ms"), MetricKey("disk_write_bytes_per_txn")),
+        trajectories=6,
+        levels=4,
+        keep=2,
+        samples=16,
+        seed=9,
+    )
+    middle = {each.key: each.at(0.5) for each in study.sensitivity.factors}
+    assert study.scenario(middle, "a").workload.threads == 205
+
+
+def test_sensitivity_is_set_from_the_command_line(tmp_path: Path) -> None:
+    text = BASE + SENSITIVITY
+    given = "sensitivity.factors.workload.threads.between=[1, 2]"
+    study = study_of(tmp_path, text, given, "sensitivity.factors.cluster.stores={between: [3, 4]}")
+    assert study.sensitivity is not None
+    assert study.sensitivity.factors[1:] == (
+        Range("workload.threads", 1, 2),
+        Range("cluster.stores", 3, 4),
+    )
+    assert "sensitivity varies it" in told(tmp_path, text, "workload.threads=5")
+
+
+def test_points_are_as_written(tmp_path: Path) -> None:
+    points = "[{workload.threads: 3, cluster.stores: 5}, {cluster.stores: 3, workload.threads: 9}]"
+    study = study_of(tmp_path, f"{BASE}sweep: {{points: {points}}}\n")
+    assert study.points == (
+        {"workload.threads": 3, "cluster.stores": 5},
+        {"workload.threads": 9, "cluster.stores": 3},
+    )
+    assert list(study.points[1]) == ["workload.threads", "cluster.stores"]
+
+
+def test_a_hypercube_becomes_points(tmp_path: Path) -> None:
+    sweep = """sweep:
+  latin_hypercube:
+    samples: 4
+    ranges:
+      workload.threads: {between: [10, 410]}
+      hardware.disk.raft.append.mean: {between: [100us, 1ms], scale: log}
+"""
+    study = study_of(tmp_path, BASE + sweep)
+    assert [point["workload.threads"] for point in study.points] == [60, 160, 260, 360]
+    assert study.points[0]["hardware.disk.raft.append.mean"] == "133.4us"
+    written = study.resolved_yaml()
+    assert "latin_hypercube" not in written
+    (tmp_path / "y.yaml").write_text(written, encoding="utf-8")
+    assert load_study(tmp_path / "y.yaml").points == study.points
+
+
+def test_whole_numbers_that_coincide_are_one_point(tmp_path: Path) -> None:
+    sweep = "sweep: {latin_hypercube: {samples: 40, ranges: {cluster.stores: {between: [3, 5]}}}}"
+    study = study_of(tmp_path, BASE + sweep)
+    assert [point["cluster.stores"] for point in study.points] == [3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("skip", "kept"),
+    [
+        ("[]", [(5, "1ms"), (5, "4ms"), (300, "1ms"), (300, "4ms")]),
+        ("[{workload.threads: 5}]", [(300, "1ms"), (300, "4ms")]),
+        ("[{workload.threads: 5, hardware.disk.raft.append: 4ms}]",
+         [(5, "1ms"), (300, "1ms"), (300, "4ms")]),
+        ("[{hardware.disk.raft.append: [4000us]}]", [(5, "1ms"), (300, "1ms")]),
+        ("[{hardware.disk.raft.append: {above: 0.5ms, below: 3999us}}]",
+         [(5, "4ms"), (300, "4ms")]),
+        ("[{workload.threads: {above: 299}}, {hardware.disk.raft.append: {below: 2ms}}]",
+         [(5, "4ms")]),
+        ("[{workload.threads: {above: 300}}]",
+         [(5, "1ms"), (5, "4ms"), (300, "1ms"), (300, "4ms")]),
+    ],
+)  # fmt: skip
+def test_a_point_is_left_out_if_one_entry_applies_wholly(
+    tmp_path: Path, skip: str, kept: list[tuple[int, str]]
+) -> None:
+    grid = "{workload.threads: [5, 300], hardware.disk.raft.append: [1ms, 4ms]}"
+    study = study_of(tmp_path, f"{BASE}sweep: {{grid: {grid}, skip: {skip}}}\n")
+    assert [tuple(point.values()) for point in study.points] == kept
+    assert study.skipped == 4 - len(kept)
+    again = study_of(tmp_path, study.resolved_yaml())
+    assert (again, again.skipped) == (study, study.skipped)
+
+
+def test_a_grid_of_the_command_line_replaces_the_files(tmp_path: Path) -> None:
+    swept = BASE + "sweep: {grid: {workload.threads: [5, 300]}}\n"
+    study = study_of(tmp_path, swept, "sweep.grid.workload.threads=[7, 8, 9]")
+    assert [point["workload.threads"] for point in study.points] == [7, 8, 9]
+    study = study_of(tmp_path, BASE, "sweep.grid.workload.threads=[7]")
+    assert study.points == ({"workload.threads": 7},)
+
+
+def test_contours_are_ratios_by_figure(tmp_path: Path) -> None:
+    sweep = "sweep: {grid: {workload.threads: [5, 9]}, map: {lock_latency_ms.mean: 0.5}}\n"
+    assert study_of(tmp_path, BASE + COMPARE + sweep).contours == {"lock_latency_ms": 0.5}
+
+
+def test_a_study_travels_without_what_can_be_made_again(tmp_path: Path) -> None:
+    values = ", ".join(map(str, range(1, 101)))
+    swept = f"{BASE}{COMPARE}sweep: {{grid: {{workload.threads: [{values}]}}}}\n"
+    study = study_of(tmp_path, swept)
+    packed = pickle.dumps(study)
+    assert len(packed) < 20_000
+    again = pickle.loads(packed)
+    assert again == study
+    assert again.scenario(study.points[7], "b") == study.scenario(study.points[7], "b")
+    assert again.config_hash(study.points[7], "b", 3) == study.config_hash(study.points[7], "b", 3)
+
+
+def test_a_wrong_point_is_found_among_many(tmp_path: Path) -> None:
+    values = "\n".join(f"      - {threads}" for threads in [*range(1, 60), 0])
+    lines = told(tmp_path, f"{BASE}sweep:\n  grid:\n    workload.threads:\n{values}\n")
+    assert lines.endswith("x.yaml:66:9: workload.threads: must be 1 to 100000, is 0; change it")
+    assert "\n" not in lines
