@@ -100,13 +100,12 @@ class CapacitySearch:
         every = self._all_runs(seen)
         capacity = self._question.capacity
         open_ones = [runs for runs in every if any(wanted(runs))]
-        objectives = ", ".join(f"{each.key} ≤ {each.limit:g}" for each in capacity.slo)
-        text = (
-            f"greatest {capacity.load} with {objectives}: "
-            f"{len(every) - len(open_ones)} of {len(every)} cases found"
-        )
-        if not open_ones or not any(runs.tried for runs in every):
-            return f"{text}; about {_left(every)} units to run"
+        if not any(runs.tried for runs in every):
+            objectives = ", ".join(f"{each.key} ≤ {each.limit:g}" for each in capacity.slo)
+            return f"greatest {capacity.load} with {objectives}; about {_left(every)} units to run"
+        text = f"{len(every) - len(open_ones)} of {len(every)} capacities found"
+        if not open_ones:
+            return text
         widest = max(open_ones, key=lambda runs: math.log(_bounds(runs)[1] / _bounds(runs)[0]))
         low, high = _bounds(widest)
         where = ", ".join(filter(None, [widest.case.variant, point_words(widest.case.point)]))

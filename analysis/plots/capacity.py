@@ -1,0 +1,199 @@
+"""Figures of a capacity search: how sure, how near to each limit, and at what cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from textwrap import wrap
+from typing import Any, Final
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from analysis.experiments.case_words import case_words, limit_words
+from analysis.plots.style import heading, legend_above, new_figure, variant_colours
+from analysis.statistics.crossing import probability_met
+
+Found = Mapping[str, Any]
+Case = Mapping[str, Any]
+
+_LINES: Final = ("-", "--", "-.", ":")
+_MARKERS: Final = ("o", "s", "^", "D", "v", "P")
+_WIDTH_IN: Final = 7.5
+_LINE_WIDTH: Final = 90
+
+
+def capacity_figures(found: Found, study_name: str) -> dict[str, Figure]:
+    """Returns every figure that there is something to draw of, by name.
+
+    Args:
+        found: ``capacity`` of ``summary.json``.
+        study_name: for the headings.
+    """
+    figures = {}
+    if any(case["loads"] for case in found["cases"]):
+        figures["capacity_probability"] = probability(found, study_name)
+        figures["capacity_margins"] = margins(found, study_name)
+    if any(case["cost_per_1000_txn"] is not None for case in found["cases"]):
+        figures["capacity_cost"] = cost(found, study_name)
+    return figures
+
+
+def probability(found: Found, study_name: str) -> Figure:
+    """Draws over load how likely a run meets all objectives; a bar spans the capacity's interval.
+
+    Points are what was run: the share of replications at that load that met the objectives.
+    """
+    figure = new_figure(_WIDTH_IN, 4.6)
+    axes = figure.add_subplot()
+    looks = _looks(found["cases"])
+    low, high = _span(found["cases"])
+    for place, case in enumerate(found["cases"]):
+        colour, line, marker = looks[place]
+        tried = [load for load in case["loads"] if low <= load["load"] <= high]
+        axes.plot(
+            [load["load"] for load in tried], [load["met"] / load["of"] for load in tried],
+            marker, color=colour, markersize=5, alpha=0.6, markeredgewidth=0,
+        )  # fmt: skip
+        crossings = np.array([load for load in case["crossings"] if load is not None])
+        label = case_words(case)
+        if case["status"] == "found" and len(crossings) > 1:
+            loads = np.linspace(low, high, 400)
+            chance = probability_met(loads, crossings)
+            axes.plot(loads, chance, line, color=colour, linewidth=1.8, label=label)
+        else:
+            axes.plot([], [], line, color=colour, label=f"{label}: {_bound(found, case)}")
+        _interval_bar(axes, case, place, colour)
+    _present_line(axes, found["cases"], (low, high))
+    axes.set(xlabel=_load_label(found), ylabel="probability")
+    axes.set_ylim(-0.06 - 0.05 * len(found["cases"]), 1.04)
+    axes.set_yticks([0.0, 0.25, 0.5, 0.75, 1.0])
+    _percent_and_thousands(axes)
+    axes.plot([], [], "o", color="#777777", markersize=5, label="share of the runs that met them")
+    axes.plot([], [], color="#777777", linewidth=3, label="95 % interval of the capacity")
+    legend_above(axes, 2)
+    limits = ", ".join(f"{each['key']} ≤ {limit_words(each)}" for each in found["slo"])
+    words = "\n".join(wrap(f"{study_name}: {limits}", _LINE_WIDTH))
+    heading(figure, "Probability that a load meets all objectives", words)
+    return figure
+
+
+def margins(found: Found, study_name: str) -> Figure:
+    """Draws each objective's value over its limit at every load that was run, a panel each."""
+    slo = found["slo"]
+    figure = new_figure(_WIDTH_IN, 1.6 + 2.1 * len(slo))
+    panels = figure.subplots(len(slo), 1, sharex=True, squeeze=False)[:, 0]
+    looks = _looks(found["cases"])
+    for axes, objective in zip(panels, slo, strict=True):
+        for place, case in enumerate(found["cases"]):
+            colour, line, marker = looks[place]
+            shown = [(load["load"], load["margins"][objective["key"]]) for load in case["loads"]]
+            points = [(load, margin) for load, margin in shown if margin]
+            axes.plot(
+                [load for load, _ in points], [margin for _, margin in points],
+                line, marker=marker, color=colour, label=case_words(case),
+                markersize=4, linewidth=1.4,
+            )  # fmt: skip
+        axes.axhline(1.0, color="#444444", linewidth=1.0)
+        axes.set_yscale("log")
+        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.yaxis.set_minor_formatter(NullFormatter())
+        axes.set_title(f"{objective['key']} over its limit of {limit_words(objective)}")
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
+    panels[-1].set_xlabel(_load_label(found))
+    panels[-1].xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    heading(figure, "How near to each limit; overloaded runs have no latency", study_name)
+    return figure
+
+
+def cost(found: Found, study_name: str) -> Figure:
+    """Draws capacity over price; cases that no other beats in both are joined."""
+    figure = new_figure(_WIDTH_IN, 4.2)
+    axes = figure.add_subplot()
+    looks = _looks(found["cases"])
+    priced = [
+        (case, look)
+        for case, look in zip(found["cases"], looks, strict=True)
+        if case["cost_per_1000_txn"] is not None
+    ]
+    for case, (colour, _, marker) in priced:
+        price, carried = case["cost_per_hour"], case["txn_per_s"]
+        low, high = case["txn_per_s_ci_low"], case["txn_per_s_ci_high"]
+        if low is not None:
+            axes.plot([price, price], [low, high], color=colour, linewidth=1.4)
+        axes.plot(price, carried, marker, color=colour, markersize=8, label=case_words(case))
+        axes.annotate(
+            f"{case['cost_per_1000_txn']:.3g} per 1,000", (price, carried), (9, -9),
+            textcoords="offset points", va="center", fontsize=9, color="#444444",
+        )  # fmt: skip
+    best = sorted(
+        (case["cost_per_hour"], case["txn_per_s"]) for case, _ in priced if case["pareto"]
+    )
+    axes.plot(*zip(*best, strict=True), color="#999999", linewidth=1.0, linestyle=":", zorder=0)
+    axes.set(xlabel="price of all nodes per hour", ylabel="transactions per second at capacity")
+    prices = [case["cost_per_hour"] for case, _ in priced]
+    room = 0.05 * max(prices)
+    axes.set_xlim(min(prices) - room, max(prices) + 2 * room)
+    axes.set_ylim(0, 1.12 * max(case["txn_per_s"] for case, _ in priced))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    legend_above(axes, 2)
+    heading(figure, "What capacity costs; the dotted line joins cases that none beats", study_name)
+    return figure
+
+
+def _looks(cases: Sequence[Case]) -> list[tuple[str, str, str]]:
+    """Returns colour (by variant), line and marker (by point) of each case."""
+    colours = variant_colours(list(dict.fromkeys(case["variant"] for case in cases)))
+    points = list(dict.fromkeys(repr(case["point"]) for case in cases))
+    places = [points.index(repr(case["point"])) for case in cases]
+    return [
+        (colours[case["variant"]], _LINES[place % len(_LINES)], _MARKERS[place % len(_MARKERS)])
+        for case, place in zip(cases, places, strict=True)
+    ]
+
+
+def _span(cases: Sequence[Case]) -> tuple[float, float]:
+    """Returns the loads around all capacities, with room at both sides."""
+    ends = [load for case in cases for load in case["crossings"] if load is not None]
+    ends += [case["load"] for case in cases if case["load"] is not None]
+    ends += [case["present"] for case in cases if case["present"] is not None]
+    if not ends:
+        ends = [load["load"] for case in cases for load in case["loads"]]
+    low, high = min(ends), max(ends)
+    room = 0.12 * (high - low) + 0.05 * high
+    return max(low - room, 0.0), high + room
+
+
+def _interval_bar(axes: Axes, case: Case, place: int, colour: str) -> None:
+    if case["load_ci_low"] is None:
+        return
+    height = -0.07 - 0.05 * place
+    axes.plot([case["load_ci_low"], case["load_ci_high"]], [height] * 2, color=colour, linewidth=3)
+    axes.plot([case["load"]], [height], "|", color=colour, markersize=9, markeredgewidth=1.6)
+
+
+def _present_line(axes: Axes, cases: Sequence[Case], span: tuple[float, float]) -> None:
+    for present in dict.fromkeys(case["present"] for case in cases):
+        if present is not None and span[0] <= present <= span[1]:
+            axes.axvline(present, color="#888888", linewidth=1.0, linestyle=":")
+            axes.text(present, 0.5, "at present ", color="#666666", fontsize=9, ha="right")
+
+
+def _bound(found: Found, case: Case) -> str:
+    low, high = found["between"]
+    known = {"above": f"more than {high:,.4g}", "below": f"less than {low:,.4g}"}
+    if case["status"] in {"at least", "at most"}:
+        return f"{case['status']} {case['load']:,.4g}"
+    return known.get(case["status"], "not known")
+
+
+def _load_label(found: Found) -> str:
+    return "threads" if found["unit"] == "threads" else "transactions that arrive per second"
+
+
+def _percent_and_thousands(axes: Axes) -> None:
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g} %"))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))

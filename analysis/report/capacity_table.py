@@ -1,0 +1,158 @@
+"""What a capacity search tells a person: a line a case, then each case in a sentence.
+
+Fits 80 columns; plain text when the output is no terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from analysis.experiments.capacity_conclusion import OVERLOAD
+from analysis.experiments.capacity_rows import why_refused
+from analysis.experiments.case_words import case_words, limit_words
+from analysis.report.table import short
+
+Case = Mapping[str, Any]
+Found = Mapping[str, Any]
+
+FULL: Final = 0.8
+"""A station that is busier than this limits the case; below, what passes the limit is no queue."""
+
+
+def print_capacity(console: Console, found: Found) -> None:
+    """Prints all cases.
+
+    Args:
+        console: where to.
+        found: ``capacity`` of ``summary.json``.
+    """
+    cases = found["cases"]
+    console.print(_capacities(found))
+    if any(case["cost_per_hour"] is not None for case in cases):
+        console.print(_costs(found))
+    for case in cases:
+        console.print(Text(capacity_sentence(found, case)), soft_wrap=not console.is_terminal)
+
+
+def _capacities(found: Found) -> Table:
+    threads = found["load"] == "workload.threads"
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, collapse_padding=True)
+    table.add_column("case", overflow="fold")
+    table.add_column("threads [95 %]" if threads else "load (1/s) [95 %]", justify="right")
+    if threads:
+        table.add_column("txn/s", justify="right")
+    table.add_column("busiest", overflow="fold")
+    table.add_column("headroom", justify="right")
+    for case in found["cases"]:
+        cells = [case_words(case), capacity_text(found, case)]
+        if threads:
+            cells.append("-" if case["txn_per_s"] is None else short(case["txn_per_s"]))
+        table.add_row(*cells, _station(case), _share(case["headroom"]))
+    return table
+
+
+def _costs(found: Found) -> Table:
+    """Returns what cases cost; one that no other beats in both price and capacity is marked."""
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, collapse_padding=True)
+    table.add_column("case", overflow="fold")
+    for heading in ("cost per hour", "txn/s", "cost per 1,000 txn", "Pareto"):
+        table.add_column(heading, justify="right")
+    for case in found["cases"]:
+        price, each = case["cost_per_hour"], case["cost_per_1000_txn"]
+        table.add_row(
+            case_words(case),
+            "-" if price is None else f"{price:,.2f}",
+            "-" if case["txn_per_s"] is None else short(case["txn_per_s"]),
+            "-" if each is None else f"{each:.3g}",
+            {True: "yes", False: "beaten", None: "-"}[case["pareto"]],
+        )
+    return table
+
+
+def capacity_text(found: Found, case: Case) -> str:
+    """Returns ``1,830 [1,790, 1,870]``, or the bound that is known."""
+    low, high = found["between"]
+    match case["status"]:
+        case "found" if case["load_ci_low"] is None:
+            return f"{load_words(case['load'])} (n={case['replications']})"
+        case "found":
+            ends = f"[{load_words(case['load_ci_low'])}, {load_words(case['load_ci_high'])}]"
+            return f"{load_words(case['load'])} {ends}"
+        case "above":
+            return f"more than {load_words(high)}"
+        case "below":
+            return f"less than {load_words(low)}"
+        case "at least" | "at most":
+            return f"{case['status']} {load_words(case['load'])}"
+        case _:
+            return "not known"
+
+
+def load_words(load: float) -> str:
+    """Returns a load with three telling digits or more."""
+    return f"{load:,.0f}" if load >= 100 else f"{load:.3g}"
+
+
+def capacity_sentence(found: Found, case: Case) -> str:
+    """Returns what a person wants to know of a case."""
+    name = case_words(case)
+    if case["status"] != "found":
+        return f"{name}: {why_refused(found, case)}."
+    unit = "/s" if found["unit"] == "1/s" else " threads"
+    load = f"{load_words(case['load'])}{unit}" + capacity_text(found, case).removeprefix(
+        load_words(case["load"])
+    )
+    parts = [f"{name} carries {load} {_until(found, case)}", *_limited(case)]
+    if case["headroom"] is not None:
+        parts.append(_at_present(case, unit))
+    if not case["finished"]:
+        parts.append("not all replications were searched to the tolerance: units are missing "
+                     "or have failed")  # fmt: skip
+    return "; ".join(parts) + "."
+
+
+def _until(found: Found, case: Case) -> str:
+    if case["binds"] == OVERLOAD:
+        return "before it is overloaded"
+    objective = next(each for each in found["slo"] if each["key"] == case["binds"])
+    return f"before {case['binds']} passes {limit_words(objective)}"
+
+
+def _limited(case: Case) -> list[str]:
+    station = case["station"]
+    if station is None:
+        return []
+    busy = f"{station['busy']:.0%} busy just above".replace("%", " %")
+    if station["busy"] >= FULL:
+        return [f"{station['name']} limits it ({busy})"]
+    return [f"no station is full, the busiest is {station['name']} ({busy})"]
+
+
+def _at_present(case: Case, unit: str) -> str:
+    chance = case["present_p_met"]
+    likely = "" if chance is None else f" (met there with probability {_probability(chance)})"
+    present = f"{load_words(case['present'])}{unit}"
+    if case["headroom"] < 0:
+        return f"{-100 * case['headroom']:.0f} % too little for the present {present}{likely}"
+    return f"{100 * case['headroom']:.0f} % headroom at {present}{likely}"
+
+
+def _probability(chance: float) -> str:
+    if chance > 0.99:
+        return "above 99 %"
+    return "below 1 %" if chance < 0.01 else f"{100 * chance:.0f} %"
+
+
+def _station(case: Case) -> str:
+    station = case["station"]
+    return "-" if station is None else f"{station['name']} {100 * station['busy']:.0f} %"
+
+
+def _share(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:+.0f} %"
