@@ -29,14 +29,13 @@ def sensitivity_figures(found: Content, study_name: str) -> dict[str, Figure]:
     """
     figures = {}
     names = short_names([factor["key"] for factor in found["factors"]])
-    colours = part_colours(list(names))
-    outcomes = [outcome for outcome in found["outcomes"] if outcome["morris"]["used"]]
+    outcomes = [outcome for outcome in found["outcomes"] if outcome["varies"]]
     if outcomes:
-        figures["sensitivity_effects"] = _effects(outcomes, names, colours, study_name)
+        figures["sensitivity_effects"] = _effects(outcomes, names, study_name)
     walked = [outcome for outcome in outcomes if outcome["shares"] is not None]
     if walked:
         figures["sensitivity_shares"] = _shares(walked, names, study_name)
-        figures["sensitivity_walks"] = _walks(walked, found, colours, study_name)
+        figures["sensitivity_walks"] = _walks(walked, found, study_name)
     return figures
 
 
@@ -51,15 +50,13 @@ def _name(outcome: Content) -> str:
     return f"{outcome['metric']}{class_}{stat}"
 
 
-def _effects(
-    outcomes: Sequence[Content], names: Mapping[str, str], colours: Mapping[str, str], study: str
-) -> Figure:
+def _effects(outcomes: Sequence[Content], names: Mapping[str, str], study: str) -> Figure:
     """Draws bars of mu* with sigma as a dot; what does not pass the floor is grey."""
     figure, grid = _grid(len(outcomes), 4.6, 0.36 * len(names) + 1.0)
     for axes, outcome in zip(grid, outcomes, strict=True):
         rows = sorted(outcome["morris"]["effects"], key=lambda row: row["mu_star"] or 0.0)
         for place, row in enumerate(rows):
-            colour = colours[row["factor"]] if row["above_noise"] else _FAINT
+            colour = OTHERS[3] if row["above_noise"] else _FAINT
             axes.barh(
                 place, row["mu_star"] or 0.0, xerr=row["mu_star_conf"], color=colour, height=0.62,
                 error_kw={"elinewidth": 1.0, "ecolor": "#333333"},
@@ -125,11 +122,10 @@ def _shares(outcomes: Sequence[Content], names: Mapping[str, str], study: str) -
     return figure
 
 
-def _walks(
-    outcomes: Sequence[Content], found: Content, colours: Mapping[str, str], study: str
-) -> Figure:
+def _walks(outcomes: Sequence[Content], found: Content, study: str) -> Figure:
     """Draws each kept factor alone, from end to end, and the thresholds."""
     names = short_names([factor["key"] for factor in found["factors"]])
+    colours = part_colours(list(found["kept"]))
     ends = {factor["key"]: factor for factor in found["factors"]}
     figure, grid = _grid(len(outcomes), 4.4, 3.3)
     for axes, outcome in zip(grid, outcomes, strict=True):

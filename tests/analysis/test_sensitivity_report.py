@@ -1,0 +1,116 @@
+"""The table and the figures of a sensitivity analysis show what was found."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from analysis.plots.sensitivity import sensitivity_figures
+from analysis.report.sensitivity_table import print_sensitivity
+
+APPEND, THREADS, HOP = (
+    "hardware.disk.raft.append.mean", "workload.threads", "hardware.cpu.thread_hop",
+)  # fmt: skip
+
+
+def effect(factor: str, mu: float, above_noise: bool) -> dict[str, Any]:
+    return {
+        "factor": factor, "mu": mu, "mu_star": abs(mu), "mu_star_conf": 0.05, "sigma": 0.08,
+        "above_noise": above_noise,
+    }  # fmt: skip
+
+
+def share(factor: str, total: float) -> dict[str, Any]:
+    return {"factor": factor, "own": total - 0.02, "own_conf": 0.03, "total": total,
+            "total_conf": 0.04}  # fmt: skip
+
+
+def outcome(**changes: Any) -> dict[str, Any]:
+    return {
+        "metric": "lock_latency_ms", "class": "all", "stat": "mean", "variant": "in_memory",
+        "baseline": "pipelined", "scale": "logarithm of the ratio",
+        "base": {"value": 0.36, "ci_low": 0.353, "ci_high": 0.367, "replications": 5},
+        "noise": {"deviation": 0.016, "mu_star": 0.04}, "varies": True,
+        "morris": {"used": 5, "of": 6, "effects": [
+            effect(HOP, 0.01, False), effect(APPEND, -1.2, True), effect(THREADS, 0.6, True),
+        ]},
+        "sobol": {"used": 16, "of": 16, "indices": []},
+        "shares": {"from": "polynomial", "degree": 2, "q2": 0.985,
+                   "factors": [share(APPEND, 0.8), share(THREADS, 0.2)]},
+        "walks": [
+            {"factor": APPEND, "values": ["100us", "178us", "316us", "562us", "1ms"],
+             "outcomes": [0.65, 0.49, 0.36, None, 0.2], "crossings": []},
+        ],
+        "tried": {"points": 100, "least": 0.15, "greatest": 0.8},
+        "thresholds": [0.5], "says": "lock_latency_ms, in_memory / pipelined is 0.36 at the centre",
+    } | changes  # fmt: skip
+
+
+def found(*outcomes: dict[str, Any]) -> dict[str, Any]:
+    factors = [
+        {"key": APPEND, "low": "100us", "high": "1ms", "scale": "log"},
+        {"key": THREADS, "low": 10, "high": 110, "scale": "linear"},
+        {"key": HOP, "low": "20us", "high": "50us", "scale": "linear"},
+    ]
+    centre = {APPEND: "316.2us", THREADS: 60, HOP: "35us"}
+    return {"factors": factors, "centre": centre, "kept": [APPEND, THREADS],
+            "outcomes": list(outcomes)}  # fmt: skip
+
+
+def printed(content: dict[str, Any]) -> str:
+    out = io.StringIO()
+    print_sensitivity(Console(file=out, width=80), content)
+    text = out.getvalue()
+    assert max(len(line.rstrip()) for line in text.splitlines()) <= 80
+    assert "…" not in text
+    return text
+
+
+def test_factors_come_by_weight_with_their_shares() -> None:
+    text = printed(found(outcome()))
+    lines = text[text.index("lock_latency_ms, in_memory") :].splitlines()
+    rows = [line.split() for line in lines if line.split()[:1] in (["append.mean"], ["threads"],
+                                                                   ["thread_hop"])]  # fmt: skip
+    assert [row[0] for row in rows] == ["append.mean", "threads", "thread_hop"]
+    assert " ".join(rows[0]) == "append.mean 1.20 ± 0.05 -1.20 0.08 78 ± 3 % 80 ± 4 %"
+    assert rows[2][-2:] == ["-", "-"]
+
+
+def test_the_sentence_the_floor_and_what_is_left_out_are_said() -> None:
+    text = " ".join(printed(found(outcome())).split())
+    assert "is 0.36 at the centre." in text
+    assert "below mu* 0.04 it may be luck" in text
+    assert "fit of degree 2 (q2 0.98)" in text
+    assert "1 of 6 trajectories are left out" in text
+    assert "blocks are left out" not in text
+
+
+def test_without_shares_or_noise_there_are_dashes_and_words() -> None:
+    bare = outcome(shares=None, sobol=None, walks=[], noise={"deviation": None, "mu_star": 0.0})
+    text = printed(found(bare))
+    assert "gives no noise floor" in " ".join(text.split())
+    assert "%" not in text
+
+
+def test_figures_show_effects_shares_and_walks() -> None:
+    figures = sensitivity_figures(found(outcome(), outcome(stat="p99", varies=False)), "made up")
+    assert set(figures) == {"sensitivity_effects", "sensitivity_shares", "sensitivity_walks"}
+    (effects,) = figures["sensitivity_effects"].axes
+    assert [label.get_text() for label in effects.get_yticklabels()] == [
+        "thread_hop", "threads ↑", "append.mean ↓",
+    ]  # fmt: skip
+    assert [patch.get_width() for patch in effects.patches] == pytest.approx([0.01, 0.6, 1.2])  # type: ignore[attr-defined]
+    assert effects.patches[0].get_facecolor() != effects.patches[1].get_facecolor()
+    (walks,) = figures["sensitivity_walks"].axes
+    (walk,) = [line for line in walks.lines if line.get_marker() == "o"]
+    assert np.asarray(walk.get_ydata()) == pytest.approx(
+        [0.65, 0.49, 0.36, np.nan, 0.2], nan_ok=True
+    )
+
+
+def test_nothing_that_varies_has_no_figure() -> None:
+    assert sensitivity_figures(found(outcome(varies=False)), "made up") == {}
