@@ -1,0 +1,125 @@
+"""Verdicts: overload, drift, a busy station, and quiet about everything else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from analysis.statistics.saturation import (
+    DRIFT_LEVEL,
+    OVERLOAD_LEVEL,
+    Array,
+    UnitCourse,
+    Verdict,
+    drift,
+    growth_chance,
+    judge,
+)
+
+WINDOWS = 60
+WARMUP = 10
+
+
+def draws(seed: int) -> np.random.Generator:
+    return np.random.Generator(np.random.PCG64(seed))
+
+
+def course(
+    seed: int = 1, served: float = 200.0, latency: Array | None = None, begun: float = 100.0
+) -> UnitCourse:
+    """Returns a unit that could serve ``served`` a window, of which ``begun`` arrive."""
+    rng = draws(seed)
+    arrivals = rng.poisson(begun, WINDOWS).astype(float)
+    waiting, ended = 0.0, []
+    for arrived in arrivals:
+        done = min(waiting + arrived, float(rng.poisson(served)))
+        waiting += arrived - done
+        ended.append(done)
+    if latency is None:
+        latency = rng.normal(100.0, 5.0, WINDOWS)
+    return UnitCourse(arrivals, np.array(ended), np.array(ended), latency)
+
+
+def verdict(of_it: UnitCourse, busy: float = 0.5, *, settled: bool = False) -> Verdict:
+    return judge(of_it, WARMUP, {"disk": 0.1, "store_poller": busy}, settled=settled).verdict
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_unit_that_keeps_up_is_stable(seed: int) -> None:
+    assert verdict(course(seed)) is Verdict.STABLE
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_unit_that_gets_a_tenth_too_much_is_overloaded(seed: int) -> None:
+    found = judge(course(seed, served=90.0), WARMUP, {"disk": 1.0}, settled=True)
+    assert found.verdict is Verdict.OVERLOADED
+    assert "transactions pile up: at the end" in found.reason
+
+
+def test_a_backlog_that_has_built_up_and_stays_is_no_overload() -> None:
+    # Two seconds of latency at a steady rate: what is in the system grows so long, then not.
+    begun, delay = draws(3).poisson(100.0, WINDOWS).astype(float), 20
+    ended = np.concatenate([np.zeros(delay), begun[:-delay]])
+    unit = UnitCourse(begun, ended, ended, np.full(WINDOWS, 7.0))
+    assert growth_chance(np.cumsum(begun - ended)) < OVERLOAD_LEVEL
+    assert judge(unit, delay, {}, settled=True).verdict is Verdict.STABLE
+
+
+def test_a_closed_loop_full_of_work_is_near_saturation_by_its_busiest_station() -> None:
+    clients = np.zeros(WINDOWS)
+    clients[0] = 50
+    unit = UnitCourse(100 + clients, np.full(WINDOWS, 100.0), np.full(WINDOWS, 100.0), np.ones(60))
+    assert judge(unit, WARMUP, {"disk": 0.2, "store_poller": 0.97}, settled=True) == (
+        Verdict.NEAR_SATURATION,
+        "store_poller 97% busy",
+    )
+    assert verdict(unit, busy=0.89) is Verdict.STABLE
+
+
+def test_a_latency_that_still_rises_is_not_settled_unless_a_warmup_was_found() -> None:
+    rising = draws(5).normal(100.0, 5.0, WINDOWS) + np.linspace(0, 60, WINDOWS)
+    found = judge(course(latency=rising), WARMUP, {}, settled=False)
+    assert found.verdict is Verdict.UNSETTLED
+    assert found.reason.startswith("lock latency still rises by 3")
+    assert verdict(course(latency=rising), settled=True) is Verdict.STABLE
+
+
+def test_a_drift_too_small_to_matter_is_none() -> None:
+    slight = draws(5).normal(100.0, 1.0, WINDOWS) + np.linspace(0, 15, WINDOWS)
+    assert drift(slight[WARMUP:]).chance < DRIFT_LEVEL
+    assert verdict(course(latency=slight)) is Verdict.STABLE
+
+
+def test_a_few_windows_are_not_judged() -> None:
+    found = judge(course(served=10.0), WINDOWS - 4, {"disk": 0.5}, settled=False)
+    assert found == (Verdict.STABLE, "4 windows after the warm-up cannot be judged; 5 can")
+    assert judge(course(), WINDOWS - 1, {"disk": 0.95}, settled=False).reason == "disk 95% busy"
+    nothing = UnitCourse(*(np.array([]) for _ in range(4)))
+    assert judge(nothing, 0, {}, settled=False).verdict is Verdict.STABLE
+
+
+def test_scatter_that_hangs_together_is_not_taken_for_a_trend() -> None:
+    # Taken for independent, a hundred of these 400 would show a trend at a level of 0.5 %.
+    rng, alarms = draws(9), 0
+    for _ in range(400):
+        series, level = [], 0.0
+        for noise in rng.normal(0, 1, 100):
+            level = 0.8 * level + noise
+            series.append(100 + level)
+        alarms += drift(np.array(series)).chance < DRIFT_LEVEL
+    assert alarms <= 12
+
+
+def test_series_without_scatter() -> None:
+    assert drift(np.full(50, 3.0)) == (0.0, 1.0)
+    assert drift(np.arange(50.0)).chance == 0.0
+    assert drift(np.zeros(50)) == (0.0, 1.0)
+    assert growth_chance(np.arange(1.0, 51.0)) < 1e-9
+    assert growth_chance(np.zeros(50)) == 1.0
+
+
+def test_only_refused_verdicts_refuse() -> None:
+    assert [verdict for verdict in Verdict if verdict.refused] == [
+        Verdict.OVERLOADED,
+        Verdict.UNSETTLED,
+    ]

@@ -1,0 +1,89 @@
+"""A finished unit is judged from its facts, on the worker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analysis.pipeline.unit_judgement import JudgedUnit, first_fixed_ns, judged_unit
+from analysis.statistics.saturation import Verdict
+from analysis.study.parquet_sink import ParquetSink
+from sim.record import Recorder
+
+WINDOW_NS = 100_000_000
+
+
+@dataclass(frozen=True)
+class Run:
+    warmup_ns: int | None
+    window_ns: int = WINDOW_NS
+    seed: int = 1
+
+
+def judged(
+    folder: Path, served: float, warmup_ns: int | None = None, *operations: Any, slow: float = 8.0
+) -> JudgedUnit:
+    """Judges a unit that begins 50 a window, ends ``served`` of them, and is slow at first.
+
+    With ``slow`` 0 it becomes slower all the time instead.
+    """
+    windows = 60
+    rng = np.random.Generator(np.random.PCG64(4))
+    with ParquetSink(folder) as sink:
+        recorder = Recorder(WINDOW_NS, sink)
+        for window in range(windows):
+            begun = int(rng.poisson(50))
+            recorder.counter("txns_started").value += begun
+            recorder.counter("txns", "payment").value += int(begun * served) - 1
+            recorder.counter("txn_aborts", "WriteConflict").value += 1
+            recorder.counter("busy_ns", "disk").value += 96 if window >= 10 else 0
+            recorder.counter("capacity_ns", "disk").value += 100
+            pace = 1 + window / windows if not slow else slow if window < 10 else 1.0
+            for value in rng.exponential(1e6, 50) * pace:
+                recorder.series("lock_latency", "pipelined").add(int(value))
+            recorder.roll((window + 1) * WINDOW_NS)
+        recorder.close(windows * WINDOW_NS)
+    scenario: Any = SimpleNamespace(run=Run(warmup_ns), operations=operations)
+    return judged_unit(folder, scenario, windows * WINDOW_NS)
+
+
+def test_the_later_cut_holds_and_stations_count_after_it(tmp_path: Path) -> None:
+    found = judged(tmp_path, served=1.0)
+    assert 10 <= found.warmup_windows <= 15
+    assert (found.verdict, found.reason) == (Verdict.NEAR_SATURATION, "disk 96% busy")
+
+
+def test_aborted_transactions_have_ended_too(tmp_path: Path) -> None:
+    assert judged(tmp_path, served=0.7).verdict is Verdict.OVERLOADED
+
+
+def test_a_warmup_that_is_given_is_believed(tmp_path: Path) -> None:
+    assert judged(tmp_path, 1.0, 15 * WINDOW_NS + 1).warmup_windows == 16
+    (tmp_path / "long").mkdir()
+    assert judged(tmp_path / "long", 1.0, 900 * WINDOW_NS).warmup_windows == 59
+
+
+def test_what_a_given_warmup_leaves_is_looked_at(tmp_path: Path) -> None:
+    found = judged(tmp_path, 1.0, 0, slow=0.0)
+    assert found.verdict is Verdict.UNSETTLED
+    assert found.reason.startswith("lock latency still rises by 6")
+
+
+def test_an_average_over_a_fixed_course_of_events_is_not_judged(tmp_path: Path) -> None:
+    found = judged(tmp_path, 0.5, None, SimpleNamespace(at_ns=4_000_000_000))
+    assert found.verdict is Verdict.STABLE
+    assert found.reason == "not judged: an average over what happens at fixed times, from 4 s"
+    assert found.warmup_windows <= 20
+
+
+@pytest.mark.parametrize(
+    ("times", "first"), [([], None), ([None], None), ([7, None, 5], 5), ([0], 0)]
+)
+def test_the_first_fixed_time_counts(times: list[int | None], first: int | None) -> None:
+    operations = [SimpleNamespace(at_ns=at) for at in times]
+    assert first_fixed_ns([*operations, SimpleNamespace(every_ns=3)]) == first
