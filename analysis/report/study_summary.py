@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
@@ -91,7 +92,7 @@ def study_summary(run: FinishedStudy, tables: ReplicationTables, wall_s: float) 
     }
     checks = bool(getattr(run.study.scenario(points[0], baseline).run, "checks", False))
     return summary | {
-        "expectations": judge(run.study.expect, summary["rows"], against_each),
+        "expectations": judge(_claims(run), summary["rows"], against_each),
         "units": unit_facts(units, points),
         **run.found,
         "invariants": invariants(run.done, checks=checks),
@@ -102,6 +103,14 @@ def study_summary(run: FinishedStudy, tables: ReplicationTables, wall_s: float) 
             "simulated_s": float(units["simulated_s"].sum()),
         },
     }
+
+
+def _claims(run: FinishedStudy) -> Sequence[Any]:
+    """Returns the claims; a sensitivity study is judged at its centre, which has replications."""
+    centre = run.found.get("sensitivity", {}).get("centre")
+    if centre is None:
+        return run.study.expect
+    return [replace(claim, at_point=centre) for claim in run.study.expect]
 
 
 def _cases(tables: ReplicationTables, variants: Sequence[str]) -> Iterator[pd.DataFrame]:
