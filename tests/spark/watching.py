@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from analysis.pipeline.unit_task import UnitJob
@@ -14,8 +11,6 @@ from analysis.study.plan import Unit, plan_units
 from analysis.study.unit_folder import file_digest
 from sim.record.facts import TABLES
 from tests.stub_model import StubRun, StubStudy
-
-DEADLINE_S = 120.0
 
 
 class Remembers:
@@ -91,26 +86,3 @@ def _command(pid: int) -> str:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
     except OSError:
         return ""
-
-
-def wait_until_done(units_dir: Path, count: int) -> None:
-    """Waits for a number of whole units."""
-    until_s = time.monotonic() + DEADLINE_S
-    while sum(1 for _ in units_dir.glob("*/unit.json")) < count:
-        assert time.monotonic() < until_s, sorted(units_dir.iterdir())
-        time.sleep(0.02)
-
-
-@contextmanager
-def as_driver_environment(**settings: str) -> Iterator[None]:
-    """Sets environment variables for a session that starts inside, and takes them back."""
-    before = {name: os.environ.get(name) for name in settings}
-    os.environ.update(settings)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value

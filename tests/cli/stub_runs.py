@@ -1,0 +1,58 @@
+"""The stub's study as a command in a process of its own, to be interrupted and killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+UNITS = 6
+DEADLINE_S = 180.0
+
+
+def start(
+    out: Path, function: str, *options: str, master: str = "local[1]", **environment: str
+) -> subprocess.Popen[str]:
+    """Starts ``run`` with a function of ``tests`` in place of the model."""
+    command = [sys.executable, "-m", "tests.cli.stub_command", "run", "stub.yaml"]
+    words = ["--out", str(out), "--master", master, "--unit-function", f"tests.{function}"]
+    return subprocess.Popen(
+        [*command, *words, *options],
+        cwd=ROOT,
+        env=os.environ | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    """Returns exit status, output and messages."""
+    said, complained = process.communicate(timeout=DEADLINE_S)
+    assert "Traceback" not in said + complained
+    return process.returncode, said, complained
+
+
+def finished_units(out: Path) -> list[Path]:
+    """Returns the records of whole units."""
+    return sorted(out.glob("units/*/unit.json"))
+
+
+def wait_for_units(process: subprocess.Popen[str], out: Path, count: int) -> None:
+    """Waits until so many units are whole, while the process lives."""
+    deadline_s = time.monotonic() + DEADLINE_S
+    while len(finished_units(out)) < count:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline_s
+        time.sleep(0.02)
+
+
+def rows(out: Path) -> str:
+    """Returns every number of a summary as text, but not what it has cost."""
+    summary = json.loads((out / "summary.json").read_text())
+    return json.dumps([summary["rows"], summary["comparisons"]], indent=1)
