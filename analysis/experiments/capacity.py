@@ -56,10 +56,10 @@ class CapacitySearch:
     def requests(self, seen: Seen) -> list[Request]:
         """Returns what was run of every case, then what follows, the longest units first.
 
-        What was asked for before and is not seen, although others of the same round are, has
-        failed: the search goes on with the rungs beside it.
+        What was asked for before and is not seen by now has failed: the search goes on with the
+        rungs beside it, and without a replication that fails twice.
         """
-        self._lost |= self._lost_now(seen)
+        self._lost |= {place for place in self._asked if seen.verdict(self._request(place)) is None}
         before: list[Request] = []
         new: list[tuple[_Place, Request]] = []
         for number, runs in enumerate(self._all_runs(seen)):
@@ -72,11 +72,6 @@ class CapacitySearch:
         new.sort(key=lambda entry: -entry[0][2])
         self._asked = {place for place, _ in new}
         return before + [request for _, request in new]
-
-    def _lost_now(self, seen: Seen) -> set[_Place]:
-        """Returns which units of the last round have failed; none if nothing of it was run."""
-        unseen = {place for place in self._asked if seen.verdict(self._request(place)) is None}
-        return unseen if len(unseen) < len(self._asked) else set()
 
     def _request(self, place: _Place) -> Request:
         number, replication, rung = place
