@@ -39,6 +39,8 @@ class StudyTables:
     """Latencies, rates and levels by bin of windows."""
     happenings: pd.DataFrame
     """What was done to the cluster, by bin."""
+    warmups: pd.DataFrame
+    """Throughput and latency of each replication by bin, from ``warmup_series``."""
     query_s: tuple[float, ...]
     """Seconds of each query; the first one pays for Spark's own compilation."""
 
@@ -86,24 +88,26 @@ def read_study_tables(
     sums = read_unit_sums(spark, folder / "units", table)
     sums_s = time.perf_counter() - begun_s
     drawn = table[table["point_index"] < figure_points]
-    none = _Answer(drawn[["point_index", "variant"]], 0.0)
+    none = _Answer(drawn[["point_index", "variant"]].assign(unit=0), 0.0)
     queries = () if drawn.empty else _plot_queries(spark, folder / "units", drawn)
-    distributions, courses, happenings = [_timed(query) for query in queries] or [none] * 3
+    answers = [_timed(query) for query in queries] or [none] * 4
+    distributions, courses, happenings, warmups = answers
     return StudyTables(
         units=table,
         sums=sums,
         distributions=distributions.table,
         courses=courses.table,
         happenings=happenings.table,
-        query_s=(sums_s, distributions.seconds, courses.seconds, happenings.seconds),
+        warmups=_of_units(warmups.table, drawn),
+        query_s=(sums_s, *(answer.seconds for answer in answers)),
     )
 
 
 def _plot_queries(
     spark: SparkSession, units_dir: Path, table: pd.DataFrame
 ) -> tuple[DataFrame, ...]:
-    """Returns distributions, courses and happenings of some units."""
-    from analysis.pipeline import aggregate, course_tables, plot_tables
+    """Returns distributions, courses, happenings and what warm-ups were cut from."""
+    from analysis.pipeline import aggregate, course_tables, plot_tables, warmup_tables
     from sim.record.facts import COUNTER, EVENT, HISTOGRAM, MOMENTS
 
     columns = ["point_index", "variant", "window_ns", "simulated_s"]
@@ -118,7 +122,15 @@ def _plot_queries(
         plot_tables.distributions(merged, units),
         course_tables.courses(raw[MOMENTS], raw[HISTOGRAM], raw[COUNTER], binned),
         course_tables.happenings(raw[EVENT], binned),
+        warmup_tables.warmup_series(raw[MOMENTS], raw[COUNTER], units),
     )
+
+
+def _of_units(table: pd.DataFrame, units: pd.DataFrame) -> pd.DataFrame:
+    """Puts hash and point in place of the number that units have in a query."""
+    places = table["unit"].to_numpy()
+    named = {name: units[name].to_numpy()[places] for name in ("unit_hash", "point_index")}
+    return table.drop(columns="unit").assign(**named)
 
 
 class _Answer(NamedTuple):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import pandas as pd
 from matplotlib.figure import Figure
 
-from analysis.plots import course, distribution, stacks, style
+from analysis.plots import course, distribution, stacks, style, warmup
 from analysis.plots.capacity import capacity_figures
 from analysis.plots.sensitivity import sensitivity_figures
 from analysis.plots.sweep import sweep_figures
@@ -37,6 +37,10 @@ class PlotTables(Protocol):
     @property
     def happenings(self) -> pd.DataFrame:
         """What was done to the cluster, from ``course_tables.happenings``."""
+
+    @property
+    def warmups(self) -> pd.DataFrame:
+        """Each replication by bin, from ``warmup_tables.warmup_series``."""
 
 
 class DrawnStudy(Protocol):
@@ -110,11 +114,14 @@ class _PointTables:
     distributions: pd.DataFrame
     courses: pd.DataFrame
     happenings: pd.DataFrame
+    warmups: pd.DataFrame
 
     @classmethod
     def of(cls, tables: PlotTables, index: int) -> Self:
         """Cuts a point out of the tables of a study."""
-        whole = (tables.units, tables.distributions, tables.courses, tables.happenings)
+        whole = (
+            tables.units, tables.distributions, tables.courses, tables.happenings, tables.warmups,
+        )  # fmt: skip
         return cls(*(table[table["point_index"] == index] for table in whole))
 
 
@@ -136,6 +143,7 @@ def _point_figures(
     if not tables.courses.empty:
         over = course.Course(tables.courses, tables.units, tables.happenings, colours)
         figures["over_time"] = course.over_time(over, subtitle)
+        figures["warmup"] = warmup.warmup_cuts(tables.warmups, tables.units, colours, subtitle)
     if not writes.empty:
         figures["disk_writes"] = stacks.disk_writes(writes, variants, subtitle)
     if not stations.empty:

@@ -1,0 +1,72 @@
+"""What each replication's warm-up was cut from: throughput and lock latency, a line a replication.
+
+A dot on a line is where that replication's cut lies; what is left of it is paler and in no figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from analysis.plots.style import heading, new_figure
+
+_ROWS: Final = (("txns", "commits (1/s)"), ("lock_latency", "lock latency, mean (ms)"))
+_MOST_COLUMNS: Final = 4
+
+
+def warmup_cuts(
+    series: pd.DataFrame, units: pd.DataFrame, colours: Mapping[str, str], subtitle: str
+) -> Figure:
+    """Draws a panel a variant and quantity.
+
+    Args:
+        series: ``unit_hash``, ``metric`` (``txns``, ``lock_latency``), ``at_s``, ``value``.
+        units: ``unit_hash``, ``variant``, ``warmup_windows``, ``window_ns``, ``simulated_s``.
+        colours: by variant, in their order.
+        subtitle: study and point.
+    """
+    columns = min(len(colours), _MOST_COLUMNS)
+    blocks = -(-len(colours) // columns)
+    figure = new_figure(2.6 * columns + 1.0, 2.9 * blocks + 0.8)
+    panels = figure.subplots(2 * blocks, columns, sharex=True, sharey="row", squeeze=False)
+    for place, (variant, colour) in enumerate(colours.items()):
+        block, column = divmod(place, columns)
+        mine = units[units["variant"] == variant]
+        for row, (metric, label) in enumerate(_ROWS):
+            axes = panels[2 * block + row, column]
+            _draw(axes, series[series["metric"] == metric], mine, colour)
+            if column == 0:
+                axes.set_ylabel(label)
+        panels[2 * block, column].set_title(variant, fontsize=9, color=colour, fontweight="bold")
+        panels[2 * block + 1, column].set_xlabel("simulated time (s)")
+    for place in range(len(colours), blocks * columns):
+        for row in range(2):
+            panels[2 * (place // columns) + row, place % columns].set_visible(False)
+    panels[0, 0].set_xlim(0, float(units["simulated_s"].max()))
+    heading(figure, "What was left out as warm-up", f"{subtitle}\na line a replication, a dot "
+                                                    "where it begins to count")  # fmt: skip
+    return figure
+
+
+def _draw(axes: Axes, series: pd.DataFrame, units: pd.DataFrame, colour: str) -> None:
+    lines = dict(iter(series.groupby("unit_hash")))
+    for unit_hash, windows, window_ns in zip(
+        units["unit_hash"], units["warmup_windows"], units["window_ns"], strict=True
+    ):
+        if unit_hash not in lines:
+            continue
+        line = lines[unit_hash].sort_values("at_s")
+        at_s, value = line["at_s"].to_numpy(), line["value"].to_numpy()
+        cut_s = windows * window_ns / 1e9
+        counts = at_s >= cut_s
+        axes.plot(at_s, value, color=colour, linewidth=0.7, alpha=0.25)
+        axes.plot(at_s[counts], value[counts], color=colour, linewidth=0.8, alpha=0.8)
+        if counts.any():
+            level = float(np.interp(cut_s, at_s, value))
+            axes.plot([cut_s], [level], "o", color="black", markersize=3.5, clip_on=False, zorder=3)
+    axes.set_ylim(bottom=0)
