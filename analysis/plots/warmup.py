@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from analysis.plots.style import heading, new_figure
 
-_ROWS: Final = (("txns", "commits (1/s)"), ("lock_latency", "lock latency, mean (ms)"))
+_ROWS: Final = (("txns", "commits (1/s)"), ("lock_latency", "lock latency (ms)"))
 _MOST_COLUMNS: Final = 4
 
 
@@ -47,6 +47,8 @@ def warmup_cuts(
     for place in range(len(colours), blocks * columns):
         for row in range(2):
             panels[2 * (place // columns) + row, place % columns].set_visible(False)
+    for axes in panels[:, 0]:
+        axes.set_ylim(bottom=0)  # when everything is drawn: a limit that is set stops scaling
     panels[0, 0].set_xlim(0, float(units["simulated_s"].max()))
     heading(figure, "What was left out as warm-up", f"{subtitle}\na line a replication, a dot "
                                                     "where it begins to count")  # fmt: skip
@@ -69,4 +71,3 @@ def _draw(axes: Axes, series: pd.DataFrame, units: pd.DataFrame, colour: str) ->
         if counts.any():
             level = float(np.interp(cut_s, at_s, value))
             axes.plot([cut_s], [level], "o", color="black", markersize=3.5, clip_on=False, zorder=3)
-    axes.set_ylim(bottom=0)

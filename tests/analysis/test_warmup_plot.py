@@ -51,7 +51,7 @@ def test_each_replication_has_its_cut_on_its_line() -> None:
     above, below = figure.axes[:3], figure.axes[3:]
     assert [axes.get_title(loc="left") for axes in above] == VARIANTS
     assert above[0].get_ylabel() == "commits (1/s)"
-    assert below[0].get_ylabel() == "lock latency, mean (ms)"
+    assert below[0].get_ylabel() == "lock latency (ms)"
     for axes, level in ((above[1], 100.0), (below[2], 1.0)):
         assert np.allclose(dots(axes), [(0, level + 0.05), (1, level + 1), (2, level + 2)])
 
