@@ -1,18 +1,18 @@
-"""The code that travels to remote workers: ``sim`` and ``analysis`` as one zip."""
+"""What travels to remote workers: ``sim``, ``analysis`` and the hardware profiles, as one zip."""
 
 from __future__ import annotations
 
 import zipfile
 from pathlib import Path
 
-_PACKAGES = ("sim", "analysis")
+_WHAT = (("sim", "*.py"), ("analysis", "*.py"), ("scenarios/profiles", "*.yaml"))
 
 
 def write_source_zip(root: Path, folder: Path) -> Path:
-    """Writes ``pessim.zip`` into ``folder``, with every Python file of both packages."""
+    """Writes ``pessim.zip`` into ``folder``, with all that a unit needs."""
     target = folder / "pessim.zip"
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for package in _PACKAGES:
-            for path in sorted((root / package).rglob("*.py")):
+        for below, names in _WHAT:
+            for path in sorted((root / below).rglob(names)):
                 archive.write(path, path.relative_to(root))
     return target

@@ -42,9 +42,20 @@ class ParquetSink:
         self._writers[table].write_table(batch)
 
     def close(self) -> None:
-        """Writes the footers; without them the files cannot be read."""
+        """Writes the footers; without them the files cannot be read.
+
+        Raises:
+            OSError: if one cannot be written; all are closed all the same.
+        """
+        errors: list[OSError] = []
         for writer in self._writers.values():
-            writer.close()
+            try:
+                writer.close()
+            except OSError as error:
+                writer.is_open = False  # or it would try again when it is forgotten
+                errors.append(error)
+        if errors:
+            raise errors[0]
 
     def __enter__(self) -> Self:
         """Returns itself."""

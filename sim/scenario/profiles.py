@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path as FilePath
+from typing import Any
 
 from sim.scenario.problems import Problem, shown, suggestion
-from sim.scenario.reader import read_file
+from sim.scenario.reader import read_text
 from sim.scenario.schema.hardware import NAMED
 from sim.scenario.tree import Node, Path, dotted, merged
 
-FOLDER = FilePath(__file__).resolve().parents[2] / "scenarios" / "profiles"
+FOLDER = FilePath(__file__).parents[2] / "scenarios" / "profiles"
+_LOADER: Any = __spec__.loader
+"""Executors of a cluster import this from a zip, into which no path leads but its loader's."""
 DEFAULT_MACHINE = "i3.4xlarge"
 SHARED = "shared"
 
@@ -23,8 +26,8 @@ SHARED = "shared"
 @cache
 def profiles(file: str) -> dict[str, Node]:
     """Returns the profiles of ``disks``, ``networks`` or ``machines``, by name."""
-    path = FOLDER / f"{file}.yaml"
-    return read_file(path).entries
+    path = str(FOLDER / f"{file}.yaml")
+    return read_text(_LOADER.get_data(path).decode(), path).entries
 
 
 def expanded(tree: Node, problems: list[Problem]) -> Node:

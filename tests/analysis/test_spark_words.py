@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.pipeline.run_units import why_job_failed
-from analysis.pipeline.session import is_master, why_not_started
+from analysis.pipeline.job_failure import not_written, why_job_failed
+from analysis.pipeline.session import is_master, is_on_loopback, why_not_started, with_attempts
 
 
 @pytest.mark.parametrize(
@@ -13,6 +13,7 @@ from analysis.pipeline.session import is_master, why_not_started
     [
         ("local", True), ("local[*]", True), ("local[2]", True), ("local[2,3]", True),
         ("spark://host:7077", True), ("yarn", True), ("k8s://https://host:6443", True),
+        ("local-cluster[2,1,1024]", True), ("local-cluster[2,1]", False),
         ("", False), ("locl[2]", False), ("local[0]", False), ("local[two]", False),
         ("spark://", False), ("http://host:7077", False),
     ],
@@ -38,7 +39,43 @@ def test_an_unreachable_master_is_no_missing_java() -> None:
 
 def test_a_broken_job_is_told_by_its_cause() -> None:
     lost = "An error occurred.\norg.apache.spark.SparkException: Python worker exited unexpectedly"
-    assert "ended unexpectedly" in why_job_failed(lost)
+    assert "before they had begun a unit" in why_job_failed(lost)
+    assert "same minor version" in why_job_failed("a.B: [PYTHON_VERSION_MISMATCH] Python in worker")
+    assert "requirements.txt" in why_job_failed("x\nModuleNotFoundError: No module named 'pyarrow'")
     assert why_job_failed("An error.\nCaused by: a.B: x\nCaused by: c.D: y") == "c.D: y"
     assert why_job_failed("no row\n") == "no row"
     assert why_job_failed("") == "no reason given"
+
+
+def test_a_full_disk_is_found_in_a_workers_words() -> None:
+    words = "\n".join(
+        (
+            "org.apache.spark.api.python.PythonException: Traceback (most recent call last):",
+            '  File "x.py", line 1, in f',
+            "analysis.study.unit_folder.UnitNotWrittenError: [Errno 28] No space left on device: "
+            "'/r/units'",
+            "",
+            "  at org.apache.spark.X",
+        )
+    )
+    error = not_written(words)
+    assert error is not None
+    assert (error.errno, error.strerror, error.filename) == (
+        28, "No space left on device", "/r/units",
+    )  # fmt: skip
+    assert not_written("OSError: [Errno 28] No space left on device") is None
+
+
+def test_a_driver_that_others_must_reach_is_not_bound_to_loopback() -> None:
+    here = ("local[2]", "local-cluster[2,1,1024]", "spark://127.0.0.1:7077", "spark://localhost:1")
+    assert all(is_on_loopback(master) for master in here)
+    away = ("spark://host:7077", "spark://127.0.0.1:1,host:2", "yarn", "k8s://https://127.0.0.1:1")
+    assert not any(is_on_loopback(master) for master in away)
+
+
+def test_a_local_master_tries_a_dead_task_again() -> None:
+    assert with_attempts("local") == "local[1,4]"
+    assert with_attempts("local[*]") == "local[*,4]"
+    assert with_attempts("local[2,1]") == "local[2,4]"
+    for other in ("local-cluster[2,1,1024]", "spark://h:1", "yarn"):
+        assert with_attempts(other) == other

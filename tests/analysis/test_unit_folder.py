@@ -3,29 +3,43 @@
 from __future__ import annotations
 
 import json
+import os
+import resource
 import shutil
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from analysis.pipeline.unit_task import UnitJob, run_unit_task
+from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
+from analysis.study.folder_lock import lock_holder
 from analysis.study.ledger import read_ledger
 from analysis.study.plan import Unit, plan_units
 from analysis.study.study_folder import StudyFolderError, locked_study_folder, write_text_whole
-from analysis.study.unit_folder import read_unit, write_unit
+from analysis.study.unit_failure import read_failure
+from analysis.study.unit_folder import (
+    UnitNotWrittenError,
+    UnitRecord,
+    check_room,
+    read_unit,
+    write_unit,
+)
 from sim.record.facts import TABLES, FactSink
 from tests.stub_model import StubRun, StubStudy
 
 STUDY = StubStudy(run=StubRun(measure_ns=500_000_000))
 STUB = "tests.stub_model:run_unit"
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(name="unit")
 def finished_unit(tmp_path: Path) -> tuple[Unit, Path]:
     unit = plan_units(STUDY)[0]
-    assert run_unit_task(UnitJob(STUDY, str(tmp_path), STUB), unit).error == ""
+    assert run_unit_task(UnitJob(STUDY, str(tmp_path), STUB), Attempt(unit, {})) is None
     return unit, tmp_path / unit.unit_hash
 
 
@@ -41,7 +55,7 @@ def test_a_finished_unit_is_read_back(unit: tuple[Unit, Path]) -> None:
 
 def test_running_again_gives_the_same_bytes(unit: tuple[Unit, Path], tmp_path: Path) -> None:
     again = tmp_path / "again"
-    run_unit_task(UnitJob(STUDY, str(again), STUB), unit[0])
+    run_unit_task(UnitJob(STUDY, str(again), STUB), Attempt(unit[0], {}))
     first, second = read_unit(unit[1]), read_unit(again / unit[0].unit_hash)
     assert first is not None
     assert second is not None
@@ -75,17 +89,54 @@ def test_a_damaged_unit_is_missing(unit: tuple[Unit, Path], damage: str) -> None
 
 def test_a_damaged_unit_is_replaced(unit: tuple[Unit, Path]) -> None:
     (unit[1] / "unit.json").unlink()
-    assert run_unit_task(UnitJob(STUDY, str(unit[1].parent), STUB), unit[0]).error == ""
+    job = UnitJob(STUDY, str(unit[1].parent), STUB)
+    assert run_unit_task(job, Attempt(unit[0], {})) is None
     assert read_unit(unit[1]) is not None
 
 
-def test_a_failing_unit_leaves_nothing_and_says_why(tmp_path: Path) -> None:
+def test_a_failing_unit_leaves_nothing_but_why(tmp_path: Path) -> None:
     unit = next(unit for unit in plan_units(STUDY) if unit.variant == "in_memory")
     job = UnitJob(STUDY, str(tmp_path), "tests.stub_model:fail_in_memory")
-    outcome = run_unit_task(job, unit)
-    assert outcome.error == "ValueError: no such disk"
-    assert "fail_in_memory" in outcome.trace
+    failure = run_unit_task(job, Attempt(unit, {}))
+    assert failure is not None
+    assert failure.error == "ValueError: no such disk"
+    assert "fail_in_memory" in failure.trace
+    assert read_failure(tmp_path, unit.unit_hash) == failure
+    assert [path.name for path in tmp_path.iterdir()] == [f"{unit.unit_hash}.failed"]
+
+
+@contextmanager
+def small_files(limit: int) -> Iterator[None]:
+    """Lets no file of this process grow beyond a limit, as a full disk would."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_what_cannot_be_written_is_not_the_units_fault(tmp_path: Path) -> None:
+    unit, job = plan_units(STUDY)[0], UnitJob(STUDY, str(tmp_path), STUB)
+    with small_files(500), pytest.raises(UnitNotWrittenError, match="File too large"):
+        run_unit_task(job, Attempt(unit, {}))
     assert list(tmp_path.iterdir()) == []
+    failing = UnitJob(STUDY, str(tmp_path), "tests.stub_model:fail_in_memory")
+    with small_files(0), pytest.raises(UnitNotWrittenError):
+        run_unit_task(failing, Attempt(plan_units(STUDY)[2], {}))
+    with small_files(500), pytest.raises(UnitNotWrittenError, match="File too large"):
+        check_room(tmp_path)
+    check_room(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_cleaned_away_is_not_the_units_fault(tmp_path: Path) -> None:
+    def cleaned(_sink: FactSink, close: Callable[[], Path]) -> UnitRecord:
+        shutil.rmtree(close())
+        raise FileNotFoundError("moments.parquet")
+
+    with pytest.raises(UnitNotWrittenError):
+        write_unit(tmp_path, "abc", cleaned)
 
 
 def test_an_interrupted_unit_leaves_nothing(tmp_path: Path) -> None:
@@ -106,14 +157,53 @@ def test_what_a_killed_run_left_is_removed(tmp_path: Path) -> None:
 
 
 def test_a_folder_has_one_run_at_a_time(tmp_path: Path) -> None:
-    with (
-        locked_study_folder(tmp_path),
-        pytest.raises(StudyFolderError, match="another run"),
-        locked_study_folder(tmp_path),
-    ):
-        pass
+    assert lock_holder(tmp_path) is None
+    me = rf"another run is writing here \(pid {os.getpid()} on .+, since 2.+ UTC\); wait for it"
+    with locked_study_folder(tmp_path):
+        holder = lock_holder(tmp_path)
+        assert holder is not None
+        assert holder.pid == os.getpid()
+        with pytest.raises(StudyFolderError, match=me), locked_study_folder(tmp_path):
+            pass
+    assert lock_holder(tmp_path) is None
     with locked_study_folder(tmp_path):
         pass
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"pid": 1}', "[]"])
+def test_a_holder_that_says_nothing_holds_all_the_same(tmp_path: Path, text: str) -> None:
+    with locked_study_folder(tmp_path):
+        (tmp_path / ".lock").write_text(text)
+        assert lock_holder(tmp_path) is not None
+        with pytest.raises(StudyFolderError, match="another run"), locked_study_folder(tmp_path):
+            pass
+
+
+HOLD = """
+import sys
+from pathlib import Path
+from analysis.study.study_folder import locked_study_folder
+with locked_study_folder(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_killed_process_holds_nothing(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", HOLD, str(tmp_path)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        holder = lock_holder(tmp_path)
+        assert holder is not None
+        assert holder.pid == process.pid
+        process.kill()
+    assert str(process.pid) in (tmp_path / ".lock").read_text(), "its file is still there"
+    assert lock_holder(tmp_path) is None
+    with locked_study_folder(tmp_path):
+        assert str(os.getpid()) in (tmp_path / ".lock").read_text()
 
 
 def test_a_file_in_the_way_is_named(tmp_path: Path) -> None:
