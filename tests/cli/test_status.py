@@ -1,0 +1,184 @@
+"""``status`` and ``replay``: what became of units, and one of them again."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from analysis.cli.app import main
+from analysis.cli.exit_status import ExitStatus
+from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
+from analysis.study.plan import Unit, plan_units
+from analysis.study.plan_file import PlanRead, write_plan
+from analysis.study.study_folder import locked_study_folder
+from tests.stub_model import StubRun, StubStudy
+
+ROOT = Path(__file__).resolve().parents[2]
+STUDY = StubStudy(
+    run=StubRun(measure_ns=300_000_000, replications=1),
+    points=({"workload.threads": 20}, {"workload.threads": 40}),
+)
+STUB = "tests.stub_model:run_unit"
+FAILS = "tests.stub_model:fail_in_memory"
+SLOW_TO_IMPORT = ("sim.scenario", "pyspark", "pandas", "pyarrow", "numpy")
+
+
+@pytest.fixture(name="study")
+def folder_of_a_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, list[Unit]]:
+    """Of six units, three are done, one has failed, one was being written, one is missing."""
+    folder, units = tmp_path / "study", plan_units(STUDY)
+    (folder / "units").mkdir(parents=True)
+    (folder / "scenario.yaml").write_text("about: stub\n")
+    write_plan(folder, PlanRead([dict(point) for point in STUDY.points], units))
+    job = UnitJob(STUDY, str(folder / "units"), FAILS)
+    for unit in (*units[:2], units[2], units[3]):
+        run_unit_task(job, Attempt(unit, STUDY.points[unit.point_index]))
+    (folder / "units" / f".writing-{units[4].unit_hash}-1f").mkdir()
+    monkeypatch.setattr("analysis.study.load.load_study", lambda *_, **__: STUDY)
+    return folder, units
+
+
+def test_status_tells_units_apart(
+    study: tuple[Path, list[Unit]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, units = study
+    assert main(["status", str(folder)]) == ExitStatus.UNITS_FAILED
+    assert capsys.readouterr().out.splitlines() == [
+        f"{folder}: 6 units asked for: 3 done, 1 failed, 2 missing",
+        "  pipelined: 2 done",
+        "  sync: 1 done, 1 missing",
+        "  in_memory: 0 done, 1 failed, 1 missing",
+        "  failed: in_memory, workload.threads = 20, replication 0: ValueError: no such disk",
+        f"    run_sim.py replay {folder} {units[2].unit_hash[:10]} shows it alone",
+        f"run_sim.py {folder}/scenario.yaml --out {folder} runs the rest",
+        f"run_sim.py {folder}/scenario.yaml --out {folder} --retry failed runs again what failed",
+    ]
+
+
+def test_status_of_a_folder_in_use(
+    study: tuple[Path, list[Unit]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, units = study
+    with locked_study_folder(folder):
+        (folder / "units" / f".writing-{units[4].unit_hash}-2f").mkdir()
+        main(["status", str(folder)])
+    said = capsys.readouterr().out
+    assert "6 units asked for: 3 done, 1 failed, 1 running, 1 missing" in said
+    assert "a run is writing here (pid " in said
+    assert "runs the rest" not in said
+
+
+def test_status_verifies_digests_when_asked(
+    study: tuple[Path, list[Unit]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, units = study
+    for unit in (units[2], units[4], units[5]):
+        run_unit_task(
+            UnitJob(STUDY, str(folder / "units"), STUB),
+            Attempt(unit, STUDY.points[unit.point_index]),
+        )
+    assert main(["status", str(folder), "--verify"]) == ExitStatus.FINE
+    assert "digests of 6 units checked: all agree" in capsys.readouterr().out
+    facts = folder / "units" / units[0].unit_hash / "counter.parquet"
+    facts.write_bytes(facts.read_bytes()[:-1])
+    assert main(["status", str(folder)]) == ExitStatus.FINE
+    assert "runs the rest" not in capsys.readouterr().out
+    assert main(["status", str(folder), "--verify"]) == ExitStatus.UNITS_FAILED
+    said = capsys.readouterr().out
+    assert "digests of 6 units checked: 1 are damaged" in said
+    assert "runs the rest" in said
+
+
+def test_status_refuses_a_broken_plan(
+    study: tuple[Path, list[Unit]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (study[0] / "plan.json").write_text('{"points": [')
+    for words in (["status"], ["replay"]):
+        digits = ["abcdef"] if words == ["replay"] else []
+        assert main([*words, str(study[0]), *digits]) == ExitStatus.BAD_INPUT
+        said = capsys.readouterr().err
+        assert len(said.splitlines()) == 1
+        assert "plan.json: is no plan" in said
+
+
+def test_status_waits_for_nothing_that_is_slow(study: tuple[Path, list[Unit]]) -> None:
+    look = (
+        "import sys; from analysis.cli.app import main; "
+        f"main(['status', {str(study[0])!r}]); "
+        f"print([name for name in {SLOW_TO_IMPORT} if name in sys.modules])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", look], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert result.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_replay_makes_the_same_bytes(
+    study: tuple[Path, list[Unit]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, units = study
+    words = ["replay", str(folder), units[0].unit_hash[:8], "--unit-function", STUB]
+    before = sorted(folder.rglob("*"))
+    assert main(words) == ExitStatus.FINE
+    said = capsys.readouterr().out
+    assert "pipelined, workload.threads = 20, replication 0" in said
+    assert f"facts are the same bytes as in {folder}" in said
+    assert sorted(folder.rglob("*")) == before
+    shutil.rmtree(folder / "units" / units[0].unit_hash)
+    assert main(words) == ExitStatus.FINE
+    assert "no facts of this unit to compare with" in capsys.readouterr().out
+
+
+def test_a_replay_that_differs_says_so(
+    study: tuple[Path, list[Unit]],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folder, units = study
+    monkeypatch.setattr("tests.stub_model.LOCKS_PER_TXN", 6)
+    words = ["replay", str(folder), units[0].unit_hash, "--unit-function", STUB]
+    assert main(words) == ExitStatus.CLAIM_FAILED
+    said = capsys.readouterr().out
+    assert "facts differ" in said
+    assert "histogram" in said
+    assert "the same model should make the same bytes" in said
+
+
+def test_a_replay_of_a_failure_shows_the_whole_trace(
+    study: tuple[Path, list[Unit]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, units = study
+    words = ["replay", str(folder), units[2].unit_hash[:10], "--unit-function", FAILS]
+    assert main(words) == ExitStatus.UNITS_FAILED
+    said = capsys.readouterr().err
+    assert "Traceback (most recent call last)" in said
+    assert "in fail_in_memory" in said
+    assert said.endswith("ValueError: no such disk\n")
+
+
+def test_a_replay_needs_one_unit(
+    study: tuple[Path, list[Unit]],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folder, units = study
+    twin = Unit(units[0].unit_hash[:20] + "0" * 44, 0, "sync", 7)
+    write_plan(folder, PlanRead([dict(point) for point in STUDY.points], [*units, twin]))
+    for digits, mend in (
+        ("abc", "at least 6 hexadecimal digits"),
+        ("in_memory", "at least 6 hexadecimal digits"),
+        ("0" * 12, "no unit begins with 000000000000"),
+        (units[0].unit_hash[:20], "2 units begin with"),
+    ):
+        assert main(["replay", str(folder), digits]) == ExitStatus.BAD_INPUT
+        said = capsys.readouterr().err
+        assert len(said.splitlines()) == 1
+        assert mend in said
+    other = StubStudy(run=StubRun(seed=9), points=STUDY.points)
+    monkeypatch.setattr("analysis.study.load.load_study", lambda *_, **__: other)
+    assert main(["replay", str(folder), units[0].unit_hash]) == ExitStatus.BAD_INPUT
+    assert "is not the one that unit" in capsys.readouterr().err
