@@ -17,7 +17,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from analysis.experiments.capacity_conclusion import conclude
-from analysis.experiments.case_runs import STATIONS, THROUGHPUT, Case, CaseRuns, Question
+from analysis.experiments.case_runs import (
+    ABORTS,
+    MEANT_ABORTS,
+    STATIONS,
+    THROUGHPUT,
+    Case,
+    CaseRuns,
+    Question,
+)
 from analysis.experiments.experiment import Request, Seen
 from analysis.experiments.ladder import Trail, ladder_of, next_rung, pilot_rungs
 from analysis.study.plan import ResolvedStudy, point_words
@@ -50,8 +58,9 @@ class CapacitySearch:
 
     def keys(self) -> tuple[MetricKey, ...]:
         """Returns the objectives, throughput, and how busy each station is."""
-        objectives = (objective.key for objective in self._question.capacity.slo)
-        return tuple(dict.fromkeys([*objectives, THROUGHPUT, *STATIONS]))
+        objectives = [objective.key for objective in self._question.capacity.slo]
+        meant = [MEANT_ABORTS] if ABORTS in objectives else []
+        return tuple(dict.fromkeys([*objectives, *meant, THROUGHPUT, *STATIONS]))
 
     def requests(self, seen: Seen) -> list[Request]:
         """Returns what was run of every case, then what follows, the longest units first.

@@ -89,7 +89,7 @@ def _case(runs: CaseRuns) -> dict[str, Any]:
         "replications": int(np.sum(~np.isnan(loads))),
         "crossings": [_number(load) if math.isfinite(load) else None for load in loads],
         "crossings_txn_per_s": [_number(each) if found else None for each in through],
-        "binds": _binding(runs) if found else None,
+        "binds": _binding(runs) if found else _never_met(runs) if status == "below" else None,
         "station": _busiest(runs, ends) if found else None,
         "without_value": _without_value(runs),
         "headroom": _headroom(case.present, value, status),
@@ -172,6 +172,15 @@ def _binding(runs: CaseRuns) -> str | None:
         OVERLOAD if (place := each.binding()) is None else str(slo[place].key) for each in crossed
     ]
     return Counter(first).most_common(1)[0][0] if first else None
+
+
+def _never_met(runs: CaseRuns) -> str:
+    """Returns what is missed by most at the lowest load."""
+    slo = runs.question.capacity.slo
+    slack = np.array([each.slack[:, 0] for each in runs.replications if each.rungs]).mean(axis=0)
+    if all(each.refused[0] for each in runs.replications if each.rungs):
+        return OVERLOAD
+    return str(slo[int(np.argmin(slack))].key)
 
 
 def _busiest(runs: CaseRuns, ends: Sequence[Crossing | None]) -> dict[str, Any] | None:

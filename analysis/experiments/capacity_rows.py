@@ -49,7 +49,8 @@ def why_refused(conclusion: Mapping[str, Any], case: Mapping[str, Any]) -> str:
         "above": f"more than {high:g}: all is met at the upper end, raise capacity.between",
         "at least": f"at least {case['load'] or 0:.4g}: some replications meet all at the upper "
         "end, raise capacity.between",
-        "below": f"less than {low:g}: not met at the lower end, lower capacity.between",
+        "below": f"less than {low:g}: {case['binds']} breaks the promise at the lower end already, "
+        "lower capacity.between or raise its limit",
         "at most": f"at most {case['load'] or 0:.4g}: some replications do not meet all at the "
         "lower end, lower capacity.between",
     }

@@ -40,10 +40,13 @@ class Ladder:
 
 
 def ladder_of(capacity: Capacity) -> Ladder:
-    """Returns both ends of the search, and the powers of 1 + tolerance between them."""
+    """Returns both ends of the search, and the powers of 1 + tolerance between them.
+
+    Powers that lie less than half a step from an end are left out.
+    """
     step = math.log1p(capacity.tolerance)
-    first = math.floor(math.log(capacity.low) / step) + 1
-    last = math.ceil(math.log(capacity.high) / step)
+    first = math.floor(math.log(capacity.low) / step + 0.5) + 1
+    last = math.ceil(math.log(capacity.high) / step - 0.5)
     wanted = [capacity.low, *(math.exp(step * power) for power in range(first, last))]
     texts = {}
     for load in (*wanted, capacity.high):

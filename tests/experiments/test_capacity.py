@@ -11,7 +11,7 @@ import pytest
 
 from analysis.experiments.capacity import CapacitySearch
 from analysis.experiments.capacity_rows import capacity_comparisons, capacity_rows
-from analysis.experiments.case_runs import STATIONS, THROUGHPUT
+from analysis.experiments.case_runs import ABORTS, MEANT_ABORTS, STATIONS, THROUGHPUT
 from analysis.experiments.experiment import Request
 from analysis.statistics.saturation import Verdict
 from analysis.study.plan import point_key
@@ -194,8 +194,27 @@ def test_met_nowhere_is_less_than_the_lower_end() -> None:
     found = QueueSeen().search(CapacitySearch(study(between=(1100.0, 3000.0))))
     pipelined, in_memory = found["cases"]
     assert pipelined["status"] == "below"
-    assert "less than 1100" in capacity_rows(found)[0]["refused"]
+    assert "less than 1100: overload breaks" in capacity_rows(found)[0]["refused"]
     assert in_memory["status"] == "found"
+
+
+def test_the_objective_that_is_never_met_is_named() -> None:
+    found = QueueSeen().search(CapacitySearch(study(slo={LOCKS: 0.5, TXNS: 100.0})))
+    assert [case["binds"] for case in found["cases"]] == ["lock_latency_ms.p99"] * 2
+
+
+def test_rollbacks_that_the_workload_asks_for_do_not_count() -> None:
+    class Aborting(QueueSeen):
+        def value(self, request: Request, key: MetricKey) -> float:
+            if key in {ABORTS, MEANT_ABORTS}:
+                failed = 1e-6 * rate_of(request)
+                return 0.005 + (failed if key == ABORTS else 0.0)
+            return super().value(request, key)
+
+    search = CapacitySearch(study(slo={ABORTS: 0.0007}))
+    assert search.keys()[:2] == (ABORTS, MEANT_ABORTS)
+    found = Aborting().search(search)
+    assert found["cases"][0]["load"] == pytest.approx(700.0, rel=0.005)
 
 
 def test_an_objective_that_no_run_has_is_named() -> None:
