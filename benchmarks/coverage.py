@@ -60,6 +60,8 @@ class Line:
     stat: str
     truth: float
     """In ms."""
+    refused: float
+    """Share of the studies in which latencies were refused; the rest is about the others."""
     covered: float
     """Share of the studies whose interval contains the truth."""
     covered_bare: float
@@ -121,8 +123,9 @@ def measure(studies: int = STUDIES) -> list[Line]:
 
 
 def _line(queue: str, metric: str, stat: str, truth: float, rows: list[Mapping[str, Any]]) -> Line:
+    told = [row for row in rows if "refused" not in row]
     value, low, high = (
-        np.array([row[name] for row in rows], dtype=np.float64)
+        np.array([row[name] for row in told], dtype=np.float64)
         for name in ("value", "ci_low", "ci_high")
     )
     bare = (high - low) / 2 - (value * RELATIVE_ERROR if stat in QUANTILES else 0.0)
@@ -131,6 +134,7 @@ def _line(queue: str, metric: str, stat: str, truth: float, rows: list[Mapping[s
         metric=metric,
         stat=stat,
         truth=truth,
+        refused=1 - len(told) / len(rows),
         covered=float(np.mean((low <= truth) & (truth <= high))),
         covered_bare=float(np.mean(np.abs(value - truth) <= bare)),
         half_width=float(np.mean(high - low) / 2 / truth),
@@ -196,9 +200,9 @@ def summarised(studies: int) -> list[Mapping[str, Any]]:
 
 if __name__ == "__main__":
     begun_s = time.perf_counter()
-    print(f"{'':33}{'truth':>9}  covered  of t alone  half width    bias")
+    print(f"{'':33}{'truth':>9}  refused  covered  of t alone  half width    bias")
     for line in measure(int(sys.argv[1]) if len(sys.argv) > 1 else STUDIES):
         print(f"{line.queue:10} {line.metric:16} {line.stat:5}{line.truth:7.3f} ms  "
-              f"{line.covered:7.1%}  {line.covered_bare:10.1%}  {line.half_width:10.1%}  "
+              f"{line.refused:7.1%}  {line.covered:7.1%}  {line.covered_bare:10.1%}  {line.half_width:10.1%}  "
               f"{line.bias:+6.2%}")  # fmt: skip
     print(f"{time.perf_counter() - begun_s:.0f} s")
