@@ -50,7 +50,8 @@ def read_unit_metrics(
     needed = EVERYTHING if keys is None else needed_facts(keys)
     sums = read_unit_sums(spark, units_dir, table, needed)
     tall = asked_metrics(sums, table["measured_s"], keys)
-    return tall.assign(unit_hash=table["unit_hash"].to_numpy()[tall.pop("place")])
+    tall.insert(0, "unit_hash", table["unit_hash"].to_numpy()[tall.pop("place")])
+    return tall
 
 
 def measured_s(record: UnitRecord) -> float:
