@@ -71,9 +71,11 @@ def spark_settings(master: str, scratch: str, java_options: str) -> dict[str, st
         "spark.task.maxFailures": str(TASK_FAILURES),
     }
     if is_on_loopback(master):
-        settings |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
-    if is_local(master):
-        settings |= {"spark.executor.extraJavaOptions": java_options}
+        settings |= {
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.host": "127.0.0.1",
+            "spark.executor.extraJavaOptions": java_options,
+        }
     return settings
 
 

@@ -8,7 +8,6 @@ each of them is a profile again.
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path as FilePath
 from typing import Any
 
 from sim.scenario.problems import Problem, shown, suggestion
@@ -16,9 +15,11 @@ from sim.scenario.reader import read_text
 from sim.scenario.schema.hardware import NAMED
 from sim.scenario.tree import Node, Path, dotted, merged
 
-FOLDER = FilePath(__file__).parents[2] / "scenarios" / "profiles"
+FOLDER = __file__.removesuffix("sim/scenario/profiles.py") + "scenarios/profiles"
 _LOADER: Any = __spec__.loader
-"""Executors of a cluster import this from a zip, into which no path leads but its loader's."""
+"""Executors of a cluster import this from a zip: only its loader reads there, and only names that
+begin as the zip's own does, so the folder is no ``Path``, which would drop a leading ``./``.
+"""
 DEFAULT_MACHINE = "i3.4xlarge"
 SHARED = "shared"
 
@@ -26,7 +27,7 @@ SHARED = "shared"
 @cache
 def profiles(file: str) -> dict[str, Node]:
     """Returns the profiles of ``disks``, ``networks`` or ``machines``, by name."""
-    path = str(FOLDER / f"{file}.yaml")
+    path = f"{FOLDER}/{file}.yaml"
     return read_text(_LOADER.get_data(path).decode(), path).entries
 
 

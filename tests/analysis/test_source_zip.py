@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from analysis.pipeline.source_zip import write_source_zip
 from analysis.study.load import load_study
 
@@ -15,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SWEPT = ROOT / "scenarios" / "capacity_gp3_vs_nvme.yaml"
 RESOLVE = """
 import pickle, sys
-sys.path.insert(0, "pessim.zip")
+sys.path.insert(0, sys.argv[1])
 import sim.simulation
 import analysis.pipeline.run_units
 with open("study", "rb") as file:
@@ -26,13 +28,14 @@ print(sorted({study.scenario(point, name).hardware.raft_disk.name
 """
 
 
-def test_a_case_is_resolved_from_the_zip_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("path", ["pessim.zip", "./pessim.zip"])
+def test_a_case_is_resolved_from_the_zip_alone(tmp_path: Path, path: str) -> None:
     write_source_zip(ROOT, tmp_path)
     (tmp_path / "study").write_bytes(pickle.dumps(load_study(SWEPT)))
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     result = subprocess.run(
-        [sys.executable, "-c", RESOLVE], cwd=tmp_path, env=kept, capture_output=True, text=True,
-        check=False,
+        [sys.executable, "-c", RESOLVE, path], cwd=tmp_path, env=kept,
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
     where, seen = result.stdout.splitlines()

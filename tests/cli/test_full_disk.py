@@ -1,0 +1,49 @@
+"""A disk that fills up while a study runs, and has room again."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from analysis.cli.exit_status import ExitStatus
+from tests.cli.stub_runs import finish, finished_units, start
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+
+def mount(*words: str) -> bool:
+    try:
+        return subprocess.run(["mount", *words], capture_output=True, check=False).returncode == 0
+    except FileNotFoundError:
+        return False
+
+
+@pytest.fixture(name="small_disk")
+def disk_with_room_for_a_few_units(tmp_path: Path) -> Iterator[Path]:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if not mount("-t", "tmpfs", "-o", "size=128k", "pessim-test", str(disk)):
+        pytest.skip("no right to mount; test_unit_folder.py limits the size of files instead")
+    yield disk
+    subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_a_full_disk_is_one_line_and_the_same_command_goes_on(small_disk: Path) -> None:
+    out = small_disk / "study"
+    status, said, complained = finish(start(out, "stub_model:run_unit"))
+    assert status == ExitStatus.UNITS_FAILED, said
+    lines = [line for line in complained.splitlines() if not line.startswith("units: ")]
+    assert lines == [
+        f"{out}/units: No space left on device; units that are done are kept, the same command "
+        "goes on"
+    ]
+    kept = len(finished_units(out))
+    assert 0 < kept < 6
+    assert not list(out.glob("units/*.failed")), "no unit is to blame"
+    assert mount("-o", "remount,size=64m", str(small_disk))
+    status, said, complained = finish(start(out, "stub_model:run_unit"))
+    assert status == ExitStatus.FINE, complained
+    assert f"{kept} units reused" in said
