@@ -7,6 +7,7 @@ whose number is refused, does not hold.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from analysis.report.row_table import RowTable
@@ -44,6 +45,20 @@ class Claim(Protocol):
     @property
     def above(self) -> float | None:
         """Bound of the interval's lower end."""
+
+
+def claims_to_judge(claims: Sequence[Any], found: Mapping[str, Any]) -> Sequence[Any]:
+    """Returns the claims as they are meant: those of a sensitivity study are about its centre.
+
+    Its other points have one replication each, which supports no claim.
+
+    Args:
+        claims: of the scenario, frozen dataclasses.
+        found: what experiments have found, by name.
+    """
+    if "sensitivity" not in found:
+        return claims
+    return [replace(claim, at_point=found["sensitivity"]["centre"]) for claim in claims]
 
 
 def judge(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
@@ -11,7 +10,7 @@ import pandas as pd
 
 from analysis.experiments.capacity_rows import capacity_comparisons, capacity_rows
 from analysis.metrics.unit_metrics import unit_metrics
-from analysis.report.expectations import judge
+from analysis.report.expectations import claims_to_judge, judge
 from analysis.report.manifest import invariants
 from analysis.report.refusal import refusals, unit_facts
 from analysis.report.row_table import RowTable
@@ -92,7 +91,9 @@ def study_summary(run: FinishedStudy, tables: ReplicationTables, wall_s: float) 
     }
     checks = bool(getattr(run.study.scenario(points[0], baseline).run, "checks", False))
     return summary | {
-        "expectations": judge(_claims(run), summary["rows"], against_each),
+        "expectations": judge(
+            claims_to_judge(run.study.expect, run.found), summary["rows"], against_each
+        ),
         "units": unit_facts(units, points),
         **run.found,
         "invariants": invariants(run.done, checks=checks),
@@ -103,14 +104,6 @@ def study_summary(run: FinishedStudy, tables: ReplicationTables, wall_s: float) 
             "simulated_s": float(units["simulated_s"].sum()),
         },
     }
-
-
-def _claims(run: FinishedStudy) -> Sequence[Any]:
-    """Returns the claims; a sensitivity study is judged at its centre, which has replications."""
-    centre = run.found.get("sensitivity", {}).get("centre")
-    if centre is None:
-        return run.study.expect
-    return [replace(claim, at_point=centre) for claim in run.study.expect]
 
 
 def _cases(tables: ReplicationTables, variants: Sequence[str]) -> Iterator[pd.DataFrame]:

@@ -10,7 +10,9 @@ import pytest
 from rich.console import Console
 
 from analysis.plots.sensitivity import sensitivity_figures
+from analysis.report.expectations import claims_to_judge, judge
 from analysis.report.sensitivity_table import print_sensitivity
+from sim.scenario.resolved import Expectation
 
 APPEND, THREADS, HOP = (
     "hardware.disk.raft.append.mean", "workload.threads", "hardware.cpu.thread_hop",
@@ -114,3 +116,23 @@ def test_figures_show_effects_shares_and_walks() -> None:
 
 def test_nothing_that_varies_has_no_figure() -> None:
     assert sensitivity_figures(found(outcome(varies=False)), "made up") == {}
+
+
+def test_claims_of_a_sensitivity_study_are_judged_at_its_centre() -> None:
+    claim = Expectation(
+        metric="lock_latency_ms", stat="mean", class_="all", variant="in_memory",
+        against="pipelined", below=0.5, above=None,
+    )  # fmt: skip
+    centre = {THREADS: 60}
+    name = {"metric": "lock_latency_ms", "class": "all", "stat": "mean", "variant": "in_memory"}
+    compared = [
+        name | {"point": centre, "ratio": 0.36, "ci_low": 0.35, "ci_high": 0.37},
+        name | {"point": {THREADS: 10}, "ratio": 0.7, "ci_low": None, "ci_high": None},
+    ]
+    ratios = {"pipelined": compared}
+    claims = claims_to_judge([claim], {"sensitivity": {"centre": centre}})
+    assert [row["holds"] for row in judge(claims, [], ratios)] == [True]
+    assert [row["holds"] for row in judge(claims_to_judge([claim], {}), [], ratios)] == [
+        True,
+        False,
+    ]

@@ -158,6 +158,13 @@ def test_the_base_has_an_interval_and_the_noise_is_that_between_replications() -
     assert outcome["scale"] == "logarithm of the ratio"
 
 
+def test_a_quantile_has_the_histograms_error_in_its_interval() -> None:
+    tail = MetricKey("lock_latency_ms", "all", "p99")
+    (outcome,) = Laboratory(disk_and_threads).finish(analysis(outcomes=(tail,)))["outcomes"]
+    # All replications give exp(-0.2); two histograms are off by 0.54 % each.
+    assert outcome["base"]["ci_high"] == pytest.approx(math.exp(-0.2) * 1.0109, rel=1e-4)
+
+
 def claim(below: float) -> Expectation:
     return Expectation(
         metric="lock_latency_ms", stat="mean", class_="all", variant="in_memory",
