@@ -89,6 +89,7 @@ def study_summary(run: FinishedStudy, tables: ReplicationTables, wall_s: float) 
         "rows": RowTable.of(rows),
         "comparisons": against_each[baseline],
     }
+    claims = claims_to_judge(run.study.expect, run.found)
     checks = bool(getattr(run.study.scenario(points[0], baseline).run, "checks", False))
     return summary | {
         "expectations": judge(

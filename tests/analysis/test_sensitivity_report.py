@@ -124,8 +124,13 @@ def test_claims_of_a_sensitivity_study_are_judged_at_its_centre() -> None:
         against="pipelined", below=0.5, above=None,
     )  # fmt: skip
     centre = {THREADS: 60}
-    name = {"metric": "lock_latency_ms", "class": "all", "stat": "mean", "variant": "in_memory"}
-    compared = [
+    name: dict[str, Any] = {
+        "metric": "lock_latency_ms",
+        "class": "all",
+        "stat": "mean",
+        "variant": "in_memory",
+    }
+    compared: list[dict[str, Any]] = [
         name | {"point": centre, "ratio": 0.36, "ci_low": 0.35, "ci_high": 0.37},
         name | {"point": {THREADS: 10}, "ratio": 0.7, "ci_low": None, "ci_high": None},
     ]
