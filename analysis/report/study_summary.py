@@ -92,9 +92,7 @@ def study_summary(run: FinishedStudy, tables: ReplicationTables, wall_s: float) 
     claims = claims_to_judge(run.study.expect, run.found)
     checks = bool(getattr(run.study.scenario(points[0], baseline).run, "checks", False))
     return summary | {
-        "expectations": judge(
-            claims_to_judge(run.study.expect, run.found), summary["rows"], against_each
-        ),
+        "expectations": judge(claims, summary["rows"], against_each),
         "units": unit_facts(units, points),
         **run.found,
         "invariants": invariants(run.done, checks=checks),
