@@ -1,0 +1,86 @@
+"""A real master and a real worker on loopback, which know of the code what the zip brings them."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from pyspark.find_spark_home import _find_spark_home
+
+from analysis.cli.exit_status import ExitStatus
+from tests.cli.stub_runs import DEADLINE_S, ROOT, rows
+
+GOLDEN = ROOT / "tests" / "golden" / "tpcc_small.yaml"
+SHORT = ("--set", "run.measure=150ms", "--replications", "1")
+QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+
+@contextmanager
+def daemon(folder: Path, kind: str, *words: str) -> Iterator[Path]:
+    """Runs a Spark daemon far from the source; yields its log."""
+    folder.mkdir()
+    log = folder / "log"
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    settings = {"SPARK_DAEMON_JAVA_OPTS": QUICK_JVM, "SPARK_DAEMON_MEMORY": "256m",
+                "SPARK_WORKER_DIR": str(folder), "SPARK_LOCAL_IP": "127.0.0.1"}  # fmt: skip
+    command = [f"{_find_spark_home()}/bin/spark-class", f"org.apache.spark.deploy.{kind}"]
+    with log.open("w") as file:
+        process = subprocess.Popen(
+            [*command, "--host", "127.0.0.1", "--port", "0", "--webui-port", "0", *words],
+            cwd=folder,
+            env=kept | settings,
+            stdout=file,
+            stderr=file,
+        )
+        try:
+            yield log
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+def said(log: Path, pattern: str) -> str:
+    """Waits until a daemon has said something, and returns it."""
+    deadline_s = time.monotonic() + DEADLINE_S
+    while time.monotonic() < deadline_s:
+        found = re.search(pattern, log.read_text())
+        if found:
+            return found[1]
+        time.sleep(0.1)
+    raise AssertionError(log.read_text())
+
+
+def run_study(out: Path, master: str) -> None:
+    words = [str(GOLDEN), "--out", str(out), "--master", master, *SHORT]
+    result = subprocess.run(
+        [sys.executable, str(ROOT / "run_sim.py"), *words],
+        env=os.environ | {"PYSPARK_PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=DEADLINE_S,
+    )
+    assert result.returncode == ExitStatus.FINE, result.stderr
+
+
+def test_a_study_on_a_standalone_cluster_gives_the_same_rows(tmp_path: Path) -> None:
+    here, there = tmp_path / "here" / "study", tmp_path / "there" / "study"
+    run_study(here, "local[1]")
+    with daemon(tmp_path / "master", "master.Master") as log:
+        master = said(log, r"Starting Spark master at (spark://127\.0\.0\.1:\d+)")
+        with daemon(tmp_path / "worker", "worker.Worker", "--cores", "2", master) as worker:
+            said(worker, r"(Successfully registered with master)")
+            run_study(there, master)
+    assert rows(there) == rows(here)
+    sources = {path.name for path in (tmp_path / "worker").rglob("*") if path.is_file()}
+    assert "pessim.zip" in sources, "executors had the zip"
+    assert not any(name.endswith(".py") for name in sources)
