@@ -37,13 +37,13 @@ def measure(units: int, master: str = "local[2]") -> dict[str, Any]:
             ("quarter_units_4x_facts", units // 4, "1.25ms"),
         ):
             out = folder / name
-            found[name] = _study(out, count, window, master)
+            found[name] = finished_study(out, count, window, master)
             found[name] |= _aggregation(out, master)
             shutil.rmtree(out)
     return found
 
 
-def _study(out: Path, units: int, window: str, master: str) -> dict[str, Any]:
+def finished_study(out: Path, units: int, window: str, master: str) -> dict[str, Any]:
     """Runs a whole study, and the same command again when it is finished."""
     rows = list(range(1000, 1000 + units // UNITS_A_POINT))
     sweep = f"sweep: {{grid: {{workload.tables.counter.rows: {rows}}}}}\n"
@@ -118,18 +118,15 @@ def _fact_rows(out: Path, units: list[str]) -> int:
     import pyarrow.parquet as pq
 
     some = units[::100]
-    rows = sum(
-        pq.read_metadata(file).num_rows
-        for unit in some
-        for file in (out / "units" / unit).glob("*.parquet")
-    )
+    files = (file for unit in some for file in (out / "units" / unit).glob("*.parquet"))
+    rows = sum(int(pq.read_metadata(file).num_rows) for file in files)
     return rows * len(units) // len(some)
 
 
 def _peak_mib(process: str) -> int:
     lines = Path(f"/proc/{process}/status").read_text(encoding="ascii").splitlines()
-    (peak,) = (line.split()[1] for line in lines if line.startswith("VmHWM"))
-    return int(peak) // 1024
+    (peak,) = (int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+    return peak // 1024
 
 
 def main() -> None:
