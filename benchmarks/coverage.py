@@ -203,6 +203,6 @@ if __name__ == "__main__":
     print(f"{'':33}{'truth':>9}  refused  covered  of t alone  half width    bias")
     for line in measure(int(sys.argv[1]) if len(sys.argv) > 1 else STUDIES):
         print(f"{line.queue:10} {line.metric:16} {line.stat:5}{line.truth:7.3f} ms  "
-              f"{line.refused:7.1%}  {line.covered:7.1%}  {line.covered_bare:10.1%}  {line.half_width:10.1%}  "
-              f"{line.bias:+6.2%}")  # fmt: skip
+              f"{line.refused:7.1%}  {line.covered:7.1%}  {line.covered_bare:10.1%}  "
+              f"{line.half_width:10.1%}  {line.bias:+6.2%}")  # fmt: skip
     print(f"{time.perf_counter() - begun_s:.0f} s")
