@@ -182,7 +182,9 @@ def _write_manifest(run: StudyRun, phases: dict[str, float]) -> None:
 
 
 def _verdict(run: StudyRun, summary: Mapping[str, Any]) -> int:
-    """Prints claims that do not hold, and the last line."""
+    """Prints claims that do not hold, cases that are not stable, and the last line."""
+    from analysis.report.refusal import verdict_lines
+
     broken = [claim for claim in summary["expectations"] if not claim["holds"]]
     violations = summary["invariants"]["violations"]
     for claim in summary["expectations"]:
@@ -190,6 +192,8 @@ def _verdict(run: StudyRun, summary: Mapping[str, Any]) -> int:
     for violation in violations:
         say(output(), f"violated: {violation['variant']}, replication "
                       f"{violation['replication']}: {violation['what']}")  # fmt: skip
+    for line in verdict_lines(summary["units"]):
+        say(output(), line)
     say(output(), last_line(run, summary, passed=not broken and not violations))
     return ExitStatus.CLAIM_FAILED if broken or violations else ExitStatus.FINE
 
