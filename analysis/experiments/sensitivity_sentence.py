@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from analysis.experiments.walks import Walk
+
+VAGUE_SHARE: Final = 0.5
+"""Half width from which a share says nothing, and is not told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ def sentence(told: Told) -> str:
 
 def _moves(told: Told, walk: Walk) -> str:
     share = ""
-    if not math.isnan(walk.total):
+    if walk.total_conf <= VAGUE_SHARE:
         share = f" ({100 * walk.total:.0f} ± {100 * walk.total_conf:.0f} % of the variance)"
     there = [
         (_shown(told, outcome), value)

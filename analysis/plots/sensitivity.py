@@ -114,6 +114,8 @@ def _shares(outcomes: Sequence[Content], names: Mapping[str, str], study: str) -
         axes.grid(visible=False, axis="y")
         axes.axvline(0.0, color="#333333", linewidth=0.8)
         axes.xaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:.0f} %"))
+        low, high = axes.get_xlim()
+        axes.set_xlim(max(low, -0.5), min(high, 1.5))
         axes.set_xlabel("share of the variance")
         axes.set_title(_name(outcome), fontsize=10)
     handles, labels = grid[0].get_legend_handles_labels()

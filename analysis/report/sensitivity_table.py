@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from analysis.experiments.sensitivity_sentence import VAGUE_SHARE
 from analysis.plots.axes import short_names
 
 Content = Mapping[str, Any]
@@ -100,7 +101,7 @@ def _about_shares(outcome: Content) -> str:
     shares = outcome["shares"]
     if shares is None:
         return ""
-    how = "from sample blocks"
+    how = "from sample blocks; more samples make it less vague"
     if shares["from"] == "polynomial":
         how = f"from a fit of degree {shares['degree']} (q2 {shares['q2']:.2f})"
     return f"\nalone, in all: share of the variance, interactions left out or in, {how}"
@@ -125,9 +126,11 @@ def with_half_width(value: float | None, half: float | None) -> str:
 
 
 def in_percent(value: float | None, half: float | None) -> str:
-    """Returns ``65 ± 12 %``; a dash for none."""
+    """Returns ``65 ± 12 %``; a dash for none, and words for an interval that says nothing."""
     if value is None or half is None:
         return "-"
+    if half > VAGUE_SHARE:
+        return "too vague"
     return f"{100 * value:.0f} ± {100 * half:.0f} %"
 
 

@@ -98,6 +98,14 @@ def test_without_shares_or_noise_there_are_dashes_and_words() -> None:
     assert "%" not in text
 
 
+def test_a_share_that_may_be_anything_is_not_told() -> None:
+    factors = [share(APPEND, 0.8) | {"total_conf": 45.0}, share(THREADS, 0.2)]
+    shares = {"from": "blocks", "degree": 1, "q2": 0.1, "factors": factors}
+    text = printed(found(outcome(shares=shares)))
+    assert text.count("too vague") == 1
+    assert "4500" not in text
+
+
 def test_figures_show_effects_shares_and_walks() -> None:
     figures = sensitivity_figures(found(outcome(), outcome(stat="p99", varies=False)), "made up")
     assert set(figures) == {"sensitivity_effects", "sensitivity_shares", "sensitivity_walks"}

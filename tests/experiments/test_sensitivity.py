@@ -148,6 +148,9 @@ def test_shares_are_those_of_the_blocks_where_a_polynomial_predicts_nothing() ->
     (outcome,) = rough.finish(analysis(keep=2))["outcomes"]
     assert outcome["shares"]["from"] == "blocks"
     assert outcome["shares"]["factors"][0]["total"] == outcome["sobol"]["indices"][0]["total"]
+    (vague,) = rough.finish(analysis(keep=2, samples=4))["outcomes"]
+    assert vague["shares"]["factors"][0]["total_conf"] > 0.5
+    assert "% of the variance" not in vague["says"]
 
 
 def test_the_base_has_an_interval_and_the_noise_is_that_between_replications() -> None:
