@@ -8,10 +8,8 @@ windows are slower and carry fewer transactions: a warm-up.
 from __future__ import annotations
 
 import hashlib
-import os
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -174,13 +172,4 @@ def fail_in_memory(scenario: StubScenario, replication: int, sink: FactSink) -> 
 def run_slowly(scenario: StubScenario, replication: int, sink: FactSink) -> StubResult:
     """Takes half a second, so that a test can interrupt it."""
     time.sleep(0.5)
-    return run_unit(scenario, replication, sink)
-
-
-def kill_worker_once(scenario: StubScenario, replication: int, sink: FactSink) -> StubResult:
-    """Kills its own process the first time, as a lost executor would."""
-    marker = Path(scenario.study)
-    if not marker.exists():
-        marker.touch()
-        os._exit(9)
     return run_unit(scenario, replication, sink)

@@ -13,18 +13,20 @@ import pyarrow.parquet as pq
 import pytest
 
 from analysis.cli.exit_status import ExitStatus
+from analysis.cli.rounds import Retry, RoundSettings
 from analysis.cli.run_command import run_study
 from analysis.pipeline.aggregate import QUANTILES
 from analysis.pipeline.run_units import run_units
 from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.study_tables import StudyTables, read_study_tables
-from analysis.pipeline.unit_task import UnitJob, run_unit_task
+from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.report.freshness import present_summary
 from analysis.study.ledger import read_ledger
 from analysis.study.plan import plan_units
 from analysis.study.source_digest import model_digest
 from analysis.study.study_folder import locked_study_folder
 from sim.record.histogram import RELATIVE_ERROR, bucket_bounds
+from tests.spark.watching import Remembers
 from tests.stub_model import StubClaim, StubRun, StubStudy
 
 pytestmark = pytest.mark.spark
@@ -43,8 +45,9 @@ def tables_of_a_study(
     folder = tmp_path_factory.mktemp("study")
     plan = plan_units(STUDY)
     job = UnitJob(STUDY, str(folder / "units"), STUB)
-    outcomes = run_units(starter.session(), job, plan, lambda _: None)
-    assert [outcome.error for outcome in outcomes] == [""] * 12
+    (folder / "units").mkdir()
+    outcomes = run_units(starter.session(), job, STUDY.points, plan, Remembers())
+    assert len(outcomes.done) == 12
     done = read_ledger(folder / "units", plan).done
     return folder, read_study_tables(starter.session(), folder, done)
 
@@ -139,10 +142,17 @@ def at_bin(courses: pd.DataFrame, metric: str, stat: str, place: int) -> pd.Seri
     return rows.iloc[0]
 
 
-def run(starter: SparkStarter, folder: Path, study: StubStudy, function: str = STUB) -> int:
+def run(
+    starter: SparkStarter,
+    folder: Path,
+    study: StubStudy,
+    function: str = STUB,
+    retry: Retry = "missing",
+) -> int:
     with locked_study_folder(folder):
         job = UnitJob(study, str(folder / "units"), function)
-        return run_study(folder, job, starter, time.perf_counter())
+        settings = RoundSettings(folder=folder, job=job, starter=starter, retry=retry)
+        return run_study(settings, study, time.perf_counter())
 
 
 def test_a_study_leaves_all_its_files_and_is_then_reused(
@@ -196,7 +206,8 @@ def test_units_of_another_model_are_run_again(
 ) -> None:
     study = StubStudy(run=StubRun(measure_ns=300_000_000, replications=1))
     before = UnitJob(study, str(tmp_path / "units"), STUB, model="of last week")
-    assert all(run_unit_task(before, unit).error == "" for unit in plan_units(study)[:2])
+    for unit in plan_units(study)[:2]:
+        assert run_unit_task(before, Attempt(unit, {})) is None
     assert run(starter, tmp_path, study) == ExitStatus.FINE
     assert "2 units there are damaged or were made by another version" in capsys.readouterr().err
     done = read_ledger(tmp_path / "units", plan_units(study), model_digest()).done
@@ -226,13 +237,6 @@ def test_a_failing_variant_costs_only_its_units(
     assert "Traceback" not in said.err
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     assert manifest["units"] == {"done": 4, "reused": 0, "failed": 2}
-    assert run(starter, tmp_path, study) == ExitStatus.FINE
-
-
-def test_a_worker_that_dies_is_replaced(starter: SparkStarter, tmp_path: Path) -> None:
-    marker = tmp_path / "died-once"
-    study = StubStudy(name=str(marker), run=StubRun(measure_ns=300_000_000, replications=1))
-    job = UnitJob(study, str(tmp_path / "units"), "tests.stub_model:kill_worker_once")
-    outcomes = run_units(starter.session(), job, plan_units(study), lambda _: None)
-    assert [outcome.error for outcome in outcomes] == ["", "", ""]
-    assert marker.exists()
+    assert run(starter, tmp_path, study) == ExitStatus.UNITS_FAILED, "what failed is left alone"
+    assert "--retry failed" in capsys.readouterr().err
+    assert run(starter, tmp_path, study, retry="failed") == ExitStatus.FINE
