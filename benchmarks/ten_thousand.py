@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 from argparse import ArgumentParser
+from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
@@ -26,21 +27,17 @@ UNITS_A_POINT: Final = 10
 """Two variants, five replications."""
 
 
-def measure(units: int, master: str = "local[2]") -> dict[str, Any]:
-    """Returns seconds by phase, and peak memory in MiB by ``<units>x<facts>``."""
+def measure(units: int, master: str = "local[2]") -> Iterator[dict[str, Any]]:
+    """Yields seconds by phase and peak memory in MiB.
+
+    First of a quarter of the units, then of these with about four times the facts, then of all.
+    """
     with tempfile.TemporaryDirectory(prefix="pessim-bench-") as scratch:
-        folder = Path(scratch)
-        found: dict[str, Any] = {"units": units}
-        for name, count, window in (
-            ("all_units", units, "5ms"),
-            ("quarter_units", units // 4, "5ms"),
-            ("quarter_units_4x_facts", units // 4, "1.25ms"),
-        ):
-            out = folder / name
-            found[name] = finished_study(out, count, window, master)
-            found[name] |= _aggregation(out, master)
+        for count, window in ((units // 4, "5ms"), (units // 4, "1.25ms"), (units, "5ms")):
+            out = Path(scratch) / "study"
+            found = finished_study(out, count, window, master)
+            yield {"units": count, "window": window} | found | _aggregation(out, master)
             shutil.rmtree(out)
-    return found
 
 
 def finished_study(out: Path, units: int, window: str, master: str) -> dict[str, Any]:
@@ -139,7 +136,8 @@ def main() -> None:
     if asked.aggregate is not None:
         print(json.dumps(aggregate(asked.aggregate, asked.master)))
     else:
-        print(json.dumps(measure(asked.units, asked.master), indent=1))
+        for found in measure(asked.units, asked.master):
+            print(json.dumps(found), flush=True)
 
 
 if __name__ == "__main__":
