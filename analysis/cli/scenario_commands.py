@@ -8,7 +8,10 @@ from pathlib import Path
 
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
-from analysis.study.plan import plan_units
+from analysis.cli.rounds import count
+from analysis.experiments.choose import experiment_of
+from analysis.experiments.seen import SeenUnits
+from analysis.study.plan import Plan, ResolvedStudy
 
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
 
@@ -27,8 +30,18 @@ def check_command(files: Sequence[Path]) -> int:
             for problem in error.problems:
                 say(messages(), str(problem))
         else:
-            say(output(), f"{file}: fine, {len(plan_units(study))} units")
+            say(output(), f"{file}: fine, {_size(study)}")
     return status
+
+
+def _size(study: ResolvedStudy) -> str:
+    """Returns how many units a study has, or how its first round looks if more may follow."""
+    plan, experiment = Plan(study), experiment_of(study)
+    seen = SeenUnits(plan)
+    units = count(len(plan.add(experiment.requests(seen))), "unit")
+    return (
+        f"{units} in the first round: {experiment.progress(seen)}" if experiment.keys() else units
+    )
 
 
 def schema_command() -> int:
