@@ -40,11 +40,11 @@ from analysis.study.plan import Plan, Unit
 from analysis.study.unit_folder import UnitRecord
 from benchmarks.queue_units import QueueRun, QueueStudy
 from sim.record.histogram import RELATIVE_ERROR
-from sim.units import NS_PER_MS, NS_PER_S
+from sim.units import NS_PER_S
 
 STUDIES: Final = 400
 REPLICATIONS: Final = 10
-RUN: Final = QueueRun(seed=1, measure_ns=20 * NS_PER_S, window_ns=500 * NS_PER_MS)
+RUN: Final = QueueRun(seed=1, measure_ns=40 * NS_PER_S, window_ns=NS_PER_S)
 QUEUES: Final = {"M/M/1 0.5": (1, 0.5), "M/M/1 0.8": (1, 0.8), "M/M/4 0.8": (4, 0.8)}
 TAILS: Final = {"p50": 0.5, "p90": 0.1, "p95": 0.05, "p99": 0.01, "p999": 0.001}
 
