@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -17,17 +15,11 @@ from sim.scenario import (
     Range,
     ScenarioError,
     Sensitivity,
-    Study,
     load_study,
 )
+from tests.scenario.study_files import BASE, COMPARE, study_of, told
 
-BASE = """\
-about: Which?
-run: {measure: 3s}
-workload: {kind: tpcc, warehouses: 10, threads: 4}
-"""
 OPEN = BASE.replace("threads: 4", "rate: 300/s")
-COMPARE = "compare: {a: {}, b: {tikv.pessimistic-txn.in-memory: false}}\n"
 CAPACITY = """\
 capacity:
   slo: {lock_latency_ms.p99: 5ms, txn_latency_ms.new_order.p95: 100000us, txn_aborts: 0.1%}
@@ -42,22 +34,6 @@ sensitivity:
     workload.threads: {between: [10, 400]}
   outcomes: [lock_latency_ms, disk_write_bytes_per_txn]
 """
-
-
-def corners(samples: int, dimensions: int, seed: int) -> Sequence[Sequence[float]]:
-    """A hypercube whose points lie on its diagonal."""
-    return [[(place + 0.5) / samples] * dimensions for place in range(samples)]
-
-
-def study_of(folder: Path, text: str, *overrides: str) -> Study:
-    (folder / "x.yaml").write_text(text, encoding="utf-8")
-    return load_study(folder / "x.yaml", overrides, latin_hypercube=corners)
-
-
-def told(folder: Path, text: str, *overrides: str) -> str:
-    with pytest.raises(ScenarioError) as caught:
-        study_of(folder, text, *overrides)
-    return str(caught.value)
 
 
 def test_precision_is_relative_and_ends_somewhere(tmp_path: Path) -> None:
@@ -213,95 +189,3 @@ def test_sensitivity_is_set_from_the_command_line(tmp_path: Path) -> None:
         Range("cluster.stores", 3, 4),
     )
     assert "sensitivity varies it" in told(tmp_path, text, "workload.threads=5")
-
-
-def test_points_are_as_written(tmp_path: Path) -> None:
-    points = "[{workload.threads: 3, cluster.stores: 5}, {cluster.stores: 3, workload.threads: 9}]"
-    study = study_of(tmp_path, f"{BASE}sweep: {{points: {points}}}\n")
-    assert study.points == (
-        {"workload.threads": 3, "cluster.stores": 5},
-        {"workload.threads": 9, "cluster.stores": 3},
-    )
-    assert list(study.points[1]) == ["workload.threads", "cluster.stores"]
-
-
-def test_a_hypercube_becomes_points(tmp_path: Path) -> None:
-    sweep = """sweep:
-  latin_hypercube:
-    samples: 4
-    ranges:
-      workload.threads: {between: [10, 410]}
-      hardware.disk.raft.append.mean: {between: [100us, 1ms], scale: log}
-"""
-    study = study_of(tmp_path, BASE + sweep)
-    assert [point["workload.threads"] for point in study.points] == [60, 160, 260, 360]
-    assert study.points[0]["hardware.disk.raft.append.mean"] == "133.4us"
-    written = study.resolved_yaml()
-    assert "latin_hypercube" not in written
-    (tmp_path / "y.yaml").write_text(written, encoding="utf-8")
-    assert load_study(tmp_path / "y.yaml").points == study.points
-
-
-def test_whole_numbers_that_coincide_are_one_point(tmp_path: Path) -> None:
-    sweep = "sweep: {latin_hypercube: {samples: 40, ranges: {cluster.stores: {between: [3, 5]}}}}"
-    study = study_of(tmp_path, BASE + sweep)
-    assert [point["cluster.stores"] for point in study.points] == [3, 4, 5]
-
-
-@pytest.mark.parametrize(
-    ("skip", "kept"),
-    [
-        ("[]", [(5, "1ms"), (5, "4ms"), (300, "1ms"), (300, "4ms")]),
-        ("[{workload.threads: 5}]", [(300, "1ms"), (300, "4ms")]),
-        ("[{workload.threads: 5, hardware.disk.raft.append: 4ms}]",
-         [(5, "1ms"), (300, "1ms"), (300, "4ms")]),
-        ("[{hardware.disk.raft.append: [4000us]}]", [(5, "1ms"), (300, "1ms")]),
-        ("[{hardware.disk.raft.append: {above: 0.5ms, below: 3999us}}]",
-         [(5, "4ms"), (300, "4ms")]),
-        ("[{workload.threads: {above: 299}}, {hardware.disk.raft.append: {below: 2ms}}]",
-         [(5, "4ms")]),
-        ("[{workload.threads: {above: 300}}]",
-         [(5, "1ms"), (5, "4ms"), (300, "1ms"), (300, "4ms")]),
-    ],
-)  # fmt: skip
-def test_a_point_is_left_out_if_one_entry_applies_wholly(
-    tmp_path: Path, skip: str, kept: list[tuple[int, str]]
-) -> None:
-    grid = "{workload.threads: [5, 300], hardware.disk.raft.append: [1ms, 4ms]}"
-    study = study_of(tmp_path, f"{BASE}sweep: {{grid: {grid}, skip: {skip}}}\n")
-    assert [tuple(point.values()) for point in study.points] == kept
-    assert study.skipped == 4 - len(kept)
-    again = study_of(tmp_path, study.resolved_yaml())
-    assert (again, again.skipped) == (study, study.skipped)
-
-
-def test_a_grid_of_the_command_line_replaces_the_files(tmp_path: Path) -> None:
-    swept = BASE + "sweep: {grid: {workload.threads: [5, 300]}}\n"
-    study = study_of(tmp_path, swept, "sweep.grid.workload.threads=[7, 8, 9]")
-    assert [point["workload.threads"] for point in study.points] == [7, 8, 9]
-    study = study_of(tmp_path, BASE, "sweep.grid.workload.threads=[7]")
-    assert study.points == ({"workload.threads": 7},)
-
-
-def test_contours_are_ratios_by_figure(tmp_path: Path) -> None:
-    sweep = "sweep: {grid: {workload.threads: [5, 9]}, map: {lock_latency_ms.mean: 0.5}}\n"
-    assert study_of(tmp_path, BASE + COMPARE + sweep).contours == {"lock_latency_ms": 0.5}
-
-
-def test_a_study_travels_without_what_can_be_made_again(tmp_path: Path) -> None:
-    values = ", ".join(map(str, range(1, 101)))
-    swept = f"{BASE}{COMPARE}sweep: {{grid: {{workload.threads: [{values}]}}}}\n"
-    study = study_of(tmp_path, swept)
-    packed = pickle.dumps(study)
-    assert len(packed) < 20_000
-    again = pickle.loads(packed)
-    assert again == study
-    assert again.scenario(study.points[7], "b") == study.scenario(study.points[7], "b")
-    assert again.config_hash(study.points[7], "b", 3) == study.config_hash(study.points[7], "b", 3)
-
-
-def test_a_wrong_point_is_found_among_many(tmp_path: Path) -> None:
-    values = "\n".join(f"      - {threads}" for threads in [*range(1, 60), 0])
-    lines = told(tmp_path, f"{BASE}sweep:\n  grid:\n    workload.threads:\n{values}\n")
-    assert lines.endswith("x.yaml:66:9: workload.threads: must be 1 to 100000, is 0; change it")
-    assert "\n" not in lines
