@@ -30,7 +30,7 @@ _SPANS: Final = {"1 s": NS_PER_S, "10 s": 10 * NS_PER_S}
 _STABLE: Final = (0.5, 0.8)
 _LOADED: Final = (0.99, 1.05, 1.2)
 _RATES: Final = {"250/s": SEEDS, "500/s": SEEDS, "800/s": SEEDS, "2000/s": SEEDS // 4}
-"""Arrivals and seeds. The cluster can do some 1,550/s: that much of 2,000/s or 3,000/s it serves."""
+"""Arrivals and seeds. The cluster serves some 1,550/s, of 2,000/s as of 3,000/s."""
 
 Runner = Callable[[Any, int, Any], Any]
 
