@@ -56,6 +56,13 @@ def test_a_unit_that_gets_a_tenth_too_much_is_overloaded(seed: int) -> None:
     assert "transactions pile up: at the end" in found.reason
 
 
+def test_a_walk_at_exactly_the_capacity_is_rarely_taken_for_overload() -> None:
+    units = [course(seed, served=100.0) for seed in range(100)]
+    grown = [drift(np.cumsum(unit.begun - unit.ended)[WARMUP:]).share > 1 / 3 for unit in units]
+    assert sum(grown) > 20
+    assert sum(verdict(unit) is Verdict.OVERLOADED for unit in units) <= 5
+
+
 def test_a_backlog_that_has_built_up_and_stays_is_no_overload() -> None:
     # Two seconds of latency at a steady rate: what is in the system grows so long, then not.
     begun, delay = draws(3).poisson(100.0, WINDOWS).astype(float), 20
