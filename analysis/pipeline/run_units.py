@@ -29,6 +29,7 @@ from analysis.pipeline.unit_task import (
     UnitJob,
     leave_failure,
     run_unit_task,
+    settle_process,
     unit_failure,
 )
 from analysis.study.ledger import Scan, scan
@@ -268,6 +269,7 @@ def batch_runner(
             for position in batch.column("id").to_pylist():
                 index = order.value[position]
                 row = {"unit_index": index, "ended": run_index(shipped.value, index, most_deaths)}
+                settle_process()
                 yield pa.RecordBatch.from_pylist([row], schema=_ARROW_RESULT)
 
     return run_batches
