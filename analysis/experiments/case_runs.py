@@ -24,9 +24,10 @@ STATIONS: Final = (
         MetricKey("cpu_busy", name)
         for name in ("store_cpu", "store_poller", "apply", "scheduler", "read_pool", "tidb_cpu")
     ),
-    *(MetricKey("disk_busy", name) for name in ("raft_log", "raft_disk", "kv_disk")),
+    *(MetricKey("disk_busy", name) for name in ("raft_disk", "kv_disk")),
 )
-"""What can be busy, over all nodes that have one."""
+"""What can be busy, over all nodes that have one. The log's writer is not among them: it is busy as
+long as anybody has something to write, and takes larger groups instead of more time."""
 
 
 ABORTS: Final = MetricKey("txn_aborts_per_txn")

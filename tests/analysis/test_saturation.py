@@ -41,7 +41,7 @@ def course(
 
 
 def verdict(of_it: UnitCourse, busy: float = 0.5, *, settled: bool = False) -> Verdict:
-    return judge(of_it, WARMUP, {"disk": 0.1, "store_poller": busy}, settled=settled).verdict
+    return judge(of_it, WARMUP, {"disk": 0.1, "apply": busy}, settled=settled).verdict
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -76,9 +76,9 @@ def test_a_closed_loop_full_of_work_is_near_saturation_by_its_busiest_station() 
     clients = np.zeros(WINDOWS)
     clients[0] = 50
     unit = UnitCourse(100 + clients, np.full(WINDOWS, 100.0), np.full(WINDOWS, 100.0), np.ones(60))
-    assert judge(unit, WARMUP, {"disk": 0.2, "store_poller": 0.97}, settled=True) == (
+    assert judge(unit, WARMUP, {"disk": 0.2, "apply": 0.97}, settled=True) == (
         Verdict.NEAR_SATURATION,
-        "store_poller 97% busy",
+        "apply 97% busy",
     )
     assert verdict(unit, busy=0.89) is Verdict.STABLE
 
