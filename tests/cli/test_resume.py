@@ -29,7 +29,7 @@ def rows_of_an_undisturbed_run(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_ctrl_c_then_damage_then_resume(tmp_path: Path, undisturbed: str) -> None:
     out = tmp_path / "study"
-    first = start(out, "stub_model:run_slowly")
+    first = start(out, "stub_model:run_first_round")
     wait_for_units(first, out, 3)
     os.killpg(first.pid, signal.SIGINT)
     status, _, complained = finish(first)
@@ -57,7 +57,7 @@ def test_a_killed_run_leaves_whole_units_and_frees_the_folder(
     tmp_path: Path, undisturbed: str
 ) -> None:
     out = tmp_path / "study"
-    process = start(out, "stub_model:run_slowly")
+    process = start(out, "stub_model:run_first_round")
     wait_for_units(process, out, 2)
     assert str(process.pid) in (out / ".lock").read_text()
     os.kill(process.pid, signal.SIGKILL)
