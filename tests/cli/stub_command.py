@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from typing import Any
 
@@ -16,5 +17,7 @@ def load_stub(*_: Any, **__: Any) -> StubStudy:
 
 
 if __name__ == "__main__":
+    # A shell's background jobs ignore Ctrl-C, and so does what they start: tests press it anyway.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     vars(analysis.study.load)["load_study"] = load_stub
     sys.exit(main())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -30,13 +29,7 @@ def start(
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        preexec_fn=_heed_ctrl_c,
     )
-
-
-def _heed_ctrl_c() -> None:
-    """A shell's background jobs ignore Ctrl-C, and so would what they start."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
