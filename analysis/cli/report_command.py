@@ -9,15 +9,16 @@ from analysis.cli.console import messages, say
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.folder_commands import load_folder, study_name
 from analysis.cli.rounds import Progress, RoundSettings, show
-from analysis.cli.study_report import StudyRun, not_written, report_study
+from analysis.cli.study_report import StudyRun, report_study
+from analysis.cli.told_failures import told_failures
 from analysis.experiments.choose import experiment_of
 from analysis.experiments.seen import SeenUnits
-from analysis.pipeline.session import SparkStarter, SparkStartError, stop_spark
+from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.unit_task import UnitJob
 from analysis.study.ledger import read_ledger
 from analysis.study.plan import Plan, ResolvedStudy
 from analysis.study.plan_file import read_plan
-from analysis.study.study_folder import StudyFolderError, locked_study_folder
+from analysis.study.study_folder import locked_study_folder
 
 
 def report_command(folder: Path, master: str) -> int:
@@ -27,20 +28,12 @@ def report_command(folder: Path, master: str) -> int:
     if study is None:
         return ExitStatus.BAD_INPUT
     starter = SparkStarter(master)
-    try:
+
+    def report_locked() -> int:
         with locked_study_folder(folder):
             return _report(folder, study, starter, begun_s)
-    except StudyFolderError as error:
-        say(messages(), str(error))
-        return ExitStatus.BAD_INPUT
-    except SparkStartError as error:
-        say(messages(), str(error))
-        return ExitStatus.UNITS_FAILED
-    except OSError as error:
-        say(messages(), not_written(error))
-        return ExitStatus.UNITS_FAILED
-    finally:
-        stop_spark(starter)
+
+    return told_failures(starter, report_locked)
 
 
 def _report(folder: Path, study: ResolvedStudy, starter: SparkStarter, begun_s: float) -> int:

@@ -16,19 +16,15 @@ from pathlib import Path
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.rounds import AfterFailure, Progress, Retry, RoundSettings, count, run_rounds
-from analysis.cli.study_report import StudyRun, not_written, report_study, told_again
+from analysis.cli.study_report import StudyRun, report_study, told_again
+from analysis.cli.told_failures import told_failures
 from analysis.experiments.choose import experiment_of
-from analysis.pipeline.job_failure import SparkJobError
-from analysis.pipeline.session import SparkStarter, SparkStartError, stop_spark
+from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.unit_task import MODEL, UnitJob
 from analysis.report.manifest import commit
 from analysis.study.ledger import scan
 from analysis.study.plan import Plan, ResolvedStudy, Unit
-from analysis.study.study_folder import (
-    StudyFolderError,
-    locked_study_folder,
-    write_text_whole,
-)
+from analysis.study.study_folder import locked_study_folder, write_text_whole
 
 RESULTS = Path("results")
 NO_CHECKS = "run.checks=false"
@@ -54,20 +50,12 @@ def run_command(request: RunRequest) -> int:
     """Runs a study; returns the exit status."""
     begun_s = time.perf_counter()
     starter = SparkStarter(request.master)
-    try:
+
+    def load_and_run() -> int:
         study = _load(request)
         return ExitStatus.BAD_INPUT if study is None else _run(request, study, starter, begun_s)
-    except StudyFolderError as error:
-        say(messages(), str(error))
-        return ExitStatus.BAD_INPUT
-    except (SparkStartError, SparkJobError) as error:
-        say(messages(), str(error))
-        return ExitStatus.UNITS_FAILED
-    except OSError as error:
-        say(messages(), not_written(error))
-        return ExitStatus.UNITS_FAILED
-    finally:
-        stop_spark(starter)
+
+    return told_failures(starter, load_and_run)
 
 
 def folder_name(name: str, request: RunRequest) -> str:

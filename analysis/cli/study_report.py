@@ -46,14 +46,6 @@ class StudyRun:
         return len(self.plan.units) - len(self.done)
 
 
-def not_written(error: OSError) -> str:
-    """Returns what to tell of a file that could not be written: a full disk, most often."""
-    where = f"{error.filename}: " if error.filename else ""
-    return (
-        f"{where}{error.strerror or error}; units that are done are kept, the same command goes on"
-    )
-
-
 def told_again(folder: Path, study: ResolvedStudy, model: str, begun_s: float) -> int | None:
     """Prints what is known already, without Spark, if nothing has changed since.
 

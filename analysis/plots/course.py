@@ -19,6 +19,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from analysis.plots import timeline
 from analysis.plots.style import FIXED, heading, new_figure
+from analysis.plots.words import between, digits, listed
 
 NS_PER_MS: Final = 1e6
 PATHS: Final = {**FIXED, "fallback": "#882255"}
@@ -107,6 +108,24 @@ def over_time(course: Course, subtitle: str) -> Figure:
     panels[-1].set_xlim(0, course.span_s)
     heading(figure, "What happened over time", f"{subtitle}{_LEGEND}")
     return figure
+
+
+def over_time_words(course: Course) -> str:
+    """Returns the text alternative of ``over_time``: events with their times, and the extremes."""
+    told = []
+    for variant in course.colours:
+        lines = course.table[course.table["variant"] == variant]
+        locks = lines[(lines["metric"] == "lock_latency") & (lines["stat"] == "p99")]["value"]
+        commits = lines[(lines["metric"] == "txns") & (lines["stat"] == "mean")]["value"]
+        told.append(
+            f"{variant} p99 of lock latency {between((locks / NS_PER_MS).tolist())} ms, "
+            f"{between(commits.tolist())} commits per second"
+        )
+    shown = timeline.marks(course.happenings, course.span_s)
+    return (
+        f"Latency and throughput over {digits(course.span_s)} s of simulated time. Lowest and "
+        f"highest of a short time: {listed(told)}. Events: {timeline.mark_words(shown)}."
+    )
 
 
 def _rows(course: Course) -> list[_Row]:

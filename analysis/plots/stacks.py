@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.plots.style import heading, ink_on, new_figure, part_colours, variant_colours
+from analysis.plots.words import part_sizes, sizes_by_part
 
 PLACES = ("raft_log", "kv_wal", "flush", "compaction")
 CAUSES = ("lock", "prewrite", "commit", "rollback", "heartbeat", "migration", "admin")
@@ -53,6 +54,19 @@ def lock_stations(rows: pd.DataFrame, variants: Sequence[str], subtitle: str) ->
     axes.set_xlabel("mean lock latency (ms), by the station at which it is spent")
     heading(figure, "Where a lock request's time goes", subtitle)
     return figure
+
+
+def disk_write_words(rows: pd.DataFrame, variants: Sequence[str]) -> str:
+    """Returns the text alternative of ``disk_writes``."""
+    by_place = part_sizes(sizes_by_part(rows, variants, PLACES, 1e-6), "MB/s")
+    by_cause = part_sizes(sizes_by_part(rows, variants, CAUSES, 1e-6), "MB/s")
+    return f"Disk writes of all stores. By place: {by_place}. By cause: {by_cause}."
+
+
+def station_words(rows: pd.DataFrame, variants: Sequence[str]) -> str:
+    """Returns the text alternative of ``lock_stations``."""
+    by_station = sizes_by_part(rows, variants, sorted(set(rows["class"])), 1.0)
+    return f"Mean lock latency by the station at which it is spent: {part_sizes(by_station, 'ms')}."
 
 
 def _way(station: str) -> tuple[int, str]:

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import pandas as pd
-from matplotlib.figure import Figure
 
-from analysis.plots import course, distribution, stacks, style, warmup
+from analysis.plots import alt_texts, course, distribution, stacks, style, warmup, words
 from analysis.plots.capacity import capacity_figures
+from analysis.plots.drawn import Drawn, Picture, Section
 from analysis.plots.sensitivity import sensitivity_figures
 from analysis.plots.sweep import sweep_figures
 
 if TYPE_CHECKING:
-    from analysis.study.plan import Plan, ResolvedStudy
+    from analysis.study.finished_study import FinishedStudy
 
 
 class PlotTables(Protocol):
@@ -43,26 +43,10 @@ class PlotTables(Protocol):
         """Each replication by bin, from ``warmup_tables.warmup_series``."""
 
 
-class DrawnStudy(Protocol):
-    """What is drawn."""
-
-    @property
-    def study(self) -> ResolvedStudy:
-        """Variants, and levels of ratios that a map shows."""
-
-    @property
-    def name(self) -> str:
-        """The study's name, for the headings."""
-
-    @property
-    def plan(self) -> Plan:
-        """Its points, by ``point_index``."""
-
-
 def write_study_plots(
-    folder: Path, run: DrawnStudy, summary: Mapping[str, Any], tables: PlotTables
-) -> list[Path]:
-    """Draws every figure there are facts for, and returns the PNG files.
+    folder: Path, run: FinishedStudy, summary: Mapping[str, Any], tables: PlotTables
+) -> list[Drawn]:
+    """Draws every figure there are facts for, and says what was drawn.
 
     Args:
         folder: ``results/<study>/plots``; what an earlier run drew there goes away.
@@ -73,37 +57,54 @@ def write_study_plots(
     for old in (*folder.glob("*.png"), *folder.glob("*.svg")):
         old.unlink()
     written = []
-    for name, figure in _figures(run, summary, tables):
-        style.save(figure, folder, name)
-        written.append(folder / f"{name}.png")
+    for picture, point_index in _pictures(run, summary, tables):
+        several = point_index is not None and len(run.plan.points) > 1
+        name = f"{picture.name}_{point_index}" if several else picture.name
+        style.save(picture.figure, folder, name)
+        written.append(picture.drawn(name, point_index))
     return written
 
 
-def _figures(
-    run: DrawnStudy, summary: Mapping[str, Any], tables: PlotTables
-) -> Iterator[tuple[str, Figure]]:
-    """Yields figures by file name: of the whole study first, then of each point."""
-    if "capacity" in summary:
-        yield from capacity_figures(summary["capacity"], run.name).items()
-    elif "sensitivity" in summary:
-        yield from sensitivity_figures(summary["sensitivity"], run.name).items()
-    elif len(run.plan.points) > 1:
-        variants, contours = list(run.study.variants), run.study.contours
-        yield from sweep_figures(summary, variants, run.plan.points, contours).items()
-    yield from _all_points(run, summary, tables)
-
-
-def _all_points(
-    run: DrawnStudy, summary: Mapping[str, Any], tables: PlotTables
-) -> Iterator[tuple[str, Figure]]:
+def _pictures(
+    run: FinishedStudy, summary: Mapping[str, Any], tables: PlotTables
+) -> Iterator[tuple[Picture, int | None]]:
+    """Yields pictures, each with its point: of the whole study first, then of each point."""
+    for picture in _whole(run, summary):
+        yield picture, None
     variants = list(run.study.variants)
     for index in sorted(set(tables.courses["point_index"])):
-        point = run.plan.points[index]
         rows = summary["rows"].at_point(index).columns
-        suffix = f"_{index}" if len(run.plan.points) > 1 else ""
-        cut, subtitle = _PointTables.of(tables, index), _subtitle(run.name, point)
-        for name, figure in _point_figures(rows, cut, variants, subtitle).items():
-            yield f"{name}{suffix}", figure
+        cut = _PointTables.of(tables, index)
+        for picture in _point_pictures(
+            rows, cut, variants, _subtitle(run.name, run.plan.points[index])
+        ):
+            yield picture, int(index)
+
+
+def _whole(run: FinishedStudy, summary: Mapping[str, Any]) -> Iterator[Picture]:
+    if "capacity" in summary:
+        found = summary["capacity"]
+        words = alt_texts.capacity_words(found)
+        for name, figure in capacity_figures(found, run.name).items():
+            section: Section = "cost" if name == "capacity_cost" else "capacity"
+            yield Picture(name, section, figure, words[name])
+    elif "sensitivity" in summary:
+        found = summary["sensitivity"]
+        words = alt_texts.sensitivity_words(found)
+        for name, figure in sensitivity_figures(found, run.name).items():
+            yield Picture(name, "sensitivity", figure, words[name])
+    elif len(run.plan.points) > 1:
+        yield from _sweep_pictures(run, summary)
+
+
+def _sweep_pictures(run: FinishedStudy, summary: Mapping[str, Any]) -> Iterator[Picture]:
+    variants, points = list(run.study.variants), run.plan.points
+    words = alt_texts.sweep_words(summary, variants, points)
+    for name, figure in sweep_figures(summary, variants, points, run.study.contours).items():
+        kind, _, rest = name.partition("_")
+        file = max((file for file in words if rest.startswith(file)), key=len)
+        shown = "Map of ratios. " if kind == "map" else "Curves. "
+        yield Picture(name, "sweep", figure, shown + words[file])
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,23 +130,28 @@ def _subtitle(study_name: str, point: Mapping[str, Any]) -> str:
     return ", ".join([study_name, *(f"{key} = {value}" for key, value in point.items())])
 
 
-def _point_figures(
+def _point_pictures(
     rows: pd.DataFrame, tables: _PointTables, variants: Sequence[str], subtitle: str
-) -> dict[str, Figure]:
+) -> Iterator[Picture]:
     colours = style.variant_colours(variants)
     locks = tables.distributions[tables.distributions["metric"] == "lock_latency"]
-    writes = rows[rows["metric"] == "disk_write_bytes_per_s"]
-    stations = rows[rows["metric"] == "lock_station_ms"]
-    stations = stations[~stations["class"].str.contains("/")]
-    figures: dict[str, Figure] = {}
     if not locks.empty:
-        figures["lock_latency_ccdf"] = distribution.latency_ccdf(locks, colours, subtitle)
+        figure = distribution.latency_ccdf(locks, colours, subtitle)
+        said = words.latencies(rows, variants)
+        alt = f"Share of lock requests slower than a latency: {said}."
+        yield Picture("lock_latency_ccdf", "latency", figure, alt)
     if not tables.courses.empty:
         over = course.Course(tables.courses, tables.units, tables.happenings, colours)
-        figures["over_time"] = course.over_time(over, subtitle)
-        figures["warmup"] = warmup.warmup_cuts(tables.warmups, tables.units, colours, subtitle)
+        figure = course.over_time(over, subtitle)
+        yield Picture("over_time", "time", figure, course.over_time_words(over))
+        figure = warmup.warmup_cuts(tables.warmups, tables.units, colours, subtitle)
+        yield Picture("warmup", "warmup", figure, warmup.warmup_words(tables.units, variants))
+    writes = rows[rows["metric"] == "disk_write_bytes_per_s"]
     if not writes.empty:
-        figures["disk_writes"] = stacks.disk_writes(writes, variants, subtitle)
-    if not stations.empty:
-        figures["lock_stations"] = stacks.lock_stations(stations, variants, subtitle)
-    return figures
+        figure = stacks.disk_writes(writes, variants, subtitle)
+        yield Picture("disk_writes", "writes", figure, stacks.disk_write_words(writes, variants))
+    stations = rows[rows["metric"] == "lock_station_ms"]
+    stations = stations[~stations["class"].str.contains("/")]
+    if stations["value"].notna().any():
+        figure = stacks.lock_stations(stations, variants, subtitle)
+        yield Picture("lock_stations", "stations", figure, stacks.station_words(stations, variants))

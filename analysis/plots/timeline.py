@@ -25,6 +25,7 @@ _SAME_SHARE: Final = 0.012
 _CHARACTER_SHARE: Final = 0.0085
 """Width of a character as a share of the axis."""
 _MOST_GUIDES: Final = 40
+_MOST_TOLD: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,22 @@ def _with_ends(in_order: Sequence[Mark]) -> Iterator[Mark]:
                 break
         else:
             yield replace(mark, lane=lane)
+
+
+def mark_words(shown: Sequence[Mark]) -> str:
+    """Returns what happened when, by lane; of many marks the number and the span."""
+    told = []
+    for lane in dict.fromkeys(mark.lane for mark in shown):
+        of_lane = [mark for mark in shown if mark.lane == lane]
+        name = lane.replace("_", " ")
+        if len(of_lane) > _MOST_TOLD:
+            begun, ended = of_lane[0].from_s, of_lane[-1].until_s
+            times = sum(mark.times for mark in of_lane)
+            told.append(f"{name} {times:,.0f} times from {begun:.3g} s to {ended:.3g} s")
+        else:
+            when = ", ".join(f"{mark.text} at {mark.from_s:.3g} s".strip() for mark in of_lane)
+            told.append(f"{name} {when}")
+    return "; ".join(told) or "none"
 
 
 def draw_lanes(axes: Axes, shown: Sequence[Mark], span_s: float) -> None:

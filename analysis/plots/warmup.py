@@ -5,7 +5,7 @@ A dot on a line is where that replication's cut lies; what is left of it is pale
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.plots.style import heading, new_figure
+from analysis.plots.words import between, digits, listed
 
 _ROWS: Final = (("txns", "commits (1/s)"), ("lock_latency", "lock latency (ms)"))
 _MOST_COLUMNS: Final = 4
@@ -53,6 +54,22 @@ def warmup_cuts(
     heading(figure, "What was left out as warm-up", f"{subtitle}\na line a replication, a dot "
                                                     "where it begins to count")  # fmt: skip
     return figure
+
+
+def warmup_words(units: pd.DataFrame, variants: Sequence[str]) -> str:
+    """Returns the text alternative of ``warmup_cuts``: how much of each variant was left out."""
+    told = []
+    for variant in variants:
+        mine = units[units["variant"] == variant]
+        cut_s = mine["warmup_windows"] * mine["window_ns"] / 1e9
+        if not mine.empty:
+            told.append(f"{variant} {between(cut_s.tolist())} s of {digits(simulated(mine))} s")
+    return f"Commits per second and lock latency of each replication. Left out: {listed(told)}."
+
+
+def simulated(units: pd.DataFrame) -> float:
+    """Returns the simulated seconds of the longest of some units."""
+    return float(units["simulated_s"].max())
 
 
 def _draw(axes: Axes, series: pd.DataFrame, units: pd.DataFrame, colour: str) -> None:

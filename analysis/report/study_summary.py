@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
@@ -17,8 +17,7 @@ from analysis.report.row_table import RowTable
 from analysis.report.summary import comparison_rows, summary_rows, variant_values
 
 if TYPE_CHECKING:
-    from analysis.study.plan import Plan, ResolvedStudy, Unit
-    from analysis.study.unit_folder import UnitRecord
+    from analysis.study.finished_study import FinishedStudy
 
 UNITS_AT_ONCE: Final = 500
 """About so many units' numbers are put side by side at a time; the answer does not depend on it."""
@@ -34,30 +33,6 @@ class ReplicationTables(Protocol):
     @property
     def sums(self) -> pd.DataFrame:
         """Sums and quantiles of facts, the same rows; columns ``metric``, ``class``, ``stat``."""
-
-
-class FinishedStudy(Protocol):
-    """What there is to sum up."""
-
-    @property
-    def study(self) -> ResolvedStudy:
-        """Variants and claims."""
-
-    @property
-    def name(self) -> str:
-        """The study's name."""
-
-    @property
-    def plan(self) -> Plan:
-        """Its points."""
-
-    @property
-    def done(self) -> Mapping[Unit, UnitRecord]:
-        """Finished units."""
-
-    @property
-    def found(self) -> Mapping[str, Any]:
-        """What an experiment has found, under its name."""
 
 
 def study_summary(run: FinishedStudy, tables: ReplicationTables, wall_s: float) -> dict[str, Any]:

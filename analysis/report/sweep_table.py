@@ -20,9 +20,6 @@ from analysis.plots.axes import Axis, Point, axes_of
 from analysis.plots.sweep_outcomes import OutcomeCells, compared, outcome_cells
 from analysis.report.table import ratio_text, value_text
 
-MOST_TABLES: Final = 4
-"""Points up to which each has a table of its own."""
-
 MOST_ROWS: Final = 40
 """Points up to which each has a row."""
 

@@ -183,14 +183,3 @@ def point_key(point: Point) -> str:
 def point_words(point: Point) -> str:
     """Returns ``workload.threads = 50, hardware.profile = i3.4xlarge``."""
     return ", ".join(f"{key} = {value}" for key, value in point.items())
-
-
-def plan_units(study: ResolvedStudy) -> list[Unit]:
-    """Returns all units of a plain design, replications outermost."""
-    plan = Plan(study)
-    return plan.add(
-        (point, variant, replication)
-        for replication in range(study.replications)
-        for point in study.points
-        for variant in study.variants
-    )

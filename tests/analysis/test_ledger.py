@@ -12,12 +12,13 @@ import pytest
 from analysis.pipeline import unit_task
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.study.ledger import read_ledger, scan
-from analysis.study.plan import Unit, plan_units
+from analysis.study.plan import Unit
 from analysis.study.plan_file import PlanRead, read_plan, write_plan
 from analysis.study.study_folder import StudyFolderError
 from analysis.study.unit_failure import UnitFailure, read_failure, write_failure
 from analysis.study.unit_folder import UnitRecord, write_unit
 from sim.record.facts import FactSink
+from tests.planned import plan_units
 from tests.stub_model import StubRun, StubStudy
 
 STUDY = StubStudy(run=StubRun(measure_ns=300_000_000, replications=2))

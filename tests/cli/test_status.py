@@ -12,9 +12,10 @@ import pytest
 from analysis.cli.app import main
 from analysis.cli.exit_status import ExitStatus
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
-from analysis.study.plan import Unit, plan_units
+from analysis.study.plan import Unit
 from analysis.study.plan_file import PlanRead, write_plan
 from analysis.study.study_folder import locked_study_folder
+from tests.planned import plan_units
 from tests.stub_model import StubRun, StubStudy
 
 ROOT = Path(__file__).resolve().parents[2]

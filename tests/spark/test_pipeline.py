@@ -22,10 +22,10 @@ from analysis.pipeline.study_tables import StudyTables, read_study_tables
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.report.freshness import present_summary
 from analysis.study.ledger import read_ledger
-from analysis.study.plan import plan_units
 from analysis.study.source_digest import model_digest
 from analysis.study.study_folder import locked_study_folder
 from sim.record.histogram import RELATIVE_ERROR, bucket_bounds
+from tests.planned import plan_units
 from tests.spark.watching import Remembers
 from tests.stub_model import StubClaim, StubRun, StubStudy
 

@@ -11,7 +11,7 @@ from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.study_tables import read_study_tables
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.study.ledger import read_ledger
-from analysis.study.plan import plan_units
+from tests.planned import plan_units
 from tests.stub_model import StubRun, StubStudy
 
 pytestmark = pytest.mark.spark

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from analysis.pipeline.unit_task import UnitJob
-from analysis.study.plan import Unit, plan_units
+from analysis.study.plan import Unit
 from analysis.study.unit_folder import file_digest
 from sim.record.facts import TABLES
+from tests.planned import plan_units
 from tests.stub_model import StubRun, StubStudy
 
 

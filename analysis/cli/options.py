@@ -1,0 +1,39 @@
+"""Arguments and options that several commands share, with what is refused at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def spark_master(text: str) -> str:
+    """Refuses what Spark would refuse later, and in more words."""
+    from analysis.pipeline.session import is_master
+
+    if is_master(text):
+        return text
+    raise typer.BadParameter(
+        f"{text!r} is no Spark master; write local[2], local[*], spark://HOST:PORT, yarn or "
+        "k8s://HOST:PORT"
+    )
+
+
+def retry(text: str | None) -> str | None:
+    """Knows one word."""
+    if text in (None, "failed"):
+        return text
+    raise typer.BadParameter(f"--retry {text!r} is nothing to run again; write --retry failed")
+
+
+ScenarioFile = Annotated[Path, typer.Argument(metavar="FILE", help="A scenario, in YAML.")]
+ScenarioFiles = Annotated[list[Path], typer.Argument(metavar="FILE...")]
+StudyFolder = Annotated[Path, typer.Argument(metavar="DIR", help="A study's folder.")]
+SparkMaster = Annotated[
+    str, typer.Option(metavar="URL", help="Spark master.", callback=spark_master)
+]
+Overrides = Annotated[
+    list[str] | None, typer.Option("--set", metavar="A.B=V", help="Overrides one key.")
+]
+UnitFunction = Annotated[str | None, typer.Option(hidden=True)]

@@ -1,0 +1,39 @@
+"""Commands on scenario files alone.
+
+Commands import what they need when they are called, so that ``--help`` and ``check`` stay quick.
+"""
+
+from __future__ import annotations
+
+import typer
+
+from analysis.cli.options import ScenarioFiles
+
+
+def check(files: ScenarioFiles) -> None:
+    """Checks scenario files; prints every problem and how to mend it."""
+    from analysis.cli.scenario_commands import check_command
+
+    raise typer.Exit(check_command(files))
+
+
+def schema() -> None:
+    """Prints the JSON Schema of scenario files, for editors."""
+    from analysis.cli.scenario_commands import schema_command
+
+    raise typer.Exit(schema_command())
+
+
+def scenarios() -> None:
+    """Lists the scenarios that come with the project."""
+    from analysis.cli.scenario_commands import scenarios_command
+
+    raise typer.Exit(scenarios_command())
+
+
+COMMANDS = (
+    (check, "run_sim.py check scenarios/*.yaml"),
+    (schema, "run_sim.py schema > scenario.schema.json"),
+    (scenarios, "run_sim.py scenarios"),
+)
+"""Each with an example, in the order of ``--help``."""

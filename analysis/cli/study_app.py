@@ -1,0 +1,99 @@
+"""Commands on studies: they run one, or read its folder.
+
+Commands import what they need when they are called, so that ``--help`` and ``check`` stay quick.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from analysis.cli import options
+from analysis.cli.options import Overrides, ScenarioFile, SparkMaster, StudyFolder, UnitFunction
+
+
+def run(
+    file: ScenarioFile,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Study folder; default results/<name>.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of all random streams.")] = None,
+    replications: Annotated[int | None, typer.Option(min=1, help="Runs of every variant.")] = None,
+    set_: Overrides = None,
+    master: SparkMaster = "local[*]",
+    fail_fast: Annotated[
+        bool, typer.Option("--fail-fast", help="Begin no more units once one has failed.")
+    ] = False,
+    retry: Annotated[
+        str | None,
+        typer.Option(
+            metavar="failed", help="Also run again what failed before.", callback=options.retry
+        ),
+    ] = None,
+    no_checks: Annotated[
+        bool, typer.Option("--no-checks", help="Watch for no broken invariants: faster.")
+    ] = False,
+    unit_function: UnitFunction = None,
+) -> None:
+    """Runs a scenario's variants and compares them.
+
+    Units that are done are not run again; an interrupted study goes on with the same command.
+    """
+    from analysis.cli.run_command import RunRequest, run_command
+
+    request = RunRequest(
+        file=file,
+        out=out,
+        seed=seed,
+        replications=replications,
+        overrides=(*(set_ or ()), *(["run.checks=false"] if no_checks else ())),
+        master=master,
+        after_failure="stop" if fail_fast else "go on",
+        retry="failed" if retry else "missing",
+        unit_function=unit_function,
+    )
+    raise typer.Exit(run_command(request))
+
+
+def status(
+    folder: StudyFolder,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Also check the digests of all facts.")
+    ] = False,
+) -> None:
+    """Says which units of a study are done, failed, running or missing."""
+    from analysis.cli.folder_commands import status_command
+
+    raise typer.Exit(status_command(folder, "verify" if verify else "glance"))
+
+
+def replay(
+    folder: StudyFolder,
+    unit: Annotated[str, typer.Argument(metavar="UNIT", help="The first digits of its hash.")],
+    unit_function: UnitFunction = None,
+) -> None:
+    """Runs one unit again, alone, shows all it says, and compares its facts."""
+    from analysis.cli.replay_command import replay_command
+
+    raise typer.Exit(replay_command(folder, unit, unit_function))
+
+
+def report(
+    folder: StudyFolder,
+    master: SparkMaster = "local[*]",
+) -> None:
+    """Makes a study's summary, table and plots again from its facts."""
+    from analysis.cli.report_command import report_command
+
+    raise typer.Exit(report_command(folder, master))
+
+
+COMMANDS = (
+    (run, "run_sim.py run scenarios/rfc77.yaml --set workload.threads=400"),
+    (status, "run_sim.py status results/rfc77"),
+    (replay, "run_sim.py replay results/rfc77 3f9a1c"),
+    (report, "run_sim.py report results/rfc77"),
+)
+"""Each with an example, in the order of ``--help``."""
