@@ -1,0 +1,139 @@
+"""Text alternatives of the figures of a whole study: capacity, sensitivity, sweeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from analysis.experiments.case_words import case_words, limit_words
+from analysis.plots.axes import Axis, Point, axes_of
+from analysis.plots.sweep_outcomes import OutcomeCells, compared, outcome_cells
+from analysis.plots.words import between, digits, ends, listed
+
+
+def capacity_words(found: Mapping[str, Any]) -> dict[str, str]:
+    """Returns the texts of ``capacity_figures``, by figure."""
+    unit = "threads" if found["unit"] == "threads" else "transactions per second"
+    limits = listed((f"{each['key']} at most {limit_words(each)}" for each in found["slo"]), ", ")
+    return {
+        "capacity_probability": (
+            f"Curves over load of the probability that a run meets all objectives ({limits}). "
+            f"Capacity in {unit}: {listed(_capacity(case) for case in found['cases'])}."
+        ),
+        "capacity_margins": (
+            "Each objective's value over its limit, at every load that was run; 1 is the limit. "
+            f"What binds: {listed(_binds(case) for case in found['cases'])}."
+        ),
+        "capacity_cost": (
+            "Transactions per second at capacity over the price of all nodes per hour: "
+            f"{listed(_cost(case) for case in found['cases'])}."
+        ),
+    }
+
+
+def _capacity(case: Mapping[str, Any]) -> str:
+    if case["load"] is None:
+        return f"{case_words(case)} {case['status']}"
+    span = ""
+    if case["load_ci_low"] is not None:
+        span = f" ({digits(case['load_ci_low'])} to {digits(case['load_ci_high'])})"
+    bound = "" if case["status"] == "found" else f"{case['status']} "
+    return f"{case_words(case)} {bound}{digits(case['load'])}{span}"
+
+
+def _binds(case: Mapping[str, Any]) -> str:
+    return f"{case_words(case)} {case['binds'] or 'not known'}"
+
+
+def _cost(case: Mapping[str, Any]) -> str:
+    if case["cost_per_1000_txn"] is None:
+        return ""
+    beaten = ", beaten by none" if case["pareto"] else ""
+    return (
+        f"{case_words(case)} {digits(case['txn_per_s'])} for {digits(case['cost_per_hour'])} an "
+        f"hour, {digits(case['cost_per_1000_txn'])} per 1,000{beaten}"
+    )
+
+
+def sensitivity_words(found: Mapping[str, Any]) -> dict[str, str]:
+    """Returns the texts of ``sensitivity_figures``, by figure."""
+    outcomes = [outcome for outcome in found["outcomes"] if outcome["varies"]]
+    walked = [outcome for outcome in outcomes if outcome["shares"] is not None]
+    kept = ", ".join(map(str, found["kept"])) or "none"
+    return {
+        "sensitivity_effects": (
+            "Bars of each factor's effect over its whole range, by outcome; the three largest: "
+            f"{listed(map(_effects, outcomes))}."
+        ),
+        "sensitivity_shares": (
+            "Bars of each factor's share of the variance, by outcome: "
+            f"{listed(map(_shares, walked))}."
+        ),
+        "sensitivity_walks": (
+            "Lines of each outcome as one factor goes from end to end, the others at the centre; "
+            f"factors: {kept}. {listed(map(_walks, walked))}."
+        ),
+    }
+
+
+def _outcome(outcome: Mapping[str, Any]) -> str:
+    stat = "" if outcome["stat"] == "mean" else f" {outcome['stat']}"
+    return f"{outcome['metric']}{stat}"
+
+
+def _effects(outcome: Mapping[str, Any]) -> str:
+    rows = sorted(outcome["morris"]["effects"], key=lambda row: -(row["mu_star"] or 0.0))
+    told = ", ".join(f"{row['factor']} {digits(row['mu_star'])}" for row in rows[:3])
+    return f"{_outcome(outcome)}: {told}"
+
+
+def _shares(outcome: Mapping[str, Any]) -> str:
+    rows = sorted(outcome["shares"]["factors"], key=lambda row: -(row["total"] or 0.0))
+    told = ", ".join(f"{row['factor']} {digits(100 * (row['total'] or 0.0))} %" for row in rows)
+    return f"{_outcome(outcome)}: {told}"
+
+
+def _walks(outcome: Mapping[str, Any]) -> str:
+    told = []
+    for walk in outcome["walks"]:
+        known = [value for value in walk["outcomes"] if value is not None]
+        told.append(f"{walk['factor']} {ends(known)}")
+    return f"{_outcome(outcome)}: {', '.join(told)}"
+
+
+def sweep_words(
+    summary: Mapping[str, Any], variants: Sequence[str], points: Sequence[Point]
+) -> dict[str, str]:
+    """Returns what each outcome of a sweep says, by its file name."""
+    axes = axes_of(points)
+    return {
+        cells.outcome.file: _outcome_words(cells, variants, points, axes)
+        for cells in outcome_cells(summary)
+    }
+
+
+def _outcome_words(
+    cells: OutcomeCells, variants: Sequence[str], points: Sequence[Point], axes: Sequence[Axis]
+) -> str:
+    scale = cells.outcome.scale
+    over = listed(
+        (f"{axis.name} from {axis.labels[0]} to {axis.labels[-1]}" for axis in axes), ", "
+    )
+    values = []
+    for variant in variants:
+        rows = [cells.value(point, variant) for point in points]
+        known = [row["value"] * scale for row in rows if row and row["value"] is not None]
+        values.append(f"{variant} {between(known)}{_refusals(cells, points, variant)}")
+    ratios = []
+    for variant in compared(variants):
+        rows = [cells.ratio(point, variant) for point in points]
+        known = [row["ratio"] for row in rows if row and row["ratio"] is not None]
+        if known:
+            ratios.append(f"{variant} over {variants[0]} {between(known)}")
+    said = f"{cells.outcome.title} over {over}: {listed(values)}."
+    return f"{said} Ratio: {listed(ratios)}." if ratios else said
+
+
+def _refusals(cells: OutcomeCells, points: Sequence[Point], variant: str) -> str:
+    count = sum(cells.refusal(point, variant) is not None for point in points)
+    return f" (refused at {count} of {len(points)} points)" if count else ""
