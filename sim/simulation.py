@@ -21,7 +21,7 @@ from sim.cluster.block_cache import Extent
 from sim.cluster.cluster import Cluster
 from sim.engine import LeanEnv
 from sim.lock_fates import LockFates
-from sim.operations import RegionCounts, start_operations
+from sim.operations import LeaderCounts, RegionCounts, start_operations
 from sim.protocol.region import RegionMap, lay_out_regions
 from sim.record.recorder import Recorder
 from sim.station_meter import StationMeter
@@ -115,6 +115,7 @@ class Unit:
             self.checkers.watch(self.cluster.probe)
         self.cluster.probe.add(self.fates)
         self.cluster.probe.add(RegionCounts(self.cluster.pd.routes, self.recorder))
+        self.cluster.probe.add(LeaderCounts(self.cluster.pd.routes, self.recorder))
         self.nodes = [
             TidbNode(self.env, node, scenario, self.cluster, self.streams)
             for node in range(scenario.cluster.tidb_nodes)

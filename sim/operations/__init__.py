@@ -11,7 +11,8 @@ An operation asks the cluster to do something and does not wait unless it is tol
 may be refused, a merge may be rolled back. Schedulers know what PD knows, and no more.
 """
 
+from sim.operations.leader_counts import LeaderCounts
 from sim.operations.operator import start_operations
 from sim.operations.region_counts import RegionCounts
 
-__all__ = ["RegionCounts", "start_operations"]
+__all__ = ["LeaderCounts", "RegionCounts", "start_operations"]
