@@ -1,0 +1,175 @@
+"""From families and courses to lines: which series a family has, and their values over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from analysis.export.exposition import bounds_text, decimal, head, label_text, timestamp
+from analysis.export.families import (
+    CounterFamily,
+    Family,
+    GaugeFamily,
+    HistogramFamily,
+    Labels,
+    MeanFamily,
+)
+from analysis.export.unit_course import Key, UnitCourse, up_to
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from analysis.export.unit_course import Replication
+
+NS_PER_S: Final = 10**9
+ZERO_AFTER_NS: Final = 10**6
+"""A replication's zeros stand 1 ms after its beginning, where the last one's totals stand."""
+
+INSTANCES: Final = {"tikv": "stores", "tidb": "tidb", "pessim": "pessim"}
+"""Facts are counted over all nodes of a kind; they stand for one."""
+
+_Series = dict[tuple[tuple[str, str], ...], list[Key]]
+
+
+def family_lines(
+    family: Family, replications: Sequence[Replication], labels: Mapping[str, str]
+) -> Iterator[str]:
+    """Yields a family with all its series; nothing if the facts have none of it."""
+    common = {"instance": INSTANCES[family.job], "job": family.job, **labels}
+    body = [
+        line
+        for own, keys in sorted(_series(family, replications).items())
+        for line in _series_lines(family, {**common, **dict(own)}, keys, replications)
+    ]
+    if body:
+        kind = _KINDS[type(family)]
+        yield from head(family.name, kind, family.about)
+        yield from body
+
+
+_KINDS: Final[dict[type, str]] = {
+    CounterFamily: "counter",
+    HistogramFamily: "histogram",
+    MeanFamily: "histogram",
+    GaugeFamily: "gauge",
+}
+
+
+def _facts(family: Family) -> tuple[str, ...]:
+    match family:
+        case CounterFamily():
+            return family.facts
+        case MeanFamily():
+            return (family.sum_fact, family.counted_fact)
+        case _:
+            return (family.fact,)
+
+
+def _series(family: Family, replications: Sequence[Replication]) -> _Series:
+    """Returns the keys of facts behind each set of labels, in any replication."""
+    facts = _facts(family)
+    keys = {
+        key
+        for replication in replications
+        for part in (replication.course.counters, replication.course.counts)
+        for key in part
+        if key[0] in facts
+    }
+    series: _Series = {}
+    for key in sorted(keys):
+        labels = family.labels_of(*key)
+        if labels is not None:
+            series.setdefault(tuple(sorted(labels.items())), []).append(key)
+    return series
+
+
+def _series_lines(
+    family: Family, labels: Labels, keys: list[Key], replications: Sequence[Replication]
+) -> Iterator[str]:
+    """Yields the samples of one series, in the order of time."""
+    for replication in replications:
+        course = replication.course
+        times = [timestamp(replication.begin_ns + at_ns) for at_ns in course.ends_ns]
+        zero = timestamp(replication.begin_ns + ZERO_AFTER_NS)
+        match family:
+            case CounterFamily():
+                yield from _counter(family, labels, _total(course.counters, keys, course),
+                                    [zero, *times])  # fmt: skip
+            case GaugeFamily():
+                yield from _gauge(family, labels, course, keys, times)
+            case HistogramFamily() | MeanFamily():
+                values = _distribution(family, course, keys)
+                yield from _Lines(family.name, labels, values.bounds).all(values, [zero, *times])
+
+
+def _total(
+    part: Mapping[Key, NDArray[np.int64]], keys: Sequence[Key], course: UnitCourse
+) -> NDArray[np.int64]:
+    none = np.zeros(len(course.ends_ns), dtype=np.int64)
+    return sum((part.get(key, none) for key in keys), none)
+
+
+def _counter(
+    family: CounterFamily, labels: Labels, totals: NDArray[np.int64], times: Sequence[str]
+) -> Iterator[str]:
+    start = f"{family.name}{{{label_text(labels)}}}"
+    for total, at in zip([0, *totals.tolist()], times, strict=True):
+        yield f"{start} {decimal(total, family.divisor)} {at}\n"
+
+
+def _gauge(
+    family: GaugeFamily, labels: Labels, course: UnitCourse, keys: list[Key], times: Sequence[str]
+) -> Iterator[str]:
+    """Yields the mean of each step that has values."""
+    start = f"{family.name}{{{label_text(labels)}}}"
+    counts = np.diff(_total(course.counts, keys, course), prepend=0)
+    sums = np.diff(_total(course.sums, keys, course), prepend=0)
+    for count, total, at in zip(counts.tolist(), sums.tolist(), times, strict=True):
+        if count:
+            yield f"{start} {round(total / count, 3)} {at}\n"
+
+
+@dataclass(frozen=True, slots=True)
+class _Distribution:
+    """A histogram's values; ``up_to`` has shape (steps, bounds), infinity included."""
+
+    bounds: list[str]
+    up_to: NDArray[np.int64]
+    sums_ns: NDArray[np.int64]
+
+
+def _distribution(
+    family: HistogramFamily | MeanFamily, course: UnitCourse, keys: list[Key]
+) -> _Distribution:
+    counts = _total(course.counts, keys, course)[:, None]
+    if isinstance(family, MeanFamily):
+        return _Distribution(["+Inf"], counts, _total(course.counters, keys, course))
+    bounds_ns = [bound * NS_PER_S for bound in family.bounds_s]
+    below = np.zeros((len(counts), len(bounds_ns)), dtype=np.int64)
+    for key in keys:
+        if key in course.buckets:
+            below += up_to(course.buckets[key], bounds_ns)
+    sums = _total(course.sums, keys, course)
+    return _Distribution(bounds_text(family.bounds_s), np.hstack([below, counts]), sums)
+
+
+class _Lines:
+    """The lines of one histogram series, whose labels are written once."""
+
+    def __init__(self, name: str, labels: Labels, bounds: Sequence[str]) -> None:
+        text = label_text(labels)
+        self._buckets = [f'{name}_bucket{{{text},le="{bound}"}}' for bound in bounds]
+        self._count = f"{name}_count{{{text}}}"
+        self._sum = f"{name}_sum{{{text}}}"
+
+    def all(self, values: _Distribution, times: Sequence[str]) -> Iterator[str]:
+        """Yields the samples of every time, the first of which has zeros."""
+        rows = [[0] * len(self._buckets), *values.up_to.tolist()]
+        for row, sum_ns, at in zip(rows, [0, *values.sums_ns.tolist()], times, strict=True):
+            for bucket, count in zip(self._buckets, row, strict=True):
+                yield f"{bucket} {count} {at}\n"
+            yield f"{self._count} {row[-1]} {at}\n"
+            yield f"{self._sum} {decimal(sum_ns, NS_PER_S)} {at}\n"
