@@ -1,0 +1,254 @@
+"""Does what is done to the cluster happen where it can be seen, and to its end?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from analysis.lint.scenario_warning import Case, ScenarioWarning, duration, operation_key
+from sim.scenario.resolved_operations import (
+    CrashStore,
+    DelayMessages,
+    Driven,
+    DropMessages,
+    EvictLeader,
+    FillDisk,
+    MergeRegion,
+    Operation,
+    Partition,
+    Rolling,
+    ShuffleLeader,
+    SlowDisk,
+    Timed,
+    TransferLeader,
+    UpgradeStore,
+)
+from sim.units import NS_PER_S
+
+_MOMENTARY: Final = (TransferLeader, ShuffleLeader)
+"""Over at once; splits and merges are not here, since they may prepare what is measured."""
+_MOVES_LEADERS: Final = ("transfer_leader", "shuffle_leader", "evict_leader", "balance_leader")
+_STALLS: Final = (CrashStore, Partition, FillDisk, DropMessages, DelayMessages, SlowDisk)
+FEWEST_TIMES: Final = 30
+"""How often a mechanism has to fire until its mean says something."""
+_MUCH_SLOWER: Final = 10.0
+"""Factor from which a slow disk is taken for a stall."""
+
+
+def never(case: Case) -> Iterator[ScenarioWarning]:
+    """Yields operations that begin when the run is over."""
+    for each in case.scenario.operations:
+        first_ns = _first_ns(each)
+        if first_ns is not None and first_ns >= case.end_ns:
+            yield ScenarioWarning(
+                operation_key(each, _time_word(each)),
+                f"{duration(first_ns)} is no earlier than the end of the run "
+                f"({duration(case.end_ns)}, warm-up included), so it never happens; lengthen "
+                "run.measure",
+            )
+
+
+def unseen(case: Case) -> Iterator[ScenarioWarning]:
+    """Yields operations that are over before the warm-up is."""
+    for each in case.scenario.operations:
+        over_ns = _over_ns(each)
+        if over_ns is not None and over_ns <= case.warmup_ns:
+            yield ScenarioWarning(
+                operation_key(each, _time_word(each)),
+                f"it is over at {duration(over_ns)}, within the warm-up of "
+                f"{duration(case.warmup_ns)}, which no figure uses; begin later",
+            )
+
+
+def period(case: Case) -> Iterator[ScenarioWarning]:
+    """Yields rhythms that are slower than what is measured."""
+    measure_ns = case.scenario.run.measure_ns
+    for each in case.scenario.operations:
+        if not isinstance(each, Timed) or each.every_ns is None or each.count is not None:
+            continue
+        first_ns = _first_ns(each) or 0
+        if each.every_ns > measure_ns and first_ns < case.end_ns:
+            yield ScenarioWarning(
+                operation_key(each, "every"),
+                f"{duration(each.every_ns)} is longer than the measured {duration(measure_ns)}, so "
+                "no figure has a whole period; lengthen run.measure",
+            )
+
+
+def cut_short(case: Case) -> Iterator[ScenarioWarning]:
+    """Yields operations that the run cannot see to their end."""
+    for each in case.scenario.operations:
+        if not isinstance(each, Timed) or each.at_ns is None or each.at_ns >= case.end_ns:
+            continue
+        over_ns = _over_ns(each)
+        if isinstance(each, Rolling):
+            least_ns = each.at_ns + _rolling_ns(each, case.scenario.cluster.stores)
+            if least_ns >= case.end_ns:
+                yield _too_late(case, each, "takes until", least_ns)
+        elif over_ns is not None and over_ns >= case.end_ns and not isinstance(each, _MOMENTARY):
+            yield _too_late(case, each, "lasts until", over_ns)
+
+
+def _too_late(case: Case, each: Operation, verb: str, over_ns: int) -> ScenarioWarning:
+    return ScenarioWarning(
+        operation_key(each, "at"),
+        f"it {verb} {duration(over_ns)} at least, and the run ends at {duration(case.end_ns)}, so "
+        "what follows it is not seen; lengthen run.measure",
+    )
+
+
+def election(case: Case) -> Iterator[ScenarioWarning]:
+    """Yields crashes and cuts so late that regions may have no new leader when the run ends."""
+    tikv = case.scenario.tikv
+    longest_ns = 2 * tikv.raft_election_timeout_ticks * tikv.raft_base_tick_interval_ns
+    for each in case.scenario.operations:
+        if not isinstance(each, Timed) or each.at_ns is None or not _loses_leaders(each):
+            continue
+        if each.at_ns < case.end_ns < each.at_ns + longest_ns:
+            yield ScenarioWarning(
+                operation_key(each, "at"),
+                f"an election takes up to {duration(longest_ns)}, and only "
+                f"{duration(case.end_ns - each.at_ns)} are left: requests that wait for it are in "
+                "no figure; lengthen run.measure",
+            )
+
+
+def _loses_leaders(operation: Operation) -> bool:
+    """Returns whether regions have to elect a leader because of it."""
+    match operation:
+        case Partition(groups=groups) if groups is not None:
+            apart = [group for group in groups if any(name.startswith("store") for name in group)]
+            return len(apart) > 1
+        case CrashStore() | Partition():
+            return True
+        case _:
+            return False
+
+
+def seldom(cases: Sequence[Case], replications: int) -> Iterator[ScenarioWarning]:
+    """Yields what chance does too seldom to say what it costs, wherever a sweep makes it likeliest.
+
+    Args:
+        cases: of the study.
+        replications: of each.
+    """
+    most: dict[str, float] = {}
+    for case in cases:
+        for each in case.scenario.operations:
+            if isinstance(each, Timed) and each.rate_per_s is not None and each.count is None:
+                until_ns = min(each.until_ns or case.end_ns, case.end_ns)
+                from_ns = max(each.from_ns or 0, case.warmup_ns)
+                times = each.rate_per_s * max(until_ns - from_ns, 0) / NS_PER_S * replications
+                key = operation_key(each, "rate")
+                most[key] = max(most.get(key, 0.0), times)
+    for key, times in most.items():
+        if 0 < times < FEWEST_TIMES:
+            yield ScenarioWarning(
+                key,
+                f"it happens about {times:.0f} times in all replications of a variant together, "
+                f"too seldom for a mean; write a rate or run.measure with {FEWEST_TIMES} or more",
+            )
+
+
+def reactivation(case: Case) -> Iterator[ScenarioWarning]:
+    """Yields transfers that may fail too late for a closed table to open again."""
+    tikv = case.scenario.tikv
+    cycle_ns = tikv.reactive_memory_lock_tick_interval_ns * tikv.reactive_memory_lock_timeout_tick
+    if tikv.lock_mode != "in_memory" or not _transfers_may_fail(case):
+        return
+    for each in case.scenario.operations:
+        first_ns = _first_ns(each)
+        if not isinstance(each, TransferLeader) or first_ns is None or first_ns >= case.end_ns:
+            continue
+        left_ns = case.end_ns - first_ns
+        if left_ns < cycle_ns:
+            yield ScenarioWarning(
+                operation_key(each, _time_word(each)),
+                f"a table that a failed transfer has closed opens again after "
+                f"{duration(cycle_ns)}, and only {duration(left_ns)} are left; lengthen "
+                "run.measure",
+            )
+
+
+def closed_loop(case: Case) -> Iterator[ScenarioWarning]:
+    """Yields stalls under clients that wait: few requests feel what they would have felt."""
+    if case.scenario.workload.threads is None:
+        return
+    for each in case.scenario.operations:
+        slight = isinstance(each, SlowDisk) and each.factor < _MUCH_SLOWER
+        restarts = isinstance(each, EvictLeader | UpgradeStore) and each.restart
+        if (isinstance(each, _STALLS) and not slight) or restarts:
+            yield ScenarioWarning(
+                "workload.threads",
+                f"clients that wait for each answer send nothing while {each.do} stalls them, so "
+                "quantiles and means hide the stall; write workload.rate instead",
+            )
+            return
+
+
+def nowhere_to_go(case: Case) -> Iterator[ScenarioWarning]:
+    """Yields moves for which a cluster has no place."""
+    cluster = case.scenario.cluster
+    for each in case.scenario.operations:
+        if each.do in _MOVES_LEADERS and cluster.replicas == 1:
+            yield ScenarioWarning(
+                "cluster.replicas",
+                f"regions with one replica have no other leader, so {each.do} does nothing; "
+                "write 3",
+            )
+        splits = any("split" in other.do for other in case.scenario.operations)
+        if isinstance(each, MergeRegion) and cluster.regions == 1 and not splits:
+            yield ScenarioWarning(
+                "cluster.regions",
+                "a single region has no neighbour to merge with; write 2 or more",
+            )
+
+
+def _transfers_may_fail(case: Case) -> bool:
+    faults = (DropMessages, DelayMessages, Partition)
+    return any(isinstance(each, faults) for each in case.scenario.operations)
+
+
+def _first_ns(operation: Operation) -> int | None:
+    """Returns when an operation is carried out first, at the earliest; None if chance says."""
+    match operation:
+        case Driven():
+            return operation.from_ns
+        case Timed(at_ns=int(at_ns)):
+            return at_ns
+        case Timed(every_ns=int(every_ns)):
+            return every_ns if operation.from_ns is None else operation.from_ns
+        case Timed(from_ns=from_ns):
+            return from_ns
+        case _:
+            return None
+
+
+def _time_word(operation: Operation) -> str:
+    """Returns the key that says when an operation begins."""
+    if isinstance(operation, Timed):
+        if operation.at_ns is not None:
+            return "at"
+        if operation.from_ns is None:
+            return "every"
+    return "from"
+
+
+def _over_ns(operation: Operation) -> int | None:
+    """Returns when all of it is over, None if that is not said."""
+    if isinstance(operation, Timed) and operation.at_ns is not None:
+        if isinstance(operation, _MOMENTARY):
+            return operation.at_ns
+        for_ns: int | None = getattr(operation, "for_ns", None)
+        if for_ns is not None and not isinstance(operation, Rolling):
+            return operation.at_ns + for_ns
+    return None
+
+
+def _rolling_ns(operation: Rolling, stores: int) -> int:
+    """Returns how long a rolling operation takes at least, from its begin."""
+    number = stores if operation.store.by == "each" else 1
+    each_ns = operation.down_ns if operation.restart else 0
+    if isinstance(operation, EvictLeader) and not operation.restart:
+        each_ns = operation.for_ns
+    return number * each_ns + (number - 1) * operation.pause_ns

@@ -1,0 +1,211 @@
+"""Can the variants differ in what is asked, and can what is claimed be seen at all?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from analysis.lint.scenario_warning import Case, ScenarioWarning
+from sim.scenario import MetricKey
+from sim.scenario.quantities import RATE
+from sim.scenario.resolved_operations import UpgradeStore
+
+if TYPE_CHECKING:
+    from sim.scenario import Expectation, Study
+
+IN_MEMORY_SINCE: Final = (6, 0, 0)
+_MODES: Final = ("in_memory", "pipelined")
+_MEANS_FIRST: Final = ("baseline", "base", "control", "before", "default")
+_ONLY_IN_MEMORY: Final = (
+    "in-memory-fallback", "in-memory-peer-size-limit", "in-memory-instance-size-limit",
+    "force-in-memory",
+)  # fmt: skip
+_TPCC: Final = ("new_order", "payment", "order_status", "delivery", "stock_level")
+_UNDER_OPERATIONS: Final = ("leader_transfers", "splits", "merges", "operations")
+_NO_LOCKS: Final = ("oltp_update_index", "oltp_update_non_index")
+_COUNTS_OF_LOCKS: Final = ("locks_total", "lock_fates", "locks_lost")
+_DECIDES: Final = ("tikv.pessimistic-txn", "workload.kind", "workload.transactions", "operations")
+"""Keys that say which numbers there are."""
+_PATHS: Final = ("lock_latency_ms", "lock_service_ms", "locks_total")
+
+
+def names(cases: list[Case]) -> Iterator[ScenarioWarning]:
+    """Yields variants that are not what their name says."""
+    for place, case in enumerate(cases):
+        mode, key = case.scenario.tikv.lock_mode, f"compare.{case.variant}"
+        claimed = next((each for each in _MODES if f"{case.variant}_".startswith(f"{each}_")), mode)
+        if case.variant == "sync":
+            claimed = "sync"
+        if claimed != mode and not case.changes_lock_mode:
+            hidden = mode == "sync" and claimed == "in_memory"
+            mend = "set tikv.pessimistic-txn.pipelined: true" if hidden else "rename or change it"
+            yield ScenarioWarning(key, f"its locks are {_words(mode)}, not {_words(claimed)}; "
+                                       f"{mend}")  # fmt: skip
+        if place and case.variant.lower() in _MEANS_FIRST:
+            yield ScenarioWarning(
+                key,
+                f"the baseline is the first variant, {cases[0].variant}; move {case.variant} to "
+                "the top",
+            )
+
+
+def without_effect(study: Study, cases: list[Case]) -> Iterator[ScenarioWarning]:
+    """Yields keys of in-memory locks in variants that have none."""
+    said = study.said.get("compare") or {}
+    for case in cases:
+        changes = said.get(case.variant) or {}
+        for key in changes if isinstance(changes, dict) else ():
+            if key.rpartition(".")[2] in _ONLY_IN_MEMORY and not case.grants_in_memory:
+                yield ScenarioWarning(
+                    f"compare.{case.variant}.{key}",
+                    f"locks of {case.variant} are {_words(case.scenario.tikv.lock_mode)}, so it "
+                    "has no effect; remove it, or set tikv.pessimistic-txn.in-memory: true",
+                )
+
+
+def gate(case: Case) -> Iterator[ScenarioWarning]:
+    """Yields in-memory locks that the feature gate keeps out for the whole run."""
+    scenario = case.scenario
+    if scenario.tikv.lock_mode != "in_memory" or scenario.tikv.force_in_memory:
+        return
+    upgrades = [each for each in scenario.operations if isinstance(each, UpgradeStore)]
+    old = [version for version in scenario.cluster.store_versions if _is_old(version)]
+    if old and all(_is_old(upgrade.to) for upgrade in upgrades):
+        yield ScenarioWarning(
+            "cluster.store_versions",
+            f"a store of {old[0]} keeps the feature gate shut, so no lock of {case.variant} is in "
+            "memory; write 6.0.0, or upgrade with operations",
+        )
+
+
+def _is_old(version: str) -> bool:
+    numbers = version.removeprefix("v").split("-")[0].split(".")
+    return tuple(int(number) for number in numbers) < IN_MEMORY_SINCE
+
+
+def claims(study: Study, cases: Mapping[str, Case]) -> Iterator[ScenarioWarning]:
+    """Yields claims about numbers that a variant cannot have."""
+    for place, claim in enumerate(study.expect):
+        key = MetricKey(claim.metric, claim.class_, claim.stat)
+        for variant in (claim.variant, claim.against):
+            why = None if variant is None else _impossible(key, cases[variant])
+            if why is not None and not _holds_of_zero(claim):
+                yield ScenarioWarning(f"expect[{place}]", f"it cannot hold: {why}")
+                break
+
+
+def _holds_of_zero(claim: Expectation) -> bool:
+    """Returns whether a claim is about a count, which is 0 then, and 0 meets it."""
+    counted = claim.metric in _UNDER_OPERATIONS or claim.metric in _COUNTS_OF_LOCKS
+    return counted and claim.above is None and claim.against is None
+
+
+def wanted(study: Study, cases: Mapping[str, Case]) -> Iterator[ScenarioWarning]:
+    """Yields numbers wanted by precision, objectives or sensitivity that no variant can have."""
+    keys = [("run.precision", key) for key, _ in study.precision.targets] if study.precision else []
+    if study.capacity is not None:
+        keys += [("capacity.slo", objective.key) for objective in study.capacity.slo]
+    if study.sensitivity is not None:
+        keys += [("sensitivity.outcomes", key) for key in study.sensitivity.outcomes]
+    for where, key in keys:
+        for case in cases.values():
+            why = _impossible(key, case)
+            if why is not None:
+                yield ScenarioWarning(f"{where}.{key}", f"there is no such number: {why}")
+                break
+
+
+def is_steady(study: Study) -> bool:
+    """Returns whether all points have the same kinds of locks, transactions and operations."""
+    factors = [factor.key for factor in study.sensitivity.factors] if study.sensitivity else []
+    return not any(
+        f"{key}.".startswith(f"{decides}.") or f"{decides}.".startswith(f"{key}.")
+        for key in (*study.points[0], *factors)
+        for decides in _DECIDES
+        if not key.startswith("operations.")
+    )
+
+
+def _impossible(key: MetricKey, case: Case) -> str | None:
+    """Returns why a variant has no such number, or always 0; None if it may have one."""
+    workload, of = case.scenario.workload, case.variant
+    if key.metric == "tpmc" and workload.kind != "tpcc":
+        return f"tpmc is of tpcc; the workload is {workload.kind}"
+    if key.metric in _UNDER_OPERATIONS and not case.scenario.operations:
+        return f"nothing under operations makes {key.metric}"
+    if key.metric.startswith("lock") and workload.kind in _NO_LOCKS:
+        return f"{workload.kind} asks for no pessimistic lock"
+    if key.metric in _PATHS and not case.grants_in_memory:
+        mode = case.scenario.tikv.lock_mode
+        if key.class_.startswith(("in_memory", "fallback")):
+            return f"locks of {of} are {_words(mode)}, and none is {key.class_}"
+    return _no_transaction(key, case)
+
+
+def _no_transaction(key: MetricKey, case: Case) -> str | None:
+    """Returns why a class of transactions does not exist."""
+    workload = case.scenario.workload
+    if key.metric not in ("txn_latency_ms", "txn_per_s") or key.class_ == "all":
+        return None
+    if workload.kind == "tpcc":
+        known: list[str] = [name for name in _TPCC if (workload.mix or {}).get(name, 1.0) > 0]
+    elif workload.kind == "custom":
+        known = [transaction.name for transaction in workload.transactions]
+    else:
+        return None
+    if key.class_ in known:
+        return None
+    return f"the workload has no transaction {key.class_}; it has {', '.join(known)}"
+
+
+def capacity_range(study: Study, first: Case) -> Iterator[ScenarioWarning]:
+    """Yields a present load that lies outside the loads that are searched."""
+    capacity = study.capacity
+    if capacity is None:
+        return
+    workload = first.scenario.workload
+    threads = capacity.load == "workload.threads"
+    present = workload.threads if threads else workload.rate_per_s
+    if present is None or capacity.low <= present <= capacity.high:
+        return
+    ends = [_load_text(load, threads=threads) for load in (capacity.low, capacity.high)]
+    side = "below" if present < capacity.low else "above"
+    yield ScenarioWarning(
+        "capacity.between",
+        f"the present load ({_load_text(present, threads=threads)}) is {side} all that is searched "
+        f"({' to '.join(ends)}), so nothing is known at it; widen the range",
+    )
+
+
+def _load_text(load: float, *, threads: bool) -> str:
+    return f"{load:g}" if threads else RATE.text_of(load)
+
+
+def limits(study: Study, cases: list[Case]) -> Iterator[ScenarioWarning]:
+    """Yields limits of a region's lock table, said by a variant, that its clients cannot fill."""
+    said: Mapping[str, Any] = study.said.get("compare") or {}
+    for case in cases:
+        workload = case.scenario.workload
+        if workload.threads is None or workload.kind != "custom" or not case.grants_in_memory:
+            continue
+        most = max(
+            sum(each.rows or 0 for each in transaction.statements)
+            for transaction in workload.transactions
+        )
+        most_bytes = workload.threads * most * MOST_LOCK_BYTES
+        limit_bytes = case.scenario.tikv.in_memory_peer_size_limit_bytes
+        for key in said.get(case.variant) or ():
+            if key.endswith("in-memory-peer-size-limit") and most_bytes < limit_bytes:
+                yield ScenarioWarning(
+                    f"compare.{case.variant}.{key}",
+                    f"{workload.threads} clients with {most} locks each hold {most_bytes >> 10} "
+                    "KiB at most, so it is never reached; write less, or more threads",
+                )
+
+
+MOST_LOCK_BYTES: Final = 256
+"""More than any lock of a model's table takes: two keys of some 20 bytes and TiKV's fields."""
+
+
+def _words(mode: str) -> str:
+    return {"in_memory": "in memory", "sync": "synchronous"}.get(mode, mode)

@@ -1,0 +1,74 @@
+"""Is the run long enough, and often enough repeated?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from analysis.lint.scenario_warning import Case, ScenarioWarning, duration
+from analysis.statistics.warmup import BATCH, FEWEST_BATCHES
+
+if TYPE_CHECKING:
+    from sim.scenario import Study
+
+FEWEST_WITH_PRECISION = 3
+FIRST_ROUND = 5
+"""Where stopping by looking leaves coverage as it is; docs/STATISTICS.md has the figures."""
+
+
+def repetition(study: Study) -> Iterator[ScenarioWarning]:
+    """Yields what too few replications cannot tell."""
+    key, number = "run.replications", study.replications
+    if number < 2:
+        yield ScenarioWarning(key, f"one replication has no interval; write {FIRST_ROUND}")
+    elif study.precision is not None and number < FEWEST_WITH_PRECISION:
+        yield ScenarioWarning(
+            key,
+            f"rounds that begin with {number} replications stop too early, and their intervals "
+            f"cover too little; write {FIRST_ROUND}",
+        )
+
+
+def warmup_windows(case: Case) -> Iterator[ScenarioWarning]:
+    """Yields a search for a warm-up in too few windows."""
+    run = case.scenario.run
+    windows, wanted = case.end_ns // run.window_ns, BATCH * FEWEST_BATCHES
+    if run.warmup_ns is None and windows < wanted:
+        yield ScenarioWarning(
+            "run.warmup",
+            f"auto looks for it in {windows} windows of {duration(run.window_ns)}, and batches of "
+            f"{BATCH} take {wanted}; write it, or run.window: {_window_for(case, wanted)}",
+        )
+
+
+def _window_for(case: Case, wanted: int) -> str:
+    """Returns a round window of which the run has enough."""
+    largest_ns = case.end_ns // wanted
+    round_ns = 10 ** (len(str(largest_ns)) - 1)
+    return duration(largest_ns // round_ns * round_ns)
+
+
+def longest_transaction(case: Case) -> Iterator[ScenarioWarning]:
+    """Yields transactions that pause for longer than they are watched."""
+    measure_ns = case.scenario.run.measure_ns
+    for transaction in case.scenario.workload.transactions:
+        pauses_ns = sum(statement.pause_ns for statement in transaction.statements)
+        if pauses_ns >= measure_ns:
+            yield ScenarioWarning(
+                "run.measure",
+                f"{duration(measure_ns)} is shorter than the pauses of transaction "
+                f"{transaction.name} ({duration(pauses_ns)}), so hardly one is seen from begin to "
+                f"end; write {duration(10 * pauses_ns)}",
+            )
+
+
+def burst(case: Case) -> Iterator[ScenarioWarning]:
+    """Yields token buckets that outlast the run: their ceilings are never felt."""
+    hardware = case.scenario.hardware
+    for name, disk in (("raft", hardware.raft_disk), ("kv", hardware.kv_disk)):
+        if disk is not None and disk.throttled and disk.burst_ns >= case.end_ns:
+            yield ScenarioWarning(
+                f"hardware.disk.{name}.burst",
+                f"{duration(disk.burst_ns)} of saved-up budget outlast the run of "
+                f"{duration(case.end_ns)}, so the ceilings are hardly felt; lengthen run.measure",
+            )

@@ -1,0 +1,63 @@
+"""All warnings of a scenario, before anything is run. Static, and quick."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from analysis.lint import operation_rules, question_rules, run_rules
+from analysis.lint.scenario_warning import Case, ScenarioWarning, said_once
+from sim.scenario import Study
+
+if TYPE_CHECKING:
+    from analysis.study.plan import ResolvedStudy
+
+MOST_POINTS: Final = 40
+"""Points that are looked at, evenly taken from all, the ends included."""
+
+CASE_RULES: Final[tuple[Callable[[Case], Iterator[ScenarioWarning]], ...]] = (
+    run_rules.warmup_windows,
+    run_rules.longest_transaction,
+    run_rules.burst,
+    operation_rules.never,
+    operation_rules.unseen,
+    operation_rules.period,
+    operation_rules.cut_short,
+    operation_rules.election,
+    operation_rules.reactivation,
+    operation_rules.closed_loop,
+    operation_rules.nowhere_to_go,
+    question_rules.gate,
+)
+
+
+def scenario_warnings(study: ResolvedStudy) -> list[ScenarioWarning]:
+    """Returns what a study cannot show, in the order of the rules; none for a stand-in."""
+    return said_once(_all(study)) if isinstance(study, Study) else []
+
+
+def _all(study: Study) -> Iterator[ScenarioWarning]:
+    yield from run_rules.repetition(study)
+    first = [Case(name, scenario) for name, scenario in study.variants.items()]
+    by_name = {case.variant: case for case in first}
+    if question_rules.is_steady(study):
+        yield from question_rules.names(first)
+        yield from question_rules.without_effect(study, first)
+        yield from question_rules.claims(study, by_name)
+        yield from question_rules.wanted(study, by_name)
+        yield from question_rules.limits(study, first)
+    yield from question_rules.capacity_range(study, first[0])
+    cases = list(_cases(study))
+    yield from operation_rules.seldom(cases, study.replications)
+    for case in cases:
+        for rule in CASE_RULES:
+            yield from rule(case)
+
+
+def _cases(study: Study) -> Iterator[Case]:
+    step = max(len(study.points) - 1, 1) / (MOST_POINTS - 1)
+    places = dict.fromkeys(round(place * step) for place in range(MOST_POINTS))
+    few = len(study.points) <= MOST_POINTS
+    for place in range(len(study.points)) if few else places:
+        for variant in study.variants:
+            yield Case(variant, study.scenario(study.points[place], variant))

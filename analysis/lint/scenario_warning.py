@@ -1,0 +1,82 @@
+"""A warning about a scenario, and the cases that its rules look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sim.scenario.quantities import DURATION
+from sim.simulation import simulated_ns
+
+if TYPE_CHECKING:
+    from sim.scenario import Scenario
+    from sim.scenario.resolved_operations import Operation
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ScenarioWarning:
+    """One thing that a scenario cannot show, and what to write instead."""
+
+    key: str
+    """Dotted path of the key to change."""
+    text: str
+    """What is wrong; how to mend it."""
+
+    def __str__(self) -> str:
+        """Returns what follows ``FILE: warning:``."""
+        return f"{self.key}: {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One variant at one point."""
+
+    variant: str
+    scenario: Scenario
+
+    @property
+    def warmup_ns(self) -> int:
+        """Time that certainly is in no figure; 0 where the facts decide."""
+        return self.scenario.run.warmup_ns or 0
+
+    @property
+    def end_ns(self) -> int:
+        """When the run ends."""
+        return simulated_ns(self.scenario)
+
+    @property
+    def grants_in_memory(self) -> bool:
+        """Whether a lock may ever be granted in memory, as far as the configuration goes."""
+        return self.scenario.tikv.lock_mode == "in_memory" or bool(self.changes_lock_mode)
+
+    @property
+    def changes_lock_mode(self) -> list[Operation]:
+        """The operations that switch lock modes while the cluster runs."""
+        return [
+            each
+            for each in self.scenario.operations
+            if getattr(each, "key", "").startswith("pessimistic-txn.")
+        ]
+
+
+def operation_key(operation: Operation, word: str) -> str:
+    """Returns ``operations.NAME.word``."""
+    return f"operations.{operation.name}.{word}"
+
+
+def duration(ns: float) -> str:
+    """Returns a time as a file would write it, in a unit that suits its size."""
+    step = 10**9 if ns >= 10**10 else 10**6 if ns >= 10**6 else 1
+    return DURATION.text_of(round(ns / step) * step)
+
+
+def said_once(warnings: Iterator[ScenarioWarning]) -> list[ScenarioWarning]:
+    """Returns warnings in their order; of those about the same key by the same rule, one.
+
+    Points and variants differ in figures of a sentence, and its first words name the rule.
+    """
+    first: dict[tuple[str, str], ScenarioWarning] = {}
+    for warning in warnings:
+        first.setdefault((warning.key, " ".join(warning.text.split()[:3])), warning)
+    return list(first.values())
