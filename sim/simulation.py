@@ -170,7 +170,11 @@ class Unit:
         ]
         for part in parts:
             env.process(part.keep_alive.run())
-        self._begin_load([Session(part) for part in parts])
+        self._begin_load([self._session(part) for part in parts])
+
+    def _session(self, parts: SessionParts) -> Session:
+        """Returns a node's sessions; a traced unit has others."""
+        return Session(parts)
 
     def _begin_load(self, sessions: list[Session]) -> None:
         scenario, env = self.scenario, self.env

@@ -52,6 +52,7 @@ class SessionParts:
 
     __slots__ = (
         "background",
+        "backoffs",
         "committer",
         "keep_alive",
         "kv",
@@ -76,6 +77,7 @@ class SessionParts:
         self.node = node
         self.stats = stats
         self.probe = cluster.probe
+        self.backoffs = backoffs
         self.max_retry_count = tidb.max_retry_count
         self.kv = kv
         self.resolver = LockResolver(kv, backoffs)

@@ -1,0 +1,82 @@
+"""What is written down while a transaction runs: each wait of its session, each request sent.
+
+A session does nothing between two waits that takes simulated time, so its waits, one after the
+other, are its whole life.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from simpy import Event
+
+    from sim.client.requests import RequestGroup
+    from sim.cluster.request import Caller, KvRequest
+
+STATEMENT: Final = "client round trip, plan"
+PLAN: Final = "plan again"
+TIMESTAMP: Final = "timestamp"
+BACKOFF: Final = "back off"
+
+
+@dataclass(slots=True)
+class Sent:
+    """One request on its way; ``by`` is the group that waits for it."""
+
+    request: KvRequest
+    by: Caller
+    at_ns: int
+
+
+@dataclass(slots=True)
+class Wait:
+    """From when to when a session waited for an event."""
+
+    event: Event
+    begin_ns: int
+    end_ns: int = -1
+
+
+@dataclass(slots=True)
+class Notes:
+    """All that is known of one transaction.
+
+    Attributes:
+        intended_ns: when it was meant to begin; its latency counts from here.
+        end_ns: when its client knew the outcome; -1 before that.
+        outcome: ``committed``, ``aborted`` or ``undetermined``, of its last attempt.
+        names: what an event stands for, unless it is the end of requests.
+    """
+
+    number: int
+    name: str
+    tidb: int
+    explicit: bool
+    intended_ns: int
+    end_ns: int = -1
+    start_ts: int = 0
+    outcome: str = ""
+    reason: str = ""
+    waits: list[Wait] = field(default_factory=list)
+    sent: list[Sent] = field(default_factory=list)
+    names: dict[Event, str] = field(default_factory=dict)
+
+    def named(self, event: Event, name: str) -> Event:
+        """Notes what an event stands for, and returns it."""
+        self.names[event] = name
+        return event
+
+    def sent_for(self, wait: Wait) -> list[Sent]:
+        """Returns the requests for whose answers a session waited, in the order of sending."""
+        return [sent for sent in self.sent if _event_of(sent.by) is wait.event]
+
+    def sent_aside(self) -> list[Sent]:
+        """Returns the requests that nobody waited for."""
+        awaited = {wait.event for wait in self.waits}
+        return [sent for sent in self.sent if _event_of(sent.by) not in awaited]
+
+
+def _event_of(group: RequestGroup | Caller) -> Event | None:
+    return getattr(group, "event", None)
