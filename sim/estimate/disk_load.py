@@ -1,0 +1,151 @@
+"""A store's disks: bytes by place, the time of a log write, the budget that is used up.
+
+Law: a write of the log takes whole pages, and begins somewhere in a page: payload + one page less
+one byte, on average. Flush and compaction follow from what enters the memtables.
+
+Source: as ``sim.cluster.log_engine``, ``kv_engine``, ``sim.hardware.disk``, whose sums these are.
+"""
+
+from __future__ import annotations
+
+from math import exp
+from typing import TYPE_CHECKING, Final
+
+from sim.cluster.log_engine import LogFormat
+from sim.estimate.moments import time_of
+from sim.hardware.disk import FETCH_BYTES
+from sim.protocol.encoding import ENTRY_OVERHEAD_BYTES, KV_APPLY_BYTES, KV_BATCH_BYTES
+from sim.units import KIB, NS_PER_S
+
+if TYPE_CHECKING:
+    from sim.estimate.footprint import Footprint
+    from sim.estimate.store_load import StoreLoad
+    from sim.hardware.disk import DiskSpec
+    from sim.scenario.resolved import Scenario
+
+_COMPRESS_ABOVE: Final = 8 * KIB
+PLACES: Final = ("raft_log", "kv_wal", "flush", "compaction")
+
+
+class DiskLoad:
+    """What one store writes per transaction and per write of its log."""
+
+    def __init__(self, scenario: Scenario, footprint: Footprint, lock_share: float) -> None:
+        hardware, lsm = scenario.hardware, scenario.hardware.lsm
+        self._scenario = scenario
+        self._footprint = footprint
+        self._format = LogFormat(
+            raft_engine=scenario.tikv.raft_engine_enable,
+            compression=lsm.raft_engine_compression,
+            rewrite=lsm.raftdb_rewrite,
+        )
+        self.raft = hardware.raft_disk
+        self.kv = hardware.kv_disk or hardware.raft_disk
+        self.append = time_of(self.raft.append)
+        self.fetch = time_of(self.raft.append)
+        if hardware.kv_disk is not None:
+            self.fetch = time_of(self.kv.append)
+        self.shared = hardware.kv_disk is None
+        share = {kind: lock_share if kind == "lock" else 1.0 for kind in footprint.commands}
+        self._copies = scenario.cluster.replicas / scenario.cluster.stores
+        """Of a cluster's commands, the part that one store logs and applies."""
+
+        def total(what: str) -> float:
+            return sum(
+                getattr(each, what) * share[kind] for kind, each in footprint.commands.items()
+            )
+
+        self._commands, self._raft_bytes = total("count"), total("raft")
+        self._wal_bytes = total("wal") + self._commands * KV_APPLY_BYTES
+        self._data_bytes, self._tombstone_bytes = total("data_cf"), total("tombstones")
+        framing = ENTRY_OVERHEAD_BYTES + self._format.item_bytes
+        self._framing = framing
+        self.entry_bytes = (
+            self._raft_bytes / self._commands + framing if self._commands else float(framing)
+        )
+        """Of one entry with one command, framing included."""
+
+    def _payload(self, fsyncs: float, entries: float, txn_per_s: float) -> float:
+        """Returns the mean bytes of one write of the log."""
+        if not fsyncs:
+            return 0.0
+        requests = txn_per_s * self._raft_bytes * self._copies
+        payload = (requests + entries * self._framing) / fsyncs + self._format.batch_bytes
+        # Groups vary: as if exponential, the part of the bytes that comes in large ones is stored
+        # compressed.
+        large = (1 + _COMPRESS_ABOVE / payload) * exp(-_COMPRESS_ABOVE / payload)
+        return payload * (1 - large * (1 - self._format.compression))
+
+    def places(self, load: StoreLoad) -> dict[str, float]:
+        """Returns the bytes a second that one store writes, by place."""
+        lsm = self._scenario.hardware.lsm
+        payload = self._payload(load.fsyncs_per_s, load.entries_per_s, load.txn_per_s)
+        page = self.raft.page_bytes
+        per_s = load.txn_per_s * self._copies
+        amplified = (
+            (self._data_bytes, lsm.write_amplification),
+            (self._tombstone_bytes, lsm.lock_write_amplification),
+        )
+        wal = per_s * self._wal_bytes + min(load.entries_per_s, per_s * self._commands) * (
+            KV_BATCH_BYTES
+        )
+        return {
+            "raft_log": load.fsyncs_per_s * (payload * (1 + self._format.rewrite) + page - 1),
+            "kv_wal": wal,
+            "flush": per_s * sum(size * min(1.0, factor) for size, factor in amplified),
+            "compaction": per_s * sum(size * max(0.0, factor - 1) for size, factor in amplified),
+        }
+
+    def _background(self, load_per_s: float, payload: float, fsyncs: float) -> tuple[float, float]:
+        """Returns the bytes a second written in the background: on the raft disk, on the KV disk."""
+        lsm = self._scenario.hardware.lsm
+        per_s = load_per_s * self._copies
+        kv = per_s * (
+            self._wal_bytes
+            + self._data_bytes * lsm.write_amplification
+            + self._tombstone_bytes * lsm.lock_write_amplification
+        )
+        rewritten = fsyncs * payload * self._format.rewrite
+        return (rewritten + kv, 0.0) if self.shared else (rewritten, kv)
+
+    def write_ns(self, fsyncs: float, entries: float, txn_per_s: float) -> float:
+        """Returns how long one append + fsync takes, with what it waits for on the device."""
+        disk = self.raft
+        payload = self._payload(fsyncs, entries, txn_per_s)
+        if disk.throttled:
+            return self.append.mean
+        size = payload + disk.page_bytes - 1
+        transfer = max(size / disk.write_bytes_per_s, 1 / disk.write_iops)
+        page = max(disk.page_bytes / disk.write_bytes_per_s, 1 / disk.write_iops)
+        background, _ = self._background(txn_per_s, payload, fsyncs)
+        one_io = max(disk.io_bytes / disk.write_bytes_per_s, 1 / disk.write_iops)
+        met = min(1.0, background / disk.io_bytes * one_io)
+        return self.append.mean + (transfer - page + met * one_io / 2) * NS_PER_S
+
+    def fill(self, load: StoreLoad) -> None:
+        """Enters the use of the disks into ``load``."""
+        payload = self._payload(load.fsyncs_per_s, load.entries_per_s, load.txn_per_s)
+        size = payload + self.raft.page_bytes - 1
+        raft, kv = self._background(load.txn_per_s, payload, load.fsyncs_per_s)
+        stores = self._scenario.cluster.stores
+        blocks = sum(each.blocks for each in self._footprint.requests.values())
+        fetches = load.txn_per_s * blocks / stores
+        load.busy["raft_log"] = load.fsyncs_per_s * load.write_ns / NS_PER_S
+        load.busy["raft_disk"] = _used(
+            self.raft, load.fsyncs_per_s, size, raft, fetches if self.shared else 0.0
+        )
+        load.servers["raft_log"] = load.servers["raft_disk"] = 1
+        if not self.shared:
+            load.busy["kv_disk"] = _used(self.kv, 0.0, 0.0, kv, fetches)
+            load.servers["kv_disk"] = 1
+
+
+def _used(disk: DiskSpec, writes: float, size: float, background: float, reads: float) -> float:
+    """Returns the share of a disk's budget that is used up."""
+    ios = background / disk.io_bytes
+    per_byte, per_io = 1 / disk.write_bytes_per_s, 1 / disk.write_iops
+    if disk.throttled:  # Two buckets, both filled all the time; the fuller one counts.
+        used_bytes = (writes * size + background + reads * FETCH_BYTES) * per_byte
+        return max(used_bytes, (writes + ios + reads) * per_io)
+    one_io = max(disk.io_bytes * per_byte, per_io)
+    return writes * max(size * per_byte, per_io) + ios * one_io

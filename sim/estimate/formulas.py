@@ -1,0 +1,123 @@
+"""Queueing formulas: numbers in, numbers out. Times in any one unit, rates in its inverse.
+
+Sources: Kleinrock, Queueing Systems 1 (M/M/c, M/G/1); Allen, Probability, Statistics and Queueing
+Theory (the correction for variability); Denning and Buzen 1978 (operational laws); Reiser and
+Lavenberg 1980 (mean value analysis); Blom 1958 (normal order statistics).
+"""
+
+from __future__ import annotations
+
+from math import exp, sqrt
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_NORMAL: Final = NormalDist()
+
+
+def erlang_b(servers: int, offered: float) -> float:
+    """Returns the share of requests that find all servers taken and go away (M/G/c/c).
+
+    Args:
+        servers: places; 0 refuses everything.
+        offered: arrivals x mean stay, in servers.
+    """
+    if offered <= 0:
+        return 0.0
+    lost = 1.0
+    for taken in range(1, servers + 1):
+        lost = offered * lost / (taken + offered * lost)
+    return lost
+
+
+def erlang_c(servers: int, offered: float) -> float:
+    """Returns the probability that a job has to wait (M/M/c); 1 at and above saturation."""
+    if offered >= servers:
+        return 1.0
+    lost = erlang_b(servers, offered)
+    return lost / (1 - offered / servers * (1 - lost))
+
+
+def mean_wait(servers: int, arrivals: float, service: float, cv: float = 1.0) -> float:
+    """Returns the mean time a job waits for one of ``servers`` (Allen-Cunneen; exact for M/G/1).
+
+    Args:
+        servers: how many, with one queue.
+        arrivals: Poisson, per unit of time.
+        service: mean time of one job.
+        cv: deviation of the service over its mean.
+
+    Returns:
+        Infinity at and above saturation.
+    """
+    offered = arrivals * service
+    if offered >= servers:
+        return float("inf")
+    return erlang_c(servers, offered) * service / (servers - offered) * (1 + cv * cv) / 2
+
+
+def in_queue(servers: int, offered: float, cv: float = 1.0) -> float:
+    """Returns the mean number of jobs that wait (Little's law on ``mean_wait``)."""
+    return offered * mean_wait(servers, offered, 1.0, cv)
+
+
+def greatest_of(count: int, mean: float, deviation: float) -> float:
+    """Returns the expected greatest of ``count`` independent times (as if normal, Blom)."""
+    return kth_of(count, count, mean, deviation)
+
+
+def kth_of(k: int, count: int, mean: float, deviation: float) -> float:
+    """Returns the expected ``k``-th smallest of ``count`` independent times (as if normal)."""
+    return mean + deviation * _NORMAL.inv_cdf((k - 0.375) / (count + 0.25))
+
+
+def excess(mean: float, deviation: float) -> float:
+    """Returns the mean of max(0, x) for a normal x: how much later than a deadline, on average."""
+    if deviation <= 0:
+        return max(0.0, mean)
+    z = mean / deviation
+    return mean * _NORMAL.cdf(z) + deviation * _NORMAL.pdf(z)
+
+
+def gathering_server(arrivals: float, service: float, pause: float = 0.0) -> tuple[float, float]:
+    """Returns (share of time in service, services per unit of time) of a server that takes all.
+
+    Who comes while it serves makes the next group, so the server ends when nobody has come: a busy
+    period has exp(arrivals x time) services on average (M/D/1 with unlimited bulk service).
+
+    Args:
+        arrivals: Poisson.
+        service: of a group, whatever its size.
+        pause: before each service, in which more may come.
+    """
+    if arrivals <= 0:
+        return 0.0, 0.0
+    services = exp(min(50.0, arrivals * (service + pause)))
+    cycle = services * (service + pause) + 1 / arrivals
+    return services * service / cycle, services / cycle
+
+
+def mean_value_analysis(
+    customers: int, demands: Sequence[float], think: float
+) -> tuple[float, list[float]]:
+    """Returns (throughput, mean number at each station) of a closed network, exactly.
+
+    Args:
+        customers: in the network.
+        demands: time that a customer needs of each single-server station per cycle.
+        think: time per cycle that is spent without queueing.
+    """
+    at_station = [0.0] * len(demands)
+    throughput = 0.0
+    for present in range(1, customers + 1):
+        stays = [demand * (1 + n) for demand, n in zip(demands, at_station, strict=True)]
+        throughput = present / (think + sum(stays))
+        at_station = [throughput * stay for stay in stays]
+    return throughput, at_station
+
+
+def deviation_of_uniform(low: float, high: float) -> float:
+    """Returns the standard deviation of a uniform draw."""
+    return (high - low) / sqrt(12)

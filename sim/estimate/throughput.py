@@ -1,0 +1,132 @@
+"""How many transactions a second: given in an open loop, a fixed point in a closed one.
+
+Law (response time law, Denning and Buzen 1978): throughput x (response + think time) = clients. The
+response grows with the throughput, so there is one answer, found by halving.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from sim.cluster.placement import IN_MEMORY_SINCE, parse_version
+from sim.distributions import mean_ns
+from sim.estimate.paths import Paths, Times
+from sim.estimate.region_activity import refused_by_memory
+from sim.estimate.store_load import StoreLoad, StoreModel
+from sim.units import NS_PER_S
+
+if TYPE_CHECKING:
+    from sim.estimate.footprint import Footprint
+    from sim.scenario.resolved import Scenario
+
+_HALVINGS: Final = 11
+_STEPS: Final = 6
+"""Steps after which a fixed point stands still to three digits."""
+
+_NEARLY_FULL: Final = 0.995
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """A scenario in balance."""
+
+    txn_per_s: float
+    """Begun, and so ended, per second."""
+    load: StoreLoad
+    times: Times
+    store: StoreModel
+    in_memory: bool
+
+
+def locks_stay_in_memory(scenario: Scenario) -> bool:
+    """Returns whether stores keep locks in memory when the run begins (switches, feature gate)."""
+    tikv = scenario.tikv
+    oldest = min(map(parse_version, scenario.cluster.store_versions))
+    is_open = oldest >= IN_MEMORY_SINCE or tikv.force_in_memory
+    return tikv.pipelined and tikv.in_memory and is_open
+
+
+class _Scale:
+    """A scenario to be put in balance."""
+
+    def __init__(self, scenario: Scenario, footprint: Footprint) -> None:
+        self._scenario = scenario
+        self._footprint = footprint
+        self.in_memory = locks_stay_in_memory(scenario)
+        self._known: StoreLoad | None = None
+        hardware, nodes = scenario.hardware, scenario.cluster.tidb_nodes
+        self.statement_cpu = (
+            footprint.statements * hardware.cpu.tidb_statement_ns
+            / (hardware.tidb_cores * nodes * NS_PER_S)
+        )
+        """Share of TiDB's cores that one transaction a second takes."""
+        self._take(0.0 if self.in_memory else 1.0)
+
+    def _take(self, lock_share: float) -> None:
+        self.store = StoreModel(self._scenario, self._footprint, lock_share)
+        self.paths = Paths(self._scenario, self._footprint, self.store)
+
+    def at(self, txn_per_s: float, steps: int) -> tuple[StoreLoad, Times]:
+        """Returns load and times at a rate."""
+        load = self._known
+        for _ in range(steps):
+            load = self.store.settle(txn_per_s, load)
+        assert load is not None, "there is at least one step"
+        self._known = load
+        times = self.paths.times(load, in_memory=self.in_memory)
+        load.retries = times.retries
+        return load, times
+
+    def heed_memory(self, txn_per_s: float, held_ns: float) -> bool:
+        """Takes into account that lock tables may be full; returns whether that changes anything."""
+        if not self.in_memory:
+            return False
+        refused = refused_by_memory(
+            self._scenario, self._footprint, txn_per_s, held_ns / NS_PER_S
+        )
+        if abs(refused - self.store.lock_share) < 0.002:
+            return False
+        self._take(refused)
+        return True
+
+
+def balance(scenario: Scenario, footprint: Footprint) -> Balance:
+    """Returns a scenario's throughput with the load and the times that go with it."""
+    scale = _Scale(scenario, footprint)
+    for _ in range(3):
+        txn_per_s = _rate(scenario, scale)
+        load, times = scale.at(txn_per_s, _STEPS)
+        if not scale.heed_memory(txn_per_s, times.held + times.requests["lock"].mean
+                                 if "lock" in times.requests else 0.0):  # fmt: skip
+            break
+    return Balance(txn_per_s, load, times, scale.store, scale.in_memory)
+
+
+def _rate(scenario: Scenario, scale: _Scale) -> float:
+    workload = scenario.workload
+    if workload.threads is None:
+        assert workload.rate_per_s is not None, "a workload has threads or a rate"
+        return workload.rate_per_s
+    think = mean_ns(workload.think_time) if workload.think_time else 0.0
+    clients = workload.threads
+    _, idle = scale.at(1e-3, 2)
+    low, high = 0.0, clients * NS_PER_S / (idle.transaction + think)
+    for halving in range(_HALVINGS):
+        middle = high if halving == 0 else (low + high) / 2
+        load, times = scale.at(middle, 2)
+        fits = middle * (times.transaction + think) <= clients * NS_PER_S
+        if fits and not _is_full(load, scenario, middle, scale):
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def _is_full(load: StoreLoad, scenario: Scenario, txn_per_s: float, scale: _Scale) -> bool:
+    """Returns whether a station cannot do what it is asked for."""
+    messages = load.messages_per_s * load.message_ns / NS_PER_S
+    busy = [load.busy[name] / load.servers[name] for name in load.busy if name != "store_poller"]
+    return max(*busy, messages / scenario.tikv.store_pool_size) > _NEARLY_FULL or (
+        txn_per_s * scale.statement_cpu > _NEARLY_FULL
+    )
