@@ -5,6 +5,8 @@ Commands import what they need when they are called, so that ``--help`` and ``ch
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from analysis.cli.options import ScenarioFiles
@@ -31,9 +33,21 @@ def scenarios() -> None:
     raise typer.Exit(scenarios_command())
 
 
+def reference(
+    word: Annotated[
+        str, typer.Argument(metavar="[WORD]", help="Only what has this in its name.")
+    ] = "",
+) -> None:
+    """Prints every key, operation, metric and profile, with range, default and source."""
+    from analysis.cli.reference_command import reference_command
+
+    raise typer.Exit(reference_command(word))
+
+
 COMMANDS = (
     (check, "run_sim.py check scenarios/*.yaml"),
     (schema, "run_sim.py schema > scenario.schema.json"),
     (scenarios, "run_sim.py scenarios"),
+    (reference, "run_sim.py reference pool-size"),
 )
 """Each with an example, in the order of ``--help``."""

@@ -52,12 +52,17 @@ def schema_command() -> int:
     return ExitStatus.FINE
 
 
+def shipped() -> list[Path]:
+    """Returns the project's scenarios, those of the cookbook last."""
+    return [*sorted(SCENARIOS.glob("*.yaml")), *sorted(SCENARIOS.glob("cookbook/*.yaml"))]
+
+
 def scenarios_command() -> int:
     """Prints a line for each scenario of the project."""
     from analysis.study.load import load_study
     from sim.scenario import ScenarioError
 
-    for file in sorted(SCENARIOS.glob("*.yaml")):
+    for file in shipped():
         try:
             about = " ".join(load_study(file).about.split())
         except ScenarioError:

@@ -10,6 +10,7 @@ from sim.scenario import Study, load_study
 
 FOLDER = Path(__file__).resolve().parents[2] / "scenarios"
 FILES = sorted(FOLDER.glob("*.yaml"))
+COOKBOOK = sorted(FOLDER.glob("cookbook/*.yaml"))
 
 
 def hashes(study: Study) -> dict[tuple[str, str], str]:
@@ -29,18 +30,29 @@ def test_none_is_missing() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_asks_one_question_of_variants_with_pipelined_as_baseline(file: Path) -> None:
+def test_the_cookbook_has_ten() -> None:
+    assert len(COOKBOOK) == 10
+    assert not {file.stem for file in COOKBOOK} & {file.stem for file in FILES}
+
+
+@pytest.mark.parametrize("file", FILES + COOKBOOK, ids=lambda file: file.stem)
+def test_asks_one_question_of_several_variants(file: Path) -> None:
     study = load_study(file)
     assert study.name == file.stem
     assert study.about.count("?") == 1
     assert study.about.endswith("?")
+    assert len(study.variants) > 1
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_has_pipelined_as_baseline(file: Path) -> None:
+    study = load_study(file)
     assert next(iter(study.variants)) == "pipelined"
     for name, scenario in study.variants.items():
         assert name.startswith(scenario.tikv.lock_mode)
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", FILES + COOKBOOK, ids=lambda file: file.stem)
 def test_units_have_hashes_of_their_own(file: Path) -> None:
     study = load_study(file)
     found = hashes(study).values()
@@ -50,7 +62,7 @@ def test_units_have_hashes_of_their_own(file: Path) -> None:
     assert study.config_hash(point, variant, 0) != study.config_hash(point, variant, 1)
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", FILES + COOKBOOK, ids=lambda file: file.stem)
 def test_written_out_it_is_the_same_study(file: Path, tmp_path: Path) -> None:
     study = load_study(file)
     written = tmp_path / file.name

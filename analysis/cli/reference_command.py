@@ -1,0 +1,24 @@
+"""``reference``: every key, operation, metric and profile, as the schema describes them."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from analysis.cli.console import messages, say
+from analysis.cli.exit_status import ExitStatus
+
+
+def reference_command(word: str) -> int:
+    """Prints the reference, or what has ``word`` in its name; returns the exit status."""
+    from analysis.report.reference import names, reference_text
+
+    try:
+        text = reference_text(word)
+    except LookupError as error:
+        parts = dict.fromkeys(part for name in names() for part in (name, *name.split(".")))
+        meant = get_close_matches(word, parts, n=1)
+        mend = f"did you mean {meant[0]}?" if meant else "docs/REFERENCE.md has everything"
+        say(messages(), f"run_sim.py: {error.args[0]}; {mend}")
+        return ExitStatus.BAD_INPUT
+    print(text, end="")  # noqa: T201 - the output is the product
+    return ExitStatus.FINE

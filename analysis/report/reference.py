@@ -1,0 +1,246 @@
+"""The reference of all keys, operations, metrics and profiles, made from the schema itself.
+
+Law: nothing is said here that the schema, the catalogue of metrics or a profile does not say; this
+is only their order and layout. ``docs/REFERENCE.md`` is what ``reference_text`` returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, get_args
+
+from analysis.report.reference_profiles import PROFILE_COLUMNS, profile_rows
+from analysis.report.reference_words import default_words, kind_words, meaning_and_source
+from sim.scenario import json_schema
+from sim.scenario.fields import Quantity
+from sim.scenario.metric_meanings import MEANINGS
+from sim.scenario.metrics import METRICS, STATS_OF
+from sim.scenario.schema.operation_kinds import KINDS
+from sim.scenario.schema.tikv import DEFAULTS, TikvSection
+
+_KEYS: Final = ("key", "values", "default", "meaning", "where from")
+_METRICS: Final = ("metric", "unit", "statistics", "meaning", "classes besides `all`")
+_REF: Final = "#/$defs/"
+
+_SECTIONS: Final = (
+    ("run", "RunSection"),
+    ("cluster", "ClusterSection"),
+    ("cluster.tidb", "TidbSection"),
+    ("hardware", "HardwareSection"),
+    ("hardware.disk", "DisksSection"),
+    ("hardware.disk.raft, hardware.disk.kv", "DiskSection"),
+    ("hardware.network", "NetworkSection"),
+    ("hardware.cpu", "CpuSection"),
+    ("hardware.lsm", "LsmSection"),
+    ("tikv", "TikvSection"),
+    ("workload, any kind", "ArrivalSection"),
+    ("workload, tpcc", "TpccSection"),
+    ("workload.mix", "TpccMix"),
+    ("workload, oltp (sysbench)", "SysbenchSection"),
+    ("workload, custom", "CustomSection"),
+    ("workload.tables.NAME", "CustomTable"),
+    ("workload.transactions.NAME", "CustomTransaction"),
+    ("workload.transactions.NAME.statements", "CustomStatement"),
+    ("hot", "Hot"),
+    ("A distribution of durations", "Shape"),
+    ("spikes", "Spikes"),
+    ("sweep", "SweepSection"),
+    ("sweep.latin_hypercube", "LatinHypercubeSection"),
+    ("A range", "RangeSection"),
+    ("capacity", "CapacitySection"),
+    ("capacity.prices.PROFILE", "PriceSection"),
+    ("sensitivity", "SensitivitySection"),
+    ("expect", "ExpectSection"),
+)
+"""Headings and the definitions below them, in a reader's order."""
+
+_ARRIVAL: Final = ("threads", "rate", "think_time")
+_TIMED: Final = ("name", "at", "every", "rate", "from", "until", "count")
+_DRIVEN: Final = ("name", "from", "until")
+
+_HEAD: Final = """\
+# Reference
+
+Made by `run_sim.py reference`; do not edit. `run_sim.py reference WORD` prints only what has the
+word in its name.
+
+A key without a default that is not required is not said: what then holds is in its meaning or its
+last column. Durations are written `5ms`, sizes `96MiB`, bandwidths `500MB/s`, rates `100/s`. In
+`compare`, `sweep`, `sensitivity` and `--set` keys are dotted, `tikv.pessimistic-txn.in-memory`.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A part of the reference: a heading, a sentence, rows of cells."""
+
+    title: str
+    text: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@cache
+def _tables() -> tuple[Table, ...]:
+    return (*_scenario_tables(), *_operation_tables(), _metric_table(), *_profile_tables())
+
+
+def reference_text(word: str = "") -> str:
+    """Returns the reference as Markdown.
+
+    Args:
+        word: keep only rows whose first cell, or whose heading with it, has this in it; no head
+            and no contents then.
+
+    Raises:
+        LookupError: if nothing has the word in its name.
+    """
+    if not word:
+        return _HEAD + _contents(_tables()) + "\n".join(_lines_of(_tables()))
+    found = [table for table in (_only(word, table) for table in _tables()) if table.rows]
+    if not found:
+        raise LookupError(f"nothing in the reference is called {word!r}")
+    return "\n".join(_lines_of(found)).lstrip("\n")
+
+
+def names() -> list[str]:
+    """Returns the first cell of every row: keys, operations, metrics, profiles."""
+    return [row[0].strip("`") for table in _tables() for row in table.rows]
+
+
+def _only(word: str, table: Table) -> Table:
+    rows = tuple(
+        row for row in table.rows
+        if word in row[0] or word in f"{table.title}.{row[0]}".replace("`", "")
+    )  # fmt: skip
+    return Table(table.title, table.text, table.columns, rows)
+
+
+def _scenario_tables() -> Iterator[Table]:
+    schema = json_schema()
+    yield Table(
+        "A scenario file", schema["description"], ("section", "meaning"),
+        tuple((f"`{key}`", said["description"]) for key, said in schema["properties"].items()),
+    )  # fmt: skip
+    definitions = _definitions()
+    for title, name in _headings():
+        section = definitions[name]
+        keys = list(section["properties"])
+        yield _key_table(title, section, sorted(keys) if title == "tikv" else keys)
+
+
+def _headings() -> tuple[tuple[str, str], ...]:
+    """Returns headings and definitions; a new definition has its own name as its heading."""
+    listed = {name for _, name in _SECTIONS} | {model.__name__ for model in KINDS.values()}
+    others = [name for name in json_schema()["$defs"] if name not in listed]
+    return (*_SECTIONS, *((name.removesuffix("Section"), name) for name in others))
+
+
+@cache
+def _definitions() -> dict[str, Any]:
+    """Returns sections by name, with what all workloads have as one of its own."""
+    found: dict[str, Any] = dict(json_schema()["$defs"])
+    found["Shape"] = found["Shape"]["anyOf"][1]
+    tpcc = found["TpccSection"]["properties"]
+    found["ArrivalSection"] = {
+        "description": "How clients arrive: a closed loop of threads, or an open loop with a rate.",
+        "properties": {key: tpcc[key] for key in _ARRIVAL},
+    }
+    for name in ("TpccSection", "SysbenchSection", "CustomSection"):
+        own = {k: v for k, v in found[name]["properties"].items() if k not in _ARRIVAL}
+        found[name] = found[name] | {"properties": own}
+    return found
+
+
+def _key_table(title: str, section: Mapping[str, Any], keys: Iterable[str]) -> Table:
+    titles = {name: _link(heading) for heading, name in _headings()}
+    by_version = _defaults_by_version() if "raft-engine.enable" in section["properties"] else {}
+    rows = []
+    for key in keys:
+        schema = section["properties"][key]
+        meaning, source = meaning_and_source(schema.get("description", ""))
+        rows.append((
+            f"`{key}`", kind_words(schema, titles), default_words(key, section, by_version),
+            meaning, source,
+        ))  # fmt: skip
+    text = " ".join(section["description"].split())
+    return Table(title, text, _KEYS, tuple(rows))
+
+
+def _defaults_by_version() -> dict[str, dict[str, str]]:
+    """Returns by key of TiKV, by version, the defaults that changed."""
+    found: dict[str, dict[str, str]] = {}
+    for name, field in TikvSection.model_fields.items():
+        if all(name in values for values in DEFAULTS.values()):
+            kinds = [part for part in _metadata(field.annotation) if isinstance(part, Quantity)]
+            found[field.alias or name] = {
+                version: kinds[0].kind.text_of(values[name]) if kinds else _plain(values[name])
+                for version, values in DEFAULTS.items()
+            }
+    return found
+
+
+def _metadata(annotation: Any) -> Iterator[Any]:
+    for part in get_args(annotation):
+        yield part
+        yield from _metadata(part)
+
+
+def _plain(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _operation_tables() -> Iterator[Table]:
+    definitions = _definitions()
+    timed = definitions["TransferLeaderSection"] | {"description": "When an operation is done."}
+    driven = definitions["AutoMergeSection"] | {"description": "When a scheduler works."}
+    yield _key_table("operations", timed, _TIMED)
+    yield _key_table("operations, schedulers", driven, _DRIVEN)
+    for kind, model in KINDS.items():
+        section = definitions[model.__name__]
+        shared = _TIMED if "at" in section["properties"] else _DRIVEN
+        own = [key for key in section["properties"] if key not in (*shared, "do")]
+        yield _key_table(f"do: {kind}", section, own)
+
+
+def _metric_table() -> Table:
+    rows = tuple(
+        (f"`{metric}`", unit or "–", ", ".join(STATS_OF[metric]), MEANINGS[metric].text,
+         MEANINGS[metric].classes or "–")
+        for metric, unit in METRICS.items()
+    )  # fmt: skip
+    text = (
+        "A figure is written `metric`, `metric.stat` or `metric.class.stat`; without a class it is "
+        "that of `all`, without a statistic the first in its row."
+    )
+    return Table("Metrics", text, _METRICS, rows)
+
+
+def _profile_tables() -> Iterator[Table]:
+    for file, columns in PROFILE_COLUMNS.items():
+        text = f"`scenarios/profiles/{file}.yaml` has these with their sources in full."
+        yield Table(f"Profiles: {file}", text, columns, tuple(profile_rows(file)))
+
+
+def _contents(tables: Sequence[Table]) -> str:
+    return "\n" + " ·\n".join(_link(table.title) for table in tables) + "\n"
+
+
+def _link(title: str) -> str:
+    kept = "".join(each for each in title.lower() if each.isalnum() or each in " -_")
+    return f"[{title}](#{kept.replace(' ', '-')})"
+
+
+def _lines_of(tables: Iterable[Table]) -> Iterator[str]:
+    for table in tables:
+        yield from ("", f"## {table.title}", "", table.text, "")
+        if not table.rows:
+            yield "No keys of its own."
+            continue
+        yield "| " + " | ".join(table.columns) + " |"
+        yield "|" + "---|" * len(table.columns)
+        for row in table.rows:
+            yield "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
+    yield ""

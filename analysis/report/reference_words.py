@@ -1,0 +1,142 @@
+"""What a JSON Schema says about one key, in a reader's words: its kind and range, its default."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+_Schema = Mapping[str, Any]
+
+_REF: Final = "#/$defs/"
+_REGION: Final = "an id, `hottest`, `random`, `{table, row}` or `{key}`"
+
+
+def kind_words(schema: _Schema, titles: Mapping[str, str]) -> str:
+    """Returns which values a key may have: kind, range, words.
+
+    Args:
+        schema: of one property.
+        titles: by definition, the words with a link that stand for a section.
+    """
+    if "$ref" in schema:
+        name = schema["$ref"].removeprefix(_REF)
+        return titles.get(name, name)
+    for word in ("anyOf", "oneOf"):
+        if word in schema:
+            return _one_of(schema[word], titles)
+    if "const" in schema:
+        return _code(schema["const"])
+    if "enum" in schema:
+        return ", ".join(_code(value) for value in schema["enum"])
+    return _typed(schema, titles)
+
+
+def _one_of(forms: list[_Schema], titles: Mapping[str, str]) -> str:
+    forms = [form for form in forms if form.get("type") != "null"]
+    if any(form.get("type") == "boolean" for form in forms):
+        return "`true` or `false`"
+    if any("hottest" in form.get("enum", ()) for form in forms):
+        return _REGION
+    words = [kind_words(form, titles) for form in forms]
+    if any("leader_of" in form.get("properties", ()) for form in forms):
+        return f"an id, {words[1]} or `{{leader_of: REGION}}`"
+    return " or ".join(dict.fromkeys(words))
+
+
+def _typed(schema: _Schema, titles: Mapping[str, str]) -> str:
+    match schema.get("type"):
+        case "integer":
+            return f"whole number, {_bounds(schema)}"
+        case "number":
+            return f"number, {_bounds(schema)}"
+        case "array":
+            return _array(schema, titles)
+        case "object":
+            return _mapping(schema, titles)
+        case "string":
+            return _text(schema)
+        case _:
+            return "any value"
+
+
+def _bounds(schema: _Schema) -> str:
+    low, high = schema["minimum"], schema.get("maximum")
+    if high is None:
+        return f"{low} or more"
+    return f"{_number(low)} to {_number(high)}"
+
+
+def _number(value: float) -> str:
+    if abs(value) >= 10**7:
+        return re.sub(r"e\+0*", "e", f"{value:.1g}")
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+
+
+def _array(schema: _Schema, titles: Mapping[str, str]) -> str:
+    if "prefixItems" in schema:
+        parts = [kind_words(part, titles).partition(",")[0] for part in schema["prefixItems"]]
+        return f"[{', '.join(parts)}]"
+    if schema.get("maxItems") == 2 and schema.get("minItems") == 2:
+        return "[low, high]"
+    return f"list of {kind_words(schema.get('items', {}), titles)}"
+
+
+def _mapping(schema: _Schema, titles: Mapping[str, str]) -> str:
+    patterns = schema.get("patternProperties", {})
+    values = next(iter(patterns.values()), schema.get("additionalProperties"))
+    of = kind_words(values, titles) if isinstance(values, Mapping) else "any value"
+    name = "metric" if any("lock_latency_ms" in pattern for pattern in patterns) else "name"
+    return f"mapping, {name} to {of}"
+
+
+def _text(schema: _Schema) -> str:
+    title, pattern = schema.get("title", ""), schema.get("pattern", "")
+    if " to " in title:
+        return f"{title} or `auto`" if pattern.startswith("^(auto|") else title
+    if "lock_latency_ms" in pattern:
+        return "metric"
+    if pattern.endswith("(%)$"):
+        return "percentage"
+    if pattern.startswith("^v?"):
+        return "version, such as `6.0.0`"
+    return "name" if pattern else "text"
+
+
+def _code(value: object) -> str:
+    return f"`{value}`"
+
+
+def default_words(name: str, section: _Schema, by_version: Mapping[str, Mapping[str, str]]) -> str:
+    """Returns a key's default.
+
+    Args:
+        name: the key.
+        section: the definition that has it.
+        by_version: by key, by version of TiKV, the default there.
+    """
+    schema = section["properties"][name]
+    if name in by_version:
+        return _version_words(by_version[name])
+    if name in section.get("required", ()):
+        return "required"
+    default = schema.get("default")
+    if default is None or default == []:
+        return "–"
+    text = default if isinstance(default, str) else json.dumps(default)
+    return _code(re.sub(r"^(\d+)\.0$", r"\1", text))
+
+
+def _version_words(values: Mapping[str, str]) -> str:
+    versions: dict[str, list[str]] = {}
+    for version, value in values.items():
+        versions.setdefault(value, []).append(version)
+    return "; ".join(f"`{value}` ({', '.join(of)})" for value, of in versions.items())
+
+
+def meaning_and_source(description: str) -> tuple[str, str]:
+    """Splits a key's description; the source is empty where the user gives the value."""
+    meaning, _, source = description.partition("Source: ")
+    source = "" if source.rstrip(".") == "given" else source.removesuffix(".")
+    return meaning.strip(), source

@@ -1,0 +1,82 @@
+"""docs/REFERENCE.md is what ``reference`` prints now, and leaves out no key, metric or profile."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from analysis.cli.app import main
+from analysis.report.reference import names, reference_text
+from sim.scenario import json_schema
+from sim.scenario.metric_meanings import MEANINGS
+from sim.scenario.metrics import METRICS
+from sim.scenario.profiles import profiles
+from sim.scenario.schema.operation_kinds import KINDS
+
+REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "REFERENCE.md"
+LINES = REFERENCE.read_text(encoding="utf-8").splitlines()
+KEYS = {
+    (section, key): said
+    for section, schema in json_schema()["$defs"].items()
+    for key, said in schema.get("properties", {}).items()
+}
+
+
+def test_the_committed_reference_is_the_present_one() -> None:
+    mend = "run: run_sim.py reference > docs/REFERENCE.md"
+    assert reference_text().splitlines() == LINES, mend
+
+
+@pytest.mark.parametrize("place", KEYS, ids=".".join)
+def test_every_key_has_a_row_with_its_meaning(place: tuple[str, str]) -> None:
+    meaning = KEYS[place].get("description", "").partition("Source:")[0].strip()
+    rows = [line for line in LINES if line.startswith(f"| `{place[1]}` |")]
+    if place[1] != "do":
+        assert any(meaning in row for row in rows)
+
+
+def test_every_metric_operation_and_profile_is_there() -> None:
+    assert list(MEANINGS) == list(METRICS)
+    known = set(names())
+    for file in ("disks", "networks", "machines"):
+        assert known.issuperset(profiles(file))
+    assert known.issuperset(METRICS)
+    assert {f"## do: {kind}" for kind in KINDS} <= set(LINES)
+
+
+def test_rows_have_as_many_cells_as_their_head() -> None:
+    for before, line in pairwise(LINES):
+        if line.startswith("|") and before.startswith("|"):
+            assert len(re.split(r"(?<!\\)\|", line)) == len(re.split(r"(?<!\\)\|", before))
+
+
+def test_contents_lead_to_headings() -> None:
+    linked = re.findall(r"\]\(#([^)]+)\)", "\n".join(LINES))
+    headings = {
+        re.sub(r"[^a-z0-9 _-]", "", line.removeprefix("## ").lower()).replace(" ", "-")
+        for line in LINES
+        if line.startswith("## ")
+    }
+    assert headings <= set(linked)
+    assert set(linked) <= headings
+
+
+def test_a_default_that_changed_is_told_by_version() -> None:
+    row = next(line for line in LINES if line.startswith("| `raftstore.store-io-pool-size`"))
+    assert "| `0` (rfc77, v6.0); `1` (v8.5) |" in row
+
+
+def test_the_command_prints_what_has_a_word_in_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reference", "store-pool-size"]) == 0
+    printed = capsys.readouterr().out
+    assert "| `raftstore.store-pool-size` | whole number, 1 to 1,024 | `2` |" in printed
+    assert "apply-pool-size" not in printed
+
+
+def test_a_name_that_is_not_there_has_a_mend(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reference", "in-memroy"]) == 2
+    told = "run_sim.py: nothing in the reference is called 'in-memroy'; did you mean"
+    assert capsys.readouterr().err.startswith(told)
