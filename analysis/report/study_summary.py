@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.experiments.capacity_rows import capacity_comparisons, capacity_rows
+from analysis.lint.vacuity import Facts, study_warnings
 from analysis.metrics.unit_metrics import unit_metrics
 from analysis.report.expectations import claims_to_judge, judge
 from analysis.report.manifest import invariants
@@ -70,6 +71,7 @@ def study_summary(run: FinishedStudy, tables: ReplicationTables, wall_s: float) 
         "expectations": judge(claims, summary["rows"], against_each),
         "units": unit_facts(units, points),
         **run.found,
+        "warnings": study_warnings(run.study, Facts(units, tables.sums, points)),
         "invariants": invariants(run.done, checks=checks),
         "cost": {
             "wall_s": round(wall_s, 3),

@@ -1,0 +1,160 @@
+"""What a scenario sets in motion on purpose, and which counts of facts show that it moved.
+
+Source: the names of facts are those of ``sim.client.client_stats``, ``sim.lock_fates`` and
+``sim.operations``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from analysis.lint.operation_rules import FEWEST_TIMES
+from sim.scenario.resolved_operations import Driven, Operation, Rolling, ShuffleLeader, Timed
+from sim.units import KIB, MIB
+
+if TYPE_CHECKING:
+    from analysis.lint.scenario_warning import Case
+    from sim.scenario import Study
+
+_COUNTED: Final = {
+    "transfer_leader": "leader_transfers",
+    "shuffle_leader": "leader_transfers",
+    "split_region": "splits",
+    "merge_region": "merges",
+    "auto_split": "splits",
+    "auto_merge": "merges",
+}
+"""Facts that count what an operation has brought about, where asking for it is not enough."""
+_WORDS: Final = {
+    "leader_transfers": "leader transfers",
+    "splits": "splits",
+    "merges": "merges",
+}
+_ON_THE_WAY: Final = ("balance_leader",)
+"""Operations that serve others, and may find nothing to do."""
+_CARRIES_LOCKS: Final = {
+    "transfer_leader": "transfer",
+    "shuffle_leader": "transfer",
+    "split_region": "split",
+    "merge_region": "merge",
+}
+_HOT_ROWS: Final = 1_000
+"""Rows below which a hot spot is meant to be fought for."""
+_PEER_LIMIT_BYTES: Final = 512 * KIB
+_INSTANCE_LIMIT_BYTES: Final = 100 * MIB
+"""TiKV's defaults: a limit below them is set to be reached. Source: TiKV docs, configuration."""
+_ABOUT_WAITING: Final = (
+    "pessimistic-txn.wake-up-delay-duration", "pessimistic-txn.wait-for-lock-timeout",
+    "tidb_pessimistic_txn_fair_locking", "innodb_lock_wait_timeout",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Mechanism:
+    """Something that a scenario wants to see."""
+
+    words: str
+    """In the plural, after a number."""
+    fact: str
+    stat: str = "total"
+    class_: str = ""
+    """Classes that begin so count; empty: all."""
+    least: int = FEWEST_TIMES
+    """How often it has to happen in all replications of a variant together."""
+    mend: str = "lengthen run.measure"
+
+
+def mechanisms(case: Case, said: Mapping[str, object]) -> Iterator[Mechanism]:
+    """Yields what one variant is meant to show.
+
+    Args:
+        case: at any point; points differ in how much, not in what.
+        said: the keys that its variant changes.
+    """
+    yield Mechanism("committed transactions", "txns")
+    if case.changes_lock_mode:
+        return
+    mode = case.scenario.tikv.lock_mode
+    if _locks(case):
+        path = {"in_memory": "locks in memory", "pipelined": "pipelined locks"}.get(mode)
+        yield Mechanism(path or "synchronous locks", "locks_total", class_=mode)
+        yield from _of_keys(case, said)
+    if _fought_for(case) or any(key.endswith(_ABOUT_WAITING) for key in said):
+        mend = "use fewer rows, more clients or a longer run.measure"
+        yield Mechanism("lock requests that waited for another transaction", "lock_wait", "count",
+                        mend=mend)  # fmt: skip
+    for each in case.scenario.operations:
+        yield from _of_operation(each, case)
+
+
+def _of_keys(case: Case, said: Mapping[str, object]) -> Iterator[Mechanism]:
+    """Yields what a variant's own keys are about: a table that is full, a way to fall back."""
+    tikv = case.scenario.tikv
+    small = {
+        "in-memory-peer-size-limit": tikv.in_memory_peer_size_limit_bytes < _PEER_LIMIT_BYTES,
+        "in-memory-instance-size-limit": (
+            tikv.in_memory_instance_size_limit_bytes < _INSTANCE_LIMIT_BYTES
+        ),
+        "in-memory-fallback": True,
+    }
+    for key in said:
+        if tikv.lock_mode == "in_memory" and small.get(key.rpartition(".")[2]):
+            mend = f"{key} is not seen at work; set a lower limit, or hold more locks"
+            yield Mechanism("locks that fell back", "locks_total", class_="fallback", mend=mend)
+            return
+
+
+def _of_operation(operation: Operation, case: Case) -> Iterator[Mechanism]:
+    do = operation.do
+    if do in _ON_THE_WAY:
+        return
+    again = isinstance(operation, Timed) and operation.at_ns is None
+    again = again and not isinstance(operation, Rolling) and getattr(operation, "count", 0) is None
+    least = FEWEST_TIMES if again else 1
+    fact = _COUNTED.get(do)
+    if not again and not isinstance(operation, Driven) and _before(operation, case):
+        return
+    if fact is None:
+        yield Mechanism(do, "operations", class_=do, least=1)
+        return
+    yield Mechanism(_WORDS[fact], fact, least=least)
+    cause = _CARRIES_LOCKS.get(do)
+    if cause is not None and again and case.scenario.tikv.lock_mode == "in_memory":
+        mend = "hold locks for longer (pause), or do it more often"
+        yield Mechanism(f"locks moved by a {cause}", "lock_fates", class_=f"migrated:{cause}",
+                        mend=mend)  # fmt: skip
+
+
+def _before(operation: Operation, case: Case) -> bool:
+    """Returns whether it is done where no fact is counted."""
+    at_ns = getattr(operation, "at_ns", None)
+    return at_ns is not None and at_ns < case.warmup_ns and not isinstance(operation, ShuffleLeader)
+
+
+def _locks(case: Case) -> bool:
+    """Returns whether the workload asks for pessimistic locks."""
+    workload = case.scenario.workload
+    if workload.kind == "custom":
+        return not all(transaction.autocommit for transaction in workload.transactions)
+    return not workload.kind.startswith("oltp_update")
+
+
+def _fought_for(case: Case) -> bool:
+    """Returns whether the workload has rows that several clients are meant to want."""
+    sizes = {table.name: table.rows for table in case.scenario.workload.custom_tables}
+    return any(
+        0 < each.hot_rows <= min(_HOT_ROWS, sizes.get(each.table, 0) // 10)
+        and each.hot_fraction > 0
+        and not transaction.autocommit
+        for transaction in case.scenario.workload.transactions
+        for each in transaction.statements
+    )
+
+
+def said_by(study: Study, variant: str) -> Mapping[str, object]:
+    """Returns the keys that a variant changes, with what the file says."""
+    compare = study.said.get("compare")
+    said = compare.get(variant) if isinstance(compare, dict) else None
+    return said if isinstance(said, dict) else {}

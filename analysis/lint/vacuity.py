@@ -1,0 +1,164 @@
+"""What a study that has run does not show after all: nothing happened, or too seldom.
+
+An expectation on something that never fired holds by itself; these warnings say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from analysis.lint.mechanisms import Mechanism, mechanisms, said_by
+from analysis.lint.question_rules import is_steady
+from analysis.lint.scenario_lint import scenario_warnings
+from analysis.lint.scenario_warning import Case
+from sim.scenario import MetricKey, Study
+
+if TYPE_CHECKING:
+    from analysis.study.plan import Point, ResolvedStudy
+
+SHARES_BEYOND: Final = {"p90": 0.1, "p95": 0.05, "p99": 0.01, "p999": 0.001}
+"""The share of values beyond a quantile."""
+FEWEST_BEYOND: Final = 10
+"""Values beyond a quantile that a replication should have; docs/STATISTICS.md says why."""
+_SERIES: Final = {
+    "lock_latency_ms": "lock_latency",
+    "lock_service_ms": "lock_service",
+    "lock_wait_ms": "lock_wait",
+    "txn_latency_ms": "txn_latency",
+}
+_SHOWN: Final = (
+    MetricKey("lock_latency_ms", stat="p99"),
+    MetricKey("txn_latency_ms", stat="p99"),
+    MetricKey("lock_latency_ms", stat="p999"),
+)
+"""Quantiles that a report shows without being asked."""
+
+Warned = dict[str, Any]
+
+
+class Facts(NamedTuple):
+    """Sums of facts, and whose they are."""
+
+    units: pd.DataFrame
+    """``point_index``, ``variant``; one row a finished unit."""
+    sums: pd.DataFrame
+    """The same rows; columns ``metric``, ``class``, ``stat``."""
+    points: Sequence[Point]
+
+    def counts(self, fact: str, class_: str = "", stat: str = "total") -> pd.Series[float]:
+        """Returns by unit how often something was counted, over the classes that begin so."""
+        names = [name for name in self.sums.columns if name[0] == fact and name[2] == stat]
+        parts = [name for name in names if name[1] != "all"] or names
+        if class_ == "all":
+            parts = [name for name in names if name[1] == "all"] or parts
+        elif class_:
+            parts = [name for name in parts if str(name[1]).startswith(class_)]
+        values = np.nansum(self.sums[parts].to_numpy(dtype=np.float64), axis=1)
+        return pd.Series(values, index=self.units.index)
+
+
+def study_warnings(study: ResolvedStudy, facts: Facts) -> list[Warned]:
+    """Returns ``warnings`` of ``summary.json``: what the file could not show, and what did not.
+
+    Args:
+        study: what was asked; a stand-in for a study has no warnings.
+        facts: of its finished units.
+
+    Returns:
+        ``kind`` (``scenario``, ``mechanism`` or ``quantile``), ``text``; ``key`` of the scenario,
+        ``variant`` and ``point`` where it is about one of them.
+    """
+    if not isinstance(study, Study):
+        return []
+    static = [
+        {"kind": "scenario", "key": warning.key, "text": str(warning)}
+        for warning in scenario_warnings(study)
+    ]
+    return [*static, *_idle(study, facts), *_thin_quantiles(study, facts)]
+
+
+def _idle(study: Study, facts: Facts) -> Iterator[Warned]:
+    if not is_steady(study):
+        return
+    seen: dict[Mechanism, pd.DataFrame] = {}
+    for variant, scenario in study.variants.items():
+        for each in dict.fromkeys(mechanisms(Case(variant, scenario), said_by(study, variant))):
+            if each not in seen:
+                counted = facts.counts(each.fact, each.class_, each.stat)
+                keys = [facts.units["variant"], facts.units["point_index"]]
+                seen[each] = counted.groupby(keys, sort=False).sum().to_frame("times").reset_index()
+            of_variant = seen[each][seen[each]["variant"] == variant]
+            yield from _too_few(each, variant, of_variant, facts.points)
+
+
+def _too_few(
+    each: Mechanism, variant: str, counted: pd.DataFrame, points: Sequence[Point]
+) -> Iterator[Warned]:
+    """Yields a warning if it happened too seldom at every point, or never at some."""
+    if counted.empty:
+        return
+    most = int(counted["times"].max())
+    warned: Warned = {"kind": "mechanism", "variant": variant}
+    where = " at any point" if len(counted) > 1 else ""
+    if most < each.least:
+        number = "no" if most == 0 else f"only {most:,}"
+        wanted = f", {each.least} are wanted" if each.least > 1 else ""
+        text = f"{variant}: {number} {each.words}{where} in all replications{wanted}; {each.mend}"
+        yield warned | {"text": text}
+        return
+    never = counted[counted["times"] == 0]
+    if len(never):
+        point = dict(points[int(never["point_index"].iloc[0])])
+        others = f", the first is {_words(point)}" if len(never) > 1 else f" ({_words(point)})"
+        points_of = f"{len(never)} of {len(counted)} points{others}"
+        text = f"{variant}: no {each.words} at {points_of}; {each.mend}"
+        yield warned | {"text": text, "point": point}
+
+
+def _words(point: Point) -> str:
+    return ", ".join(f"{key} = {value}" for key, value in point.items())
+
+
+def _thin_quantiles(study: Study, facts: Facts) -> Iterator[Warned]:
+    """Yields quantiles that rest on too few values in some replication."""
+    searched = study.capacity is not None or study.sensitivity is not None
+    for key in dict.fromkeys((*_asked(study), *(() if searched else _SHOWN))):
+        fact, share = _SERIES.get(key.metric), SHARES_BEYOND.get(key.stat)
+        if fact is None or share is None:
+            continue
+        seen = facts.counts(fact, key.class_, "count")
+        wanted = round(FEWEST_BEYOND / share)
+        thin = seen[(seen > 0) & (seen < wanted)]
+        if thin.empty:
+            continue
+        worst = facts.units.loc[thin.idxmin()].to_dict()
+        variants = list(dict.fromkeys(facts.units.loc[thin.index, "variant"]))
+        yield {
+            "kind": "quantile",
+            "variant": worst["variant"],
+            "point": dict(facts.points[int(worst["point_index"])]),
+            "text": f"{key} rests on {int(thin.min()):,} values in a replication of "
+            f"{worst['variant']}{_and_others(variants, worst['variant'])}, {wanted:,} are wanted; "
+            "lengthen run.measure",
+        }
+
+
+def _and_others(variants: Sequence[str], worst: str) -> str:
+    others = [variant for variant in variants if variant != worst]
+    return f" (and too few of {', '.join(others)})" if others else ""
+
+
+def _asked(study: Study) -> list[MetricKey]:
+    """Returns the figures that the scenario names."""
+    keys = [MetricKey(claim.metric, claim.class_, claim.stat) for claim in study.expect]
+    if study.precision is not None:
+        keys += [key for key, _ in study.precision.targets]
+    if study.capacity is not None:
+        keys += [objective.key for objective in study.capacity.slo]
+    if study.sensitivity is not None:
+        keys += study.sensitivity.outcomes
+    return keys

@@ -1,0 +1,156 @@
+"""What a finished study does not show: mechanisms that idled, quantiles of too few values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from analysis.lint.vacuity import Facts, study_warnings
+from sim.scenario import Study
+from tests.lint.test_scenario_lint import BASE, CLOSED, does
+from tests.scenario.study_files import study_of
+from tests.stub_model import StubStudy
+
+PLENTY = {
+    ("txns", "move", "total"): 9_000.0,
+    ("locks_total", "pipelined", "total"): 9_000.0,
+    ("locks_total", "in_memory", "total"): 9_000.0,
+    ("lock_latency", "all", "count"): 18_000.0,
+    ("txn_latency", "all", "count"): 9_000.0,
+}
+Counts = dict[tuple[str, str, str], float]
+
+
+def facts_of(study: Study, counts: Sequence[Counts]) -> Facts:
+    """Returns the facts of one replication of each variant at each point, in their order."""
+    cases = [(place, name) for place in range(len(study.points)) for name in study.variants]
+    rows = [PLENTY | (counts[place % len(counts)]) for place in range(len(cases))]
+    sums = pd.DataFrame(rows)
+    sums.columns = pd.MultiIndex.from_tuples([tuple(name) for name in sums.columns])
+    units = pd.DataFrame(cases, columns=["point_index", "variant"])
+    return Facts(units, sums, study.points)
+
+
+def warned(folder: Path, overrides: Sequence[str], *counts: Counts) -> list[dict[str, Any]]:
+    study = study_of(folder, BASE, *overrides)
+    return study_warnings(study, facts_of(study, counts or [{}]))
+
+
+TRANSFERS = does("rate: 1/s, do: transfer_leader, region: random")
+MOVED = {
+    ("leader_transfers", "all", "total"): 160.0,
+    ("lock_fates", "migrated:transfer", "total"): 90.0,
+}
+WAITED = ("lock_wait", "all", "count")
+HOT = "workload.transactions.move.statements=[{lock: acct, rows: 1, hot: {rows: 9, fraction: 1}}]"
+FULL = "compare.full={tikv.pessimistic-txn.in-memory-peer-size-limit: 1KiB}"
+FELL_BACK = ("locks_total", "fallback:full", "total")
+
+CASES: list[tuple[str, list[str], Counts, Counts]] = [
+    (
+        "pipelined: only 7 committed transactions in all replications, 30 are wanted; lengthen",
+        [],
+        {("txns", "move", "total"): 7.0},
+        {("txns", "move", "total"): 30.0},
+    ),
+    (
+        "in_memory: no locks in memory in all replications, 30 are wanted",
+        [],
+        {("locks_total", "in_memory", "total"): 0.0},
+        {("locks_total", "in_memory", "total"): 31.0},
+    ),
+    (
+        "in_memory: only 29 leader transfers in all replications",
+        [TRANSFERS],
+        MOVED | {("leader_transfers", "all", "total"): 29.0},
+        MOVED,
+    ),
+    (
+        "in_memory: no locks moved by a transfer in all replications, 30 are wanted; hold locks",
+        [TRANSFERS],
+        MOVED | {("lock_fates", "migrated:transfer", "total"): 0.0},
+        MOVED,
+    ),
+    (
+        "pipelined: no crash_store in all replications; lengthen run.measure",
+        [does("at: 10s, do: crash_store, store: 1")],
+        {},
+        {("operations", "crash_store", "total"): 1.0},
+    ),
+    (
+        "in_memory: only 3 lock requests that waited for another transaction",
+        [HOT],
+        {WAITED: 3.0},
+        {WAITED: 300.0},
+    ),
+    (
+        "full: no locks that fell back in all replications, 30 are wanted; tikv.pessimistic-txn",
+        [FULL, *CLOSED],
+        {},
+        {FELL_BACK: 200.0},
+    ),
+    (
+        "lock_latency_ms.p999 rests on 9,999 values in a replication of pipelined "
+        "(and too few of in_memory), 10,000 are wanted; lengthen run.measure",
+        [],
+        {("lock_latency", "all", "count"): 9_999.0},
+        {("lock_latency", "all", "count"): 10_000.0},
+    ),
+    (
+        "txn_latency_ms.p99 rests on 999 values in a replication of pipelined",
+        [],
+        {("txn_latency", "all", "count"): 999.0},
+        {("txn_latency", "all", "count"): 1_000.0},
+    ),
+    (
+        "txn_latency_ms.move.p95 rests on 150 values in a replication of pipelined",
+        ["run.precision={txn_latency_ms.move.p95: 5%}"],
+        {("txn_latency", "move", "count"): 150.0},
+        {("txn_latency", "move", "count"): 250.0},
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("expected", "overrides", "thin", "enough"), CASES, ids=[case[0] for case in CASES]
+)
+def test_what_hardly_happened_is_told_and_what_did_is_not(
+    expected: str, overrides: list[str], thin: Counts, enough: Counts, tmp_path: Path
+) -> None:
+    texts = [warning["text"] for warning in warned(tmp_path, overrides, thin)]
+    assert any(text.startswith(expected) for text in texts), texts
+    assert warned(tmp_path, overrides, enough) == []
+
+
+def test_a_sweep_may_begin_with_little(tmp_path: Path) -> None:
+    sweep = "sweep.grid={operations.it.rate: [1/s, 10/s]}"
+    few = MOVED | {("leader_transfers", "all", "total"): 3.0}
+    assert warned(tmp_path, [TRANSFERS, sweep], few, few, MOVED, MOVED) == []
+
+
+def test_a_point_at_which_nothing_happened_is_named(tmp_path: Path) -> None:
+    sweep = "sweep.grid={operations.it.rate: [1/s, 10/s]}"
+    none = dict.fromkeys(MOVED, 0.0)
+    first, *_ = warned(tmp_path, [TRANSFERS, sweep], none, none, MOVED, MOVED)
+    assert first == {
+        "kind": "mechanism",
+        "variant": "pipelined",
+        "point": {"operations.it.rate": "1/s"},
+        "text": "pipelined: no leader transfers at 1 of 2 points (operations.it.rate = 1/s); "
+        "lengthen run.measure",
+    }
+
+
+def test_what_the_file_could_not_show_is_among_them(tmp_path: Path) -> None:
+    (only,) = warned(tmp_path, ["run.replications=1"])
+    assert only["kind"] == "scenario"
+    assert only["key"] == "run.replications"
+    assert only["text"].startswith("run.replications: one replication has no interval")
+
+
+def test_a_stand_in_has_none() -> None:
+    assert study_warnings(StubStudy(), Facts(pd.DataFrame(), pd.DataFrame(), [{}])) == []
