@@ -27,6 +27,13 @@ def retry(text: str | None) -> str | None:
     raise typer.BadParameter(f"--retry {text!r} is nothing to run again; write --retry failed")
 
 
+def export_format(text: str | None) -> str | None:
+    """Knows three words."""
+    if text in (None, "openmetrics", "csv", "trace"):
+        return text
+    raise typer.BadParameter(f"--format {text!r} is unknown; write openmetrics, csv or trace")
+
+
 ScenarioFile = Annotated[Path, typer.Argument(metavar="FILE", help="A scenario, in YAML.")]
 ScenarioFiles = Annotated[list[Path], typer.Argument(metavar="FILE...")]
 StudyFolder = Annotated[Path, typer.Argument(metavar="DIR", help="A study's folder.")]
@@ -36,4 +43,11 @@ SparkMaster = Annotated[
 Overrides = Annotated[
     list[str] | None, typer.Option("--set", metavar="A.B=V", help="Overrides one key.")
 ]
+Traced = Annotated[
+    int | None,
+    typer.Option(
+        "--trace", metavar="N", min=1, max=1000,
+        help="Follow N transactions: traces/*.json, for ui.perfetto.dev.",
+    ),
+]  # fmt: skip
 UnitFunction = Annotated[str | None, typer.Option(hidden=True)]

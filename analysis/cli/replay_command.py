@@ -13,9 +13,10 @@ from typing import Final
 
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
-from analysis.cli.folder_commands import load_folder
+from analysis.cli.export_command import FolderStudy
+from analysis.cli.folder_commands import load_folder, study_name
 from analysis.pipeline.unit_task import MODEL, Attempt, UnitJob, run_unit_task
-from analysis.study.plan import Unit
+from analysis.study.plan import Plan, ResolvedStudy, Unit
 from analysis.study.plan_file import PlanRead, read_plan
 from analysis.study.study_folder import StudyFolderError
 from analysis.study.unit_folder import UnitNotWrittenError, UnitRecord, read_unit
@@ -23,8 +24,16 @@ from analysis.study.unit_folder import UnitNotWrittenError, UnitRecord, read_uni
 LEAST_DIGITS: Final = 6
 
 
-def replay_command(folder: Path, prefix: str, unit_function: str | None = None) -> int:
+def replay_command(
+    folder: Path, prefix: str, unit_function: str | None = None, traced: int = 0
+) -> int:
     """Runs one unit and compares its facts with the study's.
+
+    Args:
+        folder: the study's.
+        prefix: of the unit's hash.
+        unit_function: what runs a unit instead of the model.
+        traced: transactions to follow in one more run of it, for a file under ``traces``.
 
     Returns:
         0; 1 if facts differ; 2 for no such unit; 3 if the unit fails.
@@ -46,7 +55,10 @@ def replay_command(folder: Path, prefix: str, unit_function: str | None = None) 
     say(output(), f"unit {unit.unit_hash}: {plan.words(unit)}")
     with tempfile.TemporaryDirectory(prefix="pessim-replay-") as scratch:
         job = UnitJob(study, scratch, unit_function or MODEL)
-        return _replay(job, Attempt(unit, point), folder)
+        status = _replay(job, Attempt(unit, point), folder)
+    if traced and status in (ExitStatus.FINE, ExitStatus.CLAIM_FAILED):
+        _trace(folder, study, unit, traced)
+    return status
 
 
 def unit_called(plan: PlanRead, prefix: str) -> Unit:
@@ -87,6 +99,18 @@ def _replay(job: UnitJob, attempt: Attempt, folder: Path) -> int:
     for violation in record.violations:
         say(output(), f"violated: {violation}")
     return _compare(record, read_unit(folder / "units" / name), folder)
+
+
+def _trace(folder: Path, study: ResolvedStudy, unit: Unit, count: int) -> None:
+    """Follows transactions of one unit; its file is named by the unit."""
+    from analysis.export.chrome_trace import FOLDER
+    from analysis.export.traces import write_trace
+
+    known = read_plan(folder)
+    run = FolderStudy(study, study_name(folder), Plan.of(study, known.points, known.units), {})
+    name = f"{unit.variant}-{unit.unit_hash[:8]}.json"
+    path = write_trace(folder / FOLDER / name, run, unit, count)
+    say(output(), f"{path} ({path.stat().st_size:,} bytes)")
 
 
 def _compare(record: UnitRecord, known: UnitRecord | None, folder: Path) -> int:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
+from analysis.cli.export_command import TRACE, ExportRequest, export_command
 from analysis.cli.rounds import AfterFailure, Progress, Retry, RoundSettings, count, run_rounds
 from analysis.cli.study_report import StudyRun, report_study, told_again
 from analysis.cli.told_failures import told_failures
@@ -43,6 +44,8 @@ class RunRequest:
     master: str = "local[*]"
     after_failure: AfterFailure = "go on"
     retry: Retry = "missing"
+    traced: int = 0
+    """Transactions of each case to follow when all is done."""
     unit_function: str | None = None
 
 
@@ -102,7 +105,11 @@ def _run(request: RunRequest, study: ResolvedStudy, starter: SparkStarter, begun
     )
     with locked_study_folder(folder):
         write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
-        return run_study(settings, study, begun_s)
+        status = run_study(settings, study, begun_s)
+    if request.traced and status in (ExitStatus.FINE, ExitStatus.CLAIM_FAILED):
+        traces = ExportRequest(folder=folder, formats=(TRACE,), traced=request.traced)
+        return export_command(traces) or status
+    return status
 
 
 def run_study(settings: RoundSettings, study: ResolvedStudy, begun_s: float) -> int:

@@ -5,13 +5,21 @@ Commands import what they need when they are called, so that ``--help`` and ``ch
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from analysis.cli import options
-from analysis.cli.options import Overrides, ScenarioFile, SparkMaster, StudyFolder, UnitFunction
+from analysis.cli.options import (
+    Overrides,
+    ScenarioFile,
+    SparkMaster,
+    StudyFolder,
+    Traced,
+    UnitFunction,
+)
 
 
 def run(
@@ -35,6 +43,7 @@ def run(
     no_checks: Annotated[
         bool, typer.Option("--no-checks", help="Watch for no broken invariants: faster.")
     ] = False,
+    trace: Traced = None,
     unit_function: UnitFunction = None,
 ) -> None:
     """Runs a scenario's variants and compares them.
@@ -52,6 +61,7 @@ def run(
         master=master,
         after_failure="stop" if fail_fast else "go on",
         retry="failed" if retry else "missing",
+        traced=trace or 0,
         unit_function=unit_function,
     )
     raise typer.Exit(run_command(request))
@@ -72,12 +82,13 @@ def status(
 def replay(
     folder: StudyFolder,
     unit: Annotated[str, typer.Argument(metavar="UNIT", help="The first digits of its hash.")],
+    trace: Traced = None,
     unit_function: UnitFunction = None,
 ) -> None:
     """Runs one unit again, alone, shows all it says, and compares its facts."""
     from analysis.cli.replay_command import replay_command
 
-    raise typer.Exit(replay_command(folder, unit, unit_function))
+    raise typer.Exit(replay_command(folder, unit, unit_function, trace or 0))
 
 
 def report(
@@ -90,10 +101,53 @@ def report(
     raise typer.Exit(report_command(folder, master))
 
 
+def export(
+    folder: StudyFolder,
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="openmetrics, csv or trace; default the first two.",
+            callback=options.export_format,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where to; default the study's folder.")
+    ] = None,
+    start: Annotated[
+        datetime | None,
+        typer.Option(
+            metavar="TIME",
+            formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"],
+            help="When simulated time begins, in UTC; default 2025-01-01.",
+        ),
+    ] = None,
+    trace: Traced = None,
+    as_json: Annotated[bool, typer.Option("--json", help="List the files as JSON.")] = False,
+) -> None:
+    """Writes a study for other tools: Prometheus, spreadsheets, Perfetto."""
+    from analysis.cli import export_command as command
+    from analysis.export.openmetrics import START_S
+
+    usual = (command.OPENMETRICS, command.CSV)
+    formats = (format_,) if format_ else usual
+    request = command.ExportRequest(
+        folder=folder,
+        formats=(*formats, command.TRACE) if trace and format_ != command.TRACE else formats,
+        out=out,
+        start_s=int(start.replace(tzinfo=UTC).timestamp()) if start else START_S,
+        traced=trace or command.USUAL_TRACED,
+        as_json=as_json,
+    )
+    raise typer.Exit(command.export_command(request))
+
+
 COMMANDS = (
     (run, "run_sim.py run scenarios/rfc77.yaml --set workload.threads=400"),
     (status, "run_sim.py status results/rfc77"),
     (replay, "run_sim.py replay results/rfc77 3f9a1c"),
     (report, "run_sim.py report results/rfc77"),
+    (export, "run_sim.py export results/rfc77 --format openmetrics"),
 )
 """Each with an example, in the order of ``--help``."""

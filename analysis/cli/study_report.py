@@ -99,6 +99,7 @@ def report_study(run: StudyRun, starter: SparkStarter) -> int:
 
 def _summarise(run: StudyRun, starter: SparkStarter, phases: dict[str, float]) -> dict[str, Any]:
     spark = starter.session()
+    from analysis.export.openmetrics import write_metrics
     from analysis.pipeline.study_tables import FIGURE_POINTS, read_study_tables
     from analysis.plots.study_plots import write_study_plots
     from analysis.report.study_summary import study_summary
@@ -110,12 +111,15 @@ def _summarise(run: StudyRun, starter: SparkStarter, phases: dict[str, float]) -
     summary = study_summary(run, tables, elapsed_s)
     write_summary(run.folder, summary)
     print_study(run, summary)
+    metrics_begun_s = time.perf_counter()
+    write_metrics(run.folder, run)
     plots_begun_s = time.perf_counter()
     write_study_plots(run.folder / "plots", run, summary, tables)
     phases |= {
         "spark_start": round(starter.start_s, 3),
         "spark_first_query": round(tables.query_s[0], 3),
         "spark_queries": round(sum(tables.query_s), 3),
+        "metrics": round(plots_begun_s - metrics_begun_s, 3),
         "plots": round(time.perf_counter() - plots_begun_s, 3),
     }
     say(

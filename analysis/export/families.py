@@ -26,7 +26,7 @@ class CounterFamily:
     Attributes:
         name: of the samples, as the real metric is called.
         facts: counters that it is made of.
-        divisor: what the fact's unit is divided by, to get ``unit``: 10**9 for ns to seconds.
+        divisor: what the fact is divided by: 10**9 for ns to seconds.
     """
 
     name: str
@@ -34,7 +34,6 @@ class CounterFamily:
     job: Job
     facts: tuple[str, ...]
     labels_of: LabelsOf
-    unit: str = ""
     divisor: int = 1
 
 
@@ -80,10 +79,21 @@ class GaugeFamily:
     job: Job
     fact: str
     labels_of: LabelsOf
-    unit: str = ""
 
 
-Family = CounterFamily | HistogramFamily | MeanFamily | GaugeFamily
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelFamily:
+    """A level that two counters of the facts move: what was gained less what was lost."""
+
+    name: str
+    about: str
+    job: Job
+    gained: str
+    lost: str
+    labels_of: LabelsOf
+
+
+Family = CounterFamily | HistogramFamily | MeanFamily | GaugeFamily | LevelFamily
 
 
 @dataclass(slots=True)
@@ -107,6 +117,8 @@ class FamilyFacts:
                 self.series.add(family.counted_fact)
             case GaugeFamily():
                 self.series.add(family.fact)
+            case LevelFamily():
+                self.counters.update((family.gained, family.lost))
 
 
 def exponential_bounds_s(start_s: float, factor: float, count: int) -> tuple[float, ...]:

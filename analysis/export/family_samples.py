@@ -15,6 +15,7 @@ from analysis.export.families import (
     GaugeFamily,
     HistogramFamily,
     Labels,
+    LevelFamily,
     MeanFamily,
 )
 from analysis.export.unit_course import Key, UnitCourse, up_to
@@ -55,6 +56,7 @@ _KINDS: Final[dict[type, str]] = {
     HistogramFamily: "histogram",
     MeanFamily: "histogram",
     GaugeFamily: "gauge",
+    LevelFamily: "gauge",
 }
 
 
@@ -64,6 +66,8 @@ def _facts(family: Family) -> tuple[str, ...]:
             return family.facts
         case MeanFamily():
             return (family.sum_fact, family.counted_fact)
+        case LevelFamily():
+            return (family.gained, family.lost)
         case _:
             return (family.fact,)
 
@@ -98,6 +102,8 @@ def _series_lines(
             case CounterFamily():
                 yield from _counter(family, labels, _total(course.counters, keys, course),
                                     [zero, *times])  # fmt: skip
+            case LevelFamily():
+                yield from _level(family, labels, course, keys, times)
             case GaugeFamily():
                 yield from _gauge(family, labels, course, keys, times)
             case HistogramFamily() | MeanFamily():
@@ -130,6 +136,16 @@ def _gauge(
     for count, total, at in zip(counts.tolist(), sums.tolist(), times, strict=True):
         if count:
             yield f"{start} {round(total / count, 3)} {at}\n"
+
+
+def _level(
+    family: LevelFamily, labels: Labels, course: UnitCourse, keys: list[Key], times: Sequence[str]
+) -> Iterator[str]:
+    start = f"{family.name}{{{label_text(labels)}}}"
+    gained = _total(course.counters, [key for key in keys if key[0] == family.gained], course)
+    lost = _total(course.counters, [key for key in keys if key[0] == family.lost], course)
+    for level, at in zip((gained - lost).tolist(), times, strict=True):
+        yield f"{start} {level} {at}\n"
 
 
 @dataclass(frozen=True, slots=True)

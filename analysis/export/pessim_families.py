@@ -47,14 +47,12 @@ def _all(_fact: str, _class: str) -> Labels:
 def _counter(fact: str, name: str, about: str, *labels: str) -> CounterFamily:
     """Returns a family; a fact in ns becomes seconds."""
     is_time = fact.endswith("_ns")
-    units = [unit for unit in ("seconds", "bytes") if name.endswith(f"_{unit}")]
     return CounterFamily(
         name=f"pessim_{name}_total",
         about=about,
         job="pessim",
         facts=(fact,),
         labels_of=partial(_cut, labels),
-        unit=units[0] if units else "",
         divisor=NS_PER_S if is_time else 1,
     )
 

@@ -1,7 +1,7 @@
 """Metrics of TiKV and TiDB that the facts truly support, under their own names and labels.
 
 What differs from the real metric, if anything, is said in ``about`` and in ``docs/EXPORTS.md``.
-Nodes of a kind are counted together; only the lock tables are known by store.
+Nodes of a kind are counted together; only lock tables and leaders are known by store.
 
 Source: names, labels, bounds: tikv/tikv src/storage/metrics.rs, src/storage/mvcc/metrics.rs,
 src/server/lock_manager/metrics.rs, components/raftstore/src/store/worker (txn_ext),
@@ -20,6 +20,7 @@ from analysis.export.families import (
     GaugeFamily,
     HistogramFamily,
     Labels,
+    LevelFamily,
     MeanFamily,
     exponential_bounds_s,
 )
@@ -104,6 +105,10 @@ def _store(_fact: str, class_: str) -> Labels:
     return {"instance": class_}
 
 
+def _leader(_fact: str, class_: str) -> Labels:
+    return {"instance": class_, "type": "leader"}
+
+
 TIKV_FAMILIES: Final[tuple[Family, ...]] = (
     CounterFamily(
         name="tikv_in_memory_pessimistic_locking",
@@ -155,7 +160,6 @@ TIKV_FAMILIES: Final[tuple[Family, ...]] = (
         job="tikv",
         facts=("disk_write_bytes",),
         labels_of=_engine_flow,
-        unit="bytes",
     ),
     CounterFamily(
         name="tikv_engine_compaction_flow_bytes",
@@ -163,7 +167,14 @@ TIKV_FAMILIES: Final[tuple[Family, ...]] = (
         job="tikv",
         facts=("disk_write_bytes",),
         labels_of=_compaction_flow,
-        unit="bytes",
+    ),
+    LevelFamily(
+        name="tikv_raftstore_region_count",
+        about="Regions that a store leads.",
+        job="tikv",
+        gained="leaders_gained",
+        lost="leaders_lost",
+        labels_of=_leader,
     ),
     CounterFamily(
         name="tikv_storage_mvcc_conflict_counter",

@@ -1,0 +1,120 @@
+"""``export``: a study in other tools' formats, from its folder, without Spark."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from analysis.cli.console import messages, output, say
+from analysis.cli.exit_status import ExitStatus
+from analysis.cli.folder_commands import load_folder, study_name
+from analysis.export.openmetrics import MOST_POINTS, START_S
+from analysis.study.ledger import read_ledger
+from analysis.study.plan import Plan, ResolvedStudy, Unit
+from analysis.study.plan_file import read_plan
+from analysis.study.study_folder import StudyFolderError
+from analysis.study.unit_folder import UnitRecord
+
+if TYPE_CHECKING:
+    from analysis.study.finished_study import FinishedStudy
+
+OPENMETRICS: Final = "openmetrics"
+CSV: Final = "csv"
+TRACE: Final = "trace"
+FORMATS: Final = (OPENMETRICS, CSV, TRACE)
+USUAL_TRACED: Final = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportRequest:
+    """What the command line asks for.
+
+    Attributes:
+        formats: some of ``FORMATS``.
+        out: where the folders ``metrics``, ``csv``, ``traces`` are made; the study's if None.
+        start_s: when simulated time begins, in seconds from 1970.
+        traced: transactions in each trace.
+        as_json: print the list of files as JSON.
+    """
+
+    folder: Path
+    formats: tuple[str, ...]
+    out: Path | None = None
+    start_s: int = START_S
+    traced: int = USUAL_TRACED
+    as_json: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FolderStudy:
+    """A study as its folder has it; a ``FinishedStudy``."""
+
+    study: ResolvedStudy
+    name: str
+    plan: Plan
+    done: Mapping[Unit, UnitRecord]
+    found: Mapping[str, Any] = field(default_factory=dict)
+
+
+def export_command(request: ExportRequest) -> int:
+    """Writes what is asked for and lists it; 2 for a folder that has nothing to export."""
+    try:
+        study = _read(request.folder)
+        if study is None:
+            return ExitStatus.BAD_INPUT
+        written = [_told(request, path) for path in _written(request, study)]
+    except StudyFolderError as error:
+        say(messages(), str(error))
+        return ExitStatus.BAD_INPUT
+    except OSError as error:
+        say(messages(), f"{error.filename}: {error.strerror}; choose another folder with --out")
+        return ExitStatus.BAD_INPUT
+    if request.as_json:
+        print(json.dumps({"written": written}, indent=1))  # noqa: T201 - the output is the product
+    return ExitStatus.FINE
+
+
+def _told(request: ExportRequest, path: Path) -> str:
+    if not request.as_json:
+        say(output(), f"{path} ({path.stat().st_size:,} bytes)")
+    return str(path)
+
+
+def _read(folder: Path) -> FolderStudy | None:
+    known = read_plan(folder)
+    study = load_folder(folder)
+    if study is None:
+        return None
+    plan = Plan.of(study, known.points, known.units)
+    done = read_ledger(folder / "units", plan.units).done
+    if not done:
+        raise StudyFolderError(
+            f"{folder}: no finished unit agrees with its digests; run the scenario"
+        )
+    return FolderStudy(study, study_name(folder), plan, done)
+
+
+def _written(request: ExportRequest, run: FinishedStudy) -> Iterator[Path]:
+    """Writes one file after the other and yields it."""
+    from analysis.export.csv_course import write_csv_course
+    from analysis.export.csv_tables import write_csv_tables
+    from analysis.export.openmetrics import write_metrics
+    from analysis.export.traces import write_traces
+
+    out = request.out or request.folder
+    out.mkdir(parents=True, exist_ok=True)
+    if len(run.plan.points) > MOST_POINTS and set(request.formats) != {CSV}:
+        say(messages(), f"more than {MOST_POINTS} points: no OpenMetrics, course or traces; "
+                        f"replay UNIT --trace {USUAL_TRACED} follows one unit")  # fmt: skip
+    if OPENMETRICS in request.formats:
+        yield from write_metrics(request.folder, run, out, request.start_s)
+    if CSV in request.formats:
+        yield from write_csv_tables(request.folder, out)
+        yield from write_csv_course(request.folder, run, out)
+    if TRACE in request.formats:
+        say(messages(), f"following {request.traced} transactions of each case: "
+                        f"one unit of each is run again, in this process")  # fmt: skip
+        yield from write_traces(out, run, request.traced)
