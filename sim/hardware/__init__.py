@@ -1,6 +1,9 @@
 """Devices: disks and networks, ignorant of TiKV."""
 
+from sim.hardware.crowding import Crowd, Crowding, Longer
 from sim.hardware.disk import Disk, DiskSpec
 from sim.hardware.network import Link, Network, NetworkSpec
 
-__all__ = ["Disk", "DiskSpec", "Link", "Network", "NetworkSpec"]
+__all__ = [
+    "Crowd", "Crowding", "Disk", "DiskSpec", "Link", "Longer", "Network", "NetworkSpec",
+]  # fmt: skip

@@ -2,7 +2,8 @@
 
 Law: a synchronous write takes its turn in the budget, then a drawn latency. The latency is that of
 one small append + fsync on an idle device and may overlap with that of other writes (an SSD has
-many channels); the budget, max(bytes / bandwidth, I/Os / IOPS), may not. Background writes (flush,
+many channels), or grow with their number and its size where that was measured (``crowding``); the
+budget, max(bytes / bandwidth, I/Os / IOPS), may not overlap. Background writes (flush,
 compaction, write-back) are cut into I/Os and served in turn with the synchronous ones: a write
 meets at most one background I/O before it, not the whole backlog, and the backlog still moves.
 
@@ -12,8 +13,9 @@ for I/Os, which save up a little of their idle time.
 
 from dataclasses import dataclass
 
-from sim.distributions import Distribution, Sampler
+from sim.distributions import Distribution, Empirical, Sampler
 from sim.hardware.budget import DeviceBudget, TokenBudget
+from sim.hardware.crowding import CrowdedLatency, Crowding, Longer
 from sim.streams import Stream
 from sim.units import KIB, NS_PER_MS, ceil_div
 
@@ -37,6 +39,24 @@ class DiskSpec:
     """Whether hard ceilings in front of the device (a cloud's) limit it, not the device itself."""
     burst_ns: int = 10 * NS_PER_MS
     """How much idle time the ceilings save up. ASSUMED: no cloud publishes it."""
+    longer: tuple[Longer, ...] = ()
+    """Latency of longer appends and their fsync, ascending; longer ones wait for the bandwidth."""
+    crowding: Crowding | None = None
+    """Latency with several appends in flight; None: they do not disturb each other."""
+    fetch: Distribution | None = None
+    """Latency of one random read on an otherwise idle disk; None: that of an append."""
+    fetch_crowding: Crowding | None = None
+    """Latency with several reads in flight; None: they do not disturb each other."""
+
+    def __post_init__(self) -> None:
+        measured = self.crowding is not None or bool(self.longer)
+        if measured and not isinstance(self.append, Empirical):
+            raise ValueError("longer and crowding build on an append of quantiles")
+        if self.fetch_crowding is not None and not isinstance(self.fetch, Empirical):
+            raise ValueError("fetch_crowding builds on a fetch of quantiles")
+        sizes = [self.page_bytes, *(each.size_bytes for each in self.longer)]
+        if sizes != sorted(set(sizes)):
+            raise ValueError(f"sizes must ascend from a page, are {sizes}")
 
 
 class Disk:
@@ -45,7 +65,9 @@ class Disk:
     __slots__ = (
         "_append",
         "_budget",
+        "_crowd",
         "_fetch",
+        "_fetch_crowd",
         "_gathered_bytes",
         "_io_bytes",
         "_page_ns",
@@ -62,7 +84,13 @@ class Disk:
         """Args: ``fetches`` is the stream of read latencies, for a disk that is read from."""
         self.spec = spec
         self._append = Sampler(spec.append, stream)
-        self._fetch = Sampler(spec.append, fetches) if fetches is not None else self._append
+        self._fetch = self._append
+        if fetches is not None:
+            self._fetch = Sampler(spec.fetch or spec.append, fetches)
+        elif spec.fetch is not None:
+            self._fetch = Sampler(spec.fetch, stream)
+        self._crowd = self._crowded_appends(spec, stream)
+        self._fetch_crowd = self._crowded_fetches(spec, fetches or stream)
         limits = (spec.write_bytes_per_s, spec.write_iops, spec.io_bytes)
         self._budget = (
             TokenBudget(*limits, spec.burst_ns) if spec.throttled else DeviceBudget(*limits)
@@ -83,6 +111,26 @@ class Disk:
         self.fetched_blocks = 0
         """Blocks read, one at a time."""
 
+    @staticmethod
+    def _crowded_appends(spec: DiskSpec, stream: Stream) -> CrowdedLatency | None:
+        if not isinstance(spec.append, Empirical) or not (spec.crowding or spec.longer):
+            return None
+        return CrowdedLatency(
+            spec.append,
+            stream,
+            shortest_bytes=spec.page_bytes,
+            crowding=spec.crowding,
+            longer=spec.longer,
+        )
+
+    @staticmethod
+    def _crowded_fetches(spec: DiskSpec, stream: Stream) -> CrowdedLatency | None:
+        if not isinstance(spec.fetch, Empirical) or spec.fetch_crowding is None:
+            return None
+        return CrowdedLatency(
+            spec.fetch, stream, shortest_bytes=FETCH_BYTES, crowding=spec.fetch_crowding
+        )
+
     @property
     def busy_ns(self) -> int:
         """Time that the budget was in use, so far as it has been handed out."""
@@ -102,22 +150,39 @@ class Disk:
         self.ios += ios
         self.fsyncs += 1
         served_ns = self._budget.reserve(now_ns, size_bytes, ios)
+        if self._crowd is not None:
+            return self._crowded(self._crowd, now_ns, size_bytes, served_ns)
         # The drawn latency was measured with one page, so it has that page's transfer in it.
         more_ns = self._append.draw() - self._page_ns
         if self.slowdown != 1:
             more_ns = int((more_ns + self._page_ns) * self.slowdown) - self._page_ns
         return served_ns + more_ns if more_ns > 0 else served_ns
 
+    def _crowded(self, crowd: CrowdedLatency, now_ns: int, size_bytes: int, served_ns: int) -> int:
+        """Returns when a write will be durable whose latency depends on size and company."""
+        latency_ns = int(crowd.draw(now_ns, size_bytes) * self.slowdown)
+        # The latency was measured with the transfer of as many bytes in it, so far as was measured.
+        measured_bytes = max(min(size_bytes, crowd.longest_bytes), self.spec.page_bytes)
+        more_ns = latency_ns - self._budget.page_ns(measured_bytes)
+        finish_ns = served_ns + more_ns if more_ns > 0 else served_ns
+        crowd.occupy(finish_ns)
+        return finish_ns
+
     def fetch_ns(self, now_ns: int, blocks: int) -> int:
         """Returns how long reading ``blocks`` blocks, one after the other, takes from now.
 
-        A random read takes as long as a small append (assumed; m5d's instance store: 90 us, and
-        89). It counts against a cloud's ceilings, not against the write figures of a device.
+        A random read takes as long as a small append unless the disk says otherwise (assumed;
+        m5d's instance store: 90 us, and 89). It counts against a cloud's ceilings, not against
+        the write figures of a device.
         """
         self.fetched_blocks += blocks
         latency_ns = 0
+        crowd = self._fetch_crowd
         for _ in range(blocks):
-            latency_ns += int(self._fetch.draw() * self.slowdown)
+            drawn_ns = self._fetch.draw() if crowd is None else crowd.draw(now_ns, FETCH_BYTES)
+            latency_ns += int(drawn_ns * self.slowdown)
+        if crowd is not None:
+            crowd.occupy(now_ns + latency_ns)
         if not self.spec.throttled:
             return latency_ns
         served_ns = self._budget.reserve(now_ns, blocks * FETCH_BYTES, blocks)

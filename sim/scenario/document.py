@@ -17,6 +17,7 @@ from sim.distributions import (
     LognormalMean,
     Spiky,
 )
+from sim.hardware.crowding import Crowding
 from sim.hardware.disk import DiskSpec
 from sim.scenario.document_operations import operations_document
 from sim.scenario.document_tikv import tikv_document
@@ -145,7 +146,7 @@ def _hardware(hardware: Hardware) -> Document:
 
 
 def _disk(disk: DiskSpec) -> Document:
-    return {
+    document = {
         "name": disk.name,
         "write_bandwidth": BANDWIDTH.text_of(disk.write_bytes_per_s),
         "write_iops": disk.write_iops,
@@ -155,6 +156,31 @@ def _disk(disk: DiskSpec) -> Document:
         "throttled": disk.throttled,
         "burst": _time(disk.burst_ns),
     }
+    # Left out where it is not said, so that hashes of scenarios without it stay as they were.
+    return document | _measured(disk)
+
+
+def _measured(disk: DiskSpec) -> Document:
+    document: Document = {}
+    if disk.longer:
+        document["longer"] = [
+            {"size": SIZE.text_of(each.size_bytes), "latency": shape_of(each.latency)}
+            for each in disk.longer
+        ]
+    if disk.crowding is not None:
+        document["crowding"] = _crowding(disk.crowding)
+    if disk.fetch is not None:
+        document["fetch"] = shape_of(disk.fetch)
+    if disk.fetch_crowding is not None:
+        document["fetch_crowding"] = _crowding(disk.fetch_crowding)
+    return document
+
+
+def _crowding(crowding: Crowding) -> Document:
+    levels = [
+        {"in_flight": each.in_flight, "latency": shape_of(each.latency)} for each in crowding.crowds
+    ]
+    return {"levels": levels, "growth": crowding.growth}
 
 
 def shape_of(distribution: Distribution) -> Document:

@@ -186,6 +186,10 @@ def _disk(section: DiskSection) -> DiskSpec:
         io_bytes=section.largest_io,
         throttled=section.throttled,
         burst_ns=section.burst,
+        longer=tuple(each.longer() for each in section.longer),
+        crowding=section.crowding.crowding() if section.crowding else None,
+        fetch=section.fetch.distribution() if section.fetch else None,
+        fetch_crowding=section.fetch_crowding.crowding() if section.fetch_crowding else None,
     )
 
 

@@ -35,7 +35,9 @@ _SELECTORS: Final = frozenset({
 })  # fmt: skip
 """Keys that decide what other keys default to."""
 
-_DISTRIBUTIONS: Final = frozenset({"append", "same_zone", "cross_zone", "think_time"})
+_DISTRIBUTIONS: Final = frozenset({
+    "append", "fetch", "crowding", "fetch_crowding", "same_zone", "cross_zone", "think_time",
+})  # fmt: skip
 """Keys below them replace a profile's whole figure, and only one part of a written one."""
 
 

@@ -20,7 +20,7 @@ Scalar = str | int | float | bool | None
 SELECTORS = ("profile", "kind")
 REPLACED_WHOLE = frozenset(
     {"compare", "sweep", "expect", "transactions", "operations"}
-    | {"append", "same_zone", "cross_zone", "think_time"}
+    | {"append", "fetch", "crowding", "fetch_crowding", "same_zone", "cross_zone", "think_time"}
 )
 """Keys whose value replaces that of the file or profile below, instead of adding to it: lists of
 cases, and distributions, where a part of one and a part of another mean nothing."""

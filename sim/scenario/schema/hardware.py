@@ -6,8 +6,11 @@ A disk, a network or the whole section may be named; the figures then come from
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Self
 
+from pydantic import model_validator
+
+from sim.distributions import Empirical
 from sim.scenario.fields import (
     Bandwidth,
     Cost,
@@ -19,8 +22,10 @@ from sim.scenario.fields import (
     Switch,
     Text,
     key,
+    wrong,
 )
 from sim.scenario.quantities import SIZE
+from sim.scenario.schema.crowding import CrowdingSection, LongerSection
 from sim.scenario.schema.shape import Shape
 
 _Amplification = Annotated[float, Number(0, 1_000)]
@@ -75,6 +80,43 @@ class DiskSection(Figures):
         description="How much idle time the token buckets save up. Source: assumed, no cloud "
         "publishes it.",
     )
+    longer: list[LongerSection] = key(
+        default=[],
+        description="Latency of longer appends, by size, ascending; needs append as quantiles. "
+        "Source: measured, none by default.",
+        max_length=64,
+    )
+    crowding: CrowdingSection | None = key(
+        default=None,
+        description="Latency with several appends in flight; needs append as quantiles. Source: "
+        "measured; by default they do not disturb each other.",
+    )
+    fetch: Shape | None = key(
+        default=None,
+        description="Latency of one random read on an idle disk. Source: assumed, that of an "
+        "append.",
+    )
+    fetch_crowding: CrowdingSection | None = key(
+        default=None,
+        description="Latency with several reads in flight; needs fetch as quantiles. Source: "
+        "measured; by default they do not disturb each other.",
+    )
+
+    @model_validator(mode="after")
+    def _builds_on_quantiles(self) -> Self:
+        for name, base, given in (
+            ("crowding", "append", self.crowding is not None),
+            ("longer", "append", bool(self.longer)),
+            ("fetch_crowding", "fetch", self.fetch_crowding is not None),
+        ):
+            shape: Shape | None = getattr(self, base)
+            if given and not (shape and isinstance(shape.distribution(), Empirical)):
+                message = f"needs {base} as quantiles; write them, or {name}: null"
+                raise wrong(message if name != "longer" else f"{message[:-4]}[]", at=name)
+        sizes = [self.page, *(each.size for each in self.longer)]
+        if sizes != sorted(set(sizes)):
+            raise wrong("sizes must ascend from above a page; sort them", at="longer")
+        return self
 
 
 class DisksSection(Section):
