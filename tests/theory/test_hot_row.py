@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from simpy import Event
 
+from analysis.statistics.batch_means import mean_interval
 from sim.client.client_stats import ClientStats
 from sim.client.session import Session
 from sim.cluster.request import KvRequest
@@ -27,7 +28,6 @@ from tests.scenes import (
     script,
     update,
 )
-from tests.theory.intervals import mean_interval
 
 REQUEST_NS = NS_PER_US
 """Short, so that those who come to wait do not get in the way at the latch."""
@@ -93,6 +93,6 @@ def test_poisson_arrivals_wait_as_in_m_d_1(load: float, monkeypatch: pytest.Monk
     scene.run(arrival_ns + NS_PER_S)
     assert len(waits) == scene.stats.total_committed() == 6_000
     expected_ns = load * HOLD_NS / (2 * (1 - load))
-    low, high = mean_interval(waits)
+    _, low, high = mean_interval(waits, confidence=0.999)
     assert low <= expected_ns <= high, f"{expected_ns:.0f} outside {low:.0f} to {high:.0f} ns"
     assert high - low < expected_ns

@@ -8,19 +8,21 @@ Source of the formulas: Gross et al., Fundamentals of Queueing Theory, 4th ed.: 
 """
 
 from collections.abc import Sequence
-from math import factorial
 
 import pytest
 
+from analysis.statistics.batch_means import mean_interval
 from sim.distributions import Constant, Exponential, Sampler
 from sim.engine import Cores, FifoServers, LeanEnv, ThreadPool
 from sim.hardware import Disk, DiskSpec, Network, NetworkSpec
+from sim.queueing import QUEUES
+from sim.queueing.formulas import wait_m_g_1, wait_m_m_c
 from sim.streams import Streams
 from sim.units import KIB, MIB, NS_PER_S, NS_PER_US
-from tests.theory.intervals import mean_interval
 
 JOBS = 200_000
 LOADS = [0.3, 0.7, 0.85]
+CONFIDENCE = 0.999
 
 
 def poisson_arrivals(rate_per_s: float, jobs: int = JOBS) -> list[int]:
@@ -34,20 +36,13 @@ def poisson_arrivals(rate_per_s: float, jobs: int = JOBS) -> list[int]:
 
 
 def assert_mean(series: Sequence[int], expected: float, *, within: float = 0.1) -> None:
-    low, high = mean_interval(series)
+    _, low, high = mean_interval(series, CONFIDENCE)
     assert low <= expected <= high, f"{expected:.0f} ns lies outside {low:.0f} to {high:.0f} ns"
     assert high - low <= 2 * within * expected, f"{low:.0f} to {high:.0f} ns is too wide"
 
 
 def wait_m_d_1(load: float, service_ns: float) -> float:
-    return load * service_ns / (2 * (1 - load))
-
-
-def wait_m_m_c(servers: int, load: float, service_ns: float) -> float:
-    offered = servers * load
-    last = offered**servers / factorial(servers) / (1 - load)
-    erlang_c = last / (sum(offered**k / factorial(k) for k in range(servers)) + last)
-    return erlang_c * service_ns / servers / (1 - load)
+    return wait_m_g_1(load, service_ns, squared_cv=0.0)
 
 
 @pytest.mark.parametrize("load", LOADS)
@@ -124,3 +119,12 @@ def test_a_link_is_m_d_1(load: float) -> None:
     arrivals = poisson_arrivals(load * NS_PER_S / service_ns)
     waits = [link.send(t, KIB) - t - fixed_ns for t in arrivals]
     assert_mean(waits, wait_m_d_1(load, service_ns), within=0.15)
+
+
+@pytest.mark.parametrize("name", QUEUES)
+def test_a_queue_of_the_catalogue_meets_its_formula(name: str) -> None:
+    queue = QUEUES[name]
+    _, low, high = mean_interval(queue.run(), CONFIDENCE)
+    ends = sorted((queue.to_unit(low), queue.to_unit(high)))
+    assert ends[0] <= queue.expected <= ends[1]
+    assert ends[1] - ends[0] <= 0.3 * queue.expected

@@ -1,0 +1,9 @@
+"""The anchors themselves, by who said it."""
+
+from analysis.validation.anchors.claimed import CLAIMED
+from analysis.validation.anchors.published import PUBLISHED
+from analysis.validation.anchors.theory import THEORY
+
+ANCHORS = (*THEORY, *CLAIMED, *PUBLISHED)
+
+__all__ = ["ANCHORS"]

@@ -1,0 +1,59 @@
+"""``docs/VALIDATION.md``: the anchors as Markdown, below what people have written about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from analysis.validation.anchor import KINDS, Judged
+from analysis.validation.table import band_text, error_text, figure_text, verdict_lines
+
+BEGIN = "<!-- anchors: written by `run_sim.py validate --write` -->"
+END = "<!-- end of anchors -->"
+
+
+class DocumentError(ValueError):
+    """The document has no place for the anchors."""
+
+
+def written(text: str, judged: Sequence[Judged]) -> str:
+    """Returns a document with the table of anchors in its place; what is around it stays.
+
+    Raises:
+        DocumentError: if the place is not marked.
+    """
+    head, begin, rest = text.partition(BEGIN)
+    _, end, tail = rest.partition(END)
+    if not begin or not end:
+        raise DocumentError(f"no lines {BEGIN} and {END} between which the anchors belong")
+    return f"{head}{BEGIN}\n\n" + "\n".join(_lines(judged)) + f"\n{END}{tail}"
+
+
+def write_document(path: Path, judged: Sequence[Judged]) -> None:
+    """Brings a document up to date."""
+    path.write_text(written(path.read_text(encoding="utf-8"), judged), encoding="utf-8")
+
+
+def _lines(judged: Sequence[Judged]) -> Iterator[str]:
+    yield from (f"{line}  " for line in verdict_lines(judged))
+    for kind, heading in KINDS.items():
+        of_kind = [each for each in judged if each.anchor.kind == kind]
+        if not of_kind:
+            continue
+        yield f"\n### {heading.capitalize()}\n"
+        yield "| anchor | conditions | theirs | ours | error | band | | source |"
+        yield "|---|---|---|---|---|---|---|---|"
+        yield from map(_line, of_kind)
+    yield ""
+
+
+def _line(each: Judged) -> str:
+    anchor = each.anchor
+    ours = "–" if each.ours is None else figure_text(each.ours, anchor.unit)
+    verdict = each.verdict if each.verdict == "in band" else f"**{each.verdict}**"
+    cells = (
+        anchor.name + ("\\*" if anchor.fitted else ""), anchor.conditions,
+        figure_text(anchor.theirs, anchor.unit), ours, error_text(each), band_text(anchor), verdict,
+        anchor.source,
+    )  # fmt: skip
+    return "| " + " | ".join(cells) + " |"

@@ -1,0 +1,61 @@
+"""The model's figure of an anchor, read from the summary of a study."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from analysis.validation.anchor import Figure, InStudy, Quotient
+
+Row = Mapping[str, Any]
+
+
+class NoFigureError(Exception):
+    """A study has no such figure, or refuses it; the text says which, and why."""
+
+
+def figure_of(origin: InStudy | Quotient, summary: Mapping[str, Any]) -> Figure:
+    """Returns the model's figure in the anchor's unit, with its 95 % interval.
+
+    Args:
+        origin: which one.
+        summary: content of ``summary.json`` of the study that it names.
+
+    Raises:
+        NoFigureError: if the study has none.
+    """
+    if isinstance(origin, Quotient):
+        return _quotient(figure_of(origin.over, summary), figure_of(origin.under, summary))
+    if origin.against is None:
+        row, value = _row(summary["rows"], origin, {}), "value"
+    else:
+        row = _row(summary["comparisons"], origin, {"baseline": origin.against})
+        value = "ratio"
+    if row[value] is None:
+        raise NoFigureError(row.get("refused", "it has no value"))
+    middle = row[value]
+    low = middle if row["ci_low"] is None else row["ci_low"]
+    high = middle if row["ci_high"] is None else row["ci_high"]
+    shift = 1.0 if origin.change else 0.0
+    return Figure(*((number - shift) * origin.scale for number in (middle, low, high)))
+
+
+def _row(rows: Sequence[Row], origin: InStudy, also: Mapping[str, str]) -> Row:
+    key = origin.key
+    wanted = {"variant": origin.variant, "metric": key.metric, "class": key.class_,
+              "stat": key.stat, **also}  # fmt: skip
+    for row in rows:
+        at_point = all(row["point"].get(name) == value for name, value in origin.point.items())
+        if at_point and all(row[name] == value for name, value in wanted.items()):
+            return row
+    point = "".join(f", {name} = {value}" for name, value in origin.point.items())
+    raise NoFigureError(f"{origin.study} has no {key} of {origin.variant}{point}")
+
+
+def _quotient(over: Figure, under: Figure) -> Figure:
+    """Returns the quotient; relative half widths add up as those of independent figures."""
+    value = over.value / under.value
+    parts = ((figure.high - figure.low) / 2 / figure.value for figure in (over, under))
+    half = value * math.hypot(*parts)
+    return Figure(value, value - half, value + half)

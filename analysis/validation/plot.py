@@ -1,0 +1,83 @@
+"""Predicted against measured: all anchors in two pictures.
+
+On the left levels against levels, on logarithmic axes; on the right how far each anchor is from its
+figure, in half widths of its band, so that throughputs and percentages can stand side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Picture
+
+from analysis.plots.style import OTHERS, heading, new_figure
+from analysis.validation.anchor import KINDS, Judged
+
+_MARKERS: Final = dict(zip(KINDS, "os^D", strict=True))
+_COLOURS: Final = dict(zip(KINDS, (OTHERS[1], OTHERS[0], "#0072B2", "#D55E00"), strict=True))
+_FARTHEST: Final = 4.0
+
+
+def anchors_picture(judged: Sequence[Judged]) -> Picture:
+    """Draws all anchors that the model has a figure for."""
+    shown = [each for each in judged if each.ours is not None]
+    picture = new_figure(10.0, max(4.0, 0.24 * len(shown) + 1.4))
+    levels, distances = picture.subplots(1, 2, gridspec_kw={"width_ratios": [1.0, 1.1]})
+    _draw_levels(levels, shown)
+    _draw_distances(distances, shown)
+    heading(picture, "The model against theory, claims, publications and measurements", "")
+    return picture
+
+
+def _draw_levels(axes: Axes, shown: Sequence[Judged]) -> None:
+    for kind, words in KINDS.items():
+        pairs = [
+            (each.anchor.theirs.value, each.ours.value)
+            for each in shown
+            if each.ours and each.anchor.kind == kind and min(each.anchor.theirs.value,
+                                                              each.ours.value) > 0
+        ]  # fmt: skip
+        if pairs:
+            theirs, ours = zip(*pairs, strict=True)
+            axes.plot(
+                theirs, ours, _MARKERS[kind], markersize=5, label=words, markerfacecolor="none",
+                color=_COLOURS[kind],
+            )  # fmt: skip
+    axes.set(xscale="log", yscale="log", xlabel="their figure", ylabel="our figure")
+    limits = (*axes.get_xlim(), *axes.get_ylim())
+    ends = (max(min(limits), 1e-9), max(limits))
+    axes.plot(ends, ends, color="#444444", linewidth=0.8)
+    for factor in (0.85, 1.15):
+        axes.plot(
+            ends, [factor * end for end in ends], color="#aaaaaa", linewidth=0.8, linestyle=":"
+        )
+    axes.set(xlim=ends, ylim=ends, aspect="equal")
+    axes.legend(loc="upper left", fontsize=8)
+    axes.set_title("levels, each in its unit; dotted: 15 %", fontsize=9)
+
+
+def _draw_distances(axes: Axes, shown: Sequence[Judged]) -> None:
+    axes.axvspan(-1, 1, color="#e6f2ec")
+    axes.axvline(0, color="#444444", linewidth=0.8)
+    for place, each in enumerate(reversed(shown)):
+        low, middle, high = _in_bands(each)
+        colour = _COLOURS[each.anchor.kind]
+        axes.plot([low, high], [place, place], color=colour, linewidth=1.4)
+        axes.plot([middle], [place], _MARKERS[each.anchor.kind], color=colour, markersize=5)
+    names = [each.anchor.name.split(":")[0][:46] for each in reversed(shown)]
+    axes.set_yticks(range(len(shown)), names, fontsize=7)
+    axes.set(xlim=(-_FARTHEST, _FARTHEST), ylim=(-0.7, len(shown) - 0.3))
+    axes.set_xlabel("distance from their figure, in half bands")
+    axes.grid(axis="y", visible=False)
+
+
+def _in_bands(each: Judged) -> tuple[float, float, float]:
+    """Returns low, middle and high; what is farther off than the axis stands at its end."""
+    assert each.ours is not None, "only anchors with a figure are drawn"
+    low, high = each.anchor.band.around(each.anchor.theirs)
+    centre, half = (low + high) / 2, (high - low) / 2 or 1.0
+    ends = ((figure - centre) / half for figure in (each.ours.low, each.ours.value, each.ours.high))
+    first, middle, last = (min(max(end, -_FARTHEST), _FARTHEST) for end in ends)
+    return first, middle, last

@@ -1,0 +1,100 @@
+"""The table of anchors, for a terminal and for ``docs/VALIDATION.md``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from analysis.report.table import short
+from analysis.validation.anchor import KINDS, Anchor, Figure, Judged, Kind
+
+_STYLES: Final = {"in band": "green", "outside": "red", "refused": "yellow"}
+
+
+def print_anchors(console: Console, judged: Sequence[Judged]) -> None:
+    """Prints a table a kind, and how many lie in their bands."""
+    for kind, heading in KINDS.items():
+        of_kind = [each for each in judged if each.anchor.kind == kind]
+        if of_kind:
+            console.print(_table(heading, of_kind))
+    for line in verdict_lines(judged):
+        console.print(line, highlight=False, markup=False)
+
+
+def _table(heading: str, judged: Sequence[Judged]) -> Table:
+    table = Table(title=heading, box=box.SIMPLE_HEAD, title_justify="left", padding=(0, 1))
+    table.add_column("anchor", overflow="fold")
+    for name in ("theirs", "ours", "error", "band"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("")
+    for each in judged:
+        anchor = each.anchor
+        table.add_row(
+            Text(anchor.name + ("*" if anchor.fitted else "")),
+            figure_text(anchor.theirs, anchor.unit),
+            "-" if each.ours is None else figure_text(each.ours, anchor.unit),
+            error_text(each),
+            band_text(anchor),
+            Text(each.verdict, style=_STYLES[each.verdict]),
+        )
+    return table
+
+
+def verdict_lines(judged: Sequence[Judged]) -> Iterator[str]:
+    """Yields what the table comes to, and why anchors are refused."""
+    inside = sum(each.verdict == "in band" for each in judged)
+    yield f"{inside} of {len(judged)} anchors in their bands"
+    for name, kinds in (("theory", ("theory",)), ("published and measured", _WORLDLY)):
+        error = mean_error([each for each in judged if each.anchor.kind in kinds])
+        if error is not None:
+            yield f"mean absolute error, {name}: {error:.1%}"
+    if any(each.anchor.fitted for each in judged):
+        yield "* constants of the model were fitted to these"
+    for each in judged:
+        if each.reason:
+            yield f"refused: {each.anchor.name}: {each.reason}"
+
+
+_WORLDLY: Final[tuple[Kind, ...]] = ("published", "measured")
+
+
+def mean_error(judged: Sequence[Judged]) -> float | None:
+    """Returns the mean absolute relative error of the levels among them, None without any.
+
+    Figures in percent are changes, and an error of a change is a difference, not a share of it.
+    """
+    errors = [
+        abs(each.error) for each in judged if each.error is not None and each.anchor.unit != "%"
+    ]
+    return sum(errors) / len(errors) if errors else None
+
+
+def figure_text(figure: Figure, unit: str) -> str:
+    """Returns ``44.5 [44.2, 44.8] ms``; without a spread only the number."""
+    text = short(figure.value)
+    if figure.low != figure.high:
+        text += f" [{short(figure.low)}, {short(figure.high)}]"
+    return f"{text} {unit}".rstrip()
+
+
+def error_text(each: Judged) -> str:
+    """Returns the error as a share, and for changes in points."""
+    if each.ours is None:
+        return "-"
+    if each.anchor.unit == "%":
+        return f"{each.ours.value - each.anchor.theirs.value:+.1f} pt"
+    return "-" if each.error is None else f"{each.error:+.1%}"
+
+
+def band_text(anchor: Anchor) -> str:
+    """Returns how far it may be, as a share or an amount."""
+    band = anchor.band
+    if band.share:
+        return f"±{band.share:.0%}"
+    unit = "pt" if anchor.unit == "%" else anchor.unit
+    return f"±{band.amount:g} {unit}".rstrip()

@@ -1,0 +1,107 @@
+"""Every queue with its formula: what ``validate`` compares, and where it is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sim.distributions import Empirical, Exponential, LognormalMean
+from sim.queueing import formulas, runs
+from sim.units import NS_PER_S, NS_PER_US
+
+SERVICE_NS: Final = 40 * NS_PER_US
+_TAILED: Final = Empirical(
+    ((0.0, 60_000), (0.5, 89_000), (0.9, 130_000), (0.99, 400_000), (0.999, 2_000_000),
+     (1.0, 4_000_000))
+)  # fmt: skip
+"""An append with a disk's long tail; of a variance that no exponential has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """A queue, what is asked of it, and the formula's answer."""
+
+    what: str
+    unit: str
+    expected: float
+    """In ``unit``."""
+    run: Callable[[], Sequence[int]]
+    """Returns a series, one a customer, whose mean is meant."""
+    to_unit: Callable[[float], float] = lambda mean_ns: mean_ns / NS_PER_US
+    """From the mean of the series, in ns."""
+
+
+def _wait(what: str, expected_ns: float, run: Callable[[], Sequence[int]]) -> Queue:
+    return Queue(what, "us", expected_ns / NS_PER_US, run)
+
+
+def _rate(what: str, per_s: float, run: Callable[[], Sequence[int]]) -> Queue:
+    """Returns a queue of which the gaps between ends are known."""
+    return Queue(what, "1/s", per_s, run, lambda gap_ns: NS_PER_S / gap_ns)
+
+
+_DEMANDS_NS: Final = (SERVICE_NS, 25 * NS_PER_US)
+_THINK_NS: Final = 200 * NS_PER_US
+_CUSTOMERS: Final = 6
+_MEAN_NS, _SQUARED_CV = runs.moments(_TAILED)
+
+QUEUES: Final[Mapping[str, Queue]] = {
+    "m_m_1": _wait(
+        "M/M/1, a pool of one thread, 70 % busy: mean wait",
+        formulas.wait_m_m_c(1, 0.7, SERVICE_NS),
+        lambda: runs.thread_pool_waits("m_m_1", 1, 0.7, Exponential(SERVICE_NS)),
+    ),
+    "m_m_4": _wait(
+        "M/M/4, a pool of four threads, 80 % busy: mean wait",
+        formulas.wait_m_m_c(4, 0.8, SERVICE_NS),
+        lambda: runs.thread_pool_waits("m_m_4", 4, 0.8, Exponential(SERVICE_NS)),
+    ),
+    "m_m_8": _wait(
+        "M/M/8, cores by reservation, 70 % busy: mean wait",
+        formulas.wait_m_m_c(8, 0.7, SERVICE_NS),
+        lambda: runs.reserved_waits("m_m_8", 8, 0.7, Exponential(SERVICE_NS)),
+    ),
+    "m_d_1": _wait(
+        "M/D/1, a disk at 70 % of its I/Os: mean wait",
+        formulas.wait_m_g_1(0.7, SERVICE_NS, 0.0),
+        lambda: runs.disk_waits("m_d_1", 0.7, SERVICE_NS),
+    ),
+    "m_d_1_link": _wait(
+        "M/D/1, a link at 85 % of its bandwidth: mean wait",
+        formulas.wait_m_g_1(0.85, SERVICE_NS, 0.0),
+        lambda: runs.link_waits("m_d_1_link", 0.85, SERVICE_NS),
+    ),
+    "m_g_1_cpu": _wait(
+        "M/G/1, CPU times as drawn (log-normal, cv 0.5), 80 % busy: mean wait",
+        formulas.wait_m_g_1(0.8, SERVICE_NS, 0.25),
+        lambda: runs.thread_pool_waits("m_g_1_cpu", 1, 0.8, LognormalMean(SERVICE_NS, 0.5)),
+    ),
+    "m_g_1_disk": _wait(
+        "M/G/1, one writer on a disk with a long tail, 60 % busy: mean wait",
+        formulas.wait_m_g_1(0.6, _MEAN_NS, _SQUARED_CV),
+        lambda: runs.thread_pool_waits("m_g_1_disk", 1, 0.6, _TAILED),
+    ),
+    "quorum": _wait(
+        "Quorum of three disks, exponential appends: mean time until two are durable",
+        formulas.order_statistic_mean(3, 2, SERVICE_NS),
+        lambda: runs.quorum_times("quorum", Exponential(SERVICE_NS)),
+    ),
+    "closed_network": _rate(
+        f"Closed network, {_CUSTOMERS} clients, two pools and a pause: throughput (exact MVA)",
+        formulas.closed_network_rate(_DEMANDS_NS, _THINK_NS, _CUSTOMERS) * NS_PER_S,
+        lambda: runs.closed_network_gaps("closed_network", _DEMANDS_NS, _THINK_NS, _CUSTOMERS),
+    ),
+    "littles_law": Queue(
+        "Little's law, M/M/4 at 80 %: customers in the system over rate times stay",
+        "",
+        1.0,
+        lambda: runs.littles_law("littles_law", 4, 0.8, Exponential(SERVICE_NS)),
+        lambda ratio_ppb: ratio_ppb / 1e9,
+    ),
+    "no_queue": _wait(
+        "No queue: appends of one writer at a time take what was drawn",
+        _MEAN_NS,
+        lambda: runs.append_times("no_queue", _TAILED),
+    ),
+}
