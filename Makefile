@@ -18,7 +18,7 @@ setup: $(STAMPS)/archive  ## make the environment: Python packages, Java, Spark'
 demo: setup  ## run scenarios/rfc77.yaml and print the comparison
 	$(BIN)/python run_sim.py scenarios/rfc77.yaml
 
-test: setup  ## run every test
+test: setup $(STAMPS)/test_tools  ## run every test
 	$(BIN)/python -m pytest
 
 check: setup  ## format, lint, types, layers, spelling
@@ -51,6 +51,11 @@ $(STAMPS)/packages: requirements.txt requirements-dev.txt $(STAMPS)/venv
 $(STAMPS)/java: .ci/java.sh | $(STAMPS)/venv
 	sh .ci/java.sh
 	@touch $@
+
+# What tests drive besides: a browser, Prometheus' own checker. Where they cannot be installed, the
+# tests that need them are skipped, and say so.
+$(STAMPS)/test_tools: .ci/test_tools.sh | $(STAMPS)/venv
+	-sh .ci/test_tools.sh && touch $@
 
 # A faster start of the JVM; a study runs without it, so a failure here is no failure.
 $(STAMPS)/archive: $(STAMPS)/packages $(STAMPS)/java

@@ -7,18 +7,21 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
 from analysis.pipeline.session import SparkStarter
 from analysis.report.freshness import MANIFEST, is_finished, present_summary, result_digests
-from analysis.report.manifest import UnitsSaid, manifest
+from analysis.report.manifest import UnitsSaid, commit, host_words, manifest, package_versions
 from analysis.study.ledger import read_ledger
 from analysis.study.plan import Plan, ResolvedStudy, Unit
 from analysis.study.plan_file import read_plan
 from analysis.study.study_folder import write_text_whole
 from analysis.study.unit_folder import UnitRecord
+
+if TYPE_CHECKING:
+    from analysis.page.provenance import Provenance
 
 MOST_TABLES: Final = 4
 """Points that get a full table each."""
@@ -100,13 +103,14 @@ def report_study(run: StudyRun, starter: SparkStarter) -> int:
 def _summarise(run: StudyRun, starter: SparkStarter, phases: dict[str, float]) -> dict[str, Any]:
     spark = starter.session()
     from analysis.export.openmetrics import write_metrics
+    from analysis.page.study_page import write_page
     from analysis.pipeline.study_tables import FIGURE_POINTS, read_study_tables
     from analysis.plots.study_plots import write_study_plots
     from analysis.report.study_summary import study_summary
     from analysis.report.summary_file import write_summary
 
-    drawn = _points_drawn(run, FIGURE_POINTS)
-    tables = read_study_tables(spark, run.folder, run.done, drawn)
+    figure_points = _points_drawn(run, FIGURE_POINTS)
+    tables = read_study_tables(spark, run.folder, run.done, figure_points)
     elapsed_s = time.perf_counter() - run.begun_s
     summary = study_summary(run, tables, elapsed_s)
     write_summary(run.folder, summary)
@@ -114,20 +118,37 @@ def _summarise(run: StudyRun, starter: SparkStarter, phases: dict[str, float]) -
     metrics_begun_s = time.perf_counter()
     write_metrics(run.folder, run)
     plots_begun_s = time.perf_counter()
-    write_study_plots(run.folder / "plots", run, summary, tables)
+    drawn = write_study_plots(run.folder / "plots", run, summary, tables)
+    page_begun_s = time.perf_counter()
+    page = write_page(run.folder, run, summary, tables, drawn, _provenance(run))
     phases |= {
         "spark_start": round(starter.start_s, 3),
         "spark_first_query": round(tables.query_s[0], 3),
         "spark_queries": round(sum(tables.query_s), 3),
         "metrics": round(plots_begun_s - metrics_begun_s, 3),
-        "plots": round(time.perf_counter() - plots_begun_s, 3),
+        "plots": round(page_begun_s - plots_begun_s, 3),
+        "page": round(time.perf_counter() - page_begun_s, 3),
     }
     say(
         output(),
         f"Spark: start {starter.start_s:.1f} s, first query "
         f"{tables.query_s[0]:.1f} s, all queries {sum(tables.query_s):.1f} s",
     )
+    say(output(), f"report: {page}")
     return summary
+
+
+def _provenance(run: StudyRun) -> Provenance:
+    from analysis.page.provenance import Provenance
+
+    return Provenance(
+        folder=str(run.folder),
+        commit=commit(),
+        versions=package_versions(),
+        host=host_words(),
+        master=run.master,
+        wall_s=time.perf_counter() - run.begun_s,
+    )
 
 
 def _points_drawn(run: StudyRun, most: int) -> int:

@@ -98,6 +98,11 @@ def manifest(
     }
 
 
+def host_words() -> str:
+    """Returns the system and the cores of this machine, without its name: pages are passed on."""
+    return f"{platform.platform()}, {_cpus()} cores"
+
+
 def _cpus() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

@@ -1,0 +1,193 @@
+"""The answer in a few sentences, with numbers and intervals, and the main numbers as tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from analysis.page.answer_wider import capital, of_capacity, of_sweep
+from analysis.page.content import Tile
+from analysis.page.findings import Findings, Key, Row
+from analysis.page.numbers import (
+    change_parts,
+    change_text,
+    plain_value,
+    span_text,
+    told_apart,
+    tone_of,
+    with_half_width,
+)
+
+LOCKS: Final[Key] = ("lock_latency_ms", "all", "mean")
+TXNS: Final[Key] = ("txn_latency_ms", "all", "mean")
+BYTES: Final[Key] = ("disk_write_bytes_per_txn", "all", "mean")
+RATE: Final[Key] = ("txn_per_s", "all", "mean")
+KIB: Final = 1 / 1024
+
+
+@dataclass(frozen=True, slots=True)
+class _Headline:
+    """A number that a reader asks for first."""
+
+    key: Key
+    label: str
+    unit: str
+    scale: float
+
+
+HEADLINES: Final = (
+    _Headline(LOCKS, "Lock latency, mean", "ms", 1.0),
+    _Headline(("lock_latency_ms", "all", "p99"), "Lock latency, p99", "ms", 1.0),
+    _Headline(("txn_latency_ms", "all", "p99"), "Transaction latency, p99", "ms", 1.0),
+    _Headline(BYTES, "Disk writes per transaction", "KiB", KIB),
+    _Headline(RATE, "Transactions per second", "", 1.0),
+)
+
+
+def answer(found: Findings) -> tuple[str, ...]:
+    """Returns the answer to the study's question."""
+    if "capacity" in found.summary:
+        return tuple(of_capacity(found.summary["capacity"]))
+    if "sensitivity" in found.summary:
+        return tuple(f"{capital(one['says'])}." for one in found.summary["sensitivity"]["outcomes"])
+    if len(found.points) > 1:
+        return tuple(of_sweep(found))
+    if len(found.variants) > 1:
+        return tuple(_of_pair(found))
+    return tuple(_of_one(found))
+
+
+def tiles(found: Findings) -> tuple[Tile, ...]:
+    """Returns the main numbers of a comparison at one point."""
+    if len(found.whole_points) != 1:
+        return ()
+    made = [_tile(found, headline) for headline in HEADLINES]
+    return tuple(tile for tile in made if tile is not None)
+
+
+def _tile(found: Findings, headline: _Headline) -> Tile | None:
+    value = found.value(0, found.main, headline.key)
+    if value is None or value["value"] is None:
+        return None
+    unit = f" {headline.unit}" if headline.unit else ""
+    new = plain_value(value, headline.scale) + unit
+    ratio, base = (
+        found.ratio(0, found.main, headline.key),
+        found.value(0, found.baseline, headline.key),
+    )
+    if ratio is None or ratio["ratio"] is None or base is None or base["value"] is None:
+        return Tile(headline.label, new, "", f"with {found.main}")
+    detail = f"{new} with {found.main}, {plain_value(base, headline.scale)}{unit} with "
+    return Tile(headline.label, *change_parts(ratio), detail + found.baseline, tone_of(ratio))
+
+
+def _of_pair(found: Findings) -> Iterator[str]:
+    """Latency first, then what it costs or saves, then failures if anything could fail."""
+    point = 0
+    key = LOCKS if found.value(point, found.main, LOCKS) is not None else TXNS
+    yield _latency(found, point, key)
+    gains = [
+        part
+        for part in (
+            _part(found, point, BYTES, _bytes_words),
+            _part(found, point, RATE, _rate_words),
+        )
+        if part
+    ]
+    if gains:
+        yield f"{capital(' and '.join(gains))}."
+    if found.document.get("operations") or _failed(found, point, found.main):
+        yield _failures(found, point)
+
+
+def _latency(found: Findings, point: int, key: Key) -> str:
+    what = "a lock request" if key == LOCKS else "a transaction"
+    new, old = (found.value(point, name, key) for name in (found.main, found.baseline))
+    for name, row in ((found.main, new), (found.baseline, old)):
+        if row is not None and "refused" in row:
+            return f"Latencies of {name} are refused: {row['refused']}."
+    ratio = found.ratio(point, found.main, key)
+    if new is None or old is None or ratio is None or ratio["ratio"] is None:
+        return f"No latency can be compared between {found.main} and {found.baseline}."
+    told = f"With {found.main}, {what} takes {plain_value(new)} ms on average"
+    against = f"{plain_value(old)} ms with {found.baseline}"
+    if ratio["ci_low"] is not None and not told_apart(ratio):
+        return f"{told}, {against}: the two cannot be told apart ({change_text(ratio)})."
+    way = "sooner" if ratio["ratio"] < 1 else "later"
+    return f"{told} instead of {against}: {span_text(ratio)} {way}."
+
+
+def _part(found: Findings, point: int, key: Key, words: Callable[[Findings, int, Row], str]) -> str:
+    ratio = found.ratio(point, found.main, key)
+    return "" if ratio is None or ratio["ratio"] is None else words(found, point, ratio)
+
+
+def _bytes_words(found: Findings, point: int, ratio: Row) -> str:
+    new, old = (found.value(point, name, BYTES) for name in (found.main, found.baseline))
+    shown = [plain_value(row, KIB) for row in (new, old) if row is not None]
+    if ratio["ci_low"] is not None and not told_apart(ratio):
+        return f"disk writes per transaction cannot be told apart ({change_text(ratio)})"
+    more = "less" if ratio["ratio"] < 1 else "more"
+    return (
+        f"a transaction writes {span_text(ratio)} {more} to disk ({shown[0]} KiB instead of "
+        f"{shown[1]})"
+    )
+
+
+def _rate_words(found: Findings, point: int, ratio: Row) -> str:
+    new, old = (found.value(point, name, RATE) for name in (found.main, found.baseline))
+    shown = [plain_value(row) for row in (new, old) if row is not None]
+    if ratio["ci_low"] is not None and not told_apart(ratio):
+        return f"the cluster does as many transactions a second ({shown[0]} and {shown[1]})"
+    more = "more" if ratio["ratio"] > 1 else "fewer"
+    return (
+        f"the cluster does {span_text(ratio)} {more} transactions a second ({shown[0]} instead "
+        f"of {shown[1]})"
+    )
+
+
+def _failed(found: Findings, point: int, variant: str) -> float:
+    """Returns how many transactions failed in a run, without those that were asked to roll back."""
+    every, asked = (
+        found.amount(point, variant, ("txn_aborts", class_, "mean"))
+        for class_ in ("all", "rollback")
+    )
+    return max(every - asked, 0.0)
+
+
+def _failures(found: Findings, point: int) -> str:
+    told = {name: _lost_and_failed(found, point, name) for name in (found.main, found.baseline)}
+    moved = found.amount(point, found.main, ("leader_transfers", "all", "mean"))
+    moving = f"While {moved:,.0f} leaders moved in a run, " if moved >= 1 else "In a run "
+    if len(set(told.values())) == 1:
+        return f"{moving}{told[found.main]}, with {found.main} and with {found.baseline}."
+    return f"{moving}{'; '.join(f'{words} with {name}' for name, words in told.items())}."
+
+
+def _lost_and_failed(found: Findings, point: int, variant: str) -> str:
+    lost = _count(found.amount(point, variant, ("locks_lost", "all", "mean")), "lock")
+    failed = _failed(found, point, variant)
+    return f"{lost} lost and {_count(failed, 'transaction').rpartition(' ')[0]} failed"
+
+
+def _count(times: float, what: str) -> str:
+    """Returns ``no lock was``, ``1 lock was`` or ``12.5 locks were``."""
+    if times == 0:
+        return f"no {what} was"
+    shown = f"{times:,.0f}" if times >= 100 or times == int(times) else f"{times:.1f}"
+    return f"{shown} {what} was" if shown == "1" else f"{shown} {what}s were"
+
+
+def _of_one(found: Findings) -> Iterator[str]:
+    """One variant: what it does, compared with nothing."""
+    point = 0
+    rows = {headline.key: found.value(point, found.main, headline.key) for headline in HEADLINES}
+    refused = next((row["refused"] for row in rows.values() if row and "refused" in row), None)
+    if refused is not None:
+        yield f"Latencies are refused: {refused}."
+    for headline in HEADLINES:
+        row = rows[headline.key]
+        if row is not None and row["value"] is not None:
+            unit = f" {headline.unit}" if headline.unit else ""
+            yield f"{headline.label}: {with_half_width(row, headline.scale)}{unit}."

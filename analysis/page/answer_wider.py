@@ -1,0 +1,108 @@
+"""The answer of a study of many points: of a sweep, or of a search for capacity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from analysis.experiments.case_words import case_words, limit_words
+from analysis.page.findings import Findings, Row
+from analysis.page.numbers import change_text, plain_value, span_text, told_apart
+from analysis.plots.axes import Axis, axes_of
+from analysis.plots.sweep_outcomes import OutcomeCells, outcome_cells
+from analysis.report.capacity_table import capacity_text
+
+
+def capital(text: str) -> str:
+    """Returns a sentence with its first letter raised."""
+    return text[:1].upper() + text[1:]
+
+
+def of_sweep(found: Findings) -> Iterator[str]:
+    """The range of the main variant's ratios, or of its values, over all points."""
+    axes = axes_of(found.points)
+    for cells in outcome_cells(found.summary):
+        if cells.outcome.stat == "mean":
+            said = _range(found, axes, cells)
+            if said:
+                yield said
+
+
+def _range(found: Findings, axes: Sequence[Axis], cells: OutcomeCells) -> str:
+    name = cells.outcome.name
+    if len(found.variants) == 1:
+        rows = [(cells.value(point, found.main), point) for point in found.points]
+        known = [(row, point) for row, point in rows if row and row["value"] is not None]
+        if not known:
+            return ""
+        low, high = _extremes(known, "value")
+        shown = [plain_value(row, cells.outcome.scale) for row, _ in (low, high)]
+    else:
+        rows = [(cells.ratio(point, found.main), point) for point in found.points]
+        known = [(row, point) for row, point in rows if row and row["ratio"] is not None]
+        if not known:
+            return ""
+        low, high = _extremes(known, "ratio")
+        shown = [change_text(row) for row, _ in (low, high)]
+    places = [_place(axes, point) for _, point in (low, high)]
+    against = "" if len(found.variants) == 1 else f", {found.main} against {found.baseline}"
+    return (
+        f"{capital(name)}{against}: from {shown[0]} (at {places[0]}) to {shown[1]} (at "
+        f"{places[1]}){_tally(found, known)}."
+    )
+
+
+def _extremes(
+    known: Sequence[tuple[Row, Mapping[str, Any]]], field: str
+) -> tuple[tuple[Row, Mapping[str, Any]], tuple[Row, Mapping[str, Any]]]:
+    ordered = sorted(known, key=lambda pair: float(pair[0][field]))
+    return ordered[0], ordered[-1]
+
+
+def _place(axes: Sequence[Axis], point: Mapping[str, Any]) -> str:
+    return ", ".join(f"{axis.name} {axis.label(point)}" for axis in axes)
+
+
+def _tally(found: Findings, known: Sequence[tuple[Row, Mapping[str, Any]]]) -> str:
+    """Returns at how many points the variants cannot be told apart, and how many say nothing."""
+    if len(found.variants) == 1:
+        return ""
+    alike = sum(not told_apart(row) for row, _ in known if row["ci_low"] is not None)
+    without = len(found.points) - len(known)
+    parts = [f"not told apart at {alike} of {len(found.points)} points"] if alike else []
+    parts += [f"no ratio at {without}"] if without else []
+    return f"; {', '.join(parts)}" if parts else ""
+
+
+def of_capacity(found: Mapping[str, Any]) -> Iterator[str]:
+    """The greatest capacity, then how variants differ."""
+    known = [case for case in found["cases"] if case["status"] == "found"]
+    unit = " transactions a second" if found["unit"] == "1/s" else " threads"
+    promise = " and ".join(f"{one['key']} ≤ {limit_words(one)}" for one in found["slo"])
+    if not known:
+        yield f"No case has a capacity between the ends of the search that keeps {promise}."
+        return
+    ordered = sorted(known, key=lambda case: -case["load"])
+    first = f"{case_words(ordered[0])} carries {capacity_text(found, ordered[0])}{unit}"
+    rest = [f"{case_words(case)} {capacity_text(found, case)}" for case in ordered[1:]]
+    yield f"Keeping {promise}, {first}" + (f"; {', '.join(rest)}." if rest else ".")
+    ratios = [
+        f"{row['variant']} carries {_capacity_change(row)} {row['baseline']}"
+        f"{at_point(row['point'])}"
+        for row in found["comparisons"]
+        if row["metric"] == "capacity_load" and row["ratio"] is not None
+    ]
+    if ratios:
+        yield f"{capital('; '.join(ratios))}."
+
+
+def _capacity_change(row: Row) -> str:
+    if row["ci_low"] is not None and not told_apart(row):
+        return f"as much ({change_text(row)}) as"
+    return f"{span_text(row)} {'more' if row['ratio'] > 1 else 'less'} than"
+
+
+def at_point(point: Mapping[str, Any]) -> str:
+    """Returns `` on i3.4xlarge``; nothing for the only point."""
+    values = ", ".join(str(value) for value in point.values())
+    return f" on {values}" if values else ""

@@ -1,0 +1,180 @@
+"""What the numbers rest on: inputs that nobody has published, and what the model leaves out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import BaseModel
+
+from analysis.page.content import Aside, Block, Cell, Items, Paragraph, Table
+from analysis.page.findings import Findings
+from analysis.page.model_page import simplifications
+from sim.scenario.interpolation import amount_of
+from sim.scenario.profiles import DEFAULT_MACHINE, profiles
+from sim.scenario.schema.hardware import CpuSection, DiskSection, LsmSection
+
+if TYPE_CHECKING:
+    from sim.scenario.tree import Node
+
+_SECTIONS: Final[tuple[tuple[str, type[BaseModel]], ...]] = (
+    ("hardware.cpu", CpuSection),
+    ("hardware.lsm", LsmSection),
+    ("hardware.disk.raft", DiskSection),
+)
+_PROFILE: Final = "hardware.profile"
+_NETWORK: Final = "hardware.network"
+_SOURCE: Final = re.compile(r"\bSource: (?P<source>.*)$", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Assumed:
+    """An input that is no published figure.
+
+    Attributes:
+        key: as a scenario writes it.
+        value: as the resolved scenario has it; empty if it differs from point to point.
+        why: "assumed", "fitted", and what is known of it.
+    """
+
+    key: str
+    value: str
+    why: str
+
+
+def assumption_blocks(found: Findings) -> Iterator[Block]:
+    """Yields the assumed inputs of this study, then the model's simplifications."""
+    inputs = {one.key: one for one in reversed([*assumed_inputs(found.base, found.points)])}
+    if inputs:
+        yield Table(
+            "Inputs that nobody has published",
+            ("input", "value", "why"),
+            tuple(
+                (Cell(one.key), Cell(one.value), Cell(one.why)) for one in reversed(inputs.values())
+            ),
+            "Everything else has a source, in scenarios/profiles and in the schema "
+            "(run_sim.py schema). Which of these would change the answer, a sensitivity study "
+            "tells.",
+            (0, 1, 2),
+        )
+    yield Items(tuple(_standing(found)))
+    rows = tuple(tuple(Cell(cell) for cell in row) for row in simplifications())
+    if rows:
+        table = Table("", ("what is simplified", "why", "likely effect"), rows, words=(0, 1, 2))
+        yield Aside(f"What the model leaves out: {len(rows)} simplifications", (table,))
+    else:
+        yield Paragraph("What the model leaves out: docs/MODEL.md.")
+
+
+def _standing(found: Findings) -> Iterator[str]:
+    """Yields what has to be kept in mind with any study."""
+    yield (
+        "This is a simulation. Differences and ratios between variants are its product; absolute "
+        "figures carry the error of CPU costs that were fitted to one published cluster."
+    )
+    run = found.base["run"]
+    yield (
+        f"Each run measures {run['measure']}. What takes longer to build up (compaction debt, a "
+        "cache that fills, a volume's burst credit) is not in it."
+    )
+    if found.base["hardware"]["lsm"]["write_amplification"] == 1:
+        yield (
+            "Write amplification is 1, flush only: savings of disk writes are those of a short "
+            "test. After hours of compaction the share of locks in all bytes is smaller."
+        )
+    if found.base["workload"].get("threads") is not None:
+        yield (
+            "Clients wait for each answer (closed loop): a faster variant is asked for more, so "
+            "its bytes per second and its busy stations are those of a higher throughput."
+        )
+
+
+def assumed_inputs(
+    document: Mapping[str, Any], points: Sequence[Mapping[str, Any]] = ()
+) -> Iterator[Assumed]:
+    """Yields the inputs of a resolved scenario that are assumed or fitted.
+
+    Args:
+        document: the resolved scenario. A profile's figure that the scenario has replaced is the
+            scenario's own, so it is left out.
+        points: settings of swept keys; each hardware profile among them counts.
+    """
+    swept = dict.fromkeys(str(point[_PROFILE]) for point in points if _PROFILE in point)
+    machines = list(swept) or [str(_at(document, _PROFILE) or DEFAULT_MACHINE)]
+    yield from _of_profiles(document, machines)
+    for path, section in _SECTIONS:
+        for name, field in section.model_fields.items():
+            said = _SOURCE.search(field.description or "")
+            source = said["source"].strip().rstrip(".") if said else ""
+            given = _at(document, f"{path}.{field.alias or name}")
+            unchanged = given is None or _same(given, field.default)
+            if source.startswith(("assumed", "fit ")) and unchanged:
+                why = source.replace("fit to the rows above", "fitted to published TPC-C rows")
+                yield Assumed(f"{path}.{name}", _shown(field.default), why)
+
+
+def _of_profiles(document: Mapping[str, Any], machines: Sequence[str]) -> Iterator[Assumed]:
+    """Yields the assumed figures of each machine that a study runs on, its disks and network."""
+    for machine in machines:
+        own = document if len(machines) == 1 else {}
+        if machine not in profiles("machines"):
+            continue
+        entries = profiles("machines")[machine].entries
+        yield from _unpublished("machines", machine, "hardware", own)
+        yield from _unpublished("networks", _name_of(entries.get("network")), _NETWORK, own)
+        for slot in ("raft", "kv"):
+            path = f"hardware.disk.{slot}"
+            named = _at(own, f"{path}.name") or _name_of(entries["disk"].entries.get(slot))
+            yield from _unpublished("disks", str(named), path, own)
+
+
+def _name_of(node: Node | None) -> str:
+    """Returns the profile that a node names, alone or among figures."""
+    if node is None:
+        return ""
+    if isinstance(node.value, str):
+        return node.value
+    named = node.entries.get("profile")
+    return "" if named is None else str(named.value)
+
+
+def _unpublished(file: str, name: str, path: str, document: Mapping[str, Any]) -> Iterator[Assumed]:
+    """Yields what a profile assumes; nothing for a name that is no profile."""
+    profile = profiles(file).get(name)
+    assumed = None if profile is None else profile.entries.get("assumed")
+    if profile is None or assumed is None:
+        return
+    for key in assumed.plain():
+        found = profile.find(tuple(str(key).split(".")))
+        figure = None if found is None else found.plain()
+        given = _at(document, f"{path}.{key}")
+        if given is None or figure is None or _same(given, figure):
+            shown = given if given is not None else figure
+            why = f"assumed in the profile {name}"
+            yield Assumed(f"{path}.{key}", "" if shown is None else _shown(shown), why)
+
+
+def _same(given: Any, known: Any) -> bool:
+    """Returns whether two figures are one, however they are written: 5.1ms and 5100us."""
+    if isinstance(given, Mapping) and isinstance(known, Mapping):
+        return all(key in given and _same(given[key], known[key]) for key in known)
+    try:
+        return bool(amount_of(given) == amount_of(known))
+    except (ValueError, TypeError):
+        return str(given) == str(known)
+
+
+def _at(document: Mapping[str, Any], path: str) -> Any:
+    """Returns what a document has under a dotted path; a name in its way has no more below it."""
+    here: Any = document
+    for word in path.split("."):
+        here = here.get(word) if isinstance(here, Mapping) else None
+    return here
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_shown(part)}" for key, part in value.items())
+    return str(value)

@@ -1,0 +1,122 @@
+"""What-if capacity: the greatest load of each case, what limits it, what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from analysis.experiments.case_words import case_words, limit_words
+from analysis.page.content import Block, Cell, Items, Paragraph, Table, texts
+from analysis.page.findings import Findings
+from analysis.page.numbers import DASH, change_cell
+from analysis.report.capacity_table import (
+    capacity_sentence,
+    capacity_text,
+    load_words,
+)
+from analysis.report.table import short
+from analysis.study.plan import point_words
+
+
+def capacity_blocks(found: Findings) -> Iterator[Block]:
+    """Yields what a capacity search has found."""
+    if "capacity" not in found.summary:
+        return
+    content = found.summary["capacity"]
+    yield Paragraph(_promise(content))
+    yield _capacities(content)
+    if content["comparisons"]:
+        yield _compared(content)
+    if any(case["cost_per_hour"] is not None for case in content["cases"]):
+        yield _costs(content)
+    yield Items(tuple(capacity_sentence(content, case) for case in content["cases"]))
+
+
+def _promise(content: Mapping[str, Any]) -> str:
+    promise = " and ".join(f"{one['key']} ≤ {limit_words(one)}" for one in content["slo"])
+    low, high = (load_words(end) for end in content["between"])
+    unit = "transactions a second" if content["unit"] == "1/s" else "threads"
+    return (
+        f"Sought: the greatest load between {low} and {high} {unit} that keeps {promise}, and "
+        f"under which nothing piles up. Each of {content['replications']} replications has its "
+        f"own crossing, found within {100 * content['tolerance']:g} %; the capacity is their mean, "
+        "with a 95 % interval."
+    )
+
+
+def _capacities(content: Mapping[str, Any]) -> Table:
+    threads = content["load"] == "workload.threads"
+    rows = [
+        (
+            Cell(case_words(case)),
+            Cell(capacity_text(content, case)),
+            Cell(DASH if case["txn_per_s"] is None else short(case["txn_per_s"])),
+            Cell("overload" if case["binds"] == "overload" else str(case["binds"] or DASH)),
+            Cell(_station(case)),
+            Cell(_share(case["headroom"])),
+            Cell(_chance(case["present_p_met"])),
+        )
+        for case in content["cases"]
+    ]
+    load = "threads [95 %]" if threads else "arrivals (1/s) [95 %]"
+    present = next((case["present"] for case in content["cases"] if case["present"]), None)
+    at = "" if present is None else f" at {load_words(present)}"
+    headings = (
+        "case", load, "completed (1/s)", "what breaks first", "busiest station",
+        f"headroom{at}", f"promise kept{at}",
+    )  # fmt: skip
+    return Table("Capacity by case", headings, tuple(rows), words=(0, 3, 4))
+
+
+def _station(case: Mapping[str, Any]) -> str:
+    station = case["station"]
+    return DASH if station is None else f"{station['name']}, {100 * station['busy']:.0f} % busy"
+
+
+def _share(share: float | None) -> str:
+    return DASH if share is None else f"{100 * share:+.0f} %".replace("-", "−")
+
+
+def _chance(chance: float | None) -> str:
+    if chance is None:
+        return DASH
+    if chance > 0.99:
+        return "> 99 %"
+    return "< 1 %" if chance < 0.01 else f"{100 * chance:.0f} %"
+
+
+def _compared(content: Mapping[str, Any]) -> Table:
+    rows = [
+        (
+            Cell(" on ".join(filter(None, (row["variant"], point_words(row["point"]))))),
+            Cell(row["baseline"]),
+            change_cell(row),
+        )
+        for row in content["comparisons"]
+        if row["metric"] == "capacity_load"
+    ]
+    note = "Paired by replication."
+    headings = ("variant", "against", "capacity")
+    return Table("How much more each variant carries", headings, tuple(rows), note, (0, 1))
+
+
+def _costs(content: Mapping[str, Any]) -> Table:
+    rows = []
+    for case in content["cases"]:
+        price, each = case["cost_per_hour"], case["cost_per_1000_txn"]
+        rows.append((
+            Cell(case_words(case)),
+            *texts(
+                DASH if price is None else f"{price:,.2f}",
+                DASH if each is None else f"{1000 * each:,.2f}",
+                {True: "not beaten", False: "beaten", None: DASH}[case["pareto"]],
+            ),
+        ))  # fmt: skip
+    return Table(
+        "What it costs",
+        ("case", "per hour", "per million transactions", "price and capacity"),
+        tuple(rows),
+        "In the currency of capacity.prices. A case is beaten if another costs no more and carries "
+        "no less.",
+        (0, 3),
+    )

@@ -1,0 +1,220 @@
+"""The comparison: a table a point, or of many points a table an outcome; and what was expected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from analysis.page.content import Block, Cell, Table, texts
+from analysis.page.findings import Findings, Key
+from analysis.page.numbers import DASH, change_cell, value_cell
+from analysis.plots.axes import axes_of
+from analysis.plots.sweep_outcomes import OutcomeCells, outcome_cells
+from analysis.report.sweep_table import MOST_ROWS
+from analysis.report.table import KEY_METRICS, short
+from analysis.study.plan import point_words
+
+STATS: Final = ("mean", "p50", "p90", "p95", "p99", "p999", "max")
+LATENCIES: Final = (
+    ("lock_latency_ms", "Lock requests, as TiDB sees them"),
+    ("lock_service_ms", "Lock requests, inside TiKV"),
+    ("txn_latency_ms", "Transactions"),
+)
+HOW_TO_READ: Final = (
+    "95 % intervals over replications; changes are paired, since variants share their random "
+    "draws. A change without a verdict may be luck, or is neither good nor bad by itself."
+)
+
+
+def comparison_tables(found: Findings) -> Iterator[Table]:
+    """Yields the tables that a reader compares variants by."""
+    if found.searched:
+        return
+    if found.whole_points:
+        for point in found.whole_points:
+            yield _at_point(found, point)
+    else:
+        yield from _sweep_tables(found)
+
+
+def _at_point(found: Findings, point: int) -> Table:
+    lines = [
+        line
+        for line in KEY_METRICS
+        if any(found.value(point, name, line[1]) for name in found.variants)
+    ]
+    others = found.variants[1:]
+    rows = [
+        (
+            Cell(label),
+            *(value_cell(found.value(point, name, key), scale) for name in found.variants),
+            *(change_cell(found.ratio(point, name, key)) for name in others),
+        )
+        for label, key, scale in lines
+    ]
+    name = found.point_name(point)
+    return Table(
+        f"Comparison at {name}" if name else "Main numbers",
+        ("", *found.variants, *(f"{other} against {found.baseline}" for other in others)),
+        tuple(rows),
+        HOW_TO_READ if others else "95 % intervals over replications.",
+    )
+
+
+def _sweep_tables(found: Findings) -> Iterator[Table]:
+    """Yields a table an outcome: a row a point, or with very many only the extremes."""
+    axes = axes_of(found.points)
+    points = sorted(
+        range(len(found.points)),
+        key=lambda index: tuple(axis.index(found.points[index]) for axis in axes),
+    )
+    for cells in outcome_cells(found.summary):
+        shown, note = list(points), HOW_TO_READ
+        if len(points) > MOST_ROWS:
+            shown = _spread(found, cells, points)
+            note = (
+                f"{len(points):,} points: every so many, from the least to the greatest; all are "
+                "in summary.json."
+            )
+        rows = [
+            (
+                *(Cell(axis.label(found.points[index])) for axis in axes),
+                *(_value(cells, found.points[index], name) for name in found.variants),
+                *(_change(cells, found.points[index], name) for name in found.variants[1:]),
+            )
+            for index in shown
+        ]
+        headings = (
+            *(axis.name for axis in axes),
+            *found.variants,
+            *(f"{name} against {found.baseline}" for name in found.variants[1:]),
+        )
+        yield Table(cells.outcome.title, headings, tuple(rows), note, tuple(range(len(axes))))
+
+
+_SHOWN: Final = 9
+"""Points that stand for very many."""
+
+
+def _spread(found: Findings, cells: OutcomeCells, points: Sequence[int]) -> list[int]:
+    """Returns points from the least to the greatest ratio or value, evenly apart in rank."""
+    alone = len(found.variants) == 1
+    get = cells.value if alone else cells.ratio
+    field = "value" if alone else "ratio"
+    known = [
+        (row[field], index)
+        for index in points
+        if (row := get(found.points[index], found.main)) is not None and row[field] is not None
+    ]
+    known.sort()
+    if len(known) <= _SHOWN:
+        return [index for _, index in known]
+    steps = [round(place * (len(known) - 1) / (_SHOWN - 1)) for place in range(_SHOWN)]
+    return [known[step][1] for step in steps]
+
+
+def _value(cells: OutcomeCells, point: Any, variant: str) -> Cell:
+    if cells.refusal(point, variant) is not None:
+        return Cell("refused", "refused")
+    return value_cell(cells.value(point, variant), cells.outcome.scale)
+
+
+def _change(cells: OutcomeCells, point: Any, variant: str) -> Cell:
+    row = cells.ratio(point, variant)
+    if row is None and cells.refused_at(point):
+        return Cell("refused", "refused")
+    return change_cell(row)
+
+
+def expectation_table(found: Findings) -> Iterator[Table]:
+    """Yields what the scenario expects, and whether it holds."""
+    claims = found.summary["expectations"]
+    if not claims:
+        return
+    rows = []
+    for claim in claims:
+        class_ = "" if claim["class"] == "all" else f" {claim['class']}"
+        against = f" / {claim['against']}" if claim["against"] else ""
+        where = point_words(claim["point"])
+        bound = [f"below {claim['below']:g}"] if claim["below"] is not None else []
+        bound += [f"above {claim['above']:g}"] if claim["above"] is not None else []
+        verdict = Cell("holds", "better") if claim["holds"] else Cell("does not hold", "worse")
+        name = f"{claim['metric']}{class_} {claim['stat']}, {claim['variant']}{against}"
+        rows.append((
+            Cell(f"{name} at {where}" if where else name),
+            Cell(" and ".join(bound)),
+            Cell(claim["reason"].partition(" is not ")[0]),
+            verdict,
+        ))  # fmt: skip
+    headings = ("expected", "bound", "found [95 %]", "verdict")
+    note = "A claim holds if the whole interval is on the right side of its bound."
+    yield Table("What the scenario expects", headings, tuple(rows), note, (0, 1, 3))
+
+
+def latency_tables(found: Findings) -> Iterator[Block]:
+    """Yields the quantiles of latencies at points that are told one by one."""
+    for point in found.whole_points:
+        for metric, title in LATENCIES:
+            rows = [
+                (Cell(label), *cells)
+                for label, class_ in (("all", "all"), *_classes(found, point, metric))
+                for label, cells in _rows_of(found, point, (metric, class_), label)
+            ]
+            if rows:
+                where = found.point_name(point)
+                caption = f"{title} (ms){f', at {where}' if where else ''}"
+                yield Table(caption, ("", *map(_stat_name, STATS)), tuple(rows))
+
+
+def _classes(found: Findings, point: int, metric: str) -> list[tuple[str, str]]:
+    """Returns transaction types; a lock's classes are its paths, told with the fallbacks."""
+    if metric != "txn_latency_ms":
+        return []
+    return [(class_, class_) for class_ in found.classes(point, metric)]
+
+
+def _rows_of(
+    found: Findings, point: int, of: tuple[str, str], label: str
+) -> Iterator[tuple[str, list[Cell]]]:
+    for name in found.variants:
+        keys: list[Key] = [(*of, stat) for stat in STATS]
+        rows = [found.value(point, name, key) for key in keys]
+        if any(rows):
+            cells = [_number(row) for row in rows]
+            yield name if label == "all" else f"{name}, {label}", cells
+
+
+def _number(row: Any) -> Cell:
+    """Returns a number without its interval, which the comparison gives where it matters."""
+    if row is not None and "refused" in row:
+        return Cell("refused", "refused")
+    if row is None or row["value"] is None:
+        return Cell(DASH, "quiet")
+    return Cell(short(row["value"]))
+
+
+def _stat_name(stat: str) -> str:
+    return {"p999": "p99.9", "max": "longest"}.get(stat, stat)
+
+
+def precision_table(found: Findings) -> Iterator[Table]:
+    """Yields how precise each number has become that was wanted precise."""
+    if "precision" not in found.summary:
+        return
+    rows = []
+    for target in found.summary["precision"]["targets"]:
+        reached = DASH if target["reached"] is None else f"±{100 * target['reached']:.2g} %"
+        name = ".".join(str(target[part]) for part in ("metric", "class", "stat"))
+        rows.append((
+            Cell(f"{target['variant']}, {name}{_at(target['point'])}"),
+            Cell(reached, "better" if target["met"] else "worse"),
+            *texts(f"±{100 * target['wanted']:.2g} %", str(target["replications"])),
+            Cell("reached" if target["met"] else "not reached"),
+        ))  # fmt: skip
+    headings = ("number", "half width", "wanted", "replications", "verdict")
+    yield Table("Precision that was asked for", headings, tuple(rows), words=(0, 4))
+
+
+def _at(point: Any) -> str:
+    words = point_words(point)
+    return f" at {words}" if words else ""

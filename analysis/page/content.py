@@ -1,0 +1,179 @@
+"""What a page is made of: sections of blocks, each block plain text in a known shape.
+
+Law: no block holds markup. Whatever comes from a scenario is text here, and each template escapes
+all text for its format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+Tone = Literal["", "better", "worse", "quiet", "refused"]
+"""How a cell is meant; the words say it too, so that no colour is needed."""
+
+Weight = Literal["note", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a table.
+
+    Attributes:
+        text: what it says.
+        tone: how it is meant.
+        detail: what belongs to it and may stand below it, such as an interval.
+    """
+
+    text: str
+    tone: Tone = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table whose first column names its rows.
+
+    Attributes:
+        caption: what it shows, in a line.
+        headings: one a column.
+        rows: as many cells each as there are headings.
+        note: what a reader has to know of it; may be empty.
+        words: columns, from 0, that hold words; the others hold numbers.
+    """
+
+    kind: ClassVar[str] = "table"
+    caption: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+    words: tuple[int, ...] = (0,)
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Some sentences."""
+
+    kind: ClassVar[str] = "paragraph"
+    text: str
+    weight: Weight | Literal[""] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list, a sentence or two an item."""
+
+    kind: ClassVar[str] = "items"
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """What is typed into a shell, or a file's text."""
+
+    kind: ClassVar[str] = "code"
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """Blocks that a reader opens who wants them."""
+
+    kind: ClassVar[str] = "aside"
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A picture that was drawn, or a word about one that is left out.
+
+    Attributes:
+        file: below the study's folder.
+        title: what is shown.
+        alt: what it says, in words.
+        data: the picture itself as a data URI; empty: the page only names the file.
+        width: in CSS pixels, as drawn.
+        height: likewise.
+    """
+
+    kind: ClassVar[str] = "figure"
+    file: str
+    title: str
+    alt: str
+    data: str = ""
+    width: int = 0
+    height: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Charts:
+    """Charts that a reader can zoom into, where scripts run; ``names`` are keys of the data."""
+
+    kind: ClassVar[str] = "charts"
+    names: tuple[str, ...]
+    title: str
+
+
+Block = Table | Paragraph | Items | Code | Aside | Figure | Charts
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the page with a heading."""
+
+    anchor: str
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One number that a reader sees first: what, how it changes, from what to what."""
+
+    label: str
+    change: str
+    interval: str
+    detail: str
+    tone: Tone = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something to know before the numbers are believed."""
+
+    text: str
+    weight: Weight = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Everything that a report says.
+
+    Attributes:
+        study: the study's name.
+        question: what was asked.
+        answer: a few sentences.
+        tiles: the main numbers.
+        notices: what limits them.
+        sections: the rest.
+    """
+
+    study: str
+    question: str
+    answer: tuple[str, ...]
+    tiles: tuple[Tile, ...]
+    notices: tuple[Notice, ...]
+    sections: tuple[Section, ...]
+
+
+def texts(*cells: str) -> tuple[Cell, ...]:
+    """Returns a row of cells without a tone."""
+    return tuple(Cell(text) for text in cells)
+
+
+def section(anchor: str, title: str, blocks: Iterable[Block]) -> tuple[Section, ...]:
+    """Returns a section, or none if it has nothing to say."""
+    found: Sequence[Block] = tuple(blocks)
+    return (Section(anchor, title, tuple(found)),) if found else ()

@@ -1,0 +1,51 @@
+"""What a reader has to know before the numbers are believed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from analysis.page.answer_wider import at_point
+from analysis.page.content import Notice
+from analysis.page.findings import Findings
+from analysis.report.refusal import verdict_lines
+
+_SHOWN_NOTICES: Final = 6
+_ONE_REPLICATION: Final = (
+    "One replication: no number here has an interval, so no difference can be told from luck. Run "
+    "with --replications 5."
+)
+_FEW: Final = 50
+"""Rows that say how often a study was repeated; all of a point say the same."""
+
+
+def notices(found: Findings) -> tuple[Notice, ...]:
+    """Returns what has to be known before the numbers are believed, the gravest first."""
+    summary = found.summary
+    told = [Notice(line) for line in _unfinished(found)]
+    told += [
+        Notice(f"An invariant was violated: {one['variant']}, replication {one['replication']}: "
+               f"{one['what']}")
+        for one in summary["invariants"]["violations"][:_SHOWN_NOTICES]
+    ]  # fmt: skip
+    told += [
+        Notice(f"Expected and not found: {one['metric']} {one['stat']} of {one['variant']}"
+               f"{at_point(one['point'])}: {one['reason']}")
+        for one in summary["expectations"]
+        if not one["holds"]
+    ]  # fmt: skip
+    if not found.searched:
+        told += [Notice(f"Load: {line}.", "note") for line in verdict_lines(summary["units"])]
+    told += [Notice(str(one["text"]), "note") for one in summary.get("warnings", ())]
+    if not found.searched and all(row["replications"] == 1 for row in summary["rows"][:_FEW]):
+        told.append(Notice(_ONE_REPLICATION, "note"))
+    return tuple(told)
+
+
+def _unfinished(found: Findings) -> Iterator[str]:
+    asked, done = len(found.run.plan.units), len(found.run.done)
+    if done < asked:
+        yield (
+            f"{asked - done:,} of {asked:,} units are missing or have failed; every number here "
+            "is of those that are done. The same command runs the rest."
+        )

@@ -1,0 +1,69 @@
+"""Pictures of a study as the page holds them: small, and inside it.
+
+Law: a page has a budget for pictures. They are taken in order until it is spent; of those that are
+left the page gives the title, the words that stand for the picture, and its file.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from PIL import Image
+
+from analysis.page.content import Figure
+
+if TYPE_CHECKING:
+    from analysis.plots.drawn import Drawn
+
+PLOTS: Final = "plots"
+BUDGET_BYTES: Final = 330_000
+"""Of all pictures of a page, as data URIs."""
+
+_COLOURS: Final = 80
+"""Drawings have few colours; with so many no edge or band looks otherwise."""
+_DRAWN_DPI: Final = 144
+_CSS_DPI: Final = 96
+
+
+class Album:
+    """Puts pictures into a page as long as its budget lasts."""
+
+    def __init__(self, folder: Path, budget_bytes: int = BUDGET_BYTES) -> None:
+        self._folder = folder
+        self._left_bytes = budget_bytes
+        self.left_out = 0
+        """Pictures for which there was no room."""
+
+    def figures(self, drawn: Sequence[Drawn]) -> tuple[Figure, ...]:
+        """Returns pictures with their data, or without where the budget is spent."""
+        return tuple(self._figure(one) for one in drawn)
+
+    def _figure(self, drawn: Drawn) -> Figure:
+        file = f"{PLOTS}/{drawn.name}.png"
+        data, width, height = embedded(self._folder / file)
+        if len(data) > self._left_bytes:
+            self.left_out += 1
+            return Figure(file, drawn.title, drawn.alt)
+        self._left_bytes -= len(data)
+        return Figure(file, drawn.title, drawn.alt, data, width, height)
+
+
+def embedded(file: Path) -> tuple[str, int, int]:
+    """Returns a drawing as a data URI (lossless WebP of few colours), and its size in CSS pixels.
+
+    Raises:
+        OSError: if the file cannot be read, or is no picture.
+    """
+    with Image.open(file) as drawing:
+        width, height = (round(side * _CSS_DPI / _DRAWN_DPI) for side in drawing.size)
+        few = drawing.convert("RGB").quantize(_COLOURS, method=Image.Quantize.FASTOCTREE)
+        if len(few.getcolors() or ()) < 2:
+            few = drawing.convert("RGB")
+        written = io.BytesIO()
+        few.save(written, "WEBP", lossless=True, method=4, quality=50)
+    code = base64.b64encode(written.getvalue()).decode("ascii")
+    return f"data:image/webp;base64,{code}", width, height

@@ -1,0 +1,64 @@
+"""How to make these numbers again: versions, commit, seed, hashes and the command."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from analysis.page.content import Aside, Block, Code, Paragraph, Table, texts
+from analysis.page.findings import Findings
+
+_LONGEST_ASIDE = 60_000
+"""Characters of a resolved scenario up to which the page holds it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """What made the numbers.
+
+    Attributes:
+        folder: the study's, as the user named it.
+        commit: of the sources, with ``+`` if they were changed since; empty if unknown.
+        versions: by package, Python included.
+        host: name, system and cores.
+        master: where Spark ran.
+        wall_s: seconds from the command to this page.
+    """
+
+    folder: str
+    commit: str
+    versions: dict[str, str]
+    host: str
+    master: str
+    wall_s: float
+
+
+def provenance_blocks(found: Findings, made: Provenance) -> Iterator[Block]:
+    """Yields what a reader needs to get the same numbers, byte by byte."""
+    scenario = found.run.study.resolved_yaml()
+    units = "".join(unit.unit_hash for unit in found.run.done)
+    yield Paragraph("The scenario as it was run lies beside this report. This repeats it:")
+    target = shlex.quote(f"{made.folder}/scenario.yaml")
+    yield Code(f"python run_sim.py {target} --out results/again")
+    yield Paragraph(
+        "Facts are the same byte for byte, on any machine and with any number of workers, as long "
+        "as commit and versions are the same."
+    )
+    versions = ", ".join(f"{name} {number}" for name, number in made.versions.items())
+    rows = (
+        ("study", found.run.name),
+        ("commit", made.commit or "unknown"),
+        ("seed", str(found.base["run"]["seed"])),
+        ("units", f"{len(found.run.done):,} of {len(found.run.plan.units):,} done"),
+        ("hash of all units", hashlib.sha256(units.encode()).hexdigest()),
+        ("hash of the scenario", hashlib.sha256(scenario.encode()).hexdigest()),
+        ("versions", versions),
+        ("host", made.host),
+        ("Spark", made.master or "not started"),
+        ("wall time", f"{made.wall_s:,.0f} s"),
+    )
+    yield Table("Provenance", ("", ""), tuple(texts(*row) for row in rows), words=(0, 1))
+    if len(scenario) <= _LONGEST_ASIDE:
+        yield Aside("The scenario, resolved", (Code(scenario),))

@@ -1,0 +1,61 @@
+"""What would change the answer: factors by weight, and the line that says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from analysis.page.content import Block, Cell, Paragraph, Table, texts
+from analysis.page.findings import Findings
+from analysis.page.numbers import DASH
+from analysis.plots.axes import short_names
+from analysis.report.sensitivity_table import (
+    by_weight,
+    in_percent,
+    title_of,
+    with_half_width,
+)
+
+
+def sensitivity_blocks(found: Findings) -> Iterator[Block]:
+    """Yields a line and a table an outcome; without such a study, how to make one."""
+    if "sensitivity" not in found.summary:
+        return
+    content = found.summary["sensitivity"]
+    names = short_names([factor["key"] for factor in content["factors"]])
+    for outcome in content["outcomes"]:
+        yield Paragraph(f"{outcome['says']}.")
+        yield _weights(outcome, names)
+    yield _factors(content, names)
+
+
+def _weights(outcome: Mapping[str, Any], names: Mapping[str, str]) -> Table:
+    shares = {row["factor"]: row for row in (outcome["shares"] or {"factors": []})["factors"]}
+    rows = []
+    for row in by_weight(outcome):
+        share = shares.get(row["factor"], {})
+        said = "moves it" if row["above_noise"] else "may be luck"
+        cells = (
+            with_half_width(row["mu_star"], row["mu_star_conf"]),
+            DASH if row["mu"] is None else f"{row['mu']:+.2f}".replace("-", "−"),
+            in_percent(share.get("own"), share.get("own_conf")),
+            in_percent(share.get("total"), share.get("total_conf")),
+        )
+        rows.append((Cell(names[row["factor"]]), *texts(*cells), Cell(said)))
+    note = "mu*: mean size of the effect over a factor's whole range; mu: with its sign. "
+    note += "Share of the variance: alone, and with interactions."
+    headings = ("factor", "mu*", "mu", "share alone", "share in all", "verdict")
+    return Table(title_of(outcome), headings, tuple(rows), note, (0, 5))
+
+
+def _factors(content: Mapping[str, Any], names: Mapping[str, str]) -> Table:
+    rows = tuple(
+        texts(
+            f"{names[factor['key']]} ({factor['key']})",
+            *(str(factor[end]) for end in ("low", "high")),
+            str(content["centre"][factor["key"]]),
+            str(factor["scale"]),
+        )
+        for factor in content["factors"]
+    )
+    return Table("Factors", ("factor", "from", "to", "centre", "scale"), rows, words=(0, 4))

@@ -1,0 +1,169 @@
+"""The STRESS-DES checklist of a study: what a reader needs to judge a simulation, and repeat it.
+
+Source: Monks et al., Strengthening the reporting of empirical simulation studies: introducing the
+STRESS guidelines, Journal of Simulation 13(1), 2019.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from analysis.page.content import Table, texts
+from analysis.page.findings import Findings
+from analysis.page.model_page import paragraph
+
+_LOGIC: Final = "docs/MODEL.md, “Logic: a request's way”"
+_REGIONS: Final = "docs/MODEL.md, “When regions move”"
+
+
+def checklist(found: Findings) -> Iterator[Table]:
+    """Yields one table a part of the checklist."""
+    parts = (
+        ("1 Objectives", _objectives(found)),
+        ("2 Logic", _logic(found)),
+        ("3 Data", _data(found)),
+        ("4 Experimentation", _experimentation(found)),
+        ("5 Implementation", _implementation(found)),
+        ("6 Code access", _access()),
+    )
+    for title, items in parts:
+        rows = tuple(texts(name, text) for name, text in items)
+        yield Table(title, ("item", "in this study"), rows, words=(0, 1))
+
+
+def _objectives(found: Findings) -> Iterator[tuple[str, str]]:
+    yield "1.1 Purpose", found.question or "Not said by the scenario (key about)."
+    outputs = paragraph("Purpose", "Outputs:").removeprefix("Outputs: ")
+    yield "1.2 Model outputs", outputs[:1].upper() + outputs[1:] or "docs/MODEL.md, “Purpose”"
+    yield "1.3 Aims of experimentation", _aims(found)
+
+
+def _aims(found: Findings) -> str:
+    document = found.document
+    variants = ", ".join(found.variants)
+    told = [
+        f"{len(found.variants)} variants ({variants}), {found.baseline} being the baseline"
+        if len(found.variants) > 1
+        else f"one variant ({variants})"
+    ]
+    if "capacity" in document:
+        told.append("search for the greatest load that keeps a promise")
+    if "sensitivity" in document:
+        told.append("Morris screening, then Sobol' indices of the factors that stand out")
+    if "sweep" in document:
+        told.append(f"{len(found.run.study.points)} points of a sweep")
+    if document.get("expect"):
+        told.append(f"{len(document['expect'])} expectations that are checked")
+    return f"{'; '.join(told)}."
+
+
+def _logic(found: Findings) -> Iterator[tuple[str, str]]:
+    document, base = found.document, found.base
+    yield "2.1 Base model overview", f"{_LOGIC}: clients, TiDB, network, stores, Raft, disks."
+    yield (
+        "2.2 Base model logic",
+        f"{_LOGIC} and “What is simplified”; TiKV's behaviour {base['tikv']['behaviour']}.",
+    )
+    differences = "; ".join(
+        f"{name}: {_settings(settings)}" for name, settings in _compare(document).items()
+    )
+    yield "2.3 Scenario logic", differences or "One variant, as the scenario says."
+    happens = [_operation(one) for one in _operations(document)]
+    if happens:
+        yield "2.4 What happens to the cluster", f"{'; '.join(happens)}. {_REGIONS}."
+    else:
+        yield "2.4 What happens to the cluster", "Nothing: no operation is asked for."
+    yield "2.5 Entities and resources", _components(base)
+
+
+def _compare(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = document.get("compare")
+    return found if isinstance(found, Mapping) else {}
+
+
+def _settings(settings: Any) -> str:
+    if not settings:
+        return "as the scenario says"
+    return ", ".join(f"{key} = {value}" for key, value in settings.items())
+
+
+def _operations(document: Mapping[str, Any]) -> list[Any]:
+    found = document.get("operations") or []
+    return list(found.values()) if isinstance(found, Mapping) else list(found)
+
+
+def _operation(entry: Any) -> str:
+    words = dict(entry)
+    name = str(words.pop("do", "?"))
+    words.pop("name", None)
+    return f"{name} ({', '.join(f'{key} {value}' for key, value in words.items())})"
+
+
+def _components(document: Mapping[str, Any]) -> str:
+    cluster, workload = document["cluster"], document["workload"]
+    nodes = (
+        f"{cluster['stores']} stores in {cluster['zones']} zones, "
+        f"{cluster['replicas']} replicas of each region, {cluster['tidb_nodes']} TiDB "
+        f"nodes, regions: {cluster['regions']}"
+    )
+    asked = ", ".join(
+        f"{key} {value}" for key, value in workload.items() if isinstance(value, str | int | float)
+    )
+    return f"{nodes}. Workload: {asked}."
+
+
+def _data(found: Findings) -> Iterator[tuple[str, str]]:
+    swept = dict.fromkeys(str(point["hardware.profile"]) for point in found.points
+                          if "hardware.profile" in point)  # fmt: skip
+    profile = ", ".join(swept) or found.base["hardware"]["profile"]
+    yield (
+        "3.1 Data sources",
+        f"Hardware {profile}: scenarios/profiles, with a source for each figure. TiKV and "
+        "workload: docs/MODEL.md, “Data”.",
+    )
+    yield "3.2 Pre-processing", "None: figures are used as published, in their own units."
+    yield "3.3 Input parameters", "scenario.yaml beside this report: every key, resolved."
+    yield "3.4 Assumptions", "Under “Assumptions” above."
+
+
+def _experimentation(found: Findings) -> Iterator[tuple[str, str]]:
+    run = found.base["run"]
+    warmup = run.get("warmup", "auto")
+    cut = (
+        "cut by MSER-5, each replication for itself"
+        if warmup == "auto"
+        else f"{warmup} of each run left out"
+    )
+    yield "4.1 Initialisation", f"The cluster begins idle, with all its rows; {cut}."
+    yield "4.2 Run length", f"{run.get('measure')} measured, of simulated time."
+    yield (
+        "4.3 Estimation",
+        f"{_replications(found)}; common random numbers across variants and points; Student's t; "
+        "ratios paired, on logarithms. docs/STATISTICS.md.",
+    )
+
+
+def _replications(found: Findings) -> str:
+    numbers = sorted({sum(fact["verdicts"].values()) for fact in found.summary["units"]})
+    told = str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
+    return f"{told} replications a case"
+
+
+def _implementation(found: Findings) -> Iterator[tuple[str, str]]:
+    yield "5.1 Software", "Python, SimPy; PySpark for units and aggregation. Versions: below."
+    yield (
+        "5.2 Random sampling",
+        "One stream for each component and purpose (PCG64, keyed by seed and name); seed "
+        f"{found.base['run']['seed']}.",
+    )
+    yield (
+        "5.3 Model execution",
+        "Event queue ordered by integer nanoseconds, ties by order of entry; a unit is one "
+        "process and deterministic.",
+    )
+    yield "5.4 System", "Below: host, cores, wall time."
+
+
+def _access() -> Iterator[tuple[str, str]]:
+    yield "6.1 Sharing", "Open source, Apache-2.0; commit and command that repeat it: below."

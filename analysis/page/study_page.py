@@ -1,0 +1,171 @@
+"""Writes ``report.html`` and ``report.md`` of a finished study."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from analysis.page import charts, comparison, limits
+from analysis.page.answer import answer, tiles
+from analysis.page.assumptions import assumption_blocks
+from analysis.page.capacity import capacity_blocks
+from analysis.page.content import Block, Cell, Charts, Page, Paragraph, Table, section
+from analysis.page.findings import Findings
+from analysis.page.html import html_text
+from analysis.page.locks import lock_blocks
+from analysis.page.markdown import markdown_text
+from analysis.page.notices import notices
+from analysis.page.pictures import Album
+from analysis.page.provenance import Provenance, provenance_blocks
+from analysis.page.sensitivity import sensitivity_blocks
+from analysis.page.stress import checklist
+from analysis.page.trust import trust_blocks
+from analysis.plots import timeline
+from analysis.study.study_folder import write_text_whole
+
+if TYPE_CHECKING:
+    from analysis.plots.drawn import Drawn
+    from analysis.plots.study_plots import PlotTables
+    from analysis.study.finished_study import FinishedStudy
+
+HTML: Final = "report.html"
+MARKDOWN: Final = "report.md"
+_MOST_EVENTS: Final = 60
+
+
+def write_page(
+    folder: Path,
+    run: FinishedStudy,
+    summary: Mapping[str, Any],
+    tables: PlotTables,
+    drawn: Sequence[Drawn],
+    made: Provenance,
+) -> Path:
+    """Writes both files and returns the HTML page.
+
+    Args:
+        folder: the study's; pictures lie under ``plots/``.
+        run: a study with at least one finished unit.
+        summary: content of ``summary.json``.
+        tables: courses and happenings of the points that have figures.
+        drawn: pictures that were written.
+        made: what made the numbers.
+
+    Raises:
+        OSError: if a file cannot be written, or a picture not be read.
+    """
+    found = Findings(run, summary, tables, drawn)
+    data = charts.time_charts(found) | charts.load_charts(found)
+    page = study_page(found, Album(folder), data, made)
+    write_text_whole(folder / HTML, html_text(page, data))
+    write_text_whole(folder / MARKDOWN, markdown_text(page))
+    return folder / HTML
+
+
+def study_page(
+    found: Findings, album: Album, data: Mapping[str, charts.Chart], made: Provenance
+) -> Page:
+    """Returns everything that a report says.
+
+    Args:
+        found: the study.
+        album: takes pictures in the order of the page.
+        data: charts by name.
+        made: what made the numbers.
+    """
+    sections = [
+        part
+        for anchor, title, blocks in _sections(found, album, data, made)
+        for part in section(anchor, title, blocks)
+    ]
+    return Page(
+        study=found.run.name,
+        question=found.question,
+        answer=answer(found),
+        tiles=tiles(found),
+        notices=notices(found),
+        sections=tuple(sections),
+    )
+
+
+def _sections(
+    found: Findings, album: Album, data: Mapping[str, charts.Chart], made: Provenance
+) -> Iterator[tuple[str, str, Iterator[Block]]]:
+    """Yields sections in the order of the page, which is also that of the pictures' budget."""
+
+    def drawn(*names: str) -> Iterator[Block]:
+        yield from album.figures(found.of_section(*names))
+
+    def parts(*blocks: Iterator[Block]) -> Iterator[Block]:
+        for some in blocks:
+            yield from some
+
+    yield "comparison", "Comparison", parts(
+        drawn("answer"), comparison.comparison_tables(found), comparison.expectation_table(found)
+    )  # fmt: skip
+    yield "capacity", "What-if capacity", parts(capacity_blocks(found), drawn("capacity", "cost"))
+    yield "load", "How it follows the load", parts(
+        _load_charts(data), drawn("load", "sweep")
+    )  # fmt: skip
+    yield "sensitivity", "What would change the answer", parts(
+        sensitivity_blocks(found), drawn("sensitivity")
+    )  # fmt: skip
+    yield "latency", "Latency", parts(drawn("latency"), comparison.latency_tables(found))
+    yield "time", "Over time", parts(_time_charts(found, data), drawn("time"), _events(found))
+    yield "where-time", "Where the time goes", parts(limits.time_tables(found), drawn("stations"))
+    yield "where-bytes", "Where the bytes go", parts(limits.byte_tables(found), drawn("writes"))
+    yield "limits", "What limits", limits.limit_blocks(found)
+    yield "locks", "Fallbacks, lost locks, failures", parts(lock_blocks(found), drawn("locks"))
+    yield "trust", "How far to trust it", parts(
+        trust_blocks(found), drawn("warmup", "convergence"), _left_out(album)
+    )  # fmt: skip
+    yield "assumptions", "Assumptions", assumption_blocks(found)
+    yield "stress", "STRESS-DES checklist", parts(iter(checklist(found)))
+    yield "provenance", "How to repeat it", provenance_blocks(found, made)
+
+
+def _load_charts(data: Mapping[str, charts.Chart]) -> Iterator[Block]:
+    names = tuple(name for name in data if name.startswith("load-"))
+    if names:
+        yield Charts(names, "Curves over the load")
+
+
+def _time_charts(found: Findings, data: Mapping[str, charts.Chart]) -> Iterator[Block]:
+    for point in range(len(found.points)):
+        names = tuple(name for name in data if name.startswith(f"time-{point}-"))
+        if names:
+            where = found.point_name(point)
+            yield Charts(names, f"Over simulated time{f', at {where}' if where else ''}")
+
+
+def _events(found: Findings) -> Iterator[Table]:
+    """Yields what was done to the cluster, and when."""
+    happenings, units = found.tables.happenings, found.tables.units
+    for point in sorted({int(index) for index in happenings["point_index"]}):
+        span_s = float(units.loc[units["point_index"] == point, "simulated_s"].max())
+        marks = timeline.marks(happenings[happenings["point_index"] == point], span_s)
+        ordered = sorted(marks, key=lambda mark: mark.from_s)
+        rows = tuple(
+            (
+                Cell(charts.mark_words(mark)),
+                Cell(f"{mark.from_s:.2f}"),
+                Cell(f"{mark.until_s:.2f}" if mark.until_s > mark.from_s else ""),
+            )
+            for mark in ordered[:_MOST_EVENTS]
+        )
+        if rows:
+            where = found.point_name(point)
+            caption = f"What was done to the cluster{f', at {where}' if where else ''}"
+            more = len(ordered) - len(rows)
+            note = f"And {more:,} more." if more else ""
+            yield Table(caption, ("what", "from (s)", "until (s)"), rows, note)
+
+
+def _left_out(album: Album) -> Iterator[Block]:
+    if album.left_out:
+        yield Paragraph(
+            f"{album.left_out} pictures are left out so that the page stays small; they lie under "
+            "plots/ beside it.",
+            "note",
+        )

@@ -1,0 +1,112 @@
+"""How far the numbers can be trusted: saturation, warm-up, replications, invariants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from analysis.page.comparison import precision_table
+from analysis.page.content import Block, Cell, Paragraph, Table
+from analysis.page.findings import Findings
+from analysis.report.refusal import verdict_lines
+from analysis.report.table import short
+from analysis.study.plan import point_words
+
+_MOST_ROWS: Final = 40
+_STABLE: Final = "stable"
+
+
+def trust_blocks(found: Findings) -> Iterator[Block]:
+    """Yields verdicts on load, cuts of warm-up, precision, and what checkers saw."""
+    yield Paragraph(_verdicts(found))
+    yield _cases(found)
+    yield from precision_table(found)
+    yield Paragraph(_replications(found))
+    yield Paragraph(_checked(found))
+
+
+def _verdicts(found: Findings) -> str:
+    units = found.summary["units"]
+    lines = verdict_lines(units)
+    if not lines:
+        return (
+            "Every replication stood its load: nothing piled up, and no latency drifted while it "
+            "was measured."
+        )
+    refused = "Latencies of cases that are overloaded or have not settled are refused."
+    by_design = " A search for capacity goes beyond what is carried." if found.searched else ""
+    return f"{'. '.join(lines)}. {refused}{by_design}"
+
+
+def _cases(found: Findings) -> Table:
+    facts = found.summary["units"]
+    ordered = sorted(facts, key=lambda fact: set(fact["verdicts"]) == {_STABLE})
+    rows = tuple(
+        (
+            Cell(_case(fact)),
+            _verdict(fact),
+            Cell(str(sum(fact["verdicts"].values()))),
+            Cell(_spread(fact["warmup_s"])),
+        )
+        for fact in ordered[:_MOST_ROWS]
+    )
+    more = len(facts) - len(rows)
+    note = f"And {more:,} cases more, all of them in summary.json." if more else ""
+    return Table(
+        "Load and warm-up by case",
+        ("case", "verdict", "replications", "left out as warm-up (s)"),
+        rows,
+        note,
+        (0, 1),
+    )
+
+
+def _case(fact: Mapping[str, Any]) -> str:
+    point = point_words(fact["point"])
+    return f"{fact['variant']} at {point}" if point else str(fact["variant"])
+
+
+def _verdict(fact: Mapping[str, Any]) -> Cell:
+    verdicts = fact["verdicts"]
+    if set(verdicts) == {_STABLE}:
+        return Cell(_STABLE)
+    counts = ", ".join(
+        f"{number} {verdict}" if len(verdicts) > 1 else str(verdict)
+        for verdict, number in verdicts.items()
+    )
+    return Cell(f"{counts}: {fact['reason']}" if fact["reason"] else counts, "refused")
+
+
+def _spread(seconds: Mapping[str, float]) -> str:
+    low, high = seconds["min"], seconds["max"]
+    if low == high:
+        return short(low)
+    return f"{short(seconds['median'])} ({short(low)} to {short(high)})"
+
+
+def _replications(found: Findings) -> str:
+    cost = found.summary["cost"]
+    numbers = sorted({sum(fact["verdicts"].values()) for fact in found.summary["units"]})
+    times = (
+        f"{numbers[0]} replications"
+        if len(numbers) == 1
+        else f"between {numbers[0]} and {numbers[-1]} replications"
+    )
+    return (
+        f"{times} a case, {cost['simulated_s']:,.0f} simulated seconds, "
+        f"{cost['transactions']:,} transactions and {cost['events']:,} events in all. Intervals "
+        "are Student's t over replications; quantiles carry the width of their histogram's "
+        "buckets (1.1 %) as well."
+    ).replace("1 replications", "1 replication")
+
+
+def _checked(found: Findings) -> str:
+    invariants = found.summary["invariants"]
+    checked, violations = invariants["checked"], len(invariants["violations"])
+    if not checked:
+        return "Checkers were off: nothing watched for broken invariants."
+    seen = "none was broken" if not violations else f"{violations} were broken, see the top"
+    return (
+        f"{checked:,} runs were watched for broken invariants (one holder a key, no lost update, "
+        f"every lock accounted for, bytes and requests conserved, rules of Raft): {seen}."
+    )
