@@ -140,6 +140,20 @@ class DiskLoad:
             load.servers["kv_disk"] = 1
 
 
+    def ios_per_s(self, load: StoreLoad, name: str) -> float:
+        """Returns the I/Os a second of ``raft_disk`` or ``kv_disk``, reads of a cloud's included."""
+        disk = self.raft if name == "raft_disk" else self.kv
+        payload = self._payload(load.fsyncs_per_s, load.entries_per_s, load.txn_per_s)
+        raft, kv = self._background(load.txn_per_s, payload, load.fsyncs_per_s)
+        background = raft if name == "raft_disk" else kv
+        blocks = sum(each.blocks for each in self._footprint.requests.values())
+        reads = load.txn_per_s * blocks / self._scenario.cluster.stores if disk.throttled else 0.0
+        if name == "raft_disk":
+            reads = reads if self.shared else 0.0
+            return load.fsyncs_per_s + background / disk.io_bytes + reads
+        return background / disk.io_bytes + reads
+
+
 def _used(disk: DiskSpec, writes: float, size: float, background: float, reads: float) -> float:
     """Returns the share of a disk's budget that is used up."""
     ios = background / disk.io_bytes

@@ -209,7 +209,8 @@ class Paths:
                 before += took * contention.statements_held / made.statements
         in_background = made.requests["commit"].count if "commit" in made.requests else 0.0
         if in_background:
-            ending += requests["commit"].mean - self._far.to_store.mean / 2
+            ending += requests["commit"].mean
+        ending -= self._far.to_store.mean / 2  # It is free before the answer is back.
         ordered = self._scenario.cluster.tidb.guarantee_linearizability
         ending += self._far.to_pd.mean * ordered
         return (

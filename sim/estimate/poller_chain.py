@@ -7,20 +7,26 @@ its write is done a poller takes nothing.
 
 The state is (messages not yet handled, pollers in the write in flight, pollers that wait for the
 next write, stage of the write). Message work is exponential, a write is Erlang. Levels (messages)
-are left downwards one at a time, so they are eliminated from the top (Neuts, Structured Stochastic
-Matrices of M/G/1 Type, 1989); the top level stands for all above.
+are left downwards one at a time, and above as many as there are pollers they are all alike, so the
+way down from any of them is one matrix, found by iteration (Neuts, Structured Stochastic Matrices
+of M/G/1 Type, 1989).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
 
-_MOST_LEVELS: Final = 96
-_ENOUGH: Final = 1e-4
-"""Share of time at the top level below which there are enough levels."""
+_MOST_LEVELS: Final = 400
+"""Levels looked at; a queue as long is no queue of a system in balance."""
+
+_REST: Final = 1e-5
+"""Share of the time at levels not looked at, below which there are enough."""
+
+_ITERATIONS: Final = 300
+_CLOSE: Final = 1e-6
 
 _Matrix = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -58,30 +64,26 @@ class PollerFigures:
     waiting: float
     """Messages that no poller has taken, on average."""
     full: float
-    """Share of the time at the top level; near 0 unless saturated."""
-
-    def wait(self, messages: float) -> float:
-        """Returns how long a message waits for a poller (Little's law)."""
-        return self.waiting / messages if messages else 0.0
+    """Share of the time at the last level looked at; near 0 unless saturated."""
+    way_down: _Matrix | None = field(default=None, compare=False, repr=False)
+    """Where the iteration ended; a good beginning for a similar load."""
 
 
-def solve_pollers(load: PollerLoad) -> PollerFigures:
-    """Returns the stationary figures; with too much load those of a bounded queue."""
-    levels = max(16, 2 * load.pollers + int(8 * load.burst))
-    while True:
-        chain = _Chain(load, levels)
-        found = chain.solve()
-        if found.full < _ENOUGH or levels >= _MOST_LEVELS:
-            return found
-        levels *= 2
+def solve_pollers(load: PollerLoad, similar: PollerFigures | None = None) -> PollerFigures:
+    """Returns the stationary figures; with too much load those of a bounded queue.
+
+    Args:
+        load: what is asked for.
+        similar: the figures of a similar load, to begin with.
+    """
+    return _Chain(load).solve(None if similar is None else similar.way_down)
 
 
 class _Chain:
-    """The chain with a number of levels."""
+    """The chain of one load."""
 
-    def __init__(self, load: PollerLoad, levels: int) -> None:
+    def __init__(self, load: PollerLoad) -> None:
         self._load = load
-        self._levels = levels
         stages = load.write_stages if load.write else 0
         self._phases = [(0, 0, 0)]
         for in_flight in range(1, load.pollers + 1) if stages else ():
@@ -89,6 +91,7 @@ class _Chain:
                 self._phases += [(in_flight, waiting, stage) for stage in range(stages)]
         self._at = {phase: number for number, phase in enumerate(self._phases)}
         self._free = np.array([load.pollers - g - w for g, w, _ in self._phases])
+        self._unit = np.eye(len(self._phases))
         self._writes = self._write_transitions()
 
     def _write_transitions(self) -> _Matrix:
@@ -105,10 +108,6 @@ class _Chain:
                 after = (waiting, 0, 0)
             rates[number, self._at[after]] += load.write_stages / load.write
         return rates
-
-    def _busy(self, level: int) -> Any:
-        """Pollers that handle messages, by phase."""
-        return np.minimum(level, self._free)
 
     def _down(self, level: int) -> _Matrix:
         """Rates to one message less: its poller goes on, or ends its round."""
@@ -127,46 +126,66 @@ class _Chain:
                 rates[number, self._at[after]] += rate * load.durable
         return rates
 
-    def solve(self) -> PollerFigures:
-        load, top = self._load, self._levels
-        single = 1 / load.burst
-        bursts = load.messages * single
-        size = len(self._phases)
-        unit = np.eye(size)
-        back: list[_Matrix] = [unit] * (top + 2)
-        """back[m]: phase in which level m - 1 is reached from level m."""
-        above: list[_Matrix] = [unit * 0] * (top + 2)
-        """above[m]: phase in which m is reached again, a burst having come."""
-        resolvent: list[_Matrix] = [unit] * (top + 1)
-        above[top] = unit
-        for level in range(top, -1, -1):
-            if level < top:
-                step = back[level + 1]
-                last = 1.0 if level + 1 == top else single
-                above[level] = last * step + (1 - last) * above[level + 1] @ step
-            down = self._down(level)
-            leave = self._writes.sum(1) + down.sum(1) + bursts
-            kept = np.diag(leave) - self._writes - bursts * above[level]
+    def solve(self, begin: _Matrix | None) -> PollerFigures:
+        load = self._load
+        self._single = 1 / load.burst
+        self._bursts = load.messages * self._single
+        alike = load.pollers + 1
+        if begin is None or begin.shape != self._unit.shape:
+            begin = self._unit
+        above, resolvent, back = self._alike(self._down(alike), begin)
+        way_down = back
+        levels = [(above, resolvent)]
+        """From level ``pollers`` + 1 downwards: phase in which the level is reached again after a
+        burst; mean time in each phase before it is left downwards."""
+        for level in range(load.pollers, -1, -1):
+            above = (self._single * self._unit + (1 - self._single) * above) @ back
+            kept = self._kept(down := self._down(level), above)
             if level:
-                resolvent[level] = np.linalg.inv(kept)
-                back[level] = resolvent[level] @ down
-        shares = [_stationary(-kept)]
-        mass = np.zeros(size)
-        for level in range(1, top + 1):
+                resolvent = np.linalg.inv(kept)
+                back = resolvent @ down
+                levels.insert(0, (above, resolvent))
+        return replace(self._forward(_stationary(-kept), levels), way_down=way_down)
+
+    def _kept(self, down: _Matrix, above: _Matrix) -> _Matrix:
+        """Returns the rates at which a level is left for good, with what returns taken off."""
+        leave = self._writes.sum(1) + down.sum(1) + self._bursts
+        return np.diag(leave) - self._writes - self._bursts * above
+
+    def _alike(self, down: _Matrix, back: _Matrix) -> tuple[_Matrix, _Matrix, _Matrix]:
+        """Returns what holds at every level with more messages than pollers."""
+        unit, single = self._unit, self._single
+        for _ in range(_ITERATIONS):
+            above = single * back @ np.linalg.inv(unit - (1 - single) * back)
+            resolvent = np.linalg.inv(self._kept(down, above))
+            before, back = back, resolvent @ down
+            if np.abs(back - before).max() < _CLOSE:
+                break
+        return above, resolvent, back
+
+    def _forward(
+        self, lowest: _Matrix, levels: list[tuple[_Matrix, _Matrix]]
+    ) -> PollerFigures:
+        shares, single = [lowest], self._single
+        mass, total = np.zeros(len(lowest)), float(lowest.sum())
+        while len(shares) < _MOST_LEVELS:
+            above, resolvent = levels[min(len(shares), len(levels)) - 1]
             mass = shares[-1] + (1 - single) * mass
-            last = 1.0 if level == top else single
-            entering = last * mass + ((1 - last) * mass @ above[level] if last < 1 else 0)
-            shares.append(bursts * entering @ resolvent[level])
-        return self._figures(np.array(shares) / np.sum(shares))
+            entering = single * mass + (1 - single) * mass @ above
+            shares.append(self._bursts * entering @ resolvent)
+            weight = float(shares[-1].sum())
+            total += weight
+            if weight < _REST * total and len(shares) > len(levels):
+                break
+        return self._figures(np.array(shares) / total)
 
     def _figures(self, shares: _Matrix) -> PollerFigures:
         load = self._load
-        handling = waiting = rounds = 0.0
-        for level, by_phase in enumerate(shares):
-            busy = self._busy(level)
-            handling += float(by_phase @ busy)
-            waiting += float(by_phase @ (level - busy))
-            rounds += float(by_phase @ np.where(level <= self._free, busy, 0)) / load.message
+        level = np.arange(len(shares))[:, None]
+        busy = np.minimum(level, self._free)
+        handling = float((shares * busy).sum())
+        waiting = float((shares * (level - busy)).sum())
+        rounds = float((shares * np.where(level <= self._free, busy, 0)).sum()) / load.message
         by_phase = shares.sum(0)
         in_write = float(by_phase @ (load.pollers - self._free))
         writing = 1 - float(by_phase[0]) if load.write else 0.0

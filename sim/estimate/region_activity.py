@@ -134,6 +134,10 @@ class Sharing:
     answers: float = 1.0
     """Answers of one follower per command."""
 
+    def halfway(self, other: Sharing) -> Sharing:
+        """Returns the mean of the two: a step that does not overshoot."""
+        return Sharing((self.entries + other.entries) / 2, (self.answers + other.answers) / 2)
+
 
 def sharing(
     classes: Sequence[RegionClass], txn_per_s: float, gathering_s: float, owned_s: float

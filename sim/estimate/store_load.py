@@ -37,6 +37,9 @@ _HINT_BYTES: Final = 8 * KIB
 """``raftstore.raft-write-batch-size-hint``: a smaller batch waits a moment for company."""
 
 _MOST_STAGES: Final = 3
+_MOST_USED: Final = 0.985
+"""Pollers are not looked at above this use of their CPU: there is no balance near 1."""
+
 _READ_SHARE: Final = 0.8
 """As ``sim.cluster.store``: threads of the read pool, in cores."""
 
@@ -82,7 +85,12 @@ class StoreLoad:
     @property
     def poller_wait_ns(self) -> float:
         """How long a message waits until a poller takes it."""
-        return self.pollers.wait(self.messages_per_s / NS_PER_S)
+        return self.pollers.waiting / (self.messages_per_s / NS_PER_S) if self.messages_per_s else 0.0
+
+    @property
+    def poller_cpu(self) -> float:
+        """Pollers' worth of CPU that messages ask for."""
+        return self.messages_per_s * self.message_ns / NS_PER_S
 
     def round_ns(self) -> float:
         """How long a round takes."""
@@ -158,9 +166,13 @@ class StoreModel:
         )
         if scenario.tikv.cmd_batch:
             waiting_s, owned_s = known.poller_wait_ns / NS_PER_S, owned_ns / NS_PER_S
-            load.sharing = sharing(self.classes, load.txn_per_s, waiting_s, owned_s)
+            load.sharing = known.sharing.halfway(
+                sharing(self.classes, load.txn_per_s, waiting_s, owned_s)
+            )
         load.entries_per_s = load.commands_per_s * load.sharing.entries * (1 + followers)
-        load.heartbeats_per_s = heartbeats_per_s(scenario, self.classes, load.txn_per_s)
+        load.heartbeats_per_s = known.heartbeats_per_s
+        if known.txn_per_s != load.txn_per_s:
+            load.heartbeats_per_s = heartbeats_per_s(scenario, self.classes, load.txn_per_s)
         load.messages_per_s = (
             load.commands_per_s * (1 + followers * (load.sharing.entries + load.sharing.answers))
             + load.heartbeats_per_s * (1 + 2 * followers) / stores
@@ -181,7 +193,10 @@ class StoreModel:
         load.pollers = solve_pollers(
             PollerLoad(
                 pollers=tikv.store_pool_size,
-                messages=load.messages_per_s / NS_PER_S,
+                messages=min(
+                    load.messages_per_s / NS_PER_S,
+                    _MOST_USED * tikv.store_pool_size / load.message_ns,
+                ),
                 burst=_burst(
                     gathered, followers, load.commands_per_s / load.messages_per_s, self.clump
                 ),
@@ -189,7 +204,8 @@ class StoreModel:
                 durable=durable,
                 write=load.write_ns if waits_itself else 0.0,
                 write_stages=min(_MOST_STAGES, max(1, round(1 / max(cv, 0.1) ** 2))),
-            )
+            ),
+            known.pollers,
         )
         if waits_itself:
             load.fsyncs_per_s = load.pollers.writing / load.write_ns * NS_PER_S

@@ -1,7 +1,7 @@
 """How many transactions a second: given in an open loop, a fixed point in a closed one.
 
 Law (response time law, Denning and Buzen 1978): throughput x (response + think time) = clients. The
-response grows with the throughput, so there is one answer, found by halving.
+response grows with the throughput, so there is one answer, found between two rates.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from sim.estimate.footprint import Footprint
     from sim.scenario.resolved import Scenario
 
-_HALVINGS: Final = 11
-_STEPS: Final = 6
+_MOST_TRIES: Final = 12
+_CLOSE: Final = 0.005
+_STEPS: Final = 4
 """Steps after which a fixed point stands still to three digits."""
 
-_NEARLY_FULL: Final = 0.995
+_NEARLY_FULL: Final = 0.985
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ class Balance:
     times: Times
     store: StoreModel
     in_memory: bool
+    think_ns: float
 
 
 def locks_stay_in_memory(scenario: Scenario) -> bool:
@@ -54,7 +56,7 @@ class _Scale:
         self._scenario = scenario
         self._footprint = footprint
         self.in_memory = locks_stay_in_memory(scenario)
-        self._known: StoreLoad | None = None
+        self.known: StoreLoad | None = None
         hardware, nodes = scenario.hardware, scenario.cluster.tidb_nodes
         self.statement_cpu = (
             footprint.statements * hardware.cpu.tidb_statement_ns
@@ -69,14 +71,20 @@ class _Scale:
 
     def at(self, txn_per_s: float, steps: int) -> tuple[StoreLoad, Times]:
         """Returns load and times at a rate."""
-        load = self._known
+        load = self.known
         for _ in range(steps):
             load = self.store.settle(txn_per_s, load)
         assert load is not None, "there is at least one step"
-        self._known = load
+        self.known = load
         times = self.paths.times(load, in_memory=self.in_memory)
         load.retries = times.retries
         return load, times
+
+    def is_full(self, load: StoreLoad) -> bool:
+        """Returns whether a station cannot do what it is asked for."""
+        busy = [load.busy[name] / load.servers[name] for name in load.busy if name != "store_poller"]
+        pollers = load.poller_cpu / self._scenario.tikv.store_pool_size
+        return max(*busy, pollers, load.txn_per_s * self.statement_cpu) > _NEARLY_FULL
 
     def heed_memory(self, txn_per_s: float, held_ns: float) -> bool:
         """Takes into account that lock tables may be full; returns whether that changes anything."""
@@ -100,7 +108,7 @@ def balance(scenario: Scenario, footprint: Footprint) -> Balance:
         if not scale.heed_memory(txn_per_s, times.held + times.requests["lock"].mean
                                  if "lock" in times.requests else 0.0):  # fmt: skip
             break
-    return Balance(txn_per_s, load, times, scale.store, scale.in_memory)
+    return Balance(txn_per_s, load, times, scale.store, scale.in_memory, _think_ns(scenario))
 
 
 def _rate(scenario: Scenario, scale: _Scale) -> float:
@@ -108,25 +116,42 @@ def _rate(scenario: Scenario, scale: _Scale) -> float:
     if workload.threads is None:
         assert workload.rate_per_s is not None, "a workload has threads or a rate"
         return workload.rate_per_s
-    think = mean_ns(workload.think_time) if workload.think_time else 0.0
-    clients = workload.threads
+    return _closed(scale, workload.threads, _think_ns(scenario))
+
+
+def _think_ns(scenario: Scenario) -> float:
+    think = scenario.workload.think_time
+    return mean_ns(think) if think and scenario.workload.threads else 0.0
+
+
+def _closed(scale: _Scale, clients: int, think: float) -> float:
+    """Returns the rate at which response and think time leave just as many clients busy.
+
+    The clients asked for grow with the rate: false position between a rate that asks for too few
+    and one that asks for too many; halving as long as the latter cannot be had at all.
+    """
+    wanted = float(clients)
     _, idle = scale.at(1e-3, 2)
-    low, high = 0.0, clients * NS_PER_S / (idle.transaction + think)
-    for halving in range(_HALVINGS):
-        middle = high if halving == 0 else (low + high) / 2
-        load, times = scale.at(middle, 2)
-        fits = middle * (times.transaction + think) <= clients * NS_PER_S
-        if fits and not _is_full(load, scenario, middle, scale):
-            low = middle
+    high = wanted * NS_PER_S / (idle.transaction + think)
+    low, few, many = 0.0, 0.0, float("inf")
+    at = high
+    for _ in range(_MOST_TRIES):
+        before = scale.known
+        load, times = scale.at(at, _STEPS)
+        asked = at * (times.transaction + think) / NS_PER_S
+        full = scale.is_full(load)
+        if full or asked > wanted:
+            high, many, scale.known = at, float("inf") if full else asked, before
         else:
-            high = middle
-    return (low + high) / 2
+            low, few = at, asked
+        if high - low < _CLOSE * high or (not full and abs(asked / wanted - 1) < _CLOSE):
+            break
+        at = _between(low, high, (wanted - few) / (many - few))
+    return at
 
 
-def _is_full(load: StoreLoad, scenario: Scenario, txn_per_s: float, scale: _Scale) -> bool:
-    """Returns whether a station cannot do what it is asked for."""
-    messages = load.messages_per_s * load.message_ns / NS_PER_S
-    busy = [load.busy[name] / load.servers[name] for name in load.busy if name != "store_poller"]
-    return max(*busy, messages / scenario.tikv.store_pool_size) > _NEARLY_FULL or (
-        txn_per_s * scale.statement_cpu > _NEARLY_FULL
-    )
+def _between(low: float, high: float, share: float) -> float:
+    """Returns a rate between two, not too near to either."""
+    if share <= 0:  # The upper one cannot be had: nothing is known of it.
+        share = 0.5
+    return low + (high - low) * min(0.9, max(0.1, share))
