@@ -54,6 +54,8 @@ def write_trace(path: Path, run: FinishedStudy, unit: Unit, count: int) -> Path:
         "seed": scenario.run.seed,
         "unit": unit.unit_hash,
         "sampled": RULE,
+        "asked": count,
+        "ended": len(traced),
         "time": "simulated; 0 is the beginning of the unit",
     }
     words = point_words(point)

@@ -1,0 +1,74 @@
+"""CSV: what a strict reader gets back, and what a spreadsheet must not run."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from analysis.cli.export_command import FolderStudy
+from analysis.export.csv_course import write_csv_course
+from analysis.export.csv_tables import ROW, line, table_text, write_csv_tables
+from analysis.study.study_folder import StudyFolderError
+
+
+def read(text: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text, newline=""), strict=True))
+
+
+def test_rows_come_back_as_they_are_in_the_summary(finished: Path, tmp_path: Path) -> None:
+    paths = write_csv_tables(finished, tmp_path)
+    assert [path.name for path in paths] == ["summary.csv", "comparisons.csv"]
+    content = paths[0].read_bytes().decode()
+    assert content.count("\r\n") == content.count("\n") == 2
+    head, row = read(content)
+    assert head == ["study", *ROW]
+    assert row == ["small", "in_memory", "txn_per_s", "all", "mean", "1/s", "-1.5", "", "2", "2"]
+
+
+def test_a_point_is_a_column_for_each_key() -> None:
+    rows = [
+        {"point": {"workload.threads": 50}, "variant": "a", "value": 1},
+        {"point": {"hardware.profile": 'x"y, z', "workload.threads": 60}, "variant": "b",
+         "value": 2.5},
+    ]  # fmt: skip
+    text = "".join(table_text("s", ("variant", "value"), rows))
+    assert read(text) == [
+        ["study", "hardware.profile", "workload.threads", "variant", "value"],
+        ["s", "", "50", "a", "1"],
+        ["s", 'x"y, z', "60", "b", "2.5"],
+    ]
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
+def test_a_name_is_never_a_formula(name: str) -> None:
+    assert read(line([name, "a-b", -1.5])) == [[f"'{name}", "a-b", "-1.5"]]
+
+
+def test_a_point_may_be_a_list(tmp_path: Path) -> None:
+    assert read(line([["=a", 1], {"b": "é"}]))[0] == ['["=a", 1]', '{"b": "\\u00e9"}']
+
+
+def test_the_course_has_a_line_a_window(finished: Path, study: FolderStudy, tmp_path: Path) -> None:
+    (path,) = write_csv_course(finished, study, tmp_path)
+    head, *rows = read(path.read_bytes().decode())
+    assert len(rows) == 4 * 16
+    column = {name: place for place, name in enumerate(head)}
+    committed = sum(int(row[column["transactions"]]) for row in rows)
+    assert committed == sum(record.transactions for record in study.done.values())
+    measured = [row for row in rows if row[column["warmup"]] == "0"]
+    assert len(measured) == 4 * 12
+    for row in measured:
+        mean, p99 = (float(row[column[f"lock_latency_{stat}_ms"]]) for stat in ("mean", "p99"))
+        assert 0.1 < mean < p99 < 100
+
+
+@pytest.mark.parametrize("content", [None, "{", "[]", json.dumps({"study": "x"})])
+def test_a_summary_that_cannot_be_read_is_told(tmp_path: Path, content: str | None) -> None:
+    if content is not None:
+        (tmp_path / "summary.json").write_text(content)
+    with pytest.raises(StudyFolderError, match="makes it again"):
+        write_csv_tables(tmp_path, tmp_path)
