@@ -5,11 +5,12 @@ Commands import what they need when they are called, so that ``--help`` and ``ch
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from analysis.cli.options import ScenarioFiles
+from analysis.cli.options import AsJson, Overrides, ScenarioFile, ScenarioFiles
 
 
 def check(files: ScenarioFiles) -> None:
@@ -44,8 +45,30 @@ def reference(
     raise typer.Exit(reference_command(word))
 
 
+def explain(
+    file: ScenarioFile,
+    set_: Overrides = None,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Hold the estimate against the finished study.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="With --verify: its folder; default results/<name>."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Says what to expect before running: stations, lock latency, disk bytes, time it takes."""
+    from analysis.cli.explain_command import ExplainRequest, explain_command
+
+    request = ExplainRequest(
+        file=file, overrides=tuple(set_ or ()), verify=verify, out=out, as_json=as_json
+    )
+    raise typer.Exit(explain_command(request))
+
+
 COMMANDS = (
     (check, "run_sim.py check scenarios/*.yaml"),
+    (explain, "run_sim.py explain scenarios/rfc77.yaml"),
     (schema, "run_sim.py schema > scenario.schema.json"),
     (scenarios, "run_sim.py scenarios"),
     (reference, "run_sim.py reference pool-size"),

@@ -1,0 +1,223 @@
+"""``explain``: what to expect of a scenario before it runs; ``--verify``: how far off that was.
+
+No Spark, no tables of facts: a study that is done is read from its ``summary.json``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from analysis.cli.console import messages, output, say
+from analysis.cli.exit_status import ExitStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from analysis.report.estimate_table import Compared
+    from sim.estimate import Estimate
+    from sim.scenario import Study
+
+MOST_POINTS: Final = 3
+"""Points that are explained; ``--set`` asks for another one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainRequest:
+    """What the command line asks for."""
+
+    file: Path
+    overrides: tuple[str, ...] = ()
+    verify: bool = False
+    out: Path | None = None
+    """Folder of the study to hold the estimate against; None: where ``run`` puts it."""
+    as_json: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """The estimates of one point, by variant."""
+
+    point: Mapping[str, Any]
+    variants: Mapping[str, Estimate]
+
+    @property
+    def title(self) -> str:
+        """The point in words; empty without a sweep."""
+        return ", ".join(f"{key} = {value}" for key, value in self.point.items())
+
+
+def explain_command(request: ExplainRequest) -> int:
+    """Prints what to expect of a scenario; returns the exit status."""
+    from analysis.lint.scenario_lint import scenario_warnings
+
+    study = _load(request)
+    if study is None:
+        return ExitStatus.BAD_INPUT
+    summary = _summary(request, study) if request.verify else None
+    if request.verify and summary is None:
+        return ExitStatus.BAD_INPUT
+    explained = _explained(study)
+    warnings = [str(warning) for warning in scenario_warnings(study)]
+    if request.as_json:
+        document = _document(study, explained, warnings, summary)
+        print(json.dumps(document, indent=1))  # noqa: T201 - the output is the product
+        return ExitStatus.FINE
+    if summary is None:
+        _say_estimates(request, study, explained, warnings)
+    else:
+        _say_verified(explained, summary)
+    _say_left_out(study, explained)
+    return ExitStatus.FINE
+
+
+def _load(request: ExplainRequest) -> Study | None:
+    from analysis.study.load import load_study
+    from sim.scenario import ScenarioError
+
+    try:
+        return load_study(request.file, list(request.overrides))
+    except ScenarioError as error:
+        for problem in error.problems:
+            say(messages(), str(problem))
+        return None
+
+
+def _explained(study: Study) -> list[Explained]:
+    from sim.estimate import estimate, footprint, same_footprint
+
+    explained = []
+    known: list[tuple[Any, Any]] = []
+    for point in study.points[:MOST_POINTS]:
+        variants = {}
+        for name in study.variants:
+            scenario = study.scenario(point, name)
+            drawn = next((made for one, made in known if same_footprint(one, scenario)), None)
+            if drawn is None:
+                drawn = footprint(scenario)
+                known.append((scenario, drawn))
+            variants[name] = estimate(scenario, drawn)
+        explained.append(Explained(point, variants))
+    return explained
+
+
+def _say_estimates(
+    request: ExplainRequest,
+    study: Study,
+    explained: Sequence[Explained],
+    warnings: Sequence[str],
+) -> None:
+    from analysis.report.estimate_table import print_cost, print_estimates
+
+    console = output()
+    if study.about:
+        say(console, " ".join(study.about.split()))
+    for each in explained:
+        print_estimates(console, each.title, each.variants)
+    for warning in warnings:
+        say(console, f"  warning: {warning}", "yellow")
+    units = len(study.points) * len(study.variants) * study.replications
+    cases = [estimate for each in explained for estimate in each.variants.values()]
+    print_cost(console, cases, units, os.cpu_count() or 1)
+    command = shlex.join(["run_sim.py", str(request.file), *_set(request.overrides)])
+    say(console, f"  worked out, not simulated (docs/EXPLAIN.md); to run it: {command}")
+
+
+def _set(overrides: Sequence[str]) -> list[str]:
+    return [word for override in overrides for word in ("--set", override)]
+
+
+def _say_left_out(study: Study, explained: Sequence[Explained]) -> None:
+    left = len(study.points) - len(explained)
+    if left:
+        keys = " ".join(f"--set {key}=..." for key in study.points[0])
+        say(output(), f"  {left:,} more points are left out; to choose one: {keys}")
+
+
+def _folder(request: ExplainRequest, study: Study) -> Path:
+    from analysis.cli.run_command import RESULTS, RunRequest, folder_name
+
+    asked = RunRequest(file=request.file, overrides=request.overrides)
+    return request.out or RESULTS / folder_name(study.name, asked)
+
+
+def _summary(request: ExplainRequest, study: Study) -> Mapping[str, Any] | None:
+    """Returns what a finished study says; None if there is none, which is said."""
+    folder = _folder(request, study)
+    command = ["run_sim.py", str(request.file), *_set(request.overrides)]
+    if request.out is not None:
+        command += ["--out", str(request.out)]
+    try:
+        found = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+        rows = found["rows"]
+    except (OSError, ValueError, KeyError, TypeError):
+        say(
+            messages(),
+            f"{folder}: holds no finished study to verify against; make it with: "
+            f"{shlex.join(command)}",
+        )
+        return None
+    known = {row["variant"] for row in rows}
+    missing = [name for name in study.variants if name not in known]
+    if missing:
+        say(
+            messages(),
+            f"{folder}: is of another scenario (it has no variant {missing[0]}); make it anew "
+            f"with: {shlex.join(command)}",
+        )
+        return None
+    return dict(found)
+
+
+def _say_verified(explained: Sequence[Explained], summary: Mapping[str, Any]) -> None:
+    from analysis.report.estimate_check import compared
+    from analysis.report.estimate_table import print_verified
+
+    console = output()
+    for each in explained:
+        for name, estimate in each.variants.items():
+            rows = compared(estimate, each.point, name, summary)
+            saturated = " (saturated: no more than a hint)" if estimate.is_saturated else ""
+            title = f"{name}{', ' if each.point else ''}{each.title}{saturated}"
+            print_verified(console, title, rows)
+
+
+def _document(
+    study: Study,
+    explained: Sequence[Explained],
+    warnings: Sequence[str],
+    summary: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """Returns everything as one JSON document."""
+    from analysis.report.estimate_check import compared
+
+    points = []
+    for each in explained:
+        variants = {}
+        for name, estimate in each.variants.items():
+            found = asdict(estimate)
+            found["doubts"] = [doubt._asdict() for doubt in estimate.doubts]
+            found["saturated"] = estimate.is_saturated
+            found["write_bytes_per_txn"] = dict(estimate.write_bytes_per_txn) | {
+                "all": estimate.bytes_per_txn
+            }
+            if summary is not None:
+                rows = compared(estimate, each.point, name, summary)
+                found["verified"] = [_verified(row) for row in rows]
+            variants[name] = found
+        points.append({"point": dict(each.point), "variants": variants})
+    return {
+        "study": study.name,
+        "points": points,
+        "points_left_out": len(study.points) - len(explained),
+        "warnings": list(warnings),
+    }
+
+
+def _verified(row: Compared) -> dict[str, Any]:
+    simulation = None if row.simulation is None else row.simulation._asdict()
+    return {"figure": row.label.strip(), "estimate": row.estimate, "simulation": simulation}
