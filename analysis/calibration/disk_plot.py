@@ -1,0 +1,71 @@
+"""The picture of a calibration: what is left above each latency, measured and modelled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+
+from analysis.calibration.disk_fit import LEVELS, RunFit
+from analysis.plots.style import INK, OTHERS, WIDTH_IN, heading, new_figure, save
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_ROW_IN = 2.5
+_COLUMNS = 2
+_WIDE = 30
+"""Longest over shortest latency from which 1, 2, 5 on the axis would be too many."""
+
+
+def draw_fits(fits: Sequence[RunFit], path: Path) -> list[Path]:
+    """Writes the picture beside ``path`` as PNG and SVG; returns both."""
+    rows = -(-len(fits) // _COLUMNS)
+    figure = new_figure(WIDTH_IN, 0.7 + _ROW_IN * rows)
+    axes = figure.subplots(rows, _COLUMNS, squeeze=False, sharey=True)
+    for place, fit in enumerate(fits):
+        row, column = divmod(place, _COLUMNS)
+        _draw(axes[row][column], fit)
+        if column == 0:
+            axes[row][column].set_ylabel("share that takes longer")
+    for place in range(len(fits), rows * _COLUMNS):
+        axes[place // _COLUMNS][place % _COLUMNS].set_visible(False)
+    axes[0][0].legend(loc="upper right", handlelength=1.6)
+    heading(figure, "A disk measured, and as it is modelled", "dots: fio; line: the model")
+    save(figure, path.parent, path.stem)
+    return [path.parent / f"{path.stem}{ending}" for ending in (".png", ".svg")]
+
+
+def _draw(axes: Axes, fit: RunFit) -> None:
+    left = [1 - level for level in LEVELS]
+    count = len(fit.modelled)
+    ranks = [1 - 10 ** (-step / 20) for step in range(65)]
+    modelled = [fit.modelled[min(count - 1, int(rank * count))] / 1000 for rank in ranks]
+    axes.plot(modelled, [1 - rank for rank in ranks], color=OTHERS[0], label="modelled")
+    axes.plot(
+        [ns / 1000 for ns in fit.measured_ns], left, "o", color=OTHERS[4], markersize=4.5,
+        label="measured",
+    )  # fmt: skip
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_ylim(5e-4, 1.3)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{share * 100:g} %"))
+    wide = modelled[-1] > _WIDE * modelled[0]
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda microseconds, _: f"{microseconds:,g}"))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    worst = max(fit.errors, key=abs)
+    axes.set_title(_title(fit.run.path.stem), fontsize=9.5)
+    axes.annotate(
+        f"off by {worst * 100:+.1f} % at most", (0.03, 0.04), xycoords="axes fraction",
+        fontsize=9.5, color=INK,
+    )  # fmt: skip
+    axes.set_xlabel("latency, µs")
+
+
+def _title(stem: str) -> str:
+    shown = stem if stem.isprintable() else ascii(stem)
+    return (shown if len(shown) <= 40 else shown[:39] + "…").replace("$", r"\$")

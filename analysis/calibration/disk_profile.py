@@ -1,0 +1,226 @@
+"""From fio's runs to a disk: what it is alone, with company, with longer writes, and for reads.
+
+Law: one profile for each way a file grows (preallocated, growing, overwriting), as their latencies
+differ by a factor of two. A profile needs a run with one job. Runs with several jobs become the
+levels of its crowding; one of a longer append is brought to the shortest size by what one job's
+latency stretches, rank by rank. A way that was not measured with company takes over by what factor
+company slows the way that was, which is an assumption and is marked as one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from analysis.calibration.fio_file import FioRun
+from analysis.calibration.histogram import Pairs, ascending, at_rank, mean_of_pairs
+from analysis.calibration.refusal import CalibrationError
+
+PAGE_BYTES: Final = 4096
+UNMEASURED_IOPS: Final = 1_000_000
+_STREAM_BYTES: Final = 64 * 1024
+"""Writes shorter than this show latency, not bandwidth."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crowded:
+    """Latencies by how many accesses are in flight."""
+
+    levels: Mapping[int, Pairs]
+    growth: float
+    """Share of the last level's latency that each access beyond it adds."""
+    line_error: float
+    """By how much the levels' means leave a straight line, at most, as a share."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiskProfile:
+    """A disk as a scenario describes it, and which runs it says to describe."""
+
+    name: str
+    pattern: str
+    bytes_per_s: int
+    iops: int
+    append: Pairs
+    longer: Mapping[int, Pairs]
+    crowded: Crowded | None
+    fetch: Pairs | None
+    fetch_crowded: Crowded | None
+    assumed: tuple[str, ...]
+    runs: tuple[FioRun, ...]
+    """Those it was made of."""
+    left_out: Mapping[Path, str] = field(default_factory=dict)
+    """Runs that it does not describe, and why."""
+
+
+def profiles_of(runs: Sequence[FioRun], name: str) -> list[DiskProfile]:
+    """Returns a profile for each way a file grows, the one with most company first.
+
+    Raises:
+        CalibrationError: if no run has one job that syncs each write.
+    """
+    appends = [run for run in runs if run.kind == "append"]
+    ways = dict.fromkeys(run.pattern for run in appends)
+    alone = {way: _alone(appends, way) for way in ways}
+    usable = [way for way in ways if alone[way]]
+    if not usable:
+        path = appends[0].path if appends else runs[0].path
+        cause = "no file of one job" if appends else "no file with fdatasync=1 or fsync=1"
+        mend = "run fio with rw=write bs=4k fdatasync=1 numjobs=1"
+        raise CalibrationError(path, "", f"{cause} is among those given; {mend}")
+    usable.sort(key=lambda way: (-len([run for run in appends if run.pattern == way]), way))
+    made = [_profile(name, runs, way, alone[way]) for way in usable]
+    return [made[0], *(_with_company_of(made[0], each) for each in made[1:])]
+
+
+def without(profile: DiskProfile, in_flight: int) -> DiskProfile | None:
+    """Returns a profile that has not seen so much company, or None if it has seen no other."""
+    crowded = profile.crowded
+    if crowded is None or in_flight not in crowded.levels or len(crowded.levels) < 2:
+        return None
+    kept = {n: pairs for n, pairs in crowded.levels.items() if n != in_flight}
+    return replace(profile, crowded=_crowded(profile.append, kept))
+
+
+def _alone(appends: Sequence[FioRun], way: str) -> dict[int, FioRun]:
+    """Returns the runs of one job, by size, the shortest first."""
+    found = [run for run in appends if run.pattern == way and run.in_flight == 1]
+    return {run.size_bytes: run for run in sorted(found, key=lambda run: run.size_bytes)}
+
+
+def _profile(
+    name: str, runs: Sequence[FioRun], way: str, alone: Mapping[int, FioRun]
+) -> DiskProfile:
+    base_bytes, base = next(iter(alone.items()))
+    append = base.latency.pairs()
+    longer = {
+        size: run.latency.pairs()
+        for size, run in alone.items()
+        if size > max(base_bytes, PAGE_BYTES)
+    }
+    stretched = {base_bytes: append} | longer
+    levels: dict[int, Pairs] = {}
+    left_out: dict[Path, str] = {}
+    used = list(alone.values())
+    crowds = [run for run in runs if run.pattern == way and run.in_flight > 1]
+    for run in sorted(crowds, key=lambda run: (run.size_bytes, run.in_flight)):
+        if run.size_bytes not in stretched:
+            left_out[run.path] = "no file of one job has its size"
+        elif run.in_flight in levels:
+            left_out[run.path] = "another size has as many jobs; a check of the model"
+        else:
+            levels[run.in_flight] = _brought_to(append, stretched[run.size_bytes], run)
+            used.append(run)
+    bytes_per_s, iops, assumed = _budget(runs)
+    fetches = [run for run in runs if run.kind == "fetch"]
+    fetch, fetch_crowded = _fetch(fetches)
+    if fetch is not None:
+        used += fetches
+    return DiskProfile(
+        name=name,
+        pattern=way,
+        bytes_per_s=bytes_per_s,
+        iops=iops,
+        append=append,
+        longer=longer,
+        crowded=_crowded(append, levels) if levels else None,
+        fetch=fetch,
+        fetch_crowded=fetch_crowded,
+        assumed=tuple(assumed),
+        runs=tuple(used),
+        left_out=left_out | _not_described(runs, fetch),
+    )
+
+
+def _not_described(runs: Sequence[FioRun], fetch: Pairs | None) -> dict[Path, str]:
+    reasons = {
+        "stream": "no sync: gives bandwidth only; the model has no write without a sync",
+        "cached": "buffered without sync: measures the page cache, not the disk",
+    }
+    if fetch is None:
+        reasons["fetch"] = "no file of one job with rw=randread: reads stay as they are"
+    return {run.path: reasons[run.kind] for run in runs if run.kind in reasons}
+
+
+def _brought_to(append: Pairs, one_job: Pairs, run: FioRun) -> Pairs:
+    """Returns a crowd's latencies as they would be of the shortest append, rank by rank."""
+    return ascending(
+        (rank, round(ns * short / max(1, long)))
+        for (rank, ns), (_, short), (_, long) in zip(
+            run.latency.pairs(), append, one_job, strict=True
+        )
+    )
+
+
+def _crowded(alone: Pairs, levels: Mapping[int, Pairs]) -> Crowded:
+    """Returns levels with the growth beyond: the slope of a line through the means of all of them.
+
+    One alone is no part of the line if there are two levels or more: the first company is what
+    makes an access wait for another's, the next ones only lengthen that.
+    """
+    means = {number: mean_of_pairs(levels[number]) for number in sorted(levels)}
+    points = list((means if len(means) > 1 else {1: mean_of_pairs(alone)} | means).items())
+    middle = sum(n for n, _ in points) / len(points)
+    height = sum(mean for _, mean in points) / len(points)
+    slope = sum((n - middle) * (mean - height) for n, mean in points) / sum(
+        (n - middle) ** 2 for n, _ in points
+    )
+    error = max(abs(height + slope * (n - middle) - mean) / mean for n, mean in points)
+    growth = max(0.0, slope) / points[-1][1]
+    return Crowded({number: levels[number] for number in means}, round(growth, 4), error)
+
+
+def _fetch(fetches: Sequence[FioRun]) -> tuple[Pairs | None, Crowded | None]:
+    alone = [run for run in fetches if run.in_flight == 1]
+    if not alone:
+        return None, None
+    pairs = alone[0].latency.pairs()
+    levels = {run.in_flight: run.latency.pairs() for run in fetches if run.in_flight > 1}
+    return pairs, _crowded(pairs, levels) if levels else None
+
+
+def _budget(runs: Sequence[FioRun]) -> tuple[int, int, list[str]]:
+    """Returns bandwidth and I/Os per second, and which of them the runs only bound from below."""
+    assumed = []
+    streams = [run for run in runs if run.kind == "stream" and run.size_bytes >= _STREAM_BYTES]
+    if not streams:
+        assumed.append("write_bandwidth")
+    writes = [run for run in runs if run.kind in ("append", "stream")]
+    bytes_per_s = max(run.bytes_per_s for run in streams or writes)
+    iops = max(run.device_ios_per_s for run in writes)
+    # Jobs that wait for each other never show how many I/Os a device could do.
+    assumed.append("write_iops")
+    return max(100_000, _digits(bytes_per_s)), _digits(iops) or UNMEASURED_IOPS, assumed
+
+
+def _digits(value: float) -> int:
+    """Returns a figure to three digits: more are noise."""
+    return int(float(f"{value:.3g}"))
+
+
+def _with_company_of(measured: DiskProfile, other: DiskProfile) -> DiskProfile:
+    """Returns a profile that lacks company or longer appends with what another's were slowed by."""
+    name, assumed = f"{other.name}_{other.pattern}", list(other.assumed)
+    crowded, longer = other.crowded, dict(other.longer)
+    if crowded is None and measured.crowded is not None:
+        assumed.append("crowding")
+        slowed = measured.crowded.levels
+        levels = {n: _slowed(other.append, measured.append, slowed[n]) for n in slowed}
+        crowded = replace(measured.crowded, levels=levels)
+    if not longer and measured.longer:
+        assumed.append("longer")
+        longer = {
+            size: _slowed(other.append, measured.append, pairs)
+            for size, pairs in measured.longer.items()
+        }
+    return replace(other, name=name, crowded=crowded, longer=longer, assumed=tuple(assumed))
+
+
+def _slowed(append: Pairs, reference: Pairs, slower: Pairs) -> Pairs:
+    """Returns latencies slowed as ``reference`` is to ``slower``, rank by rank."""
+    return ascending(
+        (rank, round(ns * at_rank(slower, rank) / max(1.0, at_rank(reference, rank))))
+        for rank, ns in append
+    )

@@ -1,0 +1,133 @@
+"""What a calibration of a disk says: measured beside modelled, and what is doubtful."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+from analysis.calibration.disk_fit import ALLOWED, LEVELS, RunFit
+from analysis.calibration.disk_profile import DiskProfile
+from analysis.calibration.fio_file import FioRun
+
+_LABEL: Final = 14
+_BLOCK_BYTES: Final = 32 * 1024
+_FEW_IN_TAIL: Final = 10_000
+"""Latencies of which p99.9 is decided by fewer than ten."""
+
+
+def level_name(level: float) -> str:
+    """Returns ``p99.9`` for 0.999."""
+    return f"p{level * 100:g}"
+
+
+def fit_lines(fits: Iterable[RunFit]) -> Iterator[str]:
+    """Yields a table of 80 columns: per run measured and modelled microseconds, and the error."""
+    for fit in fits:
+        run = fit.run
+        yield ""
+        yield f"{_shown(run)} {_what(run)}; profile {fit.profile}"
+        yield _row("", [level_name(level) for level in LEVELS])
+        yield _row("measured, us", [_us(ns) for ns in fit.measured_ns])
+        yield _row("modelled, us", [_us(ns) for ns in fit.modelled_ns])
+        yield _row("error, %", [f"{error * 100:+.1f}" for error in fit.errors])
+        rate = f"{fit.measured_per_s:,.0f} measured, {fit.modelled_per_s:,.0f} modelled"
+        held = "" if fit.holds else f"  BEYOND {ALLOWED:.0%}"
+        yield f"  {'per second':<{_LABEL}}{rate}{held}"
+
+
+def blind_lines(predicted: Sequence[RunFit]) -> Iterator[str]:
+    """Yields how well each level follows from the others, which is what to expect between them."""
+    if not predicted:
+        return
+    yield ""
+    yield "Each number of jobs predicted from the others (error, %; no condition, for your trust):"
+    yield _row("", [level_name(level) for level in LEVELS])
+    for fit in predicted:
+        label = f"{fit.run.in_flight} jobs {_size(fit.run.size_bytes)}"
+        yield _row(label, [f"{error * 100:+.1f}" for error in fit.errors])
+
+
+def remarks(profiles: Sequence[DiskProfile], runs: Iterable[FioRun]) -> Iterator[str]:
+    """Yields what a reader must know to believe the profile, a line each."""
+    for profile in profiles:
+        if profile.assumed:
+            yield f"{profile.name}: assumed, not measured: {', '.join(profile.assumed)}"
+    yield _company(profiles[0])
+    left_out = {path: why for profile in profiles for path, why in profile.left_out.items()}
+    described = {run.path for profile in profiles for run in profile.runs}
+    for path, why in left_out.items():
+        if path not in described:
+            yield f"{path.name}: not modelled: {why}"
+    for run in runs:
+        yield from _doubts(run)
+
+
+def _company(profile: DiskProfile) -> str:
+    crowded = profile.crowded
+    if crowded is None:
+        return f"{profile.name}: one job only, so appends do not disturb each other: assumed"
+    numbers = ", ".join(str(number) for number in crowded.levels)
+    return (
+        f"{profile.name}: with {numbers} in flight as measured; beyond, each adds "
+        f"{crowded.growth:.1%} (the means leave a straight line by up to {crowded.line_error:.1%})"
+    )
+
+
+def _doubts(run: FioRun) -> Iterator[str]:
+    name, latency = run.path.name, run.latency
+    if latency.coarse:
+        yield f"{name}: percentiles only, the tail between them is coarse; use json+"
+    if latency.count < _FEW_IN_TAIL:
+        few = latency.count // 1000
+        yield f"{name}: {latency.count:,} latencies, so p99.9 rests on {few}; run it longer"
+    if run.kind == "fetch" and run.size_bytes != _BLOCK_BYTES:
+        size = _size(run.size_bytes)
+        yield f"{name}: reads of {size} stand for the model's blocks of 32 KiB; bs=32k is better"
+
+
+def fit_document(profiles: Sequence[DiskProfile], fits: Sequence[RunFit]) -> dict[str, Any]:
+    """Returns the report as plain data; latencies in microseconds."""
+    return {
+        "profiles": [profile.name for profile in profiles],
+        "allowed_error": ALLOWED,
+        "holds": all(fit.holds for fit in fits),
+        "fits": [
+            {
+                "file": str(fit.run.path),
+                "profile": fit.profile,
+                "in_flight": fit.run.in_flight,
+                "size_bytes": fit.run.size_bytes,
+                "quantiles": [
+                    {"p": level * 100, "measured_us": m / 1000, "modelled_us": s / 1000, "error": e}
+                    for level, m, s, e in zip(
+                        LEVELS, fit.measured_ns, fit.modelled_ns, fit.errors, strict=True
+                    )
+                ],
+                "measured_per_s": fit.measured_per_s,
+                "modelled_per_s": fit.modelled_per_s,
+            }
+            for fit in fits
+        ],
+    }
+
+
+def _row(label: str, cells: Sequence[str]) -> str:
+    return f"  {label:<{_LABEL}}" + "".join(f"{cell:>7}" for cell in cells)
+
+
+def _us(ns: int) -> str:
+    return f"{ns / 1000:.0f}" if ns >= 100_000 else f"{ns / 1000:.1f}"
+
+
+def _shown(run: FioRun) -> str:
+    name = run.path.name
+    return name if name.isprintable() else ascii(name)
+
+
+def _size(size_bytes: int) -> str:
+    return f"{size_bytes // 1024} KiB" if size_bytes % 1024 == 0 else f"{size_bytes} B"
+
+
+def _what(run: FioRun) -> str:
+    kind = "random reads" if run.kind == "fetch" else f"appends, {run.pattern} file"
+    return f"({run.in_flight} in flight, {_size(run.size_bytes)} {kind})"

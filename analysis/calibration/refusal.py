@@ -1,0 +1,52 @@
+"""Why a measurement cannot be used: the file, the place in it, the cause, and what to do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+MOST_BYTES: Final = 50 * 1024 * 1024
+"""fio's histograms of a hundred jobs are 4 MB; a file larger than this is something else."""
+
+
+class CalibrationError(Exception):
+    """A measurement that cannot be used; its text is one line."""
+
+    def __init__(self, path: Path, place: str, message: str) -> None:
+        """Args: ``place`` is a key or line of the file, or empty; ``message`` says how to mend."""
+        super().__init__(": ".join(part for part in (str(path), place, message) if part))
+
+
+def read_text(path: Path) -> str:
+    """Returns a file's text.
+
+    Raises:
+        CalibrationError: if it cannot be read, is too large, or is no text.
+    """
+    try:
+        size_bytes = path.stat().st_size
+        if size_bytes > MOST_BYTES:
+            size = f"{size_bytes / 1024**2:.0f} MiB"
+            raise CalibrationError(path, "", f"{size} is more than 50 MiB; give the summary alone")
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise CalibrationError(path, "", f"{error.strerror}; check the name") from None
+    except UnicodeDecodeError:
+        raise CalibrationError(path, "", "is no text; give the tool's own output") from None
+
+
+def read_json(path: Path, mend: str) -> dict[str, Any]:
+    """Returns the object that a JSON file holds.
+
+    Raises:
+        CalibrationError: if it holds no such thing; ``mend`` says how to make one.
+    """
+    try:
+        document = json.loads(read_text(path))
+    except (json.JSONDecodeError, RecursionError) as error:
+        place = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise CalibrationError(path, place, f"is no JSON; {mend}") from None
+    if not isinstance(document, dict):
+        raise CalibrationError(path, "", f"is no JSON object; {mend}")
+    return document
