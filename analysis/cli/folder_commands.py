@@ -17,7 +17,7 @@ from analysis.study.folder_lock import Holder, lock_holder
 from analysis.study.ledger import Scan, read_ledger, scan
 from analysis.study.plan_file import PlanRead, read_plan
 from analysis.study.source_digest import model_digest
-from analysis.study.study_folder import StudyFolderError
+from analysis.study.study_folder import StudyFolderError, no_study
 from analysis.study.unit_failure import read_failure
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def load_folder(folder: Path) -> ResolvedStudy | None:
 
     scenario = folder / "scenario.yaml"
     if not scenario.is_file():
-        say(messages(), f"{folder}: is no study folder (it has no scenario.yaml)")
+        say(messages(), no_study(folder, "scenario.yaml"))
         return None
     try:
         return load_study(scenario)

@@ -50,4 +50,7 @@ Traced = Annotated[
         help="Follow N transactions: traces/*.json, for ui.perfetto.dev.",
     ),
 ]  # fmt: skip
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print one JSON document; docs/JSON.md says what is in it.")
+]
 UnitFunction = Annotated[str | None, typer.Option(hidden=True)]

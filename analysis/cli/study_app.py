@@ -13,6 +13,7 @@ import typer
 
 from analysis.cli import options
 from analysis.cli.options import (
+    AsJson,
     Overrides,
     ScenarioFile,
     SparkMaster,
@@ -101,6 +102,28 @@ def report(
     raise typer.Exit(report_command(folder, master))
 
 
+def diff(
+    a: Annotated[Path, typer.Argument(metavar="A", help="A study's folder.")],
+    b: Annotated[Path, typer.Argument(metavar="B", help="Another one's.")],
+    fail_on: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-on",
+            metavar="NUMBER[:LIMIT%]",
+            help="Exit with 1 if this number became worse beyond noise and limit; repeatable.",
+        ),
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Show all that changed and moved.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Compares two studies: what was changed, and which numbers moved beyond noise."""
+    from analysis.cli.diff_command import diff_command
+
+    raise typer.Exit(diff_command((a, b), fail_on or (), everything=everything, as_json=as_json))
+
+
 def export(
     folder: StudyFolder,
     format_: Annotated[
@@ -148,6 +171,7 @@ COMMANDS = (
     (status, "run_sim.py status results/rfc77"),
     (replay, "run_sim.py replay results/rfc77 3f9a1c"),
     (report, "run_sim.py report results/rfc77"),
+    (diff, "run_sim.py diff results/rfc77 results/rfc77_seed=2 --fail-on lock_latency_ms.p99:5%"),
     (export, "run_sim.py export results/rfc77 --format openmetrics"),
 )
 """Each with an example, in the order of ``--help``."""

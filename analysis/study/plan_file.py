@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from analysis.study.plan import Unit, point_words
-from analysis.study.study_folder import StudyFolderError, write_text_whole
+from analysis.study.study_folder import StudyFolderError, no_study, write_text_whole
 
 PLAN_FILE: Final = "plan.json"
 
@@ -66,8 +66,7 @@ def read_plan(folder: Path) -> PlanRead:
         units = [_unit(row, len(points)) for row in content["units"]]
     except OSError as error:
         raise StudyFolderError(
-            f"{folder}: is no study folder (it has no {PLAN_FILE} that can be read: "
-            f"{error.strerror}); run a scenario with --out {folder}"
+            no_study(folder, f"{PLAN_FILE} that can be read: {error.strerror}")
         ) from error
     except (ValueError, TypeError, KeyError) as error:
         raise StudyFolderError(

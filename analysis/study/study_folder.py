@@ -16,6 +16,15 @@ class StudyFolderError(Exception):
     """The folder cannot be used; the message says why and what to do."""
 
 
+def no_study(folder: Path, lacks: str) -> str:
+    """Returns what is said of a path that is no study's folder, since it ``lacks`` a file."""
+    if folder.is_file():
+        return f"{folder}: is a file; name the folder of a study, such as results/quickstart"
+    if not folder.exists():
+        return f"{folder}: no such folder; run a scenario with --out {folder}, or mend its name"
+    return f"{folder}: is no study folder (it has no {lacks}); run a scenario with --out {folder}"
+
+
 @contextmanager
 def locked_study_folder(folder: Path) -> Iterator[Path]:
     """Makes the folder if need be and holds it alone.

@@ -1,0 +1,117 @@
+"""``diff``: two studies beside each other, from what they have summed up. No Spark here."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from analysis.cli.console import messages, output, say
+from analysis.cli.exit_status import ExitStatus
+from analysis.cli.json_output import print_json
+from analysis.comparison.guards import Breach, Guard, breaches
+from analysis.comparison.moves import Move
+from analysis.comparison.results import Key, Number, StudyResults, read_results
+from analysis.comparison.study_diff import StudyDiff, study_diff
+from analysis.report.diff_table import number_words, point_words, print_diff
+from analysis.study.study_folder import StudyFolderError
+
+
+def diff_command(
+    folders: tuple[Path, Path],
+    fail_on: Sequence[str] = (),
+    *,
+    everything: bool = False,
+    as_json: bool = False,
+) -> int:
+    """Compares two studies.
+
+    Args:
+        folders: A and B.
+        fail_on: numbers that must not become worse, such as ``lock_latency_ms.p99:5%``.
+        everything: print all that moved, not only the foremost.
+        as_json: print one JSON document instead.
+
+    Returns:
+        0; 1 if a guarded number became worse; 2 if there is nothing to compare.
+    """
+    try:
+        guards = [Guard.parse(text) for text in fail_on]
+        diff = study_diff(*map(read_results, folders))
+        found = [breach for guard in guards for breach in breaches(guard, diff)]
+    except ValueError as error:
+        say(messages(), f"--fail-on: {error}")
+        return ExitStatus.BAD_INPUT
+    except StudyFolderError as error:
+        say(messages(), str(error))
+        return ExitStatus.BAD_INPUT
+    if as_json:
+        print_json(diff_document(diff, found))
+    else:
+        print_diff(output(), diff, everything=everything)
+        for breach in found:
+            say(output(), f"worse: {_breach_words(breach)}", "red")
+        if guards and not found:
+            say(output(), f"fine: {', '.join(map(str, guards))}")
+    return ExitStatus.CLAIM_FAILED if found else ExitStatus.FINE
+
+
+def _breach_words(breach: Breach) -> str:
+    point = point_words(breach.key.point)
+    where = f" at {point}" if point else ""
+    return f"{breach.key.variant}{where}: {number_words(breach.key)} {breach.reason}"
+
+
+def diff_document(diff: StudyDiff, found: Sequence[Breach]) -> dict[str, Any]:
+    """Returns what ``diff --json`` prints."""
+    judged = [move for move in diff.moves if not math.isnan(move.q)]
+    return {
+        "a": _study(diff.a),
+        "b": _study(diff.b),
+        "scenario": [change._asdict() for change in diff.scenario],
+        "made_by": [change._asdict() for change in diff.maker],
+        "facts": {**diff.facts._asdict(), "all_same": diff.facts.all_same},
+        "variants": diff.variants,
+        "judged": len(judged),
+        "moved": [_move(move) for move in diff.moved],
+        "not_judged": len(diff.moves) - len(judged),
+        "refused": [
+            _key(key) | {"a": a.refused or None, "b": b.refused or None}
+            for key, a, b in diff.numbers.refused
+        ],
+        "only_a": [_key(key) for key in diff.numbers.only_a],
+        "only_b": [_key(key) for key in diff.numbers.only_b],
+        "worse": [
+            _key(breach.key) | {"fail_on": str(breach.guard), "reason": breach.reason}
+            for breach in found
+        ],
+    }
+
+
+def _study(of: StudyResults) -> dict[str, Any]:
+    said = {name: of.manifest.get(name) for name in ("study", "commit", "seed", "finished")}
+    return {"folder": str(of.folder), **said}
+
+
+def _key(key: Key) -> dict[str, Any]:
+    named = {"variant": key.variant, "metric": key.metric, "class": key.class_, "stat": key.stat}
+    return {"point": json.loads(key.point), **named}
+
+
+def _number(of: Number) -> dict[str, Any]:
+    return {"value": of.value, "ci_low": of.ci_low, "ci_high": of.ci_high}
+
+
+def _move(move: Move) -> dict[str, Any]:
+    return _key(move.key) | {
+        "unit": move.a.unit,
+        "a": _number(move.a),
+        "b": _number(move.b),
+        "ratio": move.ratio,
+        "ci_low": move.ci_low,
+        "ci_high": move.ci_high,
+        "q": move.q,
+        "worse": move.worse,
+    }

@@ -1,0 +1,1 @@
+"""Two finished studies beside each other: what was changed, and which numbers moved for it."""

@@ -1,0 +1,177 @@
+"""Which numbers moved between two studies, beyond what replications explain.
+
+The studies are taken as independent: Welch's t on the logarithms of the means, their errors by the
+delta method from the intervals; on the means themselves where one of them is not positive. What is
+tested at once is many numbers, so p values become q values (Benjamini and Hochberg): of what is
+said to have moved, 5 % is expected not to have. If nothing has moved at all, that says so in 95 %
+of comparisons. Holm's step down would promise more than a first look needs, and among hundreds of
+numbers that mean nearly the same would hide what a reader wants to see.
+
+Under the same seed replications share random draws, and the interval is wider than it need be.
+
+Source: Welch, Biometrika 34, 1947; Benjamini and Hochberg, J. R. Stat. Soc. B 57, 1995.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtr, stdtrit
+
+from analysis.comparison.results import Key, Number
+from analysis.metrics.catalogue import HIGHER_IS_BETTER, QUANTILES
+from sim.record.histogram import RELATIVE_ERROR
+
+FALSE_DISCOVERIES: Final = 0.05
+CONFIDENCE: Final = 0.95
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One number of both studies."""
+
+    key: Key
+    """As in study B."""
+    a: Number
+    b: Number
+    ratio: float
+    """B / A; NaN where one is not positive."""
+    ci_low: float
+    ci_high: float
+    q: float
+    """Share of false discoveries at which it counts as moved; NaN: it could not be judged."""
+
+    @property
+    def moved(self) -> bool:
+        """Whether it moved beyond noise."""
+        return self.q <= FALSE_DISCOVERIES
+
+    @property
+    def worse(self) -> bool:
+        """Whether B's number is the worse one, if it differs."""
+        lower = self.b.value < self.a.value
+        return lower == (self.key.metric in HIGHER_IS_BETTER) and self.b.value != self.a.value
+
+
+def moves(pairs: Sequence[tuple[Key, Number, Number]]) -> list[Move]:
+    """Judges all numbers that both studies have.
+
+    Args:
+        pairs: the key in B, the number of A and that of B; neither is refused.
+
+    Returns:
+        In the order given.
+    """
+    if not pairs:
+        return []
+    a, b = (np.array([pair[side][:4] for pair in pairs], dtype=np.float64) for side in (1, 2))
+    quantile = np.array([key.stat in QUANTILES for key, _, _ in pairs])
+    bound = np.where(quantile, np.log1p(RELATIVE_ERROR), 0.0)
+    positive = (a[:, 0] > 0) & (b[:, 0] > 0)
+    shift, error_a, error_b = _shift(a, b, bound, positive)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        freedom = (error_a**2 + error_b**2) ** 2 / (
+            error_a**4 / np.maximum(a[:, 3] - 1, 1) + error_b**4 / np.maximum(b[:, 3] - 1, 1)
+        )
+        error = np.hypot(error_a, error_b)
+        # What the histograms' buckets may have added is no evidence.
+        beyond = np.maximum(np.abs(shift) - 2 * bound, 0.0)
+        p = 2 * stdtr(freedom, -beyond / error)
+        half = stdtrit(freedom, 0.5 + CONFIDENCE / 2) * error + 2 * bound
+    exact = error == 0
+    p = np.where(exact, np.where(beyond > 0, 0.0, 1.0), p)
+    half = np.where(exact, 2 * bound, half)
+    same = (a[:, :3] == b[:, :3]).all(axis=1)
+    q = np.where(same, 1.0, _discovery(np.where(same, 1.0, p)))
+    ratio, low, high = (
+        np.where(positive, np.exp(each), np.nan) for each in (shift, shift - half, shift + half)
+    )
+    return [
+        Move(key, mine, theirs, *numbers)
+        for (key, mine, theirs), *numbers in zip(
+            pairs, ratio.tolist(), low.tolist(), high.tolist(), q.tolist(), strict=True
+        )
+    ]
+
+
+def _shift(
+    a: Array, b: Array, bound: Array, positive: NDArray[np.bool_]
+) -> tuple[Array, Array, Array]:
+    """Returns by how much the means differ, and the standard error of each; NaN: no interval."""
+    scale_a, scale_b = np.where(positive, a[:, 0], 1.0), np.where(positive, b[:, 0], 1.0)
+    logs = np.log(scale_b) - np.log(scale_a)
+    shift = np.where(positive, logs, b[:, 0] - a[:, 0])
+    return shift, _error(a, bound) / scale_a, _error(b, bound) / scale_b
+
+
+def _error(of: Array, bound: Array) -> Array:
+    """Returns the standard error of each mean, from its interval; NaN for one replication."""
+    value, low, high, count = of.T
+    half = (high - low) / 2 - value * np.expm1(bound)
+    quantile = stdtrit(np.maximum(count - 1, 1.0), 0.5 + CONFIDENCE / 2)
+    # A half width of rounding is none: numbers are kept to ten digits.
+    return np.where(half <= 1e-9 * np.abs(value), np.where(np.isnan(half), np.nan, 0.0),
+                    half / quantile)  # fmt: skip
+
+
+def _discovery(p: Array) -> Array:
+    """Returns Benjamini and Hochberg's q values; NaN stays, and counts for nothing."""
+    q = np.full_like(p, np.nan)
+    there = np.flatnonzero(~np.isnan(p))
+    order = there[np.argsort(p[there], kind="stable")]
+    steps = p[order] * len(order) / np.arange(1, len(order) + 1)
+    q[order] = np.minimum.accumulate(steps[::-1])[::-1]
+    return q
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """The numbers of two studies, as far as they belong together."""
+
+    both: list[tuple[Key, Number, Number]]
+    refused: list[tuple[Key, Number, Number]]
+    """Refused in A, in B, or in both."""
+    only_a: list[Key]
+    only_b: list[Key]
+
+
+def matched(
+    a: Mapping[Key, Number],
+    b: Mapping[Key, Number],
+    variants: Mapping[str, str],
+    points: Mapping[str, str],
+) -> Matched:
+    """Puts the numbers of two studies side by side.
+
+    Args:
+        a: of the first study.
+        b: of the second.
+        variants: those that are compared, A's name to B's.
+        points: likewise.
+    """
+    found = Matched([], [], [], [])
+    known = set()
+    for key, number in a.items():
+        if key.variant not in variants or key.point not in points:
+            continue
+        there = key._replace(variant=variants[key.variant], point=points[key.point])
+        other = b.get(there)
+        known.add(there)
+        if other is None:
+            found.only_a.append(key)
+        elif number.refused or other.refused:
+            found.refused.append((there, number, other))
+        elif not (math.isnan(number.value) or math.isnan(other.value)):
+            found.both.append((there, number, other))
+    names, places = set(variants.values()), set(points.values())
+    found.only_b.extend(
+        key for key in b if key.variant in names and key.point in places and key not in known
+    )
+    return found

@@ -1,0 +1,120 @@
+"""What a study's folder says of itself, as far as another study's can be held against it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import yaml
+
+from analysis.study.study_folder import StudyFolderError, no_study
+from analysis.study.unit_folder import UNIT_FILE
+
+MANIFEST: Final = "manifest.json"
+ROWS: Final = "summary.parquet"
+
+
+class Key(NamedTuple):
+    """Which number."""
+
+    point: str
+    """As JSON with sorted keys."""
+    variant: str
+    metric: str
+    class_: str
+    stat: str
+
+
+class Number(NamedTuple):
+    """A number with its interval; NaN where there is none."""
+
+    value: float
+    ci_low: float
+    ci_high: float
+    replications: int
+    unit: str
+    refused: str
+    """Why it is not told; empty if it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudyResults:
+    """One study."""
+
+    folder: Path
+    manifest: Mapping[str, Any]
+    scenario: Mapping[str, Any]
+    """The resolved file."""
+    numbers: Mapping[Key, Number]
+    model: str
+    """Digest of the model that made the facts; empty if no unit is there to say it."""
+    variants: tuple[str, ...] = field(default=())
+    points: tuple[str, ...] = field(default=())
+
+
+def read_results(folder: Path) -> StudyResults:
+    """Reads a study's folder, without its facts.
+
+    Raises:
+        StudyFolderError: if it is no folder of a study that was summed up.
+    """
+    if not (folder / "scenario.yaml").is_file():
+        raise StudyFolderError(no_study(folder, "scenario.yaml"))
+    for name in (MANIFEST, ROWS):
+        if not (folder / name).is_file():
+            raise StudyFolderError(f"{folder}: has no {name}; run_sim.py report {folder} makes it")
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        text = (folder / "scenario.yaml").read_text(encoding="utf-8")
+        scenario = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        numbers = _numbers(pq.read_table(folder / ROWS))
+    except (OSError, ValueError, KeyError, yaml.YAMLError, pa.ArrowException) as error:
+        raise StudyFolderError(
+            f"{folder}: its results cannot be read ({' '.join(str(error).split())[:80]}); "
+            f"run_sim.py report {folder} makes them again"
+        ) from error
+    return StudyResults(
+        folder=folder,
+        manifest=manifest,
+        scenario=scenario or {},
+        numbers=numbers,
+        model=_model(folder, manifest),
+        variants=tuple(dict.fromkeys(key.variant for key in numbers)),
+        points=tuple(dict.fromkeys(key.point for key in numbers)),
+    )
+
+
+def _numbers(table: pa.Table) -> dict[Key, Number]:
+    def column(name: str, none: object) -> list[Any]:
+        if name not in table.column_names:
+            return [none] * table.num_rows
+        return [none if cell is None else cell for cell in table[name].to_pylist()]
+
+    nan = float("nan")
+    keys = (column(name, "") for name in ("point", "variant", "metric", "class", "stat"))
+    numbers = (
+        *(column(name, nan) for name in ("value", "ci_low", "ci_high")),
+        column("replications", 0),
+        column("unit", ""),
+        column("refused", ""),
+    )
+    return {
+        Key(*key): Number(*number)
+        for key, number in zip(zip(*keys, strict=True), zip(*numbers, strict=True), strict=True)
+    }
+
+
+def _model(folder: Path, manifest: Mapping[str, Any]) -> str:
+    """Returns the digest of the source that made the first unit."""
+    for unit_hash in manifest.get("digests", {}):
+        try:
+            unit = json.loads((folder / "units" / unit_hash / UNIT_FILE).read_text("utf-8"))
+            return str(unit["model"])
+        except (OSError, ValueError, KeyError):
+            return ""
+    return ""

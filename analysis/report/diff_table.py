@@ -1,0 +1,213 @@
+"""What two studies' comparison tells a person: what was changed, what moved, what did not.
+
+Fits 80 columns; plain text when the output is no terminal.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from analysis.comparison.changes import Change
+from analysis.comparison.moves import FALSE_DISCOVERIES, Move
+from analysis.comparison.results import Key, StudyResults
+from analysis.comparison.study_diff import StudyDiff
+from analysis.report.table import KEY_METRICS, short
+from sim.scenario import MetricKey
+
+MOST_CHANGES: Final = 15
+MOST_MOVES: Final = 25
+LONGEST_VALUE: Final = 40
+LONGEST_NAME: Final = 26
+_FIRST: Final = {key: place for place, (_, key, _) in enumerate(KEY_METRICS)}
+_SHOWN_AS: Final = {key: (label, scale) for label, key, scale in KEY_METRICS}
+
+
+def print_diff(console: Console, diff: StudyDiff, *, everything: bool = False) -> None:
+    """Prints a comparison; with ``everything`` all changes and all numbers that moved."""
+    _line(console, f"A  {_study_words(diff.a)}")
+    _line(console, f"B  {_study_words(diff.b)}")
+    most = None if everything else MOST_CHANGES
+    _print_changes(console, "scenario", diff.scenario, most)
+    _print_changes(console, "made by", diff.maker, most)
+    _print_facts(console, diff)
+    _print_names(console, diff)
+    _print_moves(console, diff, None if everything else MOST_MOVES)
+    _print_rest(console, diff)
+
+
+def _line(console: Console, text: str, style: str = "") -> None:
+    console.print(Text(text, style=style), soft_wrap=not console.is_terminal)
+
+
+def _study_words(of: StudyResults) -> str:
+    manifest = of.manifest
+    units = manifest.get("units", {}).get("done", len(manifest.get("digests", {})))
+    commit = manifest.get("commit") or "unknown"
+    unfinished = "" if manifest.get("finished", True) else ", not finished"
+    return (
+        f"{of.folder}: {units:,} units{unfinished}, seed {manifest.get('seed', '?')}, "
+        f"commit {commit}"
+    )
+
+
+def _print_changes(
+    console: Console, what: str, changes: Sequence[Change], most: int | None
+) -> None:
+    if not changes:
+        _line(console, f"{what}: the same")
+        return
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, collapse_padding=True)
+    for name in (what, "A", "B"):
+        table.add_column(name, overflow="fold")
+    for change in changes[:most]:
+        table.add_row(Text(change.key), Text(value_words(change.a)), Text(value_words(change.b)))
+    console.print(table)
+    if most is not None and len(changes) > most:
+        _line(console, f"  and {len(changes) - most:,} more; --all shows them")
+
+
+def value_words(value: Any) -> str:
+    """Returns a value of a scenario as a file has it, cut if it is long; a dash for none."""
+    if value is None:
+        return "-"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
+
+
+def _print_facts(console: Console, diff: StudyDiff) -> None:
+    facts = diff.facts
+    if facts.all_same:
+        _line(console, f"facts: the same, byte for byte, in all {facts.a:,} units")
+    elif facts.same:
+        _line(console, f"facts: the same, byte for byte, in {facts.same:,} units of A's "
+                       f"{facts.a:,} and B's {facts.b:,}")  # fmt: skip
+
+
+def _print_names(console: Console, diff: StudyDiff) -> None:
+    """Says what has no counterpart, and what is compared under two names."""
+    for what, pairs, mine, theirs in (
+        ("variants", diff.variants, diff.a.variants, diff.b.variants),
+        ("points", diff.points, diff.a.points, diff.b.points),
+    ):
+        renamed = [f"{a} of A with {b} of B" for a, b in pairs.items() if a != b]
+        if renamed:
+            _line(console, f"{what}: compared is {renamed[0]}")
+            continue
+        for side, names in (("A", mine), ("B", theirs)):
+            alone = [name for name in names if name not in pairs]
+            if alone:
+                shown = ", ".join(alone[:5]) + (" …" if len(alone) > 5 else "")
+                _line(console, f"{what} only in {side}: {shown}; compared are the {len(pairs):,} "
+                               "of both")  # fmt: skip
+
+
+def _print_moves(console: Console, diff: StudyDiff, most: int | None) -> None:
+    moved = sorted(diff.moved, key=_weight)
+    if not moved:
+        return
+    swept, several = len(diff.points) > 1, len(diff.variants) > 1
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, collapse_padding=True)
+    for heading in (*(["point"] if swept else []), *(["variant"] if several else []), "moved"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("A", "B", "B / A"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for move in moved[:most]:
+        words = [point_words(move.key.point)] if swept else []
+        words += [move.key.variant] if several else []
+        label, scale = _SHOWN_AS.get(_name(move.key), (_broken(number_words(move.key)), 1.0))
+        words.append(label)
+        style = "red" if move.worse else "green"
+        numbers = [_digits(move.a.value * scale), _digits(move.b.value * scale)]
+        table.add_row(*map(Text, [*words, *numbers]), Text(ratio_words(move), style=style))
+    console.print(table)
+    if most is not None and len(moved) > most:
+        _line(console, f"  and {len(moved) - most:,} more moved; --all shows them")
+
+
+def _weight(move: Move) -> tuple[int, float]:
+    """Orders moves: what a reader looks at first, in that order, then the largest."""
+    size = math.inf if math.isnan(move.ratio) else abs(math.log(move.ratio))
+    return _FIRST.get(_name(move.key), len(_FIRST)), -size
+
+
+def _name(key: Key) -> tuple[str, str, str]:
+    return key.metric, key.class_, key.stat
+
+
+def _broken(name: str) -> str:
+    """Returns a long name in two lines, cut behind its metric."""
+    metric, dot, rest = name.partition(".")
+    return f"{metric}{dot}\n  {rest}" if rest and len(name) > LONGEST_NAME else name
+
+
+def _digits(value: float) -> str:
+    """Returns a number in few digits: millions have a word of their own."""
+    return f"{value / 1e6:,.1f} M" if abs(value) >= 1e6 else short(value)
+
+
+def point_words(point: str) -> str:
+    """Returns a point's settings, each by the last part of its key."""
+    settings = json.loads(point)
+    return ", ".join(f"{key.rpartition('.')[2]} {value}" for key, value in settings.items())
+
+
+def number_words(key: Key) -> str:
+    """Returns ``lock_latency_ms.p99``."""
+    return str(MetricKey(key.metric, key.class_, key.stat))
+
+
+def ratio_words(move: Move) -> str:
+    """Returns ``1.07 [1.05, 1.09]``; a dash where there is no ratio."""
+    if math.isnan(move.ratio):
+        return "-"
+    if math.isnan(move.ci_low):
+        return _ratio(move.ratio)
+    return f"{_ratio(move.ratio)} [{_ratio(move.ci_low)}, {_ratio(move.ci_high)}]"
+
+
+def _ratio(ratio: float) -> str:
+    """Returns a ratio with three telling digits or more."""
+    return f"{ratio:.3f}" if ratio < 10 else f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.1f}"
+
+
+def _print_rest(console: Console, diff: StudyDiff) -> None:
+    """Says in a few lines what did not move, and what could not be compared."""
+    judged = [move for move in diff.moves if not math.isnan(move.q)]
+    number, total = len(diff.moved), len(judged)
+    _line(
+        console,
+        f"{number:,} of {total:,} numbers moved beyond noise (Welch's t, "
+        f"{100 * FALSE_DISCOVERIES:g} % false discoveries); {total - number:,} did not",
+    )
+    single = len(diff.moves) - total
+    if single:
+        _line(console, f"{single:,} numbers have no interval in A or B and were not judged: run at "
+                       "least two replications")  # fmt: skip
+    for side, refused in _refusals(diff).items():
+        if refused:
+            (key, reason), *others = refused
+            more = f" and {len(others):,} other numbers" if others else ""
+            _line(console, f"refused in {side}: {key.variant}, {number_words(key)}{more}: {reason}",
+                  "yellow")  # fmt: skip
+    for side, keys in (("A", diff.numbers.only_a), ("B", diff.numbers.only_b)):
+        if keys:
+            names = list(dict.fromkeys(map(number_words, keys)))
+            shown = ", ".join(names[:4]) + (f" and {len(names) - 4:,} more" if names[4:] else "")
+            _line(console, f"only in {side}: {shown}")
+
+
+def _refusals(diff: StudyDiff) -> dict[str, list[tuple[Key, str]]]:
+    """Returns what is refused in one of the studies only, and what in both, with the reasons."""
+    found: dict[str, list[tuple[Key, str]]] = {"A": [], "B": [], "both": []}
+    for key, a, b in diff.numbers.refused:
+        side = "both" if a.refused and b.refused else "A" if a.refused else "B"
+        found[side].append((key, b.refused or a.refused))
+    return found

@@ -1,0 +1,202 @@
+"""``diff`` as a user meets it: what changed, what moved, exit status."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.cli.app import main
+from analysis.cli.exit_status import ExitStatus
+from tests.comparison.folders import SCENARIO, row, study_folder
+
+LATENCY, RATE = "lock_latency_ms/all/mean", "txn_per_s/all/mean"
+A = [
+    row(LATENCY, 2.0, 0.02),
+    row("lock_latency_ms/all/p99", 8.0, 0.4),
+    row(RATE, 1000.0, 5.0),
+    row("txn_aborts/all/mean", 0.0),
+    row("splits/all/mean", 4.0),
+    row(LATENCY, 1.0, 0.01, variant="in_memory"),
+]
+B = [
+    row(LATENCY, 2.5, 0.02),
+    row("lock_latency_ms/all/p99", 8.1, 0.4),
+    row(RATE, 900.0, 5.0),
+    row("txn_aborts/all/mean", 0.0),
+    row("merges/all/mean", 4.0),
+    row(LATENCY, 1.0, 0.01, variant="in_memory"),
+]
+THREADS = SCENARIO | {"workload": {"kind": "tpcc", "threads": 100}}
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> tuple[str, str]:
+    """Two studies with different threads."""
+    a = study_folder(tmp_path / "a", A)
+    b = study_folder(tmp_path / "b", B, THREADS, commit="def", digests={"22": {"counter": "bb"}})
+    return str(a), str(b)
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> str:
+    return capsys.readouterr().out
+
+
+def test_says_what_changed_and_what_moved(
+    two: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["diff", *two]) == ExitStatus.FINE
+    text = said(capsys)
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    assert "workload.threads 50 100" in lines
+    assert "commit abc def" in lines
+    moved = "pipelined lock latency, mean (ms) 2.00 2.50 1.250 ["
+    assert any(line.startswith(moved) for line in lines)
+    assert any(line.startswith("pipelined transactions (1/s) 1,000 900 0.900") for line in lines)
+    assert not any("p99 8.00" in line for line in lines)
+    assert "2 of 5 numbers moved beyond noise (Welch's t, 5 % false discoveries); 3 did not" in text
+    assert "only in A: splits" in lines
+    assert "only in B: merges" in lines
+    assert not any("facts" in line for line in lines)
+
+
+def test_fits_80_columns(
+    two: tuple[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["diff", *two]) == ExitStatus.FINE
+    tables = [line for line in said(capsys).splitlines() if "[" in line and "]" in line]
+    assert tables
+    assert max(map(len, tables)) <= 80
+
+
+def test_the_same_facts_are_said_to_be_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a, b = study_folder(tmp_path / "a", A), study_folder(tmp_path / "b", A)
+    assert main(["diff", str(a), str(b)]) == ExitStatus.FINE
+    assert said(capsys).splitlines()[2:] == [
+        "scenario: the same",
+        "made by: the same",
+        "facts: the same, byte for byte, in all 1 units",
+        "0 of 6 numbers moved beyond noise (Welch's t, 5 % false discoveries); 6 did not",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("guard", "status", "told"),
+    [
+        ("lock_latency_ms", 1, "worse: pipelined: lock_latency_ms 2 to 2.5, +25.0 %"),
+        ("lock_latency_ms:5%", 1, "+25.0 %"),
+        ("lock_latency_ms:30%", 0, "fine: lock_latency_ms:30%"),
+        ("lock_latency_ms.p99", 0, "fine: lock_latency_ms.p99"),
+        ("txn_per_s:5%", 1, "worse: pipelined: txn_per_s 1000 to 900, -10.0 %"),
+        ("txn_aborts", 0, "fine: txn_aborts"),
+        ("splits", 1, "worse: pipelined: splits is not in B"),
+    ],
+)
+def test_a_guarded_number_that_became_worse_is_exit_status_1(
+    guard: str,
+    status: int,
+    told: str,
+    two: tuple[str, str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["diff", *two, "--fail-on", guard]) == status
+    assert told in said(capsys)
+
+
+@pytest.mark.parametrize(
+    ("guard", "told"),
+    [
+        ("lock_latency", "--fail-on: no metric 'lock_latency'; did you mean lock_latency_ms?"),
+        ("lock_latency_ms.p98", "--fail-on: no statistic 'p98'; did you mean p99"),
+        ("txn_per_s:5", "--fail-on: 'txn_per_s:5' has no unit; write txn_per_s:5%"),
+        ("tpmc", "--fail-on: neither study has tpmc; name a number of both"),
+    ],
+)  # fmt: skip
+def test_a_guard_that_means_nothing_is_refused(
+    guard: str, told: str, two: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["diff", *two, "--fail-on", guard]) == ExitStatus.BAD_INPUT
+    assert capsys.readouterr().err.startswith(told)
+
+
+def test_better_is_not_worse(two: tuple[str, str]) -> None:
+    assert main(["diff", two[1], two[0], "--fail-on", "lock_latency_ms:1%"]) == ExitStatus.FINE
+
+
+def test_what_is_refused_or_has_no_interval_cannot_pass(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a = study_folder(tmp_path / "a", [row(LATENCY, 2.0, 0.1), row(RATE, 9.0, 0.1)])
+    b = study_folder(
+        tmp_path / "b",
+        [row(LATENCY, None, refused="1 of 5 are overloaded"), row(RATE, 9.0, replications=1)],
+    )
+    guards = ["--fail-on", "lock_latency_ms", "--fail-on", "txn_per_s"]
+    assert main(["diff", str(a), str(b), *guards]) == ExitStatus.CLAIM_FAILED
+    text = said(capsys)
+    assert "refused in B: pipelined, lock_latency_ms: 1 of 5 are overloaded" in text
+    assert "worse: pipelined: lock_latency_ms is refused in B: 1 of 5 are overloaded" in text
+    assert "worse: pipelined: txn_per_s 9 to 9 cannot be judged: run at least two" in text
+
+
+def test_variants_of_one_study_alone_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a = study_folder(tmp_path / "a", A)
+    b = study_folder(tmp_path / "b", [*B, row(LATENCY, 9.0, 0.1, variant="sync")])
+    assert main(["diff", str(a), str(b)]) == ExitStatus.FINE
+    assert "variants only in B: sync; compared are the 2 of both" in said(capsys)
+
+
+def test_the_only_variants_are_compared_whatever_they_are_called(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a = study_folder(tmp_path / "a", [row(LATENCY, 2.0, 0.1)])
+    b = study_folder(tmp_path / "b", [row(LATENCY, 1.0, 0.1, variant="in_memory")])
+    assert main(["diff", str(a), str(b)]) == ExitStatus.FINE
+    text = said(capsys)
+    assert "variants: compared is pipelined of A with in_memory of B" in text
+    assert "0.500 [0.4" in text
+
+
+def test_studies_without_a_point_in_common_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    swept = [row(LATENCY, 2.0, point={"workload.threads": threads}) for threads in (1, 2)]
+    a, b = study_folder(tmp_path / "a", swept), study_folder(tmp_path / "b", A)
+    assert main(["diff", str(a), str(b)]) == ExitStatus.BAD_INPUT
+    told = capsys.readouterr().err
+    assert "a sweeps workload.threads" in told
+    assert "b sweeps nothing" in told
+
+
+@pytest.mark.parametrize("lost", ["scenario.yaml", "manifest.json", "summary.parquet"])
+def test_a_folder_that_cannot_be_read_is_one_message(
+    lost: str, two: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (Path(two[0]) / lost).unlink()
+    assert main(["diff", *two]) == ExitStatus.BAD_INPUT
+    told = capsys.readouterr().err
+    assert len(told.splitlines()) == 1
+    assert lost in told
+    assert two[0] in told
+
+
+def test_json_is_one_document_with_all_numbers(
+    two: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    guard = ["--fail-on", "txn_per_s:5%"]
+    assert main(["diff", *two, *guard, "--json"]) == ExitStatus.CLAIM_FAILED
+    document: dict[str, Any] = json.loads(said(capsys))
+    assert document["scenario"] == [{"key": "workload.threads", "a": 50, "b": 100}]
+    assert (document["judged"], document["not_judged"]) == (5, 0)
+    assert [move["metric"] for move in document["moved"]] == ["lock_latency_ms", "txn_per_s"]
+    assert document["moved"][0]["ratio"] == pytest.approx(1.25)
+    (worse,) = document["worse"]
+    assert worse["fail_on"] == "txn_per_s:5%"
+    assert document["facts"] == {"a": 1, "b": 1, "same": 0, "all_same": False}
