@@ -15,6 +15,7 @@ from sim.checks.checkers import LAWS, Checkers
 from sim.checks.conservation import broken_conservation
 from sim.client.arrivals import closed_loop, open_loop
 from sim.client.client_stats import ClientStats
+from sim.client.put_client import PutClient, start_put_clients
 from sim.client.session import Session, SessionParts
 from sim.client.tidb import TidbNode
 from sim.cluster.block_cache import Extent
@@ -24,9 +25,11 @@ from sim.lock_fates import LockFates
 from sim.operations import LeaderCounts, RegionCounts, start_operations
 from sim.protocol.region import RegionMap, lay_out_regions
 from sim.record.recorder import Recorder
+from sim.scenario.resolved import ETCD
 from sim.station_meter import StationMeter
 from sim.streams import Streams
 from sim.workload import build_workload
+from sim.workload.etcd import EtcdWorkload
 from sim.workload.layout import even_start_keys, region_start_keys
 
 if TYPE_CHECKING:
@@ -118,8 +121,10 @@ class Unit:
         self.cluster.probe.add(LeaderCounts(self.cluster.pd.routes, self.recorder))
         self.nodes = [
             TidbNode(self.env, node, scenario, self.cluster, self.streams)
-            for node in range(scenario.cluster.tidb_nodes)
+            for node in range(0 if scenario.workload.kind == ETCD else scenario.cluster.tidb_nodes)
         ]
+        self.put_client: PutClient | None = None
+        """The clients of an etcd cluster, in the place of TiDB nodes."""
         self.meter = StationMeter(self.recorder, scenario, self.cluster, self.nodes)
         self._start_clients()
         if scenario.operations:
@@ -158,6 +163,11 @@ class Unit:
 
     def _start_clients(self) -> None:
         scenario, env = self.scenario, self.env
+        if isinstance(self.workload, EtcdWorkload):
+            self.put_client = start_put_clients(
+                env, scenario, self.cluster, self.workload, self.stats, self.streams
+            )
+            return
         parts = [
             SessionParts(
                 node,

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sim.scenario.resolved import ETCD
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -44,13 +46,18 @@ class StationMeter:
 
         first = stores[0]
         count = len(stores)
-        station("store_cpu", scenario.hardware.store_cores * count, over(lambda s: s.cores.busy_ns))
+        cores = scenario.hardware.store_cores * count
+        cores_busy_ns = over(lambda s: s.cores.busy_ns)
+        if scenario.workload.kind == ETCD:
+            cores, cores_busy_ns = cluster.machines.core_count(), cluster.machines.busy_ns
+        station("store_cpu", cores, cores_busy_ns)
         station("store_poller", first.raft_pool.threads * count, over(_raft_pool_busy))
         station("apply", first.apply.threads * count, over(lambda s: s.apply.busy_ns))
         station("scheduler", first.pool.threads * count, over(lambda s: s.pool.busy_ns))
         station("read_pool", first.read_pool.threads * count, over(lambda s: s.read_pool.busy_ns))
         station("raft_log", count, over(lambda s: s.log.writing_ns))
-        station("raft_disk", count, over(lambda s: s.raft_disk.busy_ns))
+        disks = list({id(store.raft_disk): store.raft_disk for store in stores}.values())
+        station("raft_disk", len(disks), lambda: sum(disk.busy_ns for disk in disks))
         if first.kv_disk is not first.raft_disk:
             station("kv_disk", count, over(lambda s: s.kv_disk.busy_ns))
         cores = scenario.hardware.tidb_cores * len(nodes)

@@ -13,6 +13,8 @@ from sim.cluster.control import Control
 from sim.cluster.disk_bytes import DiskBytes
 from sim.cluster.holds import Holds
 from sim.cluster.lock_manager import Detector
+from sim.cluster.members.machines import Machines
+from sim.cluster.members.member import Member
 from sim.cluster.message_filter import MessageFilters
 from sim.cluster.nodes import CLIENT_NAME, PD_NAME, store_name, tidb_name, zones_of
 from sim.cluster.pd import TimestampOracle
@@ -26,6 +28,7 @@ from sim.protocol.encoding import lock_format
 from sim.protocol.mvcc import Mvcc
 from sim.protocol.raft import RaftPeer
 from sim.protocol.raft_log import RaftLog
+from sim.scenario.resolved import ETCD
 from sim.units import NS_PER_MS
 
 if TYPE_CHECKING:
@@ -64,6 +67,7 @@ class Cluster:
         "holds",
         "keep_rows",
         "ledger",
+        "machines",
         "network",
         "pd",
         "probe",
@@ -103,12 +107,14 @@ class Cluster:
         table = DetectTable(scenario.tikv.wait_for_lock_timeout_ns)
         self.detector = Detector(regions.routes[0].leader_store, table, self.network)
         self.stores: dict[int, Store] = {}
+        self.machines = Machines(env, scenario.hardware, streams)
+        store_class = Member if scenario.workload.kind == ETCD else Store
         misses = miss_probabilities(extents, CACHE_SHARE * scenario.hardware.store_memory_bytes)
         for store_id in range(1, scenario.cluster.stores + 1):
             links = StoreLinks(
                 raft=self._raft_links(store_id), replies=self._reply_links(store_id), misses=misses
             )
-            store = Store(self, store_id, scenario, streams, recorder, links)
+            store = store_class(self, store_id, scenario, streams, recorder, links)
             self.stores[store_id] = store
             env.process(store.ticker.run())
             env.process(store.background_work())

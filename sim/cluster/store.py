@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sim.cluster.apply_poller import ApplyPool
 from sim.cluster.block_cache import BlockCache
+from sim.cluster.kv_engine import KvEngine
 from sim.cluster.region_life.life import RegionLife
 from sim.cluster.region_life.mail import ReadIndex
+from sim.cluster.scheduler import Scheduler
 from sim.cluster.serving import Serving
 from sim.cluster.store_parts import (
     make_apply_pool,
@@ -19,6 +22,7 @@ from sim.cluster.store_parts import (
     make_scheduler,
     make_write_path,
 )
+from sim.cluster.store_pool import StorePool
 from sim.cluster.store_stats import StoreStats
 from sim.cluster.ticker import Ticker
 from sim.cluster.transport import Transport
@@ -108,6 +112,13 @@ class Store:
         "writes",
     )
 
+    # What an etcd member makes of other classes.
+    scheduler_class = Scheduler
+    raft_pool_class = StorePool
+    apply_class = ApplyPool
+    engine_class = KvEngine
+    transport_class = Transport
+
     make_lock_manager: Callable[[], LockManager]
 
     def __init__(
@@ -153,7 +164,9 @@ class Store:
         name = f"store-{store_id}"
         unit = LognormalMean(1_000_000, scenario.hardware.cpu.cv)
         draws = [Sampler(unit, streams.stream(f"{name}/cpu-{pool}")) for pool in range(3)]
-        self.transport = Transport(env, store_id, links.raft, cluster.stores, cluster.filters)
+        self.transport = self.transport_class(
+            env, store_id, links.raft, cluster.stores, cluster.filters
+        )
         self.region_life = RegionLife(cluster, self, tikv)
         self.admission = self.region_life.admission
         self.serving = Serving(self, Ablations.of(tikv.ablations))
@@ -172,7 +185,7 @@ class Store:
         """The simulated time."""
         return self._env.now_ns
 
-    def _make_machine(self, scenario: Scenario, streams: Streams, name: str) -> None:
+    def _make_machine(self, scenario: Scenario, streams: Streams, name: str, /) -> None:
         hardware, env = scenario.hardware, self._env
         self.cores = Cores(hardware.store_cores, hardware.threads_per_core, hardware.cpu.smt_gain)
         fetches = streams.stream(f"{name}/fetches")

@@ -8,26 +8,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sim.cluster.ablated import overlooked
-from sim.cluster.apply_poller import ApplyCosts, ApplyPool
+from sim.cluster.apply_poller import ApplyCosts
 from sim.cluster.apply_watch import ApplyWatch
-from sim.cluster.kv_engine import Amplification, KvEngine
+from sim.cluster.kv_engine import Amplification
 from sim.cluster.lock_manager import LockManager
 from sim.cluster.lock_mode import LockMode
 from sim.cluster.log_engine import LogEngine, LogFormat
 from sim.cluster.placement import IN_MEMORY_SINCE
 from sim.cluster.region_life.mail import LocksApplied
 from sim.cluster.request_costs import RequestCosts
-from sim.cluster.scheduler import Scheduler
-from sim.cluster.store_pool import Batching, Door, StorePool
+from sim.cluster.store_pool import Batching, Door
 from sim.cluster.write_path import WritePath
 from sim.cluster.write_worker import WriteWorkers
 from sim.protocol.ablations import Ablations
 
 if TYPE_CHECKING:
+    from sim.cluster.apply_poller import ApplyPool
     from sim.cluster.block_cache import BlockCache
     from sim.cluster.cluster import Cluster
     from sim.cluster.peer import Peer
+    from sim.cluster.scheduler import Scheduler
     from sim.cluster.store import Store
+    from sim.cluster.store_pool import StorePool
     from sim.cluster.store_stats import StoreStats
     from sim.distributions import Sampler
     from sim.hardware.network import Link
@@ -50,10 +52,10 @@ def make_apply_pool(cluster: Cluster, store: Store, scenario: Scenario, draw: Sa
     """Returns the apply pool and the KV engine below it."""
     lsm, tikv, cpu = scenario.hardware.lsm, scenario.tikv, scenario.hardware.cpu
     amplification = Amplification(data=lsm.write_amplification, lock=lsm.lock_write_amplification)
-    return ApplyPool(
+    return store.apply_class(
         cluster.env,
         store.cores,
-        KvEngine(cluster.env, store.kv_disk, amplification, cluster.ledger),
+        store.engine_class(cluster.env, store.kv_disk, amplification, cluster.ledger),
         threads=tikv.apply_pool_size,
         max_batch=tikv.apply_max_batch_size,
         costs=ApplyCosts(command_ns=cpu.apply_command_ns, key_ns=cpu.apply_key_ns),
@@ -94,7 +96,7 @@ def make_scheduler(
 ) -> Scheduler:
     """Returns the transaction layer."""
     cpu, tikv = scenario.hardware.cpu, scenario.tikv
-    return Scheduler(
+    return store.scheduler_class(
         cluster.env,
         store=store,
         serving=store.serving,
@@ -132,7 +134,7 @@ def make_write_path(
 def make_raft_pool(cluster: Cluster, store: Store, scenario: Scenario, draw: Sampler) -> StorePool:
     """Returns the store pollers, with write workers if there are any."""
     tikv = scenario.tikv
-    pool = StorePool(
+    pool = store.raft_pool_class(
         cluster.env,
         store.cores,
         threads=tikv.store_pool_size,

@@ -189,6 +189,11 @@ class RaftPeer(Leadership):
             self._installing = message
             self._eventful().snapshot = message
 
+    def answer_append(self) -> None:
+        """Answers an append without entries as well: etcd's followers do, TiKV's do not."""
+        if self._answer is None and self.leader and self.role is not LEADER:
+            self._acknowledge_commit()
+
     def _acknowledge_commit(self) -> None:
         index = self.log.committed
         self._answer = AppendResponse(self.region_id, self.store, self.term, index, reject=False)

@@ -19,11 +19,13 @@ from sim.distributions import (
 )
 from sim.hardware.crowding import Crowding
 from sim.hardware.disk import DiskSpec
+from sim.scenario.document_etcd import etcd_hardware_document, etcd_workload_document
 from sim.scenario.document_operations import operations_document
 from sim.scenario.document_tikv import tikv_document
 from sim.scenario.profiles import SHARED
 from sim.scenario.quantities import BANDWIDTH, DURATION, RATE, SIZE
 from sim.scenario.resolved import (
+    ETCD,
     Cluster,
     Hardware,
     Run,
@@ -42,7 +44,7 @@ def document_of(scenario: Scenario) -> Document:
         "about": scenario.about,
         "run": _run(scenario.run),
         "cluster": _cluster(scenario.cluster),
-        "hardware": _hardware(scenario.hardware),
+        "hardware": _hardware(scenario.hardware) | etcd_hardware_document(scenario),
         "tikv": tikv_document(scenario.tikv),
         "workload": _workload(scenario.workload),
     }
@@ -211,6 +213,8 @@ def _workload(workload: Workload) -> Document:
         document["rate"] = RATE.text_of(workload.rate_per_s)
     if workload.think_time is not None:
         document["think_time"] = shape_of(workload.think_time)
+    if workload.kind == ETCD:
+        return document | etcd_workload_document(workload)
     if workload.kind == "custom":
         return document | _custom(workload)
     if workload.kind != "tpcc":

@@ -16,6 +16,7 @@ from sim.scenario.resolve_tikv import resolved_tikv
 from sim.scenario.resolved import (
     Cluster,
     CpuCosts,
+    EtcdCosts,
     Hardware,
     LsmSpec,
     Run,
@@ -24,11 +25,11 @@ from sim.scenario.resolved import (
     Tidb,
     Workload,
 )
+from sim.scenario.schema.etcd import EtcdCostsSection, EtcdSection
 from sim.scenario.schema.hardware import DiskSection, HardwareSection
 from sim.scenario.schema.run import ClusterSection, RunSection
 from sim.scenario.schema.tikv import DEFAULTS, TikvSection
 from sim.scenario.schema.workload import (
-    LATER_KINDS,
     SECTIONS,
     AnyWorkload,
     CustomSection,
@@ -36,7 +37,7 @@ from sim.scenario.schema.workload import (
     TpccSection,
 )
 from sim.scenario.tree import Node
-from sim.scenario.validation import NOT_YET, unknown_key, validated
+from sim.scenario.validation import unknown_key, validated
 
 TOP_KEYS = (
     "about", "extends", "run", "cluster", "hardware", "tikv", "workload", "operations", "compare",
@@ -60,6 +61,7 @@ def resolved(tree: Node, about: str, problems: list[Problem]) -> Scenario | None
     operations = resolved_operations(full, cluster, workload, problems)
     if cluster is not None and hardware is not None:
         _check_zones(full, cluster, hardware, problems)
+        _check_etcd(full, cluster, hardware, workload, problems)
     if not (run and cluster and hardware and tikv and workload):
         return None
     return Scenario(
@@ -93,7 +95,7 @@ def _workload(tree: Node, problems: list[Problem]) -> AnyWorkload | None:
 def _no_kind(name: object) -> str:
     if name is None:
         return "missing"
-    return NOT_YET if name in LATER_KINDS else f"no kind {shown(name)}"
+    return f"no kind {shown(name)}"
 
 
 def _check_zones(
@@ -106,6 +108,27 @@ def _check_zones(
             "write hardware.network: cross_zone, or one zone"
         )
         problems.append(Problem(node.mark, "cluster.zones", message))
+
+
+def _check_etcd(
+    tree: Node,
+    cluster: ClusterSection,
+    hardware: HardwareSection,
+    workload: AnyWorkload | None,
+    problems: list[Problem],
+) -> None:
+    """Finds what goes with etcd only, and what does not go with it."""
+    if workload is None:
+        return
+    if not isinstance(workload, EtcdSection):
+        if hardware.shared:
+            node = tree.find(("hardware", "shared")) or tree
+            message = f"stores of {workload.kind} have a machine each; write false, or kind: etcd"
+            problems.append(Problem(node.mark, "hardware.shared", message))
+    elif cluster.regions is not None:
+        node = tree.find(("cluster", "regions")) or tree
+        message = "etcd has one Raft group; remove it"
+        problems.append(Problem(node.mark, "cluster.regions", message))
 
 
 def _run(section: RunSection) -> Run:
@@ -173,6 +196,26 @@ def _hardware(section: HardwareSection) -> Hardware:
             raftdb_rewrite=lsm.raftdb_rewrite,
             raft_engine_compression=lsm.raft_engine_compression,
         ),
+        shared=section.shared,
+        etcd=_etcd_costs(section.etcd),
+    )
+
+
+def _etcd_costs(costs: EtcdCostsSection) -> EtcdCosts:
+    return EtcdCosts(
+        burst_ns=costs.burst,
+        request_ns=costs.request,
+        client_ns=costs.client,
+        round_ns=costs.round,
+        entry_ns=costs.entry,
+        sync_ns=costs.sync,
+        backend_commit_ns=costs.backend_commit,
+        byte_ns=costs.byte,
+        process_share=costs.process_share,
+        kernel_share=costs.kernel_share,
+        time_slice_ns=costs.time_slice,
+        wake_ns=costs.wake,
+        relay_ns=costs.relay,
     )
 
 
@@ -210,6 +253,14 @@ def _resolved_workload(section: AnyWorkload) -> Workload:
                 tables=section.tables,
                 table_rows=section.table_rows,
                 rand_type=section.rand_type,
+            )
+        case EtcdSection():
+            return replace(
+                arrival,
+                keys=section.keys,
+                key_bytes=section.key_size,
+                value_bytes=section.value,
+                connections=section.connections,
             )
         case CustomSection():
             return replace(

@@ -8,6 +8,7 @@ from typing import Final
 
 from sim.scenario.problems import Problem, shown, suggestion
 from sim.scenario.resolved_operations import Operation, Partition, RegionTarget, StoreTarget
+from sim.scenario.schema.etcd import EtcdSection
 from sim.scenario.schema.operation_kinds import KINDS
 from sim.scenario.schema.operations import said_as
 from sim.scenario.schema.run import ClusterSection
@@ -64,6 +65,8 @@ def _tables_of(workload: AnyWorkload) -> list[str]:
             return [f"sbtest{number}" for number in range(1, workload.tables + 1)]
         case CustomSection():
             return list(workload.tables)
+        case EtcdSection():
+            return []
 
 
 def _one(tree: Node, name: str, entry: Node, problems: list[Problem]) -> Operation | None:

@@ -18,6 +18,9 @@ from sim.hardware.network import NetworkSpec
 from sim.scenario.resolved_operations import Operation
 from sim.scenario.resolved_tikv import Tikv
 
+ETCD = "etcd"
+"""The kind of workload whose stores are etcd members."""
+
 Verb = Literal["read", "lock", "update", "insert"]
 
 
@@ -85,6 +88,38 @@ class CpuCosts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EtcdCosts:
+    """Mean CPU time of each kind of work of etcd's members and their clients, on one core."""
+
+    burst_ns: int
+    """One read from, or write to, a connection, by whomever."""
+    request_ns: int
+    """A request on the member it came to, half on its way in, half on its way out."""
+    client_ns: int
+    """A request on its client, likewise."""
+    round_ns: int
+    """One turn of the raft loop."""
+    entry_ns: int
+    """An entry on each member, half when it is saved, half when it is applied."""
+    sync_ns: int
+    """One write with its fdatasync."""
+    backend_commit_ns: int
+    """One commit of bolt, without its writes."""
+    process_share: float
+    """Part of a core that every process uses whatever it has to do: Go's monitor thread."""
+    kernel_share: float
+    """Part of a core that a machine's kernel uses for nobody in particular."""
+    time_slice_ns: int
+    """How long a thread keeps a core that others wait for."""
+    wake_ns: int
+    """How long an idle core needs until it runs a thread."""
+    relay_ns: int
+    """A message between zones, on a shared machine whose delays a process makes; 0: none does."""
+    byte_ns: float
+    """A byte of key and value, each time that it is read, sent, saved or applied."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LsmSpec:
     """How often a byte is written again after the log."""
 
@@ -114,6 +149,9 @@ class Hardware:
     store_memory_bytes: int
     cpu: CpuCosts
     lsm: LsmSpec
+    shared: bool
+    """Whether all nodes are processes of one machine with one disk (etcd only)."""
+    etcd: EtcdCosts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,6 +215,14 @@ class Workload:
     """custom."""
     transactions: tuple[TransactionSpec, ...] = ()
     """custom."""
+    keys: int = 0
+    """etcd: how many different keys are put."""
+    key_bytes: int = 0
+    """etcd."""
+    value_bytes: int = 0
+    """etcd."""
+    connections: int = 0
+    """etcd: the most connections that a node's clients share."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,6 +26,7 @@ from sim.scenario.fields import (
 )
 from sim.scenario.quantities import SIZE
 from sim.scenario.schema.crowding import CrowdingSection, LongerSection
+from sim.scenario.schema.etcd import EtcdCostsSection
 from sim.scenario.schema.shape import Shape
 
 _Amplification = Annotated[float, Number(0, 1_000)]
@@ -260,6 +261,15 @@ class HardwareSection(Section):
     )
     lsm: LsmSection = key(
         default_factory=LsmSection, description="Rewriting by the LSM tree. Source: key by key."
+    )
+    shared: Switch = key(
+        default=False,
+        description="Whether members and clients are processes of one machine, with store_cores "
+        "cores and one disk; etcd only. Source: our own default.",
+    )
+    etcd: EtcdCostsSection = key(
+        default_factory=EtcdCostsSection,
+        description="What an etcd member's work costs. Source: key by key.",
     )
 
 

@@ -12,7 +12,6 @@ from sim.scenario.fields import (
     Name,
     Number,
     Quantity,
-    Rate,
     Section,
     Share,
     Switch,
@@ -21,43 +20,13 @@ from sim.scenario.fields import (
 )
 from sim.scenario.quantities import SIZE
 from sim.scenario.resolved import StatementSpec, TransactionSpec, Verb
-from sim.scenario.schema.shape import Shape
+from sim.scenario.schema.arrival import ArrivalSection
+from sim.scenario.schema.etcd import EtcdSection
 
 _Rows = Annotated[int, Count(1, 100_000_000_000)]
 _Weight = Annotated[float, Number(0, 1_000_000)]
 _MOST_KEYS = 10_000
 _MIX_SOURCE = "Weight. Source: TPC-C 5.2.3; go-tpc tpcc/workload.go."
-
-
-class ArrivalSection(Section):
-    """How clients arrive: a closed loop of threads, or an open loop with a rate."""
-
-    threads: Annotated[int, Count(1, 100_000)] | None = key(
-        default=None, description="Closed loop: clients that wait for each answer. Source: given."
-    )
-    rate: Rate | None = key(
-        default=None,
-        description="Open loop: transactions arrive at this mean rate, and latency counts from "
-        "the intended start. Source: given.",
-    )
-    think_time: Shape | None = key(
-        default=None,
-        description="Closed loop: pause between two transactions; none by default. Source: go-tpc "
-        "has none unless --wait.",
-    )
-
-    @model_validator(mode="after")
-    def _one_loop(self) -> Self:
-        if self.threads is not None and self.rate is not None:
-            raise wrong("both threads and rate; keep threads (closed loop) or rate (open loop)",
-                        at="rate")  # fmt: skip
-        if self.threads is None and self.rate is None:
-            raise wrong("says neither threads nor rate; write threads: 50 (closed loop) or "
-                        "rate: 2400/s (open loop)")  # fmt: skip
-        if self.rate is not None and self.think_time is not None:
-            raise wrong("has no meaning in an open loop; remove it or write threads",
-                        at="think_time")  # fmt: skip
-        return self
 
 
 class TpccMix(Section):
@@ -265,7 +234,7 @@ class CustomSection(ArrivalSection):
                         at=f"{at}.rows")  # fmt: skip
 
 
-AnyWorkload = TpccSection | SysbenchSection | CustomSection
+AnyWorkload = TpccSection | SysbenchSection | CustomSection | EtcdSection
 WorkloadSection = Annotated[AnyWorkload, Field(discriminator="kind")]
 
 SECTIONS: dict[str, type[AnyWorkload]] = {
@@ -275,8 +244,6 @@ SECTIONS: dict[str, type[AnyWorkload]] = {
     "oltp_update_index": SysbenchSection,
     "oltp_update_non_index": SysbenchSection,
     "custom": CustomSection,
+    "etcd": EtcdSection,
 }
 """Which section each kind has."""
-
-LATER_KINDS = ("etcd",)
-"""Kinds that are named already, but cannot be simulated yet."""
