@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from analysis.page.answer_wider import capital, of_capacity, of_sweep
+from analysis.page.capacity import capacity_tiles
 from analysis.page.content import Tile
 from analysis.page.findings import Findings, Key, Row
 from analysis.page.numbers import (
@@ -18,6 +19,7 @@ from analysis.page.numbers import (
     tone_of,
     with_half_width,
 )
+from analysis.report.table import short
 
 LOCKS: Final[Key] = ("lock_latency_ms", "all", "mean")
 TXNS: Final[Key] = ("txn_latency_ms", "all", "mean")
@@ -50,7 +52,7 @@ def answer(found: Findings) -> tuple[str, ...]:
     if "capacity" in found.summary:
         return tuple(of_capacity(found.summary["capacity"]))
     if "sensitivity" in found.summary:
-        return tuple(f"{capital(one['says'])}." for one in found.summary["sensitivity"]["outcomes"])
+        return tuple(f"{one['says']}." for one in found.summary["sensitivity"]["outcomes"])
     if len(found.points) > 1:
         return tuple(of_sweep(found))
     if len(found.variants) > 1:
@@ -59,7 +61,9 @@ def answer(found: Findings) -> tuple[str, ...]:
 
 
 def tiles(found: Findings) -> tuple[Tile, ...]:
-    """Returns the main numbers of a comparison at one point."""
+    """Returns the main numbers: of a comparison at one point, or each case's capacity."""
+    if "capacity" in found.summary:
+        return capacity_tiles(found.summary["capacity"])
     if len(found.whole_points) != 1:
         return ()
     made = [_tile(found, headline) for headline in HEADLINES]
@@ -83,8 +87,10 @@ def _tile(found: Findings, headline: _Headline) -> Tile | None:
 
 
 def _of_pair(found: Findings) -> Iterator[str]:
-    """Latency first, then what it costs or saves, then failures if anything could fail."""
+    """What failed, if anything could; then latency, then what it costs or saves."""
     point = 0
+    if found.document.get("operations") or _failed(found, point, found.main):
+        yield _failures(found, point)
     key = LOCKS if found.value(point, found.main, LOCKS) is not None else TXNS
     yield _latency(found, point, key)
     gains = [
@@ -97,8 +103,6 @@ def _of_pair(found: Findings) -> Iterator[str]:
     ]
     if gains:
         yield f"{capital(' and '.join(gains))}."
-    if found.document.get("operations") or _failed(found, point, found.main):
-        yield _failures(found, point)
 
 
 def _latency(found: Findings, point: int, key: Key) -> str:
@@ -157,12 +161,20 @@ def _failed(found: Findings, point: int, variant: str) -> float:
 
 
 def _failures(found: Findings, point: int) -> str:
-    told = {name: _lost_and_failed(found, point, name) for name in (found.main, found.baseline)}
+    """Returns what a client met at worst: lost locks, failed transactions, the longest one."""
+    names = (found.main, found.baseline)
+    told = {name: _lost_and_failed(found, point, name) for name in names}
     moved = found.amount(point, found.main, ("leader_transfers", "all", "mean"))
     moving = f"While {moved:,.0f} leaders moved in a run, " if moved >= 1 else "In a run "
+    worst = [found.value(point, name, ("txn_latency_ms", "all", "max")) for name in names]
+    longest = ""
+    if all(row is not None and row["value"] is not None for row in worst):
+        ms = [short(row["value"]) for row in worst if row is not None]
+        longest = f"; the longest transaction took {ms[0]} ms with {names[0]}, {ms[1]} ms with "
+        longest += names[1]
     if len(set(told.values())) == 1:
-        return f"{moving}{told[found.main]}, with {found.main} and with {found.baseline}."
-    return f"{moving}{'; '.join(f'{words} with {name}' for name, words in told.items())}."
+        return f"{moving}{told[found.main]}, with {' and with '.join(names)}{longest}."
+    return f"{moving}{'; '.join(f'{said} with {name}' for name, said in told.items())}{longest}."
 
 
 def _lost_and_failed(found: Findings, point: int, variant: str) -> str:

@@ -75,31 +75,35 @@ def _tally(found: Findings, known: Sequence[tuple[Row, Mapping[str, Any]]]) -> s
 
 
 def of_capacity(found: Mapping[str, Any]) -> Iterator[str]:
-    """The greatest capacity, then how variants differ."""
+    """How variants differ, then how far each case goes and what was promised."""
     known = [case for case in found["cases"] if case["status"] == "found"]
-    unit = " transactions a second" if found["unit"] == "1/s" else " threads"
+    unit = "transactions a second" if found["unit"] == "1/s" else "threads"
     promise = " and ".join(f"{one['key']} ≤ {limit_words(one)}" for one in found["slo"])
-    if not known:
-        yield f"No case has a capacity between the ends of the search that keeps {promise}."
-        return
-    ordered = sorted(known, key=lambda case: -case["load"])
-    first = f"{case_words(ordered[0])} carries {capacity_text(found, ordered[0])}{unit}"
-    rest = [f"{case_words(case)} {capacity_text(found, case)}" for case in ordered[1:]]
-    yield f"Keeping {promise}, {first}" + (f"; {', '.join(rest)}." if rest else ".")
     ratios = [
-        f"{row['variant']} carries {_capacity_change(row)} {row['baseline']}"
-        f"{at_point(row['point'])}"
+        f"{_on(row['point'])}{row['variant']} carries {_capacity_change(row)} {row['baseline']}"
         for row in found["comparisons"]
         if row["metric"] == "capacity_load" and row["ratio"] is not None
     ]
     if ratios:
-        yield f"{capital('; '.join(ratios))}."
+        told = "; ".join(ratios)
+        yield f"{capital(told) if told.startswith('on ') else told}."
+    if not known:
+        yield f"No case has a capacity between the ends of the search that keeps {promise}."
+        return
+    best = max(known, key=lambda case: float(case["load"]))
+    most = f"{case_words(best)} carries most, {capacity_text(found, best)} {unit}"
+    yield f"Keeping {promise}, {most}."
 
 
 def _capacity_change(row: Row) -> str:
     if row["ci_low"] is not None and not told_apart(row):
         return f"as much ({change_text(row)}) as"
     return f"{span_text(row)} {'more' if row['ratio'] > 1 else 'less'} than"
+
+
+def _on(point: Mapping[str, Any]) -> str:
+    words = at_point(point).strip()
+    return f"{words}, " if words else ""
 
 
 def at_point(point: Mapping[str, Any]) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
+from analysis.experiments.capacity_rows import why_refused
 from analysis.experiments.case_words import case_words, limit_words
-from analysis.page.content import Block, Cell, Items, Paragraph, Table, texts
+from analysis.page.content import Block, Cell, Items, Paragraph, Table, Tile, texts
 from analysis.page.findings import Findings
+from analysis.page.limits import STATIONS
 from analysis.page.numbers import DASH, change_cell
 from analysis.report.capacity_table import (
     capacity_sentence,
@@ -15,7 +17,6 @@ from analysis.report.capacity_table import (
     load_words,
 )
 from analysis.report.table import short
-from analysis.study.plan import point_words
 
 
 def capacity_blocks(found: Findings) -> Iterator[Block]:
@@ -30,6 +31,27 @@ def capacity_blocks(found: Findings) -> Iterator[Block]:
     if any(case["cost_per_hour"] is not None for case in content["cases"]):
         yield _costs(content)
     yield Items(tuple(capacity_sentence(content, case) for case in content["cases"]))
+
+
+def capacity_tiles(content: Mapping[str, Any]) -> tuple[Tile, ...]:
+    """Returns a tile a case: how far it goes, and what limits it."""
+    unit = "/s" if content["unit"] == "1/s" else " threads"
+    made = []
+    for case in content["cases"][:_MOST_TILES]:
+        load, _, interval = capacity_text(content, case).partition(" [")
+        known = case["status"] == "found"
+        headroom = case["headroom"]
+        room = "" if headroom is None else f", {_share(headroom)} headroom"
+        made.append(Tile(
+            case_words(case),
+            f"{load}{unit}" if known else load,
+            f"[{interval}" if interval else "",
+            f"{_station(case)}{room}" if known else why_refused(content, case),
+        ))  # fmt: skip
+    return tuple(made)
+
+
+_MOST_TILES: Final = 8
 
 
 def _promise(content: Mapping[str, Any]) -> str:
@@ -70,7 +92,10 @@ def _capacities(content: Mapping[str, Any]) -> Table:
 
 def _station(case: Mapping[str, Any]) -> str:
     station = case["station"]
-    return DASH if station is None else f"{station['name']}, {100 * station['busy']:.0f} % busy"
+    if station is None:
+        return DASH
+    name = STATIONS.get(station["name"], station["name"])
+    return f"{name}, {100 * station['busy']:.0f} % busy"
 
 
 def _share(share: float | None) -> str:
@@ -88,7 +113,7 @@ def _chance(chance: float | None) -> str:
 def _compared(content: Mapping[str, Any]) -> Table:
     rows = [
         (
-            Cell(" on ".join(filter(None, (row["variant"], point_words(row["point"]))))),
+            Cell(case_words(row)),
             Cell(row["baseline"]),
             change_cell(row),
         )

@@ -183,7 +183,8 @@ def load_charts(found: Findings) -> dict[str, Chart]:
         if 0 < len(series) <= _MOST_SERIES:
             charts[f"load-{cells.outcome.file}"] = {
                 "title": cells.outcome.title,
-                "axis": axis.key,
+                "axis": f"{axis.key} (1/s)" if axis.key.endswith("rate") else axis.key,
+                "joined": True,
                 "log": cells.outcome.metric.endswith("_ms"),
                 "x": list(axis.amounts or ()),
                 "warmup": 0,
@@ -209,7 +210,7 @@ def _curves(
     for point in points:
         rest = ", ".join(str(value) for key, value in point.items() if key != axis.key)
         others.setdefault(rest, []).append(point)
-    for place, (rest, there) in enumerate(others.items()):
+    for order, (rest, there) in enumerate(others.items()):
         at = {axis.index(point): point for point in there}
         for variant, colour in variant_colours(variants).items():
             rows = [
@@ -220,8 +221,9 @@ def _curves(
             yield {
                 "name": f"{variant}, {rest}" if rest else variant,
                 "colour": colour,
-                "dash": _DASHES[place % len(_DASHES)],
+                "dash": _DASHES[order % len(_DASHES)],
                 "v": [_scaled(row, "value", scale) for row in rows],
+                "gaps": [place for place, row in enumerate(rows) if row and "refused" in row],
                 "lo": [_scaled(row, "ci_low", scale) for row in rows],
                 "hi": [_scaled(row, "ci_high", scale) for row in rows],
             }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from analysis.page.content import Block, Cell, Table, texts
@@ -133,22 +134,26 @@ def expectation_table(found: Findings) -> Iterator[Table]:
         return
     rows = []
     for claim in claims:
-        class_ = "" if claim["class"] == "all" else f" {claim['class']}"
-        against = f" / {claim['against']}" if claim["against"] else ""
-        where = point_words(claim["point"])
-        bound = [f"below {claim['below']:g}"] if claim["below"] is not None else []
-        bound += [f"above {claim['above']:g}"] if claim["above"] is not None else []
         verdict = Cell("holds", "better") if claim["holds"] else Cell("does not hold", "worse")
-        name = f"{claim['metric']}{class_} {claim['stat']}, {claim['variant']}{against}"
-        rows.append((
-            Cell(f"{name} at {where}" if where else name),
-            Cell(" and ".join(bound)),
-            Cell(claim["reason"].partition(" is not ")[0]),
-            verdict,
-        ))  # fmt: skip
+        rows.append((*texts(*claim_words(claim)), verdict))
     headings = ("expected", "bound", "found [95 %]", "verdict")
     note = "A claim holds if the whole interval is on the right side of its bound."
     yield Table("What the scenario expects", headings, tuple(rows), note, (0, 1, 3))
+
+
+def claim_words(claim: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Returns what an expectation is about, its bound, and what was found."""
+    class_ = "" if claim["class"] == "all" else f" {claim['class']}"
+    against = f" / {claim['against']}" if claim["against"] else ""
+    where = point_words(claim["point"])
+    bound = [f"below {claim['below']:g}"] if claim["below"] is not None else []
+    bound += [f"above {claim['above']:g}"] if claim["above"] is not None else []
+    name = f"{claim['metric']}{class_} {claim['stat']}, {claim['variant']}{against}"
+    shown = _HYPHEN.sub("−", claim["reason"].partition(" is not ")[0])
+    return f"{name} at {where}" if where else name, " and ".join(bound), shown
+
+
+_HYPHEN: Final = re.compile(r"(?<![\w.])-(?=\d)")
 
 
 def latency_tables(found: Findings) -> Iterator[Block]:
@@ -168,9 +173,10 @@ def latency_tables(found: Findings) -> Iterator[Block]:
 
 def _classes(found: Findings, point: int, metric: str) -> list[tuple[str, str]]:
     """Returns transaction types; a lock's classes are its paths, told with the fallbacks."""
-    if metric != "txn_latency_ms":
+    classes = found.classes(point, metric)
+    if metric != "txn_latency_ms" or len(classes) < 2:
         return []
-    return [(class_, class_) for class_ in found.classes(point, metric)]
+    return [(class_, class_) for class_ in classes]
 
 
 def _rows_of(

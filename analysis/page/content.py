@@ -109,11 +109,18 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Charts:
-    """Charts that a reader can zoom into, where scripts run; ``names`` are keys of the data."""
+    """Charts that a reader can zoom into, where scripts run.
+
+    Attributes:
+        names: keys of the data.
+        title: what they show, in a line.
+        note: how to read them.
+    """
 
     kind: ClassVar[str] = "charts"
     names: tuple[str, ...]
     title: str
+    note: str
 
 
 Block = Table | Paragraph | Items | Code | Aside | Figure | Charts

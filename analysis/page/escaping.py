@@ -15,11 +15,12 @@ from typing import Any, Final
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 _SPECIAL: Final = re.compile(r"([\\`*<>|~$&])")
 _UNDERSCORE: Final = re.compile(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
-_LINK: Final = re.compile(r"\](?=[(\[:]|$)")
+_LINK: Final = re.compile(r"\](?=[(\[:])")
+_BRACKET: Final = re.compile(r"(?<!\\)[\[\]]")
 _ADDRESS: Final = re.compile(
     r":(?=//)|(?<=www)\.|(?<=\w)@(?=\w)|(?<=mailto):|(?<=xmpp):", re.IGNORECASE
 )
-_BEGINNING: Final = re.compile(r"^(\s*)([#+=-]|\d+(?=[.)]))")
+_BEGINNING: Final = re.compile(r"^(\s*)([#+=-]|\d+(?=[.)](?:\s|$)))")
 _SCRIPT: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028",
                   "\u2029": "\\u2029"}  # fmt: skip
 
@@ -46,6 +47,11 @@ def in_markdown(text: str) -> str:
     line = _LINK.sub(r"\\]", line)
     line = _ADDRESS.sub(lambda found: "\\" + found[0], line)
     return _BEGINNING.sub(_begun, line)
+
+
+def in_brackets(text: str) -> str:
+    """Returns text for between Markdown's brackets, which nothing in it closes."""
+    return _BRACKET.sub(lambda found: "\\" + found[0], in_markdown(text))
 
 
 def _begun(found: re.Match[str]) -> str:

@@ -21,6 +21,8 @@ from analysis.page.escaping import in_script, visible
 
 _LIBRARY: Final = ("dygraphs", "assets/dygraph-combined.js")
 _SOURCE_MAP: Final = re.compile(r"^//[#@] sourceMappingURL=.*$", re.MULTILINE)
+_UNIT: Final = re.compile(r"(\d) (%|[mn]?s\b|KiB\b)")
+_INTERVAL: Final = re.compile(r"\[[^\[\]\n]{1,30}\]")
 
 
 def html_text(page: Page, data: Mapping[str, Any]) -> str:
@@ -57,8 +59,14 @@ def _environment() -> Environment:
 
 
 def _shown(value: Any) -> Any:
-    """Returns what a template prints: text without hidden characters, everything else as it is."""
-    return visible(value) if type(value) is str else value
+    """Returns what a template prints: text without hidden characters, everything else as it is.
+
+    A number stays on the line of its unit, an interval on one line.
+    """
+    if type(value) is not str:
+        return value
+    text = _UNIT.sub("\\1\N{NO-BREAK SPACE}\\2", visible(value))
+    return _INTERVAL.sub(lambda found: found[0].replace(" ", "\N{NO-BREAK SPACE}"), text)
 
 
 @cache

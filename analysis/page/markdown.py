@@ -9,7 +9,7 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from analysis.page.content import Code, Page
-from analysis.page.escaping import in_markdown, visible
+from analysis.page.escaping import in_brackets, in_markdown, visible
 
 _BLANK_LINES: Final = re.compile(r"\n{3,}")
 
@@ -36,6 +36,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["indented"] = _indented
+    environment.filters["in_brackets"] = lambda text: _Ready(in_brackets(text))
     environment.filters["rule"] = _rule
     environment.filters["ready"] = _Ready
     return environment

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from analysis.page.answer_wider import at_point
+from analysis.page.comparison import claim_words
 from analysis.page.content import Notice
 from analysis.page.findings import Findings
 from analysis.report.refusal import verdict_lines
@@ -29,8 +29,7 @@ def notices(found: Findings) -> tuple[Notice, ...]:
         for one in summary["invariants"]["violations"][:_SHOWN_NOTICES]
     ]  # fmt: skip
     told += [
-        Notice(f"Expected and not found: {one['metric']} {one['stat']} of {one['variant']}"
-               f"{at_point(one['point'])}: {one['reason']}")
+        Notice("Expected and not so: {} should be {}, is {}.".format(*claim_words(one)))
         for one in summary["expectations"]
         if not one["holds"]
     ]  # fmt: skip

@@ -17,6 +17,8 @@ NEUTRAL: Final = frozenset({
 })  # fmt: skip
 """Of these, more may be better or worse: a cluster that does more writes more."""
 
+_GAINS: Final = HIGHER_IS_BETTER | {"capacity_load", "capacity_txn_per_s"}
+
 TIMES_FROM: Final = 3.0
 """Ratio from which a change is told as a multiple."""
 
@@ -81,7 +83,7 @@ def tone_of(row: Row) -> Tone:
     """Returns whether a change is one, and for the better or for the worse."""
     if row["ci_low"] is None or not told_apart(row) or row["metric"] in NEUTRAL:
         return ""
-    improved = (row["ratio"] > 1) == (row["metric"] in HIGHER_IS_BETTER)
+    improved = (row["ratio"] > 1) == (row["metric"] in _GAINS)
     return "better" if improved else "worse"
 
 
@@ -92,7 +94,7 @@ def told_apart(row: Row) -> bool:
 
 def decimals(half: float) -> int:
     """Returns with how many decimals a percentage is told whose half width is ``half``."""
-    if half >= 1:
+    if half >= 1 or half == 0:
         return 0
     return 1 if half >= 0.1 else 2
 

@@ -32,6 +32,14 @@ if TYPE_CHECKING:
 HTML: Final = "report.html"
 MARKDOWN: Final = "report.md"
 _MOST_EVENTS: Final = 60
+_LOAD_NOTE: Final = (
+    "Bands: 95 % intervals. A line breaks where latencies are refused: the load is not carried, or "
+    "not long enough to tell."
+)
+_TIME_NOTE: Final = (
+    "Bands: from the lowest replication to the highest. Blue: warm-up, in no figure. Grey: "
+    "something is done to the cluster."
+)
 
 
 def write_page(
@@ -128,7 +136,7 @@ def _sections(
 def _load_charts(data: Mapping[str, charts.Chart]) -> Iterator[Block]:
     names = tuple(name for name in data if name.startswith("load-"))
     if names:
-        yield Charts(names, "Curves over the load")
+        yield Charts(names, "Curves over the load", _LOAD_NOTE)
 
 
 def _time_charts(found: Findings, data: Mapping[str, charts.Chart]) -> Iterator[Block]:
@@ -136,7 +144,8 @@ def _time_charts(found: Findings, data: Mapping[str, charts.Chart]) -> Iterator[
         names = tuple(name for name in data if name.startswith(f"time-{point}-"))
         if names:
             where = found.point_name(point)
-            yield Charts(names, f"Over simulated time{f', at {where}' if where else ''}")
+            title = f"Over simulated time{f', at {where}' if where else ''}"
+            yield Charts(names, title, _TIME_NOTE)
 
 
 def _events(found: Findings) -> Iterator[Table]:

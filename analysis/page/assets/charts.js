@@ -36,6 +36,7 @@
     return chart.x.map(function (x, at) {
       return [x].concat(view.series.map(function (line) {
         var value = line.v[at];
+        if (line.gaps && line.gaps.indexOf(at) >= 0) { return [NaN, NaN, NaN]; }
         if (value === null || value === undefined || (chart.log && value <= 0)) {
           return [null, null, null];
         }
@@ -45,6 +46,21 @@
         return [low, value, high === null ? value : high];
       }));
     });
+  }
+
+  // From the least to the greatest of what is drawn, bands included, with some room.
+  function reach(chart, data) {
+    var low = Infinity, high = -Infinity;
+    data.forEach(function (row) {
+      row.slice(1).forEach(function (cell) {
+        if (cell[1] === null || isNaN(cell[1])) { return; }
+        low = Math.min(low, cell[0]);
+        high = Math.max(high, cell[2]);
+      });
+    });
+    if (high === -Infinity) { return null; }
+    var room = Math.max(1.01, Math.pow(high / low, 0.08));
+    return chart.log ? [low / room, high * room] : [0, high > 0 ? high * 1.06 : 1];
   }
 
   function behind(chart) {
@@ -135,18 +151,18 @@
     var middle = (range[0] + range[1]) / 2, half = (range[1] - range[0]) / 2 * factor;
     var wide = factor === 0 || 2 * half >= ends[1] - ends[0];
     this.graph.updateOptions({
-      dateWindow: wide ? null : [Math.max(ends[0], middle - half), Math.min(ends[1], middle + half)],
-      valueRange: null
+      dateWindow: wide ? null : [Math.max(ends[0], middle - half), Math.min(ends[1], middle + half)]
     });
   };
 
   Chart.prototype.draw = function (range) {
     var self = this, chart = this.chart, series = this.view.series, options = {};
+    var data = rows(chart, this.view);
     if (this.graph) { this.graph.destroy(); }
     series.forEach(function (line, at) {
       options["s" + at] = { strokePattern: line.dash.length ? line.dash : null };
     });
-    this.graph = new Dygraph(this.canvas, rows(chart, this.view), {
+    this.graph = new Dygraph(this.canvas, data, {
       labels: ["x"].concat(series.map(function (line, at) { return "s" + at; })),
       labelsDiv: element("div"),
       showLabelsOnHighlight: false,
@@ -154,12 +170,14 @@
       series: options,
       customBars: true,
       logscale: chart.log,
-      includeZero: !chart.log,
       fillAlpha: 0.18,
       strokeWidth: 1.6,
       drawPoints: chart.x.length < 30,
       pointSize: 3,
       drawGapEdgePoints: true,
+      connectSeparatedPoints: Boolean(chart.joined),
+      xRangePad: chart.joined ? 14 : 0,
+      valueRange: reach(chart, data),
       highlightCircleSize: 4,
       xlabel: chart.axis,
       xLabelHeight: 20,
@@ -171,7 +189,7 @@
       gridLineWidth: 0.6,
       rightGap: 12,
       axes: {
-        x: { axisLabelFormatter: shown, pixelsPerLabel: 60 },
+        x: { axisLabelFormatter: shown, pixelsPerLabel: 42 },
         y: { axisLabelFormatter: shown, axisLabelWidth: 48 }
       },
       interactionModel: touched(Object.assign({}, Dygraph.Interaction.defaultModel)),
