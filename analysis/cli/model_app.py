@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from analysis.cli.options import ScenarioFiles
+from analysis.cli.options import AsJson, ScenarioFiles, SparkMaster
 
 
 def script(
@@ -19,11 +19,12 @@ def script(
     rewrite: Annotated[
         bool, typer.Option("--rewrite", help="Write what is printed into the files.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Runs protocol scripts; docs/SCRIPTS.md is their grammar."""
     from analysis.cli.script import script_command
 
-    raise typer.Exit(script_command(files, rewrite=rewrite))
+    raise typer.Exit(script_command(files, rewrite=rewrite, as_json=as_json))
 
 
 def fuzz(
@@ -41,6 +42,7 @@ def fuzz(
     cover: Annotated[
         bool, typer.Option("--cover", help="A mark that is never hit is a failure.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Runs random small clusters with faults and all checkers; shrinks and shows what fails."""
     from analysis.cli.fuzz import FuzzRequest, fuzz_command
@@ -52,6 +54,7 @@ def fuzz(
         workers=workers,
         ablations=tuple(ablate or ()),
         cover=cover,
+        as_json=as_json,
     )
     raise typer.Exit(fuzz_command(request))
 
@@ -67,9 +70,29 @@ def bench(
     raise typer.Exit(bench_command(json_file))
 
 
+def validate(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer and shorter runs; leaves out the slow ones.")
+    ] = False,
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Where studies, table and plot go.")
+    ] = Path("results/validation"),
+    write: Annotated[
+        bool, typer.Option("--write", help="Also bring docs/VALIDATION.md up to date.")
+    ] = False,
+    master: SparkMaster = "local[*]",
+) -> None:
+    """Holds the model against theory, claims, publications and measurements."""
+    from analysis.cli.validate_command import ValidateRequest, validate_command
+
+    request = ValidateRequest(quick=quick, out=out, write=write, master=master)
+    raise typer.Exit(validate_command(request))
+
+
 COMMANDS = (
     (script, "run_sim.py script tests/scripts/rfc77"),
     (fuzz, "run_sim.py fuzz --seeds 300"),
+    (validate, "run_sim.py validate --quick"),
     (bench, "run_sim.py bench --json bench.json"),
 )
 """Each with an example, in the order of ``--help``."""

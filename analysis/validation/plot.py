@@ -66,7 +66,7 @@ def _draw_distances(axes: Axes, shown: Sequence[Judged]) -> None:
         colour = _COLOURS[each.anchor.kind]
         axes.plot([low, high], [place, place], color=colour, linewidth=1.4)
         axes.plot([middle], [place], _MARKERS[each.anchor.kind], color=colour, markersize=5)
-    names = [each.anchor.name.split(":")[0][:46] for each in reversed(shown)]
+    names = [each.anchor.name for each in reversed(shown)]
     axes.set_yticks(range(len(shown)), names, fontsize=7)
     axes.set(xlim=(-_FARTHEST, _FARTHEST), ylim=(-0.7, len(shown) - 0.3))
     axes.set_xlabel("distance from their figure, in half bands")

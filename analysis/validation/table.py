@@ -28,16 +28,16 @@ def print_anchors(console: Console, judged: Sequence[Judged]) -> None:
 
 def _table(heading: str, judged: Sequence[Judged]) -> Table:
     table = Table(title=heading, box=box.SIMPLE_HEAD, title_justify="left", padding=(0, 1))
-    table.add_column("anchor", overflow="fold")
+    table.add_column("anchor", min_width=24)
     for name in ("theirs", "ours", "error", "band"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("")
+    table.add_column("", no_wrap=True)
     for each in judged:
         anchor = each.anchor
         table.add_row(
-            Text(anchor.name + ("*" if anchor.fitted else "")),
-            figure_text(anchor.theirs, anchor.unit),
-            "-" if each.ours is None else figure_text(each.ours, anchor.unit),
+            Text(f"{anchor.name}{_unit(anchor)}{'*' * anchor.fitted}"),
+            range_text(anchor.theirs),
+            "-" if each.ours is None else middle_text(each.ours),
             error_text(each),
             band_text(anchor),
             Text(each.verdict, style=_STYLES[each.verdict]),
@@ -72,6 +72,23 @@ def mean_error(judged: Sequence[Judged]) -> float | None:
         abs(each.error) for each in judged if each.error is not None and each.anchor.unit != "%"
     ]
     return sum(errors) / len(errors) if errors else None
+
+
+def _unit(anchor: Anchor) -> str:
+    return f" ({anchor.unit})" if anchor.unit else ""
+
+
+def range_text(figure: Figure) -> str:
+    """Returns ``44.2 to 44.8``, or the number alone."""
+    if figure.low == figure.high:
+        return short(figure.value)
+    return f"{short(figure.low)} to {short(figure.high)}"
+
+
+def middle_text(figure: Figure) -> str:
+    """Returns ``44.5 ± 0.3``, or the number alone."""
+    half = (figure.high - figure.low) / 2
+    return f"{short(figure.value)} ± {short(half)}" if half else short(figure.value)
 
 
 def figure_text(figure: Figure, unit: str) -> str:

@@ -23,6 +23,8 @@ class Queue:
     """A queue, what is asked of it, and the formula's answer."""
 
     what: str
+    """Its name and the figure that is meant, in a few words."""
+    setting: str
     unit: str
     expected: float
     """In ``unit``."""
@@ -32,13 +34,13 @@ class Queue:
     """From the mean of the series, in ns."""
 
 
-def _wait(what: str, expected_ns: float, run: Callable[[], Sequence[int]]) -> Queue:
-    return Queue(what, "us", expected_ns / NS_PER_US, run)
+def _wait(what: str, setting: str, expected_ns: float, run: Callable[[], Sequence[int]]) -> Queue:
+    return Queue(what, setting, "us", expected_ns / NS_PER_US, run)
 
 
-def _rate(what: str, per_s: float, run: Callable[[], Sequence[int]]) -> Queue:
+def _rate(what: str, setting: str, per_s: float, run: Callable[[], Sequence[int]]) -> Queue:
     """Returns a queue of which the gaps between ends are known."""
-    return Queue(what, "1/s", per_s, run, lambda gap_ns: NS_PER_S / gap_ns)
+    return Queue(what, setting, "1/s", per_s, run, lambda gap_ns: NS_PER_S / gap_ns)
 
 
 _DEMANDS_NS: Final = (SERVICE_NS, 25 * NS_PER_US)
@@ -48,59 +50,70 @@ _MEAN_NS, _SQUARED_CV = runs.moments(_TAILED)
 
 QUEUES: Final[Mapping[str, Queue]] = {
     "m_m_1": _wait(
-        "M/M/1, a pool of one thread, 70 % busy: mean wait",
+        "M/M/1, mean wait",
+        "a pool of one thread, 70 % busy",
         formulas.wait_m_m_c(1, 0.7, SERVICE_NS),
         lambda: runs.thread_pool_waits("m_m_1", 1, 0.7, Exponential(SERVICE_NS)),
     ),
     "m_m_4": _wait(
-        "M/M/4, a pool of four threads, 80 % busy: mean wait",
+        "M/M/4, mean wait",
+        "a pool of four threads, 80 % busy",
         formulas.wait_m_m_c(4, 0.8, SERVICE_NS),
         lambda: runs.thread_pool_waits("m_m_4", 4, 0.8, Exponential(SERVICE_NS)),
     ),
     "m_m_8": _wait(
-        "M/M/8, cores by reservation, 70 % busy: mean wait",
+        "M/M/8, mean wait",
+        "cores by reservation, 70 % busy",
         formulas.wait_m_m_c(8, 0.7, SERVICE_NS),
         lambda: runs.reserved_waits("m_m_8", 8, 0.7, Exponential(SERVICE_NS)),
     ),
     "m_d_1": _wait(
-        "M/D/1, a disk at 70 % of its I/Os: mean wait",
+        "M/D/1 disk, mean wait",
+        "70 % of its I/Os",
         formulas.wait_m_g_1(0.7, SERVICE_NS, 0.0),
         lambda: runs.disk_waits("m_d_1", 0.7, SERVICE_NS),
     ),
     "m_d_1_link": _wait(
-        "M/D/1, a link at 85 % of its bandwidth: mean wait",
+        "M/D/1 link, mean wait",
+        "85 % of its bandwidth",
         formulas.wait_m_g_1(0.85, SERVICE_NS, 0.0),
         lambda: runs.link_waits("m_d_1_link", 0.85, SERVICE_NS),
     ),
     "m_g_1_cpu": _wait(
-        "M/G/1, CPU times as drawn (log-normal, cv 0.5), 80 % busy: mean wait",
+        "M/G/1 CPU, mean wait",
+        "times as the model draws them (log-normal, cv 0.5), 80 % busy",
         formulas.wait_m_g_1(0.8, SERVICE_NS, 0.25),
         lambda: runs.thread_pool_waits("m_g_1_cpu", 1, 0.8, LognormalMean(SERVICE_NS, 0.5)),
     ),
     "m_g_1_disk": _wait(
-        "M/G/1, one writer on a disk with a long tail, 60 % busy: mean wait",
+        "M/G/1 disk, mean wait",
+        "one writer, appends with a long tail, 60 % busy",
         formulas.wait_m_g_1(0.6, _MEAN_NS, _SQUARED_CV),
         lambda: runs.thread_pool_waits("m_g_1_disk", 1, 0.6, _TAILED),
     ),
     "quorum": _wait(
-        "Quorum of three disks, exponential appends: mean time until two are durable",
+        "quorum of three disks, mean",
+        "exponential appends, until two are durable",
         formulas.order_statistic_mean(3, 2, SERVICE_NS),
         lambda: runs.quorum_times("quorum", Exponential(SERVICE_NS)),
     ),
     "closed_network": _rate(
-        f"Closed network, {_CUSTOMERS} clients, two pools and a pause: throughput (exact MVA)",
+        "closed network, throughput",
+        f"{_CUSTOMERS} clients, two pools and a pause; exact mean value analysis",
         formulas.closed_network_rate(_DEMANDS_NS, _THINK_NS, _CUSTOMERS) * NS_PER_S,
         lambda: runs.closed_network_gaps("closed_network", _DEMANDS_NS, _THINK_NS, _CUSTOMERS),
     ),
     "littles_law": Queue(
-        "Little's law, M/M/4 at 80 %: customers in the system over rate times stay",
+        "Little's law",
+        "M/M/4, 80 % busy: customers in the system over rate times stay",
         "",
         1.0,
         lambda: runs.littles_law("littles_law", 4, 0.8, Exponential(SERVICE_NS)),
         lambda ratio_ppb: ratio_ppb / 1e9,
     ),
     "no_queue": _wait(
-        "No queue: appends of one writer at a time take what was drawn",
+        "append without a queue, mean",
+        "one writer at a time",
         _MEAN_NS,
         lambda: runs.append_times("no_queue", _TAILED),
     ),

@@ -15,9 +15,12 @@ from sim.scenario import MetricKey
 _RFC: Final = "tikv/rfcs, text/0077-in-memory-pessimistic-locks.md (Motivation)"
 
 
-def _claim(name: str, conditions: str, theirs: float, band: float, origin: InStudy) -> Anchor:
+def _claim(
+    what: str, where: tuple[str, str], theirs: float, band: float, origin: InStudy
+) -> Anchor:
+    short, conditions = where
     return Anchor(
-        name=name,
+        name=f"{what}, {short}",
         kind="claim",
         conditions=conditions,
         source=_RFC,
@@ -25,6 +28,7 @@ def _claim(name: str, conditions: str, theirs: float, band: float, origin: InStu
         theirs=Figure.exactly(theirs),
         band=Band(amount=band),
         origin=origin,
+        quick=False,
     )
 
 
@@ -38,15 +42,22 @@ def _change(study: str, metric: str, point: dict[str, object]) -> InStudy:
 _GP3: Final = "gp3 volume, sync IO, raftdb, flush only"
 _NVME: Final = "local NVMe, sync IO, raftdb, write amplification 3"
 
+
+def _pair(study: str, short: str, conditions: str, threads: int) -> tuple[Anchor, Anchor]:
+    """Returns both claims in one setting."""
+    point: dict[str, object] = {"workload.threads": threads}
+    where = (f"{short}, {threads} threads", f"{conditions}, {threads} threads")
+    return (
+        _claim("lock latency", where, -50.0, 5.0, _change(study, "lock_latency_ms", point)),
+        _claim(
+            "disk bytes per transaction", where, -20.0, 3.0,
+            _change(study, "disk_write_bytes_per_txn", point),
+        ),
+    )  # fmt: skip
+
+
 CLAIMED: Final = (
-    _claim("lock latency", f"{_GP3}, 25 threads", -50.0, 5.0,
-           _change("claims_gp3", "lock_latency_ms", {"workload.threads": 25})),
-    _claim("disk bytes per transaction", f"{_GP3}, 25 threads", -20.0, 3.0,
-           _change("claims_gp3", "disk_write_bytes_per_txn", {"workload.threads": 25})),
-    _claim("disk bytes per transaction", f"{_GP3}, 50 threads", -20.0, 3.0,
-           _change("claims_gp3", "disk_write_bytes_per_txn", {"workload.threads": 50})),
-    _claim("lock latency", f"{_NVME}, 50 threads", -50.0, 5.0,
-           _change("tpcc_i3_4xlarge", "lock_latency_ms", {"workload.threads": 50})),
-    _claim("disk bytes per transaction", f"{_NVME}, 50 threads", -20.0, 3.0,
-           _change("tpcc_i3_4xlarge", "disk_write_bytes_per_txn", {"workload.threads": 50})),
-)  # fmt: skip
+    *_pair("claims_gp3", "gp3", _GP3, 25),
+    *_pair("claims_gp3", "gp3", _GP3, 50),
+    *_pair("tpcc_i3_4xlarge", "NVMe", _NVME, 50),
+)

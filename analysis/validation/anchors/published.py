@@ -53,10 +53,11 @@ def _benchmark_rows() -> list[Anchor]:
             band=Band(share=0.15),
             origin=_of_tpcc(variant, threads, metric),
             fitted=True,
+            quick=threads == 50,
         )
         for what, unit, metric, table in (
             ("tpmC", "1/min", "tpmc", _TPMC),
-            ("mean transaction latency", "ms", "txn_latency_ms", _MEAN_LATENCY_MS),
+            ("mean latency", "ms", "txn_latency_ms", _MEAN_LATENCY_MS),
         )
         for (variant, threads), spread in table.items()
     ]
@@ -81,6 +82,7 @@ def _gains() -> list[Anchor]:
                     point={"workload.threads": threads}, scale=100.0, change=True,
                 ),
                 fitted=True,
+                quick=threads == 50,
             )
         )  # fmt: skip
     return gains
@@ -118,9 +120,9 @@ def _of_failed_transfer(metric: str, scale: float = 1.0) -> InStudy:
 def _others() -> list[Anchor]:
     return [
         Anchor(
-            name=f"autocommit updates: {what}, in memory over pipelined",
+            name=f"autocommit updates, {what}",
             kind="published",
-            conditions="sysbench oltp_update_non_index: no lock requests, nothing may differ",
+            conditions="in memory over pipelined, oltp_update_non_index: no lock requests",
             source="TiDB docs: single-statement autocommit transactions are tried optimistically",
             unit="",
             theirs=Figure.exactly(1.0),
@@ -133,7 +135,7 @@ def _others() -> list[Anchor]:
         for what, metric in (
             ("throughput", "txn_per_s"),
             ("latency", "txn_latency_ms"),
-            ("disk bytes per transaction", "disk_write_bytes_per_txn"),
+            ("disk bytes", "disk_write_bytes_per_txn"),
         )
     ] + [
         Anchor(
@@ -157,30 +159,33 @@ def _others() -> list[Anchor]:
             unit="%",
             theirs=Figure.exactly(20.0),
             band=Band(amount=5.0),
+            quick=False,
             origin=InStudy(
                 "pipelined_over_sync", "pipelined", MetricKey.parse("txn_per_s"), against="sync",
                 scale=100.0, change=True,
             ),
         ),
         Anchor(
-            name="transactions that fail while leaders are shuffled",
+            name="transactions failed, leaders shuffled",
             kind="published",
             conditions="tipocket's transfer test, leaders shuffled every 3 s; 0 of 11,112,480",
             source="tikv/tikv#8499",
             unit="",
             theirs=Figure.exactly(0.0),
             band=Band(),
+            quick=False,
             origin=InStudy(
                 "shuffle_leader", "in_memory", MetricKey.parse("prewrites_aborted"),
                 point={"workload.threads": 2},
             ),
         ),
         Anchor(
-            name="locks proposed after a leader transfer that fails, for",
+            name="locks proposed after a failed transfer",
             kind="published",
             conditions="reactive-memory-lock-timeout-tick 5 x 2 s",
             source="tikv/tikv components/raftstore/src/store/config.rs",
             unit="s",
+            quick=False,
             theirs=_between(8.0, 10.0),
             band=Band(amount=0.5),
             # One of four regions with equal shares of the load falls back; 42 s are measured.

@@ -19,7 +19,7 @@ THEORY: Final = tuple(
     Anchor(
         name=queue.what,
         kind="theory",
-        conditions="",
+        conditions=queue.setting,
         source=_SOURCES.get(name, _QUEUEING),
         unit=queue.unit,
         theirs=Figure.exactly(queue.expected),

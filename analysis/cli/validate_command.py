@@ -1,0 +1,106 @@
+"""``validate``: every anchor beside the model's figure, and whether it lies in its band."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from analysis.cli.console import messages, output, say
+from analysis.cli.exit_status import ExitStatus
+from analysis.cli.quiet_study import UnitsMissingError, quiet_summary
+from analysis.cli.told_failures import told_failures
+from analysis.pipeline.session import SparkStarter
+from analysis.study.load import load_study
+from analysis.validation.anchor import Anchor, Figure, InTheory, Judged
+from analysis.validation.anchors import ANCHORS
+from analysis.validation.from_summary import NoFigureError, figure_of
+from analysis.validation.from_theory import theory_figure
+from analysis.validation.studies import STUDIES, studies_of, study_of
+
+FOLDER: Final = Path("results/validation")
+DOCUMENT: Final = Path(__file__).resolve().parents[2] / "docs" / "VALIDATION.md"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidateRequest:
+    """What the command line asks for."""
+
+    quick: bool
+    master: str
+    out: Path = FOLDER
+    write: bool = False
+    """Whether the document of the project is brought up to date."""
+
+
+def validate_command(request: ValidateRequest) -> int:
+    """Judges all anchors; 1 if one lies outside its band."""
+    starter = SparkStarter(request.master)
+    return told_failures(starter, lambda: _validate(request, starter))
+
+
+def _validate(request: ValidateRequest, starter: SparkStarter) -> int:
+    from analysis.validation.table import print_anchors
+
+    begun_s = time.perf_counter()
+    anchors = [anchor for anchor in ANCHORS if anchor.quick or not request.quick]
+    summaries = _summaries(request, anchors, starter)
+    judged = [_judged(anchor, summaries) for anchor in anchors]
+    print_anchors(output(), judged)
+    _write(request, judged)
+    say(output(), f"{time.perf_counter() - begun_s:.0f} s; table and plot: {request.out}")
+    outside = [each for each in judged if each.verdict != "in band"]
+    return ExitStatus.CLAIM_FAILED if outside else ExitStatus.FINE
+
+
+def _summaries(
+    request: ValidateRequest, anchors: Sequence[Anchor], starter: SparkStarter
+) -> dict[str, Mapping[str, Any] | str]:
+    """Returns by study its summary, or why there is none."""
+    found: dict[str, Mapping[str, Any] | str] = {}
+    for name in studies_of(anchors):
+        study = STUDIES[name]
+        resolved = load_study(study.file, list(study.quick) if request.quick else [])
+        folder = request.out / ("quick" if request.quick else "full") / name
+        try:
+            found[name] = quiet_summary(resolved, folder, starter)
+        except UnitsMissingError as error:
+            found[name] = str(error)
+    return found
+
+
+def _judged(anchor: Anchor, summaries: Mapping[str, Mapping[str, Any] | str]) -> Judged:
+    try:
+        return Judged(anchor, _ours(anchor, summaries))
+    except NoFigureError as error:
+        return Judged(anchor, None, str(error))
+
+
+def _ours(anchor: Anchor, summaries: Mapping[str, Mapping[str, Any] | str]) -> Figure:
+    origin = anchor.origin
+    if isinstance(origin, InTheory):
+        say(messages(), f"theory: {anchor.name}")
+        return theory_figure(origin.queue)
+    summary = summaries[study_of(anchor) or ""]
+    if isinstance(summary, str):
+        raise NoFigureError(summary)
+    return figure_of(origin, summary)
+
+
+def _write(request: ValidateRequest, judged: Sequence[Judged]) -> None:
+    """Writes what was found, and with ``--write`` the project's own document."""
+    from analysis.plots import style
+    from analysis.validation.document import write_document
+    from analysis.validation.plot import anchors_picture
+    from analysis.validation.rows import rows
+
+    request.out.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(rows(judged), indent=1, ensure_ascii=False) + "\n"
+    (request.out / "validation.json").write_text(text, encoding="utf-8")
+    style.save(anchors_picture(judged), request.out, "validation")
+    if request.write:
+        write_document(DOCUMENT, judged)
+        style.save(anchors_picture(judged), DOCUMENT.parent / "img", "validation")

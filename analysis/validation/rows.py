@@ -1,0 +1,30 @@
+"""Judged anchors for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from analysis.validation.anchor import Judged
+
+
+def rows(judged: Sequence[Judged]) -> list[dict[str, Any]]:
+    """Returns a row an anchor: what it is, both figures with their spread, error and verdict."""
+    return [
+        {
+            "anchor": each.anchor.name,
+            "kind": each.anchor.kind,
+            "conditions": each.anchor.conditions,
+            "source": each.anchor.source,
+            "unit": each.anchor.unit,
+            "fitted": each.anchor.fitted,
+            "theirs": asdict(each.anchor.theirs),
+            "ours": None if each.ours is None else asdict(each.ours),
+            "error": each.error,
+            "band": each.anchor.band.around(each.anchor.theirs),
+            "verdict": each.verdict,
+            "reason": each.reason,
+        }
+        for each in judged
+    ]

@@ -1,0 +1,50 @@
+"""The studies that anchors are looked up in, and how they are shortened for a glance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from analysis.validation.anchor import Anchor, InStudy, Quotient
+
+SCENARIOS: Final = Path(__file__).resolve().parents[2] / "scenarios"
+
+
+@dataclass(frozen=True, slots=True)
+class AnchorStudy:
+    """A scenario file, and what ``--quick`` changes in it."""
+
+    file: Path
+    quick: tuple[str, ...]
+    """Overrides, as ``--set`` takes them."""
+
+
+_FEW: Final = ("run.replications=2", "run.warmup=500ms", "run.measure=1s")
+
+STUDIES: Final = {
+    "tpcc_i3_4xlarge": AnchorStudy(
+        SCENARIOS / "tpcc_i3_4xlarge.yaml", (*_FEW, "sweep.grid.workload.threads=[50]")
+    ),
+    "claims_gp3": AnchorStudy(SCENARIOS / "validation/claims_gp3.yaml", _FEW),
+    "pipelined_over_sync": AnchorStudy(SCENARIOS / "validation/pipelined_over_sync.yaml", _FEW),
+    "raft_engine": AnchorStudy(SCENARIOS / "validation/raft_engine.yaml", _FEW),
+    "sysbench_update_non_index": AnchorStudy(SCENARIOS / "validation/update_non_index.yaml", _FEW),
+    "shuffle_leader": AnchorStudy(SCENARIOS / "shuffle_leader.yaml", ("run.replications=1",)),
+    "transfer_fails": AnchorStudy(SCENARIOS / "transfer_fails.yaml", ()),
+}
+
+
+def study_of(anchor: Anchor) -> str | None:
+    """Returns the name of the study that an anchor is looked up in; None for theory."""
+    origin = anchor.origin
+    if isinstance(origin, Quotient):
+        return origin.over.study
+    return origin.study if isinstance(origin, InStudy) else None
+
+
+def studies_of(anchors: Sequence[Anchor]) -> list[str]:
+    """Returns the studies that some anchors need, in the order of ``STUDIES``."""
+    needed = {study_of(anchor) for anchor in anchors}
+    return [name for name in STUDIES if name in needed]
