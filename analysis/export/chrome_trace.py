@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import inf, nextafter
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -19,9 +20,6 @@ FOLDER: Final = "traces"
 PROCESS: Final = 1
 LANES: Final = 100
 """Threads a transaction may have: its number times this, and so many more."""
-
-_MOST_DECIMALS: Final = 3
-"""Of a microsecond: nanoseconds."""
 
 
 def chrome_trace(
@@ -95,5 +93,12 @@ def _complete(span: Span, thread: int) -> dict[str, Any]:
 
 
 def microseconds(time_ns: int) -> float:
-    """Returns the time in us; a double holds a nanosecond of 100 days."""
-    return round(time_ns / 1000, _MOST_DECIMALS)
+    """Returns the time in us, as a double of which a reader gets the same nanoseconds back.
+
+    Perfetto multiplies by 1,000 and drops what is behind the point: 1 ns less, and a span would
+    begin before the one beside it has ended.
+    """
+    time_us = time_ns / 1000
+    while int(time_us * 1000) < time_ns:
+        time_us = nextafter(time_us, inf)
+    return time_us

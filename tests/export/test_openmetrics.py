@@ -23,7 +23,7 @@ from analysis.export.exposition import (
 from analysis.export.families import CounterFamily
 from analysis.export.openmetrics import EVERY, START_S, steps_that_fit, write_metrics
 from analysis.export.pessim_families import NOT_EXPORTED
-from analysis.export.tikv_families import region_error_label
+from analysis.export.tikv_families import TIKV_FAMILIES, region_error_label
 from analysis.export.unit_course import up_to
 from analysis.metrics.catalogue import COUNTERS
 from sim.record.histogram import RELATIVE_ERROR, bucket_of
@@ -137,6 +137,11 @@ def test_every_published_counter_is_exported() -> None:
     exported = {fact for family in EVERY if isinstance(family, CounterFamily)
                 for fact in family.facts}  # fmt: skip
     assert {counter.fact for counter in COUNTERS} <= exported | NOT_EXPORTED
+
+
+def test_the_page_on_exports_names_every_metric_of_tikv() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "EXPORTS.md").read_text()
+    assert [family.name for family in TIKV_FAMILIES if f"| `{family.name}` |" not in page] == []
 
 
 def test_what_a_scenario_names_is_escaped() -> None:

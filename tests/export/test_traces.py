@@ -201,4 +201,9 @@ def test_names_of_a_scenario_stay_data() -> None:
 def test_overlapping_spans_get_rows_of_their_own() -> None:
     spans = [Span(str(begin), "request", begin, end) for begin, end in ((0, 5), (3, 4), (5, 6))]
     assert [[span.name for span in lane] for lane in in_lanes(spans)] == [["0", "5"], ["3"]]
-    assert microseconds(1_234_567_891) == 1_234_567.891
+
+
+def test_a_reader_gets_the_nanoseconds_back() -> None:
+    for time_ns in [*range(1, 3_000, 7), *range(10**9, 10**13, 10**9 + 123_457)]:
+        assert int(microseconds(time_ns) * 1000) == time_ns
+        assert microseconds(time_ns) == pytest.approx(time_ns / 1000, rel=1e-15)
