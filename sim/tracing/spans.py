@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from sim.cluster.request import Kind
-from sim.tracing.notes import BACKOFF, STATEMENT
+from sim.tracing.notes import BACKOFF, STATEMENT, TIMESTAMP
 from sim.tracing.stations import after_reply, stations, words
 
 if TYPE_CHECKING:
@@ -96,12 +96,20 @@ def _statements(notes: Notes, beside: list[Span]) -> Iterator[Span]:
         spans = [span for wait in waits if (span := _wait(notes, wait, beside)) is not None]
         if name == PAUSE:
             yield Span(PAUSE, "wait", waits[0].begin_ns, waits[0].end_ns)
-        elif notes.explicit and place == 0:
-            yield _around("BEGIN", spans)
-        elif notes.explicit and place == last and notes.outcome == "committed":
-            yield _around("COMMIT", spans)
         elif spans:
-            yield _around(f"statement: {_does(spans)}", spans)
+            title = _title(notes, spans, "first" if not place else "last" if place == last else "")
+            yield Span(title, "statement", spans[0].begin_ns, spans[-1].end_ns, {}, tuple(spans))
+
+
+def _title(notes: Notes, spans: list[Span], place: str) -> str:
+    """Returns a statement's name; what auto-commit does before its statement is its BEGIN."""
+    if place == "first" and (notes.explicit or spans[0].name == TIMESTAMP):
+        return "BEGIN"
+    if place == "last" and notes.explicit and notes.outcome == "committed":
+        return "COMMIT"
+    if place == "last" and notes.reason == "rollback":
+        return "ROLLBACK"
+    return f"statement: {_does(spans)}"
 
 
 def _cut_at_statements(notes: Notes) -> Iterator[tuple[str, list[Wait]]]:
@@ -122,10 +130,6 @@ def _cut_at_statements(notes: Notes) -> Iterator[tuple[str, list[Wait]]]:
 
 def _is_timeout(notes: Notes, wait: Wait) -> bool:
     return wait.event not in notes.names and not notes.sent_for(wait)
-
-
-def _around(name: str, spans: list[Span]) -> Span:
-    return Span(name, "statement", spans[0].begin_ns, spans[-1].end_ns, {}, tuple(spans))
 
 
 def _does(spans: list[Span]) -> str:
@@ -194,5 +198,8 @@ def _spans(passed: Iterable[Station]) -> tuple[Span, ...]:
     return tuple(Span(name, "station", begin_ns, end_ns) for name, begin_ns, end_ns in passed)
 
 
-_KIND_NAMES: Final = {kind: kind.name.lower().replace("_", " ") for kind in Kind}
+_KIND_NAMES: Final = {
+    **{kind: kind.name.lower().replace("_", " ") for kind in Kind},
+    Kind.COP: "coprocessor",
+}
 """``Kind.BATCH_GET`` is "batch get"."""
