@@ -10,18 +10,20 @@ from __future__ import annotations
 import hashlib
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sim.record import FactSink, Recorder
-from sim.scenario import Capacity, Precision, Sensitivity
+from sim.scenario import Capacity, Precision, Sensitivity, load_study
 
 FACTORS = {"sync": 2.0, "pipelined": 1.0, "in_memory": 0.5}
 PROPOSED = {"sync": 1.0, "pipelined": 1.0, "in_memory": 0.0}
 STATIONS = {"network": 0.3, "scheduler": 0.2, "store_pollers": 0.35, "disk": 0.15}
 LOCKS_PER_TXN = 5
 WARMUP_WINDOWS = 2
+QUICKSTART = Path(__file__).resolve().parents[1] / "scenarios" / "quickstart.yaml"
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,11 @@ class StubStudy:
     def scenario(self, point: dict[str, Any], variant: str) -> StubScenario:
         """Returns the scenario of a unit."""
         return StubScenario(variant, point.get("workload.threads", 50), self.run, self.name)
+
+    def document(self, point: dict[str, Any], variant: str) -> dict[str, Any]:
+        """Returns a scenario with all its keys, of another study."""
+        study = load_study(QUICKSTART)
+        return study.document(study.points[0], next(iter(study.variants)))
 
     def config_hash(self, point: dict[str, Any], variant: str, replication: int) -> str:
         """Returns the hash of what tells units apart."""

@@ -6,32 +6,31 @@ Numbers have four telling digits; a gap is null.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-import numpy as np
-import pandas as pd
-
+from analysis.page.courses import PATHS, Course, series, short_number
 from analysis.page.findings import Findings
 from analysis.plots import timeline
 from analysis.plots.axes import Axis, axes_of, is_scattered
-from analysis.plots.course import PATHS, Course
 from analysis.plots.style import variant_colours
 from analysis.plots.sweep_outcomes import OutcomeCells, outcome_cells
 
 Chart = dict[str, Any]
+Look = Mapping[str, Any]
 
 MOST_POINTS: Final = 2
 """Points with charts over time; each has some 100 KB of data."""
 
 _MOST_SERIES: Final = 8
+_MOST_MARKS: Final = 200
+_FALLBACK: Final = {"colour": "#882255", "dash": [9, 3, 2, 3]}
 _DASHES: Final = ([], [7, 3], [2, 2], [9, 3, 2, 3])
 """Of lines, so that they are told apart without colours; the solid one is the main variant's."""
 
 _MS: Final = 1e-6
-_STATS: Final = ("mean", "p99", "max")
-_STAT_NAMES: Final = {"mean": "mean", "p99": "p99", "max": "longest"}
+_STATS: Final = {"mean": "mean", "p50": "p50", "p99": "p99", "p999": "p99.9", "max": "longest"}
+_RATES: Final = {"txns": "commits", "region_errors": "region errors", "txn_aborts": "aborts"}
 
 
 def time_charts(found: Findings) -> dict[str, Chart]:
@@ -39,73 +38,40 @@ def time_charts(found: Findings) -> dict[str, Chart]:
     tables = found.tables
     indices = sorted({int(index) for index in tables.courses["point_index"]})
     charts: dict[str, Chart] = {}
-    dashes = _dashes(found)
+    looks = variant_looks(found)
     for index in indices[:MOST_POINTS]:
-        of_point = [
+        courses, units, happenings = (
             table[table["point_index"] == index]
             for table in (tables.courses, tables.units, tables.happenings)
-        ]
-        course = Course(*of_point, variant_colours(found.variants))
+        )
+        course = Course(courses, units, found.variants)
+        frame = _frame(course, timeline.marks(happenings, course.span_s))
         where = f", {found.point_name(index)}" if found.point_name(index) else ""
-        for name, chart in _of_course(course, dashes, where):
-            charts[f"time-{index}-{name}"] = chart
+        for name, (title, chart) in _of_course(course, looks).items():
+            charts[f"time-{index}-{name}"] = frame | chart | {"title": f"{title}{where}"}
     return charts
 
 
-def _dashes(found: Findings) -> dict[str, int]:
-    """Returns by variant which of the dashes it has: the main one none, then the baseline."""
-    ordered = dict.fromkeys([found.main, found.baseline, *found.variants])
-    return {name: place for place, name in enumerate(ordered)}
+def variant_looks(found: Findings) -> dict[str, Look]:
+    """Returns each variant's colour and dash; the main one has a solid line."""
+    ordered = list(dict.fromkeys([found.main, found.baseline, *found.variants]))
+    return {
+        name: {"colour": colour, "dash": _DASHES[ordered.index(name) % len(_DASHES)]}
+        for name, colour in variant_colours(found.variants).items()
+    }
 
 
-def _of_course(
-    course: Course, dashes: Mapping[str, int], where: str
-) -> Iterator[tuple[str, Chart]]:
-    frame = _frame(course)
-    locks = [{"name": stat, "series": list(_lock_series(course, dashes, stat))} for stat in _STATS]
-    if locks[0]["series"]:
-        title = f"Latency of lock requests (ms){where}"
-        yield "locks", frame | {"title": title, "log": True, "views": _named(locks)}
-    transactions = [
-        {"name": stat, "series": list(_series(course, dashes, ("txn_latency", stat), _MS))}
-        for stat in _STATS
-    ]
-    if transactions[0]["series"]:
-        title = f"Latency of transactions (ms){where}"
-        yield "txns", frame | {"title": title, "log": True, "views": _named(transactions)}
-    rates = [
-        ("commits", "txns"), ("region errors", "region_errors"), ("aborts", "txn_aborts"),
-    ]  # fmt: skip
-    views = [
-        {"name": name, "series": list(_series(course, dashes, (metric, "mean"), 1.0))}
-        for name, metric in rates
-        if course.has(metric)
-    ]
-    if views:
-        yield "rates", frame | {"title": f"Per second{where}", "log": False, "views": views}
-
-
-def _named(views: Sequence[Chart]) -> list[Chart]:
-    return [view | {"name": _STAT_NAMES[view["name"]]} for view in views if view["series"]]
-
-
-def _frame(course: Course) -> Chart:
+def _frame(course: Course, marks: Sequence[timeline.Mark]) -> Chart:
     """Returns what the charts of a point share: time axis, warm-up, what was done."""
-    bin_s = float(course.table["bin_s"].iloc[0])
-    units = course.units
-    marks = timeline.marks(course.happenings, course.span_s)
     return {
         "axis": "simulated time (s)",
-        "x": [short_number((place + 0.5) * bin_s, 6) for place in range(_bins(course, bin_s))],
-        "warmup": float((units["warmup_windows"] * units["window_ns"]).max()) / 1e9,
+        "x": [short_number((place + 0.5) * course.bin_s, 6) for place in range(course.bins)],
+        "warmup": course.warmup_s,
         "marks": [
             [short_number(mark.from_s, 5), short_number(mark.until_s, 5), mark_words(mark)]
             for mark in marks[:_MOST_MARKS]
         ],
     }
-
-
-_MOST_MARKS: Final = 200
 
 
 def mark_words(mark: timeline.Mark) -> str:
@@ -114,57 +80,59 @@ def mark_words(mark: timeline.Mark) -> str:
     return f"{name}: {mark.text}" if mark.text else name
 
 
-def _bins(course: Course, bin_s: float) -> int:
-    return int(course.span_s / bin_s + 1e-9)
+def _of_course(course: Course, looks: Mapping[str, Look]) -> dict[str, tuple[str, Chart]]:
+    """Returns title and data of each chart; one without a line is left out."""
+    latencies = (
+        ("locks", "Latency of lock requests (ms)", "lock_latency"),
+        ("txns", "Latency of transactions (ms)", "txn_latency"),
+    )
+    found: dict[str, tuple[str, Chart]] = {}
+    for name, title, metric in latencies:
+        views = [
+            {"name": shown, "series": list(_latencies(course, looks, metric, stat))}
+            for stat, shown in _STATS.items()
+            if stat in course.stats(metric)
+        ]
+        found[name] = (title, {"log": True, "views": [view for view in views if view["series"]]})
+    rates = [
+        {"name": shown, "series": list(_rates(course, looks, metric))}
+        for metric, shown in _RATES.items()
+        if course.has(metric)
+    ]
+    found["rates"] = ("Per second", {"log": False, "views": rates})
+    return {name: chart for name, chart in found.items() if chart[1]["views"]}
 
 
-def _lock_series(course: Course, dashes: Mapping[str, int], stat: str) -> Iterator[Chart]:
-    """Yields a line a variant and path; where a variant has one path, its colour is its own."""
-    for variant, colour in course.colours.items():
-        of_paths = {path: course.line(variant, "lock_latency", stat, path) for path in PATHS}
-        taken = {path: line for path, line in of_paths.items() if not line.empty}
-        for place, (path, line) in enumerate(taken.items()):
-            name = variant if path == variant or len(taken) == 1 else f"{variant}: {path}"
-            shown = colour if path == variant or len(taken) == 1 else PATHS[path]
-            dash = _DASHES[(dashes[variant] + place) % len(_DASHES)]
-            yield _line(name, shown, dash, line, _MS, bands=stat == "mean")
-
-
-def _series(
-    course: Course, dashes: Mapping[str, int], of: tuple[str, str], scale: float
+def _latencies(
+    course: Course, looks: Mapping[str, Look], metric: str, stat: str
 ) -> Iterator[Chart]:
-    """Yields a line a variant; a rate is 0 where nothing was counted, a latency has a gap."""
-    metric, stat = of
-    for variant, colour in course.colours.items():
-        line = course.line(variant, metric, stat)
-        if line.empty:
-            continue
-        filled = line if metric == "txn_latency" else line.fillna(0.0)
-        dash = _DASHES[dashes[variant] % len(_DASHES)]
-        yield _line(variant, colour, dash, filled, scale, bands=stat == "mean")
+    """Yields a line a variant; of locks one a path that any lock of the variant took."""
+    classes = PATHS if metric == "lock_latency" else ("all",)
+    for variant in course.variants:
+        lines = {class_: course.line(variant, (metric, class_, stat)) for class_ in classes}
+        taken = {class_: line for class_, line in lines.items() if not line.empty}
+        for class_, line in taken.items():
+            usual = class_ == variant or len(taken) == 1
+            name = variant if usual else f"{variant}: {class_}"
+            yield series(name, _path_look(looks, variant, class_, taken), line, _MS,
+                         bands=stat == "mean")  # fmt: skip
 
 
-def _line(
-    name: str, colour: str, dash: list[int], line: pd.DataFrame, scale: float, *, bands: bool
-) -> Chart:
-    chart: Chart = {
-        "name": name, "colour": colour, "dash": dash, "v": _numbers(line["value"] * scale),
-    }  # fmt: skip
-    if bands:
-        chart |= {"lo": _numbers(line["low"] * scale), "hi": _numbers(line["high"] * scale)}
-    return chart
+def _path_look(
+    looks: Mapping[str, Look], variant: str, class_: str, taken: Mapping[str, Any]
+) -> Look:
+    """Returns the variant's look, or that of the way that some of its locks took."""
+    if class_ == variant or len(taken) == 1:
+        return looks[variant]
+    return _FALLBACK if class_ == "fallback" else looks.get(class_, looks[variant])
 
 
-def _numbers(values: pd.Series[float]) -> list[float | None]:
-    return [short_number(value) for value in np.asarray(values, dtype=np.float64).tolist()]
-
-
-def short_number(value: float, digits: int = 4) -> float | None:
-    """Returns a number as short as JSON takes it: 12.0 is 12; None for no number."""
-    if math.isnan(value):
-        return None
-    rounded = float(f"{value:.{digits}g}")
-    return int(rounded) if rounded == int(rounded) else rounded
+def _rates(course: Course, looks: Mapping[str, Look], metric: str) -> Iterator[Chart]:
+    """Yields a line a variant, 0 where nothing was counted."""
+    for variant in course.variants:
+        line = course.line(variant, (metric, "all", "mean"))
+        if not line.empty:
+            yield series(variant, looks[variant], line.fillna(0.0), 1.0, bands=True)
 
 
 def load_charts(found: Findings) -> dict[str, Chart]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
 from analysis.study.plan import point_key, point_words
-from sim.scenario.document import document_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from analysis.plots.drawn import Drawn
     from analysis.plots.study_plots import PlotTables
     from analysis.study.finished_study import FinishedStudy
-    from sim.scenario.resolved import Scenario
 
 Row = Mapping[str, Any]
 Key = tuple[str, str, str]
@@ -54,8 +52,7 @@ class Findings:
     def base(self) -> Mapping[str, Any]:
         """The baseline at the first point, with every key, as a file would say it."""
         study = self.run.study
-        scenario = study.scenario(study.points[0], self.baseline)
-        return document_of(cast("Scenario", scenario))
+        return study.document(study.points[0], self.baseline)
 
     @property
     def question(self) -> str:

@@ -67,7 +67,8 @@ def limit_blocks(found: Findings) -> Iterator[Block]:
             f"Share of the time that a station is busy{f', at {where}' if where else ''}",
             ("station", *found.variants),
             tuple(rows),
-            "Mean over nodes; a poller is busy while it is in a round, fsync included. A raft log that is always busy is no limit: what waits joins the "
+            "Mean over nodes; a poller is busy while it is in a round, fsync included. A raft log "
+            "that is always busy is no limit: what waits joins the "
             "next write.",
         )
     if not found.whole_points and not found.searched:

@@ -88,6 +88,9 @@ class ResolvedStudy(Protocol):
     def scenario(self, point: Any, variant: Any) -> ResolvedScenario:
         """Returns the scenario of a unit."""
 
+    def document(self, point: Any, variant: Any) -> Mapping[str, Any]:
+        """Returns the scenario of a unit with all its keys, as a file would say them."""
+
     def config_hash(self, point: Any, variant: Any, replication: int) -> str:
         """Returns the hash of everything that influences a unit's facts."""
 

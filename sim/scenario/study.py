@@ -87,6 +87,15 @@ class Study:
         content = {"replication": replication, "scenario": self.resolver.digest(point, variant)}
         return sha256(canonical(content).encode()).hexdigest()
 
+    def document(self, point: Point, variant: str) -> Document:
+        """Returns one case with all its keys, as a file would say them.
+
+        Raises:
+            KeyError: as ``scenario``.
+            ScenarioError: as ``scenario``.
+        """
+        return document_of(self.scenario(point, variant))
+
     def resolved_yaml(self) -> str:
         """Returns the whole study as a file, complete, that gives the same units again."""
         document = {key: value for key, value in self._document().items() if value != ""}
