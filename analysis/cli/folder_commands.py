@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from analysis.cli.console import messages, output, say
+from analysis.cli.console import messages, output, say, words_aside
 from analysis.cli.exit_status import ExitStatus
+from analysis.cli.json_output import print_json
 from analysis.cli.unit_watch import replay_line
 from analysis.study.folder_lock import Holder, lock_holder
 from analysis.study.ledger import Scan, read_ledger, scan
@@ -47,8 +48,19 @@ class _Folder:
         return "running" if running else "missing"
 
 
-def status_command(folder: Path, depth: Depth = "glance") -> int:
-    """Prints what is done, failed, running and missing; 3 if anything is not done."""
+def status_command(folder: Path, depth: Depth = "glance", *, as_json: bool = False) -> int:
+    """Prints what is done, failed, running and missing; 3 if anything is not done.
+
+    Args:
+        folder: the study's.
+        depth: whether to check the digests of all facts, too.
+        as_json: print one JSON document; what would be said goes to standard error.
+    """
+    with words_aside(when=as_json):
+        return _status(folder, depth, as_json=as_json)
+
+
+def _status(folder: Path, depth: Depth, *, as_json: bool) -> int:
     try:
         plan = read_plan(folder)
     except StudyFolderError as error:
@@ -62,8 +74,40 @@ def status_command(folder: Path, depth: Depth = "glance") -> int:
     damaged = _say_damaged(there) if depth == "verify" else 0
     _say_failures(there)
     _say_what_next(there, states, damaged)
+    if as_json:
+        print_json(_document(there, states, damaged if depth == "verify" else None))
     whole = states["done"] == len(plan.units) and not damaged
     return ExitStatus.FINE if whole else ExitStatus.UNITS_FAILED
+
+
+def _document(there: _Folder, states: Counter[str], damaged: int | None) -> dict[str, Any]:
+    by_variant: dict[str, Counter[str]] = {}
+    for unit in there.plan.units:
+        by_variant.setdefault(unit.variant, Counter())[there.state(unit)] += 1
+    failed = [unit for unit in there.plan.units if unit.unit_hash in there.seen.failed]
+    return {
+        "folder": str(there.path),
+        "units": _by_state(states),
+        "damaged": damaged,
+        "running_in": None if there.holder is None else str(there.holder),
+        "variants": {variant: _by_state(counted) for variant, counted in by_variant.items()},
+        "failures": [_failure_document(there, unit) for unit in failed],
+    }
+
+
+def _by_state(states: Counter[str]) -> dict[str, int]:
+    return {"asked": states.total()} | {name: states[name] for name in STATES}
+
+
+def _failure_document(there: _Folder, unit: Unit) -> dict[str, Any]:
+    failure = read_failure(there.path / "units", unit.unit_hash)
+    return {
+        "unit": unit.unit_hash,
+        "variant": unit.variant,
+        "replication": unit.replication,
+        "point": dict(there.plan.points[unit.point_index]),
+        "error": failure.error if failure else None,
+    }
 
 
 def _counts(states: Counter[str], always: Iterable[str]) -> str:

@@ -66,8 +66,10 @@ def read_value(text: str, name: str) -> Node:
         tree.problems.append(_syntax_problem(error, name))
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
-        message = f"character {error.character!r} is not allowed in YAML; save the file as text"
-        tree.problems.append(Problem(Mark(name, line, 1), "", message))
+        column = error.position - text.rfind("\n", 0, error.position)
+        code = ord(error.character) if isinstance(error.character, str) else error.character
+        message = f"character U+{code:04X} is not allowed in YAML; save the file as text"
+        tree.problems.append(Problem(Mark(name, line, column), "", message))
     if tree.problems:
         raise ScenarioError(tree.problems)
     return node
@@ -97,8 +99,13 @@ def _text_of(path: Path) -> str:
     return _decoded(content, name)
 
 
+_UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_UTF_16_ZEROS = ([True, False, True, False], [False, True, False, True])
+"""Which of the first four bytes are 0 in English text without a mark."""
+
+
 def _decoded(content: bytes, name: str) -> str:
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if content.startswith(_UTF_16_MARKS) or [byte == 0 for byte in content[:4]] in _UTF_16_ZEROS:
         raise _refuse(name, "is UTF-16 text; save it as UTF-8")
     if b"\0" in content:
         raise _refuse(name, "is a binary file; a scenario is YAML text")
@@ -106,8 +113,10 @@ def _decoded(content: bytes, name: str) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
+        begin = content.rfind(b"\n", 0, error.start) + 1
+        column = len(content[begin : error.start].decode("utf-8-sig")) + 1
         message = f"byte 0x{content[error.start]:02x} is not UTF-8; save the file as UTF-8"
-        raise ScenarioError([Problem(Mark(name, line, 1), "", message)]) from None
+        raise ScenarioError([Problem(Mark(name, line, column), "", message)]) from None
 
 
 def _events(text: str, name: str) -> Iterator[yaml.Event]:
@@ -148,6 +157,7 @@ def _syntax_problem(error: yaml.MarkedYAMLError, name: str) -> Problem:
 
 
 _MENDS = {
+    "expected '<document start>', but found '<scalar>'": "write key: value, a section a line",
     "mapping values are not allowed here": "quote a text that contains ': ', or fix indentation",
     "could not find expected ':'": "write key: value, with a space after the colon",
 }

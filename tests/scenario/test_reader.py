@@ -28,8 +28,8 @@ def refusal(path: Path) -> str:
     [
         (b"\x89PNG\r\n\x1a\n\0\0\0", "is a binary file"),
         ("about: x".encode("utf-16"), "is UTF-16 text; save it as UTF-8"),
-        (b"about: na\xefve\n", ":1:1: byte 0xef is not UTF-8"),
-        (b"a: 1\n\nb: \xff\n", ":3:1: byte 0xff is not UTF-8"),
+        (b"about: na\xefve\n", ":1:10: byte 0xef is not UTF-8"),
+        (b"a: 1\n\nb: \xff\n", ":3:4: byte 0xff is not UTF-8"),
         (b"#" * (MOST_BYTES + 1), "is larger than 1 MiB"),
     ],
 )
