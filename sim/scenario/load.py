@@ -56,14 +56,18 @@ def load_study(
         if value is not None:
             mark = Mark(f"--{key} {value}")
             given[f"run.{key}"] = Node(value, mark, mark)
-    base = given.pop("extends", None)
-    file_tree = read_with_bases(path, base=None if base is None else Path(str(base.value)))
+    base, toml = (_path_of(given.pop(key, None)) for key in ("extends", "tikv.file"))
+    file_tree = read_with_bases(path, base=base, tikv_file=toml)
     tree = applied(file_tree, given)
     problems: list[Problem] = []
     study = _study(_name_of(path), tree, (given, latin_hypercube), problems)
     if study is None or problems:
         raise ScenarioError(problems)
     return study
+
+
+def _path_of(node: Node | None) -> Path | None:
+    return None if node is None else Path(str(node.value))
 
 
 def _name_of(path: Path) -> str:

@@ -22,7 +22,7 @@ from sim.scenario.tree import Node, Path, dotted
 _S = TypeVar("_S", bound=Section)
 
 LATER: frozenset[Path] = frozenset({
-    ("cluster", "pd"), ("tikv", "file"),
+    ("cluster", "pd"),
 })  # fmt: skip
 """Keys of versions to come."""
 

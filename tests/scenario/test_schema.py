@@ -40,7 +40,7 @@ def sections(annotation: Any) -> Iterator[type[Section]]:
         yield from sections(part)
 
 
-OUR_OWN = ("behaviour", "ablations")
+OUR_OWN = ("behaviour", "ablations", "file")
 FIELDS = {
     f"{section.__name__}.{name}": field
     for top in TOP

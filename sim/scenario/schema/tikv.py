@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Self
 
-from pydantic import model_validator
+from pydantic import field_validator, model_validator
 
-from sim.scenario.fields import Count, Limit, Quantity, Switch, key, wrong
+from sim.scenario.fields import Count, Limit, Quantity, Switch, Text, key, wrong
 from sim.scenario.quantities import DURATION, SIZE
 from sim.scenario.resolved_tikv import Behaviour, Fallback
 from sim.scenario.schema.region_life import RegionLifeKeys
@@ -72,6 +72,11 @@ class TikvSection(RegionLifeKeys):
         default="v6.0",
         description="Whose rules and defaults hold where they differ: the RFC's text, TiKV v6.0 "
         "or v8.5. Source: our own default; in-memory locks are on by default since v6.0.",
+    )
+    file: Text | None = key(
+        default=None,
+        description="A tikv.toml whose keys lie below those written here; keys that the model does "
+        "not have change nothing. Source: given.",
     )
     pipelined: Switch = key(
         default=True,
@@ -197,6 +202,14 @@ class TikvSection(RegionLifeKeys):
         description="Size of a region. Source: coprocessor/config.rs: 256MiB since v8.4, 96MiB "
         "before.",
     )
+
+    @field_validator("file")
+    @classmethod
+    def _is_read_before(cls, value: str | None) -> str | None:
+        if value is not None:
+            raise wrong("is the same for all cases; name it under tikv at the top of the file, and "
+                        "write here the keys that differ")  # fmt: skip
+        return value
 
     @model_validator(mode="after")
     def _limits_agree(self) -> Self:

@@ -1,0 +1,176 @@
+"""TiKV's own configuration file: the keys that the model knows, and the names of the others.
+
+Law: a ``tikv.toml`` lies below what the scenario says under ``tikv``. Keys of TiKV that the model
+does not have change nothing, and are not refused: a real file has a hundred of them. Units are
+TiKV's: KB and KiB are both 1,024 bytes, ``1h30m`` is a duration, a bare number of a lock's timeout
+is milliseconds.
+
+Source: tikv/tikv components/tikv_util/src/config.rs (ReadableSize, ReadableDuration);
+components/raftstore/src/store/config.rs (fields marked deprecated).
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from types import NoneType
+from typing import Any, Final, get_args
+
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+
+from sim.scenario.fields import Quantity
+from sim.scenario.problems import shown
+from sim.scenario.quantities import DURATION, SIZE
+from sim.scenario.schema.tikv import TikvSection
+from sim.units import NS_PER_MS, NS_PER_S, NS_PER_US
+
+MOST_BYTES: Final = 1024 * 1024
+RENAMED: Final = {"raftstore.region-split-size": "coprocessor.region-split-size"}
+"""Keys that moved, and where to; TiKV still takes the old one."""
+GONE: Final = frozenset({"raftstore.sync-log", "pessimistic-txn.enabled"})
+"""Keys that TiKV no longer has; it writes a warning."""
+
+_OURS: Final = "Not a key of TiKV"
+"""In the description of keys under ``tikv`` that only this model has."""
+_DAY_NS: Final = 24 * 3600 * NS_PER_S
+_DURATIONS: Final = {
+    "d": _DAY_NS, "h": _DAY_NS // 24, "m": 60 * NS_PER_S, "s": NS_PER_S, "ms": NS_PER_MS,
+    "us": NS_PER_US,
+}  # fmt: skip
+_POWERS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
+
+Value = str | int | float | bool
+
+
+class TikvTomlError(ValueError):
+    """A file that is no configuration of TiKV; the text has the place, the cause and the mend."""
+
+
+@dataclass(frozen=True, slots=True)
+class TikvToml:
+    """What a ``tikv.toml`` says."""
+
+    values: Mapping[str, Value]
+    """Keys of the model, as a scenario writes them under ``tikv``."""
+    renamed: Mapping[str, str]
+    """Old names that were found, and the present one."""
+    gone: tuple[str, ...]
+    """Keys that TiKV no longer has."""
+    not_modelled: tuple[str, ...]
+    """Keys that the model does not have."""
+
+
+def read_tikv_toml(path: Path) -> TikvToml:
+    """Returns what a file says.
+
+    Raises:
+        TikvTomlError: if it cannot be read, is no TOML, or a key has a value TiKV would refuse.
+    """
+    known = {
+        field.alias: field
+        for field in TikvSection.model_fields.values()
+        if field.alias and "." in field.alias and _OURS not in (field.description or "")
+    }
+    values: dict[str, Value] = {}
+    renamed: dict[str, str] = {}
+    others: list[str] = []
+    for key, value in _flat(_document(path)):
+        now = RENAMED.get(key, key)
+        if now not in known:
+            others.append(key)
+            continue
+        if now != key:
+            renamed[key] = now
+            if now in values:
+                continue
+        try:
+            values[now] = _as_written(value, known[now], now)
+            TikvSection.model_validate({now: values[now]})
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            if first.get("loc", ())[-1:] == (now,):
+                raise TikvTomlError(f"{path}: {key}: {first['msg']}") from None
+        except ValueError as error:
+            raise TikvTomlError(f"{path}: {key}: {error}") from None
+    return TikvToml(
+        values=values,
+        renamed=renamed,
+        gone=tuple(key for key in others if key in GONE),
+        not_modelled=tuple(key for key in others if key not in GONE),
+    )
+
+
+def _document(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise TikvTomlError(f"{path}: {error.strerror}; check the name") from None
+    if len(content) > MOST_BYTES:
+        raise TikvTomlError(f"{path}: is larger than 1 MiB, no tikv.toml; check the name")
+    try:
+        return tomllib.loads(content.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise TikvTomlError(f"{path}: is no text; check the name") from None
+    except RecursionError:
+        raise TikvTomlError(f"{path}: is nested too deeply; no tikv.toml is") from None
+    except tomllib.TOMLDecodeError as error:
+        raise TikvTomlError(f"{path}: {error}; mend the TOML there") from None
+
+
+def _flat(tables: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in tables.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _as_written(value: Any, field: FieldInfo, key: str) -> Value:
+    """Returns a value as a scenario writes it.
+
+    Raises:
+        ValueError: if it is none that TiKV takes.
+    """
+    quantity = _quantity(field)
+    if quantity is None:
+        if isinstance(value, bool | int | float | str):
+            return value
+        raise ValueError(f"is {shown(value)}; write one value")
+    if quantity.kind is SIZE:
+        return SIZE.text_of(_size_bytes(value))
+    return DURATION.text_of(_duration_ns(value, key))
+
+
+def _quantity(field: FieldInfo) -> Quantity | None:
+    """Returns the quantity that a key takes, if it takes one."""
+    parts = [part for part in get_args(field.annotation) if part is not NoneType]
+    said = [
+        *field.metadata,
+        *(each for part in parts for each in getattr(part, "__metadata__", ())),
+    ]
+    return next((each for each in said if isinstance(each, Quantity)), None)
+
+
+def _size_bytes(value: Any) -> int:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    found = re.fullmatch(r"\s*(\d{1,15}(?:\.\d{1,9})?)\s*([KMGTP]?)(i?B?)\s*", str(value))
+    if found is None or not isinstance(value, str) or found[3] == "i":
+        raise ValueError(f"{shown(value)} is no size; write such as 512KiB")
+    return int(Fraction(found[1]) * 1024 ** _POWERS[found[2].lower()])
+
+
+def _duration_ns(value: Any, key: str) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and key.startswith("pessimistic-txn"):
+        return value * NS_PER_MS
+    text = value if isinstance(value, str) else ""
+    parts = re.findall(r"(\d{1,15}(?:\.\d{1,9})?)(ms|us|d|h|m|s)", text)
+    if not parts or "".join(number + unit for number, unit in parts) != text.replace(" ", ""):
+        raise ValueError(f"{shown(value)} is no duration; write such as 20ms")
+    return int(sum(Fraction(number) * _DURATIONS[unit] for number, unit in parts))
