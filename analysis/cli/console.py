@@ -1,19 +1,37 @@
-"""Where text goes: rich on a terminal, plain lines of 100 columns elsewhere; NO_COLOR is kept."""
+"""Where text goes: rich on a terminal, plain lines of 100 columns elsewhere; NO_COLOR is kept.
+
+With ``--json`` standard output belongs to the document, and words for people go to standard error.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Final
 
 from rich.console import Console
 
 PLAIN_WIDTH: Final = 100
 
+_aside: ContextVar[bool] = ContextVar("words_aside", default=False)
+
+
+@contextmanager
+def words_aside(*, when: bool) -> Iterator[None]:
+    """Sends what is for ``output`` to standard error meanwhile, if so wished."""
+    before = _aside.set(when or _aside.get())
+    try:
+        yield
+    finally:
+        _aside.reset(before)
+
 
 def output() -> Console:
     """Returns the console for results, on standard output."""
-    return _console(stderr=False)
+    return _console(stderr=_aside.get())
 
 
 def messages() -> Console:

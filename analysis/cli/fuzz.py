@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from analysis.cli.console import messages, output, say
+from analysis.cli.console import messages, output, say, words_aside
 from analysis.cli.exit_status import ExitStatus
+from analysis.cli.json_output import print_json
 from sim.swarm import fuzz
 
 SHRUNK = 3
@@ -27,6 +30,7 @@ class FuzzRequest:
     workers: int | None
     ablations: tuple[str, ...] = ()
     cover: bool = False
+    as_json: bool = False
 
 
 @dataclass(slots=True)
@@ -35,19 +39,22 @@ class _Sums:
     committed: int = 0
     aborted: int = 0
     simulated_ns: int = 0
-    failed: list[int] = field(default_factory=list)
+    failed: dict[int, Sequence[str]] = field(default_factory=dict)
+    """Violations by seed."""
     marks: dict[str, int] = field(default_factory=dict)
 
 
 def fuzz_command(request: FuzzRequest) -> int:
     """Runs seeds; returns the exit status."""
+    with words_aside(when=request.as_json):
+        return _fuzz(request)
+
+
+def _fuzz(request: FuzzRequest) -> int:
     begun_s = time.perf_counter()
-    seeds = request.seeds
-    if seeds is None and request.minutes is None:
-        seeds = 100
     workers = request.workers or os.cpu_count() or 1
     sums = _Sums()
-    for outcome in fuzz.outcomes(request.start, seeds, workers, request.ablations):
+    for outcome in fuzz.outcomes(request.start, _seeds(request), workers, request.ablations):
         _add(sums, outcome)
         if outcome.violations:
             _tell(outcome, request)
@@ -56,7 +63,7 @@ def fuzz_command(request: FuzzRequest) -> int:
             break
     for line in fuzz.shown(sums.marks):
         say(output(), line)
-    for seed in sums.failed[:SHRUNK]:
+    for seed in list(sums.failed)[:SHRUNK]:
         _show_smallest(seed, request)
     missing = fuzz.never_hit(sums.marks)
     say(
@@ -66,11 +73,33 @@ def fuzz_command(request: FuzzRequest) -> int:
         f"aborted, {sums.simulated_ns / 1e9:.0f} s simulated; "
         f"{len(sums.marks)} of {len(sums.marks) + len(missing)} marks hit",
     )
+    if request.as_json:
+        print_json(_document(sums, missing))
     say(messages(), f"took {time.perf_counter() - begun_s:.0f} s in {workers} processes")
     if request.cover and missing:
         say(output(), f"never hit: {', '.join(missing)}")
         return ExitStatus.CLAIM_FAILED
     return ExitStatus.CLAIM_FAILED if sums.failed else ExitStatus.FINE
+
+
+def _seeds(request: FuzzRequest) -> int | None:
+    """Returns how many seeds to run; None: as many as fit into the time."""
+    return 100 if request.seeds is None and request.minutes is None else request.seeds
+
+
+def _document(sums: _Sums, never_hit: Sequence[str]) -> dict[str, Any]:
+    return {
+        "seeds": sums.runs,
+        "failed": [
+            {"seed": seed, "violations": list(violations)}
+            for seed, violations in sums.failed.items()
+        ],
+        "committed": sums.committed,
+        "aborted": sums.aborted,
+        "simulated_s": sums.simulated_ns / 1e9,
+        "marks": dict(sorted(sums.marks.items())),
+        "never_hit": list(never_hit),
+    }
 
 
 def _add(sums: _Sums, outcome: fuzz.Outcome) -> None:
@@ -80,7 +109,7 @@ def _add(sums: _Sums, outcome: fuzz.Outcome) -> None:
     sums.simulated_ns += outcome.simulated_ns
     fuzz.add_hits(sums.marks, outcome.marks)
     if outcome.violations:
-        sums.failed.append(outcome.seed)
+        sums.failed[outcome.seed] = outcome.violations
 
 
 def _replay(seed: int, request: FuzzRequest) -> str:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import tempfile
 import time
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from analysis.cli.console import messages, output, say
+from analysis.cli.console import messages, output, say, words_aside
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.export_command import FolderStudy
 from analysis.cli.folder_commands import load_folder, study_name
+from analysis.cli.json_output import print_json
 from analysis.pipeline.unit_task import MODEL, Attempt, UnitJob, run_unit_task
 from analysis.study.plan import Plan, ResolvedStudy, Unit
 from analysis.study.plan_file import PlanRead, read_plan
@@ -25,7 +26,12 @@ LEAST_DIGITS: Final = 6
 
 
 def replay_command(
-    folder: Path, prefix: str, unit_function: str | None = None, traced: int = 0
+    folder: Path,
+    prefix: str,
+    unit_function: str | None = None,
+    traced: int = 0,
+    *,
+    as_json: bool = False,
 ) -> int:
     """Runs one unit and compares its facts with the study's.
 
@@ -34,10 +40,23 @@ def replay_command(
         prefix: of the unit's hash.
         unit_function: what runs a unit instead of the model.
         traced: transactions to follow in one more run of it, for a file under ``traces``.
+        as_json: print one JSON document; what would be said goes to standard error.
 
     Returns:
         0; 1 if facts differ; 2 for no such unit; 3 if the unit fails.
     """
+    told: dict[str, Any] = {}
+    with words_aside(when=as_json):
+        status = _replay_command(folder, prefix, unit_function, traced, told)
+    if as_json and told:
+        print_json(told)
+    return status
+
+
+def _replay_command(
+    folder: Path, prefix: str, unit_function: str | None, traced: int, told: dict[str, Any]
+) -> int:
+    """Does it, and notes in ``told`` what a document says of it."""
     try:
         plan = read_plan(folder)
         unit = unit_called(plan, prefix)
@@ -53,9 +72,11 @@ def replay_command(
                         f"run the study again")  # fmt: skip
         return ExitStatus.BAD_INPUT
     say(output(), f"unit {unit.unit_hash}: {plan.words(unit)}")
+    told |= {"folder": str(folder), "unit": unit.unit_hash, "variant": unit.variant}
+    told |= {"replication": unit.replication, "point": dict(point), "error": None}
     with tempfile.TemporaryDirectory(prefix="pessim-replay-") as scratch:
         job = UnitJob(study, scratch, unit_function or MODEL)
-        status = _replay(job, Attempt(unit, point), folder)
+        status = _replay(job, Attempt(unit, point), folder, told)
     if traced and status in (ExitStatus.FINE, ExitStatus.CLAIM_FAILED):
         _trace(folder, study, unit, traced)
     return status
@@ -80,7 +101,7 @@ def unit_called(plan: PlanRead, prefix: str) -> Unit:
     raise StudyFolderError(f"no unit begins with {prefix}; `status` lists those that failed")
 
 
-def _replay(job: UnitJob, attempt: Attempt, folder: Path) -> int:
+def _replay(job: UnitJob, attempt: Attempt, folder: Path, told: dict[str, Any]) -> int:
     begun_s = time.perf_counter()
     try:
         failure = run_unit_task(job, attempt)
@@ -89,6 +110,7 @@ def _replay(job: UnitJob, attempt: Attempt, folder: Path) -> int:
         return ExitStatus.UNITS_FAILED
     if failure is not None:
         say(messages(), failure.trace.rstrip())
+        told["error"] = failure.error
         return ExitStatus.UNITS_FAILED
     name = attempt.unit.unit_hash
     record = read_unit(Path(job.units_dir) / name)
@@ -98,7 +120,9 @@ def _replay(job: UnitJob, attempt: Attempt, folder: Path) -> int:
                   f"{': ' if record.verdict_reason else ''}{record.verdict_reason}")  # fmt: skip
     for violation in record.violations:
         say(output(), f"violated: {violation}")
-    return _compare(record, read_unit(folder / "units" / name), folder)
+    said = ("events", "transactions", "verdict", "verdict_reason", "violations", "wall_s")
+    told |= {word: getattr(record, word) for word in said}
+    return _compare(record, read_unit(folder / "units" / name), folder, told)
 
 
 def _trace(folder: Path, study: ResolvedStudy, unit: Unit, count: int) -> None:
@@ -113,11 +137,15 @@ def _trace(folder: Path, study: ResolvedStudy, unit: Unit, count: int) -> None:
     say(output(), f"{path} ({path.stat().st_size:,} bytes)")
 
 
-def _compare(record: UnitRecord, known: UnitRecord | None, folder: Path) -> int:
+def _compare(
+    record: UnitRecord, known: UnitRecord | None, folder: Path, told: dict[str, Any]
+) -> int:
+    told["facts"], told["differing_tables"] = "unknown", []
     if known is None:
         say(output(), f"{folder} has no facts of this unit to compare with")
         return ExitStatus.FINE
     differ = [table for table, digest in record.digests.items() if known.digests[table] != digest]
+    told["facts"], told["differing_tables"] = "differ" if differ else "same", differ
     if not differ:
         say(output(), f"facts are the same bytes as in {folder}")
         return ExitStatus.FINE

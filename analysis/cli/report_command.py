@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from analysis.cli.console import messages, say
+from analysis.cli.console import messages, say, words_aside
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.folder_commands import load_folder, study_name
 from analysis.cli.rounds import Progress, RoundSettings, show
-from analysis.cli.study_report import StudyRun, report_study
+from analysis.cli.run_document import print_run
+from analysis.cli.study_report import Hearer, StudyRun, report_study, unheard
 from analysis.cli.told_failures import told_failures
 from analysis.experiments.choose import experiment_of
 from analysis.experiments.seen import SeenUnits
@@ -21,7 +22,7 @@ from analysis.study.plan_file import read_plan
 from analysis.study.study_folder import locked_study_folder
 
 
-def report_command(folder: Path, master: str) -> int:
+def report_command(folder: Path, master: str, *, as_json: bool = False) -> int:
     """Makes summary, table and plots again, without running a unit."""
     begun_s = time.perf_counter()
     study = load_folder(folder)
@@ -31,12 +32,15 @@ def report_command(folder: Path, master: str) -> int:
 
     def report_locked() -> int:
         with locked_study_folder(folder):
-            return _report(folder, study, starter, begun_s)
+            return _report(folder, study, starter, begun_s, print_run if as_json else unheard)
 
-    return told_failures(starter, report_locked)
+    with words_aside(when=as_json):
+        return told_failures(starter, report_locked)
 
 
-def _report(folder: Path, study: ResolvedStudy, starter: SparkStarter, begun_s: float) -> int:
+def _report(
+    folder: Path, study: ResolvedStudy, starter: SparkStarter, begun_s: float, hear: Hearer
+) -> int:
     known = read_plan(folder)
     plan = Plan.of(study, known.points, known.units)
     ledger = read_ledger(folder / "units", plan.units)
@@ -60,4 +64,4 @@ def _report(folder: Path, study: ResolvedStudy, starter: SparkStarter, begun_s: 
         begun_s=begun_s,
         found=progress.conclusion(experiment),
     )
-    return report_study(run, starter)
+    return report_study(run, starter, hear)

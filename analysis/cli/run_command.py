@@ -13,13 +13,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.cli.console import messages, output, say
+from analysis.cli.console import messages, output, say, words_aside
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.export_command import TRACE, ExportRequest, export_command
 from analysis.cli.rounds import AfterFailure, Progress, Retry, RoundSettings, count, run_rounds
-from analysis.cli.study_report import StudyRun, report_study, told_again
+from analysis.cli.study_report import Hearer, StudyRun, report_study, told_again, unheard
 from analysis.cli.told_failures import told_failures
 from analysis.experiments.choose import experiment_of
+from analysis.lint.scenario_lint import scenario_warnings
 from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.unit_task import MODEL, UnitJob
 from analysis.report.manifest import commit
@@ -46,7 +47,18 @@ class RunRequest:
     retry: Retry = "missing"
     traced: int = 0
     """Transactions of each case to follow when all is done."""
+    as_json: bool = False
+    """Print one JSON document; what would be said goes to standard error."""
     unit_function: str | None = None
+
+    @property
+    def hearer(self) -> Hearer:
+        """What takes the study when it has been told."""
+        if not self.as_json:
+            return unheard
+        from analysis.cli.run_document import print_run
+
+        return print_run
 
 
 def run_command(request: RunRequest) -> int:
@@ -58,7 +70,8 @@ def run_command(request: RunRequest) -> int:
         study = _load(request)
         return ExitStatus.BAD_INPUT if study is None else _run(request, study, starter, begun_s)
 
-    return told_failures(starter, load_and_run)
+    with words_aside(when=request.as_json):
+        return told_failures(starter, load_and_run)
 
 
 def folder_name(name: str, request: RunRequest) -> str:
@@ -105,24 +118,29 @@ def _run(request: RunRequest, study: ResolvedStudy, starter: SparkStarter, begun
     )
     with locked_study_folder(folder):
         write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
-        status = run_study(settings, study, begun_s)
+        status = run_study(settings, study, begun_s, request.hearer)
     if request.traced and status in (ExitStatus.FINE, ExitStatus.CLAIM_FAILED):
         traces = ExportRequest(folder=folder, formats=(TRACE,), traced=request.traced)
         return export_command(traces) or status
     return status
 
 
-def run_study(settings: RoundSettings, study: ResolvedStudy, begun_s: float) -> int:
+def run_study(
+    settings: RoundSettings, study: ResolvedStudy, begun_s: float, hear: Hearer = unheard
+) -> int:
     """Runs what is missing in a locked folder and reports the whole.
 
     Args:
         settings: the study's folder, and how its units are run.
         study: what is asked.
         begun_s: when the command began, on ``perf_counter``.
+        hear: takes the study when it has been told.
     """
-    again = told_again(settings.folder, study, settings.job.model, begun_s)
+    again = told_again(settings.folder, study, settings.job.model, begun_s, hear)
     if again is not None:
         return again
+    for warning in scenario_warnings(study):
+        say(messages(), f"warning: {warning}", "yellow")
     experiment, plan = experiment_of(study), Plan(study)
     try:
         progress = run_rounds(settings, experiment, plan, _Announcer(study).announce)
@@ -145,7 +163,7 @@ def run_study(settings: RoundSettings, study: ResolvedStudy, begun_s: float) -> 
         begun_s=begun_s,
         found=progress.conclusion(experiment),
     )
-    return report_study(run, settings.starter)
+    return report_study(run, settings.starter, hear)
 
 
 class _Announcer:

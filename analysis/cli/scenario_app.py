@@ -13,11 +13,18 @@ import typer
 from analysis.cli.options import AsJson, Overrides, ScenarioFile, ScenarioFiles
 
 
-def check(files: ScenarioFiles) -> None:
-    """Checks scenario files; prints every problem and how to mend it."""
+def check(
+    files: ScenarioFiles,
+    *,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 if there are warnings.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Checks scenario files: every problem with its mend, and what they cannot show."""
     from analysis.cli.scenario_commands import check_command
 
-    raise typer.Exit(check_command(files))
+    raise typer.Exit(check_command(files, strict=strict, as_json=as_json))
 
 
 def schema() -> None:
@@ -27,11 +34,11 @@ def schema() -> None:
     raise typer.Exit(schema_command())
 
 
-def scenarios() -> None:
+def scenarios(*, as_json: AsJson = False) -> None:
     """Lists the scenarios that come with the project."""
     from analysis.cli.scenario_commands import scenarios_command
 
-    raise typer.Exit(scenarios_command())
+    raise typer.Exit(scenarios_command(as_json=as_json))
 
 
 def reference(

@@ -4,44 +4,111 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
+from analysis.cli.json_output import print_json
 from analysis.cli.rounds import count
 from analysis.experiments.choose import experiment_of
 from analysis.experiments.seen import SeenUnits
 from analysis.study.plan import Plan, ResolvedStudy
 
+if TYPE_CHECKING:
+    from analysis.lint.scenario_warning import ScenarioWarning
+    from sim.scenario import Problem
+
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
 
 
-def check_command(files: Sequence[Path]) -> int:
-    """Prints every problem of every file; returns the exit status."""
+def check_command(files: Sequence[Path], *, strict: bool = False, as_json: bool = False) -> int:
+    """Prints every problem and every warning of every file; returns the exit status.
+
+    Args:
+        files: scenarios.
+        strict: a warning is exit status 1.
+        as_json: print one JSON document instead.
+    """
+    checked = [_checked(file) for file in files]
+    if as_json:
+        print_json({"files": [_file_document(each) for each in checked]})
+    else:
+        for each in checked:
+            _tell(each)
+    if any(each.problems for each in checked):
+        return ExitStatus.BAD_INPUT
+    warned = any(each.warnings for each in checked)
+    return ExitStatus.CLAIM_FAILED if strict and warned else ExitStatus.FINE
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """What is to be said of a file: problems, or else its size and warnings."""
+
+    file: Path
+    problems: Sequence[Problem] = ()
+    warnings: Sequence[ScenarioWarning] = ()
+    units: int = 0
+    size: str = ""
+
+
+def _checked(file: Path) -> _Checked:
+    from analysis.lint.scenario_lint import scenario_warnings
     from analysis.study.load import load_study
     from sim.scenario import ScenarioError
 
-    status = ExitStatus.FINE
-    for file in files:
-        try:
-            study = load_study(file)
-        except ScenarioError as error:
-            status = ExitStatus.BAD_INPUT
-            for problem in error.problems:
-                say(messages(), str(problem))
-        else:
-            say(output(), f"{file}: fine, {_size(study)}")
-    return status
+    try:
+        study = load_study(file)
+    except ScenarioError as error:
+        return _Checked(file, problems=error.problems)
+    units, size = _size(study)
+    return _Checked(file, warnings=scenario_warnings(study), units=units, size=size)
 
 
-def _size(study: ResolvedStudy) -> str:
-    """Returns how many units a study has, or how its first round looks if more may follow."""
+def _tell(checked: _Checked) -> None:
+    for problem in checked.problems:
+        say(messages(), str(problem))
+    if not checked.problems:
+        say(output(), f"{checked.file}: fine, {checked.size}")
+    for warning in checked.warnings:
+        say(output(), f"{checked.file}: warning: {warning}", "yellow")
+
+
+def _file_document(checked: _Checked) -> dict[str, Any]:
+    return {
+        "file": str(checked.file),
+        "fine": not checked.problems,
+        "units": checked.units,
+        "problems": [problem_document(problem) for problem in checked.problems],
+        "warnings": [{"key": each.key, "text": each.text} for each in checked.warnings],
+    }
+
+
+def problem_document(problem: Problem) -> dict[str, Any]:
+    """Returns a problem as JSON has it; line and column are null where there is none."""
+    message, _, mend = problem.message.rpartition("; ")
+    mark = problem.mark
+    return {
+        "file": mark.file,
+        "line": mark.line or None,
+        "column": mark.column or None,
+        "path": problem.path,
+        "message": message or mend,
+        "mend": mend if message else "",
+    }
+
+
+def _size(study: ResolvedStudy) -> tuple[int, str]:
+    """Returns how many units a study has, or its first round if more may follow, and in words."""
     plan, experiment = Plan(study), experiment_of(study)
     seen = SeenUnits(plan)
-    units = count(len(plan.add(experiment.requests(seen))), "unit")
-    return (
-        f"{units} in the first round: {experiment.progress(seen)}" if experiment.keys() else units
-    )
+    number = len(plan.add(experiment.requests(seen)))
+    units = count(number, "unit")
+    if experiment.keys():
+        return number, f"{units} in the first round: {experiment.progress(seen)}"
+    return number, units
 
 
 def schema_command() -> int:
@@ -57,15 +124,22 @@ def shipped() -> list[Path]:
     return [*sorted(SCENARIOS.glob("*.yaml")), *sorted(SCENARIOS.glob("cookbook/*.yaml"))]
 
 
-def scenarios_command() -> int:
+def scenarios_command(*, as_json: bool = False) -> int:
     """Prints a line for each scenario of the project."""
+    listed = [(str(file.relative_to(SCENARIOS.parent)), _about(file)) for file in shipped()]
+    if as_json:
+        print_json({"scenarios": [{"file": file, "about": about} for file, about in listed]})
+        return ExitStatus.FINE
+    for file, about in listed:
+        say(output(), f"{file:36} {about}")
+    return ExitStatus.FINE
+
+
+def _about(file: Path) -> str:
     from analysis.study.load import load_study
     from sim.scenario import ScenarioError
 
-    for file in shipped():
-        try:
-            about = " ".join(load_study(file).about.split())
-        except ScenarioError:
-            about = "(does not load; see: run_sim.py check)"
-        say(output(), f"{file.relative_to(SCENARIOS.parent)!s:36} {about}")
-    return ExitStatus.FINE
+    try:
+        return " ".join(load_study(file).about.split())
+    except ScenarioError:
+        return "(does not load; see: run_sim.py check)"

@@ -4,31 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
+from analysis.cli.json_output import print_json
 
 if TYPE_CHECKING:
     from sim.laboratory import ScriptResult
 
 
-def script_command(files: Sequence[Path], *, rewrite: bool) -> int:
+def script_command(files: Sequence[Path], *, rewrite: bool, as_json: bool = False) -> int:
     """Runs every file; returns the exit status of the worst.
 
     Args:
         files: scripts, or folders that are searched for ``*.txt``.
         rewrite: write what was printed into the files, instead of comparing.
+        as_json: print one JSON document instead of a line a script.
     """
     from sim.laboratory import run_script
 
     results = [run_script(file, rewrite=rewrite) for file in _scripts(files)]
-    for result in results:
+    if as_json:
+        print_json({"scripts": [_document(result) for result in results]})
+    for result in () if as_json else results:
         _tell(result, rewrite=rewrite)
     if any(result.problem for result in results):
         return ExitStatus.BAD_INPUT
     differs = not rewrite and any(result.differences for result in results)
     return ExitStatus.CLAIM_FAILED if differs else ExitStatus.FINE
+
+
+def _document(result: ScriptResult) -> dict[str, Any]:
+    return {
+        "file": result.name,
+        "commands": result.commands,
+        "as_expected": not (result.problem or result.differences),
+        "differences": list(result.differences),
+        "problem": result.problem,
+    }
 
 
 def _tell(result: ScriptResult, *, rewrite: bool) -> None:

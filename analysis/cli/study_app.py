@@ -45,6 +45,7 @@ def run(
         bool, typer.Option("--no-checks", help="Watch for no broken invariants: faster.")
     ] = False,
     trace: Traced = None,
+    as_json: AsJson = False,
     unit_function: UnitFunction = None,
 ) -> None:
     """Runs a scenario's variants and compares them.
@@ -63,6 +64,7 @@ def run(
         after_failure="stop" if fail_fast else "go on",
         retry="failed" if retry else "missing",
         traced=trace or 0,
+        as_json=as_json,
         unit_function=unit_function,
     )
     raise typer.Exit(run_command(request))
@@ -73,33 +75,36 @@ def status(
     verify: Annotated[
         bool, typer.Option("--verify", help="Also check the digests of all facts.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Says which units of a study are done, failed, running or missing."""
     from analysis.cli.folder_commands import status_command
 
-    raise typer.Exit(status_command(folder, "verify" if verify else "glance"))
+    raise typer.Exit(status_command(folder, "verify" if verify else "glance", as_json=as_json))
 
 
 def replay(
     folder: StudyFolder,
     unit: Annotated[str, typer.Argument(metavar="UNIT", help="The first digits of its hash.")],
     trace: Traced = None,
+    as_json: AsJson = False,
     unit_function: UnitFunction = None,
 ) -> None:
     """Runs one unit again, alone, shows all it says, and compares its facts."""
     from analysis.cli.replay_command import replay_command
 
-    raise typer.Exit(replay_command(folder, unit, unit_function, trace or 0))
+    raise typer.Exit(replay_command(folder, unit, unit_function, trace or 0, as_json=as_json))
 
 
 def report(
     folder: StudyFolder,
     master: SparkMaster = "local[*]",
+    as_json: AsJson = False,
 ) -> None:
     """Makes a study's summary, table and plots again from its facts."""
     from analysis.cli.report_command import report_command
 
-    raise typer.Exit(report_command(folder, master))
+    raise typer.Exit(report_command(folder, master, as_json=as_json))
 
 
 def diff(

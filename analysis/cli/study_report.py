@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 MOST_TABLES: Final = 4
 """Points that get a full table each."""
+SHOWN_WARNINGS: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +50,17 @@ class StudyRun:
         return len(self.plan.units) - len(self.done)
 
 
-def told_again(folder: Path, study: ResolvedStudy, model: str, begun_s: float) -> int | None:
+Hearer = Callable[[StudyRun, Mapping[str, Any], int], None]
+"""Takes a study, its summary (empty if no unit is done) and the exit status, when all is told."""
+
+
+def unheard(_run: StudyRun, _summary: Mapping[str, Any], _status: int) -> None:
+    """Does nothing: a reader has seen it all."""
+
+
+def told_again(
+    folder: Path, study: ResolvedStudy, model: str, begun_s: float, hear: Hearer = unheard
+) -> int | None:
     """Prints what is known already, without Spark, if nothing has changed since.
 
     Returns:
@@ -79,10 +90,12 @@ def told_again(folder: Path, study: ResolvedStudy, model: str, begun_s: float) -
     say(output(), f"study {study.name}: all {len(plan.units):,} units are done")
     print_study(run, summary)
     say(output(), "nothing has changed since this was computed; `report` computes it again")
-    return _verdict(run, summary)
+    status = _verdict(run, summary)
+    hear(run, summary, status)
+    return status
 
 
-def report_study(run: StudyRun, starter: SparkStarter) -> int:
+def report_study(run: StudyRun, starter: SparkStarter, hear: Hearer = unheard) -> int:
     """Writes all files of the study and prints the comparison; returns the exit status."""
     units_s = time.perf_counter() - run.begun_s
     phases: dict[str, float] = {"until_units_done": round(units_s, 3)}
@@ -96,8 +109,9 @@ def report_study(run: StudyRun, starter: SparkStarter) -> int:
             f"{run.missing:,} of {len(run.plan.units):,} units are missing; what is done is kept "
             f"in {run.folder}, the same command runs the rest",
         )
-        return ExitStatus.UNITS_FAILED
-    return _verdict(run, summary)
+    status = ExitStatus.UNITS_FAILED if run.missing else _verdict(run, summary)
+    hear(run, summary, status)
+    return status
 
 
 def _summarise(run: StudyRun, starter: SparkStarter, phases: dict[str, float]) -> dict[str, Any]:
@@ -211,8 +225,18 @@ def _verdict(run: StudyRun, summary: Mapping[str, Any]) -> int:
                       f"{violation['replication']}: {violation['what']}")  # fmt: skip
     for line in verdict_lines(summary["units"]):
         say(output(), line)
+    for line in warning_lines(summary.get("warnings", [])):
+        say(output(), line, "yellow")
     say(output(), last_line(run, summary, passed=not broken and not violations))
     return ExitStatus.CLAIM_FAILED if broken or violations else ExitStatus.FINE
+
+
+def warning_lines(warnings: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Returns what the study did not show, a few lines at most; the file's own were told before."""
+    texts = [f"warning: {each['text']}" for each in warnings if each["kind"] != "scenario"]
+    more = len(texts) - SHOWN_WARNINGS
+    shown = texts if more <= 1 else texts[:SHOWN_WARNINGS]
+    return shown if more <= 1 else [*shown, f"and {more:,} more warnings, in summary.json"]
 
 
 def claim_line(claim: Mapping[str, Any]) -> str:

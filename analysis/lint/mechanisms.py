@@ -64,6 +64,9 @@ class Mechanism:
     least: int = FEWEST_TIMES
     """How often it has to happen in all replications of a variant together."""
     mend: str = "lengthen run.measure"
+    or_else: str = ""
+    """Another fact, a total, that counts as well: who has waited for a lock may find that its
+    statement has to be done again, and is then not counted as one that waited."""
 
 
 def mechanisms(case: Case, said: Mapping[str, object]) -> Iterator[Mechanism]:
@@ -83,8 +86,8 @@ def mechanisms(case: Case, said: Mapping[str, object]) -> Iterator[Mechanism]:
         yield from _of_keys(case, said)
     if _fought_for(case) or any(key.endswith(_ABOUT_WAITING) for key in said):
         mend = "use fewer rows, more clients or a longer run.measure"
-        yield Mechanism("lock requests that waited for another transaction", "lock_wait", "count",
-                        mend=mend)  # fmt: skip
+        yield Mechanism("locks that transactions fought for", "lock_wait", "count", mend=mend,
+                        or_else="statement_retries")  # fmt: skip
     for each in case.scenario.operations:
         yield from _of_operation(each, case)
 

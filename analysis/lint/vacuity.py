@@ -89,6 +89,8 @@ def _idle(study: Study, facts: Facts) -> Iterator[Warned]:
         for each in dict.fromkeys(mechanisms(Case(variant, scenario), said_by(study, variant))):
             if each not in seen:
                 counted = facts.counts(each.fact, each.class_, each.stat)
+                if each.or_else:
+                    counted = counted + facts.counts(each.or_else)
                 keys = [facts.units["variant"], facts.units["point_index"]]
                 seen[each] = counted.groupby(keys, sort=False).sum().to_frame("times").reset_index()
             of_variant = seen[each][seen[each]["variant"] == variant]

@@ -82,10 +82,16 @@ CASES: list[tuple[str, list[str], Counts, Counts]] = [
         {("operations", "crash_store", "total"): 1.0},
     ),
     (
-        "in_memory: only 3 lock requests that waited for another transaction",
+        "in_memory: only 3 locks that transactions fought for",
         [HOT],
         {WAITED: 3.0},
         {WAITED: 300.0},
+    ),
+    (
+        "in_memory: no locks that transactions fought for",
+        [HOT],
+        {},
+        {("statement_retries", "all", "total"): 300.0},
     ),
     (
         "full: no locks that fell back in all replications, 30 are wanted; tikv.pessimistic-txn",

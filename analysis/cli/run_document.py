@@ -1,0 +1,59 @@
+"""What ``run --json`` and ``report --json`` print: a study in a page, where the rest lies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from analysis.cli.exit_status import ExitStatus
+from analysis.cli.json_output import print_json
+from analysis.cli.study_report import StudyRun
+from analysis.report.row_table import RowTable
+from analysis.report.table import KEY_METRICS
+
+_SOUGHT = ("capacity", "sensitivity", "precision")
+
+
+def print_run(run: StudyRun, summary: Mapping[str, Any], status: int) -> None:
+    """Prints a study that has been run, as far as it could be."""
+    print_json(run_document(run, summary, status))
+
+
+def run_document(run: StudyRun, summary: Mapping[str, Any], status: int) -> dict[str, Any]:
+    """Returns the document.
+
+    Args:
+        run: the study.
+        summary: content of ``summary.json``; empty if no unit is done.
+        status: the command's exit status.
+    """
+    return {
+        "study": run.name,
+        "folder": str(run.folder),
+        "status": int(status),
+        "passed": status == ExitStatus.FINE,
+        "units": {"done": len(run.done), "failed": len(run.failed), "missing": run.missing},
+        "expectations": summary.get("expectations", []),
+        "violations": summary.get("invariants", {}).get("violations", []),
+        "warnings": summary.get("warnings", []),
+        "cost": summary.get("cost"),
+        "report": _report(run),
+        "rows": list(_headline(summary.get("rows", []))),
+        "comparisons": list(_headline(summary.get("comparisons", []))),
+        **{name: summary[name] for name in _SOUGHT if name in summary},
+    }
+
+
+def _report(run: StudyRun) -> str | None:
+    page = run.folder / "report.html"
+    return str(page) if page.is_file() else None
+
+
+def _headline(rows: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
+    """Returns the rows that the tables on a terminal are made of."""
+    keys = {key for _, key, _ in KEY_METRICS}
+    if isinstance(rows, RowTable):
+        columns = rows.columns
+        names = zip(columns["metric"], columns["class"], columns["stat"], strict=True)
+        return RowTable(columns[[name in keys for name in names]], rows.points)
+    return [row for row in rows if (row["metric"], row["class"], row["stat"]) in keys]

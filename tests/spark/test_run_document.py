@@ -1,0 +1,54 @@
+"""``run --json``: one document when a study has been run, and when nothing is left to do."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.cli.console import words_aside
+from analysis.cli.exit_status import ExitStatus
+from analysis.cli.rounds import RoundSettings
+from analysis.cli.run_command import run_study
+from analysis.cli.run_document import print_run
+from analysis.pipeline.session import SparkStarter
+from analysis.pipeline.unit_task import UnitJob
+from analysis.study.study_folder import locked_study_folder
+from tests.stub_model import StubClaim, StubRun, StubStudy
+
+pytestmark = pytest.mark.spark
+
+CLAIM = StubClaim("lock_latency_ms", "in_memory", against="pipelined", below=0.1)
+STUDY = StubStudy(run=StubRun(measure_ns=500_000_000, replications=2), expect=(CLAIM,))
+
+
+def run(starter: SparkStarter, folder: Path) -> int:
+    job = UnitJob(STUDY, str(folder / "units"), "tests.stub_model:run_unit")
+    settings = RoundSettings(folder=folder, job=job, starter=starter)
+    with locked_study_folder(folder), words_aside(when=True):
+        return run_study(settings, STUDY, time.perf_counter(), print_run)
+
+
+def test_a_study_is_one_document_whether_it_is_run_or_known(
+    starter: SparkStarter, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told: list[dict[str, Any]] = []
+    for _ in range(2):
+        assert run(starter, tmp_path) == ExitStatus.CLAIM_FAILED
+        said = capsys.readouterr()
+        assert "DOES NOT HOLD" in said.err
+        told.append(json.loads(said.out))
+    first, again = told
+    assert first == again
+    assert (first["study"], first["folder"]) == ("stub", str(tmp_path))
+    assert (first["status"], first["passed"]) == (1, False)
+    assert first["units"] == {"done": 6, "failed": 0, "missing": 0}
+    assert not first["expectations"][0]["holds"]
+    assert first["cost"]["transactions"] > 0
+    assert (first["warnings"], first["violations"]) == ([], [])
+    assert {row["variant"] for row in first["rows"]} == {"pipelined", "sync", "in_memory"}
+    means = [row for row in first["comparisons"] if row["stat"] == "mean"]
+    assert any(row["metric"] == "lock_latency_ms" and row["ratio"] < 1 for row in means)
