@@ -16,7 +16,7 @@ _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 _SPECIAL: Final = re.compile(r"([\\`*<>|~$&])")
 _UNDERSCORE: Final = re.compile(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _LINK: Final = re.compile(r"\](?=[(\[:])")
-_BRACKET: Final = re.compile(r"(?<!\\)[\[\]]")
+_BRACKET: Final = re.compile(r"[\[\]]")
 _ADDRESS: Final = re.compile(
     r":(?=//)|(?<=www)\.|(?<=\w)@(?=\w)|(?<=mailto):|(?<=xmpp):", re.IGNORECASE
 )
@@ -42,16 +42,19 @@ def in_markdown(text: str) -> str:
 
     No markup, no HTML, no entity, no table's column, no link, not even of a bare address.
     """
-    line = _SPECIAL.sub(r"\\\1", one_line(text))
-    line = _UNDERSCORE.sub(r"\\_", line)
-    line = _LINK.sub(r"\\]", line)
-    line = _ADDRESS.sub(lambda found: "\\" + found[0], line)
-    return _BEGINNING.sub(_begun, line)
+    return _escaped(text, _LINK)
 
 
 def in_brackets(text: str) -> str:
     """Returns text for between Markdown's brackets, which nothing in it closes."""
-    return _BRACKET.sub(lambda found: "\\" + found[0], in_markdown(text))
+    return _escaped(text, _BRACKET)
+
+
+def _escaped(text: str, brackets: re.Pattern[str]) -> str:
+    line = _SPECIAL.sub(r"\\\1", one_line(text))
+    for marks in (_UNDERSCORE, brackets, _ADDRESS):
+        line = marks.sub(lambda found: "\\" + found[0], line)
+    return _BEGINNING.sub(_begun, line)
 
 
 def _begun(found: re.Match[str]) -> str:

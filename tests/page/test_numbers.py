@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import pytest
+
+from analysis.page.numbers import (
+    change_cell,
+    change_text,
+    plain_value,
+    share_text,
+    span_text,
+    value_cell,
+    with_half_width,
+)
+from tests.page.hostile import ratio, row
+
+
+def between(value: float, half: float) -> dict[str, object]:
+    return row("v", "m", value, ci_low=value - half, ci_high=value + half)
+
+
+@pytest.mark.parametrize(
+    ("value", "half", "text"),
+    [
+        (2.3008, 0.0081, "2.301 ± 0.008"),
+        (138.51, 1.3, "138.5 ± 1.3"),
+        (175.3, 2.4, "175 ± 2"),
+        (32128.0, 199.0, "32,128 ± 199"),
+        (0.71, 0.14, "0.71 ± 0.14"),
+        (5.0, 0.0, "5.00 ± 0"),
+    ],
+)
+def test_a_value_has_the_digits_that_its_interval_supports(
+    value: float, half: float, text: str
+) -> None:
+    assert with_half_width(between(value, half)) == text
+
+
+def test_a_sentence_has_three_digits_or_what_is_supported() -> None:
+    assert plain_value(between(2.3008, 0.0081)) == "2.30"
+    assert plain_value(between(7.872, 0.11)) == "7.87"
+    assert plain_value(between(7.872, 1.2)) == "7.9"
+    assert plain_value(between(1191.1, 4.2)) == "1,191"
+
+
+def test_changes_are_percent_with_as_many_digits_as_their_interval() -> None:
+    assert change_text(ratio("m", 0.3593, 0.3575, 0.3611)) == "−64.1 % [−64.2, −63.9]"
+    assert change_text(ratio("m", 0.9, 0.8, 1.02)) == "−10 % [−20, +2]"
+    assert change_text(ratio("m", 1.0, 1.0, 1.0)) == "0 % [0, 0]"
+    assert change_text(ratio("m", 7.2, 7.1, 7.3)) == "×7.20 [7.10, 7.30]"
+    assert change_text(ratio("m", 0.5, None, None)) == "−50 % (n=1)"
+
+
+def test_a_span_has_its_ends_in_order() -> None:
+    assert span_text(ratio("m", 0.5, 0.48, 0.52)) == "50 % [48, 52]"
+    assert span_text(ratio("m", 1.2, 1.19, 1.21)) == "20 % [19, 21]"
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "verdict"),
+    [
+        ("lock_latency_ms", 0.5, "better"),
+        ("lock_latency_ms", 1.5, "worse"),
+        ("txn_per_s", 1.5, "better"),
+        ("capacity_load", 1.5, "better"),
+        ("capacity_txn_per_s", 0.5, "worse"),
+        ("disk_write_bytes_per_s", 1.5, ""),
+    ],
+)
+def test_a_change_is_for_the_better_or_for_the_worse(
+    metric: str, value: float, verdict: str
+) -> None:
+    cell = change_cell(ratio(metric, value, value - 0.01, value + 0.01))
+    assert cell.tone == verdict
+    assert cell.text.endswith(f"% {verdict}" if verdict else "%")
+
+
+def test_what_may_be_luck_has_no_verdict() -> None:
+    assert change_cell(ratio("lock_latency_ms", 0.99, 0.9, 1.1)).tone == ""
+    assert change_cell(ratio("lock_latency_ms", 0.5, None, None)).tone == ""
+
+
+def test_what_is_refused_is_a_word() -> None:
+    assert value_cell(row("v", "m", None, refused="overloaded")).text == "refused"
+    assert value_cell(None).text == "–"
+    assert share_text(between(0.9912, 0.0004)) == "99.12 ± 0.04 %"
