@@ -15,6 +15,8 @@ from pyspark.sql import functions as F
 from analysis.pipeline.aggregate import value_at_rank
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pyspark.sql import Column
 
 LOCKS: Final = "lock_latency"
@@ -23,11 +25,15 @@ RATES: Final = ("txns", "txn_aborts", "region_errors")
 LEVEL: Final = "lock_table_bytes"
 FALLBACK_SHARE: Final = "fallback_share"
 QUIET_BINS: Final = 60
-EVENTFUL_BINS: Final = 400
+EVENTFUL_BINS: Final = 240
 """A course has from so many bins to twice as many; events last shorter than what settles."""
 
 DETAILED: Final = 24
 """Happenings of a kind, per unit, up to which each keeps its detail."""
+
+QUANTILES: Final = {"p50": 0.5, "p99": 0.99, "p999": 0.999}
+FEWEST_ABOVE: Final = 10
+"""Values that must be above p999: with fewer it is one request's luck."""
 
 _COURSE: Final = ("point_index", "variant", "metric", "class", "bin", "bin_s")
 _POOLED: Final = -1
@@ -74,12 +80,13 @@ def courses(
 
     Returns:
         ``point_index``, ``variant``, ``metric``, ``class``, ``bin``, ``bin_s``, ``stat``,
-        ``value``, ``low``, ``high``. Latencies have ``mean``, ``p99`` and ``max`` in ns, locks by
-        path; rates are per second and absent where 0; the lock table's ``max`` is that of the
-        fullest store, in bytes; ``fallback_share`` is a share of the lock requests.
+        ``value``, ``low``, ``high``. Latencies have ``mean``, ``p50``, ``p99``, ``p999`` (where
+        ten values or more are above it) and ``max`` in ns, locks by path; rates are per second
+        and absent where 0; the lock table's ``max`` is that of the fullest store, in bytes;
+        ``fallback_share`` is a share of the lock requests.
     """
     levels = _levels(_pooled_too(_in_bins(moments, binned)))
-    tails = _p99s(_pooled_too(_in_bins(histogram, binned)))
+    tails = _quantiles(_pooled_too(_in_bins(histogram, binned)))
     return _spread(levels.unionByName(tails)).unionByName(_rates(_in_bins(counters, binned)))
 
 
@@ -157,18 +164,26 @@ def _levels(series: DataFrame) -> DataFrame:
     )
 
 
-def _p99s(histogram: DataFrame) -> DataFrame:
+def _quantiles(histogram: DataFrame) -> DataFrame:
+    """Reads quantiles off each bin; those that too few values are above would show luck."""
     rows = histogram.where(F.col("metric").isin(*LATENCIES)).withColumn("class", _class())
     of = ("unit", *_COURSE)
     merged = rows.groupBy(*of, "bucket").agg(F.sum("count").alias("count"))
     ranked = merged.select(
         "*",
         F.sum("count").over(Window.partitionBy(*of).orderBy("bucket")).alias("up_to"),
-        (0.99 * F.sum("count").over(Window.partitionBy(*of))).alias("rank"),
+        F.sum("count").over(Window.partitionBy(*of)).alias("total"),
     )
-    hit = ranked.where(F.col("rank").between(F.col("up_to") - F.col("count"), F.col("up_to")))
-    value = F.min(value_at_rank(F.col("rank")))
-    return hit.groupBy(*of).agg(value.alias("value")).withColumn("stat", F.lit("p99"))
+    wanted = F.map_from_arrays(*map(_literals, zip(*QUANTILES.items(), strict=True)))
+    asked = ranked.select("*", F.explode(wanted).alias("stat", "share"))
+    rank = F.col("share") * F.col("total")
+    hit = asked.where(rank.between(F.col("up_to") - F.col("count"), F.col("up_to")))
+    rare = (F.col("stat") == "p999") & (F.col("total") - rank < FEWEST_ABOVE)
+    return hit.where(~rare).groupBy(*of, "stat").agg(F.min(value_at_rank(rank)).alias("value"))
+
+
+def _literals(values: Sequence[object]) -> Column:
+    return F.array(*map(F.lit, values))
 
 
 def _spread(values: DataFrame) -> DataFrame:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 UNITS_FILE: Final = "units.parquet"
 FIGURE_POINTS: Final = 6
 """Figures are looked at one by one; a sweep of more points has views of its own."""
+_PLOT_QUERIES: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +34,18 @@ class StudyTables:
     """One row a unit: hash, point, variant, replication, warm-up, measured seconds, events."""
     sums: pd.DataFrame
     """Sums of facts, a row a unit, from ``read_unit_sums``."""
-    distributions: pd.DataFrame
-    """Merged histograms; like the two that follow, of the points that get figures."""
     courses: pd.DataFrame
-    """Latencies, rates and levels by bin of windows."""
+    """Latencies, rates and levels by bin; like those that follow, of points that get figures."""
     happenings: pd.DataFrame
     """What was done to the cluster, by bin."""
     warmups: pd.DataFrame
     """Throughput and latency of each replication by bin, from ``warmup_series``."""
+    tails: pd.DataFrame
+    """Shares of latencies above a bound and how replications differ, from ``plot_tables``."""
+    heat: pd.DataFrame
+    """Lock latency by time, from ``latency_heat``."""
+    moves: pd.DataFrame
+    """Leaders and regions that changed by bin, from ``region_moves``."""
     query_s: tuple[float, ...]
     """Seconds of each query; the first one pays for Spark's own compilation."""
 
@@ -90,15 +95,17 @@ def read_study_tables(
     drawn = table[table["point_index"] < figure_points]
     none = _Answer(drawn[["point_index", "variant"]].assign(unit=0), 0.0)
     queries = () if drawn.empty else _plot_queries(spark, folder / "units", drawn)
-    answers = [_timed(query) for query in queries] or [none] * 4
-    distributions, courses, happenings, warmups = answers
+    answers = [_timed(query) for query in queries] or [none] * _PLOT_QUERIES
+    courses, happenings, warmups, tails, heat, moves = answers
     return StudyTables(
         units=table,
         sums=sums,
-        distributions=distributions.table,
         courses=courses.table,
         happenings=happenings.table,
         warmups=_of_units(warmups.table, drawn),
+        tails=tails.table,
+        heat=heat.table,
+        moves=moves.table,
         query_s=(sums_s, *(answer.seconds for answer in answers)),
     )
 
@@ -106,7 +113,7 @@ def read_study_tables(
 def _plot_queries(
     spark: SparkSession, units_dir: Path, table: pd.DataFrame
 ) -> tuple[DataFrame, ...]:
-    """Returns distributions, courses, happenings and what warm-ups were cut from."""
+    """Returns the queries whose answers are the tables of figures, in the order of the fields."""
     from analysis.pipeline import aggregate, course_tables, plot_tables, warmup_tables
     from sim.record.facts import COUNTER, EVENT, HISTOGRAM, MOMENTS
 
@@ -119,10 +126,12 @@ def _plot_queries(
     binned = course_tables.binned_units(units, raw[EVENT])
     merged = aggregate.merged_histograms(aggregate.measured(raw[HISTOGRAM]))
     return (
-        plot_tables.distributions(merged, units),
         course_tables.courses(raw[MOMENTS], raw[HISTOGRAM], raw[COUNTER], binned),
         course_tables.happenings(raw[EVENT], binned),
         warmup_tables.warmup_series(raw[MOMENTS], raw[COUNTER], units),
+        plot_tables.tails(merged, units),
+        plot_tables.latency_heat(raw[HISTOGRAM], units),
+        plot_tables.region_moves(raw[COUNTER], binned),
     )
 
 

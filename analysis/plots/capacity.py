@@ -12,16 +12,23 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from analysis.experiments.case_words import case_words, limit_words
-from analysis.plots.style import heading, legend_above, new_figure, variant_colours
+from analysis.plots.style import (
+    INK,
+    SMALL,
+    WIDTH_IN,
+    Look,
+    heading,
+    legend_above,
+    line_looks,
+    new_figure,
+)
+from analysis.plots.words import digits
 from analysis.statistics.crossing import probability_met
 
 Found = Mapping[str, Any]
 Case = Mapping[str, Any]
 
-_LINES: Final = ("-", "--", "-.", ":")
-_MARKERS: Final = ("o", "s", "^", "D", "v", "P")
-_WIDTH_IN: Final = 7.5
-_LINE_WIDTH: Final = 90
+_LINE_WIDTH: Final = 76
 
 
 def capacity_figures(found: Found, study_name: str) -> dict[str, Figure]:
@@ -45,26 +52,30 @@ def probability(found: Found, study_name: str) -> Figure:
 
     Points are what was run: the share of replications at that load that met the objectives.
     """
-    figure = new_figure(_WIDTH_IN, 4.6)
+    figure = new_figure(WIDTH_IN, 4.6)
     axes = figure.add_subplot()
-    looks = _looks(found["cases"])
+    looks = line_looks([case["variant"] for case in found["cases"]])
     low, high = _span(found["cases"])
     for place, case in enumerate(found["cases"]):
-        colour, line, marker = looks[place]
+        look = looks[place]
         tried = [load for load in case["loads"] if low <= load["load"] <= high]
         axes.plot(
             [load["load"] for load in tried], [load["met"] / load["of"] for load in tried],
-            marker, color=colour, markersize=5, alpha=0.6, markeredgewidth=0,
+            look.marker, color=look.colour, markersize=6, alpha=0.7, markeredgewidth=0,
         )  # fmt: skip
         crossings = np.array([load for load in case["crossings"] if load is not None])
         label = case_words(case)
         if case["status"] == "found" and len(crossings) > 1:
             loads = np.linspace(low, high, 400)
             chance = probability_met(loads, crossings)
-            axes.plot(loads, chance, line, color=colour, linewidth=1.8, label=label)
+            axes.plot(
+                loads, chance, linestyle=look.line, color=look.colour, linewidth=1.8, label=label,
+                marker=look.marker, markevery=(40, 80), markersize=6,
+            )  # fmt: skip
         else:
-            axes.plot([], [], line, color=colour, label=f"{label}: {_bound(found, case)}")
-        _interval_bar(axes, case, place, colour)
+            missed = f"{label}: {_bound(found, case)}"
+            axes.plot([], [], linestyle=look.line, color=look.colour, label=missed)
+        _interval_bar(axes, case, place, look)
     _present_line(axes, found["cases"], (low, high))
     axes.set(xlabel=_load_label(found), ylabel="probability")
     axes.set_ylim(-0.06 - 0.05 * len(found["cases"]), 1.04)
@@ -80,20 +91,24 @@ def probability(found: Found, study_name: str) -> Figure:
 
 
 def margins(found: Found, study_name: str) -> Figure:
-    """Draws each objective's value over its limit at every load that was run, a panel each."""
-    slo = found["slo"]
-    figure = new_figure(_WIDTH_IN, 1.6 + 2.1 * len(slo))
-    panels = figure.subplots(len(slo), 1, sharex=True, squeeze=False)[:, 0]
-    looks = _looks(found["cases"])
-    for axes, objective in zip(panels, slo, strict=True):
-        for place, case in enumerate(found["cases"]):
-            colour, line, marker = looks[place]
-            shown = [(load["load"], load["margins"][objective["key"]]) for load in case["loads"]]
-            points = [(load, margin) for load, margin in shown if margin]
+    """Draws each objective's value over its limit at every load that was run, a panel each.
+
+    A log axis has no zero: an objective whose value is 0 wherever it was seen has no panel, but is
+    told of.
+    """
+    seen = {objective["key"]: _shares(found["cases"], objective) for objective in found["slo"]}
+    slo = [each for each in found["slo"] if any(seen[each["key"]])]
+    idle = [each["key"] for each in found["slo"] if not any(seen[each["key"]])]
+    figure = new_figure(WIDTH_IN, 1.8 + 2.2 * max(len(slo), 1))
+    panels = figure.subplots(max(len(slo), 1), 1, sharex=True, squeeze=False)[:, 0]
+    looks = line_looks([case["variant"] for case in found["cases"]])
+    for axes, objective in zip(panels, slo, strict=False):
+        lines = zip(found["cases"], looks, seen[objective["key"]], strict=True)
+        for case, look, points in lines:
             axes.plot(
                 [load for load, _ in points], [margin for _, margin in points],
-                line, marker=marker, color=colour, label=case_words(case),
-                markersize=4, linewidth=1.4,
+                linestyle=look.line, marker=look.marker, color=look.colour,
+                label=case_words(case), markersize=5, linewidth=1.4,
             )  # fmt: skip
         axes.axhline(1.0, color="#444444", linewidth=1.0)
         axes.set_yscale("log")
@@ -102,57 +117,64 @@ def margins(found: Found, study_name: str) -> Figure:
         axes.yaxis.set_minor_formatter(NullFormatter())
         axes.set_title(f"{objective['key']} over its limit of {limit_words(objective)}")
     handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
+    figure.legend(handles, labels, loc="outside lower left", ncols=2, handlelength=2.8)
     panels[-1].set_xlabel(_load_label(found))
     panels[-1].xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
-    heading(figure, "How near to each limit; overloaded runs have no latency", study_name)
+    said = "\n".join([study_name, *(f"{key} is 0 at every load" for key in idle)])
+    heading(figure, "How near to each limit; overloaded runs have no latency", said)
     return figure
 
 
+def _shares(cases: Sequence[Case], objective: Mapping[str, Any]) -> list[list[tuple[float, float]]]:
+    """Returns by case the loads with what the objective's value is over its limit, if not 0."""
+    return [
+        [
+            (load["load"], load["margins"][objective["key"]])
+            for load in case["loads"]
+            if load["margins"][objective["key"]]
+        ]
+        for case in cases
+    ]
+
+
 def cost(found: Found, study_name: str) -> Figure:
-    """Draws capacity over price; cases that no other beats in both are joined."""
-    figure = new_figure(_WIDTH_IN, 4.2)
+    """Draws capacity over price; cases that no other beats in both are ringed and joined."""
+    figure = new_figure(WIDTH_IN, 4.4)
     axes = figure.add_subplot()
-    looks = _looks(found["cases"])
+    looks = line_looks([case["variant"] for case in found["cases"]])
     priced = [
         (case, look)
         for case, look in zip(found["cases"], looks, strict=True)
         if case["cost_per_1000_txn"] is not None
     ]
-    for case, (colour, _, marker) in priced:
+    for case, look in priced:
         price, carried = case["cost_per_hour"], case["txn_per_s"]
         low, high = case["txn_per_s_ci_low"], case["txn_per_s_ci_high"]
         if low is not None:
-            axes.plot([price, price], [low, high], color=colour, linewidth=1.4)
-        axes.plot(price, carried, marker, color=colour, markersize=8, label=case_words(case))
+            axes.plot([price, price], [low, high], color=look.colour, linewidth=1.4)
+        axes.plot(
+            price, carried, look.marker, color=look.colour, markersize=8, label=case_words(case)
+        )
         axes.annotate(
-            f"{case['cost_per_1000_txn']:.3g} per 1,000", (price, carried), (9, -9),
-            textcoords="offset points", va="center", fontsize=9, color="#444444",
+            f"{digits(case['cost_per_1000_txn'])} per 1,000", (price, carried), (11, -10),
+            textcoords="offset points", va="center", fontsize=SMALL, color="#444444",
         )  # fmt: skip
     best = sorted(
         (case["cost_per_hour"], case["txn_per_s"]) for case, _ in priced if case["pareto"]
     )
-    axes.plot(*zip(*best, strict=True), color="#999999", linewidth=1.0, linestyle=":", zorder=0)
+    axes.plot(
+        *zip(*best, strict=True), color=INK, linewidth=1.0, linestyle=":", marker="o",
+        markersize=16, fillstyle="none", zorder=0, label="none is cheaper and carries more",
+    )  # fmt: skip
     axes.set(xlabel="price of all nodes per hour", ylabel="transactions per second at capacity")
     prices = [case["cost_per_hour"] for case, _ in priced]
     room = 0.05 * max(prices)
-    axes.set_xlim(min(prices) - room, max(prices) + 2 * room)
+    axes.set_xlim(min(prices) - room, max(prices) + 3 * room)
     axes.set_ylim(0, 1.12 * max(case["txn_per_s"] for case, _ in priced))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     legend_above(axes, 2)
-    heading(figure, "What capacity costs; the dotted line joins cases that none beats", study_name)
+    heading(figure, "What capacity costs", f"{study_name}; prices per 1,000 transactions")
     return figure
-
-
-def _looks(cases: Sequence[Case]) -> list[tuple[str, str, str]]:
-    """Returns colour (by variant), line and marker (by point) of each case."""
-    colours = variant_colours(list(dict.fromkeys(case["variant"] for case in cases)))
-    points = list(dict.fromkeys(repr(case["point"]) for case in cases))
-    places = [points.index(repr(case["point"])) for case in cases]
-    return [
-        (colours[case["variant"]], _LINES[place % len(_LINES)], _MARKERS[place % len(_MARKERS)])
-        for case, place in zip(cases, places, strict=True)
-    ]
 
 
 def _span(cases: Sequence[Case]) -> tuple[float, float]:
@@ -167,19 +189,24 @@ def _span(cases: Sequence[Case]) -> tuple[float, float]:
     return max(low - room, 0.0), high + room
 
 
-def _interval_bar(axes: Axes, case: Case, place: int, colour: str) -> None:
+def _interval_bar(axes: Axes, case: Case, place: int, look: Look) -> None:
     if case["load_ci_low"] is None:
         return
     height = -0.07 - 0.05 * place
-    axes.plot([case["load_ci_low"], case["load_ci_high"]], [height] * 2, color=colour, linewidth=3)
-    axes.plot([case["load"]], [height], "|", color=colour, markersize=9, markeredgewidth=1.6)
+    axes.plot(
+        [case["load_ci_low"], case["load_ci_high"]], [height] * 2, color=look.colour, linewidth=3
+    )
+    axes.plot(
+        [case["load"]], [height], look.marker, color=look.colour, markersize=8,
+        markeredgecolor="black",
+    )  # fmt: skip
 
 
 def _present_line(axes: Axes, cases: Sequence[Case], span: tuple[float, float]) -> None:
     for present in dict.fromkeys(case["present"] for case in cases):
         if present is not None and span[0] <= present <= span[1]:
             axes.axvline(present, color="#888888", linewidth=1.0, linestyle=":")
-            axes.text(present, 0.5, "at present ", color="#666666", fontsize=9, ha="right")
+            axes.text(present, 0.5, "at present ", color="#666666", fontsize=SMALL, ha="right")
 
 
 def _bound(found: Found, case: Case) -> str:

@@ -18,15 +18,22 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from analysis.plots import timeline
-from analysis.plots.style import FIXED, heading, new_figure
+from analysis.plots.style import FIXED, SMALL, Look, heading, variant_looks
+from analysis.plots.time_panels import time_panels
 from analysis.plots.words import between, digits, listed
 
 NS_PER_MS: Final = 1e6
-PATHS: Final = {**FIXED, "fallback": "#882255"}
-"""Colours of the ways that a lock can take."""
+PATHS: Final = {
+    **variant_looks(list(FIXED)), "fallback": Look("#882255", (0, (7, 1.4, 1.4, 1.4)), "D"),
+}  # fmt: skip
+"""Looks of the ways that a lock can take."""
+_PERCENTILES: Final = {"p50": 1.5, "p99": 0.9, "p999": 0.5}
+"""Widths of lines, in points."""
 _WARMUP: Final = "#e2ecf5"
-_LEGEND: Final = "\nthick: mean, thin: p99, dots: longest; bands: lowest to highest replication"
-_LANE_IN: Final = 0.2
+_LEGEND: Final = (
+    "\nthick: p50, thin: p99, thinnest: p99.9 where enough, dots: longest"
+    "\nbands: lowest to highest replication; blue: left out as warm-up"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +45,13 @@ class Course:
             ``high``.
         units: ``variant``, ``window_ns``, ``warmup_windows``, ``simulated_s``.
         happenings: what ``timeline.marks`` takes.
-        colours: by variant.
+        looks: by variant.
     """
 
     table: pd.DataFrame
     units: pd.DataFrame
     happenings: pd.DataFrame
-    colours: Mapping[str, str]
+    looks: Mapping[str, Look]
 
     @property
     def span_s(self) -> float:
@@ -89,18 +96,10 @@ def over_time(course: Course, subtitle: str) -> Figure:
     """Draws the events of a point above latencies, throughput, errors and the lock table."""
     shown = timeline.marks(course.happenings, course.span_s)
     rows = _rows(course)
-    lanes = len(dict.fromkeys(mark.lane for mark in shown))
-    heights = [_LANE_IN * lanes + 0.05] * bool(lanes) + [row.height_in for row in rows]
-    figure = new_figure(10.0, sum(heights) + 0.32 * len(heights) + 0.6)
-    grid = {"height_ratios": heights}
-    all_axes = figure.subplots(len(heights), 1, sharex=True, squeeze=False, gridspec_kw=grid)[:, 0]
-    if lanes:
-        timeline.draw_lanes(all_axes[0], shown, course.span_s)
-    panels = list(all_axes[1:] if lanes else all_axes)
+    figure, panels = time_panels(shown, [row.height_in for row in rows], course.span_s)
     for axes, row in zip(panels, rows, strict=True):
         row.draw(axes, course, *(() if row.key is None else (row.key,)))
         axes.set_ylabel(row.label)
-        timeline.draw_guides(axes, shown)
         _shade_warmup(axes, course)
     _same_scale([axes for axes, row in zip(panels, rows, strict=True) if row.key is not None])
     figure.align_ylabels(panels)
@@ -113,7 +112,7 @@ def over_time(course: Course, subtitle: str) -> Figure:
 def over_time_words(course: Course) -> str:
     """Returns the text alternative of ``over_time``: events with their times, and the extremes."""
     told = []
-    for variant in course.colours:
+    for variant in course.looks:
         lines = course.table[course.table["variant"] == variant]
         locks = lines[(lines["metric"] == "lock_latency") & (lines["stat"] == "p99")]["value"]
         commits = lines[(lines["metric"] == "txns") & (lines["stat"] == "mean")]["value"]
@@ -129,7 +128,7 @@ def over_time_words(course: Course) -> str:
 
 
 def _rows(course: Course) -> list[_Row]:
-    rows = [_Row(1.45, "latency (ms)", _draw_paths, variant) for variant in course.colours]
+    rows = [_Row(1.45, "latency (ms)", _draw_paths, variant) for variant in course.looks]
     rows.append(_Row(1.3, "latency (ms)", _draw_transactions))
     rows.append(_Row(0.9, "commits (1/s)", _draw_commits))
     if course.has("region_errors") or course.has("txn_aborts"):
@@ -142,57 +141,62 @@ def _rows(course: Course) -> list[_Row]:
 
 
 def _draw_paths(axes: Axes, course: Course, variant: str) -> None:
-    """Draws the lock latency of a variant, a colour a path."""
-    for path, colour in PATHS.items():
-        mean = course.line(variant, "lock_latency", "mean", path)
-        tail = course.line(variant, "lock_latency", "p99", path)
-        _draw_longest(axes, course.line(variant, "lock_latency", "max", path), colour)
-        _draw_line(axes, mean, colour, path, scale=1 / NS_PER_MS)
-        _draw_line(axes, tail, colour, "", scale=1 / NS_PER_MS, thin=True)
-    _name(axes, f"Lock requests, {variant}", course.colours[variant])
+    """Draws the lock latency of a variant, a colour and a kind of line a path."""
+    for path, look in PATHS.items():
+        _draw_latency(axes, course, (variant, "lock_latency", path), look, path)
+    _name(axes, f"Lock requests, {variant}", course.looks[variant].colour)
     _in_ms(axes)
 
 
 def _draw_transactions(axes: Axes, course: Course) -> None:
-    for variant, colour in course.colours.items():
-        _draw_longest(axes, course.line(variant, "txn_latency", "max"), colour)
-        for stat, thin in (("mean", False), ("p99", True)):
-            line = course.line(variant, "txn_latency", stat)
-            _draw_line(axes, line, colour, "" if thin else variant, 1 / NS_PER_MS, thin=thin)
+    for variant, look in course.looks.items():
+        _draw_latency(axes, course, (variant, "txn_latency", "all"), look, variant)
     _name(axes, "Transactions")
     _in_ms(axes)
 
 
+def _draw_latency(
+    axes: Axes, course: Course, series: tuple[str, str, str], look: Look, label: str
+) -> None:
+    """Draws percentiles of one series, and its longest."""
+    variant, metric, class_ = series
+    _draw_longest(axes, course.line(variant, metric, "max", class_), look.colour)
+    for stat, width in _PERCENTILES.items():
+        line = course.line(variant, metric, stat, class_)
+        _draw_line(axes, line, look, label if stat == "p50" else "", 1 / NS_PER_MS, width)
+
+
 def _draw_commits(axes: Axes, course: Course) -> None:
-    for variant, colour in course.colours.items():
-        _draw_line(axes, course.line(variant, "txns", "mean").fillna(0.0), colour)
+    for variant, look in course.looks.items():
+        _draw_line(axes, course.line(variant, "txns", "mean").fillna(0.0), look)
     axes.set_ylim(bottom=0)
     _name(axes, "Throughput")
 
 
 def _draw_errors(axes: Axes, course: Course) -> None:
-    for variant, colour in course.colours.items():
+    for variant, look in course.looks.items():
         errors = course.line(variant, "region_errors", "mean").fillna(0.0)
         aborts = course.line(variant, "txn_aborts", "mean").fillna(0.0)
-        _draw_line(axes, errors, colour)
-        _draw_line(axes, aborts, colour, thin=True)
+        _draw_line(axes, errors, look)
+        _draw_line(axes, aborts, look, width=0.7)
     axes.set_ylim(bottom=0)
     _name(axes, "Region errors that clients met (thin: aborted transactions)")
 
 
 def _draw_fallback(axes: Axes, course: Course) -> None:
-    for variant, colour in course.colours.items():
+    for variant, look in course.looks.items():
         line = course.line(variant, "fallback_share", "mean")
         if (line["value"] > 0).any():
-            _draw_line(axes, line, colour, scale=100)
+            _draw_line(axes, line, look, variant, scale=100)
     axes.set_ylim(bottom=0)
     _name(axes, "Lock requests that could not stay in memory")
 
 
 def _draw_table(axes: Axes, course: Course) -> None:
-    for variant, colour in course.colours.items():
+    for variant, look in course.looks.items():
         line = course.line(variant, "lock_table_bytes", "max")
-        _draw_line(axes, line, colour, scale=1 / 1024)
+        if (line["value"] > 0).any():
+            _draw_line(axes, line, look, variant, scale=1 / 1024)
     axes.set_ylim(bottom=0)
     _name(axes, "Lock table of the fullest store")
 
@@ -200,11 +204,10 @@ def _draw_table(axes: Axes, course: Course) -> None:
 def _draw_line(
     axes: Axes,
     line: pd.DataFrame,
-    colour: str,
+    look: Look,
     label: str = "",
     scale: float = 1.0,
-    *,
-    thin: bool = False,
+    width: float = 1.3,
 ) -> None:
     """Draws a line with its band; a value between two gaps is a dot."""
     if line.empty:
@@ -212,31 +215,34 @@ def _draw_line(
     at_s, value = line["at_s"].to_numpy(), line["value"].to_numpy() * scale
     known = ~np.isnan(value)
     alone = known & ~np.r_[False, known[:-1]] & ~np.r_[known[1:], False]
+    thin = width < 1.0
     axes.fill_between(
         at_s, line["low"].to_numpy() * scale, line["high"].to_numpy() * scale,
-        color=colour, alpha=0.12 if thin else 0.3, linewidth=0,
+        color=look.colour, alpha=0.12 if thin else 0.3, linewidth=0, rasterized=True,
     )  # fmt: skip
-    style: dict[str, Any] = {"linewidth": 0.7, "alpha": 0.75} if thin else {"linewidth": 1.3}
-    axes.plot(at_s, value, color=colour, label=label or "_", **style)
-    axes.plot(at_s[alone], value[alone], ".", color=colour, markersize=2 if thin else 3.5)
+    axes.plot(
+        at_s, value, color=look.colour, linestyle=look.line, label=label or "_", linewidth=width,
+        alpha=0.8 if thin else 1.0,
+    )  # fmt: skip
+    axes.plot(at_s[alone], value[alone], ".", color=look.colour, markersize=2 if thin else 3.5)
 
 
 def _draw_longest(axes: Axes, line: pd.DataFrame, colour: str) -> None:
     """Draws a dot for the longest latency of each bin: what one request met in a short stall."""
     axes.plot(
         line["at_s"], line["value"] / NS_PER_MS, ".", color=colour, alpha=0.45, markersize=2.2,
-        markeredgewidth=0, zorder=1.5,
+        markeredgewidth=0, zorder=1.5, rasterized=True,
     )  # fmt: skip
 
 
 def _name(axes: Axes, title: str, colour: str = "black") -> None:
     """Writes what an axis shows above it, and its legend to the right of that."""
-    axes.set_title(title, fontsize=9, color=colour, fontweight="bold", pad=3)
+    axes.set_title(title, color=colour, fontweight="bold", pad=3)
     handles, _ = axes.get_legend_handles_labels()
     if handles:
         axes.legend(
-            loc="lower right", bbox_to_anchor=(1.0, 0.97), ncols=len(handles), fontsize=8,
-            borderaxespad=0, borderpad=0.2, handlelength=1.2, columnspacing=1.0,
+            loc="lower right", bbox_to_anchor=(1.0, 0.97), ncols=min(len(handles), 4),
+            fontsize=SMALL, borderaxespad=0, borderpad=0.2, handlelength=2.4, columnspacing=1.0,
         )  # fmt: skip
 
 

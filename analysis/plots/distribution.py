@@ -1,8 +1,9 @@
-"""Lock latency as a tail: what share of requests takes longer than x."""
+"""Lock latency as a tail: what share of requests takes longer than x, and how sure that is."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -10,52 +11,79 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from analysis.plots.style import heading, legend_above, new_figure
-from sim.record.histogram import BASE, ZERO_BUCKET
+from analysis.plots.style import INK, SMALL, WIDTH_IN, Look, heading, legend_above, new_figure
+from analysis.statistics.intervals import half_widths_of
+from sim.record.histogram import BASE
 
-NS_PER_MS = 1e6
-FEWEST_VALUES = 10
+NS_PER_MS: Final = 1e6
+FEWEST_VALUES: Final = 10
+_LEGEND_COLUMNS: Final = 3
 
 
-def latency_ccdf(table: pd.DataFrame, colours: Mapping[str, str], subtitle: str) -> Figure:
-    """Draws one curve a variant on log axes.
+def latency_ccdf(table: pd.DataFrame, looks: Mapping[str, Look], subtitle: str) -> Figure:
+    """Draws one curve a variant on log axes, in a band that is the 95 % interval of the share.
 
     Args:
-        table: ``variant``, ``bucket``, ``count`` of lock latency at one point.
-        colours: by variant, in the order of the legend.
+        table: from ``plot_tables.tails``, of one metric at one point.
+        looks: by variant, in the order of the legend.
         subtitle: study and point.
     """
-    figure = new_figure(7.0, 4.4)
+    figure = new_figure(WIDTH_IN, 4.6)
     axes = figure.add_subplot()
-    for variant, colour in colours.items():
-        rows = table[table["variant"] == variant].sort_values("bucket")
+    banded = False
+    for variant, look in looks.items():
+        rows = table[table["variant"] == variant]
         if not rows.empty:
-            latency_ms, share = tail_shares(rows)
-            axes.plot(latency_ms, share, color=colour, label=variant, linewidth=1.8)
+            banded |= _draw(axes, tail_band(rows), variant, look)
     axes.set(xscale="log", yscale="log", xlabel="lock latency (ms)")
     axes.set_ylabel("share of lock requests that take longer")
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g} %"))
-    axes.set_ylim(top=1.15)
+    axes.yaxis.set_minor_formatter(NullFormatter())
     _mark_quantiles(axes)
-    legend_above(axes, len(colours))
-    heading(figure, "Lock latency, as TiDB sees it", subtitle)
+    legend_above(axes, min(len(looks), _LEGEND_COLUMNS))
+    said = "bands: 95 % interval over replications" if banded else "one replication: no intervals"
+    heading(figure, "Lock latency, as TiDB sees it", f"{subtitle}\n{said}")
     return figure
 
 
-def tail_shares(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Returns upper bucket bounds in ms and the share of values above each.
+def tail_band(rows: pd.DataFrame) -> pd.DataFrame:
+    """Returns ``latency_ms``, ``share``, ``low`` and ``high`` by ascending latency.
 
-    Ends where fewer than ten values are left: beyond, a curve shows luck.
+    Ends where fewer than ten values are left: beyond, a curve shows luck. Without an interval its
+    ends are NaN.
     """
-    bucket = rows["bucket"].to_numpy()
-    count = rows["count"].to_numpy(dtype=np.float64)
-    upper_ns = np.where(bucket == ZERO_BUCKET, 1.0, BASE ** bucket.astype(np.float64))
-    left = count.sum() - np.cumsum(count)
-    enough = left >= FEWEST_VALUES
-    return upper_ns[enough] / NS_PER_MS, left[enough] / count.sum()
+    rows = rows[rows["above"] >= FEWEST_VALUES].sort_values("bucket")
+    share = rows["share"].to_numpy(dtype=np.float64)
+    deviation = rows["deviation"].to_numpy(dtype=np.float64)
+    half = half_widths_of(deviation, rows["replications"].to_numpy(dtype=np.float64))
+    return pd.DataFrame(
+        {
+            "latency_ms": BASE ** rows["bucket"].to_numpy(dtype=np.float64) / NS_PER_MS,
+            "share": share,
+            "low": share - half,
+            "high": np.minimum(share + half, 1.0),
+        }
+    )
+
+
+def _draw(axes: Axes, band: pd.DataFrame, variant: str, look: Look) -> bool:
+    """Draws a curve and its band, which a log axis cuts off below; returns whether it has one."""
+    at_ms, share = band["latency_ms"].to_numpy(), band["share"].to_numpy()
+    axes.plot(
+        at_ms, share, color=look.colour, linestyle=look.line, marker=look.marker, markersize=5,
+        markevery=max(len(at_ms) // 7, 1), label=variant, linewidth=1.8,
+    )  # fmt: skip
+    if band["low"].isna().all():
+        return False
+    least = share.min() / 3
+    axes.fill_between(
+        at_ms, np.maximum(band["low"], least), band["high"], color=look.colour, alpha=0.25,
+        linewidth=0,
+    )  # fmt: skip
+    return True
 
 
 def _mark_quantiles(axes: Axes) -> None:
@@ -65,5 +93,6 @@ def _mark_quantiles(axes: Axes) -> None:
             axes.axhline(share, color="#888888", linewidth=0.8, linestyle=":")
             axes.annotate(
                 name, (0.0, share), xycoords=("axes fraction", "data"), xytext=(4, 2),
-                textcoords="offset points", ha="left", fontsize=8, color="#555555",
+                textcoords="offset points", ha="left", fontsize=SMALL, color=INK,
             )  # fmt: skip
+    axes.set_ylim(top=1.15)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from analysis.metrics.catalogue import HIGHER_IS_BETTER
 from analysis.plots.axes import Axis, Point
-from analysis.plots.style import heading, ink_on, new_figure
+from analysis.plots.style import SMALL, WIDTH_IN, heading, ink_on, new_figure
 from analysis.plots.sweep_outcomes import OutcomeCells
 
 Array = NDArray[np.float64]
@@ -68,12 +68,12 @@ def heat_map(plot: RatioMap, subtitle: str) -> Figure:
     """Draws a map a panel, on one scale of colours."""
     maps = [_ratios(plot, points) for _, points in plot.panels]
     limit = _limit(maps)
-    columns = min(len(maps), 3)
+    columns = min(len(maps), 2)
     rows = math.ceil(len(maps) / columns)
     across, up = len(plot.across.labels), len(plot.up.labels)
     width = min(max(0.72 * across + 0.4, 2.4), 5.0)
     height = min(max(0.52 * up + 0.7, 1.9), 4.0)
-    figure = new_figure(max(width * columns + 1.5, 5.6), height * rows + 1.3)
+    figure = new_figure(max(width * columns + 1.5, WIDTH_IN), height * rows + 1.3)
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     colours = _colours(plot)
     image: Any = None
@@ -86,7 +86,7 @@ def heat_map(plot: RatioMap, subtitle: str) -> Figure:
             np.ma.masked_invalid(np.log(maps[place])), origin="lower", cmap=colours,
             vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest",
         )  # fmt: skip
-        axes.set_title(title, fontsize=10)
+        axes.set_title(title, fontsize=SMALL)
         axes.grid(visible=False)
         _write_cells(axes, plot, points, limit)
         if plot.level is not None:
@@ -139,12 +139,12 @@ def _write_cells(axes: Axes, plot: RatioMap, points: Sequence[Point], limit: flo
         row = plot.cells.ratio(point, plot.variant)
         if row is None or row["ratio"] is None:
             mark = "×" if plot.cells.refused_at(point) else "-"
-            axes.text(column, line, mark, ha="center", va="center", fontsize=9)
+            axes.text(column, line, mark, ha="center", va="center", fontsize=SMALL)
             continue
         share = (math.log(row["ratio"]) / limit + 1) / 2
         ground = to_hex(colours(share))
         axes.text(
-            column, line, f"{row['ratio']:.2f}", ha="center", va="center", fontsize=9,
+            column, line, f"{row['ratio']:.2f}", ha="center", va="center", fontsize=SMALL,
             color=ink_on(ground), zorder=4,
             path_effects=[withStroke(linewidth=3, foreground=ground)],
         )  # fmt: skip
@@ -187,8 +187,8 @@ def _with_rims(size: int) -> Array:
 
 def _label_axes(grid: NDArray[Any], plot: RatioMap) -> None:
     for axes in grid.flat:
-        axes.set_xticks(range(len(plot.across.labels)), plot.across.labels, fontsize=9)
-        axes.set_yticks(range(len(plot.up.labels)), plot.up.labels, fontsize=9)
+        axes.set_xticks(range(len(plot.across.labels)), plot.across.labels, fontsize=SMALL)
+        axes.set_yticks(range(len(plot.up.labels)), plot.up.labels, fontsize=SMALL)
         axes.tick_params(length=0)
     for axes in grid[-1]:
         axes.set_xlabel(plot.across.name)

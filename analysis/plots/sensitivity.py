@@ -11,12 +11,13 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from analysis.plots.axes import short_names
-from analysis.plots.style import OTHERS, heading, new_figure, part_colours
+from analysis.plots.style import OTHERS, SMALL, WIDTH_IN, heading, new_figure, variant_looks
 
 Content = Mapping[str, Any]
 
 _FAINT: Final = "#999999"
 _SHARE_COLOURS: Final = {"own": OTHERS[3], "total": OTHERS[0]}
+_SHARE_HATCHES: Final = {"own": "", "total": "///"}
 _WALK_STEPS: Final = ("from", "", "centre", "", "to")
 
 
@@ -39,9 +40,9 @@ def sensitivity_figures(found: Content, study_name: str) -> dict[str, Figure]:
     return figures
 
 
-def _grid(rows: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
-    figure = new_figure(width * rows + 0.6, height + 0.8)
-    return figure, list(figure.subplots(1, rows, squeeze=False)[0])
+def _grid(rows: int, height_in: float) -> tuple[Figure, list[Axes]]:
+    figure = new_figure(WIDTH_IN, (height_in + 0.4) * rows + 0.9)
+    return figure, list(figure.subplots(rows, 1, squeeze=False)[:, 0])
 
 
 def _name(outcome: Content) -> str:
@@ -51,24 +52,25 @@ def _name(outcome: Content) -> str:
 
 
 def _effects(outcomes: Sequence[Content], names: Mapping[str, str], study: str) -> Figure:
-    """Draws bars of mu* with sigma as a dot; what does not pass the floor is grey."""
-    figure, grid = _grid(len(outcomes), 4.6, 0.36 * len(names) + 1.0)
+    """Draws bars of mu* with sigma as a dot; what does not pass the floor is grey, dotted."""
+    figure, grid = _grid(len(outcomes), 0.36 * len(names) + 1.0)
     for axes, outcome in zip(grid, outcomes, strict=True):
         rows = sorted(outcome["morris"]["effects"], key=lambda row: row["mu_star"] or 0.0)
         for place, row in enumerate(rows):
             colour = OTHERS[3] if row["above_noise"] else _FAINT
             axes.barh(
                 place, row["mu_star"] or 0.0, xerr=row["mu_star_conf"], color=colour, height=0.62,
+                hatch="" if row["above_noise"] else "...", edgecolor="white",
                 error_kw={"elinewidth": 1.0, "ecolor": "#333333"},
             )  # fmt: skip
             if row["sigma"] is not None:
                 axes.plot([row["sigma"]], [place], "D", color="black", markersize=4)
-        axes.set_yticks(range(len(rows)), [_arrow(row, names) for row in rows], fontsize=9)
+        axes.set_yticks(range(len(rows)), [_arrow(row, names) for row in rows], fontsize=SMALL)
         axes.grid(visible=False, axis="y")
         axes.axvline(outcome["noise"]["mu_star"], color="#333333", linestyle=(0, (4, 3)))
         axes.set_xlim(left=0)
         axes.set_xlabel(_effect_label(outcome))
-        axes.set_title(_name(outcome), fontsize=10)
+        axes.set_title(_name(outcome), fontsize=SMALL)
     _effects_legend(grid[0])
     heading(figure, "Effect of each factor over its whole range (Morris)", study)
     return figure
@@ -99,7 +101,7 @@ def _effects_legend(axes: Axes) -> None:
 def _shares(outcomes: Sequence[Content], names: Mapping[str, str], study: str) -> Figure:
     """Draws own and total shares side by side, with their intervals."""
     most = max(len(outcome["shares"]["factors"]) for outcome in outcomes)
-    figure, grid = _grid(len(outcomes), 4.4, 0.62 * most + 1.0)
+    figure, grid = _grid(len(outcomes), 0.62 * most + 1.0)
     for axes, outcome in zip(grid, outcomes, strict=True):
         rows = sorted(outcome["shares"]["factors"], key=lambda row: row["total"] or 0.0)
         for shift, kind, label in ((0.2, "own", "alone"), (-0.2, "total", "with interactions")):
@@ -107,17 +109,18 @@ def _shares(outcomes: Sequence[Content], names: Mapping[str, str], study: str) -
                 [place + shift for place in range(len(rows))],
                 [row[kind] or 0.0 for row in rows],
                 xerr=[row[f"{kind}_conf"] or 0.0 for row in rows],
-                height=0.36, color=_SHARE_COLOURS[kind], label=label,
+                height=0.36, color=_SHARE_COLOURS[kind], label=label, edgecolor="white",
+                hatch=_SHARE_HATCHES[kind],
                 error_kw={"elinewidth": 1.0, "ecolor": "#333333"},
             )  # fmt: skip
-        axes.set_yticks(range(len(rows)), [names[row["factor"]] for row in rows], fontsize=9)
+        axes.set_yticks(range(len(rows)), [names[row["factor"]] for row in rows], fontsize=SMALL)
         axes.grid(visible=False, axis="y")
         axes.axvline(0.0, color="#333333", linewidth=0.8)
         axes.xaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:.0f} %"))
         low, high = axes.get_xlim()
         axes.set_xlim(max(low, -0.5), min(high, 1.5))
         axes.set_xlabel("share of the variance")
-        axes.set_title(_name(outcome), fontsize=10)
+        axes.set_title(_name(outcome), fontsize=SMALL)
     handles, labels = grid[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower left", ncols=2)
     heading(figure, "Shares of the variance (Sobol'), the other factors at the centre", study)
@@ -127,17 +130,18 @@ def _shares(outcomes: Sequence[Content], names: Mapping[str, str], study: str) -
 def _walks(outcomes: Sequence[Content], found: Content, study: str) -> Figure:
     """Draws each kept factor alone, from end to end, and the thresholds."""
     names = short_names([factor["key"] for factor in found["factors"]])
-    colours = part_colours(list(found["kept"]))
+    looks = variant_looks(list(found["kept"]))
     ends = {factor["key"]: factor for factor in found["factors"]}
-    figure, grid = _grid(len(outcomes), 4.4, 3.3)
+    figure, grid = _grid(len(outcomes), 3.3)
     for axes, outcome in zip(grid, outcomes, strict=True):
         for level in outcome["thresholds"]:
             axes.axhline(level, color="#333333", linewidth=1.0, linestyle=(0, (4, 3)))
         for walk in outcome["walks"]:
             ys = [math.nan if one is None else one for one in walk["outcomes"]]
-            factor = ends[walk["factor"]]
+            factor, look = ends[walk["factor"]], looks[walk["factor"]]
             axes.plot(
-                range(len(ys)), ys, "o-", color=colours[walk["factor"]], markersize=4,
+                range(len(ys)), ys, color=look.colour, linestyle=look.line, marker=look.marker,
+                markersize=5,
                 label=f"{names[walk['factor']]}: {factor['low']} to {factor['high']}",
             )  # fmt: skip
         _base(axes, outcome)
@@ -145,8 +149,8 @@ def _walks(outcomes: Sequence[Content], found: Content, study: str) -> Figure:
         axes.set_ylabel(_outcome_label(outcome))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.yaxis.set_minor_formatter(NullFormatter())
-        axes.set_title(_name(outcome), fontsize=10)
-        axes.legend(fontsize=8, loc="best")
+        axes.set_title(_name(outcome), fontsize=SMALL)
+        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.07), ncols=1, handlelength=2.8)
     heading(figure, "One factor at a time, the others at the centre", study)
     return figure
 

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pandas as pd
 
-from analysis.plots import alt_texts, course, distribution, stacks, style, warmup, words
+from analysis.plots import alt_texts, style
 from analysis.plots.capacity import capacity_figures
 from analysis.plots.drawn import Drawn, Picture, Section
+from analysis.plots.load_curve import (
+    MOST_LINES,
+    SWEPT,
+    Latency,
+    load_curve,
+    load_curve_words,
+    load_key,
+    load_lines,
+    with_capacity,
+)
+from analysis.plots.lock_memory import TableLimits
+from analysis.plots.point_pictures import PointTables, point_pictures
 from analysis.plots.sensitivity import sensitivity_figures
 from analysis.plots.sweep import sweep_figures
 
@@ -27,8 +38,20 @@ class PlotTables(Protocol):
         """One row a unit."""
 
     @property
-    def distributions(self) -> pd.DataFrame:
-        """Merged histograms, from ``plot_tables.distributions``."""
+    def sums(self) -> pd.DataFrame:
+        """Sums of facts, the same rows."""
+
+    @property
+    def tails(self) -> pd.DataFrame:
+        """Shares of latencies above a bound, from ``plot_tables.tails``."""
+
+    @property
+    def heat(self) -> pd.DataFrame:
+        """Lock latency by time, from ``plot_tables.latency_heat``."""
+
+    @property
+    def moves(self) -> pd.DataFrame:
+        """Leaders and regions that changed, from ``plot_tables.region_moves``."""
 
     @property
     def courses(self) -> pd.DataFrame:
@@ -52,7 +75,7 @@ def write_study_plots(
         folder: ``results/<study>/plots``; what an earlier run drew there goes away.
         run: the study.
         summary: content of ``summary.json``.
-        tables: units, distributions, courses and happenings of the points that get figures.
+        tables: of the points that get figures.
     """
     for old in (*folder.glob("*.png"), *folder.glob("*.svg")):
         old.unlink()
@@ -71,13 +94,10 @@ def _pictures(
     """Yields pictures, each with its point: of the whole study first, then of each point."""
     for picture in _whole(run, summary):
         yield picture, None
-    variants = list(run.study.variants)
+    looks = style.variant_looks(list(run.study.variants))
     for index in sorted(set(tables.courses["point_index"])):
-        rows = summary["rows"].at_point(index).columns
-        cut = _PointTables.of(tables, index)
-        for picture in _point_pictures(
-            rows, cut, variants, _subtitle(run.name, run.plan.points[index])
-        ):
+        subtitle = _subtitle(run.name, run.plan.points[index])
+        for picture in point_pictures(_at_point(run, summary, tables, index), looks, subtitle):
             yield picture, int(index)
 
 
@@ -88,6 +108,12 @@ def _whole(run: FinishedStudy, summary: Mapping[str, Any]) -> Iterator[Picture]:
         for name, figure in capacity_figures(found, run.name).items():
             section: Section = "cost" if name == "capacity_cost" else "capacity"
             yield Picture(name, section, figure, words[name])
+        promised = [
+            Latency(each["metric"], each["class"], each["stat"], each["limit"])
+            for each in found["slo"]
+            if each["metric"].endswith("_latency_ms")
+        ]
+        yield from _load_pictures(run, summary, found["load"], promised)
     elif "sensitivity" in summary:
         found = summary["sensitivity"]
         words = alt_texts.sensitivity_words(found)
@@ -95,6 +121,24 @@ def _whole(run: FinishedStudy, summary: Mapping[str, Any]) -> Iterator[Picture]:
             yield Picture(name, "sensitivity", figure, words[name])
     elif len(run.plan.points) > 1:
         yield from _sweep_pictures(run, summary)
+        key = load_key(run.plan.points)
+        if key is not None:
+            yield from _load_pictures(run, summary, key, SWEPT)
+
+
+def _load_pictures(
+    run: FinishedStudy, summary: Mapping[str, Any], key: str, latencies: Sequence[Latency]
+) -> Iterator[Picture]:
+    """Yields the load curve, if there is a latency and not too many lines to tell apart."""
+    if not latencies:
+        return
+    columns, points = summary["rows"].columns, run.plan.points
+    lines = load_lines(columns, points, list(run.study.variants), key, latencies)
+    if "capacity" in summary:
+        lines = with_capacity(lines, summary["capacity"])
+    if 0 < len(lines) <= MOST_LINES:
+        figure = load_curve(lines, latencies, run.name)
+        yield Picture("load_curve", "load", figure, load_curve_words(lines, latencies))
 
 
 def _sweep_pictures(run: FinishedStudy, summary: Mapping[str, Any]) -> Iterator[Picture]:
@@ -107,51 +151,31 @@ def _sweep_pictures(run: FinishedStudy, summary: Mapping[str, Any]) -> Iterator[
         yield Picture(name, "sweep", figure, shown + words[file])
 
 
-@dataclass(frozen=True, slots=True)
-class _PointTables:
-    """The tables of one point."""
+def _at_point(
+    run: FinishedStudy, summary: Mapping[str, Any], tables: PlotTables, index: int
+) -> PointTables:
+    """Cuts a point out of the tables of a study."""
 
-    units: pd.DataFrame
-    distributions: pd.DataFrame
-    courses: pd.DataFrame
-    happenings: pd.DataFrame
-    warmups: pd.DataFrame
+    def cut(table: pd.DataFrame) -> pd.DataFrame:
+        return table[table["point_index"] == index]
 
-    @classmethod
-    def of(cls, tables: PlotTables, index: int) -> Self:
-        """Cuts a point out of the tables of a study."""
-        whole = (
-            tables.units, tables.distributions, tables.courses, tables.happenings, tables.warmups,
-        )  # fmt: skip
-        return cls(*(table[table["point_index"] == index] for table in whole))
+    here = (tables.units["point_index"] == index).to_numpy()
+    precision = run.study.precision
+    scenario = run.study.scenario(run.plan.points[index], next(iter(run.study.variants)))
+    return PointTables(
+        rows=summary["rows"].at_point(index).columns,
+        units=tables.units[here].reset_index(drop=True),
+        sums=tables.sums[here].reset_index(drop=True),
+        tails=cut(tables.tails),
+        heat=cut(tables.heat),
+        moves=cut(tables.moves),
+        courses=cut(tables.courses),
+        happenings=cut(tables.happenings),
+        warmups=cut(tables.warmups),
+        limits=TableLimits.of(scenario),
+        targets={} if precision is None else dict(precision.targets),
+    )
 
 
 def _subtitle(study_name: str, point: Mapping[str, Any]) -> str:
     return ", ".join([study_name, *(f"{key} = {value}" for key, value in point.items())])
-
-
-def _point_pictures(
-    rows: pd.DataFrame, tables: _PointTables, variants: Sequence[str], subtitle: str
-) -> Iterator[Picture]:
-    colours = style.variant_colours(variants)
-    locks = tables.distributions[tables.distributions["metric"] == "lock_latency"]
-    if not locks.empty:
-        figure = distribution.latency_ccdf(locks, colours, subtitle)
-        said = words.latencies(rows, variants)
-        alt = f"Share of lock requests slower than a latency: {said}."
-        yield Picture("lock_latency_ccdf", "latency", figure, alt)
-    if not tables.courses.empty:
-        over = course.Course(tables.courses, tables.units, tables.happenings, colours)
-        figure = course.over_time(over, subtitle)
-        yield Picture("over_time", "time", figure, course.over_time_words(over))
-        figure = warmup.warmup_cuts(tables.warmups, tables.units, colours, subtitle)
-        yield Picture("warmup", "warmup", figure, warmup.warmup_words(tables.units, variants))
-    writes = rows[rows["metric"] == "disk_write_bytes_per_s"]
-    if not writes.empty:
-        figure = stacks.disk_writes(writes, variants, subtitle)
-        yield Picture("disk_writes", "writes", figure, stacks.disk_write_words(writes, variants))
-    stations = rows[rows["metric"] == "lock_station_ms"]
-    stations = stations[~stations["class"].str.contains("/")]
-    if stations["value"].notna().any():
-        figure = stacks.lock_stations(stations, variants, subtitle)
-        yield Picture("lock_stations", "stations", figure, stacks.station_words(stations, variants))

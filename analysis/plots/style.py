@@ -1,4 +1,7 @@
-"""Colours, sizes and files of all figures.
+"""Colours, lines, hatches, sizes and files of all figures.
+
+A figure is as wide as a phone can show with letters that can still be read, and says everything
+twice: in colour, and by a line, a marker or a hatch, so that a copy in grey loses nothing.
 
 Variants take Okabe and Ito's colours, which colour-blind readers can tell apart: the three locking
 modes have fixed ones, other names get the rest in the order of the study.
@@ -8,15 +11,19 @@ Source: Okabe, Ito, Color Universal Design, 2008.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from PIL import Image
 
 FIXED: Final = {"sync": "#777777", "pipelined": "#0072B2", "in_memory": "#D55E00"}
 OTHERS: Final = ("#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
@@ -36,9 +43,52 @@ PARTS: Final = (
 Source: Tol, Colour schemes, SRON technical note, 2021, "muted".
 """
 
+WIDTH_IN: Final = 7.0
+"""On a phone, 360 px of it, a letter of 11 pt is 8 px high."""
+SMALL: Final = 9.5
+"""Points of the smallest text."""
+INK: Final = "#555555"
+"""What is beside the matter: marks, guides, limits."""
+
+Dashes = tuple[float, tuple[float, ...]] | Literal["-"]
+_FIXED_LINES: Final[dict[str, Dashes]] = {
+    "sync": (0, (1.2, 1.2)),
+    "pipelined": (0, (5, 1.6)),
+    "in_memory": "-",
+}
+_OTHER_LINES: Final[tuple[Dashes, ...]] = (
+    "-",
+    (0, (5, 1.6)),
+    (0, (1.2, 1.2)),
+    (0, (7, 1.4, 1.4, 1.4)),
+    (0, (4, 1.2, 1, 1.2, 1, 1.2)),
+    (0, (10, 2.5)),
+    (0, (2.4, 2.4)),
+    (0, (10, 1.4, 3, 1.4)),
+    (0, (7, 1, 1, 1, 1, 1, 1, 1)),
+)
+_FIXED_MARKERS: Final = {"sync": "s", "pipelined": "o", "in_memory": "^"}
+_OTHER_MARKERS: Final = ("D", "v", "P", "X", "<", ">", "d", "*", "h")
+HATCHES: Final = ("", "///", "...", "\\\\\\", "xxx", "|||", "ooo", "---", "+++")
+"""Of the parts of a whole, in the order of their colours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a variant is drawn, everywhere: each of the three tells it apart on its own."""
+
+    colour: str
+    line: Dashes
+    marker: str
+
+
 _SETTINGS: Final[dict[Any, Any]] = {
-    "font.size": 10,
+    "font.size": 11,
     "axes.titlesize": 11,
+    "xtick.labelsize": 10,
+    "ytick.labelsize": 10,
+    "legend.fontsize": 10,
+    "hatch.linewidth": 0.6,
     "axes.titlelocation": "left",
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -58,6 +108,43 @@ def variant_colours(variants: Sequence[str]) -> dict[str, str]:
     unnamed = [name for name in variants if name not in FIXED]
     given = {name: spare[place % len(spare)] for place, name in enumerate(unnamed)}
     return {name: FIXED.get(name) or given[name] for name in variants}
+
+
+def variant_looks(variants: Sequence[str]) -> dict[str, Look]:
+    """Returns each variant's look; up to six names beside the locking modes differ in all of it."""
+    unnamed = [name for name in variants if name not in FIXED]
+    taken = [_FIXED_LINES[name] for name in variants if name in FIXED]
+    lines = [line for line in _OTHER_LINES if line not in taken]
+    looks = {}
+    for name, colour in variant_colours(variants).items():
+        if name in FIXED:
+            looks[name] = Look(colour, _FIXED_LINES[name], _FIXED_MARKERS[name])
+        else:
+            place = unnamed.index(name)
+            line = lines[place % len(lines)]
+            looks[name] = Look(colour, line, _OTHER_MARKERS[place % len(_OTHER_MARKERS)])
+    return looks
+
+
+def line_looks(variants: Sequence[str]) -> list[Look]:
+    """Returns a look for each of several lines, of which some may be of the same variant.
+
+    Args:
+        variants: of each line; their colours are kept. Line and marker differ between all lines.
+    """
+    looks = variant_looks(list(dict.fromkeys(variants)))
+    if len(looks) == len(variants):
+        return [looks[variant] for variant in variants]
+    own = variant_looks([f"line {place}" for place in range(len(variants))])
+    return [
+        Look(looks[variant].colour, look.line, look.marker)
+        for variant, look in zip(variants, own.values(), strict=True)
+    ]
+
+
+def part_hatches(parts: Sequence[str]) -> dict[str, str]:
+    """Returns a hatch for each part of a whole; none for the first."""
+    return {part: HATCHES[place % len(HATCHES)] for place, part in enumerate(parts)}
 
 
 def part_colours(parts: Sequence[str]) -> dict[str, str]:
@@ -88,15 +175,30 @@ def heading(figure: Figure, title: str, subtitle: str) -> None:
 
 
 def legend_above(axes: Axes, columns: int) -> None:
-    """Puts a legend in a row above the axes, where it hides no data."""
+    """Puts a legend in rows above the axes, where it hides no data."""
     axes.legend(
         loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, borderaxespad=0.2,
-        handlelength=1.4, columnspacing=1.2,
+        handlelength=2.8, columnspacing=1.2,
     )  # fmt: skip
 
 
+_PLACES: Final = re.compile(rb'\b(?:d|x|y|x1|x2|y1|y2|points|transform)="[^"]*"')
+_DECIMALS: Final = re.compile(rb"(\.\d\d)\d+")
+
+
 def save(figure: Figure, folder: Path, name: str) -> None:
-    """Writes ``name.png`` and ``name.svg``, without dates so that equal figures are equal bytes."""
+    """Writes ``name.png`` and ``name.svg``, without dates so that equal figures are equal bytes.
+
+    Both are made light: a picture has no more than 256 colours, and a place in an SVG is told to a
+    hundredth of a point.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    figure.savefig(folder / f"{name}.png", dpi=144, metadata={"Software": None})
-    figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+    picture, drawing = BytesIO(), BytesIO()
+    figure.savefig(picture, format="png", dpi=144)
+    figure.set_layout_engine("none")  # It is laid out: once is enough.
+    figure.savefig(drawing, format="svg", metadata={"Date": None}, dpi=144)
+    with Image.open(picture) as full:
+        few = full.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+    few.save(folder / f"{name}.png", optimize=True)
+    light = _PLACES.sub(lambda place: _DECIMALS.sub(rb"\1", place[0]), drawing.getvalue())
+    (folder / f"{name}.svg").write_bytes(light)

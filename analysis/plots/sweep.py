@@ -40,13 +40,13 @@ def sweep_figures(
     for cells in outcome_cells(summary):
         outcome = cells.outcome
         level = _level(contours, outcome)
-        colours = style.variant_colours(variants)
+        looks = style.variant_looks(variants)
         subtitle = str(summary["study"])
         if is_scattered(points, axes):
-            cloud = sweep_scatter.ScatterPlot(cells, axes, points, colours, level)
+            cloud = sweep_scatter.ScatterPlot(cells, axes, points, looks, level)
             figures[f"sweep_{outcome.file}"] = sweep_scatter.sweep_scatter(cloud, subtitle)
             continue
-        figures |= _lines(cells, axes, points, colours, level, subtitle)
+        figures |= _lines(cells, axes, points, looks, level, subtitle)
         if outcome.file in MAPPED:
             figures |= _maps(cells, axes, points, variants, level, subtitle)
     return figures
@@ -78,7 +78,7 @@ def _lines(
     cells: OutcomeCells,
     axes: Sequence[Axis],
     points: Sequence[Point],
-    colours: Mapping[str, str],
+    looks: Mapping[str, style.Look],
     level: float | None,
     subtitle: str,
 ) -> dict[str, Figure]:
@@ -86,7 +86,7 @@ def _lines(
     panels = _panels([axis for axis in axes if axis is not across], points)
     if len(panels) > sweep_lines.MOST_PANELS:
         return {}
-    plot = sweep_lines.LinePlot(cells, across, panels, colours, level)
+    plot = sweep_lines.LinePlot(cells, across, panels, looks, level)
     return {f"sweep_{cells.outcome.file}": sweep_lines.sweep_lines(plot, subtitle)}
 
 

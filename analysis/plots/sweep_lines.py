@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
 from analysis.plots.axes import Axis, Point, spread_of
-from analysis.plots.style import heading, new_figure
+from analysis.plots.style import SMALL, WIDTH_IN, Look, heading, new_figure
 from analysis.plots.sweep_outcomes import OutcomeCells, compared
 
 MOST_PANELS: Final = 4
@@ -29,35 +29,35 @@ class LinePlot:
         cells: of one outcome.
         axis: along which lines run.
         panels: title and points of each column.
-        colours: by variant, the baseline first.
+        looks: by variant, the baseline first.
         level: ratio at which a line is drawn across, or None.
     """
 
     cells: OutcomeCells
     axis: Axis
     panels: Sequence[tuple[str, Sequence[Point]]]
-    colours: Mapping[str, str]
+    looks: Mapping[str, Look]
     level: float | None
 
 
 def sweep_lines(plot: LinePlot, subtitle: str) -> Figure:
     """Draws values with interval bands, and ratios; a cross stands for a refused value."""
-    others = compared(list(plot.colours))
+    others = compared(list(plot.looks))
     rows, columns = (2 if others else 1), len(plot.panels)
-    figure = new_figure(max(6.4, 3.1 * columns + 0.8), 3.1 * rows + 0.5)
+    figure = new_figure(max(WIDTH_IN, 2.6 * columns + 0.8), 3.1 * rows + 0.5)
     grid = figure.subplots(
         rows, columns, sharex=True, sharey="row", squeeze=False,
         gridspec_kw={"height_ratios": [1.35, 1.0][:rows]},
     )  # fmt: skip
     for column, (title, points) in enumerate(plot.panels):
         _values(grid[0][column], plot, points)
-        grid[0][column].set_title(title, fontsize=10)
+        grid[0][column].set_title(title, fontsize=SMALL)
         if others:
             _ratios(grid[1][column], plot, points)
         _place_axis(grid[-1][column], plot.axis)
     grid[0][0].set_ylabel(plot.cells.outcome.title)
     if others:
-        grid[1][0].set_ylabel(f"ratio to {next(iter(plot.colours))}")
+        grid[1][0].set_ylabel(f"ratio to {next(iter(plot.looks))}")
     _scale_values(grid[0], plot)
     _legend(figure, plot)
     heading(figure, f"{plot.cells.outcome.name.capitalize()}, by {plot.axis.name}", subtitle)
@@ -66,13 +66,13 @@ def sweep_lines(plot: LinePlot, subtitle: str) -> Figure:
 
 def _values(axes: Axes, plot: LinePlot, points: Sequence[Point]) -> None:
     scale = plot.cells.outcome.scale
-    for variant, colour in plot.colours.items():
+    for variant, look in plot.looks.items():
         rows = [(plot.axis.place(point), plot.cells.value(point, variant)) for point in points]
-        _band(axes, [(place, _three(row, "value", scale)) for place, row in rows], colour)
+        _band(axes, [(place, _three(row, "value", scale)) for place, row in rows], look)
         refused = [plot.axis.place(point) for point in points if plot.cells.refusal(point, variant)]
         if refused:
             axes.plot(
-                refused, [0.97] * len(refused), "x", color=colour, markersize=6,
+                refused, [0.97] * len(refused), "x", color=look.colour, markersize=6,
                 transform=axes.get_xaxis_transform(), clip_on=False,
             )  # fmt: skip
 
@@ -81,10 +81,10 @@ def _ratios(axes: Axes, plot: LinePlot, points: Sequence[Point]) -> None:
     axes.axhline(1.0, color="#555555", linewidth=0.9)
     if plot.level is not None:
         axes.axhline(plot.level, color="#555555", linewidth=1.0, linestyle=(0, (4, 3)))
-    for variant in compared(list(plot.colours)):
+    for variant in compared(list(plot.looks)):
         rows = [(plot.axis.place(point), plot.cells.ratio(point, variant)) for point in points]
         drawn = [(place, _three(row, "ratio", 1.0)) for place, row in rows]
-        _band(axes, drawn, plot.colours[variant])
+        _band(axes, drawn, plot.looks[variant])
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
@@ -100,13 +100,16 @@ def _three(row: Mapping[str, Any] | None, name: str, scale: float) -> Three:
     return row[name] * scale, ends[0] * scale, ends[1] * scale
 
 
-def _band(axes: Axes, drawn: Sequence[tuple[float, Three]], colour: str) -> None:
+def _band(axes: Axes, drawn: Sequence[tuple[float, Three]], look: Look) -> None:
     """Draws a line with markers and its interval; gaps where values are missing."""
     drawn = sorted(drawn, key=lambda pair: pair[0])
     places = [place for place, _ in drawn]
     values, lows, highs = zip(*(three for _, three in drawn), strict=True)
-    axes.fill_between(places, lows, highs, color=colour, alpha=0.25, linewidth=0)
-    axes.plot(places, values, "o-", color=colour, linewidth=1.6, markersize=4)
+    axes.fill_between(places, lows, highs, color=look.colour, alpha=0.25, linewidth=0)
+    axes.plot(
+        places, values, linestyle=look.line, marker=look.marker, color=look.colour, linewidth=1.6,
+        markersize=5,
+    )  # fmt: skip
 
 
 def _place_axis(axes: Axes, axis: Axis) -> None:
@@ -120,7 +123,7 @@ def _place_axis(axes: Axes, axis: Axis) -> None:
     labels = dict(zip(places, axis.labels, strict=True))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda place, _: labels.get(place, "")))
     crowded = sum(len(label) for label in axis.labels) > 32
-    axes.tick_params(axis="x", labelrotation=45.0 if crowded else 0.0, labelsize=9)
+    axes.tick_params(axis="x", labelrotation=45.0 if crowded else 0.0, labelsize=SMALL)
     axes.set_xlabel(axis.name)
 
 
@@ -131,7 +134,7 @@ def _scale_values(row: Sequence[Axes], plot: LinePlot) -> None:
         three[0]
         for _, points in plot.panels
         for point in points
-        for variant in plot.colours
+        for variant in plot.looks
         if not math.isnan((three := _three(plot.cells.value(point, variant), "value", scale))[0])
     ]
     if values and min(values) > 0 and max(values) / min(values) > _LOG_SPAN:
@@ -145,8 +148,16 @@ def _scale_values(row: Sequence[Axes], plot: LinePlot) -> None:
 
 def _legend(figure: Figure, plot: LinePlot) -> None:
     handles = [
-        Line2D([], [], color=colour, marker="o", markersize=4, label=variant)
-        for variant, colour in plot.colours.items()
+        Line2D(
+            [],
+            [],
+            color=look.colour,
+            linestyle=look.line,
+            marker=look.marker,
+            markersize=5,
+            label=variant,
+        )
+        for variant, look in plot.looks.items()
     ]
     if plot.cells.any_refused:
         handles.append(Line2D([], [], color="#555555", marker="x", linestyle="", label="refused"))
@@ -154,4 +165,6 @@ def _legend(figure: Figure, plot: LinePlot) -> None:
         handles.append(
             Line2D([], [], color="#555555", linestyle=(0, (4, 3)), label=f"ratio {plot.level:g}")
         )
-    figure.legend(handles=handles, loc="outside lower left", ncols=len(handles))
+    figure.legend(
+        handles=handles, loc="outside lower left", ncols=min(len(handles), 4), handlelength=2.8
+    )

@@ -13,11 +13,11 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from analysis.plots.axes import Axis, Point, spread_of
-from analysis.plots.style import heading, new_figure
+from analysis.plots.style import SMALL, WIDTH_IN, Look, heading, new_figure
 from analysis.plots.sweep_outcomes import OutcomeCells, compared
 from sim.scenario.quantities import BANDWIDTH, DURATION, RATE, SIZE, QuantityError
 
-COLUMNS = 3
+COLUMNS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,45 +28,52 @@ class ScatterPlot:
         cells: of one outcome.
         axes: a panel each.
         points: all of them.
-        colours: by variant, the baseline first; ratios if there is more than one.
+        looks: by variant, the baseline first; ratios if there is more than one.
         level: ratio at which a line is drawn across, or None.
     """
 
     cells: OutcomeCells
     axes: Sequence[Axis]
     points: Sequence[Point]
-    colours: Mapping[str, str]
+    looks: Mapping[str, Look]
     level: float | None
 
 
 def sweep_scatter(plot: ScatterPlot, subtitle: str) -> Figure:
     """Draws one dot a point and variant, with its interval; what slopes, matters."""
-    others = compared(list(plot.colours))
+    others = compared(list(plot.looks))
     columns = min(COLUMNS, len(plot.axes))
     rows = math.ceil(len(plot.axes) / columns)
-    figure = new_figure(max(3.0 * columns + 0.8, 5.6), 2.8 * rows + 0.9)
+    figure = new_figure(WIDTH_IN, 2.8 * rows + 0.9)
     grid = figure.subplots(rows, columns, sharey=True, squeeze=False)
     for place, axes in enumerate(grid.flat):
         if place >= len(plot.axes):
             axes.set_visible(False)
             continue
-        _panel(axes, plot, plot.axes[place], others or tuple(plot.colours))
-    baseline = next(iter(plot.colours))
+        _panel(axes, plot, plot.axes[place], others or tuple(plot.looks))
+    baseline = next(iter(plot.looks))
     title = plot.cells.outcome.title
     for row in grid:
         row[0].set_ylabel(f"ratio to {baseline}" if others else title)
     handles = [
-        Line2D([], [], color=plot.colours[name], marker="o", linestyle="", label=name)
-        for name in (others or plot.colours)
+        Line2D(
+            [],
+            [],
+            color=plot.looks[name].colour,
+            marker=plot.looks[name].marker,
+            linestyle="",
+            label=name,
+        )
+        for name in (others or plot.looks)
     ]
-    figure.legend(handles=handles, loc="outside lower left", ncols=len(handles))
+    figure.legend(handles=handles, loc="outside lower left", ncols=min(len(handles), 4))
     name = plot.cells.outcome.name if others else title
     heading(figure, f"{name.capitalize()}, over each axis", subtitle)
     return figure
 
 
 def _panel(axes: Axes, plot: ScatterPlot, axis: Axis, names: Sequence[str]) -> None:
-    ratios = len(plot.colours) > 1
+    ratios = len(plot.looks) > 1
     if ratios:
         axes.axhline(1.0, color="#555555", linewidth=0.9)
     if ratios and plot.level is not None:
@@ -79,17 +86,17 @@ def _panel(axes: Axes, plot: ScatterPlot, axis: Axis, names: Sequence[str]) -> N
 
 
 def _dot(axes: Axes, plot: ScatterPlot, place: float, point: Point, name: str) -> None:
-    ratios = len(plot.colours) > 1
+    ratios = len(plot.looks) > 1
     row = plot.cells.ratio(point, name) if ratios else plot.cells.value(point, name)
     value = None if row is None else row["ratio" if ratios else "value"]
     if row is None or value is None:
         return
     scale = 1.0 if ratios else plot.cells.outcome.scale
-    colour = plot.colours[name]
-    axes.plot([place], [value * scale], "o", color=colour, markersize=3.5)
+    look = plot.looks[name]
+    axes.plot([place], [value * scale], look.marker, color=look.colour, markersize=4)
     if row["ci_low"] is not None and row["ci_high"] is not None:
         ends = [row["ci_low"] * scale, row["ci_high"] * scale]
-        axes.plot([place, place], ends, color=colour, linewidth=1.0, alpha=0.6)
+        axes.plot([place, place], ends, color=look.colour, linewidth=1.0, alpha=0.6)
 
 
 def _scale(axes: Axes, axis: Axis) -> None:
@@ -104,7 +111,7 @@ def _scale(axes: Axes, axis: Axis) -> None:
     axes.set_xlim(*spread_of(axis.amounts, logarithmic=axis.logarithmic))
     sample = axis.labels[0]
     axes.xaxis.set_major_formatter(FuncFormatter(lambda amount, _: amount_text(amount, sample)))
-    axes.tick_params(axis="x", labelsize=9)
+    axes.tick_params(axis="x", labelsize=SMALL)
 
 
 def amount_text(amount: float, like: Any) -> str:

@@ -15,14 +15,15 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
+from analysis.plots.style import INK, SMALL
+
 NS_PER_S: Final = 1e9
-INK: Final = "#555555"
 SHADE: Final = "#f0f0f0"
 _ENDS: Final = {"stop": "start"}
 _LANES: Final = {"stop": "down"}
 _SAME_SHARE: Final = 0.012
 """Share of the whole time within which happenings of a kind are drawn as one."""
-_CHARACTER_SHARE: Final = 0.0085
+_CHARACTER_SHARE: Final = 0.0118
 """Width of a character as a share of the axis."""
 _MOST_GUIDES: Final = 40
 _MOST_TOLD: Final = 6
@@ -155,7 +156,7 @@ def draw_lanes(axes: Axes, shown: Sequence[Mark], span_s: float) -> None:
             _write(axes, row, mark, free_from, free_until, span_s)
     axes.set_yticks(range(len(lanes)), [lane.replace("_", " ") for lane in lanes])
     axes.set_ylim(len(lanes) - 0.5, -0.5)
-    axes.tick_params(axis="y", length=0, labelsize=8.5)
+    axes.tick_params(axis="y", length=0, labelsize=SMALL)
     axes.tick_params(axis="x", length=0)
     axes.spines["left"].set_visible(False)
     axes.spines["bottom"].set_visible(False)
@@ -182,7 +183,7 @@ def _write(
         return
     axes.annotate(
         mark.text, (place, row), xytext=(away, 0), textcoords="offset points", ha=align,
-        va="center", fontsize=8, color=INK,
+        va="center", fontsize=SMALL, color=INK,
     )  # fmt: skip
 
 

@@ -13,39 +13,39 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.plots.style import heading, new_figure
+from analysis.plots.style import WIDTH_IN, Look, heading, new_figure
 from analysis.plots.words import between, digits, listed
 
 _ROWS: Final = (("txns", "commits (1/s)"), ("lock_latency", "lock latency (ms)"))
-_MOST_COLUMNS: Final = 4
+_MOST_COLUMNS: Final = 3
 
 
 def warmup_cuts(
-    series: pd.DataFrame, units: pd.DataFrame, colours: Mapping[str, str], subtitle: str
+    series: pd.DataFrame, units: pd.DataFrame, looks: Mapping[str, Look], subtitle: str
 ) -> Figure:
     """Draws a panel a variant and quantity.
 
     Args:
         series: ``unit_hash``, ``metric`` (``txns``, ``lock_latency``), ``at_s``, ``value``.
         units: ``unit_hash``, ``variant``, ``warmup_windows``, ``window_ns``, ``simulated_s``.
-        colours: by variant, in their order.
+        looks: by variant, in their order.
         subtitle: study and point.
     """
-    columns = min(len(colours), _MOST_COLUMNS)
-    blocks = -(-len(colours) // columns)
-    figure = new_figure(2.6 * columns + 1.0, 2.9 * blocks + 0.8)
+    columns = min(len(looks), _MOST_COLUMNS)
+    blocks = -(-len(looks) // columns)
+    figure = new_figure(WIDTH_IN, 2.9 * blocks + 0.8)
     panels = figure.subplots(2 * blocks, columns, sharex=True, sharey="row", squeeze=False)
-    for place, (variant, colour) in enumerate(colours.items()):
+    for place, (variant, look) in enumerate(looks.items()):
         block, column = divmod(place, columns)
         mine = units[units["variant"] == variant]
         for row, (metric, label) in enumerate(_ROWS):
             axes = panels[2 * block + row, column]
-            _draw(axes, series[series["metric"] == metric], mine, colour)
+            _draw(axes, series[series["metric"] == metric], mine, look.colour)
             if column == 0:
                 axes.set_ylabel(label)
-        panels[2 * block, column].set_title(variant, fontsize=9, color=colour, fontweight="bold")
+        panels[2 * block, column].set_title(variant, color=look.colour, fontweight="bold")
         panels[2 * block + 1, column].set_xlabel("simulated time (s)")
-    for place in range(len(colours), blocks * columns):
+    for place in range(len(looks), blocks * columns):
         for row in range(2):
             panels[2 * (place // columns) + row, place % columns].set_visible(False)
     for axes in panels[:, 0]:
@@ -83,8 +83,10 @@ def _draw(axes: Axes, series: pd.DataFrame, units: pd.DataFrame, colour: str) ->
         at_s, value = line["at_s"].to_numpy(), line["value"].to_numpy()
         cut_s = windows * window_ns / 1e9
         counts = at_s >= cut_s
-        axes.plot(at_s, value, color=colour, linewidth=0.7, alpha=0.25)
-        axes.plot(at_s[counts], value[counts], color=colour, linewidth=0.8, alpha=0.8)
+        axes.plot(at_s, value, color=colour, linewidth=0.7, alpha=0.25, rasterized=True)
+        axes.plot(
+            at_s[counts], value[counts], color=colour, linewidth=0.8, alpha=0.8, rasterized=True
+        )
         if counts.any():
             level = float(np.interp(cut_s, at_s, value))
             axes.plot([cut_s], [level], "o", color="black", markersize=3.5, clip_on=False, zorder=3)

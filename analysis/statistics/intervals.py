@@ -36,9 +36,24 @@ def half_widths(values: Array, confidence: float = CONFIDENCE) -> Array:
     filled = np.where(np.isnan(values), 0.0, values)
     mean = filled.sum(axis=1) / np.maximum(count, 1)
     squares = np.where(np.isnan(values), 0.0, (values - mean[:, None]) ** 2).sum(axis=1)
-    deviation = np.sqrt(squares / freedom)
-    quantile = stdtrit(freedom, 0.5 + confidence / 2)
-    return np.where(enough, quantile * deviation / np.sqrt(np.maximum(count, 1)), np.nan)
+    return half_widths_of(np.sqrt(squares / freedom), count, confidence)
+
+
+def half_widths_of(deviations: Array, counts: Array, confidence: float = CONFIDENCE) -> Array:
+    """Returns half widths of means whose values have been summed up elsewhere.
+
+    Args:
+        deviations: standard deviation between replications, of the sample.
+        counts: replications, the same shape.
+        confidence: two-sided.
+
+    Returns:
+        The same shape; NaN for fewer than two replications.
+    """
+    counts = np.asarray(counts, dtype=np.float64)
+    quantile = stdtrit(np.maximum(counts - 1, 1.0), 0.5 + confidence / 2)
+    half = quantile * deviations / np.sqrt(np.maximum(counts, 1.0))
+    return np.where(counts >= 2, half, np.nan)
 
 
 def means(values: Array) -> Array:

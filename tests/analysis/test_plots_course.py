@@ -49,10 +49,10 @@ def drawn(*more: pd.DataFrame, happenings: pd.DataFrame = NONE) -> Course:
         part
         for variant in VARIANTS
         for part in (
-            series(variant, "lock_latency", "mean", bins, variant),
+            series(variant, "lock_latency", "p50", bins, variant),
             series(variant, "lock_latency", "p99", bins, variant),
             series(variant, "txns", "mean", dict.fromkeys(range(100), 600.0)),
-            series(variant, "txn_latency", "mean", bins),
+            series(variant, "txn_latency", "p50", bins),
         )
     ]
     units = pd.DataFrame({"variant": VARIANTS, "window_ns": 100_000_000, "simulated_s": 10.0})
@@ -60,7 +60,7 @@ def drawn(*more: pd.DataFrame, happenings: pd.DataFrame = NONE) -> Course:
         pd.concat([*parts, *more]),
         units.assign(warmup_windows=15),
         happenings,
-        style.variant_colours(VARIANTS),
+        style.variant_looks(VARIANTS),
     )
 
 
@@ -117,7 +117,8 @@ def test_variants_have_one_scale_and_paths_their_own_colours() -> None:
     found = panels(drawn(high))
     one, other = (found[f"Lock requests, {variant}"] for variant in VARIANTS)
     assert one.get_ylim() == other.get_ylim()
-    assert len(set(course.PATHS.values())) == len(course.PATHS)
+    for told in ("colour", "line", "marker"):
+        assert len({getattr(look, told) for look in course.PATHS.values()}) == len(course.PATHS)
 
 
 def test_a_happening_with_an_end_is_a_bar() -> None:
@@ -157,7 +158,7 @@ def test_what_happens_again_and_again_is_one_mark_with_its_number() -> None:
 
 def test_texts_meet_neither_each_other_nor_the_edge() -> None:
     rows = [
-        ("transfer_leader", f"region {place} from store 1 to 2", at_s, at_s, 4)
+        ("transfer_leader", f"region {place} to 2", at_s, at_s, 4)
         for place, at_s in enumerate((0.1, 0.6, 4.0, 4.5, 9.8))
     ]
     figure = over_time(drawn(happenings=happened(*rows)), "stub")

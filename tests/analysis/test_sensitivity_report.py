@@ -116,7 +116,7 @@ def test_figures_show_effects_shares_and_walks() -> None:
     assert [patch.get_width() for patch in effects.patches] == pytest.approx([0.01, 0.6, 1.2])  # type: ignore[attr-defined]
     assert effects.patches[0].get_facecolor() != effects.patches[1].get_facecolor()
     (walks,) = figures["sensitivity_walks"].axes
-    (walk,) = [line for line in walks.lines if line.get_marker() == "o"]
+    (walk,) = [line for line in walks.lines if line.get_marker() not in {"None", "", None}]
     assert np.asarray(walk.get_ydata()) == pytest.approx(
         [0.65, 0.49, 0.36, np.nan, 0.2], nan_ok=True
     )

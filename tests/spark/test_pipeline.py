@@ -101,11 +101,43 @@ def of_unit(tables: StudyTables, place: int, metric: str, name: str) -> dict[str
     }
 
 
-def test_plot_tables_add_up_replications(study_tables: tuple[Path, StudyTables]) -> None:
-    _, tables = study_tables
-    counts = tables.sums["lock_latency", "all", "count"]
-    locks = tables.distributions[tables.distributions["metric"] == "lock_latency"]
-    assert locks["count"].sum() == counts.sum()
+def test_tails_are_means_of_the_replications_shares(
+    study_tables: tuple[Path, StudyTables],
+) -> None:
+    folder, tables = study_tables
+    units = tables.units.query("point_index == 0 and variant == 'in_memory'")
+    tail = tables.tails.query("point_index == 0 and variant == 'in_memory'")
+    tail = tail[tail["metric"] == "lock_latency"].sort_values("bucket")
+    assert tail["share"].is_monotonic_decreasing
+    assert tail["above"].iloc[-1] == 0
+    middle = tail.iloc[len(tail) // 2]
+    shares, above = [], 0
+    for unit_hash, cut in zip(units["unit_hash"], units["warmup_windows"], strict=True):
+        file = folder / "units" / unit_hash / "histogram.parquet"
+        rows = pq.read_table(file).to_pandas().query("metric == 'lock_latency'")
+        rows = rows[rows["window"] >= cut]
+        beyond = int(rows.loc[rows["bucket"] > middle["bucket"], "count"].sum())
+        shares.append(beyond / rows["count"].sum())
+        above += beyond
+    assert 0 < above == middle["above"]
+    assert middle["replications"] == len(units) > 1
+    assert middle["share"] == pytest.approx(np.mean(shares))
+    assert middle["deviation"] == pytest.approx(np.std(shares, ddof=1))
+
+
+def test_heat_has_every_lock_request_of_the_whole_run(
+    study_tables: tuple[Path, StudyTables],
+) -> None:
+    folder, tables = study_tables
+    units = tables.units.query("point_index == 0 and variant == 'in_memory'")
+    heat = tables.heat.query("point_index == 0 and variant == 'in_memory'")
+    facts = pd.concat(
+        pq.read_table(folder / "units" / unit_hash / "histogram.parquet").to_pandas()
+        for unit_hash in units["unit_hash"]
+    ).query("metric == 'lock_latency'")
+    assert heat["count"].sum() == facts["count"].sum()
+    assert heat["column"].min() == 0, "the warm-up is in"
+    assert heat["bucket"].max() >= facts["bucket"].max() > heat["bucket"].max() - 16
 
 
 def test_courses_are_those_of_the_facts(study_tables: tuple[Path, StudyTables]) -> None:

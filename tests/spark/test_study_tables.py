@@ -35,9 +35,9 @@ def test_only_points_that_are_drawn_have_tables_for_it(
         for points in (2, 1, 0)
     )
     assert set(both.courses["point_index"]) == {0, 1}
-    for table in (first.courses, first.distributions, first.warmups):
+    for table in (first.courses, first.tails, first.heat, first.warmups):
         assert set(table["point_index"]) == {0}
-    for table in (none.courses, none.distributions, none.happenings, none.warmups):
+    for table in (none.courses, none.tails, none.heat, none.moves, none.happenings, none.warmups):
         assert table.empty
     for fewer in (first, none):
         pd.testing.assert_frame_equal(fewer.sums, both.sums, check_exact=True)

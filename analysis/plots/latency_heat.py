@@ -1,0 +1,113 @@
+"""Lock latency over time as a heat map a variant: what share of the requests took how long when.
+
+A column is a time, a row is a latency, on a log scale; a column's shares add up to one. The scale
+of colours is that of the logarithm of the share and darkens steadily, so that it says the same in
+grey.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from numpy.typing import NDArray
+
+from analysis.plots import timeline
+from analysis.plots.style import Look, heading
+from analysis.plots.time_panels import time_panels
+from analysis.plots.words import digits, listed
+from sim.record.histogram import BASE
+
+NS_PER_MS: Final = 1e6
+_PANEL_IN: Final = 1.7
+_LEAST_SHARE: Final = 1e-3
+_COLOURS: Final = "cividis_r"
+"""Nuñez, Anderton, Renslow, 2018: the same to readers with and without colour blindness."""
+
+
+def latency_heat(
+    table: pd.DataFrame,
+    happenings: pd.DataFrame,
+    looks: Mapping[str, Look],
+    span_s: float,
+    subtitle: str,
+) -> Figure:
+    """Draws a panel a variant that has locks, on one scale, below the events.
+
+    Args:
+        table: from ``plot_tables.latency_heat``, of one point; not empty.
+        happenings: what ``timeline.marks`` takes.
+        looks: by variant, in order.
+        span_s: length of the time axis.
+        subtitle: study and point.
+    """
+    variants = [name for name in looks if (table["variant"] == name).any()]
+    shown = timeline.marks(happenings, span_s)
+    figure, panels = time_panels(shown, [_PANEL_IN] * len(variants), span_s)
+    bounds = _bounds(table)
+    image: Any = None
+    for axes, variant in zip(panels, variants, strict=True):
+        image = _panel(axes, table[table["variant"] == variant], bounds)
+        axes.set_title(variant, fontweight="bold", color=looks[variant].colour, pad=3)
+    bar = figure.colorbar(image, ax=panels, aspect=30, pad=0.02)
+    bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g} %"))
+    bar.ax.yaxis.set_minor_formatter(NullFormatter())
+    bar.set_label("share of that time's lock requests")
+    heading(figure, "Lock latency over time, all requests", subtitle)
+    return figure
+
+
+def latency_heat_words(table: pd.DataFrame, looks: Mapping[str, Look]) -> str:
+    """Returns the text alternative: the band that holds nine of ten requests, and the longest."""
+    told = []
+    for variant in looks:
+        counts = table[table["variant"] == variant].groupby("bucket")["count"].sum()
+        if counts.empty:
+            continue
+        reached = counts.cumsum() / counts.sum()
+        low, high, last = (
+            digits(BASE ** float(reached.index[int(np.searchsorted(reached, share))]) / NS_PER_MS)
+            for share in (0.05, 0.95, 1.0 - 1e-12)
+        )
+        told.append(f"{variant} nine of ten from {low} to {high} ms, the longest {last} ms")
+    return (
+        "Heat map of lock latency (log scale) over simulated time; darker is a larger share of "
+        f"that time's requests: {listed(told)}."
+    )
+
+
+def _bounds(table: pd.DataFrame) -> NDArray[np.int64]:
+    """Returns the buckets whose upper bounds divide the rows, all rows being equally high."""
+    buckets = np.sort(table["bucket"].unique())
+    step = int(np.gcd.reduce(np.diff(buckets))) if len(buckets) > 1 else 16
+    return np.arange(buckets[0] - step, buckets[-1] + 1, step)
+
+
+def _panel(axes: Axes, rows: pd.DataFrame, bounds: NDArray[np.int64]) -> Any:
+    edges_ms = BASE ** bounds.astype(np.float64) / NS_PER_MS
+    column_s = float(rows["column_s"].iloc[0])
+    columns = int(rows["column"].max()) + 1
+    counts = np.zeros((len(bounds) - 1, columns))
+    place = np.searchsorted(bounds[1:], rows["bucket"].to_numpy())
+    np.add.at(counts, (place, rows["column"].to_numpy()), rows["count"].to_numpy())
+    total = counts.sum(axis=0)
+    share = counts / np.where(total > 0, total, 1.0)
+    image = axes.pcolormesh(
+        np.arange(columns + 1) * column_s, edges_ms, np.ma.masked_equal(share, 0.0),
+        norm=LogNorm(_LEAST_SHARE, 1.0), cmap=_COLOURS, rasterized=True,
+    )  # fmt: skip
+    axes.set_yscale("log")
+    few = edges_ms[-1] < 200 * edges_ms[0]
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.set_ylim(edges_ms[0], edges_ms[-1])
+    axes.set_ylabel("latency (ms)")
+    axes.grid(visible=False)
+    return image

@@ -1,0 +1,128 @@
+"""What in-memory locks take of a store's memory, against what they may take.
+
+Law: the facts have the sum over the tables of a store, at each grant. A region's table is part of
+it, so a sum below the limit of a region says that no region has reached that limit; a sum above it
+says nothing of a single region.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
+
+from analysis.plots import timeline
+from analysis.plots.course import Course
+from analysis.plots.style import INK, SMALL, Look, heading
+from analysis.plots.time_panels import time_panels
+from analysis.plots.words import digits, listed
+
+KIB: Final = 1024
+METRIC: Final = "lock_table_bytes"
+
+
+@dataclass(frozen=True, slots=True)
+class TableLimits:
+    """What a variant's scenario allows, in bytes."""
+
+    region_bytes: int
+    store_bytes: int
+
+    @classmethod
+    def of(cls, scenario: Any) -> TableLimits | None:
+        """Returns the limits of a resolved scenario; None if it has no TiKV settings."""
+        tikv = getattr(scenario, "tikv", None)
+        if tikv is None:
+            return None
+        return cls(tikv.in_memory_peer_size_limit_bytes, tikv.in_memory_instance_size_limit_bytes)
+
+
+def size_text(size_bytes: float) -> str:
+    """Returns a size in the unit in which it has the fewest digits."""
+    for unit, factor in (("GiB", KIB**3), ("MiB", KIB**2), ("KiB", KIB)):
+        if size_bytes >= factor:
+            return f"{digits(size_bytes / factor)} {unit}"
+    return f"{digits(size_bytes)} B"
+
+
+def lock_memory(
+    course: Course, looks: Mapping[str, Look], limits: TableLimits, subtitle: str
+) -> Figure:
+    """Draws the fullest store's table over time, on a log scale that reaches up to its limit.
+
+    Args:
+        course: with ``lock_table_bytes``.
+        looks: by variant; only those with locks in memory have a line.
+        limits: of the scenario.
+        subtitle: study and point.
+    """
+    shown = timeline.marks(course.happenings, course.span_s)
+    figure, (axes,) = time_panels(shown, [3.0], course.span_s)
+    least = float(limits.region_bytes)
+    for variant, look in looks.items():
+        line = course.line(variant, METRIC, "max")
+        value = line["value"].where(line["value"] > 0)
+        if not value.notna().any():
+            continue
+        least = min(least, float(value.min()))
+        axes.fill_between(
+            line["at_s"], line["low"].where(line["low"] > 0, value), line["high"],
+            color=look.colour, alpha=0.25, linewidth=0,
+        )  # fmt: skip
+        axes.plot(
+            line["at_s"], value, color=look.colour, linestyle=look.line, marker=look.marker,
+            markersize=4, markevery=max(len(line) // 8, 1), linewidth=1.4, label=variant,
+        )  # fmt: skip
+    _limit(axes, limits.store_bytes, "limit of a store")
+    _limit(axes, limits.region_bytes, "limit of one region")
+    _scale(axes, least / 2, max(limits.store_bytes, limits.region_bytes) * 4)
+    axes.set_ylabel("locks in memory, fullest store")
+    axes.legend(
+        loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, handlelength=2.8, borderaxespad=0.2
+    )
+    note = "of all tables of a store; while that is below a region's limit, no region is full"
+    heading(figure, "Memory of the lock table against its limits", f"{subtitle}\n{note}")
+    return figure
+
+
+def lock_memory_words(course: Course, looks: Mapping[str, Look], limits: TableLimits) -> str:
+    """Returns the text alternative: the most of each variant, and what share of the limit it is."""
+    told = []
+    for variant in looks:
+        line = course.line(variant, METRIC, "max")
+        most = float(line["value"].max()) if line["value"].notna().any() else 0.0
+        if most > 0:
+            share = 100 * most / limits.store_bytes
+            told.append(f"{variant} at most {size_text(most)}, {digits(share)} % of a store's")
+    return (
+        f"Memory that locks take on the fullest store over time: {listed(told)}. Limits: "
+        f"{size_text(limits.store_bytes)} a store, {size_text(limits.region_bytes)} a region."
+    )
+
+
+def _limit(axes: Axes, size_bytes: int, name: str) -> None:
+    axes.axhline(size_bytes, color=INK, linewidth=1.2, linestyle=(0, (6, 3)))
+    axes.annotate(
+        f"{name}, {size_text(size_bytes)}", (0.0, size_bytes), (4, 3),
+        xycoords=("axes fraction", "data"), textcoords="offset points", fontsize=SMALL, color=INK,
+    )  # fmt: skip
+
+
+def _scale(axes: Axes, low_bytes: float, high_bytes: float) -> None:
+    """Makes a log scale with ticks at powers of 32, which are round in all binary units."""
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(FixedLocator([float(32**power) for power in range(9)]))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: size_text(value)))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.tick_params(axis="y", which="minor", length=0)
+    axes.set_ylim(max(low_bytes, 1.0), high_bytes)
+
+
+def has_table(table: pd.DataFrame) -> bool:
+    """Returns whether any lock was in memory."""
+    return bool((table.loc[table["metric"] == METRIC, "value"] > 0).any())

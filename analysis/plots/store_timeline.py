@@ -1,0 +1,152 @@
+"""Each store's leaders over time, with what moved them: transfers, splits, merges, crashes.
+
+Law: a store leads what it has gained less what it has lost; a line is the mean over replications. A
+store that is down leads nothing. Only a study in which something moves has this figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from analysis.plots import timeline
+from analysis.plots.style import OTHERS, Look, heading
+from analysis.plots.time_panels import time_panels
+from analysis.plots.words import digits, listed
+
+_SIGNS: Final = {"leaders_gained": 1.0, "leaders_lost": -1.0}
+_CHANGES: Final = {
+    "leader_transfers": ("leader moved", "v"), "splits": ("split", "+"), "merges": ("merge", "x"),
+}  # fmt: skip
+_LINES: Final[tuple[Any, ...]] = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (7, 1.4, 1.4, 1.4)))
+_MOST_NAMED: Final = 6
+
+
+def something_moves(moves: pd.DataFrame) -> bool:
+    """Returns whether any leader or region changed, beyond being there at the beginning."""
+    return bool(moves["metric"].isin(["leaders_lost", *_CHANGES]).any())
+
+
+def leaders_by_store(moves: pd.DataFrame, span_s: float) -> dict[str, pd.DataFrame]:
+    """Returns by store ``at_s`` and ``leaders``: steps, of which each holds until the next.
+
+    Args:
+        moves: of one variant at one point, from ``plot_tables.region_moves``.
+        span_s: where the last step ends.
+    """
+    rows = moves[moves["metric"].isin(list(_SIGNS))]
+    net = rows.assign(net=rows["value"] * rows["metric"].map(_SIGNS))
+    found = {}
+    for store, of in net.groupby("class"):
+        steps = of.groupby("bin").agg(net=("net", "sum"), bin_s=("bin_s", "max"))
+        at_s = (steps.index.to_numpy() * steps["bin_s"].to_numpy()).tolist()
+        leaders = steps["net"].cumsum().tolist()
+        found[str(store)] = pd.DataFrame(
+            {"at_s": [*at_s, span_s], "leaders": [*leaders, leaders[-1]]}
+        )
+    return dict(sorted(found.items(), key=lambda pair: _number(pair[0])))
+
+
+def store_timeline(
+    moves: pd.DataFrame,
+    happenings: pd.DataFrame,
+    looks: Mapping[str, Look],
+    span_s: float,
+    subtitle: str,
+) -> Figure:
+    """Draws a panel a variant: a step line a store, and below it marks of what changed.
+
+    Args:
+        moves: of one point; not empty.
+        happenings: what ``timeline.marks`` takes.
+        looks: by variant, in order.
+        span_s: length of the time axis.
+        subtitle: study and point.
+    """
+    variants = [name for name in looks if (moves["variant"] == name).any()]
+    shown = timeline.marks(happenings, span_s)
+    figure, panels = time_panels(shown, [2.1] * len(variants), span_s)
+    for axes, variant in zip(panels, variants, strict=True):
+        mine = moves[moves["variant"] == variant]
+        _leaders(axes, leaders_by_store(mine, span_s))
+        _changes(axes, mine)
+        axes.set_title(variant, fontweight="bold", color=looks[variant].colour, pad=3)
+        axes.set_ylabel("leaders")
+    _same_height(panels)
+    handles, labels = _handles(panels)
+    figure.legend(handles, labels, loc="outside lower left", ncols=4, handlelength=2.4)
+    heading(figure, "Leaders of each store", subtitle)
+    return figure
+
+
+def store_timeline_words(
+    moves: pd.DataFrame, shown: Sequence[timeline.Mark], looks: Mapping[str, Look], span_s: float
+) -> str:
+    """Returns the text alternative: each store's leaders at both ends, and what happened."""
+    told = []
+    for variant in looks:
+        mine = moves[moves["variant"] == variant]
+        if mine.empty:
+            continue
+        stores = [
+            f"{store} from {digits(steps['leaders'].iloc[0])} to "
+            f"{digits(steps['leaders'].iloc[-1])} (least {digits(steps['leaders'].min())})"
+            for store, steps in list(leaders_by_store(mine, span_s).items())[:_MOST_NAMED]
+        ]
+        totals = mine[mine["metric"].isin(list(_CHANGES))].groupby("metric")["value"].sum()
+        changes = [
+            f"{digits(total)} {str(metric).replace('_', ' ')}" for metric, total in totals.items()
+        ]
+        told.append(f"{variant}: {', '.join([*stores, *changes])}")
+    return (
+        f"Steps of how many regions each store leads over {digits(span_s)} s; {listed(told)}. "
+        f"Events: {timeline.mark_words(shown)}."
+    )
+
+
+def _number(store: str) -> tuple[int, str]:
+    digits_ = store.rpartition("-")[2]
+    return (int(digits_), store) if digits_.isdigit() else (0, store)
+
+
+def _leaders(axes: Axes, stores: Mapping[str, pd.DataFrame]) -> None:
+    for place, (store, steps) in enumerate(stores.items()):
+        axes.step(
+            steps["at_s"], steps["leaders"], where="post", label=store, linewidth=1.6,
+            color=OTHERS[place % len(OTHERS)], linestyle=_LINES[place % len(_LINES)],
+        )  # fmt: skip
+
+
+def _changes(axes: Axes, mine: pd.DataFrame) -> None:
+    """Marks where leaders moved and regions split or merged, in a strip below the lines."""
+    for row, (metric, (label, marker)) in enumerate(_CHANGES.items()):
+        at = mine[mine["metric"] == metric]
+        if at.empty:
+            continue
+        at_s = (at["bin"] + 0.5) * at["bin_s"]
+        axes.plot(
+            at_s, np.full(len(at), 0.06 + 0.06 * row), marker, color="black", markersize=5,
+            markeredgewidth=1.0, linestyle="", label=label, clip_on=False,
+            transform=axes.get_xaxis_transform(),
+        )  # fmt: skip
+
+
+def _same_height(panels: Sequence[Axes]) -> None:
+    """Leaves room for the strip below 0, and gives all panels the same scale."""
+    most = max(axes.get_ylim()[1] for axes in panels)
+    for axes in panels:
+        axes.set_ylim(-0.32 * most, most * 1.05)
+        axes.set_yticks([tick for tick in axes.get_yticks() if 0 <= tick <= most])
+
+
+def _handles(panels: Sequence[Axes]) -> tuple[list[Any], list[str]]:
+    found: dict[str, Any] = {}
+    for axes in panels:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            found.setdefault(str(label), handle)
+    return list(found.values()), list(found)
