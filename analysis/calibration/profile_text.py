@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from analysis.calibration.disk_profile import Crowded, DiskProfile
 from analysis.calibration.fio_file import FioRun
@@ -26,41 +25,33 @@ def yaml_of(profile: DiskProfile) -> str:
         "hardware:",
         "  disk:",
         "    raft:",
-        f"      name: {profile.name}",
-        f"      source: {_quoted(_source(profile))}",
+        f"      name: {quoted(profile.name)}",
+        f"      source: {quoted(_source(profile))}",
         f"      assumed: [{', '.join(profile.assumed)}]",
         f"      write_bandwidth: {BANDWIDTH.text_of(profile.bytes_per_s)}",
         f"      write_iops: {profile.iops} # the most that was seen: it may be higher",
-        *_shape("append", profile.append, 6),
+        *shape_lines("append", profile.append, 6),
     ]
     if profile.longer:
         body.append("      longer:")
         for size_bytes, pairs in profile.longer.items():
             body.append(f"        - size: {SIZE.text_of(size_bytes)}")
-            body += _shape("latency", pairs, 10)
+            body += shape_lines("latency", pairs, 10)
     if profile.crowded is not None:
         body += _crowding("crowding", profile.crowded)
     if profile.fetch is not None:
-        body += _shape("fetch", profile.fetch, 6)
+        body += shape_lines("fetch", profile.fetch, 6)
     if profile.fetch_crowded is not None:
         body += _crowding("fetch_crowding", profile.fetch_crowded)
     return "\n".join([*head, *body]) + "\n"
-
-
-def disk_document(profile: DiskProfile) -> Mapping[str, Any]:
-    """Returns what ``yaml_of`` says, without its comments, as plain data."""
-    import yaml
-
-    document: Mapping[str, Any] = yaml.safe_load(yaml_of(profile))
-    return document
 
 
 def _sources(runs: Iterable[FioRun]) -> list[str]:
     lines = []
     for run in runs:
         said = " ".join(f"{key}={run.options[key]}" for key in _TOLD if key in run.options)
-        lines.append(_plain(f"{run.path.name}: {run.version}, {run.date}"))
-        lines.append(_plain(f"  {said}"))
+        lines.append(plain(f"{run.path.name}: {run.version}, {run.date}"))
+        lines.append(plain(f"  {said}"))
     return lines
 
 
@@ -72,15 +63,16 @@ _TOLD = (
 
 def _source(profile: DiskProfile) -> str:
     first = profile.runs[0]
-    return _plain(f"fio, {len(profile.runs)} runs, {first.version}, {first.date}")
+    return plain(f"fio, {len(profile.runs)} runs, {first.version}, {first.date}")
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Returns text of a file that somebody sent as one line of printable characters."""
     return "".join(each if each.isprintable() else "?" for each in text)[:200]
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """Returns text as YAML's plainest string."""
     return "'" + text.replace("'", "''") + "'"
 
 
@@ -88,11 +80,11 @@ def _crowding(key: str, crowded: Crowded) -> list[str]:
     lines = [f"      {key}:", f"        growth: {crowded.growth}", "        levels:"]
     for number, pairs in crowded.levels.items():
         lines.append(f"          - in_flight: {number}")
-        lines += _shape("latency", pairs, 12)
+        lines += shape_lines("latency", pairs, 12)
     return lines
 
 
-def _shape(key: str, pairs: Pairs, indent: int) -> list[str]:
+def shape_lines(key: str, pairs: Pairs, indent: int) -> list[str]:
     """Returns ``key: {quantiles: [...]}`` over as many lines as it takes."""
     space = " " * indent
     lines, line = [f"{space}{key}:", f"{space}  quantiles:"], f"{space}    ["
