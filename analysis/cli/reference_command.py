@@ -10,15 +10,15 @@ from analysis.cli.exit_status import ExitStatus
 
 def reference_command(word: str) -> int:
     """Prints the reference, or what has ``word`` in its name; returns the exit status."""
-    from analysis.report.reference import names, reference_text
+    from analysis.report.reference import NotInReferenceError, names, reference_text
 
     try:
         text = reference_text(word)
-    except LookupError as error:
+    except NotInReferenceError as error:
         parts = dict.fromkeys(part for name in names() for part in (name, *name.split(".")))
         meant = get_close_matches(word, parts, n=1)
         mend = f"did you mean {meant[0]}?" if meant else "docs/REFERENCE.md has everything"
-        say(messages(), f"run_sim.py: {error.args[0]}; {mend}")
+        say(messages(), f"run_sim.py: {error}; {mend}")
         return ExitStatus.BAD_INPUT
     print(text, end="")  # noqa: T201 - the output is the product
     return ExitStatus.FINE

@@ -31,14 +31,19 @@ _SECTIONS: Final = (
     ("hardware", "HardwareSection"),
     ("hardware.disk", "DisksSection"),
     ("hardware.disk.raft, hardware.disk.kv", "DiskSection"),
+    ("longer", "LongerSection"),
+    ("crowding", "CrowdingSection"),
+    ("crowding, one number in flight", "CrowdSection"),
     ("hardware.network", "NetworkSection"),
     ("hardware.cpu", "CpuSection"),
     ("hardware.lsm", "LsmSection"),
+    ("hardware.etcd", "EtcdCostsSection"),
     ("tikv", "TikvSection"),
     ("workload, any kind", "ArrivalSection"),
     ("workload, tpcc", "TpccSection"),
     ("workload.mix", "TpccMix"),
     ("workload, oltp (sysbench)", "SysbenchSection"),
+    ("workload, etcd", "EtcdSection"),
     ("workload, custom", "CustomSection"),
     ("workload.tables.NAME", "CustomTable"),
     ("workload.transactions.NAME", "CustomTransaction"),
@@ -72,6 +77,10 @@ last column. Durations are written `5ms`, sizes `96MiB`, bandwidths `500MB/s`, r
 """
 
 
+class NotInReferenceError(Exception):
+    """Nothing in the reference is called so."""
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """A part of the reference: a heading, a sentence, rows of cells."""
@@ -95,13 +104,13 @@ def reference_text(word: str = "") -> str:
             and no contents then.
 
     Raises:
-        LookupError: if nothing has the word in its name.
+        NotInReferenceError: if nothing has the word in its name.
     """
     if not word:
         return _HEAD + _contents(_tables()) + "\n".join(_lines_of(_tables()))
     found = [table for table in (_only(word, table) for table in _tables()) if table.rows]
     if not found:
-        raise LookupError(f"nothing in the reference is called {word!r}")
+        raise NotInReferenceError(f"nothing in the reference is called {word!r}")
     return "\n".join(_lines_of(found)).lstrip("\n")
 
 
@@ -112,9 +121,10 @@ def names() -> list[str]:
 
 def _only(word: str, table: Table) -> Table:
     rows = tuple(
-        row for row in table.rows
-        if word in row[0] or word in f"{table.title}.{row[0]}".replace("`", "")
-    )  # fmt: skip
+        row
+        for row in table.rows
+        if word in row[0] or ("." in word and word in f"{table.title}.{row[0]}".replace("`", ""))
+    )
     return Table(table.title, table.text, table.columns, rows)
 
 
@@ -148,7 +158,7 @@ def _definitions() -> dict[str, Any]:
         "description": "How clients arrive: a closed loop of threads, or an open loop with a rate.",
         "properties": {key: tpcc[key] for key in _ARRIVAL},
     }
-    for name in ("TpccSection", "SysbenchSection", "CustomSection"):
+    for name in ("TpccSection", "SysbenchSection", "EtcdSection", "CustomSection"):
         own = {k: v for k, v in found[name]["properties"].items() if k not in _ARRIVAL}
         found[name] = found[name] | {"properties": own}
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from sim.scenario.profiles import profiles
@@ -43,14 +43,15 @@ def _machine(figures: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _disk(figures: Mapping[str, Any]) -> tuple[str, ...]:
-    spikes = figures["append"].get("spikes")
+    append = figures["append"]
+    spikes = append.get("spikes") if isinstance(append, Mapping) else None
     rare = ""
     if spikes:
         part = f"{spikes['probability']:f}".rstrip("0")
         rare = f"{part} of them, {spikes['shortest']} to {spikes['longest']}"
     throttled = "yes" if figures.get("throttled") else "no"
     writes = f"{figures['write_iops']:,}"
-    return figures["write_bandwidth"], writes, _shape(figures["append"]), rare or "–", throttled
+    return figures["write_bandwidth"], writes, _shape(append), rare or "–", throttled
 
 
 def _network(figures: Mapping[str, Any]) -> tuple[str, ...]:
@@ -60,5 +61,15 @@ def _network(figures: Mapping[str, Any]) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _shape(shape: Mapping[str, Any]) -> str:
-    return f"p50 {shape['p50']}, p99 {shape['p99']}"
+def _shape(shape: Mapping[str, Any] | str) -> str:
+    """Returns a distribution in the words of its form; of measured quantiles two."""
+    if isinstance(shape, str):
+        return shape
+    if "quantiles" in shape:
+        median, high = (_nearest(shape["quantiles"], share) for share in (0.5, 0.99))
+        return f"measured: p50 {median}, p99 {high}"
+    return ", ".join(f"{name} {value}" for name, value in shape.items() if name != "spikes")
+
+
+def _nearest(quantiles: Sequence[tuple[float, str]], share: float) -> str:
+    return min(quantiles, key=lambda pair: abs(pair[0] - share))[1]

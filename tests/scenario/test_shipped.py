@@ -47,6 +47,8 @@ def test_asks_one_question_of_several_variants(file: Path) -> None:
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_has_pipelined_as_baseline(file: Path) -> None:
     study = load_study(file)
+    if next(iter(study.variants.values())).workload.kind == "etcd":
+        return  # it has no locks
     assert next(iter(study.variants)) == "pipelined"
     for name, scenario in study.variants.items():
         assert name.startswith(scenario.tikv.lock_mode)
