@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from analysis.cli.console import messages, output, say
+from analysis.cli.console import messages, output, say, words_aside
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.folder_commands import load_folder, study_name
+from analysis.cli.json_output import print_json
 from analysis.export.openmetrics import MOST_POINTS, START_S
 from analysis.study.ledger import read_ledger
 from analysis.study.plan import Plan, ResolvedStudy, Unit
@@ -65,7 +65,8 @@ def export_command(request: ExportRequest) -> int:
         study = _read(request.folder)
         if study is None:
             return ExitStatus.BAD_INPUT
-        written = [_told(request, path) for path in _written(request, study)]
+        with words_aside(when=request.as_json):
+            written = [_told(path) for path in _written(request, study)]
     except StudyFolderError as error:
         say(messages(), str(error))
         return ExitStatus.BAD_INPUT
@@ -73,13 +74,12 @@ def export_command(request: ExportRequest) -> int:
         say(messages(), f"{error.filename}: {error.strerror}; choose another folder with --out")
         return ExitStatus.BAD_INPUT
     if request.as_json:
-        print(json.dumps({"written": written}, indent=1))  # noqa: T201 - the output is the product
+        print_json({"folder": str(request.folder), "written": written})
     return ExitStatus.FINE
 
 
-def _told(request: ExportRequest, path: Path) -> str:
-    if not request.as_json:
-        say(output(), f"{path} ({path.stat().st_size:,} bytes)")
+def _told(path: Path) -> str:
+    say(output(), f"{path} ({path.stat().st_size:,} bytes)")
     return str(path)
 
 

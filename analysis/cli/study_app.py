@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from analysis.cli import options
+from analysis.cli.completion import study_folders
 from analysis.cli.options import (
     AsJson,
     Overrides,
@@ -108,8 +109,13 @@ def report(
 
 
 def diff(
-    a: Annotated[Path, typer.Argument(metavar="A", help="A study's folder.")],
-    b: Annotated[Path, typer.Argument(metavar="B", help="Another one's.")],
+    a: Annotated[
+        Path,
+        typer.Argument(metavar="A", help="A study's folder.", autocompletion=study_folders),
+    ],
+    b: Annotated[
+        Path, typer.Argument(metavar="B", help="Another one's.", autocompletion=study_folders)
+    ],
     fail_on: Annotated[
         list[str] | None,
         typer.Option(
@@ -152,7 +158,7 @@ def export(
         ),
     ] = None,
     trace: Traced = None,
-    as_json: Annotated[bool, typer.Option("--json", help="List the files as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Writes a study for other tools: Prometheus, spreadsheets, Perfetto."""
     from analysis.cli import export_command as command
