@@ -134,14 +134,15 @@ class Process:
         threads: how many may run at a time.
     """
 
-    __slots__ = ("_cores", "_handing_on", "_idle", "_queue", "busy_ns")
+    __slots__ = ("_cores", "_handing_on", "_idle", "_next", "_queue", "busy_ns")
 
     def __init__(self, cores: SharedCores, threads: int) -> None:
         self._cores = cores
         self._idle = [_Thread(self, core % cores.count) for core in range(threads)]
         self._queue: deque[tuple[int, Call, Any]] = deque()
         self._handing_on = False
-        """A thread is at the end of a job: it takes what comes of that itself."""
+        """A thread is at the end of a job: it takes the last thing that comes of it itself."""
+        self._next: tuple[int, Call, Any] | None = None
         self.busy_ns = 0
         """CPU time of the jobs begun so far."""
 
@@ -152,15 +153,23 @@ class Process:
 
     def submit(self, service_ns: int, fn: Call, arg: Any) -> None:
         """Queues a job of ``service_ns`` of CPU, at least 1 ns; calls ``fn(arg)`` when done."""
-        self._queue.append((max(1, service_ns), fn, arg))
+        job = (max(1, service_ns), fn, arg)
         if not self._handing_on:
+            self._queue.append(job)
             self._wake()
+            return
+        if self._next is not None:
+            self._queue.append(self._next)
+        self._next = job
 
     def next_job(self, thread: _Thread) -> bool:
         """Ends a thread's job and gives it another; returns whether there was one."""
         self._handing_on = True
         thread.fn(thread.arg)
         self._handing_on = False
+        if self._next is not None:
+            self._queue.appendleft(self._next)
+            self._next = None
         if not self._queue:
             self._idle.append(thread)
             return False

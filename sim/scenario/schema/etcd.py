@@ -48,15 +48,15 @@ class EtcdCostsSection(Section):
     """Mean CPU time of each kind of work of an etcd member and its clients on one core."""
 
     burst: Cost = key(
-        default="40us",
+        default="13400ns",
         description=f"One read from, or write to, a connection, however much it carries. {_FIT}",
     )
     request: Cost = key(
-        default="40us", description=f"A request on the member it came to, both ways. {_FIT}"
+        default="118us", description=f"A request on the member it came to, both ways. {_FIT}"
     )
-    client: Cost = key(default="40us", description=f"A request on its client, both ways. {_FIT}")
-    round: Cost = key(default="40us", description=f"One turn of the raft loop. {_FIT}")
-    entry: Cost = key(default="30us", description=f"An entry on each member. {_FIT}")
+    client: Cost = key(default="21us", description=f"A request on its client, both ways. {_FIT}")
+    round: Cost = key(default="20600ns", description=f"One turn of the raft loop. {_FIT}")
+    entry: Cost = key(default="26900ns", description=f"An entry on each member. {_FIT}")
     sync: Cost = key(
         default="39us",
         description="One write with its fdatasync. Source: fio on the same machine, 4 KiB into a "
@@ -68,14 +68,15 @@ class EtcdCostsSection(Section):
         "one client, less two fdatasyncs.",
     )
     process_share: Annotated[float, Number(0, 1)] = key(
-        default=0.12,
+        default=0.155,
         description="Part of a core that each member and each node of clients uses whatever it has "
         f"to do: Go's monitor thread, timers. {_FIT}",
     )
     kernel_share: Annotated[float, Number(0, 1)] = key(
-        default=0.11,
-        description="Part of a core that the kernel of each machine uses for nobody in particular. "
-        "Source: busy time of the machine less that of its processes, the same measurement.",
+        default=0.25,
+        description="Part of a core that no process gets even when all want more: interrupts, kernel "
+        "threads, wake-ups. Source: two cores less the CPU seconds of three members and 16 clients, "
+        "the same measurement.",
     )
     time_slice: Cost = key(
         default="1400us",
