@@ -54,9 +54,15 @@ class Explained:
 def explain_command(request: ExplainRequest) -> int:
     """Prints what to expect of a scenario; returns the exit status."""
     from analysis.lint.scenario_lint import scenario_warnings
+    from sim.estimate import has_estimate
 
     study = _load(request)
     if study is None:
+        return ExitStatus.BAD_INPUT
+    if any(not has_estimate(scenario) for scenario in study.variants.values()):
+        kind = next(iter(study.variants.values())).workload.kind
+        say(messages(), f"{request.file}: workload.kind: {kind} has no transactions to explain; "
+                        "run it, or choose tpcc, oltp_* or custom")  # fmt: skip
         return ExitStatus.BAD_INPUT
     summary = _summary(request, study) if request.verify else None
     if request.verify and summary is None:

@@ -1,4 +1,4 @@
-"""The estimate of a scenario as a user reads it: what to expect, stations, what a run takes, doubts.
+"""The estimate of a scenario as a user reads it: figures, stations, what a run takes, doubts.
 
 Fits 80 columns for three variants; more of them take turns. Plain text when the output is no
 terminal.
@@ -189,5 +189,7 @@ def difference(row: Compared) -> str:
         return "-"
     off = row.estimate - row.simulation.value
     if row.label.endswith("(%)"):
-        return f"{off:+.1f} points"
-    return f"{off / row.simulation.value:+.1%}" if row.simulation.value else "-"
+        return f"{off:+.1f} points".replace("-0.0", "+0.0")
+    if not row.simulation.value:
+        return "-"
+    return f"{off / row.simulation.value:+.1%}".replace("-0.0%", "+0.0%")

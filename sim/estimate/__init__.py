@@ -4,7 +4,7 @@
 
     dry_session ► footprint          what a transaction asks for, on paper
     formulas, moments, poller_chain  queueing theory
-    region_activity, disk_load ► store_load     one store at a rate
+    region_activity, disk_load ► store_model    one store at a rate
     paths ► throughput               times, and the rate that follows from them
     doubts, run_cost ► estimate
 """
@@ -16,12 +16,13 @@ from sim.estimate.estimate import (
     Estimate,
     Station,
     estimate,
+    has_estimate,
     same_footprint,
 )
-from sim.estimate.footprint import Footprint, footprint
+from sim.estimate.footprint import Footprint, Sample, draw, footprint, mean_of
 from sim.estimate.run_cost import RunCost
 
 __all__ = [
-    "ORDER", "SATURATED", "Doubt", "Estimate", "Footprint", "RunCost", "Station", "estimate",
-    "footprint", "same_footprint",
+    "ORDER", "SATURATED", "Doubt", "Estimate", "Footprint", "RunCost", "Sample", "Station", "draw",
+    "estimate", "footprint", "has_estimate", "mean_of", "same_footprint",
 ]  # fmt: skip

@@ -42,18 +42,18 @@ class DiskLoad:
         self.raft = hardware.raft_disk
         self.kv = hardware.kv_disk or hardware.raft_disk
         self.append = time_of(self.raft.append)
-        self.fetch = time_of(self.raft.append)
-        if hardware.kv_disk is not None:
-            self.fetch = time_of(self.kv.append)
+        self.fetch = time_of(self.kv.fetch or self.kv.append)
         self.shared = hardware.kv_disk is None
         share = {kind: lock_share if kind == "lock" else 1.0 for kind in footprint.commands}
         self._copies = scenario.cluster.replicas / scenario.cluster.stores
         """Of a cluster's commands, the part that one store logs and applies."""
 
         def total(what: str) -> float:
-            return sum(
-                getattr(each, what) * share[kind] for kind, each in footprint.commands.items()
-            )
+            parts = [
+                float(getattr(each, what)) * share[kind]
+                for kind, each in footprint.commands.items()
+            ]
+            return sum(parts)
 
         self._commands, self._raft_bytes = total("count"), total("raft")
         self._wal_bytes = total("wal") + self._commands * KV_APPLY_BYTES
@@ -97,7 +97,7 @@ class DiskLoad:
         }
 
     def _background(self, load_per_s: float, payload: float, fsyncs: float) -> tuple[float, float]:
-        """Returns the bytes a second written in the background: on the raft disk, on the KV disk."""
+        """Returns the bytes a second written in the background: to the raft disk, the KV disk."""
         lsm = self._scenario.hardware.lsm
         per_s = load_per_s * self._copies
         kv = per_s * (
@@ -139,9 +139,8 @@ class DiskLoad:
             load.busy["kv_disk"] = _used(self.kv, 0.0, 0.0, kv, fetches)
             load.servers["kv_disk"] = 1
 
-
     def ios_per_s(self, load: StoreLoad, name: str) -> float:
-        """Returns the I/Os a second of ``raft_disk`` or ``kv_disk``, reads of a cloud's included."""
+        """Returns the I/Os a second of ``raft_disk`` or ``kv_disk``, a cloud's reads included."""
         disk = self.raft if name == "raft_disk" else self.kv
         payload = self._payload(load.fsyncs_per_s, load.entries_per_s, load.txn_per_s)
         raft, kv = self._background(load.txn_per_s, payload, load.fsyncs_per_s)

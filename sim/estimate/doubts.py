@@ -1,4 +1,4 @@
-"""Doubts about a scenario that only its load shows: what is implausible, and what will never fire."""
+"""Doubts that only a scenario's load shows: what is implausible, and what will never fire."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def doubts(
     """
     made = [
         _load(scenario, busiest, used),
-        _contention(scenario, footprint, found),
+        _contention(footprint, found),
         _locks(scenario, footprint, found),
-        _memory(scenario, footprint, found),
+        _memory(footprint, found),
         _transactions(scenario, found),
     ]
     return tuple(doubt for doubt in made if doubt is not None)
@@ -76,7 +76,7 @@ def _load(scenario: Scenario, busiest: str, used: float) -> Doubt | None:
     return None
 
 
-def _contention(scenario: Scenario, footprint: Footprint, found: Balance) -> Doubt | None:
+def _contention(footprint: Footprint, found: Balance) -> Doubt | None:
     rate = found.txn_per_s * footprint.contention.hottest
     used = rate * (found.times.held + found.times.requests["lock"].mean) / NS_PER_S if rate else 0.0
     if used < 0.5:
@@ -105,7 +105,7 @@ def _locks(scenario: Scenario, footprint: Footprint, found: Balance) -> Doubt | 
     return None
 
 
-def _memory(scenario: Scenario, footprint: Footprint, found: Balance) -> Doubt | None:
+def _memory(footprint: Footprint, found: Balance) -> Doubt | None:
     if not found.in_memory or not footprint.lock_requests:
         return None
     refused = found.store.lock_share

@@ -10,11 +10,11 @@ Source: as ``sim.client`` (session, locker, committer), whose order this module 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from sim.client.committer import ASYNC_COMMIT_KEY_BYTES, ASYNC_COMMIT_KEYS
 from sim.client.region_groups import keys_by_region, mutations_by_region
+from sim.estimate.dry_transaction import DryRequest, DryTransaction, Written
 from sim.protocol.encoding import LockFormat, prewrite_base_bytes, secondaries_bytes
 from sim.protocol.mvcc import LOCK_ONLY
 from sim.protocol.percolator import Mutation
@@ -24,62 +24,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sim.client.region_groups import RegionGroup
-    from sim.protocol.region import Region, RegionMap
+    from sim.estimate.dry_transaction import RequestKind
+    from sim.protocol.encoding import RecordSizes
+    from sim.protocol.region import RegionMap
     from sim.scenario.resolved import Tidb
     from sim.workload.statement import Payloads, Read, Statement, Transaction
-
-RequestKind = Literal["lock", "get", "batch_get", "cop", "prewrite", "commit", "rollback"]
 
 _READS: Final[dict[ReadKind, RequestKind]] = {
     ReadKind.GET: "get",
     ReadKind.BATCH_GET: "batch_get",
     ReadKind.COP: "cop",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """What one command writes, in bytes; ``raft`` is without an entry's header."""
-
-    keys: int
-    raft: int
-    wal: int
-    data_cf: int
-    """Entering the memtables of the default and write CF."""
-    tombstones: int
-    memory: int = 0
-    """Of a pessimistic lock: what it takes in a lock table instead."""
-
-
-@dataclass(frozen=True, slots=True)
-class DryRequest:
-    """One request to one region."""
-
-    kind: RequestKind
-    region: Region
-    keys: tuple[bytes, ...]
-    rows: int = 0
-    insert: bool = False
-    written: Written | None = None
-
-
-@dataclass(slots=True)
-class DryTransaction:
-    """One transaction as its client sees it."""
-
-    name: str
-    commits: bool = True
-    statements: int = 0
-    timestamps: int = 0
-    """Round trips to PD that the client waits for."""
-    pause_ns: int = 0
-    rounds: list[list[DryRequest]] = field(default_factory=list)
-    """Requests sent together, whose answers the client waits for."""
-    background: list[DryRequest] = field(default_factory=list)
-    """Requests after the answer to the client."""
-    statements_after_lock: dict[bytes, int] = field(default_factory=dict)
-    """By key locked: statements carried out since, COMMIT included: how long it is held."""
-    pause_after_lock_ns: dict[bytes, int] = field(default_factory=dict)
 
 
 class DryClient:
@@ -223,7 +178,9 @@ class _DrySession:
     def _roll_back(self) -> None:
         self._made.commits = False
         requests = []
-        for route, keys in keys_by_region(self._client, tuple(self._locked)) if self._locked else ():
+        for route, keys in (
+            keys_by_region(self._client, tuple(self._locked)) if self._locked else ()
+        ):
             sizes = [self._client.records.pessimistic(len(key), len(self._primary)) for key in keys]
             freed = Written(
                 len(keys),
@@ -302,7 +259,7 @@ class _DrySession:
         written = Written(records, raft, wal, data, tombstones)
         return DryRequest("prewrite", group.route.region, tuple(group.keys), written=written)
 
-    def _sizes(self, mutation: Mutation, *, use_async: bool):  # noqa: ANN202
+    def _sizes(self, mutation: Mutation, *, use_async: bool) -> RecordSizes:
         base = prewrite_base_bytes(len(self._primary), use_async)
         if use_async and mutation.key == self._primary:
             others = tuple([key for key in self._buffer if key != self._primary])

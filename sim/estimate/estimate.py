@@ -16,6 +16,7 @@ from sim.estimate.footprint import Footprint, footprint
 from sim.estimate.formulas import in_queue
 from sim.estimate.run_cost import RunCost, run_cost
 from sim.estimate.throughput import Balance, balance
+from sim.scenario.resolved import ETCD
 from sim.units import NS_PER_MS, NS_PER_S
 
 if TYPE_CHECKING:
@@ -126,6 +127,11 @@ def estimate(scenario: Scenario, drawn: Footprint | None = None) -> Estimate:
     )
 
 
+def has_estimate(scenario: Scenario) -> bool:
+    """Returns whether a scenario has transactions on TiKV; etcd's puts have no estimate."""
+    return scenario.workload.kind != ETCD
+
+
 def same_footprint(one: Scenario, other: Scenario) -> bool:
     """Returns whether two scenarios ask for the same: statements, regions, records, misses."""
     return (
@@ -147,7 +153,9 @@ def _lock_path(scenario: Scenario, found: Balance) -> LockPath:
 def _stations(scenario: Scenario, made: Footprint, found: Balance) -> list[Station]:
     load = found.load
     stations = [
-        Station(name, load.busy[name] / load.servers[name], load.servers[name], *_queue(name, found))
+        Station(
+            name, load.busy[name] / load.servers[name], load.servers[name], *_queue(name, found)
+        )
         for name in load.busy
     ]
     hardware, nodes = scenario.hardware, scenario.cluster.tidb_nodes

@@ -29,7 +29,7 @@ from sim.workload.tpcc.workload import DEFAULT_MIX
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sim.estimate.dry_session import DryRequest, DryTransaction, RequestKind
+    from sim.estimate.dry_transaction import DryRequest, DryTransaction, RequestKind
     from sim.scenario import resolved
     from sim.scenario.resolved import Scenario
     from sim.workload.statement import Workload
@@ -60,7 +60,7 @@ class Requests:
 
 @dataclass(slots=True)
 class Commands:
-    """Writes of one cause, per transaction; bytes as in ``dry_session.Written``."""
+    """Writes of one cause, per transaction; bytes as in ``dry_transaction.Written``."""
 
     count: float = 0.0
     arrivals: float = 0.0
@@ -84,7 +84,6 @@ class Contention:
     statements_held: float = 0.0
     """Statements between a lock and its transaction's commit, COMMIT included."""
     pause_held_ns: float = 0.0
-    locks_in_background: bool = False
 
 
 @dataclass(slots=True)
@@ -127,24 +126,52 @@ def lay_out(scenario: Scenario, workload: Workload) -> RegionMap:
     return lay_out_regions(starts, cluster.stores, cluster.replicas)
 
 
-def footprint(scenario: Scenario, sample: int = SAMPLE) -> Footprint:
-    """Returns the mean transaction of a scenario.
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Transactions drawn from a scenario's workload, carried out on paper."""
+
+    regions: RegionMap
+    transactions: Sequence[DryTransaction]
+    shares: Mapping[str, float]
+    """Weights of the classes, where the scenario fixes them."""
+    misses: Mapping[bytes, float]
+    """How likely a row is not in a store's cache, by table prefix."""
+    table_of_region: dict[int, int]
+
+
+def draw(scenario: Scenario, transactions: int = SAMPLE) -> Sample:
+    """Draws transactions of a scenario, whose lock mode does not matter."""
+    workload = build_workload(scenario.workload, Streams(scenario.run.seed, 0))
+    regions = lay_out(scenario, workload)
+    client = DryClient(regions, scenario.cluster.tidb, lock_format(scenario.tikv.behaviour))
+    clients = scenario.workload.threads or scenario.cluster.tidb_nodes
+    return Sample(
+        regions,
+        [client.carry_out(workload.transaction(n % clients)) for n in range(transactions)],
+        _shares(scenario.workload),
+        _misses(scenario, workload),
+        _tables_of(regions, workload),
+    )
+
+
+def footprint(scenario: Scenario) -> Footprint:
+    """Returns the mean transaction of a scenario."""
+    return mean_of(draw(scenario))
+
+
+def mean_of(sample: Sample, mix: Mapping[str, float] | None = None) -> Footprint:
+    """Returns the mean transaction of a sample.
 
     Args:
-        scenario: its lock mode does not matter.
-        sample: transactions drawn.
+        sample: what was drawn.
+        mix: weights of the classes, if not those of the scenario.
     """
-    workload = build_workload(scenario.workload, Streams(scenario.run.seed, 0))
-    made = Footprint(lay_out(scenario, workload), sample=sample)
-    client = DryClient(made.regions, scenario.cluster.tidb, lock_format(scenario.tikv.behaviour))
-    clients = scenario.workload.threads or scenario.cluster.tidb_nodes
-    drawn = [client.carry_out(workload.transaction(n % clients)) for n in range(sample)]
-    weights = _weights([each.name for each in drawn], _shares(scenario.workload))
-    misses = _misses(scenario, workload)
+    drawn = sample.transactions
+    made = Footprint(sample.regions, sample=len(drawn), table_of_region=sample.table_of_region)
+    weights = _weights([each.name for each in drawn], mix or sample.shares)
     for transaction in drawn:
-        _add(made, transaction, weights[transaction.name] / sample, misses)
+        _add(made, transaction, weights[transaction.name] / len(drawn), sample.misses)
     made.contention = _contention(drawn)
-    made.table_of_region = _tables_of(made.regions, workload)
     return made
 
 
@@ -161,7 +188,9 @@ def _weights(names: Sequence[str], shares: Mapping[str, float]) -> dict[str, flo
     known = sum(shares.get(name, 0.0) for name in counts)
     if not known:
         return dict.fromkeys(counts, 1.0)
-    return {name: shares[name] / known * len(names) / count for name, count in counts.items()}
+    return {
+        name: shares.get(name, 0.0) / known * len(names) / count for name, count in counts.items()
+    }
 
 
 def _misses(scenario: Scenario, workload: Workload) -> dict[bytes, float]:
@@ -264,7 +293,7 @@ def _contention(drawn: Sequence[DryTransaction]) -> Contention:
 
 def _tables_of(regions: RegionMap, workload: Workload) -> dict[int, int]:
     starts = [table.start_key for table in workload.tables()]
-    tables = {}
+    tables: dict[int, int] = {}
     number = 0
     for route in regions.routes:
         while number + 1 < len(starts) and starts[number + 1] <= route.region.start_key:

@@ -1,18 +1,14 @@
 """Queueing formulas: numbers in, numbers out. Times in any one unit, rates in its inverse.
 
 Sources: Kleinrock, Queueing Systems 1 (M/M/c, M/G/1); Allen, Probability, Statistics and Queueing
-Theory (the correction for variability); Denning and Buzen 1978 (operational laws); Reiser and
-Lavenberg 1980 (mean value analysis); Blom 1958 (normal order statistics).
+Theory (the correction for variability); Blom 1958 (normal order statistics).
 """
 
 from __future__ import annotations
 
-from math import exp, sqrt
+from math import exp
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from typing import Final
 
 _NORMAL: Final = NormalDist()
 
@@ -97,27 +93,3 @@ def gathering_server(arrivals: float, service: float, pause: float = 0.0) -> tup
     services = exp(min(50.0, arrivals * (service + pause)))
     cycle = services * (service + pause) + 1 / arrivals
     return services * service / cycle, services / cycle
-
-
-def mean_value_analysis(
-    customers: int, demands: Sequence[float], think: float
-) -> tuple[float, list[float]]:
-    """Returns (throughput, mean number at each station) of a closed network, exactly.
-
-    Args:
-        customers: in the network.
-        demands: time that a customer needs of each single-server station per cycle.
-        think: time per cycle that is spent without queueing.
-    """
-    at_station = [0.0] * len(demands)
-    throughput = 0.0
-    for present in range(1, customers + 1):
-        stays = [demand * (1 + n) for demand, n in zip(demands, at_station, strict=True)]
-        throughput = present / (think + sum(stays))
-        at_station = [throughput * stay for stay in stays]
-    return throughput, at_station
-
-
-def deviation_of_uniform(low: float, high: float) -> float:
-    """Returns the standard deviation of a uniform draw."""
-    return (high - low) / sqrt(12)

@@ -108,9 +108,7 @@ def distances(scenario: Scenario) -> Distances:
             return near
         far, share = time_of(network.cross_zone), sum(same) / len(same)
         mean = share * near.mean + (1 - share) * far.mean
-        second = share * (near.variance + near.mean**2) + (1 - share) * (
-            far.variance + far.mean**2
-        )
+        second = share * (near.variance + near.mean**2) + (1 - share) * (far.variance + far.mean**2)
         return Time(mean, second - mean * mean)
 
     return Distances(

@@ -1,4 +1,4 @@
-"""How long a request, a commit and a transaction take at a given load: the stations' times added up.
+"""How long requests and transactions take at a given load: the stations' times added up.
 
 ::
 
@@ -22,8 +22,10 @@ from sim.estimate.moments import Distances, Time, distances
 from sim.units import NS_PER_S
 
 if TYPE_CHECKING:
-    from sim.estimate.footprint import Footprint, RequestKind
-    from sim.estimate.store_load import StoreLoad, StoreModel
+    from sim.estimate.dry_transaction import RequestKind
+    from sim.estimate.footprint import Footprint
+    from sim.estimate.store_load import StoreLoad
+    from sim.estimate.store_model import StoreModel
     from sim.scenario.resolved import Scenario
 
 
@@ -59,6 +61,10 @@ class Paths:
         self._far: Distances = distances(scenario)
         tikv = scenario.tikv
         self._answered_when_proposed = tikv.pipelined
+        clients = scenario.workload.threads
+        self._others = 1.0 if clients is None else (clients - 1) / clients
+        """Part of the jobs that one meets: in a closed loop nobody waits for himself (Schweitzer
+        1979)."""
         self._fallback_waits = tikv.in_memory_fallback != "pipelined"
 
     def times(self, load: StoreLoad, *, in_memory: bool) -> Times:
@@ -113,9 +119,7 @@ class Paths:
         back = there.plus(Time(*one_way))
         enough = (followers + 1) // 2
         answered = kth_of(enough, followers, back.mean, back.deviation)
-        latest = answered + excess(
-            own.mean - answered, (own.variance + back.variance) ** 0.5
-        )
+        latest = answered + excess(own.mean - answered, (own.variance + back.variance) ** 0.5)
         return Time(latest, back.variance).plus(visit)
 
     def _to_and_back(self, kind: RequestKind, load: StoreLoad) -> Time:
@@ -165,9 +169,7 @@ class Paths:
         if self._scenario.cluster.tidb.guarantee_linearizability:
             gap += self._far.to_pd.mean
         varied = (cpu.cv * cpu.tidb_statement_ns) ** 2 + self._far.client.variance
-        late = excess(
-            replicated.mean + applied - gap, (replicated.variance + varied) ** 0.5
-        )
+        late = excess(replicated.mean + applied - gap, (replicated.variance + varied) ** 0.5)
         return load.lock_share * late if in_memory else late
 
     def _statement(self, load: StoreLoad) -> tuple[float, float]:
@@ -177,7 +179,8 @@ class Paths:
         nodes = self._scenario.cluster.tidb_nodes
         arrivals = load.txn_per_s * self._footprint.statements / nodes / NS_PER_S
         most = 0.995 * hardware.tidb_cores / mean if mean else 0.0
-        wait = mean_wait(hardware.tidb_cores, min(arrivals, most), mean, hardware.cpu.cv)
+        met = min(arrivals, most) * self._others
+        wait = mean_wait(hardware.tidb_cores, met, mean, hardware.cpu.cv)
         return self._far.client.mean + mean + wait, mean + wait
 
     def _waited(self, requests: dict[RequestKind, Time], statement: float) -> float:
@@ -213,9 +216,7 @@ class Paths:
         ending -= self._far.to_store.mean / 2  # It is free before the answer is back.
         ordered = self._scenario.cluster.tidb.guarantee_linearizability
         ending += self._far.to_pd.mean * ordered
-        return (
-            contention.statements_held * statement + contention.pause_held_ns + before + ending
-        )
+        return contention.statements_held * statement + contention.pause_held_ns + before + ending
 
     def _contention(
         self, txn_per_s: float, held: float, lock: Time, replan: float

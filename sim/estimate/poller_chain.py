@@ -19,12 +19,6 @@ from typing import Any, Final
 
 import numpy as np
 
-_MOST_LEVELS: Final = 400
-"""Levels looked at; a queue as long is no queue of a system in balance."""
-
-_REST: Final = 1e-5
-"""Share of the time at levels not looked at, below which there are enough."""
-
 _ITERATIONS: Final = 300
 _CLOSE: Final = 1e-6
 
@@ -63,19 +57,18 @@ class PollerFigures:
     """Rounds per unit of time."""
     waiting: float
     """Messages that no poller has taken, on average."""
-    full: float
-    """Share of the time at the last level looked at; near 0 unless saturated."""
     way_down: _Matrix | None = field(default=None, compare=False, repr=False)
     """Where the iteration ended; a good beginning for a similar load."""
 
 
 def solve_pollers(load: PollerLoad, similar: PollerFigures | None = None) -> PollerFigures:
-    """Returns the stationary figures; with too much load those of a bounded queue.
+    """Returns the stationary figures.
 
     Args:
-        load: what is asked for.
+        load: what is asked for; less CPU than there are pollers, else there is no balance.
         similar: the figures of a similar load, to begin with.
     """
+    assert load.messages * load.message < load.pollers, "more work than pollers"
     return _Chain(load).solve(None if similar is None else similar.way_down)
 
 
@@ -138,14 +131,18 @@ class _Chain:
         levels = [(above, resolvent)]
         """From level ``pollers`` + 1 downwards: phase in which the level is reached again after a
         burst; mean time in each phase before it is left downwards."""
-        for level in range(load.pollers, -1, -1):
-            above = (self._single * self._unit + (1 - self._single) * above) @ back
-            kept = self._kept(down := self._down(level), above)
-            if level:
-                resolvent = np.linalg.inv(kept)
-                back = resolvent @ down
-                levels.insert(0, (above, resolvent))
-        return replace(self._forward(_stationary(-kept), levels), way_down=way_down)
+        for level in range(load.pollers, 0, -1):
+            above = self._again(above, back)
+            down = self._down(level)
+            resolvent = _inverse(self._kept(down, above))
+            back = resolvent @ down
+            levels.insert(0, (above, resolvent))
+        idle = self._kept(self._down(0), self._again(above, back))
+        return replace(self._forward(_stationary(-idle), levels), way_down=way_down)
+
+    def _again(self, above: _Matrix, back: _Matrix) -> _Matrix:
+        """Returns the phase in which a level is reached again, from that of the level above."""
+        return (self._single * self._unit + (1 - self._single) * above) @ back
 
     def _kept(self, down: _Matrix, above: _Matrix) -> _Matrix:
         """Returns the rates at which a level is left for good, with what returns taken off."""
@@ -155,41 +152,67 @@ class _Chain:
     def _alike(self, down: _Matrix, back: _Matrix) -> tuple[_Matrix, _Matrix, _Matrix]:
         """Returns what holds at every level with more messages than pollers."""
         unit, single = self._unit, self._single
+        above = resolvent = unit
         for _ in range(_ITERATIONS):
-            above = single * back @ np.linalg.inv(unit - (1 - single) * back)
-            resolvent = np.linalg.inv(self._kept(down, above))
+            above = single * back @ _inverse(unit - (1 - single) * back)
+            resolvent = _inverse(self._kept(down, above))
             before, back = back, resolvent @ down
             if np.abs(back - before).max() < _CLOSE:
                 break
         return above, resolvent, back
 
-    def _forward(
-        self, lowest: _Matrix, levels: list[tuple[_Matrix, _Matrix]]
-    ) -> PollerFigures:
-        shares, single = [lowest], self._single
-        mass, total = np.zeros(len(lowest)), float(lowest.sum())
-        while len(shares) < _MOST_LEVELS:
-            above, resolvent = levels[min(len(shares), len(levels)) - 1]
-            mass = shares[-1] + (1 - single) * mass
-            entering = single * mass + (1 - single) * mass @ above
-            shares.append(self._bursts * entering @ resolvent)
-            weight = float(shares[-1].sum())
-            total += weight
-            if weight < _REST * total and len(shares) > len(levels):
-                break
-        return self._figures(np.array(shares) / total)
+    def _forward(self, lowest: _Matrix, levels: list[tuple[_Matrix, _Matrix]]) -> PollerFigures:
+        """Returns the figures from the share of each level, the lowest first.
 
-    def _figures(self, shares: _Matrix) -> PollerFigures:
+        ``mass`` holds what is below a level, less what has been left behind on the way up. From
+        the first of the equal levels on it grows by one matrix, so their sums are geometric.
+        """
+        single, unit = self._single, self._unit
+        shares = [lowest]
+        mass = lowest
+        for above, resolvent in levels[:-1]:
+            shares.append(mass @ self._step(above, resolvent))
+            mass = shares[-1] + (1 - single) * mass
+        step = self._step(*levels[-1])
+        rest = _inverse(unit - step - (1 - single) * unit)
+        equal = mass @ rest @ step
+        """Shares of all equal levels together, by phase."""
+        further = mass @ (step + (1 - single) * unit) @ rest @ rest @ step
+        """Likewise, each weighted by how far it lies above the first of them."""
+        return self._figures(np.array(shares), equal, further)
+
+    def _step(self, above: _Matrix, resolvent: _Matrix) -> _Matrix:
+        """Returns what leads from what is below a level to the time at it."""
+        single = self._single
+        entering = single * self._unit + (1 - single) * above
+        return self._bursts * entering @ resolvent
+
+    def _figures(self, shares: _Matrix, equal: _Matrix, further: _Matrix) -> PollerFigures:
         load = self._load
         level = np.arange(len(shares))[:, None]
         busy = np.minimum(level, self._free)
-        handling = float((shares * busy).sum())
-        waiting = float((shares * (level - busy)).sum())
-        rounds = float((shares * np.where(level <= self._free, busy, 0)).sum()) / load.message
-        by_phase = shares.sum(0)
+        total = float(shares.sum() + equal.sum())
+        handling = float((shares * busy).sum() + equal @ self._free) / total
+        waiting = (
+            float(
+                (shares * (level - busy)).sum()
+                + equal @ (load.pollers + 1 - self._free)
+                + further.sum()
+            )
+            / total
+        )
+        ends = np.where(level <= self._free, busy, 0)
+        rounds = float((shares * ends).sum()) / load.message / total
+        by_phase = (shares.sum(0) + equal) / total
         in_write = float(by_phase @ (load.pollers - self._free))
         writing = 1 - float(by_phase[0]) if load.write else 0.0
-        return PollerFigures(handling, in_write, writing, rounds, waiting, float(shares[-1].sum()))
+        return PollerFigures(handling, in_write, writing, rounds, waiting)
+
+
+def _inverse(matrix: _Matrix) -> _Matrix:
+    """Names the type that numpy's own stubs leave open."""
+    inverse: _Matrix = np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+    return inverse
 
 
 def _stationary(rates: _Matrix) -> _Matrix:
@@ -198,5 +221,5 @@ def _stationary(rates: _Matrix) -> _Matrix:
     equations = np.vstack([rates.T, np.ones(size)])
     wanted = np.zeros(size + 1)
     wanted[-1] = 1.0
-    shares: _Matrix = np.linalg.lstsq(equations, wanted, rcond=None)[0]
+    shares: _Matrix = np.asarray(np.linalg.lstsq(equations, wanted, rcond=None)[0], np.float64)
     return shares

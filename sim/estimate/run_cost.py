@@ -29,7 +29,6 @@ _REGION_BYTES: Final = 11 * 1024
 """Measured: a Python process that has loaded the model, and the replicas of a region in use."""
 
 
-
 @dataclass(frozen=True, slots=True)
 class RunCost:
     """What one unit takes."""

@@ -13,7 +13,8 @@ from sim.cluster.placement import IN_MEMORY_SINCE, parse_version
 from sim.distributions import mean_ns
 from sim.estimate.paths import Paths, Times
 from sim.estimate.region_activity import refused_by_memory
-from sim.estimate.store_load import StoreLoad, StoreModel
+from sim.estimate.store_load import StoreLoad
+from sim.estimate.store_model import StoreModel
 from sim.units import NS_PER_S
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from sim.scenario.resolved import Scenario
 
 _MOST_TRIES: Final = 12
+_MEMORY_STEPS: Final = 2
 _CLOSE: Final = 0.005
 _STEPS: Final = 4
 """Steps after which a fixed point stands still to three digits."""
@@ -59,7 +61,8 @@ class _Scale:
         self.known: StoreLoad | None = None
         hardware, nodes = scenario.hardware, scenario.cluster.tidb_nodes
         self.statement_cpu = (
-            footprint.statements * hardware.cpu.tidb_statement_ns
+            footprint.statements
+            * hardware.cpu.tidb_statement_ns
             / (hardware.tidb_cores * nodes * NS_PER_S)
         )
         """Share of TiDB's cores that one transaction a second takes."""
@@ -82,17 +85,17 @@ class _Scale:
 
     def is_full(self, load: StoreLoad) -> bool:
         """Returns whether a station cannot do what it is asked for."""
-        busy = [load.busy[name] / load.servers[name] for name in load.busy if name != "store_poller"]
+        busy = [
+            load.busy[name] / load.servers[name] for name in load.busy if name != "store_poller"
+        ]
         pollers = load.poller_cpu / self._scenario.tikv.store_pool_size
         return max(*busy, pollers, load.txn_per_s * self.statement_cpu) > _NEARLY_FULL
 
     def heed_memory(self, txn_per_s: float, held_ns: float) -> bool:
-        """Takes into account that lock tables may be full; returns whether that changes anything."""
+        """Takes full lock tables into account; returns whether that changes anything."""
         if not self.in_memory:
             return False
-        refused = refused_by_memory(
-            self._scenario, self._footprint, txn_per_s, held_ns / NS_PER_S
-        )
+        refused = refused_by_memory(self._scenario, self._footprint, txn_per_s, held_ns / NS_PER_S)
         if abs(refused - self.store.lock_share) < 0.002:
             return False
         self._take(refused)
@@ -102,13 +105,16 @@ class _Scale:
 def balance(scenario: Scenario, footprint: Footprint) -> Balance:
     """Returns a scenario's throughput with the load and the times that go with it."""
     scale = _Scale(scenario, footprint)
-    for _ in range(3):
+    txn_per_s = _rate(scenario, scale)
+    load, times = scale.at(txn_per_s, _STEPS)
+    for _ in range(_MEMORY_STEPS):
+        lock = times.requests.get("lock")
+        if lock is None or not scale.heed_memory(txn_per_s, times.held + lock.mean):
+            break
         txn_per_s = _rate(scenario, scale)
         load, times = scale.at(txn_per_s, _STEPS)
-        if not scale.heed_memory(txn_per_s, times.held + times.requests["lock"].mean
-                                 if "lock" in times.requests else 0.0):  # fmt: skip
-            break
-    return Balance(txn_per_s, load, times, scale.store, scale.in_memory, _think_ns(scenario))
+    think = _think_ns(scenario)
+    return Balance(txn_per_s, load, times, scale.store, scale.in_memory, think)
 
 
 def _rate(scenario: Scenario, scale: _Scale) -> float:

@@ -1,0 +1,143 @@
+"""``explain`` as a user meets it: tables, warnings, verification, JSON, exit status, speed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.cli.app import main
+from analysis.cli.exit_status import ExitStatus
+
+ROOT = Path(__file__).resolve().parents[2]
+CRASH = str(ROOT / "scenarios" / "crash.yaml")
+MAP = str(ROOT / "scenarios" / "rfc77_map.yaml")
+
+
+def row(
+    variant: str, metric: str, value: float, class_: str = "all", half: float | None = None
+) -> dict[str, Any]:
+    low, high = (None, None) if half is None else (value - half, value + half)
+    return {
+        "point": {}, "variant": variant, "metric": metric, "class": class_, "stat": "mean",
+        "value": value, "ci_low": low, "ci_high": high, "replications": 4, "unit": "",
+    }  # fmt: skip
+
+
+@pytest.fixture
+def finished(tmp_path: Path) -> Path:
+    """A finished study of crash.yaml, as far as ``--verify`` looks at it."""
+    rows = [
+        row(variant, metric, value, class_, half)
+        for variant in ("pipelined", "in_memory", "sync")
+        for metric, class_, value, half in (
+            ("txn_per_s", "all", 300.0, 1.0),
+            ("lock_latency_ms", "all", 0.4, 0.01),
+            ("disk_write_bytes_per_txn", "all", 120_000.0, None),
+            ("cpu_busy", "apply", 0.04, 0.001),
+            ("disk_busy", "raft_log", 0.2, 0.001),
+        )
+    ]
+    folder = tmp_path / "crash"
+    folder.mkdir()
+    (folder / "summary.json").write_text(json.dumps({"rows": rows}), encoding="utf-8")
+    return folder
+
+
+def test_says_what_to_expect_within_80_columns(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["explain", CRASH]) == ExitStatus.FINE
+    said = capsys.readouterr().out
+    # Sentences are left to the terminal to wrap; tables must fit.
+    rows = [line for line in said.splitlines() if line.rstrip()[-1:].isdigit()]
+    assert len(rows) > 15
+    assert max(len(line.rstrip()) for line in rows) <= 80
+    for words in (
+        "lock latency, mean (ms)", "disk writes per txn (KiB)", "store_poller x2",
+        "busiest station", "12 regions", "12 units of about", "not simulated",
+    ):  # fmt: skip
+        assert words in said
+    assert "…" not in said
+
+
+def test_points_that_are_left_out_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", MAP]) == ExitStatus.FINE
+    said = capsys.readouterr().out
+    assert said.count("busiest station") == 3
+    assert "45 more points are left out" in said
+    assert "--set workload.threads=..." in said
+
+
+def test_verify_holds_estimate_and_simulation_side_by_side(
+    finished: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", CRASH, "--verify", "--out", str(finished)]) == ExitStatus.FINE
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert "transactions (1/s) 300 300 ± 1.00 +0.0%" in lines
+    assert any(line.startswith("raft_log busy (%)") and "points" in line for line in lines)
+    assert any("117 (n=1)" in line for line in lines)  # 120,000 B without an interval
+    assert sum(line.startswith("estimate simulation") for line in lines) == 3
+
+
+def test_verify_without_a_study_says_which_command_makes_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    missing = tmp_path / "none"
+    assert main(["explain", CRASH, "--verify", "--out", str(missing)]) == ExitStatus.BAD_INPUT
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert f"run_sim.py {CRASH} --out {missing}" in said.err
+
+
+def test_verify_refuses_the_study_of_another_scenario(
+    finished: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["explain", str(ROOT / "scenarios" / "tikv_v8.yaml"), "--verify", "--out"]
+    assert main([*words, str(finished)]) == ExitStatus.BAD_INPUT
+    assert "of another scenario (it has no variant in_memory_sync_io)" in capsys.readouterr().err
+
+
+def test_json_is_one_document(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["explain", CRASH, "--json", "--verify", "--out", str(finished)]
+    assert main(words) == ExitStatus.FINE
+    document = json.loads(capsys.readouterr().out)
+    found = document["points"][0]["variants"]["pipelined"]
+    assert found["bottleneck"] == "store_poller"
+    assert found["write_bytes_per_txn"]["all"] == pytest.approx(
+        sum(size for place, size in found["write_bytes_per_txn"].items() if place != "all")
+    )
+    assert {"figure", "estimate", "simulation"} == set(found["verified"][0])
+    assert document["points_left_out"] == 0
+
+
+def test_a_wrong_scenario_gets_the_problems_that_check_finds(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    wrong = ["explain", CRASH, "--set", "workload.thraeds=3"]
+    assert main(wrong) == ExitStatus.BAD_INPUT
+    assert "did you mean threads?" in capsys.readouterr().err
+
+
+def test_is_quick_and_loads_nothing_heavy() -> None:
+    """Processor time, which a busy machine does not stretch as it does the clock."""
+    program = (
+        "import sys, time; sys.argv[1:] = ['explain', sys.argv[1]]\n"
+        "from analysis.cli.app import main\n"
+        "status = main(sys.argv[1:])\n"
+        "heavy = {'pandas', 'pyarrow', 'pyspark', 'matplotlib', 'scipy'} & set(sys.modules)\n"
+        "print(status, sorted(heavy), time.process_time(), file=sys.stderr)\n"
+    )
+    scenario = str(ROOT / "scenarios" / "rfc77.yaml")
+    done = subprocess.run(
+        [sys.executable, "-c", program, scenario],
+        capture_output=True, text=True, check=True, cwd=ROOT, timeout=60,
+    )  # fmt: skip
+    status, heavy, seconds = done.stderr.split(maxsplit=2)
+    assert (status, heavy) == ("0", "[]")
+    assert float(seconds) < 1.5

@@ -1,0 +1,152 @@
+"""What is made of a load: modes, saturation, contention, full tables, doubts, cost."""
+
+from __future__ import annotations
+
+import pytest
+
+from analysis.study.load import load_study
+from sim.estimate import Estimate, Footprint, estimate, footprint, same_footprint
+from sim.scenario import Study
+from tests.estimate.exact_networks import mean_value_analysis
+from tests.scenes import FOLDER
+
+
+def study_of(name: str, *overrides: str) -> Study:
+    return load_study(FOLDER / f"{name}.yaml", list(overrides))
+
+
+def estimates_of(name: str, *overrides: str) -> dict[str, Estimate]:
+    study = study_of(name, *overrides)
+    drawn: Footprint | None = None
+    found = {}
+    for variant, scenario in study.variants.items():
+        drawn = drawn or footprint(scenario)
+        found[variant] = estimate(scenario, drawn)
+    return found
+
+
+def doubts_of(found: Estimate) -> dict[str, str]:
+    return {doubt.place: doubt.text for doubt in found.doubts}
+
+
+def test_each_lock_mode_does_less_than_the_one_before() -> None:
+    found = estimates_of("crash")
+    latencies = [found[name].lock_latency_ms for name in ("sync", "pipelined", "in_memory")]
+    assert None not in latencies
+    assert latencies == sorted(latencies, key=lambda each: -(each or 0))
+    assert found["in_memory"].bytes_per_txn < found["pipelined"].bytes_per_txn
+    assert found["sync"].bytes_per_txn == pytest.approx(found["pipelined"].bytes_per_txn, rel=1e-3)
+    assert [found[name].lock_path for name in found] == ["pipelined", "in_memory", "sync"]
+
+
+def test_the_utilisation_law_holds() -> None:
+    once, twice = (
+        estimates_of("crash", f"workload.rate={rate}/s")["pipelined"] for rate in (200, 400)
+    )
+    for station in ("apply", "tidb_cpu", "scheduler"):
+        before, after = (
+            next(each.utilisation for each in found.stations if each.name == station)
+            for found in (once, twice)
+        )
+        assert after == pytest.approx(2 * before, rel=0.02)
+
+
+def test_a_closed_loop_obeys_the_response_time_law() -> None:
+    for threads in (1, 20, 200):
+        found = estimates_of("quickstart", f"workload.threads={threads}")["pipelined"]
+        assert found.txn_per_s * found.response_ms / 1000 == pytest.approx(threads, rel=0.02)
+
+
+@pytest.mark.parametrize("threads", [1, 4, 12])
+def test_a_closed_loop_is_near_the_exact_network(threads: int) -> None:
+    # One TiDB core, statements of 1 ms: nothing else is busy, so the rest of a transaction is a
+    # delay, and mean value analysis knows the answer (for exponential services).
+    one_core = ("hardware.tidb_cores=1", "cluster.tidb_nodes=1", "hardware.cpu.cv=1")
+    alone = estimates_of("crash", *one_core, "workload.rate=null", "workload.threads=1")["sync"]
+    found = estimates_of("crash", *one_core, "workload.rate=null", f"workload.threads={threads}")[
+        "sync"
+    ]
+    statements = footprint(next(iter(study_of("crash").variants.values()))).statements
+    exact, _ = mean_value_analysis(threads, [statements], alone.response_ms - statements)
+    assert found.txn_per_s == pytest.approx(exact * 1000, rel=0.1)
+
+
+def test_think_time_is_no_response_time() -> None:
+    found = estimates_of("hot_region_full", "workload.think_time=1s")["pipelined"]
+    assert found.response_ms < 100
+    assert found.txn_per_s == pytest.approx(32 / 1.026, rel=0.05)
+
+
+def test_a_rate_that_no_poller_can_serve_is_said() -> None:
+    found = estimates_of("open_loop", "workload.rate=5000/s")["pipelined"]
+    assert found.is_saturated
+    assert found.bottleneck == "store_poller"
+    assert found.busiest.utilisation > 1
+    assert "queues grow without end" in doubts_of(found)["workload.rate"]
+
+
+def test_a_saturated_closed_loop_is_said() -> None:
+    found = estimates_of("rfc77")["pipelined"]
+    assert found.is_saturated
+    assert "take fewer threads" in doubts_of(found)["workload.threads"]
+
+
+def test_a_hot_row_is_the_limit_whatever_the_clients() -> None:
+    few = estimates_of("hot_row", "workload.threads=50")["in_memory"]
+    many = estimates_of("hot_row", "workload.threads=400")["in_memory"]
+    assert many.txn_per_s == pytest.approx(few.txn_per_s, rel=0.1)
+    assert "one row is locked" in doubts_of(few)["workload"]
+
+
+def test_a_full_lock_table_refuses_and_the_rest_is_proposed() -> None:
+    found = estimates_of("hot_region_full")
+    assert found["in_memory"].lock_refused < 0.001
+    assert 0.3 < found["in_memory_full"].lock_refused < 0.6
+    assert any("will not fit" in text for text in doubts_of(found["in_memory_full"]).values())
+    pipelined, refused = found["pipelined"], found["in_memory_full"]
+    assert (refused.lock_latency_ms or 0) > (pipelined.lock_latency_ms or 0)
+
+
+def test_an_old_store_keeps_locks_out_of_memory() -> None:
+    found = estimates_of("rolling_upgrade")
+    assert found["in_memory"].lock_path == "pipelined"
+    assert found["in_memory_forced"].lock_path == "in_memory"
+    assert "5.4.0" in doubts_of(found["in_memory"])["cluster.store_versions"]
+
+
+def test_a_workload_without_locks_is_said() -> None:
+    found = estimates_of("sysbench_update_non_index")["pipelined"]
+    assert found.lock_latency_ms is None
+    assert "lock modes cannot differ" in doubts_of(found)["workload.kind"]
+
+
+def test_a_log_of_its_own_has_a_disk_of_its_own() -> None:
+    found = estimates_of("crash", "hardware.profile=gp3_two_volumes")["pipelined"]
+    assert {"raft_disk", "kv_disk"} <= {each.name for each in found.stations}
+
+
+def test_write_workers_free_the_pollers() -> None:
+    waiting, free = (
+        estimates_of("crash", f"tikv.raftstore.store-io-pool-size={workers}")["pipelined"]
+        for workers in (0, 1)
+    )
+    busy = [next(each for each in found.stations if each.name == "store_poller").utilisation
+            for found in (waiting, free)]  # fmt: skip
+    assert busy[1] < busy[0] * 0.7
+
+
+def test_more_of_everything_takes_longer_to_run() -> None:
+    short, long = (
+        estimates_of("quickstart", f"run.measure={seconds}s")["pipelined"].cost
+        for seconds in (1, 10)
+    )
+    assert long.events > 5 * short.events
+    assert long.seconds > 5 * short.seconds
+    assert long.memory_bytes >= short.memory_bytes
+    assert 0.8 < long.events_per_txn / short.events_per_txn < 1.2
+
+
+def test_variants_of_lock_mode_share_a_footprint_and_other_workloads_do_not() -> None:
+    one, *others = study_of("rfc77").variants.values()
+    assert all(same_footprint(one, other) for other in others)
+    assert not same_footprint(one, next(iter(study_of("quickstart").variants.values())))
