@@ -65,7 +65,8 @@ def _shown(value: Any) -> Any:
     """
     if type(value) is not str:
         return value
-    text = _UNIT.sub("\\1\N{NO-BREAK SPACE}\\2", visible(value))
+    text = visible(value).replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}")
+    text = _UNIT.sub("\\1\N{NO-BREAK SPACE}\\2", text)
     return _INTERVAL.sub(lambda found: found[0].replace(" ", "\N{NO-BREAK SPACE}"), text)
 
 

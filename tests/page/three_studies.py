@@ -1,0 +1,56 @@
+"""Runs three shipped scenarios, cut short, through the real command and one Spark.
+
+``python -m tests.page.three_studies FOLDER`` writes a study folder for each below FOLDER.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from analysis.cli import told_failures
+from analysis.cli.app import main
+from analysis.cli.exit_status import ExitStatus
+from analysis.pipeline.session import stop_spark
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+STUDIES: Final = {
+    "rfc77": (
+        "run.warmup=100ms", "run.measure=300ms", "run.replications=2", "workload.warehouses=50",
+        "workload.threads=20",
+    ),
+    "evict_leader": (
+        "run.warmup=100ms", "run.measure=1500ms", "cluster.regions=9",
+        "operations.rolling.at=300ms", "operations.rolling.down=200ms",
+        "operations.rolling.pause=100ms",
+    ),
+    "capacity_gp3_vs_nvme": (
+        "run.warmup=100ms", "run.measure=150ms", "run.replications=2", "workload.warehouses=50",
+        "capacity.tolerance=60%", "capacity.between=[800/s, 2000/s]",
+        "sweep.grid={hardware.profile: [gp3_max]}",
+    ),
+}  # fmt: skip
+"""By name, what is set: so short a run holds none of its expectations, but draws everything."""
+
+
+def run_all(folder: Path) -> None:
+    """Runs the studies one after another; Spark stays until the last is done."""
+    stops: list[Callable[[], None]] = []
+    vars(told_failures)["stop_spark"] = lambda starter: stops.append(lambda: stop_spark(starter))
+    try:
+        for name, settings in STUDIES.items():
+            scenario = ROOT / "scenarios" / f"{name}.yaml"
+            words = [str(scenario), "--out", str(folder / name)]
+            for setting in settings:
+                words += ["--set", setting]
+            status = main(["run", *words])
+            assert status in (ExitStatus.FINE, ExitStatus.CLAIM_FAILED), (name, status)
+    finally:
+        for stop in stops[:1]:  # the first has started the JVM that all have used
+            stop()
+
+
+if __name__ == "__main__":
+    run_all(Path(sys.argv[1]))
