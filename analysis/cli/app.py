@@ -12,7 +12,7 @@ from types import FrameType
 
 import typer
 
-from analysis.cli import model_app, scenario_app, study_app
+from analysis.cli import completion, model_app, scenario_app, study_app
 from analysis.cli.console import messages, say
 from analysis.cli.exit_status import ExitStatus
 
@@ -34,8 +34,15 @@ def main(arguments: list[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
+        if completion.is_asked():
+            completion.prepare(_known_commands())
         words = with_default_command(sys.argv[1:] if arguments is None else arguments)
-        result = app(words, prog_name="run_sim.py", standalone_mode=False)
+        result = app(
+            words,
+            prog_name="run_sim.py",
+            complete_var=completion.VARIABLE,
+            standalone_mode=False,
+        )
         sys.stdout.flush()
     except typer.TyperException as error:
         wrong = error.format_message().removeprefix("Invalid value: ").rstrip(".")
@@ -62,13 +69,17 @@ def with_default_command(words: list[str]) -> list[str]:
     """
     if not words:
         return ["--help"]
-    known = [command.callback.__name__ for command in app.registered_commands if command.callback]
+    known = _known_commands()
     if words[0].startswith("-") or words[0] in known:
         return words
     meant = get_close_matches(words[0], known, n=1)
     if meant and not Path(words[0]).exists():
         raise typer.BadParameter(f"no command {words[0]!r}; did you mean {meant[0]}")
     return ["run", *words]
+
+
+def _known_commands() -> list[str]:
+    return [command.callback.__name__ for command in app.registered_commands if command.callback]
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from analysis.cli.completion import SCRIPTS, completion_script
 from analysis.cli.options import AsJson, ScenarioFiles, SparkMaster
 
 
@@ -89,10 +90,29 @@ def validate(
     raise typer.Exit(validate_command(request))
 
 
+def completion(
+    shell: Annotated[
+        str,
+        typer.Argument(
+            metavar="SHELL",
+            help="bash, zsh or fish.",
+            autocompletion=lambda incomplete: [
+                name for name in SCRIPTS if name.startswith(incomplete)
+            ],
+        ),
+    ],
+) -> None:
+    """Prints what a shell sources to complete commands, files, folders and keys."""
+    if shell not in SCRIPTS:
+        raise typer.BadParameter(f"no completion for {shell!r}; write bash, zsh or fish")
+    typer.echo(completion_script(shell), nl=False)
+
+
 COMMANDS = (
     (script, "run_sim.py script tests/scripts/rfc77"),
     (fuzz, "run_sim.py fuzz --seeds 300"),
     (validate, "run_sim.py validate --quick"),
     (bench, "run_sim.py bench --json bench.json"),
+    (completion, 'eval "$(python run_sim.py completion bash)"'),
 )
 """Each with an example, in the order of ``--help``."""

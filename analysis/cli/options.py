@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from analysis.cli.completion import scenario_files, settings, study_folders
+
 
 def spark_master(text: str) -> str:
     """Refuses what Spark would refuse later, and in more words."""
@@ -34,14 +36,21 @@ def export_format(text: str | None) -> str | None:
     raise typer.BadParameter(f"--format {text!r} is unknown; write openmetrics, csv or trace")
 
 
-ScenarioFile = Annotated[Path, typer.Argument(metavar="FILE", help="A scenario, in YAML.")]
-ScenarioFiles = Annotated[list[Path], typer.Argument(metavar="FILE...")]
-StudyFolder = Annotated[Path, typer.Argument(metavar="DIR", help="A study's folder.")]
+ScenarioFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A scenario, in YAML.", autocompletion=scenario_files)
+]
+ScenarioFiles = Annotated[
+    list[Path], typer.Argument(metavar="FILE...", autocompletion=scenario_files)
+]
+StudyFolder = Annotated[
+    Path, typer.Argument(metavar="DIR", help="A study's folder.", autocompletion=study_folders)
+]
 SparkMaster = Annotated[
     str, typer.Option(metavar="URL", help="Spark master.", callback=spark_master)
 ]
 Overrides = Annotated[
-    list[str] | None, typer.Option("--set", metavar="A.B=V", help="Overrides one key.")
+    list[str] | None,
+    typer.Option("--set", metavar="A.B=V", help="Overrides one key.", autocompletion=settings),
 ]
 Traced = Annotated[
     int | None,

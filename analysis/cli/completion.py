@@ -1,0 +1,181 @@
+"""Shell completion: the script that a shell sources, and what it asks this program for.
+
+Typer's own classes answer the shell. The scripts are ours, since the program is a file that some
+Python is called with: they name that Python and the file by their whole paths, and answer for
+``run_sim.py`` as well as for ``python run_sim.py``.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Iterator, MutableMapping, Sequence
+from pathlib import Path
+from typing import Final
+
+VARIABLE: Final = "_RUN_SIM_COMPLETE"
+PROGRAM: Final = Path(__file__).resolve().parents[2] / "run_sim.py"
+_ARGUMENTS: Final = "_TYPER_COMPLETE_ARGS"
+
+_BASH: Final = """\
+_run_sim_completion() {
+    local IFS=$'\\n'
+    if [[ ${1##*/} == python* && ${COMP_WORDS[1]##*/} != run_sim.py ]]; then
+        return 0
+    fi
+    COMPREPLY=($(env COMP_WORDS="${COMP_WORDS[*]}" COMP_CWORD="$COMP_CWORD" \\
+        @VARIABLE@=complete_bash @CALL@ 2>/dev/null))
+    if [[ ${COMPREPLY[0]} == *[=/] ]]; then
+        compopt -o nospace 2>/dev/null
+    fi
+    return 0
+}
+complete -o default -F _run_sim_completion run_sim.py
+for _run_sim_python in python python3; do
+    complete -p "$_run_sim_python" >/dev/null 2>&1 ||
+        complete -o default -F _run_sim_completion "$_run_sim_python"
+done
+unset _run_sim_python
+"""
+
+_ZSH: Final = """\
+#compdef run_sim.py
+_run_sim_completion() {
+    if [[ ${words[1]:t} == python* && ${words[2]:t} != run_sim.py ]]; then
+        _files
+        return
+    fi
+    eval $(env _TYPER_COMPLETE_ARGS="${words[1,$CURRENT]}" @VARIABLE@=complete_zsh @CALL@ 2>/dev/null)
+}
+(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
+compdef _run_sim_completion run_sim.py
+(( $+_comps[python] )) || compdef _run_sim_completion python python3
+"""  # noqa: E501 - a line of a shell
+
+_FISH: Final = """\
+function __run_sim_ask
+    env _TYPER_COMPLETE_FISH_ACTION=$argv[1] _TYPER_COMPLETE_ARGS=(commandline -cp) \\
+        @VARIABLE@=complete_fish @CALL@ 2>/dev/null
+end
+function __run_sim_is_ours
+    set -l said (commandline -opc)
+    string match -q '*run_sim.py' -- $said[1] $said[2]; and __run_sim_ask is-args
+end
+for program in run_sim.py python python3
+    complete --command $program --no-files --condition __run_sim_is_ours \\
+        --arguments '(__run_sim_ask get-args)'
+end
+"""
+
+SCRIPTS: Final = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
+
+
+def completion_script(shell: str) -> str:
+    """Returns what a shell sources.
+
+    Raises:
+        KeyError: if it is none of ``SCRIPTS``.
+    """
+    call = shlex.join([sys.executable, str(PROGRAM)])
+    return SCRIPTS[shell].replace("@VARIABLE@", VARIABLE).replace("@CALL@", call)
+
+
+def is_asked(environment: MutableMapping[str, str] = os.environ) -> bool:
+    """Returns whether a shell wants to know what may come next."""
+    return VARIABLE in environment
+
+
+def prepare(commands: Sequence[str], environment: MutableMapping[str, str] = os.environ) -> None:
+    """Lets Typer's classes answer, and says what is left unsaid on a command line.
+
+    Words before the program's name are dropped, and ``run`` is put before a file: as ``main``
+    does it.
+
+    Args:
+        commands: names of all commands.
+        environment: what the shell says of the line; changed in place.
+    """
+    from typer.completion import get_completion_inspect_parameters
+
+    get_completion_inspect_parameters()  # registers Typer's classes on the way
+    if "COMP_WORDS" in environment:
+        words, place = environment["COMP_WORDS"].split("\n"), int(environment["COMP_CWORD"])
+        words, place = _whole(words, place, commands)
+        environment["COMP_WORDS"], environment["COMP_CWORD"] = shlex.join(words), str(place)
+    elif _ARGUMENTS in environment:
+        said = environment[_ARGUMENTS]
+        words = said.split()
+        place = len(words) - (not said[-1:].isspace())
+        words, place = _whole(words, place, commands)
+        environment[_ARGUMENTS] = " ".join(words) + (" " if place == len(words) else "")
+
+
+def _whole(words: list[str], place: int, commands: Sequence[str]) -> tuple[list[str], int]:
+    """Returns the words of a line from the program on, and which of them is being written."""
+    if len(words) > 1 and words[1].rpartition("/")[2] == PROGRAM.name:
+        words, place = words[1:], place - 1
+    bare = place > 1 and words[1:2] and words[1] not in commands and words[1][:1] != "-"
+    if bare:
+        words, place = [words[0], "run", *words[1:]], place + 1
+    return words, place
+
+
+def scenario_files(incomplete: str) -> list[str]:
+    """Returns scenario files, and folders on the way to some."""
+    return [name for name in _below(incomplete) if name.endswith(("/", ".yaml", ".yml"))]
+
+
+def study_folders(incomplete: str) -> list[str]:
+    """Returns study folders, and folders on the way to some; at first those under ``results``."""
+    below = _below(incomplete or "results/") or _below(incomplete)
+    folders = [name for name in below if name.endswith("/")]
+    return [
+        name.rstrip("/") if (Path(name) / "scenario.yaml").is_file() else name for name in folders
+    ]
+
+
+def settings(incomplete: str) -> list[str]:
+    """Returns keys of a scenario with a ``=`` behind, for ``--set``."""
+    from sim.scenario import json_schema
+
+    schema = json_schema()
+    keys = set(_keys(schema, schema.get("$defs", {}), "", 0))
+    sections = {key.rpartition(".")[0] for key in keys}
+    return [f"{key}=" for key in sorted(keys - sections) if key.startswith(incomplete)]
+
+
+_DEEPEST: Final = 6
+
+
+def _keys(
+    node: MutableMapping[str, object], known: object, prefix: str, depth: int
+) -> Iterator[str]:
+    """Yields the dotted keys of a JSON Schema that hold values."""
+    while "$ref" in node and isinstance(known, dict):
+        node = known[str(node["$ref"]).rpartition("/")[2]]
+    properties = node.get("properties")
+    if isinstance(properties, dict) and depth < _DEEPEST:
+        for name, child in properties.items():
+            yield from _keys(child, known, f"{prefix}.{name}" if prefix else name, depth + 1)
+    for word in ("anyOf", "oneOf", "allOf"):
+        choices = node.get(word)
+        for choice in choices if isinstance(choices, list) else ():
+            yield from _keys(choice, known, prefix, depth)
+    if prefix and not isinstance(properties, dict):
+        yield prefix
+
+
+def _below(incomplete: str) -> list[str]:
+    """Returns names in a folder that begin as the last part of a path; folders end in ``/``."""
+    folder, slash, start = incomplete.rpartition("/")
+    place = Path(folder + slash or ".").expanduser()
+    try:
+        entries = sorted(place.iterdir())
+    except OSError:
+        return []
+    return [
+        f"{folder}{slash}{entry.name}{'/' if entry.is_dir() else ''}"
+        for entry in entries
+        if entry.name.startswith(start) and not entry.name.startswith((".", "__"))
+    ]
