@@ -80,6 +80,20 @@ def test_a_counter_says_what_the_facts_say_and_begins_again(text: str, study: Fo
     assert ends == expected
 
 
+def test_every_counter_begins_at_zero_twice(text: str) -> None:
+    series: dict[str, list[float]] = {}
+    for name, labels, value, _ in lines_of(text):
+        if name in ("pessim_mutations_total", "tikv_storage_command_total"):
+            series.setdefault(labels, []).append(float(value))
+    assert len(series) == 4
+    for values in series.values():
+        half = len(values) // 2
+        for run in (values[:half], values[half:]):
+            assert run[0] == 0
+            assert run == sorted(run)
+            assert run[-1] > 0
+
+
 def test_buckets_grow_to_the_count(text: str) -> None:
     samples = lines_of(text)
     name = "pessim_lock_latency_seconds"

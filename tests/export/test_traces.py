@@ -14,7 +14,12 @@ import pytest
 from analysis.cli.export_command import FolderStudy
 from analysis.export.chrome_trace import chrome_trace, in_lanes, microseconds
 from analysis.export.traces import write_traces
+from sim.client.callers import NOBODY
 from sim.client.client_stats import ClientStats
+from sim.client.tidb import TidbNode
+from sim.cluster.request import Kind, KvRequest
+from sim.engine import LeanEnv
+from sim.protocol.region import Region, Route
 from sim.record.facts import MemorySink
 from sim.scenario import Scenario, load_study
 from sim.simulation import Unit
@@ -25,6 +30,8 @@ from sim.tracing import (
     sampling_moments_ns,
     trace_unit,
 )
+from sim.tracing.notes import Notes
+from sim.tracing.traced_session import _NotingNode
 from tests.export.small_study import SCENARIO
 
 COUNT = 8
@@ -57,6 +64,20 @@ def traced_of(text: str, variant: str) -> list[TracedTransaction]:
 
 
 cached = cache(traced_of)
+
+LONG = """
+about: Does a followed transaction send heartbeats?
+run: {seed: 5, warmup: 100ms, measure: 12s}
+hardware: {profile: i3.4xlarge}
+workload:
+  kind: custom
+  threads: 2
+  tables: {rows_of: {rows: 50}}
+  transactions:
+    slow: {weight: 1, statements: [{lock: rows_of, rows: 1}, {update: rows_of, pause: 11s}]}
+compare:
+  in_memory: {tikv.pessimistic-txn.in-memory: true}
+"""
 
 CASES = [(SCENARIO, "pipelined"), (SCENARIO, "in_memory"), (HOT, "fair"), (HOT, "sync")]
 everywhere: Callable[..., Any] = pytest.mark.parametrize(
@@ -157,6 +178,27 @@ def test_facts_are_the_same_with_and_without_followers(text: str, variant: str) 
     plain = facts(partial(Unit, scenario, 0))
     followed = facts(lambda sink: TracedUnit(scenario, 0, sink, moments_ns))
     assert plain == followed
+
+
+def test_a_followed_transaction_keeps_its_locks_alive() -> None:
+    scenario = scenarios(LONG)["in_memory"]
+    sink = MemorySink()
+    TracedUnit(scenario, 0, sink, sampling_moments_ns(scenario, 4)).run()
+    beats = [row for row in sink.rows("counter") if row[1:3] == ("proposals", "heartbeat")]
+    assert beats, "TxnHeartBeat is sent after ten seconds"
+
+
+def test_a_request_sent_again_keeps_its_first_stamps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(TidbNode, "send", lambda *_: None)
+    notes = Notes(1, "t", 0, explicit=True, intended_ns=0)
+    node = object.__new__(_NotingNode)
+    node._notes, node.env = notes, LeanEnv()
+    request = KvRequest(Kind.GET, Route(Region(1, b"", b"", (1,)), 1), NOBODY, 0, 1)
+    request.replied_ns = 5
+    node.send(request)
+    node.send(request)
+    request.replied_ns = 9
+    assert [sent.request.replied_ns for sent in notes.sent] == [5, 9]
 
 
 def test_moments_spread_over_the_measured_time() -> None:
