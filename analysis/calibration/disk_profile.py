@@ -19,7 +19,9 @@ from analysis.calibration.histogram import Pairs, ascending, at_rank, mean_of_pa
 from analysis.calibration.refusal import CalibrationError
 
 PAGE_BYTES: Final = 4096
-UNMEASURED_IOPS: Final = 1_000_000
+_ROOM: Final = 10
+"""Times the most that was seen, where no run shows a ceiling. ASSUMED: jobs that wait for each
+answer never reach one; what slows them is in the levels of the crowding."""
 _STREAM_BYTES: Final = 64 * 1024
 """Writes shorter than this show latency, not bandwidth."""
 
@@ -61,6 +63,7 @@ def profiles_of(runs: Sequence[FioRun], name: str) -> list[DiskProfile]:
     Raises:
         CalibrationError: if no run has one job that syncs each write.
     """
+    runs = sorted(runs, key=_in_order)
     appends = [run for run in runs if run.kind == "append"]
     ways = dict.fromkeys(run.pattern for run in appends)
     alone = {way: _alone(appends, way) for way in ways}
@@ -72,7 +75,17 @@ def profiles_of(runs: Sequence[FioRun], name: str) -> list[DiskProfile]:
         raise CalibrationError(path, "", f"{cause} is among those given; {mend}")
     usable.sort(key=lambda way: (-len([run for run in appends if run.pattern == way]), way))
     made = [_profile(name, runs, way, alone[way]) for way in usable]
-    return [made[0], *(_with_company_of(made[0], each) for each in made[1:])]
+    unknown = {
+        run.path: f"no file of one job has a {run.pattern} file"
+        for run in appends
+        if run.pattern not in usable
+    }
+    first = replace(made[0], left_out={**made[0].left_out, **unknown})
+    return [first, *(_with_company_of(first, each) for each in made[1:])]
+
+
+def _in_order(run: FioRun) -> tuple[str, int, int, str]:
+    return run.pattern, run.size_bytes, run.in_flight, str(run.path)
 
 
 def without(profile: DiskProfile, in_flight: int) -> DiskProfile | None:
@@ -87,7 +100,10 @@ def without(profile: DiskProfile, in_flight: int) -> DiskProfile | None:
 def _alone(appends: Sequence[FioRun], way: str) -> dict[int, FioRun]:
     """Returns the runs of one job, by size, the shortest first."""
     found = [run for run in appends if run.pattern == way and run.in_flight == 1]
-    return {run.size_bytes: run for run in sorted(found, key=lambda run: run.size_bytes)}
+    by_size: dict[int, FioRun] = {}
+    for run in sorted(found, key=lambda run: run.size_bytes):
+        by_size.setdefault(run.size_bytes, run)
+    return by_size
 
 
 def _profile(
@@ -103,16 +119,16 @@ def _profile(
     stretched = {base_bytes: append} | longer
     levels: dict[int, Pairs] = {}
     left_out: dict[Path, str] = {}
-    used = list(alone.values())
+    used = [run for run in runs if run.pattern == way and run.in_flight == 1]
     crowds = [run for run in runs if run.pattern == way and run.in_flight > 1]
     for run in sorted(crowds, key=lambda run: (run.size_bytes, run.in_flight)):
         if run.size_bytes not in stretched:
             left_out[run.path] = "no file of one job has its size"
-        elif run.in_flight in levels:
-            left_out[run.path] = "another size has as many jobs; a check of the model"
-        else:
+            continue
+        used.append(run)
+        # Another size with as many jobs adds no level: whether it fits is a check of the model.
+        if run.in_flight not in levels:
             levels[run.in_flight] = _brought_to(append, stretched[run.size_bytes], run)
-            used.append(run)
     bytes_per_s, iops, assumed = _budget(runs)
     fetches = [run for run in runs if run.kind == "fetch"]
     fetch, fetch_crowded = _fetch(fetches)
@@ -182,17 +198,16 @@ def _fetch(fetches: Sequence[FioRun]) -> tuple[Pairs | None, Crowded | None]:
 
 
 def _budget(runs: Sequence[FioRun]) -> tuple[int, int, list[str]]:
-    """Returns bandwidth and I/Os per second, and which of them the runs only bound from below."""
-    assumed = []
-    streams = [run for run in runs if run.kind == "stream" and run.size_bytes >= _STREAM_BYTES]
-    if not streams:
-        assumed.append("write_bandwidth")
+    """Returns bandwidth and I/Os per second, and which of the two are assumed."""
     writes = [run for run in runs if run.kind in ("append", "stream")]
+    streams = [run for run in runs if run.kind == "stream" and run.size_bytes >= _STREAM_BYTES]
     bytes_per_s = max(run.bytes_per_s for run in streams or writes)
-    iops = max(run.device_ios_per_s for run in writes)
-    # Jobs that wait for each other never show how many I/Os a device could do.
-    assumed.append("write_iops")
-    return max(100_000, _digits(bytes_per_s)), _digits(iops) or UNMEASURED_IOPS, assumed
+    assumed = ["write_iops"]
+    if not streams:
+        assumed.insert(0, "write_bandwidth")
+        bytes_per_s *= _ROOM
+    iops = _ROOM * max(run.per_s for run in writes)
+    return max(100_000, _digits(bytes_per_s)), _digits(iops), assumed
 
 
 def _digits(value: float) -> int:

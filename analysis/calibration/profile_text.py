@@ -29,7 +29,7 @@ def yaml_of(profile: DiskProfile) -> str:
         f"      source: {quoted(_source(profile))}",
         f"      assumed: [{', '.join(profile.assumed)}]",
         f"      write_bandwidth: {BANDWIDTH.text_of(profile.bytes_per_s)}",
-        f"      write_iops: {profile.iops} # the most that was seen: it may be higher",
+        f"      write_iops: {profile.iops}",
         *shape_lines("append", profile.append, 6),
     ]
     if profile.longer:
