@@ -79,11 +79,13 @@ def convergences(
             & (tall["class"] == key.class_)
             & (tall["stat"] == key.stat)
         ]
-        lines = {
+        of_variant = {
             str(variant): _half_widths(mine.sort_values("replication")["value"].to_numpy())
             for variant, mine in of.groupby("variant")
             if len(mine) >= FEWEST_REPLICATIONS and (variant, key) not in refused
         }
+        # What is the same in every replication, such as a 0, has no way to go.
+        lines = {variant: line for variant, line in of_variant.items() if line.any()}
         if lines:
             found.append(Convergence(key, targets.get(key), lines))
     return found

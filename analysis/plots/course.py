@@ -32,7 +32,7 @@ _PERCENTILES: Final = {"p50": 1.5, "p99": 0.9, "p999": 0.5}
 _WARMUP: Final = "#e2ecf5"
 _LEGEND: Final = (
     "\nthick: p50, thin: p99, thinnest: p99.9 where enough, dots: longest"
-    "\nbands: lowest to highest replication; blue: left out as warm-up"
+    "\nbands: lowest to highest replication; shaded beginning: left out as warm-up"
 )
 
 

@@ -64,7 +64,7 @@ def latency_heat(
 
 
 def latency_heat_words(table: pd.DataFrame, looks: Mapping[str, Look]) -> str:
-    """Returns the text alternative: the band that holds nine of ten requests, and the longest."""
+    """Returns the text alternative: the band that holds nine of ten requests, and the end."""
     told = []
     for variant in looks:
         counts = table[table["variant"] == variant].groupby("bucket")["count"].sum()
@@ -75,7 +75,7 @@ def latency_heat_words(table: pd.DataFrame, looks: Mapping[str, Look]) -> str:
             digits(BASE ** float(reached.index[int(np.searchsorted(reached, share))]) / NS_PER_MS)
             for share in (0.05, 0.95, 1.0 - 1e-12)
         )
-        told.append(f"{variant} nine of ten from {low} to {high} ms, the longest {last} ms")
+        told.append(f"{variant} nine of ten from {low} to {high} ms, none longer than {last} ms")
     return (
         "Heat map of lock latency (log scale) over simulated time; darker is a larger share of "
         f"that time's requests: {listed(told)}."

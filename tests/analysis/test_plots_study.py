@@ -1,0 +1,256 @@
+"""Load curves, convergence, and all pictures of a study with their words."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.plots import style
+from analysis.plots.convergence import convergence, convergence_words, convergences
+from analysis.plots.load_curve import (
+    SWEPT,
+    Latency,
+    LoadLine,
+    load_curve,
+    load_curve_words,
+    load_key,
+    load_lines,
+    with_capacity,
+)
+from analysis.plots.lock_memory import TableLimits
+from analysis.plots.point_pictures import PointTables, point_pictures
+from analysis.plots.study_plots import write_study_plots
+from analysis.report.row_table import RowTable
+from analysis.study.plan import Plan
+from sim.scenario.resolved_study import MetricKey
+from tests.analysis.test_plots import tails, way, writes
+from tests.analysis.test_plots_course import happened, series
+from tests.analysis.test_plots_time import EVICTED, heat
+from tests.analysis.test_warmup_plot import series as warmup_series
+from tests.stub_model import StubStudy
+
+VARIANTS = ["pipelined", "sync", "in_memory"]
+LOOKS = style.variant_looks(VARIANTS)
+THREADS = "workload.threads"
+PROFILE = "hardware.profile"
+POINTS: list[dict[str, Any]] = [
+    {PROFILE: profile, THREADS: threads}
+    for profile in ("gp3", "nvme")
+    for threads in (400, 10, 100)
+]
+
+
+def row(index: int, variant: str, metric: str, value: float, stat: str = "mean") -> dict[str, Any]:
+    bounds = {"ci_low": value - 1, "ci_high": value + 1}
+    head = {"point_index": index, "variant": variant, "metric": metric, "class": "all"}
+    return head | {"stat": stat, "value": value} | bounds
+
+
+def swept_rows(refused: tuple[int, ...] = ()) -> pd.DataFrame:
+    rows = []
+    for index, point in enumerate(POINTS):
+        for variant in ("pipelined", "in_memory"):
+            rows.append(row(index, variant, "txn_per_s", 5.0 * point[THREADS]))
+            for metric, idle in (("lock_latency_ms", 4.0), ("txn_latency_ms", 40.0)):
+                value = np.nan if index in refused else idle + point[THREADS] / 100
+                rows.append(row(index, variant, metric, value, "p99"))
+    return pd.DataFrame(rows)
+
+
+def lines(refused: tuple[int, ...] = ()) -> list[LoadLine]:
+    found = swept_rows(refused)
+    return load_lines(found, POINTS, ["pipelined", "in_memory"], THREADS, SWEPT)
+
+
+def test_what_makes_load_is_found_where_it_varies() -> None:
+    assert load_key(POINTS) == THREADS
+    assert load_key([{"workload.rate": "1/s"}, {"workload.rate": "2/s"}]) == "workload.rate"
+    assert load_key([{THREADS: 5, "a": 1}, {THREADS: 5, "a": 2}]) is None
+
+
+def test_a_curve_a_variant_and_setting_by_ascending_load() -> None:
+    found = lines()
+    assert [line.name for line in found] == [
+        "pipelined on gp3", "in_memory on gp3", "pipelined on nvme", "in_memory on nvme",
+    ]  # fmt: skip
+    assert found[0].table["load"].tolist() == [10, 100, 400]
+    figure = load_curve(found, SWEPT, "stub")
+    above, below = figure.axes
+    assert above.get_ylabel() == "lock latency p99 (ms)"
+    assert "per second" in below.get_xlabel()
+    curves = [line for line in above.lines if line.get_label() in {one.name for one in found}]
+    assert len({(line.get_linestyle(), line.get_marker()) for line in curves}) == 4
+    bars = [line for line in above.lines if line.get_alpha() == 0.7]
+    assert len(bars) == 2 * 4 * 3, "an interval each way"
+    words = load_curve_words(found, SWEPT)
+    assert "pipelined on gp3 4.1 ms at 50 per second, 8 ms at 2,000" in words
+
+
+def test_an_overloaded_load_is_a_cross_and_one_without_any_latency_no_curve() -> None:
+    figure = load_curve(lines(refused=(0,)), SWEPT, "stub")
+    crosses = [line for line in figure.axes[0].lines if line.get_marker() == "x"]
+    assert [len(np.asarray(line.get_xdata())) for line in crosses] == [1, 1, 0]
+    assert [one.name for one in lines(refused=(0, 1, 2))] == [
+        "pipelined on nvme", "in_memory on nvme",
+    ]  # fmt: skip
+    assert lines(refused=tuple(range(6))) == []
+
+
+def test_capacity_and_promise_are_drawn_in() -> None:
+    case = {
+        "variant": "pipelined", "point": {PROFILE: "gp3"}, "status": "found",
+        "txn_per_s": 1500.0, "txn_per_s_ci_low": 1400.0, "txn_per_s_ci_high": 1600.0,
+    }  # fmt: skip
+    missed = case | {"variant": "in_memory", "status": "above", "txn_per_s": None}
+    found = with_capacity(lines(), {"cases": [case, missed]})
+    assert [line.capacity for line in found] == [(1500.0, 1400.0, 1600.0), None, None, None]
+    promised = (Latency("lock_latency_ms", "all", "p99", 6.0),)
+    figure = load_curve(found, promised, "stub")
+    (axes,) = figure.axes
+    assert any(list(np.asarray(line.get_xdata())) == [1500, 1500] for line in axes.lines)
+    assert [text.get_text() for text in axes.texts] == ["promised: 6 ms"]
+    words = load_curve_words(found, promised)
+    assert "capacity 1,500" in words
+    assert "Promised: lock latency p99 6 ms." in words
+
+
+def replicated(replications: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Returns units and sums: commits and lock latencies that vary a little."""
+    draws = np.random.Generator(np.random.PCG64(7)).normal(0.0, 0.02, (3, replications))
+    units = [
+        {"variant": variant, "replication": number, "measured_s": 10.0}
+        for variant in VARIANTS
+        for number in range(replications)
+    ]
+    facts = {
+        ("lock_latency", "all", "mean"): 2e6 * (1 + draws.ravel()),
+        ("txns", "all", "total"): np.round(6000 * (1 - draws.ravel())),
+    }
+    sums = pd.DataFrame(facts)
+    sums.columns = sums.columns.set_names(["metric", "class", "stat"])
+    return pd.DataFrame(units), sums
+
+
+def test_convergence_ends_at_the_interval_of_all_replications() -> None:
+    units, sums = replicated(6)
+    target = MetricKey("lock_latency_ms")
+    found = convergences(units, sums, {target: 0.01}, set())
+    assert [one.key for one in found] == [target]
+    assert found[0].lines["sync"].shape == (5,)
+    values = sums["lock_latency", "all", "mean"][units["variant"] == "sync"].to_numpy()
+    half = 2.5706 * values.std(ddof=1) / 6**0.5 / values.mean()
+    assert found[0].lines["sync"][-1] == pytest.approx(half, rel=1e-4)
+    figure = convergence(found, LOOKS, "stub")
+    (axes,) = figure.axes
+    assert [text.get_text() for text in axes.texts] == ["wanted: 1 %"]
+    assert len([line for line in axes.lines if line.get_label() in LOOKS]) == 3
+    assert "wanted 1 %" in convergence_words(found)
+    assert "over 2 to 6 replications" in convergence_words(found)
+
+
+def test_convergence_needs_three_replications_and_leaves_refused_numbers_out() -> None:
+    assert convergences(*replicated(2), {}, set()) == []
+    refused = {(variant, MetricKey("lock_latency_ms")) for variant in VARIANTS}
+    found = convergences(*replicated(3), {}, refused)
+    assert [str(one.key) for one in found] == ["txn_per_s"], "what nobody counted is 0"
+
+
+def point_tables(refused: tuple[str, ...] = ()) -> PointTables:
+    units, sums = replicated(3)
+    units = units.assign(
+        unit_hash=units["variant"] + units["replication"].astype(str), warmup_windows=10,
+        window_ns=100_000_000, simulated_s=10.0,
+    )  # fmt: skip
+    rows = [
+        row(0, variant, "lock_latency_ms", np.nan if variant in refused else value, stat)
+        for variant in VARIANTS
+        for stat, value in (("p50", 1.0), ("p99", 7.0), ("mean", 2.0))
+    ]
+    stations = way(refused).assign(metric="lock_station_ms", stat="mean", point_index=0)
+    disks = writes({"raft_log": 3.0, "lock": 3.0}).assign(
+        metric="disk_write_bytes_per_s", stat="mean", point_index=0
+    )
+    bins = dict.fromkeys(range(100), 2e6)
+    lines_ = [series(name, "lock_latency", "p99", bins, name) for name in VARIANTS]
+    table = series("in_memory", "lock_table_bytes", "max", {50: 2048.0})
+    return PointTables(
+        rows=pd.concat([pd.DataFrame(rows), stations, disks]),
+        units=units,
+        sums=sums,
+        tails=tails().assign(metric="lock_latency"),
+        heat=heat("sync"),
+        moves=EVICTED,
+        courses=pd.concat([*lines_, table]),
+        happenings=happened(("transfer_leader", "region 1", 4, 4, 4)),
+        warmups=warmup_series(),
+        limits=TableLimits(512 * 1024, 100 * 1024**2),
+        targets={},
+    )
+
+
+def test_every_picture_has_a_title_and_words_with_numbers() -> None:
+    pictures = {picture.name: picture for picture in point_pictures(point_tables(), LOOKS, "stub")}
+    assert list(pictures) == [
+        "lock_latency_ccdf", "latency_heat", "over_time", "store_timeline", "lock_memory", "warmup",
+        "disk_writes", "lock_stations", "convergence",
+    ]  # fmt: skip
+    for picture in pictures.values():
+        picture.figure.draw_without_rendering()
+        assert picture.title
+        assert "\n" not in picture.alt
+        assert re.search(r"\d", picture.alt), picture.name
+        assert "nan" not in picture.alt
+    assert "sync p50 1 ms, p99 7 ms" in pictures["lock_latency_ccdf"].alt
+
+
+def test_what_is_refused_everywhere_has_no_picture() -> None:
+    refused = point_tables(refused=tuple(VARIANTS))
+    bare = replace(
+        refused, moves=EVICTED.iloc[:0], heat=heat("sync").iloc[:0], limits=None,
+        tails=refused.tails.iloc[:0],
+    )  # fmt: skip
+    names = [picture.name for picture in point_pictures(bare, LOOKS, "stub")]
+    assert names == ["over_time", "warmup", "disk_writes", "convergence"]
+    one = [picture.alt for picture in point_pictures(point_tables(("sync",)), LOOKS, "stub")]
+    assert "sync refused" in one[0]
+
+
+class Tables:
+    """The tables of a study of one point."""
+
+    def __init__(self, of: PointTables) -> None:
+        for name in ("units", "tails", "heat", "moves", "courses", "happenings", "warmups"):
+            setattr(self, name, getattr(of, name).assign(point_index=0))
+        self.sums = of.sums
+
+
+class Finished:
+    """A study of one point that has been run."""
+
+    def __init__(self) -> None:
+        self.study = StubStudy()
+        self.name = "stub"
+        self.plan = Plan(self.study)
+        self.plan.points = [{}]
+        self.done: dict[Any, Any] = {}
+        self.found: dict[str, Any] = {}
+
+
+def test_files_are_those_that_are_told_of_and_old_ones_go(tmp_path: Path) -> None:
+    run = Finished()
+    of = point_tables()
+    (tmp_path / "old.png").touch()
+    summary = {"rows": RowTable(of.rows.reset_index(drop=True), [{}])}
+    tables: Any = Tables(of)
+    drawn = write_study_plots(tmp_path, run, summary, tables)
+    files = {file.name for file in tmp_path.iterdir()}
+    assert files == {f"{one.name}.{ending}" for one in drawn for ending in ("png", "svg")}
+    assert {one.point_index for one in drawn} == {0}
+    assert "lock_memory" not in {one.name for one in drawn}, "the stub has no limits"
+    assert sum((tmp_path / f"{one.name}.png").stat().st_size for one in drawn) < 400_000
