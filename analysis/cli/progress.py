@@ -7,10 +7,11 @@ nothing is claimed.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from types import TracebackType
 from typing import Final, Protocol, Self
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -19,6 +20,9 @@ from rich.progress import (
     TextColumn,
     TimeElapsedColumn,
 )
+from rich.text import Text
+
+from analysis.cli.console import say
 
 LINE_EVERY_S: Final = 10.0
 
@@ -28,6 +32,12 @@ class UnitProgress(Protocol):
 
     def update(self, finished: int) -> None:
         """Takes the number of finished units."""
+
+    def is_due(self, finished: int) -> bool:
+        """Returns whether something would be shown now; then figures are worth their cost."""
+
+    def figures(self, text: str) -> None:
+        """Takes what is known of the results so far, for the next ``update``."""
 
     def __enter__(self) -> Self:
         """Begins."""
@@ -62,18 +72,28 @@ class LineProgress:
         self._total = total
         self._begun_s = self._said_s = time.monotonic()
         self._said = 0
+        self._figures = ""
+
+    def is_due(self, finished: int) -> bool:
+        """Returns whether enough time has passed, and something has been finished since."""
+        late = time.monotonic() - self._said_s >= LINE_EVERY_S
+        return finished != self._said and (late or finished == self._total)
+
+    def figures(self, text: str) -> None:
+        """Keeps what is known of the results."""
+        self._figures = text
 
     def update(self, finished: int) -> None:
         """Says how many units are finished, if it is time to."""
-        now_s = time.monotonic()
-        late = now_s - self._said_s >= LINE_EVERY_S
-        if finished == self._said or not (late or finished == self._total):
+        if not self.is_due(finished):
             return
+        now_s = time.monotonic()
         self._said, self._said_s = finished, now_s
         elapsed_s = now_s - self._begun_s
         left = remaining_text(finished, self._total, elapsed_s)
         tail = f", {left} left" if left else ""
-        self._console.print(f"units: {finished} of {self._total} in {elapsed_s:.0f} s{tail}")
+        known = f"; {self._figures}" if self._figures else ""
+        say(self._console, f"units: {finished} of {self._total} in {elapsed_s:.0f} s{tail}{known}")
 
     def __enter__(self) -> Self:
         """Begins."""
@@ -83,15 +103,28 @@ class LineProgress:
         """Ends."""
 
 
+class _BarAndFigures(Progress):
+    """A bar, and below it a line of figures as soon as there are some."""
+
+    figures = ""
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """Yields the bar, and the figures cut to the width of the terminal."""
+        yield self.make_tasks_table(self.tasks)
+        if self.figures:
+            yield Text(self.figures, overflow="ellipsis", no_wrap=True)
+
+
 class BarProgress:
     """A bar that is redrawn."""
 
     def __init__(self, console: Console, total: int) -> None:
         self._total = total
         self._begun_s = time.monotonic()
-        self._bar = Progress(
+        self._finished = 0
+        self._bar = _BarAndFigures(
             TextColumn("units"),
-            BarColumn(),
+            BarColumn(bar_width=30),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
             TextColumn("{task.fields[left]}"),
@@ -100,8 +133,17 @@ class BarProgress:
         )
         self._task: TaskID = self._bar.add_task("units", total=total, left="")
 
+    def is_due(self, finished: int) -> bool:
+        """Returns whether something has been finished since."""
+        return finished != self._finished
+
+    def figures(self, text: str) -> None:
+        """Shows what is known of the results below the bar."""
+        self._bar.figures = text
+
     def update(self, finished: int) -> None:
         """Redraws the bar."""
+        self._finished = finished
         left = remaining_text(finished, self._total, time.monotonic() - self._begun_s)
         self._bar.update(self._task, completed=finished, left=f"{left} left" if left else "")
 

@@ -135,7 +135,7 @@ def _run_missing(settings: RoundSettings, progress: Progress, missing: Sequence[
     plan, told = progress.plan, messages()
     with unit_progress(told, len(missing)) as bar:
         stop_at = 1 if settings.after_failure == "stop" else math.inf
-        watch = UnitWatch(told, bar, plan, settings.folder, stop_at)
+        watch = UnitWatch(told, bar, plan, settings.folder, stop_at=stop_at)
         run_units(spark, settings.job, plan.points, missing, watch)
     ledger = read_ledger(settings.folder / "units", missing, settings.job.model)
     progress.done |= ledger.done

@@ -6,6 +6,7 @@ import shlex
 from typing import TYPE_CHECKING, Final
 
 from analysis.cli.console import say
+from analysis.cli.early_figures import EarlyFigures
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +24,7 @@ class UnitWatch:
     """Shows progress and failures; asks to stop after the first failure if that was wished."""
 
     def __init__(
-        self, told: Console, bar: UnitProgress, plan: Plan, folder: Path, stop_at: float
+        self, told: Console, bar: UnitProgress, plan: Plan, folder: Path, *, stop_at: float
     ) -> None:
         self._told = told
         self._bar = bar
@@ -31,9 +32,12 @@ class UnitWatch:
         self._folder = folder
         self._stop_at = stop_at
         self._failures = 0
+        self._figures = EarlyFigures(folder / "units", plan.units)
 
     def finished(self, done: int) -> None:
         """Takes the number of units that have ended."""
+        if self._bar.is_due(done):
+            self._bar.figures(self._figures.text())
         self._bar.update(done)
 
     def failed(self, unit: Unit, error: str) -> None:

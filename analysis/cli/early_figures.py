@@ -1,0 +1,87 @@
+"""A first look at mean lock latency while units still run, straight from the facts of those done.
+
+It is a figure to wait by: no unit is judged yet, and the report counts for more. Reading a unit's
+moments takes some milliseconds; with more than a hundred units, or many points, nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from analysis.study.plan import Unit
+
+MOST_UNITS: Final = 100
+MS_PER_NS: Final = 1e-6
+_METRIC: Final = "lock_latency"
+
+
+class EarlyFigures:
+    """Mean lock latency by variant, over the replications that are done."""
+
+    def __init__(self, units_dir: Path, units: Sequence[Unit]) -> None:
+        """Takes all units of a study; those of several points, or too many, are not looked at."""
+        alike = len({unit.point_index for unit in units}) == 1
+        self._units_dir = units_dir
+        self._left = list(units) if alike and len(units) <= MOST_UNITS else []
+        self._means_ms: dict[str, list[float]] = {}
+
+    def text(self) -> str:
+        """Returns ``lock latency (ms): pipelined 2.30 ± 0.02, in_memory 0.83``; at first nothing.
+
+        What follows ``±`` is half the 95 % interval; a single replication has none.
+        """
+        self._look()
+        said = [f"{variant} {_words(means)}" for variant, means in self._means_ms.items()]
+        return f"lock latency (ms): {', '.join(said)}" if said else ""
+
+    def _look(self) -> None:
+        """Reads the units that have been finished since."""
+        left = []
+        for unit in self._left:
+            folder = self._units_dir / unit.unit_hash
+            if not folder.is_dir():
+                left.append(unit)
+                continue
+            mean_ms = _mean_ms(folder)
+            if mean_ms is not None:
+                self._means_ms.setdefault(unit.variant, []).append(mean_ms)
+        self._left = left
+
+
+def _mean_ms(folder: Path) -> float | None:
+    """Returns a unit's mean after its warm-up; None without locks, or if it cannot be read."""
+    import json
+
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    from analysis.study.unit_folder import UNIT_FILE
+    from sim.record.facts import MOMENTS
+
+    try:
+        record = json.loads((folder / UNIT_FILE).read_text(encoding="utf-8"))
+        chosen = [("metric", "=", _METRIC), ("window", ">=", int(record["warmup_windows"]))]
+        facts = pq.read_table(
+            folder / f"{MOMENTS}.parquet", columns=["sum", "count"], filters=chosen
+        )
+        count = pc.sum(facts["count"]).as_py()
+        return pc.sum(facts["sum"]).as_py() / count * MS_PER_NS if count else None
+    except (OSError, ValueError, KeyError, TypeError, pa.ArrowException):
+        return None  # a run does not end for a figure to wait by
+
+
+def _words(means_ms: Sequence[float]) -> str:
+    from statistics import fmean, stdev
+
+    from scipy.special import stdtrit
+
+    mean_ms = fmean(means_ms)
+    mean = f"{mean_ms:.3g}" if mean_ms < 1000 else f"{mean_ms:,.0f}"
+    if len(means_ms) < 2:
+        return mean
+    half_ms = stdtrit(len(means_ms) - 1, 0.975) * stdev(means_ms) / len(means_ms) ** 0.5
+    return f"{mean} ± {half_ms:.2g}" if half_ms < 10 else f"{mean} ± {half_ms:,.0f}"

@@ -1,0 +1,84 @@
+"""How far a run is: figures of finished units, a bar of 80 columns, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console, Group
+
+from analysis.cli import progress
+from analysis.cli.early_figures import MOST_UNITS, EarlyFigures
+from analysis.cli.progress import BarProgress, LineProgress
+from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
+from analysis.study.plan import Unit
+from tests.planned import plan_units
+from tests.stub_model import StubRun, StubStudy
+
+STUDY = StubStudy(run=StubRun(measure_ns=300_000_000, replications=2))
+
+
+def run(folder: Path, units: list[Unit]) -> None:
+    job = UnitJob(STUDY, str(folder), "tests.stub_model:run_unit")
+    for unit in units:
+        assert run_unit_task(job, Attempt(unit, STUDY.points[0])) is None
+
+
+def test_figures_follow_the_units_that_are_done(tmp_path: Path) -> None:
+    units = plan_units(STUDY)
+    figures = EarlyFigures(tmp_path, units)
+    assert figures.text() == ""
+    run(tmp_path, units[:3])
+    first = figures.text()
+    assert first.startswith("lock latency (ms): pipelined 0.")
+    assert "sync" in first
+    assert "±" not in first
+    run(tmp_path, units[3:4])
+    assert figures.text().count("±") == 1
+
+
+def test_a_unit_that_cannot_be_read_costs_its_figure_and_no_more(tmp_path: Path) -> None:
+    units = plan_units(STUDY)
+    run(tmp_path, units[:2])
+    (tmp_path / units[0].unit_hash / "moments.parquet").write_bytes(b"cut")
+    assert EarlyFigures(tmp_path, units).text().startswith("lock latency (ms): sync")
+
+
+def test_many_points_or_units_are_not_looked_at(tmp_path: Path) -> None:
+    swept = StubStudy(run=STUDY.run, points=({"workload.threads": 20}, {"workload.threads": 40}))
+    many = [Unit(f"{place:064x}", 0, "sync", place) for place in range(MOST_UNITS + 1)]
+    for units in (plan_units(swept), many):
+        figures = EarlyFigures(tmp_path, units)
+        run(tmp_path, plan_units(STUDY)[:1])
+        assert figures.text() == ""
+
+
+def test_a_line_has_the_figures_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "LINE_EVERY_S", 0.0)
+    said = io.StringIO()
+    with LineProgress(Console(file=said, width=80), 3) as lines:
+        assert not lines.is_due(0)
+        lines.figures("lock latency (ms): " + "pipelined 2.30 ± 0.02, " * 4)
+        lines.update(1)
+    (line,) = said.getvalue().splitlines()
+    assert line.startswith("units: 1 of 3 in 0 s")
+    assert line.count("pipelined 2.30 ± 0.02") == 4
+
+
+def test_the_bar_fits_80_columns_and_goes_away() -> None:
+    said = io.StringIO()
+    console = Console(file=said, width=80, force_terminal=True, legacy_windows=False)
+    with BarProgress(console, 1234) as bar:
+        assert bar.is_due(617)
+        bar.figures("lock latency (ms): " + "pipelined 2.30 ± 0.02, " * 9)
+        bar.update(617)
+        assert not bar.is_due(617)
+        shown = Console(file=io.StringIO(), width=80)
+        shown.print(Group(*bar._bar.get_renderables()))
+    assert isinstance(shown.file, io.StringIO)
+    lines = shown.file.getvalue().splitlines()
+    assert len(lines) == 2
+    assert "617/1234" in lines[0]
+    assert lines[1].endswith("…")
+    assert max(map(len, lines)) <= 80
