@@ -1,0 +1,156 @@
+"""A tikv.toml with the metrics of its cluster as sections of a scenario."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.calibration.prometheus_file import Growth, read_stages
+from analysis.calibration.refusal import CalibrationError
+from analysis.calibration.tikv_costs import Cost, costs_of
+from analysis.calibration.tikv_profile import tikv_of
+from sim.scenario import load_study
+from tests.calibration.fio_documents import written
+
+_S = "tikv_scheduler_"
+_ASYNC = "tikv_storage_engine_async_request_duration_seconds"
+_BEFORE = 500.0
+"""What every counter has at first, so that growth is not the last value."""
+
+
+def _series(metric: str, by: float, /, **labels: str) -> dict[str, Any]:
+    values = [[1_700_000_000 + 15 * i, str(_BEFORE + by * i / 4)] for i in range(5)]
+    return {"metric": {"__name__": metric, **labels}, "values": values}
+
+
+def _answer(*series: dict[str, Any]) -> dict[str, Any]:
+    return {"status": "success", "data": {"resultType": "matrix", "result": list(series)}}
+
+
+def _histogram(stage: str, seconds: float, count: float, **labels: str) -> list[dict[str, Any]]:
+    return [
+        _series(f"{stage}_sum", seconds, **labels), _series(f"{stage}_count", count, **labels),
+    ]  # fmt: skip
+
+
+STAGES = [
+    *_histogram(f"{_S}command_duration_seconds", 50, 10_000, type="prewrite"),
+    *_histogram(f"{_S}command_duration_seconds", 10, 10_000, type="acquire_pessimistic_lock"),
+    *_histogram(f"{_S}latch_wait_duration_seconds", 2, 20_000, type="prewrite"),
+    *_histogram(_ASYNC, 6, 20_000, type="snapshot"),
+    *_histogram(_ASYNC, 50, 10_000, type="write"),
+]
+THREADS = [
+    _series("tikv_thread_cpu_seconds_total", 3, name="raftstore_1_0"),
+    _series("tikv_thread_cpu_seconds_total", 3, name="rs_1_1"),
+    _series("tikv_thread_cpu_seconds_total", 1.5, name="apply_0"),
+    _series("tikv_thread_cpu_seconds_total", 90, name="grpc-server-0"),
+    _series("tikv_raftstore_raft_sent_message_total", 80_000, type="append"),
+    _series("tikv_raftstore_proposal_total", 20_000, type="normal"),
+]
+
+
+def _costs(folder: Path, *series: dict[str, Any]) -> dict[str, Cost]:
+    return {c.key: c for c in costs_of(read_stages(written(folder, _answer(*series))))}
+
+
+def test_a_request_is_what_is_left_of_a_command_without_its_waits(tmp_path: Path) -> None:
+    cost = _costs(tmp_path, *STAGES)["tikv_request"]
+    assert cost.cost_ns == 2 * 10**9 // 20_000
+    assert "an upper end" in cost.why
+
+
+def test_cpu_of_threads_is_divided_by_what_they_worked_on(tmp_path: Path) -> None:
+    costs = _costs(tmp_path, *THREADS)
+    assert costs["store_message"].cost_ns == 60_000
+    assert costs["apply_command"].cost_ns == 25_000
+
+
+def test_what_cannot_be_derived_says_what_it_would_need(tmp_path: Path) -> None:
+    costs = _costs(tmp_path, *THREADS)
+    assert costs["tikv_request"].cost_ns is None
+    assert "needs tikv_scheduler_command_duration_seconds" in costs["tikv_request"].why
+    assert costs["thread_hop"].cost_ns is None
+
+
+def test_time_to_apply_stands_in_for_cpu(tmp_path: Path) -> None:
+    apply = _histogram("tikv_raftstore_apply_log_duration_seconds", 0.5, 10_000)
+    assert _costs(tmp_path, *apply)["apply_command"].cost_ns == 50_000
+
+
+def test_buckets_stand_in_for_sums(tmp_path: Path) -> None:
+    name = "tikv_raftstore_apply_log_duration_seconds_bucket"
+    buckets = [
+        _series(name, 6_000, le="0.0001"), _series(name, 10_000, le="0.0002"),
+        _series(name, 10_000, le="+Inf"),
+    ]  # fmt: skip
+    assert _costs(tmp_path, *buckets)["apply_command"].cost_ns == 90_000
+
+
+@pytest.mark.parametrize(("seconds", "count", "why"), [(1, 50, "too few"), (-1, 5000, "cannot be")])
+def test_few_or_impossible_events_give_no_cost(seconds: float, count: float, why: str) -> None:
+    stage = "tikv_raftstore_apply_log_duration_seconds"
+    growths = [
+        Growth(Path("x"), f"{stage}_{part}", {}, by, 0)
+        for part, by in (("sum", seconds), ("count", count))
+    ]
+    cost = {each.key: each for each in costs_of(growths)}["apply_command"]
+    assert cost.cost_ns is None
+    assert why in cost.why
+
+
+def test_a_restart_is_no_loss(tmp_path: Path) -> None:
+    series = _series("tikv_raftstore_proposal_total", 0)
+    series["values"] = [[0, "100"], [1, "150"], [2, "20"], [3, "30"]]
+    growth = read_stages(written(tmp_path, _answer(series)))[0]
+    assert (growth.by, growth.restarts) == (80, 1)
+
+
+def test_toml_and_costs_make_a_scenario(tmp_path: Path) -> None:
+    toml = written(tmp_path, "log-level = 'x'\n[raftstore]\nstore-pool-size = 4\n", "tikv.toml")
+    growths = read_stages(written(tmp_path, _answer(*STAGES, *THREADS)))
+    made = tikv_of(toml, growths)
+    written(tmp_path, made.text, "tikv.yaml")
+    scenario = written(
+        tmp_path,
+        "extends: tikv.yaml\nworkload: {kind: tpcc, warehouses: 9, threads: 5}\n",
+        "s.yaml",
+    )
+    loaded = next(iter(load_study(scenario).variants.values()))
+    assert loaded.tikv.store_pool_size == 4
+    assert loaded.hardware.cpu.store_message_ns == 60_000
+    assert made.lines[0] == "tikv.toml: 1 of 2 keys are modelled"
+    assert "not modelled: log-level" in made.lines
+
+
+def test_a_toml_that_is_none_is_refused_with_its_name_once(tmp_path: Path) -> None:
+    toml = written(tmp_path, "[[[", "tikv.toml")
+    with pytest.raises(CalibrationError) as refused:
+        tikv_of(toml, [])
+    assert str(refused.value).count("tikv.toml") == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ({"status": "error", "error": "bad query"}, "the query failed: 'bad query'"),
+        ({"status": "success", "data": {"resultType": "vector"}}, "is no matrix"),
+        (_answer(), "is empty; check the metric's name"),
+        (_answer({"metric": {"type": "write"}, "values": []}), "has no name, as rates have none"),
+        (_answer({"metric": {"__name__": "a"}, "values": [[0, "1"]]}), "has one value"),
+        (_answer({"metric": {"__name__": "a"}, "values": [[0, "1"], [1, "-4"]]}), "has -4.0"),
+        (_answer({"metric": {"__name__": "a"}, "values": [[0, "1"], [1, "NaN"]]}), "has nan"),
+        (_answer({"metric": {"__name__": "a"}, "values": [5, 6]}), "no [time, value]"),
+        (_answer({"metric": {"__name__": "a"}}), "is missing"),
+    ],
+)
+def test_what_is_no_answer_to_a_range_query_is_refused(
+    tmp_path: Path, answer: dict[str, Any], message: str
+) -> None:
+    path = written(tmp_path, answer)
+    with pytest.raises(CalibrationError) as refused:
+        read_stages(path)
+    assert message in str(refused.value)
+    assert "\n" not in str(refused.value)

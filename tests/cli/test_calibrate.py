@@ -1,0 +1,105 @@
+"""``calibrate`` as it is typed: files, standard output, and exit status."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from analysis.cli.app import main
+from analysis.cli.exit_status import ExitStatus
+from tests.calibration.fio_documents import document, job, latencies, one_job, written
+
+
+def test_a_disk_goes_to_its_file_and_the_report_to_the_reader(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fio = written(tmp_path, one_job())
+    growing = written(tmp_path, one_job(90, fallocate="none"), "growing.json")
+    out, plot = tmp_path / "made" / "disk.yaml", tmp_path / "fit.png"
+    words = ["calibrate", "disk", str(fio), str(growing), "--out", str(out), "--plot", str(plot)]
+    assert main([*words, "--name", "mine"]) == ExitStatus.FINE
+    printed = capsys.readouterr()
+    assert "modelled, us" in printed.out
+    assert max(map(len, printed.out.splitlines()[1:6])) <= 80
+    assert yaml.safe_load(out.read_text())["hardware"]["disk"]["raft"]["name"] == "mine"
+    assert (tmp_path / "made" / "disk_preallocated.yaml").exists()
+    assert plot.stat().st_size > 5_000
+    assert plot.with_suffix(".svg").read_text().count("modelled") >= 1
+
+
+def test_without_a_file_the_profile_is_all_of_standard_output(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["calibrate", "disk", str(written(tmp_path, one_job()))]) == ExitStatus.FINE
+    printed = capsys.readouterr()
+    assert yaml.safe_load(printed.out)["hardware"]["disk"]["raft"]["append"]["quantiles"]
+    assert "error, %" in printed.err
+
+
+def test_the_report_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["calibrate", "disk", str(written(tmp_path, one_job())), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["holds"] is True
+    assert [each["p"] for each in report["fits"][0]["quantiles"]][-1] == pytest.approx(99.9)
+
+
+def test_a_model_that_does_not_say_what_was_measured_fails(tmp_path: Path) -> None:
+    crowds = {"a": (180.0, "4k"), "b": (700.0, "16k")}
+    files = [
+        written(tmp_path, one_job(100), "alone.json"),
+        written(tmp_path, one_job(150, bs="16k"), "longer.json"),
+        *(
+            written(
+                tmp_path,
+                document(
+                    *(
+                        job(latencies(median, name=f"{name}{i}"), {"numjobs": "2", "bs": size})
+                        for i in range(2)
+                    )
+                ),
+                f"{name}.json",
+            )
+            for name, (median, size) in crowds.items()
+        ),
+    ]
+    status = main(["calibrate", "disk", *map(str, files), "--out", str(tmp_path / "disk.yaml")])
+    assert status == ExitStatus.CLAIM_FAILED
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["disk", "text.txt"], "text.txt: line 1: is no JSON; run fio 3"),
+        (["network", "text.txt"], "text.txt: has no round trips"),
+        (["tikv", "text.txt"], "text.txt: "),
+        (["tikv", "text.txt", "other.toml"], "write one tikv.toml"),
+        (["disc", "text.txt"], "write disk, network or tikv"),
+        (["disk", "text.txt", "--name", "my disk"], "use letters, digits"),
+        (["disk", "none.json"], "check the name"),
+    ],
+)
+def test_what_cannot_be_used_is_told_in_a_line(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text.txt").write_text("fio-3.33 says hello = \n")
+    assert main(["calibrate", *words]) == ExitStatus.BAD_INPUT
+    printed = capsys.readouterr()
+    assert message in printed.err
+    assert printed.err.count("\n") == 1
+    assert not printed.out
+
+
+def test_a_file_that_cannot_be_written_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fio = written(tmp_path, one_job())
+    assert main(["calibrate", "disk", str(fio), "--out", "/proc/none/disk.yaml"]) == 2
+    assert "nothing was written there" in capsys.readouterr().err
