@@ -19,7 +19,7 @@ from sim.client.client_stats import ClientStats
 from sim.client.tidb import TidbNode
 from sim.cluster.request import Kind, KvRequest
 from sim.engine import LeanEnv
-from sim.protocol.region import Region, Route
+from sim.protocol.region import Region, RegionId, Route, StoreId
 from sim.record.facts import MemorySink
 from sim.scenario import Scenario, load_study
 from sim.simulation import Unit
@@ -67,11 +67,11 @@ cached = cache(traced_of)
 
 LONG = """
 about: Does a followed transaction send heartbeats?
-run: {seed: 5, warmup: 100ms, measure: 12s}
+run: {seed: 5, warmup: 0s, measure: 12s}
 hardware: {profile: i3.4xlarge}
 workload:
   kind: custom
-  threads: 2
+  threads: 1
   tables: {rows_of: {rows: 50}}
   transactions:
     slow: {weight: 1, statements: [{lock: rows_of, rows: 1}, {update: rows_of, pause: 11s}]}
@@ -193,7 +193,9 @@ def test_a_request_sent_again_keeps_its_first_stamps(monkeypatch: pytest.MonkeyP
     notes = Notes(1, "t", 0, explicit=True, intended_ns=0)
     node = object.__new__(_NotingNode)
     node._notes, node.env = notes, LeanEnv()
-    request = KvRequest(Kind.GET, Route(Region(1, b"", b"", (1,)), 1), NOBODY, 0, 1)
+    request = KvRequest(
+        Kind.GET, Route(Region(RegionId(1), b"", b"", (StoreId(1),)), 1), NOBODY, 0, 1
+    )
     request.replied_ns = 5
     node.send(request)
     node.send(request)
