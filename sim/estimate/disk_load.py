@@ -46,7 +46,9 @@ class DiskLoad:
         self.shared = hardware.kv_disk is None
         share = {kind: lock_share if kind == "lock" else 1.0 for kind in footprint.commands}
         self._copies = scenario.cluster.replicas / scenario.cluster.stores
-        """Of a cluster's commands, the part that one store logs and applies."""
+        """Of a cluster's commands, the part that one store logs."""
+        self.applied_copies = self._copies
+        """Likewise, the part that it applies in the measured time."""
 
         def total(what: str) -> float:
             parts = [
@@ -81,7 +83,7 @@ class DiskLoad:
         lsm = self._scenario.hardware.lsm
         payload = self._payload(load.fsyncs_per_s, load.entries_per_s, load.txn_per_s)
         page = self.raft.page_bytes
-        per_s = load.txn_per_s * self._copies
+        per_s = load.txn_per_s * self.applied_copies
         amplified = (
             (self._data_bytes, lsm.write_amplification),
             (self._tombstone_bytes, lsm.lock_write_amplification),
@@ -99,7 +101,7 @@ class DiskLoad:
     def _background(self, load_per_s: float, payload: float, fsyncs: float) -> tuple[float, float]:
         """Returns the bytes a second written in the background: to the raft disk, the KV disk."""
         lsm = self._scenario.hardware.lsm
-        per_s = load_per_s * self._copies
+        per_s = load_per_s * self.applied_copies
         kv = per_s * (
             self._wal_bytes
             + self._data_bytes * lsm.write_amplification

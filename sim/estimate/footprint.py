@@ -18,6 +18,7 @@ from sim.cluster.block_cache import (
     Extent,
     miss_probabilities,
 )
+from sim.estimate.contention import Contention, contention_of
 from sim.estimate.dry_session import DryClient
 from sim.protocol.encoding import lock_format
 from sim.protocol.region import RegionMap, lay_out_regions
@@ -39,9 +40,6 @@ SAMPLE: Final = 400
 
 _SCANNED_ROW: Final = 0.1
 """As ``sim.cluster.scheduler``: CPU of a scanned row, as a part of a further key's."""
-
-_SURELY_HOT: Final = 12
-"""A key drawn this often in the sample is hot by nature, not by luck."""
 
 
 @dataclass(slots=True)
@@ -71,19 +69,6 @@ class Commands:
     data_cf: float = 0.0
     tombstones: float = 0.0
     memory: float = 0.0
-
-
-@dataclass(slots=True)
-class Contention:
-    """How likely transactions want the same key, and how long a key is held."""
-
-    collision: float = 0.0
-    """Probability that two transactions lock a common key, summed over keys."""
-    hottest: float = 0.0
-    """Share of the transactions that lock the hottest key; 0 if no key is hot by nature."""
-    statements_held: float = 0.0
-    """Statements between a lock and its transaction's commit, COMMIT included."""
-    pause_held_ns: float = 0.0
 
 
 @dataclass(slots=True)
@@ -171,7 +156,7 @@ def mean_of(sample: Sample, mix: Mapping[str, float] | None = None) -> Footprint
     weights = _weights([each.name for each in drawn], mix or sample.shares)
     for transaction in drawn:
         _add(made, transaction, weights[transaction.name] / len(drawn), sample.misses)
-    made.contention = _contention(drawn)
+    made.contention = contention_of(drawn)
     return made
 
 
@@ -265,30 +250,6 @@ def _add_request(
     commands.data_cf += weight * written.data_cf
     commands.tombstones += weight * written.tombstones
     commands.memory += weight * written.memory
-
-
-def _contention(drawn: Sequence[DryTransaction]) -> Contention:
-    times = Counter(key for each in drawn for key in each.statements_after_lock)
-    if not times:
-        return Contention()
-    pairs = len(drawn) * (len(drawn) - 1)
-    hottest, most = times.most_common(1)[0]
-    held = [each for each in drawn if each.statements_after_lock]
-    if most >= _SURELY_HOT:
-        held = [each for each in held if hottest in each.statements_after_lock]
-    statements = pauses = locks = 0.0
-    for each in held:
-        for key, after in each.statements_after_lock.items():
-            if times[key] > 1 or most < _SURELY_HOT:
-                statements += after
-                pauses += each.pause_after_lock_ns[key]
-                locks += 1
-    return Contention(
-        collision=sum(n * (n - 1) for n in times.values()) / pairs,
-        hottest=most / len(drawn) if most >= _SURELY_HOT else 0.0,
-        statements_held=statements / locks if locks else 0.0,
-        pause_held_ns=pauses / locks if locks else 0.0,
-    )
 
 
 def _tables_of(regions: RegionMap, workload: Workload) -> dict[int, int]:

@@ -21,6 +21,7 @@ import numpy as np
 
 _ITERATIONS: Final = 300
 _CLOSE: Final = 1e-6
+_BALANCED: Final = 1e-3
 
 _Matrix = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -41,6 +42,9 @@ class PollerLoad:
     write: float
     """Time of a write; 0: nobody waits for one."""
     write_stages: int
+    ends_early: float = 0.0
+    """Probability that a poller which has handled a message ends its round although others are left
+    to be handled: they are in the batches of other pollers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +72,15 @@ def solve_pollers(load: PollerLoad, similar: PollerFigures | None = None) -> Pol
         load: what is asked for; less CPU than there are pollers, else there is no balance.
         similar: the figures of a similar load, to begin with.
     """
-    assert load.messages * load.message < load.pollers, "more work than pollers"
-    return _Chain(load).solve(None if similar is None else similar.way_down)
+    work = load.messages * load.message
+    assert work < load.pollers, "more work than pollers"
+    begin = None if similar is None else similar.way_down
+    for early in (load.ends_early, load.ends_early / 2, load.ends_early / 4):
+        found = _Chain(replace(load, ends_early=early)).solve(begin)
+        # Work is done as it comes, or else pollers that leave early leave too little for it.
+        if found.waiting >= 0 and abs(found.handling - work) < _BALANCED * work:
+            return found
+    return _Chain(replace(load, ends_early=0.0)).solve(begin)
 
 
 class _Chain:
@@ -110,14 +121,18 @@ class _Chain:
         for number, (in_flight, waiting, stage) in enumerate(self._phases):
             free = self._free[number]
             rate = min(level, free) / load.message
-            if level > free or not load.write:
-                rates[number, number] += rate
-                continue
-            after = (in_flight, waiting + 1, stage) if in_flight else (1, 0, 0)
-            rates[number, number] += rate * (1 - load.durable)
-            if rate:
-                rates[number, self._at[after]] += rate * load.durable
+            writes = load.durable * self._ends(level, free) if load.write else 0.0
+            rates[number, number] += rate * (1 - writes)
+            if rate and writes:
+                after = (in_flight, waiting + 1, stage) if in_flight else (1, 0, 0)
+                rates[number, self._at[after]] += rate * writes
         return rates
+
+    def _ends(self, level: int, free: int) -> float:
+        """Returns the probability that a message is the last one of its poller's round."""
+        if level <= free:
+            return 1.0
+        return self._load.ends_early if free > 1 else 0.0
 
     def solve(self, begin: _Matrix | None) -> PollerFigures:
         load = self._load
@@ -201,8 +216,9 @@ class _Chain:
             )
             / total
         )
-        ends = np.where(level <= self._free, busy, 0)
-        rounds = float((shares * ends).sum()) / load.message / total
+        early = load.ends_early * (self._free > 1)
+        ends = (shares * busy * np.where(level <= self._free, 1.0, early)).sum()
+        rounds = float(ends + equal @ (self._free * early)) / load.message / total
         by_phase = (shares.sum(0) + equal) / total
         in_write = float(by_phase @ (load.pollers - self._free))
         writing = 1 - float(by_phase[0]) if load.write else 0.0

@@ -125,6 +125,34 @@ def _heartbeats_until(ends: Sequence[float], rate: float, ticks: int) -> list[fl
     ]
 
 
+def heard_share(scenario: Scenario, classes: Sequence[RegionClass], txn_per_s: float) -> float:
+    """Returns the share of the commands of the measured time that followers apply in it.
+
+    A follower hears of a commit with the next append or heartbeat of its region. Of the commands
+    of one transaction in one region all but the last are told of by the next one; the last waits
+    for another transaction or the heartbeat, and in a short run of many regions may not be told.
+    """
+    tikv, run = scenario.tikv, scenario.run
+    warmup_ns = run.measure_ns // 2 if run.warmup_ns is None else run.warmup_ns
+    interval_ns = tikv.raft_base_tick_interval_ns * tikv.raft_heartbeat_ticks
+    latest_s = (interval_ns - tikv.raft_base_tick_interval_ns / 2) / NS_PER_S
+    ends_s = (warmup_ns / NS_PER_S, (warmup_ns + run.measure_ns) / NS_PER_S)
+    heard = commands = 0.0
+    for each in classes:
+        rate = each.visits * txn_per_s
+        untold_s = [_untold_s(rate, min(end, latest_s)) for end in ends_s]
+        untold = (untold_s[1] - untold_s[0]) / (ends_s[1] - ends_s[0])
+        count = each.regions * each.commands
+        commands += count
+        heard += count - each.regions * each.visits * untold
+    return heard / commands if commands else 1.0
+
+
+def _untold_s(rate: float, until: float) -> float:
+    """Returns for how long of a time from 0 nobody would have told of a commit as old as that."""
+    return (1 - exp(-rate * until)) / rate if rate else until
+
+
 @dataclass(frozen=True, slots=True)
 class Sharing:
     """How commands of one region travel together."""

@@ -21,6 +21,7 @@ from sim.estimate.moments import Time, time_of
 from sim.estimate.poller_chain import PollerLoad, solve_pollers
 from sim.estimate.region_activity import (
     RegionClass,
+    heard_share,
     heartbeats_per_s,
     region_classes,
     sharing,
@@ -36,6 +37,7 @@ _HINT_BYTES: Final = 8 * KIB
 """``raftstore.raft-write-batch-size-hint``: a smaller batch waits a moment for company."""
 
 _MOST_STAGES: Final = 3
+_BATCH_STEPS: Final = 12
 _MOST_USED: Final = 0.985
 """Pollers are not looked at above this use of their CPU: there is no balance near 1."""
 
@@ -120,6 +122,8 @@ class StoreModel:
         load.heartbeats_per_s = known.heartbeats_per_s
         if known.txn_per_s != load.txn_per_s:
             load.heartbeats_per_s = heartbeats_per_s(scenario, self.classes, load.txn_per_s)
+            heard = heard_share(scenario, self.classes, load.txn_per_s)
+            self.disk.applied_copies = (1 + followers * heard) / stores
         load.messages_per_s = (
             load.commands_per_s * (1 + followers * (load.sharing.entries + load.sharing.answers))
             + load.heartbeats_per_s * (1 + 2 * followers) / stores
@@ -136,6 +140,7 @@ class StoreModel:
         ends = 1 / gathered
         durable = 1 - ends * (1 - logging) / (1 - (1 - ends) * (1 - logging))
         waits_itself = not tikv.store_io_pool_size
+        burst = _burst(gathered, followers, load.commands_per_s / load.messages_per_s, self.clump)
         cv = self.append.deviation / self.append.mean if self.append.mean else 1.0
         load.pollers = solve_pollers(
             PollerLoad(
@@ -144,13 +149,12 @@ class StoreModel:
                     load.messages_per_s / NS_PER_S,
                     _MOST_USED * tikv.store_pool_size / load.message_ns,
                 ),
-                burst=_burst(
-                    gathered, followers, load.commands_per_s / load.messages_per_s, self.clump
-                ),
+                burst=burst,
                 message=load.message_ns,
                 durable=durable,
                 write=load.write_ns if waits_itself else 0.0,
                 write_stages=min(_MOST_STAGES, max(1, round(1 / max(cv, 0.1) ** 2))),
+                ends_early=_ends_early(tikv.store_pool_size, known, burst),
             ),
             known.pollers,
         )
@@ -162,7 +166,9 @@ class StoreModel:
             wait = load.pollers.in_write / writes if writes else 0.0
             load.log_wait = Time(wait, (0.4 * wait) ** 2)
         else:
-            self._run_workers(load, load.pollers.rounds * durable)
+            # A burst wakes all pollers that are idle, and their rounds end at about the same time.
+            together = min(burst, 1 + tikv.store_pool_size - load.pollers.handling)
+            self._run_workers(load, load.pollers.rounds * durable / together)
 
     def _run_workers(self, load: StoreLoad, rounds: float) -> None:
         """Write workers gather what pollers hand them."""
@@ -176,10 +182,10 @@ class StoreModel:
         load.log_wait = Time(wait, self.append.variance + others * others)
 
     def _apply(self, load: StoreLoad) -> None:
-        cpu, cluster = self.scenario.hardware.cpu, self.scenario.cluster
+        cpu = self.scenario.hardware.cpu
         keys = self.command_keys / self.commands if self.commands else 0.0
         load.apply_ns = (cpu.apply_command_ns + keys * cpu.apply_key_ns) * load.slowness
-        applied = load.commands_per_s * cluster.replicas
+        applied = load.txn_per_s * self.commands * self.disk.applied_copies
         threads = self.scenario.tikv.apply_pool_size
         arrivals = applied / NS_PER_S
         if load.apply_ns:
@@ -235,6 +241,27 @@ class StoreModel:
             seen += chance
             chance *= running / (threads + 1)
         return mean / seen if seen else cores.slowness()
+
+
+def _ends_early(pollers: int, known: StoreLoad, burst: float) -> float:
+    """Returns how likely a message ends its poller's round while others have messages left.
+
+    A poller takes all that waits, and keeps it. At the end of such a batch it goes on only if
+    something has come since anybody took last. So, while all pollers are busy: batches end at the
+    rate of messages over their size, their size is what comes between two takings, and something
+    has come with the odds of bursts against takings.
+    """
+    arrivals = known.messages_per_s / NS_PER_S
+    handling = pollers - known.pollers.in_write
+    if pollers < 2 or not arrivals or handling <= 0:
+        return 0.0
+    batch = burst
+    nothing = 1.0
+    for _ in range(_BATCH_STEPS):
+        takings = handling / (batch * known.message_ns) + known.pollers.rounds
+        nothing = takings / (takings + arrivals / burst)
+        batch = (batch + max(1.0, arrivals / takings / (1 - nothing))) / 2
+    return nothing / batch
 
 
 def _burst(gathered: float, followers: int, commands: float, clump: float) -> float:

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from sim.estimate.footprint import Footprint
     from sim.scenario.resolved import Scenario
 
-_MOST_TRIES: Final = 12
+_MOST_TRIES: Final = 14
 _MEMORY_STEPS: Final = 2
 _CLOSE: Final = 0.005
-_STEPS: Final = 4
+_STEPS: Final = 6
 """Steps after which a fixed point stands still to three digits."""
 
 _NEARLY_FULL: Final = 0.985
@@ -150,10 +150,12 @@ def _closed(scale: _Scale, clients: int, think: float) -> float:
             high, many, scale.known = at, float("inf") if full else asked, before
         else:
             low, few = at, asked
-        if high - low < _CLOSE * high or (not full and abs(asked / wanted - 1) < _CLOSE):
+        if not full and abs(asked / wanted - 1) < _CLOSE:
+            return at
+        if high - low < _CLOSE * high:
             break
         at = _between(low, high, (wanted - few) / (many - few))
-    return at
+    return low or high
 
 
 def _between(low: float, high: float, share: float) -> float:
