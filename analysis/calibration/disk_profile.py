@@ -31,8 +31,8 @@ class Crowded:
     """Latencies by how many accesses are in flight."""
 
     levels: Mapping[int, Pairs]
-    growth: float
-    """Share of the last level's latency that each access beyond it adds."""
+    further: Pairs
+    """What each access beyond the last level adds, rank by rank."""
     line_error: float
     """By how much the levels' means leave a straight line, at most, as a share."""
 
@@ -171,21 +171,30 @@ def _brought_to(append: Pairs, one_job: Pairs, run: FioRun) -> Pairs:
 
 
 def _crowded(alone: Pairs, levels: Mapping[int, Pairs]) -> Crowded:
-    """Returns levels with the growth beyond: the slope of a line through the means of all of them.
+    """Returns levels with what comes beyond: the slope of a line through them, rank by rank.
 
     One alone is no part of the line if there are two levels or more: the first company is what
     makes an access wait for another's, the next ones only lengthen that.
     """
-    means = {number: mean_of_pairs(levels[number]) for number in sorted(levels)}
-    points = list((means if len(means) > 1 else {1: mean_of_pairs(alone)} | means).items())
-    middle = sum(n for n, _ in points) / len(points)
-    height = sum(mean for _, mean in points) / len(points)
-    slope = sum((n - middle) * (mean - height) for n, mean in points) / sum(
-        (n - middle) ** 2 for n, _ in points
+    on_line = dict(sorted(levels.items()))
+    if len(on_line) == 1:
+        on_line = {1: alone} | on_line
+    further = ascending(
+        (rank, round(max(0.0, _slope({n: pairs[place][1] for n, pairs in on_line.items()}))))
+        for place, (rank, _) in enumerate(alone)
     )
-    error = max(abs(height + slope * (n - middle) - mean) / mean for n, mean in points)
-    growth = max(0.0, slope) / points[-1][1]
-    return Crowded({number: levels[number] for number in means}, round(growth, 4), error)
+    means = {number: mean_of_pairs(pairs) for number, pairs in on_line.items()}
+    slope, middle, height = _slope(means), sum(means) / len(means), sum(means.values()) / len(means)
+    error = max(abs(height + slope * (n - middle) - mean) / mean for n, mean in means.items())
+    return Crowded(dict(sorted(levels.items())), further, error)
+
+
+def _slope(heights: Mapping[int, float]) -> float:
+    """Returns the slope of the straight line that fits best."""
+    middle = sum(heights) / len(heights)
+    height = sum(heights.values()) / len(heights)
+    rise = sum((n - middle) * (each - height) for n, each in heights.items())
+    return rise / sum((n - middle) ** 2 for n in heights)
 
 
 def _fetch(fetches: Sequence[FioRun]) -> tuple[Pairs | None, Crowded | None]:
@@ -223,7 +232,7 @@ def _with_company_of(measured: DiskProfile, other: DiskProfile) -> DiskProfile:
         assumed.append("crowding")
         slowed = measured.crowded.levels
         levels = {n: _slowed(other.append, measured.append, slowed[n]) for n in slowed}
-        crowded = replace(measured.crowded, levels=levels)
+        crowded = _crowded(other.append, levels)
     if not longer and measured.longer:
         assumed.append("longer")
         longer = {

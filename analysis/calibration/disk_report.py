@@ -8,6 +8,7 @@ from typing import Any, Final
 from analysis.calibration.disk_fit import ALLOWED, LEVELS, RunFit
 from analysis.calibration.disk_profile import DiskProfile
 from analysis.calibration.fio_file import FioRun
+from analysis.calibration.histogram import at_rank
 
 _LABEL: Final = 14
 _BLOCK_BYTES: Final = 32 * 1024
@@ -67,9 +68,10 @@ def _company(profile: DiskProfile) -> str:
     if crowded is None:
         return f"{profile.name}: one job only, so appends do not disturb each other: assumed"
     numbers = ", ".join(str(number) for number in crowded.levels)
+    added = at_rank(crowded.further, 0.5) / 1000
     return (
-        f"{profile.name}: with {numbers} in flight as measured; beyond, each adds "
-        f"{crowded.growth:.1%} (the means leave a straight line by up to {crowded.line_error:.1%})"
+        f"{profile.name}: with {numbers} in flight as measured; beyond, each adds {added:.0f} us "
+        f"to the median (means leave a straight line by up to {crowded.line_error:.1%})"
     )
 
 

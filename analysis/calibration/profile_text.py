@@ -77,11 +77,11 @@ def quoted(text: str) -> str:
 
 
 def _crowding(key: str, crowded: Crowded) -> list[str]:
-    lines = [f"      {key}:", f"        growth: {crowded.growth}", "        levels:"]
+    lines = [f"      {key}:", "        levels:"]
     for number, pairs in crowded.levels.items():
         lines.append(f"          - in_flight: {number}")
         lines += shape_lines("latency", pairs, 12)
-    return lines
+    return [*lines, *shape_lines("further", crowded.further, 8)]
 
 
 def shape_lines(key: str, pairs: Pairs, indent: int) -> list[str]:

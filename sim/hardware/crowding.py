@@ -3,8 +3,8 @@
 Law: a load-dependent server (Chandy, Herzog, Woo 1975: the flow-equivalent service centre). Its
 latency was measured alone and with 2, 3, ... accesses kept in flight, which is what a closed loop
 of so many jobs does; between two measured numbers every quantile lies on a straight line, and
-beyond the last all grow by the same share per further access, since a device at its limit serves no
-more per second (asymptotic bound: the latency grows by the bottleneck's demand). Longer accesses
+beyond the last it goes on along one, since a device at its limit serves no more per second
+(asymptotic bound: each further access adds the bottleneck's demand to the latency). Longer accesses
 stretch every quantile by what they stretch it on an idle device.
 
 How many are in flight is what an access finds, itself included, or the mean of the last millisecond
@@ -42,8 +42,8 @@ class Crowding:
     """Latencies measured with several accesses in flight, ascending, and how it goes on."""
 
     crowds: tuple[Crowd, ...]
-    growth: float = 0.0
-    """By which share of the last latency each further access in flight lengthens it."""
+    further: Empirical | None = None
+    """What each access in flight beyond the last number adds, rank by rank; None: nothing."""
 
     def __post_init__(self) -> None:
         numbers = [crowd.in_flight for crowd in self.crowds]
@@ -64,7 +64,7 @@ class CrowdedLatency:
 
     __slots__ = (
         "_columns",
-        "_growth",
+        "_goes_on",
         "_in_flight",
         "_mean",
         "_mean_at_ns",
@@ -87,12 +87,14 @@ class CrowdedLatency:
     ) -> None:
         """Args: ``alone`` is of an access of up to ``shortest_bytes``; ``longer`` ascends."""
         crowds = crowding.crowds if crowding is not None else ()
-        self._growth = crowding.growth if crowding is not None else 0.0
+        further = crowding.further if crowding is not None else None
+        self._goes_on = further is not None
         self._numbers = [1, *(crowd.in_flight for crowd in crowds)]
         self._sizes = [shortest_bytes, *(each.size_bytes for each in longer)]
         self.longest_bytes = self._sizes[-1]
         """The longest access that was measured."""
         latencies = [each.latency for each in crowds] + [each.latency for each in longer]
+        latencies += [further] if further is not None else []
         self._quantiles = [
             np.array(each.quantiles, dtype=np.float64).T for each in (alone, *latencies)
         ]
@@ -142,7 +144,8 @@ class CrowdedLatency:
             return column[above - 1] + (column[above] - column[above - 1]) * (number - low) / (
                 high - low
             )
-        return column[above - 1] * (1 + self._growth * (number - numbers[-1]))
+        added = column[-1] * (number - numbers[-1]) if self._goes_on else 0.0
+        return column[above - 1] + added
 
     def _stretched(self, column: tuple[float, ...], size_bytes: int) -> float:
         """Returns how many times the shortest access' latency one of this size has."""
@@ -153,7 +156,7 @@ class CrowdedLatency:
         return (low + (column[first + above] - low) * part) / column[0] if column[0] else 1.0
 
     def _block(self) -> list[tuple[float, ...]]:
-        """Returns the latencies of the next ranks, the next one last: alone, in crowds, longer."""
+        """Returns the next ranks' latencies, the next last: alone, crowded, longer, further."""
         # One rank for all of them: luck is the same whoever else is there.
         ranks = self._stream.block_of("uniform", self._size)[::-1]
         self._size = min(2 * self._size, _LARGEST_BLOCK)

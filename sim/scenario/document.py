@@ -182,7 +182,8 @@ def _crowding(crowding: Crowding) -> Document:
     levels = [
         {"in_flight": each.in_flight, "latency": shape_of(each.latency)} for each in crowding.crowds
     ]
-    return {"levels": levels, "growth": crowding.growth}
+    further = {} if crowding.further is None else {"further": shape_of(crowding.further)}
+    return {"levels": levels} | further
 
 
 def shape_of(distribution: Distribution) -> Document:

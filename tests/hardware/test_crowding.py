@@ -17,7 +17,7 @@ def always(value_ns: int) -> Empirical:
     return Empirical(((0.0, value_ns), (1.0, value_ns)))
 
 
-CROWDING = Crowding((Crowd(2, always(TWO_NS)), Crowd(4, always(FOUR_NS))), growth=0.1)
+CROWDING = Crowding((Crowd(2, always(TWO_NS)), Crowd(4, always(FOUR_NS))), further=always(20_000))
 SPEC = DiskSpec("lab", 1000 * MIB, 100_000, always(ALONE_NS), crowding=CROWDING)
 
 

@@ -19,7 +19,7 @@ _DISK = """
       longer: [{size: 16KiB, latency: {quantiles: [[0, 93us], [0.5, 117us], [1, 3ms]]}}]
       crowding:
         levels: [{in_flight: 2, latency: {quantiles: [[0, 110us], [0.5, 163us], [1, 4ms]]}}]
-        growth: 0.1
+        further: {quantiles: [[0, 5us], [0.5, 20us], [1, 1ms]]}
       fetch: {quantiles: [[0, 22us], [0.5, 32us], [1, 1ms]]}
       fetch_crowding:
         levels: [{in_flight: 8, latency: {quantiles: [[0, 23us], [0.5, 114us], [1, 9ms]]}}]
@@ -38,7 +38,8 @@ def _loaded(folder: Path, disk: str = _DISK) -> Scenario:
 def test_a_measured_disk_is_read(tmp_path: Path) -> None:
     disk = _loaded(tmp_path).hardware.raft_disk
     assert disk.crowding == Crowding(
-        (Crowd(2, Empirical(((0, 110_000), (0.5, 163_000), (1, 4_000_000)))),), growth=0.1
+        (Crowd(2, Empirical(((0, 110_000), (0.5, 163_000), (1, 4_000_000)))),),
+        further=Empirical(((0, 5_000), (0.5, 20_000), (1, 1_000_000))),
     )
     assert [type(each) for each in disk.longer] == [Longer]
     assert disk.longer[0].size_bytes == 16 * 1024
@@ -69,6 +70,8 @@ def test_a_disk_that_was_not_measured_is_written_as_before(tmp_path: Path) -> No
         ("size: 16KiB", "size: 4KiB", "sizes must ascend from above a page"),
         ("in_flight: 2", "in_flight: 1", "must be 2 to 10000"),
         ("{quantiles: [[0, 110us], [0.5, 163us], [1, 4ms]]}", "163us", "must be {quantiles}"),
+        ("further: {quantiles: [[0, 5us], [0.5, 20us], [1, 1ms]]}", "further: {mean: 5us}",
+         "must be {quantiles}"),
         ("levels: [{in_flight: 8", "levels: [{in_flight: 9, latency: {quantiles: [[0, 1ms]]}}, "
          "{in_flight: 8", "in_flight must ascend"),
     ],

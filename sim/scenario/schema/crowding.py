@@ -8,7 +8,7 @@ from pydantic import model_validator
 
 from sim.distributions import Empirical
 from sim.hardware.crowding import Crowd, Crowding, Longer
-from sim.scenario.fields import Count, Number, Quantity, Section, key, wrong
+from sim.scenario.fields import Count, Quantity, Section, key, wrong
 from sim.scenario.quantities import SIZE
 from sim.scenario.schema.shape import Shape
 
@@ -38,10 +38,10 @@ class CrowdingSection(Section):
         min_length=1,
         max_length=_MOST,
     )
-    growth: Annotated[float, Number(0, 10)] = key(
-        default=0,
-        description="Share of the last level's latency that each access beyond it adds. Source: "
-        "fit to the levels.",
+    further: Shape | None = key(
+        default=None,
+        description="Quantiles of what each access in flight beyond the last level adds; nothing "
+        "by default. Source: fit to the levels.",
     )
 
     @model_validator(mode="after")
@@ -49,13 +49,15 @@ class CrowdingSection(Section):
         numbers = [level.in_flight for level in self.levels]
         if numbers != sorted(set(numbers)):
             raise wrong("in_flight must ascend; sort the levels and keep one of each", at="levels")
+        if self.further is not None:
+            _check_quantiles(self.further, "further")
         return self
 
     def crowding(self) -> Crowding:
         """Returns what it says."""
         return Crowding(
             tuple(Crowd(each.in_flight, _quantiles(each.latency)) for each in self.levels),
-            self.growth,
+            None if self.further is None else _quantiles(self.further),
         )
 
 
@@ -77,10 +79,10 @@ class LongerSection(Section):
         return Longer(self.size, _quantiles(self.latency))
 
 
-def _check_quantiles(shape: Shape) -> None:
+def _check_quantiles(shape: Shape, at: str = "latency") -> None:
     if not isinstance(shape.distribution(), Empirical):
         raise wrong("must be {quantiles}, without spikes; write [probability, duration] pairs",
-                    at="latency")  # fmt: skip
+                    at=at)  # fmt: skip
 
 
 def _quantiles(shape: Shape) -> Empirical:
