@@ -80,7 +80,10 @@ class RowTable(Sequence[Row]):
     @classmethod
     def of(cls, parts: Sequence[RowTable]) -> RowTable:
         """Returns the rows of some tables, of the same points, one after another."""
-        columns = pd.concat([part.columns for part in parts], ignore_index=True)
+        names = dict.fromkeys(name for part in parts for name in part.columns.columns)
+        # A column without a value has no kind of its own to be reconciled with the others'.
+        said = [part.columns.dropna(axis="columns", how="all") for part in parts]
+        columns = pd.concat(said, ignore_index=True).reindex(columns=list(names))
         return cls(columns, parts[0].points)
 
 
