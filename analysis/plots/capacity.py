@@ -70,7 +70,7 @@ def probability(found: Found, study_name: str) -> Figure:
             chance = probability_met(loads, crossings)
             axes.plot(
                 loads, chance, linestyle=look.line, color=look.colour, linewidth=1.8, label=label,
-                marker=look.marker, markevery=(40, 80), markersize=6,
+                marker=look.marker, markevery=[int(np.abs(chance - 0.5).argmin())], markersize=7,
             )  # fmt: skip
         else:
             missed = f"{label}: {_bound(found, case)}"

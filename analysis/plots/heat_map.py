@@ -190,8 +190,10 @@ def _label_axes(grid: NDArray[Any], plot: RatioMap) -> None:
         axes.set_xticks(range(len(plot.across.labels)), plot.across.labels, fontsize=SMALL)
         axes.set_yticks(range(len(plot.up.labels)), plot.up.labels, fontsize=SMALL)
         axes.tick_params(length=0)
-    for axes in grid[-1]:
-        axes.set_xlabel(plot.across.name)
+    for column in grid.T:
+        lowest = [axes for axes in column if axes.get_visible()][-1]
+        lowest.set_xlabel(plot.across.name)
+        lowest.tick_params(labelbottom=True)
     for row in grid:
         row[0].set_ylabel(plot.up.name)
 

@@ -168,7 +168,7 @@ def test_a_waterfall_goes_on_where_the_last_bar_ended() -> None:
         "pipelined: 3.6 ms", "sync: 3.6 ms", "in_memory: 0.6 ms",
     ]  # fmt: skip
     axes = figure.axes[1]
-    bars: Any = [bar for container in axes.containers for bar in container]  # type: ignore[attr-defined]
+    bars: Any = [bar for container in axes.containers for bar in container]
     assert [label.get_text() for label in axes.get_yticklabels()] == [
         "request", "scheduler", "replicate", "reply",
     ]  # fmt: skip

@@ -167,3 +167,14 @@ def test_a_level_that_is_never_passed_has_no_contour() -> None:
 )
 def test_amounts_on_a_scale_have_the_files_units(amount: float, like: object, text: str) -> None:
     assert amount_text(amount, like) == text
+
+
+def test_the_lowest_map_of_each_column_names_its_axis() -> None:
+    points = grid(
+        append=["1ms", "2ms", "3ms", "4ms"], threads=[1, 2, 3, 4], amplification=[1, 3, 9]
+    )
+    figures = sweep_figures(sweep_summary(points), VARIANTS, points, {})
+    (figure,) = (figure for name, figure in figures.items() if name == "map_lock_latency")
+    maps = [axes for axes in figure.axes[:4] if axes.get_visible()]
+    assert len(maps) == 3
+    assert [axes.get_xlabel() for axes in maps] == ["", "threads", "threads"]
