@@ -1,4 +1,4 @@
-"""The model against a real etcd: throughput and latency of runs that were measured, from inputs only.
+"""The model against a real etcd: throughput and latency of measured runs, from inputs only.
 
 Inputs are fio's profile of the disk, ping-pong round trips and CPU costs that
 ``benchmarks.etcd_costs`` derives from CPU seconds. No constant was set by a throughput or a latency
@@ -66,9 +66,7 @@ def scenario_of(run: dict[str, Any], seed: int = 1) -> Scenario:
         scenario,
         run=replace(scenario.run, seed=seed, warmup_ns=_WARMUP_NS, measure_ns=_MEASURE_NS),
         hardware=replace(scenario.hardware, network=network),
-        workload=replace(
-            scenario.workload, threads=run["clients"], value_bytes=run["value_bytes"]
-        ),
+        workload=replace(scenario.workload, threads=run["clients"], value_bytes=run["value_bytes"]),
     )
 
 
@@ -92,6 +90,44 @@ def predict(scenario: Scenario) -> Predicted:
         _count(sink, first, "fsyncs", "raft") / puts,
         busy / _count(sink, first, "capacity_ns", "store_cpu"),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class MemberCounts:
+    """What a member does; per put, as the model counts it."""
+
+    fsyncs: float
+    turns: float
+    raft_bursts: float
+    client_bursts: float
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What everybody does per put."""
+
+    client_bursts: float
+    leader: MemberCounts
+    follower: MemberCounts
+
+
+def predict_counts(scenario: Scenario) -> Counts:
+    """Runs one unit and returns how often its processes do what costs CPU."""
+    unit = Unit(scenario, 0, MemorySink())
+    unit.run()
+    puts = unit.stats.total_committed()
+    assert unit.put_client is not None, "an etcd scenario has clients"
+
+    def of(store: int) -> MemberCounts:
+        member: Any = unit.cluster.stores[store]
+        return MemberCounts(
+            member.log.fsyncs / puts,
+            member.raft_pool.rounds / puts,
+            (member.transport.turns + member.readers.turns) / puts,
+            member.scheduler.turns / puts,
+        )
+
+    return Counts(unit.put_client.turns / puts, of(1), of(2))
 
 
 def _count(sink: MemorySink, first: int, metric: str, class_: str) -> float:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from sim.checks.checkers import LAWS, Checkers
 from sim.checks.conservation import broken_conservation
+from sim.checks.puts import broken_puts
 from sim.client.arrivals import closed_loop, open_loop
 from sim.client.client_stats import ClientStats
 from sim.client.put_client import PutClient, start_put_clients
@@ -148,6 +149,8 @@ class Unit:
         checked, violations = 0, []
         if self.checkers is not None:
             conserved = broken_conservation(self.cluster, self.stats)
+            if self.put_client is not None:
+                conserved.append(broken_puts(self.cluster, self.put_client.acknowledged))
             checked = len(conserved) + LAWS
             violations = [line for line in conserved if line] + self.checkers.broken()
         return UnitResult(

@@ -6,7 +6,7 @@ member that is there; what was under way then has failed, and a put that is not 
 failed, too: writes are not repeated.
 
 Source: etcd-io/etcd release-3.4 clientv3/balancer (round robin over endpoints), clientv3/retry.go
-(writes are not retried), etcdserver/config.go (ReqTimeout: 5 s and two election timeouts).
+(writes are not retried).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sim.cluster.request import Kind, KvRequest
 from sim.distributions import LognormalMean, Sampler
 from sim.engine.shared_cores import Gatherer
 from sim.protocol.region_errors import RegionError
-from sim.units import NS_PER_MS, NS_PER_S
+from sim.units import NS_PER_MS
 from sim.workload.etcd import CLASS
 
 if TYPE_CHECKING:
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from sim.scenario.resolved import Scenario
     from sim.streams import Streams
     from sim.workload.etcd import EtcdWorkload
-
-PATIENCE_NS: Final = 7 * NS_PER_S
-"""After which a put has failed: 5 s and twice the election timeout."""
 
 RAMP_NS: Final = 50 * NS_PER_MS
 """Clients start spread over this time."""
@@ -50,7 +47,7 @@ class PutClient:
 
     __slots__ = (
         "_cluster", "_costs", "_env", "_in_flight", "_links", "_node", "_process", "_put_bytes",
-        "_readers", "_stats", "_workload", "_writers", "acknowledged", "member",
+        "_readers", "_stats", "_timeout_ns", "_workload", "_writers", "acknowledged", "member",
     )  # fmt: skip
 
     def __init__(
@@ -73,6 +70,7 @@ class PutClient:
         draw = Sampler(unit, streams.stream(f"{tidb_name(node)}/cpu"))
         self._costs = Priced(scenario.hardware.etcd, draw)
         load = scenario.workload
+        self._timeout_ns = load.timeout_ns
         self._put_bytes = _REQUEST_BYTES + load.key_bytes + load.value_bytes
         self.member = cluster.bootstrap.routes[0].leader_store
         """The member that all are connected to."""
@@ -117,6 +115,11 @@ class PutClient:
                 stats.aborted(answer, stay_ns)
             if think is not None:
                 yield env.timeout(think.draw())
+
+    @property
+    def turns(self) -> int:
+        """How often a connection was read from or written to."""
+        return sum(each.turns for each in (*self._readers, *self._writers))
 
     def replied(self, request: KvRequest) -> None:
         """Takes an answer that has arrived; its connection's reader reads it."""
@@ -202,7 +205,7 @@ class PutClient:
     def _lose_patience(self) -> Generator[Event, Any, None]:
         while True:
             yield self._env.timeout(_LOOK_EVERY_NS)
-            too_old_ns = self._env.now_ns - PATIENCE_NS
+            too_old_ns = self._env.now_ns - self._timeout_ns
             for request in list(self._in_flight):
                 if request.sent_ns > too_old_ns:
                     break

@@ -18,6 +18,7 @@ def etcd_workload_document(workload: Workload) -> dict[str, Any]:
         "key_size": SIZE.text_of(workload.key_bytes),
         "value": SIZE.text_of(workload.value_bytes),
         "connections": workload.connections,
+        "timeout": DURATION.text_of(workload.timeout_ns),
     }
 
 

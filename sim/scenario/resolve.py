@@ -261,6 +261,7 @@ def _resolved_workload(section: AnyWorkload) -> Workload:
                 key_bytes=section.key_size,
                 value_bytes=section.value,
                 connections=section.connections,
+                timeout_ns=section.timeout,
             )
         case CustomSection():
             return replace(

@@ -223,6 +223,8 @@ class Workload:
     """etcd."""
     connections: int = 0
     """etcd: the most connections that a node's clients share."""
+    timeout_ns: int = 0
+    """etcd: after which a put that was not answered has failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

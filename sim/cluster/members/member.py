@@ -32,7 +32,7 @@ _UNIT: Final = 1_000_000
 class Member(Store):
     """One member."""
 
-    __slots__ = ("_readers", "process")
+    __slots__ = ("process", "readers")
 
     scheduler_class = PutService
     raft_pool_class = MemberPool
@@ -62,7 +62,7 @@ class Member(Store):
         parts: list[Any] = [self.transport, self.scheduler, self.raft_pool, self.apply]
         for part in parts:
             part.runs_in(process, costs)
-        self._readers = Readers(process, costs, self._take)
+        self.readers = Readers(process, costs, self._take)
         self._find_relay(scenario)
         apply: Any = self.apply
         backend: Any = apply.backend
@@ -87,7 +87,7 @@ class Member(Store):
     def take_raft_messages(self, messages: Sequence[Any]) -> None:
         """Takes what another member has sent, to be read by the reader of its connection."""
         if self.up:
-            self._readers.take(messages)
+            self.readers.take(messages)
 
     def _take(self, messages: list[Any]) -> None:
         if not self.up:

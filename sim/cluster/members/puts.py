@@ -45,6 +45,12 @@ class PutService(Scheduler):
         self._writers: dict[int, Gatherer] = {}
         self._without_leader: list[KvRequest] = []
 
+    @property
+    def turns(self) -> int:
+        """How often a connection of a client was read from or written to."""
+        both = [*self._readers.values(), *self._writers.values()]
+        return sum(each.turns for each in both)
+
     def receive(self, request: KvRequest) -> None:
         """Takes a put that has arrived on connection ``request.cid``."""
         if not self._store.up:

@@ -42,6 +42,11 @@ class MemberTransport(Transport):
         self._writers: dict[int, Gatherer] = {}
         self._relays: dict[int, Process] = {}
 
+    @property
+    def turns(self) -> int:
+        """How often something was written to a connection."""
+        return sum(writer.turns for writer in self._writers.values())
+
     def goes_through(self, relay: Process, stores: Sequence[int]) -> None:
         """Lets messages to some stores pass a process that forwards them."""
         self._relays = dict.fromkeys(stores, relay)
@@ -83,6 +88,11 @@ class Readers:
         self._costs = costs
         self._deliver = deliver
         self._readers: dict[int, Gatherer] = {}
+
+    @property
+    def turns(self) -> int:
+        """How often something was read from a connection."""
+        return sum(reader.turns for reader in self._readers.values())
 
     def take(self, messages: Sequence[Any]) -> None:
         """Takes what one member has sent in one piece."""

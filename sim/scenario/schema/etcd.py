@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import model_validator
 
-from sim.scenario.fields import Cost, Count, Number, Quantity, Section, key, wrong
+from sim.scenario.fields import Cost, Count, Number, Quantity, Section, Timeout, key, wrong
 from sim.scenario.quantities import SIZE
 from sim.scenario.schema.arrival import ArrivalSection
 
@@ -33,6 +33,11 @@ class EtcdSection(ArrivalSection):
         default=8,
         description="The most gRPC connections that the clients share. Source: our own default.",
     )
+    timeout: Timeout = key(
+        default="7s",
+        description="After which a put that was not answered has failed. Source: etcd release-3.4 "
+        "etcdserver/config.go (ReqTimeout): 5 s and twice the election timeout.",
+    )
 
     @model_validator(mode="after")
     def _is_closed(self) -> Self:
@@ -48,15 +53,15 @@ class EtcdCostsSection(Section):
     """Mean CPU time of each kind of work of an etcd member and its clients on one core."""
 
     burst: Cost = key(
-        default="13400ns",
+        default="14200ns",
         description=f"One read from, or write to, a connection, however much it carries. {_FIT}",
     )
     request: Cost = key(
-        default="118us", description=f"A request on the member it came to, both ways. {_FIT}"
+        default="116us", description=f"A request on the member it came to, both ways. {_FIT}"
     )
-    client: Cost = key(default="21us", description=f"A request on its client, both ways. {_FIT}")
-    round: Cost = key(default="20600ns", description=f"One turn of the raft loop. {_FIT}")
-    entry: Cost = key(default="26900ns", description=f"An entry on each member. {_FIT}")
+    client: Cost = key(default="24300ns", description=f"A request on its client, both ways. {_FIT}")
+    round: Cost = key(default="19300ns", description=f"One turn of the raft loop. {_FIT}")
+    entry: Cost = key(default="30900ns", description=f"An entry on each member. {_FIT}")
     sync: Cost = key(
         default="39us",
         description="One write with its fdatasync. Source: fio on the same machine, 4 KiB into a "
@@ -68,15 +73,15 @@ class EtcdCostsSection(Section):
         "one client, less two fdatasyncs.",
     )
     process_share: Annotated[float, Number(0, 1)] = key(
-        default=0.155,
+        default=0.144,
         description="Part of a core that each member and each node of clients uses whatever it has "
         f"to do: Go's monitor thread, timers. {_FIT}",
     )
     kernel_share: Annotated[float, Number(0, 1)] = key(
-        default=0.25,
-        description="Part of a core that no process gets even when all want more: interrupts, kernel "
-        "threads, wake-ups. Source: two cores less the CPU seconds of three members and 16 clients, "
-        "the same measurement.",
+        default=0.254,
+        description="Part of a core that no process gets even when all want more: interrupts, "
+        "kernel threads, wake-ups. Source: two cores less the CPU seconds of three members and 16 "
+        "clients, the same measurement.",
     )
     time_slice: Cost = key(
         default="1400us",
