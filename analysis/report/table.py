@@ -1,6 +1,6 @@
 """The comparison a user reads first: per point, a row a metric, a column a variant, then ratios.
 
-Fits 80 columns for three variants: what does not fit in one table becomes two, values and ratios.
+Fits 80 columns: what does not fit in one table becomes two, values and ratios, or more.
 Plain text when the output is no terminal.
 """
 
@@ -38,6 +38,9 @@ KEY_METRICS: Final[tuple[tuple[str, Key, float], ...]] = (
     ("aborted transactions", ("txn_aborts", "all", "mean"), 1.0),
 )
 
+LONGEST_HEADING: Final = 24
+"""A longer one is broken before what it divides by."""
+
 
 def print_comparison(
     console: Console, summary: Mapping[str, Any], variants: Sequence[str], points: Sequence[Row]
@@ -73,8 +76,8 @@ def _print_point(
     if _width(console, one) <= console.width or not against:
         console.print(one)
     else:
-        console.print(_table(title, labels, columns))
-        console.print(_table("", labels, against))
+        _print_fitting(console, title, labels, columns)
+        _print_fitting(console, "", labels, against)
     for name, why in _refusals(values).items():
         console.print(Text(f"  {name}: latencies are refused: {why}", style="yellow"))
 
@@ -89,11 +92,32 @@ def _width(console: Console, table: Table) -> int:
     return Measurement.get(console, console.options.update(max_width=1000), table).maximum
 
 
+def _print_fitting(
+    console: Console, title: str, labels: Sequence[str], columns: Sequence[tuple[str, list[Text]]]
+) -> None:
+    """Prints one table, or several with the labels in each, as wide as the console allows."""
+    left = columns
+    while left:
+        count = len(left)
+        while count > 1 and _width(console, _table(title, labels, left[:count])) > console.width:
+            count -= 1
+        console.print(_table(title, labels, left[:count]))
+        title, left = "", left[count:]
+
+
 def _table(title: str, labels: Sequence[str], columns: Sequence[tuple[str, list[Text]]]) -> Table:
-    table = Table(title=title or None, box=box.SIMPLE_HEAD, title_justify="left", padding=(0, 1))
+    table = Table(
+        title=title or None,
+        box=box.SIMPLE_HEAD,
+        title_justify="left",
+        padding=(0, 1),
+        pad_edge=False,
+        collapse_padding=True,
+    )
     table.add_column("", no_wrap=True)
     for heading, _ in columns:
-        table.add_column(Text(heading), justify="right", no_wrap=True)
+        lines = heading if len(heading) <= LONGEST_HEADING else heading.replace(" / ", "\n/ ")
+        table.add_column(Text(lines), justify="right", no_wrap=True)
     for index, label in enumerate(labels):
         table.add_row(label, *(cells[index] for _, cells in columns))
     return table
@@ -146,6 +170,8 @@ def short(value: float) -> str:
 
 def _small(half: float) -> str:
     """Returns a half width with two telling digits, and four decimals at most."""
+    if not half:
+        return "0"
     if half >= 10:
         return f"{half:,.0f}"
     return f"{half:.2g}" if half >= 0.001 else f"{half:.4f}"
@@ -153,5 +179,7 @@ def _small(half: float) -> str:
 
 def _like(value: float, half: float) -> str:
     """Returns the value with as many decimals as its half width shows."""
+    if not half:
+        return short(value)
     shown = _small(half)
     return f"{value:,.{min(len(shown.partition('.')[2]), 4)}f}"

@@ -73,3 +73,23 @@ def test_no_cell_is_cut_and_no_line_is_too_long(width: int) -> None:
     assert text.count("1.234 ± 0.012") == 3
     assert text.count("0.512 [0.502, 0.522]") == 2
     assert "\x1b" not in text
+
+
+@pytest.mark.parametrize("variants", [3, 5])
+def test_wide_numbers_and_long_names_take_more_tables_and_lose_nothing(variants: int) -> None:
+    names = [f"in_memory_fallback_pipelined_{place}" for place in range(variants)]
+    rows = [row(12_313.0, 9_236.0, variant=name) for name in names]
+    comparisons = [ratio(0.512, 0.01) | {"variant": name} for name in names[1:]]
+    out = io.StringIO()
+    summary = {"rows": rows, "comparisons": comparisons}
+    print_comparison(Console(file=out, width=80), summary, names, [{}])
+    text = out.getvalue()
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.count("12,313 ± 9,236") == variants
+    assert text.count("0.512 [0.502, 0.522]") == variants - 1
+
+
+def test_a_number_without_luck_has_no_decimals_of_it() -> None:
+    assert value_text(row(0.0, 0.0), 1.0).plain == "0 ± 0"
+    assert value_text(row(0.1234, 0.0), 1.0).plain == "0.123 ± 0"

@@ -10,6 +10,7 @@ import pytest
 
 from analysis.cli.app import main
 from analysis.cli.exit_status import ExitStatus
+from tests.cli.test_json import documented
 from tests.comparison.folders import SCENARIO, row, study_folder
 
 LATENCY, RATE = "lock_latency_ms/all/mean", "txn_per_s/all/mean"
@@ -192,7 +193,7 @@ def test_json_is_one_document_with_all_numbers(
 ) -> None:
     guard = ["--fail-on", "txn_per_s:5%"]
     assert main(["diff", *two, *guard, "--json"]) == ExitStatus.CLAIM_FAILED
-    document: dict[str, Any] = json.loads(said(capsys))
+    document: dict[str, Any] = documented(json.loads(said(capsys)))
     assert document["scenario"] == [{"key": "workload.threads", "a": 50, "b": 100}]
     assert (document["judged"], document["not_judged"]) == (5, 0)
     assert [move["metric"] for move in document["moved"]] == ["lock_latency_ms", "txn_per_s"]

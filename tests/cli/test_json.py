@@ -19,6 +19,7 @@ from tests.planned import plan_units
 from tests.stub_model import StubRun, StubStudy
 
 ROOT = Path(__file__).resolve().parents[2]
+JSON_MD = (ROOT / "docs" / "JSON.md").read_text(encoding="utf-8")
 QUICKSTART = ROOT / "scenarios" / "quickstart.yaml"
 STUDY = StubStudy(run=StubRun(measure_ns=300_000_000, replications=1))
 STUB = "tests.stub_model:run_unit"
@@ -34,6 +35,14 @@ Capture = pytest.CaptureFixture[str]
 def document(capsys: Capture) -> dict[str, Any]:
     """Returns what is on standard output, which is one document and no more."""
     content: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return content
+
+
+def documented(content: dict[str, Any]) -> dict[str, Any]:
+    """Returns a document all of whose keys are in docs/JSON.md."""
+    inside = [each for value in content.values() if isinstance(value, list) for each in value]
+    keys = {key for part in (content, *inside) if isinstance(part, dict) for key in part}
+    assert {key for key in keys if f"`{key}`" not in JSON_MD} == set()
     return content
 
 
@@ -69,7 +78,7 @@ def test_check_lists_problems_and_warnings(tmp_path: Path, capsys: Capture) -> N
     thin.write_text(WRONG.replace("treads", "threads"))
     files = [str(file) for file in (wrong, thin, QUICKSTART)]
     assert main(["check", *files, "--json"]) == ExitStatus.BAD_INPUT
-    first, second, third = document(capsys)["files"]
+    first, second, third = documented(document(capsys))["files"]
     (problem,) = [each for each in first["problems"] if each["path"] == "workload.treads"]
     assert (problem["file"], problem["line"], problem["column"]) == (str(wrong), 3, 40)
     assert (problem["message"], problem["mend"]) == ("unknown key", "did you mean threads?")
@@ -96,7 +105,7 @@ def test_a_warning_is_an_exit_status_only_if_wanted(tmp_path: Path, capsys: Capt
 
 def test_scenarios_and_schema(capsys: Capture) -> None:
     assert main(["scenarios", "--json"]) == ExitStatus.FINE
-    listed = {each["file"]: each["about"] for each in document(capsys)["scenarios"]}
+    listed = {each["file"]: each["about"] for each in documented(document(capsys))["scenarios"]}
     assert listed["scenarios/quickstart.yaml"].endswith("?")
     assert main(["schema"]) == ExitStatus.FINE
     assert "properties" in document(capsys)
@@ -106,7 +115,7 @@ def test_script_tells_each_file(tmp_path: Path, capsys: Capture) -> None:
     script = tmp_path / "one.txt"
     script.write_text("cluster stores=3\nlock 10 k1\n----\nnothing\n")
     assert main(["script", str(script), "--json"]) == ExitStatus.CLAIM_FAILED
-    (told,) = document(capsys)["scripts"]
+    (told,) = documented(document(capsys))["scripts"]
     assert (told["file"], told["commands"], told["as_expected"]) == (str(script), 2, False)
     assert "locked k1 in-memory" in told["differences"][0]
     assert told["problem"] == ""
@@ -114,7 +123,7 @@ def test_script_tells_each_file(tmp_path: Path, capsys: Capture) -> None:
 
 def test_fuzz_sums_up(capsys: Capture) -> None:
     assert main(["fuzz", "--seeds", "2", "--workers", "1", "--json"]) == ExitStatus.FINE
-    told = document(capsys)
+    told = documented(document(capsys))
     assert (told["seeds"], told["failed"]) == (2, [])
     assert told["committed"] > 0
     assert set(told["marks"]).isdisjoint(told["never_hit"])
@@ -123,7 +132,7 @@ def test_fuzz_sums_up(capsys: Capture) -> None:
 def test_status_counts_units(study: tuple[Path, list[Unit]], capsys: Capture) -> None:
     folder, units = study
     assert main(["status", str(folder), "--json"]) == ExitStatus.UNITS_FAILED
-    told = document(capsys)
+    told = documented(document(capsys))
     assert told["units"] == {"asked": 3, "done": 1, "failed": 1, "running": 0, "missing": 1}
     assert told["variants"]["sync"]["missing"] == 1
     assert told["failures"] == [
@@ -144,7 +153,7 @@ def test_replay_says_whether_facts_are_the_same(
     folder, units = study
     words = ["replay", str(folder), units[0].unit_hash, "--json", "--unit-function"]
     assert main([*words, STUB]) == ExitStatus.FINE
-    told = document(capsys)
+    told = documented(document(capsys))
     assert (told["unit"], told["facts"], told["differing_tables"]) == (
         units[0].unit_hash, "same", [],
     )  # fmt: skip
