@@ -96,6 +96,7 @@ class Figure:
         data: the picture itself as a data URI; empty: the page only names the file.
         width: in CSS pixels, as drawn.
         height: likewise.
+        charted: whether a chart of the page shows the same.
     """
 
     kind: ClassVar[str] = "figure"
@@ -105,6 +106,7 @@ class Figure:
     data: str = ""
     width: int = 0
     height: int = 0
+    charted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,11 +140,14 @@ def with_digits_of(value: float, half: float) -> str:
 
 
 def share_text(row: Row | None) -> str:
-    """Returns a share of 1 in percent: ``98.7 ± 0.2 %``."""
+    """Returns a share of 1 in percent, ``98.7 ± 0.2 %``; a half width below 0.05 goes unsaid."""
     if row is None or row["value"] is None:
         return DASH
     percent = 100 * row["value"]
     if row["ci_high"] is None:
         return f"{percent:.0f} %"
     half = 50 * (row["ci_high"] - row["ci_low"])
-    return f"{percent:.{decimals(half)}f} ± {half:.{decimals(half)}f} %"
+    if half < 0.05:
+        return f"{percent:.1f} %"
+    places = 0 if half >= 1 else 1
+    return f"{percent:.{places}f} ± {half:.{places}f} %"

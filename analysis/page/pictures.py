@@ -23,8 +23,6 @@ PLOTS: Final = "plots"
 BUDGET_BYTES: Final = 330_000
 """Of all pictures of a page, as data URIs."""
 
-_COLOURS: Final = 80
-"""Drawings have few colours; with so many no edge or band looks otherwise."""
 _DRAWN_DPI: Final = 144
 _CSS_DPI: Final = 96
 
@@ -32,8 +30,18 @@ _CSS_DPI: Final = 96
 class Album:
     """Puts pictures into a page as long as its budget lasts."""
 
-    def __init__(self, folder: Path, budget_bytes: int = BUDGET_BYTES) -> None:
+    def __init__(
+        self, folder: Path, charted: tuple[str, ...] = (), budget_bytes: int = BUDGET_BYTES
+    ) -> None:
+        """Takes pictures of a study's folder.
+
+        Args:
+            folder: the study's.
+            charted: how the files begin of pictures that a chart of the page shows as well.
+            budget_bytes: of all pictures, as data URIs.
+        """
         self._folder = folder
+        self._charted = charted
         self._left_bytes = budget_bytes
         self.left_out = 0
         """Pictures for which there was no room."""
@@ -48,22 +56,20 @@ class Album:
         if len(data) > self._left_bytes:
             self.left_out += 1
             return Figure(file, drawn.title, drawn.alt)
+        charted = drawn.name.startswith(self._charted)
         self._left_bytes -= len(data)
-        return Figure(file, drawn.title, drawn.alt, data, width, height)
+        return Figure(file, drawn.title, drawn.alt, data, width, height, charted)
 
 
 def embedded(file: Path) -> tuple[str, int, int]:
-    """Returns a drawing as a data URI (lossless WebP of few colours), and its size in CSS pixels.
+    """Returns a drawing as a data URI (lossless WebP), and its size in CSS pixels.
 
     Raises:
         OSError: if the file cannot be read, or is no picture.
     """
     with Image.open(file) as drawing:
         width, height = (round(side * _CSS_DPI / _DRAWN_DPI) for side in drawing.size)
-        few = drawing.convert("RGB").quantize(_COLOURS, method=Image.Quantize.FASTOCTREE)
-        if len(few.getcolors() or ()) < 2:
-            few = drawing.convert("RGB")
         written = io.BytesIO()
-        few.save(written, "WEBP", lossless=True, method=4, quality=50)
+        drawing.convert("RGB").save(written, "WEBP", lossless=True, method=4, quality=50)
     code = base64.b64encode(written.getvalue()).decode("ascii")
     return f"data:image/webp;base64,{code}", width, height

@@ -65,10 +65,18 @@ def write_page(
     """
     found = Findings(run, summary, tables, drawn)
     data = charts.time_charts(found) | charts.load_charts(found)
-    page = study_page(found, Album(folder), data, made)
+    page = study_page(found, Album(folder, _charted(data)), data, made)
     write_text_whole(folder / HTML, html_text(page, data))
     write_text_whole(folder / MARKDOWN, markdown_text(page))
     return folder / HTML
+
+
+def _charted(data: Mapping[str, charts.Chart]) -> tuple[str, ...]:
+    """Returns how the pictures' files begin that show what the charts show."""
+    pictures = {"time-": "over_time", "load-": "sweep_"}
+    return tuple(
+        file for kind, file in pictures.items() if any(name.startswith(kind) for name in data)
+    )
 
 
 def study_page(

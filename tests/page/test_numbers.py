@@ -82,4 +82,5 @@ def test_what_may_be_luck_has_no_verdict() -> None:
 def test_what_is_refused_is_a_word() -> None:
     assert value_cell(row("v", "m", None, refused="overloaded")).text == "refused"
     assert value_cell(None).text == "–"
-    assert share_text(between(0.9912, 0.0004)) == "99.12 ± 0.04 %"
+    assert share_text(between(0.9912, 0.0004)) == "99.1 %"
+    assert share_text(between(0.9912, 0.0044)) == "99.1 ± 0.4 %"

@@ -233,7 +233,7 @@
 
   // The pictures that show the same are still there for whoever wants them, and for paper.
   function fold(box) {
-    var pictures = box.parentNode.querySelectorAll("figure");
+    var pictures = box.parentNode.querySelectorAll("figure.charted");
     if (!pictures.length) { return; }
     var details = element("details", "same"), summary = element("summary", "", "The same as a picture");
     details.appendChild(summary);
