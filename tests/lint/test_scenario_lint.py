@@ -12,7 +12,8 @@ from analysis.study.load import load_study
 from tests.scenario.study_files import study_of
 from tests.stub_model import StubStudy
 
-SHIPPED = sorted((Path(__file__).resolve().parents[2] / "scenarios").glob("*.yaml"))
+FOLDER = Path(__file__).resolve().parents[2] / "scenarios"
+SHIPPED = sorted([*FOLDER.glob("*.yaml"), *FOLDER.glob("cookbook/*.yaml")])
 
 BASE = """\
 about: Which?
