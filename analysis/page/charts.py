@@ -25,7 +25,7 @@ MOST_POINTS: Final = 2
 _MOST_SERIES: Final = 8
 _MOST_MARKS: Final = 200
 _FALLBACK: Final = {"colour": "#882255", "dash": [9, 3, 2, 3]}
-_DASHES: Final = ([], [7, 3], [2, 2], [9, 3, 2, 3])
+_DASHES: Final[tuple[list[int], ...]] = ([], [7, 3], [2, 2], [9, 3, 2, 3])
 """Of lines, so that they are told apart without colours; the solid one is the main variant's."""
 
 _MS: Final = 1e-6

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import yaml
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from analysis.plots.drawn import Drawn
-    from analysis.plots.study_plots import PlotTables
     from analysis.study.finished_study import FinishedStudy
 
 Row = Mapping[str, Any]
@@ -24,6 +23,22 @@ Key = tuple[str, str, str]
 
 MOST_WHOLE_POINTS: Final = 4
 """Points up to which each has tables of its own."""
+
+
+class CourseTables(Protocol):
+    """The tables that a page reads."""
+
+    @property
+    def units(self) -> pd.DataFrame:
+        """One row a unit."""
+
+    @property
+    def courses(self) -> pd.DataFrame:
+        """Values by bin of windows, from ``course_tables.courses``."""
+
+    @property
+    def happenings(self) -> pd.DataFrame:
+        """What was done to the cluster, from ``course_tables.happenings``."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +54,7 @@ class Findings:
 
     run: FinishedStudy
     summary: Mapping[str, Any]
-    tables: PlotTables
+    tables: CourseTables
     drawn: Sequence[Drawn]
 
     @cached_property

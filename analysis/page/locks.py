@@ -73,7 +73,11 @@ def _rows(found: Findings, point: int | None, metric: str) -> list[tuple[Cell, .
     if mine.empty:
         return None
     sums = mine.groupby(["class", "variant"])["value"].sum()
-    counts = {(str(class_), str(name)): float(value) for (class_, name), value in sums.items()}
+    keys = zip(sums.index.get_level_values(0), sums.index.get_level_values(1), strict=True)
+    counts = {
+        (str(class_), str(name)): float(value)
+        for (class_, name), value in zip(keys, sums.to_numpy(), strict=True)
+    }
     classes = sorted({class_ for class_, _ in counts}, key=lambda class_: (class_ == "all", class_))
     return [
         (

@@ -11,7 +11,7 @@ from analysis.page.answer import answer, tiles
 from analysis.page.assumptions import assumption_blocks
 from analysis.page.capacity import capacity_blocks
 from analysis.page.content import Block, Cell, Charts, Page, Paragraph, Table, section
-from analysis.page.findings import Findings
+from analysis.page.findings import CourseTables, Findings
 from analysis.page.html import html_text
 from analysis.page.locks import lock_blocks
 from analysis.page.markdown import markdown_text
@@ -26,7 +26,6 @@ from analysis.study.study_folder import write_text_whole
 
 if TYPE_CHECKING:
     from analysis.plots.drawn import Drawn
-    from analysis.plots.study_plots import PlotTables
     from analysis.study.finished_study import FinishedStudy
 
 HTML: Final = "report.html"
@@ -46,7 +45,7 @@ def write_page(
     folder: Path,
     run: FinishedStudy,
     summary: Mapping[str, Any],
-    tables: PlotTables,
+    tables: CourseTables,
     drawn: Sequence[Drawn],
     made: Provenance,
 ) -> Path:

@@ -22,7 +22,6 @@ MARKUP: Final = (
     "http://e.example www.e.example a@e.example &lt; ~~g~~ $h$ \u202egnp\u202c \x07 "
     "[r]: //e.example"
 )
-EMPTY: Final = pd.DataFrame()
 
 
 @dataclass
@@ -38,13 +37,11 @@ class Run:
 
 @dataclass
 class Tables:
-    """Satisfies ``PlotTables``."""
+    """Satisfies ``CourseTables``."""
 
     units: pd.DataFrame
     courses: pd.DataFrame
     happenings: pd.DataFrame
-    distributions: pd.DataFrame = field(default_factory=pd.DataFrame)
-    warmups: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
 def scenario(folder: Path, about: str, extra: str = "") -> Path:

@@ -13,6 +13,8 @@ import pytest
 from markdown_it import MarkdownIt
 
 from analysis.page.study_page import HTML, MARKDOWN, write_page
+from analysis.report.row_table import RowTable
+from analysis.study.load import load_study
 from tests.page import hostile
 
 REFUSED = "1 of 2 replications is overloaded: transactions pile up"
@@ -53,7 +55,8 @@ def write(folder: Path, run: Any = None, **more: Any) -> tuple[str, str]:
     drawn = [hostile.picture(folder)]
     summary = hostile.summary(**more)
     write_page(folder, run, summary, hostile.tables(), drawn, hostile.made(folder))
-    return tuple((folder / name).read_text(encoding="utf-8") for name in (HTML, MARKDOWN))
+    page, text = ((folder / name).read_text(encoding="utf-8") for name in (HTML, MARKDOWN))
+    return page, text
 
 
 def claim(**more: Any) -> dict[str, Any]:
@@ -164,7 +167,7 @@ def test_a_failed_transaction_is_told_first_and_a_rollback_is_none(tmp_path: Pat
 def test_what_is_refused_is_refused_everywhere(tmp_path: Path) -> None:
     rows = [dict(one) for one in hostile.ROWS]
     rows[1] |= {"value": None, "ci_low": None, "ci_high": None, "refused": REFUSED}
-    table = hostile.RowTable.from_rows(rows, [{}])
+    table = RowTable.from_rows(rows, [{}])
     run = hostile.finished(tmp_path, "Is it faster?")
     page, text = write(tmp_path, run, rows=table)
     assert f"Latencies of in_memory are refused: {REFUSED}." in text
@@ -194,8 +197,8 @@ def test_one_replication_has_no_interval_and_says_so(tmp_path: Path) -> None:
     _, text = write(
         tmp_path,
         hostile.finished(tmp_path, "Is it faster?"),
-        rows=hostile.RowTable.from_rows(rows, [{}]),
-        comparisons=hostile.RowTable.from_rows(ratios, [{}]),
+        rows=RowTable.from_rows(rows, [{}]),
+        comparisons=RowTable.from_rows(ratios, [{}]),
     )
     assert "One replication: no number here has an interval" in text
     assert "50 % (n=1) sooner" in text
@@ -222,7 +225,7 @@ def test_a_question_that_nobody_asked_has_a_heading_all_the_same(tmp_path: Path)
     run = hostile.finished(tmp_path, "x")
     file = tmp_path / "odd.yaml"
     file.write_text(file.read_text().partition("\n")[2])
-    run.study = hostile.load_study(file)
+    run.study = load_study(file)
     _, text = write(tmp_path, run)
     assert text.startswith("# Study odd\n")
 
