@@ -44,7 +44,7 @@ def network_of(parts: Sequence[NetworkPart], name: str) -> NetworkProfile:
     body = [
         f"# Network {name}. For a scenario: paste it there, or write  extends: FILE",
         "# Round trips between nodes of one zone; measured between zones they are cross_zone.",
-        *(f"# {plain(part.path.name)}: {part.tool}, {part.count:,} round trips" for part in used),
+        *(f"# {plain(part.path.name)}: {part.tool}{_gives(part, rtt)}" for part in used),
         "",
         "hardware:",
         "  network:",
@@ -63,6 +63,10 @@ def network_of(parts: Sequence[NetworkPart], name: str) -> NetworkProfile:
         "remarks": list(lines),
     }
     return NetworkProfile("\n".join(body) + "\n", document, lines)
+
+
+def _gives(part: NetworkPart, rtt: NetworkPart) -> str:
+    return f", {part.count:,} round trips" if part is rtt else ", bandwidth"
 
 
 def _round_trip(part: NetworkPart) -> list[str]:
@@ -87,7 +91,8 @@ def _lines(parts: Sequence[NetworkPart], rtt: NetworkPart, bandwidth: float) -> 
     else:
         lines.append("bandwidth: not measured, 10 Gbit/s is assumed; run iperf3 --json")
     for part in parts:
-        lines += [f"{plain(part.path.name)}: {remark}" for remark in part.remarks]
-        if part.count and part is not rtt and not part.bytes_per_s:
+        if part is rtt:
+            lines += [f"{plain(part.path.name)}: {remark}" for remark in part.remarks]
+        elif part.count and not part.bytes_per_s:
             lines.append(f"{plain(part.path.name)}: not used, {rtt.tool} comes first")
     return tuple(lines)

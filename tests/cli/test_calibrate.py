@@ -97,6 +97,30 @@ def test_what_cannot_be_used_is_told_in_a_line(
     assert not printed.out
 
 
+SAMPLES = Path(__file__).resolve().parents[1] / "testdata" / "calibration"
+
+
+@pytest.mark.parametrize(
+    ("words", "made"),
+    [
+        (["network", "ping.txt", "iperf3.json"], {"hardware": {"network"}}),
+        (["tikv", "tikv.toml", "--prometheus", "stages.json"], {"tikv": None, "hardware": {"cpu"}}),
+    ],
+)
+def test_the_samples_of_the_guide_make_parts_of_a_scenario(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    made: dict[str, set[str] | None],
+) -> None:
+    monkeypatch.chdir(SAMPLES)
+    out = tmp_path / "made.yaml"
+    assert main(["calibrate", *words, "--out", str(out)]) == ExitStatus.FINE
+    found = yaml.safe_load(out.read_text())
+    assert set(found) == set(made)
+    assert all(set(found[key]) == inner for key, inner in made.items() if inner is not None)
+
+
 def test_a_file_that_cannot_be_written_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
