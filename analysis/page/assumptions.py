@@ -177,4 +177,4 @@ def _at(document: Mapping[str, Any], path: str) -> Any:
 def _shown(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{key} {_shown(part)}" for key, part in value.items())
-    return str(value)
+    return "not given" if value is None else str(value)

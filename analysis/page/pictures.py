@@ -20,9 +20,13 @@ if TYPE_CHECKING:
     from analysis.plots.drawn import Drawn
 
 PLOTS: Final = "plots"
-BUDGET_BYTES: Final = 330_000
+BUDGET_BYTES: Final = 385_000
 """Of all pictures of a page, as data URIs."""
 
+_LARGE_BYTES: Final = 60_000
+"""Of one picture, from which fewer colours are worth their loss."""
+_COLOURS: Final = 64
+_NEARLY_WHITE: Final = 250
 _DRAWN_DPI: Final = 144
 _CSS_DPI: Final = 96
 
@@ -69,7 +73,25 @@ def embedded(file: Path) -> tuple[str, int, int]:
     """
     with Image.open(file) as drawing:
         width, height = (round(side * _CSS_DPI / _DRAWN_DPI) for side in drawing.size)
-        written = io.BytesIO()
-        drawing.convert("RGB").save(written, "WEBP", lossless=True, method=4, quality=50)
-    code = base64.b64encode(written.getvalue()).decode("ascii")
+        picture = _written(drawing.convert("RGB"))
+        if len(picture) > _LARGE_BYTES:
+            picture = _written(_few_colours(drawing.convert("RGB")))
+    code = base64.b64encode(picture).decode("ascii")
     return f"data:image/webp;base64,{code}", width, height
+
+
+def _written(drawing: Image.Image) -> bytes:
+    written = io.BytesIO()
+    drawing.save(written, "WEBP", lossless=True, method=4, quality=50)
+    return written.getvalue()
+
+
+def _few_colours(drawing: Image.Image) -> Image.Image:
+    """Returns a drawing with fewer shades where bands and lines end; white stays white."""
+    few = drawing.quantize(_COLOURS, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    shades = few.getpalette() or []
+    for first in range(0, len(shades), 3):
+        if min(shades[first : first + 3]) >= _NEARLY_WHITE:
+            shades[first : first + 3] = [255, 255, 255]
+    few.putpalette(shades)
+    return few.convert("RGB")

@@ -85,7 +85,11 @@ def _compare(document: Mapping[str, Any]) -> Mapping[str, Any]:
 def _settings(settings: Any) -> str:
     if not settings:
         return "as the scenario says"
-    return ", ".join(f"{key} = {value}" for key, value in settings.items())
+    return ", ".join(f"{key} = {_written(value)}" for key, value in settings.items())
+
+
+def _written(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _operations(document: Mapping[str, Any]) -> list[Any]:
@@ -102,15 +106,15 @@ def _operation(entry: Any) -> str:
 
 def _components(document: Mapping[str, Any]) -> str:
     cluster, workload = document["cluster"], document["workload"]
-    nodes = (
-        f"{cluster['stores']} stores in {cluster['zones']} zones, "
-        f"{cluster['replicas']} replicas of each region, {cluster['tidb_nodes']} TiDB "
-        f"nodes, regions: {cluster['regions']}"
+    nodes = ", ".join(
+        f"{name.replace('_', ' ')} {cluster[name]}"
+        for name in ("stores", "replicas", "zones", "tidb_nodes", "regions")
+        if name in cluster
     )
     asked = ", ".join(
         f"{key} {value}" for key, value in workload.items() if isinstance(value, str | int | float)
     )
-    return f"{nodes}. Workload: {asked}."
+    return f"Cluster: {nodes}. Workload: {asked}."
 
 
 def _data(found: Findings) -> Iterator[tuple[str, str]]:
