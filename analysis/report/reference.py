@@ -129,7 +129,7 @@ def _only(word: str, table: Table) -> Table:
 
 
 def _scenario_tables() -> Iterator[Table]:
-    schema = json_schema()
+    schema = _schema()
     yield Table(
         "A scenario file", schema["description"], ("section", "meaning"),
         tuple((f"`{key}`", said["description"]) for key, said in schema["properties"].items()),
@@ -141,17 +141,23 @@ def _scenario_tables() -> Iterator[Table]:
         yield _key_table(title, section, sorted(keys) if title == "tikv" else keys)
 
 
+@cache
 def _headings() -> tuple[tuple[str, str], ...]:
     """Returns headings and definitions; a new definition has its own name as its heading."""
     listed = {name for _, name in _SECTIONS} | {model.__name__ for model in KINDS.values()}
-    others = [name for name in json_schema()["$defs"] if name not in listed]
+    others = [name for name in _schema()["$defs"] if name not in listed]
     return (*_SECTIONS, *((name.removesuffix("Section"), name) for name in others))
+
+
+@cache
+def _schema() -> dict[str, Any]:
+    return json_schema()
 
 
 @cache
 def _definitions() -> dict[str, Any]:
     """Returns sections by name, with what all workloads have as one of its own."""
-    found: dict[str, Any] = dict(json_schema()["$defs"])
+    found: dict[str, Any] = dict(_schema()["$defs"])
     found["Shape"] = found["Shape"]["anyOf"][1]
     tpcc = found["TpccSection"]["properties"]
     found["ArrivalSection"] = {

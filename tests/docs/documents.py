@@ -1,0 +1,81 @@
+"""What the project's documents contain: commands, YAML, quoted output, links."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_NAMED = re.compile(r"# (\S+\.yaml)\n")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, text, and the line on which it begins."""
+
+    document: Path
+    language: str
+    text: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.document.relative_to(ROOT)}:{self.line}"
+
+
+@dataclass(frozen=True)
+class DocumentCommand:
+    """One command line of a document, and the output quoted below it, if any."""
+
+    block: Block
+    words: tuple[str, ...]
+    quoted: str
+
+    def __str__(self) -> str:
+        return f"{self.block} {' '.join(self.words)}"
+
+
+def blocks(document: Path) -> list[Block]:
+    """Returns the fenced blocks of a document, in order."""
+    text = document.read_text(encoding="utf-8")
+    return [
+        Block(document, found[1], found[2], text.count("\n", 0, found.start()) + 1)
+        for found in _FENCE.finditer(text)
+    ]
+
+
+def commands(document: Path) -> list[DocumentCommand]:
+    """Returns the command lines of a document's shell blocks, without comments.
+
+    A block of one command may have its output quoted in the next block, if that has no language.
+    """
+    found = []
+    inside = blocks(document)
+    for block, after in zip_longest(inside, inside[1:]):
+        if block.language != "sh":
+            continue
+        lines = [shlex.split(line, comments=True) for line in block.text.splitlines()]
+        lines = [words for words in lines if words]
+        is_quoted = len(lines) == 1 and after is not None and not after.language
+        quoted = after.text if after is not None and is_quoted else ""
+        found += [DocumentCommand(block, tuple(words), quoted) for words in lines]
+    return found
+
+
+def run_sim_words(words: tuple[str, ...]) -> list[str] | None:
+    """Returns the words after ``run_sim.py``, or None if the command is another program's."""
+    for place, word in enumerate(words[:2]):
+        if word == "run_sim.py":
+            return list(words[place + 1 :])
+    return None
+
+
+def written_files(document: Path) -> dict[str, str]:
+    """Returns the scenario files that a document shows: YAML that begins with ``# name.yaml``."""
+    shown = [block.text for block in blocks(document) if block.language == "yaml"]
+    return {named[1]: text for text in shown if (named := _NAMED.match(text))}
