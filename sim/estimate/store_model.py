@@ -137,10 +137,11 @@ class StoreModel:
         entries = load.entries_per_s / (1 + followers)
         logging = (load.commands_per_s + followers * entries) / load.messages_per_s
         gathered = known.messages_per_round
-        ends = 1 / gathered
-        durable = 1 - ends * (1 - logging) / (1 - (1 - ends) * (1 - logging))
         waits_itself = not tikv.store_io_pool_size
         burst = _burst(gathered, followers, load.commands_per_s / load.messages_per_s, self.clump)
+        # Messages of a burst are of one kind: a round has something to write if one burst has.
+        ends = min(1.0, burst / gathered)
+        durable = 1 - ends * (1 - logging) / (1 - (1 - ends) * (1 - logging))
         cv = self.append.deviation / self.append.mean if self.append.mean else 1.0
         load.pollers = solve_pollers(
             PollerLoad(
@@ -166,8 +167,7 @@ class StoreModel:
             wait = load.pollers.in_write / writes if writes else 0.0
             load.log_wait = Time(wait, (0.4 * wait) ** 2)
         else:
-            # A burst wakes all pollers that are idle, and their rounds end at about the same time.
-            together = min(burst, 1 + tikv.store_pool_size - load.pollers.handling)
+            together = _woken_together(tikv.store_pool_size, load.pollers.handling, burst)
             self._run_workers(load, load.pollers.rounds * durable / together)
 
     def _run_workers(self, load: StoreLoad, rounds: float) -> None:
@@ -241,6 +241,17 @@ class StoreModel:
             seen += chance
             chance *= running / (threads + 1)
         return mean / seen if seen else cores.slowness()
+
+
+def _woken_together(pollers: int, busy: float, burst: float) -> float:
+    """Returns how many pollers a burst wakes that finds one idle; their rounds end together.
+
+    A second one has to be idle as well, and the burst to have a second message.
+    """
+    idle = max(0.0, 1 - busy / pollers)
+    one = 1 - (1 - idle) ** pollers
+    two = one - pollers * idle * (1 - idle) ** (pollers - 1)
+    return 1 + (1 - 1 / burst) * two / one if one else 1.0
 
 
 def _ends_early(pollers: int, known: StoreLoad, burst: float) -> float:
