@@ -31,12 +31,10 @@ class Seen:
     Attributes:
         found: what ``look.js`` has found.
         console: what the page has said to the console: errors and refusals too.
-        shot: a picture of its beginning.
     """
 
     found: dict[str, Any]
     console: list[str]
-    shot: Path
 
 
 def chromium() -> str | None:
@@ -45,7 +43,7 @@ def chromium() -> str | None:
 
 
 def look(page: Path, width_px: int, folder: Path, *options: str) -> Seen:
-    """Shows a page and looks at it, twice: for what is in it, and for a picture.
+    """Shows a page and looks at it.
 
     Args:
         page: an HTML file.
@@ -62,14 +60,12 @@ def look(page: Path, width_px: int, folder: Path, *options: str) -> Seen:
         f'<pre id="found"></pre><script>{_LOOK.read_text()}</script>',
         encoding="utf-8",
     )
-    shot = folder / f"{page.parent.name}-{width_px}{''.join(options)}.png"
     window = f"--window-size={max(width_px, LEAST_WIDTH_PX)},{HEIGHT_PX}"
     seen = _browse(around, folder, window, *options, "--dump-dom")
-    _browse(around, folder, window, *options, f"--screenshot={shot}")
     found = _FOUND.search(seen.stdout)
     assert found, seen.stdout[-500:] + seen.stderr[-2000:]
     said = [match["said"] for match in _SAID.finditer(seen.stderr)]
-    return Seen(json.loads(html.unescape(found["json"])), said, shot)
+    return Seen(json.loads(html.unescape(found["json"])), said)
 
 
 def _browse(page: Path, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:

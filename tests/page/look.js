@@ -25,30 +25,57 @@ document.getElementById("page").addEventListener("load", function () {
     return Object.keys(seen).length > 3;
   }
 
+  function ticks(chart) {
+    var labels = chart.querySelectorAll(".dygraph-axis-label-x");
+    return Array.prototype.map.call(labels, function (one) { return one.textContent; }).join();
+  }
+
+  function press(chart, word) {
+    Array.prototype.filter.call(chart.querySelectorAll("button"), function (one) {
+      return one.textContent === word;
+    })[0].click();
+  }
+
+  // Charts that do not zoom with the first of their group, or do not come back.
+  function stuck() {
+    return list(".charts").map(function (group) {
+      var charts = Array.prototype.slice.call(group.querySelectorAll(".chart"));
+      if (!charts.length || !charts[0].querySelector("button")) { return []; }
+      var before = charts.map(ticks);
+      press(charts[0], "closer");
+      var closer = charts.map(ticks);
+      press(charts[0], "all");
+      var after = charts.map(ticks);
+      return charts.filter(function (chart, at) {
+        return before[at] === closer[at] || before[at] !== after[at];
+      }).map(name);
+    });
+  }
+
   setTimeout(function () {
     list("details").forEach(function (one) { one.open = true; });
-    Promise.all(list("img").map(function (image) { return image.decode().catch(function () {}); }))
-      .then(function () {
-        document.getElementById("found").textContent = JSON.stringify({
-          width: view.innerWidth,
-          dark: view.matchMedia("(prefers-color-scheme: dark)").matches,
-          background: view.getComputedStyle(page.body).backgroundColor,
-          scrollWidth: Math.max(root.scrollWidth, page.body.scrollWidth),
-          tooWide: list("body *").filter(loose).filter(function (one) {
-            var box = one.getBoundingClientRect();
-            return box.width > 0 && (box.right > width + 1 || box.left < -1);
-          }).map(name),
-          pictures: list("img").length,
-          undrawn: list("img").filter(function (image) {
-            return !image.complete || image.naturalWidth < 50 || image.width < 50 || !image.alt;
-          }).map(name),
-          charts: list(".chart").length,
-          unpainted: list(".chart").filter(function (chart) {
-            var canvases = Array.prototype.slice.call(chart.querySelectorAll("canvas"));
-            return !canvases.some(painted) || chart.getBoundingClientRect().width > width;
-          }).map(name),
-          hidden: list(".charts[hidden]").length
-        });
+    setTimeout(function () {
+      document.getElementById("found").textContent = JSON.stringify({
+        width: view.innerWidth,
+        dark: view.matchMedia("(prefers-color-scheme: dark)").matches,
+        background: view.getComputedStyle(page.body).backgroundColor,
+        scrollWidth: Math.max(root.scrollWidth, page.body.scrollWidth),
+        tooWide: list("body *").filter(loose).filter(function (one) {
+          var box = one.getBoundingClientRect();
+          return box.width > 0 && (box.right > width + 1 || box.left < -1);
+        }).map(name),
+        pictures: list("img").length,
+        undrawn: list("img").filter(function (image) {
+          return !image.complete || image.naturalWidth < 50 || image.width < 50 || !image.alt;
+        }).map(name),
+        charts: list(".chart").length,
+        unpainted: list(".chart").filter(function (chart) {
+          var canvases = Array.prototype.slice.call(chart.querySelectorAll("canvas"));
+          return !canvases.some(painted) || chart.getBoundingClientRect().width > width;
+        }).map(name),
+        stuck: [].concat.apply([], stuck()),
+        hidden: list(".charts[hidden]").length
       });
+    }, 300);
   }, 300);
 });
