@@ -23,9 +23,12 @@ if TYPE_CHECKING:
 
 _MOST_TRIES: Final = 14
 _MEMORY_STEPS: Final = 2
+_MOST_POLISHING: Final = 8
+_TOO_MANY: Final = 1.05
 _CLOSE: Final = 0.005
-_STEPS: Final = 6
-"""Steps after which a fixed point stands still to three digits."""
+_MOST_STEPS: Final = 16
+_STILL: Final = 0.004
+"""What a step may move of a load that is settled, as a share."""
 
 _NEARLY_FULL: Final = 0.985
 
@@ -72,12 +75,13 @@ class _Scale:
         self.store = StoreModel(self._scenario, self._footprint, lock_share)
         self.paths = Paths(self._scenario, self._footprint, self.store)
 
-    def at(self, txn_per_s: float, steps: int) -> tuple[StoreLoad, Times]:
-        """Returns load and times at a rate."""
-        load = self.known
-        for _ in range(steps):
-            load = self.store.settle(txn_per_s, load)
-        assert load is not None, "there is at least one step"
+    def at(self, txn_per_s: float) -> tuple[StoreLoad, Times]:
+        """Returns load and times at a rate: settled until they stand still."""
+        load = self.store.settle(txn_per_s, self.known)
+        for _ in range(_MOST_STEPS):
+            before, load = load, self.store.settle(txn_per_s, load)
+            if _stands_still(before, load):
+                break
         self.known = load
         times = self.paths.times(load, in_memory=self.in_memory)
         load.retries = times.retries
@@ -102,17 +106,27 @@ class _Scale:
         return True
 
 
+def _stands_still(before: StoreLoad, after: StoreLoad) -> bool:
+    """Returns whether a step has moved messages, writes of the log and waits by very little."""
+    pairs = (
+        (before.messages_per_s, after.messages_per_s),
+        (before.fsyncs_per_s, after.fsyncs_per_s),
+        (before.message_ns + before.poller_wait_ns, after.message_ns + after.poller_wait_ns),
+    )
+    return all(abs(one - other) <= _STILL * max(one, other) for one, other in pairs)
+
+
 def balance(scenario: Scenario, footprint: Footprint) -> Balance:
     """Returns a scenario's throughput with the load and the times that go with it."""
     scale = _Scale(scenario, footprint)
     txn_per_s = _rate(scenario, scale)
-    load, times = scale.at(txn_per_s, _STEPS)
+    load, times = scale.at(txn_per_s)
     for _ in range(_MEMORY_STEPS):
         lock = times.requests.get("lock")
         if lock is None or not scale.heed_memory(txn_per_s, times.held + lock.mean):
             break
         txn_per_s = _rate(scenario, scale)
-        load, times = scale.at(txn_per_s, _STEPS)
+        load, times = scale.at(txn_per_s)
     think = _think_ns(scenario)
     return Balance(txn_per_s, load, times, scale.store, scale.in_memory, think)
 
@@ -137,13 +151,13 @@ def _closed(scale: _Scale, clients: int, think: float) -> float:
     and one that asks for too many; halving as long as the latter cannot be had at all.
     """
     wanted = float(clients)
-    _, idle = scale.at(1e-3, 2)
+    _, idle = scale.at(1e-3)
     high = wanted * NS_PER_S / (idle.transaction + think)
     low, few, many = 0.0, 0.0, float("inf")
     at = high
     for _ in range(_MOST_TRIES):
         before = scale.known
-        load, times = scale.at(at, _STEPS)
+        load, times = scale.at(at)
         asked = at * (times.transaction + think) / NS_PER_S
         full = scale.is_full(load)
         if full or asked > wanted:
@@ -155,7 +169,21 @@ def _closed(scale: _Scale, clients: int, think: float) -> float:
         if high - low < _CLOSE * high:
             break
         at = _between(low, high, (wanted - few) / (many - few))
-    return low or high
+    return _polished(scale, wanted, think, low or high)
+
+
+def _polished(scale: _Scale, wanted: float, think: float, rate: float) -> float:
+    """Returns a rate that does not ask for more clients than there are, where load feeds on load.
+
+    Near saturation what has been found depends on where one came from; the last word is from here.
+    """
+    for _ in range(_MOST_POLISHING):
+        _, times = scale.at(rate)
+        asked = rate * (times.transaction + think) / NS_PER_S
+        if asked < _TOO_MANY * wanted:
+            break
+        rate *= (wanted / asked) ** 0.5
+    return rate
 
 
 def _between(low: float, high: float, share: float) -> float:
