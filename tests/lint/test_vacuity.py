@@ -82,6 +82,12 @@ CASES: list[tuple[str, list[str], Counts, Counts]] = [
         {("operations", "crash_store", "total"): 1.0},
     ),
     (
+        "in_memory: no transfer_leader in all replications",
+        [does("at: 10s, do: transfer_leader, region: 1")],
+        {},
+        {("operations", "transfer_leader", "total"): 2.0},
+    ),
+    (
         "in_memory: only 3 locks that transactions fought for",
         [HOT],
         {WAITED: 3.0},
