@@ -7,10 +7,11 @@ from typing import Any
 
 from analysis.experiments.case_words import case_words, limit_words
 from analysis.page.findings import Findings, Row
-from analysis.page.numbers import change_text, plain_value, span_text, told_apart
+from analysis.page.numbers import change_text, plain_value, signed, span_text, told_apart
 from analysis.plots.axes import Axis, axes_of
 from analysis.plots.sweep_outcomes import OutcomeCells, outcome_cells
 from analysis.report.capacity_table import capacity_text
+from sim.scenario.resolved_study import MetricKey
 
 
 def capital(text: str) -> str:
@@ -48,7 +49,7 @@ def _range(found: Findings, axes: Sequence[Axis], cells: OutcomeCells) -> str:
     against = "" if len(found.variants) == 1 else f", {found.main} against {found.baseline}"
     return (
         f"{capital(name)}{against}: from {shown[0]} (at {places[0]}) to {shown[1]} (at "
-        f"{places[1]}){_tally(found, known)}."
+        f"{places[1]}){_tally(found, known)}{_past_level(found, cells, known)}."
     )
 
 
@@ -72,6 +73,24 @@ def _tally(found: Findings, known: Sequence[tuple[Row, Mapping[str, Any]]]) -> s
     parts = [f"not told apart at {alike} of {len(found.points)} points"] if alike else []
     parts += [f"no ratio at {without}"] if without else []
     return f"; {', '.join(parts)}" if parts else ""
+
+
+def _past_level(
+    found: Findings, cells: OutcomeCells, known: Sequence[tuple[Row, Mapping[str, Any]]]
+) -> str:
+    """Returns at how many points a ratio's interval lies beyond the level that a map shows."""
+    key = MetricKey(cells.outcome.metric, stat=cells.outcome.stat)
+    level = found.run.study.contours.get(str(key))
+    if level is None or len(found.variants) == 1:
+        return ""
+    below = sum(row["ci_high"] is not None and row["ci_high"] < level for row, _ in known)
+    above = sum(row["ci_low"] is not None and row["ci_low"] > level for row, _ in known)
+    change = f"{signed(100 * (level - 1), 10.0)} %"
+    return (
+        f"; beyond {change} at {below if level < 1 else above} of {len(found.points)} points, "
+        f"short of it at {above if level < 1 else below}, either within the interval at "
+        f"{len(known) - below - above}"
+    )
 
 
 def of_capacity(found: Mapping[str, Any]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from analysis.page.findings import Findings
 from analysis.report.refusal import verdict_lines
 
 _SHOWN_NOTICES: Final = 6
+_SHOWN_LOADS: Final = 3
 _ONE_REPLICATION: Final = (
     "One replication: no number here has an interval, so no difference can be told from luck. Run "
     "with --replications 5."
@@ -34,11 +35,25 @@ def notices(found: Findings) -> tuple[Notice, ...]:
         if not one["holds"]
     ]  # fmt: skip
     if not found.searched:
-        told += [Notice(f"Load: {line}.", "note") for line in verdict_lines(summary["units"])]
+        told += [Notice(line, "note") for line in _loads(found)]
     told += [Notice(str(one["text"]), "note") for one in summary.get("warnings", ())]
     if not found.searched and all(row["replications"] == 1 for row in summary["rows"][:_FEW]):
         told.append(Notice(_ONE_REPLICATION, "note"))
     return tuple(told)
+
+
+def _loads(found: Findings) -> Iterator[str]:
+    """Yields cases that are not stable, or how many there are."""
+    units = found.summary["units"]
+    lines = verdict_lines(units)
+    if len(lines) <= _SHOWN_LOADS:
+        yield from (f"Load: {line}." for line in lines)
+        return
+    odd = sum(set(fact["verdicts"]) != {"stable"} for fact in units)
+    yield (
+        f"Load: {odd:,} of {len(units):,} cases are overloaded, not settled or near saturation; "
+        "“How far to trust it” names them."
+    )
 
 
 def _unfinished(found: Findings) -> Iterator[str]:

@@ -28,7 +28,7 @@ STUDIES: Final = {
     ),
     "capacity_gp3_vs_nvme": (
         "run.warmup=100ms", "run.measure=150ms", "run.replications=2", "workload.warehouses=50",
-        "capacity.tolerance=60%", "capacity.between=[800/s, 2000/s]",
+        "capacity.tolerance=40%", "capacity.between=[800/s, 6000/s]",
         "sweep.grid={hardware.profile: [gp3_max]}",
     ),
 }  # fmt: skip
