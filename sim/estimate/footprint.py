@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from sim.scenario.resolved import Scenario
     from sim.workload.statement import Workload
 
-SAMPLE: Final = 400
+SAMPLE: Final = 300
 """Transactions drawn. The rarest class of TPC-C is then met a dozen times."""
 
 _SCANNED_ROW: Final = 0.1
