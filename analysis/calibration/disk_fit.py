@@ -17,8 +17,9 @@ from typing import Any, Final
 from analysis.calibration.disk_profile import DiskProfile, without
 from analysis.calibration.fio_file import FioRun
 from analysis.calibration.profile_text import yaml_of
+from analysis.calibration.refusal import CalibrationError
 from sim.hardware.closed_loop import closed_loop
-from sim.scenario import load_study
+from sim.scenario import ScenarioError, load_study
 
 LEVELS: Final = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999)
 """Quantiles that are compared."""
@@ -83,7 +84,12 @@ def _spec(profile: DiskProfile) -> Any:
         path.write_text(
             f"{yaml_of(profile)}\nworkload: {{kind: tpcc, warehouses: 1, threads: 1}}\n"
         )
-        return next(iter(load_study(path).variants.values())).hardware.raft_disk
+        try:
+            return next(iter(load_study(path).variants.values())).hardware.raft_disk
+        except ScenarioError as error:
+            problem = error.problems[0]
+            message = f"makes no disk: {problem.path}: {problem.message}"
+            raise CalibrationError(profile.runs[0].path, "", message) from None
 
 
 def _fit(run: FioRun, name: str, spec: Any) -> RunFit:

@@ -30,6 +30,9 @@ Kind = Literal["append", "fetch", "stream", "cached"]
 the page cache."""
 
 _UNITS: Final = {"": 1, "b": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
+_MOST_BYTES: Final = 1024**3
+_MOST_PER_S: Final = 10_000_000
+_MOST_IN_FLIGHT: Final = 10_000
 _DIRECTIONS: Final = ("read", "write", "trim")
 
 
@@ -79,11 +82,11 @@ def read_fio(path: Path) -> FioRun:
     ]
     latency = together(path, latencies)
     direction = "read" if kind == "fetch" else "write"
-    syncs_every = int(options.get("fdatasync") or options.get("fsync") or 1)
-    each = max(1, syncs_every) if kind == "append" else 1
-    per_s = sum(number_of(path, f"jobs.{direction}", job[direction], "iops") for job in jobs)
-    if per_s <= 0:
-        raise CalibrationError(path, f"jobs.{direction}.iops", "is 0; let the run do some I/O")
+    each = _writes_between_syncs(path, options) if kind == "append" else 1
+    per_s = sum(number_of(path, f"jobs.{direction}", job.get(direction), "iops") for job in jobs)
+    if not 0 < per_s <= _MOST_PER_S:
+        message = f"is {per_s:g}, which is no rate of a disk; let the run do some I/O"
+        raise CalibrationError(path, f"jobs.{direction}.iops", message)
     return FioRun(
         path=path,
         version=str(document.get("fio version", "fio of unknown version"))[:40],
@@ -92,11 +95,11 @@ def read_fio(path: Path) -> FioRun:
         pattern=_pattern(kind, options),
         options=options,
         in_flight=_in_flight(path, jobs, options),
-        size_bytes=_size(path, options) * each,
+        size_bytes=_size(path, options, each),
         latency=latency,
         per_s=per_s / each,
         bytes_per_s=sum(
-            number_of(path, f"jobs.{direction}", job[direction], "bw_bytes") for job in jobs
+            number_of(path, f"jobs.{direction}", job.get(direction), "bw_bytes") for job in jobs
         ),
     )
 
@@ -187,7 +190,11 @@ def _in_flight(path: Path, jobs: Sequence[Mapping[str, Any]], options: Mapping[s
     engine = options.get("ioengine", "psync")
     queues = "sync" not in engine and engine not in ("mmap", "vsync")
     depth = _count(path, "job options.iodepth", options.get("iodepth", "1")) if queues else 1
-    return max(len(jobs), said) * depth
+    in_flight = max(len(jobs), said) * depth
+    if in_flight > _MOST_IN_FLIGHT:
+        message = f"and iodepth make {in_flight:,}; {_MOST_IN_FLIGHT:,} are the most"
+        raise CalibrationError(path, "job options.numjobs", message)
+    return in_flight
 
 
 def _count(path: Path, place: str, text: str) -> int:
@@ -196,10 +203,19 @@ def _count(path: Path, place: str, text: str) -> int:
     return int(text)
 
 
-def _size(path: Path, options: Mapping[str, str]) -> int:
+def _writes_between_syncs(path: Path, options: Mapping[str, str]) -> int:
+    for name in ("fdatasync", "fsync"):
+        if _on(options, name):
+            return _count(path, f"job options.{name}", options[name])
+    return 1
+
+
+def _size(path: Path, options: Mapping[str, str], times: int) -> int:
+    """Returns how many bytes one access has, or so many of them."""
     text = options.get("bs", options.get("blocksize", "4k"))
     found = re.fullmatch(r"(\d{1,12})([kmgtb]?)i?b?", text.lower())
-    if found is None or not 1 <= int(found[1]) * _UNITS[found[2]] <= 1024**3:
-        message = f"is {text[:20]!r}; use one size, 512 bytes to 1 GiB"
+    size_bytes = int(found[1]) * _UNITS[found[2]] * times if found else 0
+    if not 512 <= size_bytes <= _MOST_BYTES:
+        message = f"is {text[:20]!r}, {times} times; use one size, 512 bytes to 1 GiB"
         raise CalibrationError(path, "job options.bs", message)
-    return int(found[1]) * _UNITS[found[2]]
+    return size_bytes

@@ -15,6 +15,9 @@ from analysis.calibration.refusal import CalibrationError
 
 FEWEST: Final = 1_000
 """Latencies below which nothing is known of the 99.9 % quantile."""
+_LONGEST_NS: Final = 60 * 10**9
+_MOST: Final = 1e12
+"""Bytes per second, and anything else that fio counts."""
 MAKE_ONE: Final = "run fio 3 with --output-format=json+ --output=FILE"
 
 
@@ -24,7 +27,7 @@ def latency_of(path: Path, place: str, job: Mapping[str, Any], section: str) -> 
     Raises:
         CalibrationError: if they cannot be; ``place`` is where they are.
     """
-    measured = mapping(job[section])
+    measured = mapping(job.get(section))
     name = "lat_ns"
     if not any(mapping(measured.get(name)).get(key) for key in ("bins", "percentile")):
         name = "clat_ns" if "clat_ns" in measured else name
@@ -36,6 +39,9 @@ def latency_of(path: Path, place: str, job: Mapping[str, Any], section: str) -> 
     if not 0 <= low <= mean <= high or count < 1:
         message = "needs 0 <= min <= mean <= max and N > 0; the file is damaged, run fio again"
         raise CalibrationError(path, place, message)
+    if high > _LONGEST_NS:
+        message = f"has a max of {high / 1e9:.3g} s, more than a minute; is it in nanoseconds"
+        raise CalibrationError(path, place, f"{message}?")
     bins = {_whole(path, place, k): _whole(path, place, v) for k, v in _items(found, "bins")}
     if bins:
         if sum(bins.values()) <= 0 or min(bins) < low * 0.9 - 64 or max(bins) > high * 1.1 + 64:
@@ -100,7 +106,7 @@ def number_of(path: Path, place: str, found: Any, name: str) -> float:
     value = mapping(found).get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise CalibrationError(path, f"{place}.{name}", f"is no number; {MAKE_ONE}")
-    if value < 0:
+    if not 0 <= value <= _MOST:
         raise CalibrationError(path, f"{place}.{name}", f"is {value:g}, which cannot be; run again")
     return float(value)
 
@@ -118,7 +124,7 @@ def _rank(path: Path, place: str, key: str) -> float:
 def _whole(path: Path, place: str, value: Any) -> int:
     try:
         number = int(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise CalibrationError(path, place, "has what is no whole number; run again") from None
     if number < 0:
         raise CalibrationError(path, place, f"has {number}, which cannot be; run again")

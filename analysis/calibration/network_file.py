@@ -25,6 +25,8 @@ FEWEST: Final = 100
 FOR_TAIL: Final = 1_000
 """Round trips below which p99.9 is unknown."""
 _LONGEST_NS: Final = 60 * 10**9
+_MOST: Final = 8e12
+"""Bits per second."""
 
 _ONE_PING = re.compile(r"(?:icmp_)?seq=\d+.*?\btime([=<])\s*([0-9.]+)\s*(\w*)")
 _PINGS = re.compile(r"(?:rtt|round-trip) min/avg/max(?:/(mdev|stddev))? = ([0-9./]+)\s*(\w*)")
@@ -191,16 +193,21 @@ def _iperf3(path: Path) -> NetworkPart:
     if bits <= 0:
         raise CalibrationError(path, "end.sum_received.bits_per_second", "is 0; run it longer")
     streams = end.get("streams")
-    senders = [s.get("sender", {}) for s in streams or [] if isinstance(s, dict)]
+    each = (
+        [s.get("sender") for s in streams if isinstance(s, dict)]
+        if isinstance(streams, list)
+        else []
+    )
+    senders = [sender for sender in each if isinstance(sender, dict)]
     low, mean, high = (
-        [_figure(path, "end.streams.sender", each, key) for each in senders if each.get(key)]
+        [_figure(path, "end.streams.sender", sender, key) for sender in senders if sender.get(key)]
         for key in ("min_rtt", "mean_rtt", "max_rtt")
     )
     remarks = ["its round trips are those of a full link, not of a request; ping as well"]
     if not (low and mean and high):
         return NetworkPart(path, "iperf3", 0, bytes_per_s=bits / 8)
     ends = (min(low), sum(mean) / len(mean), max(high))
-    if not 0 < ends[0] <= ends[1] <= ends[2]:
+    if not 0 < ends[0] <= ends[1] <= ends[2] <= _LONGEST_NS / 1000:
         raise CalibrationError(path, "end.streams.sender", "needs min_rtt <= mean_rtt <= max_rtt")
     quantiles = tuple(zip((0.0, 0.5, 1.0), (round(us * 1000) for us in ends), strict=True))
     return NetworkPart(
@@ -212,6 +219,6 @@ def _figure(path: Path, place: str, found: Any, name: str) -> float:
     value = found.get(name) if isinstance(found, Mapping) else None
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise CalibrationError(path, f"{place}.{name}", "is no number; use iperf3 --json")
-    if value < 0:
+    if not 0 <= value <= _MOST:
         raise CalibrationError(path, f"{place}.{name}", f"is {value:g}, which cannot be")
     return float(value)

@@ -74,7 +74,10 @@ class _Totals:
         buckets: dict[float, float] = {}
         for growth in self._growths:
             if growth.name == f"{stage}_bucket" and re.match(labels, growth.labels.get("type", "")):
-                end = float(growth.labels.get("le", "inf").replace("+Inf", "inf"))
+                try:
+                    end = float(growth.labels.get("le", ""))
+                except ValueError:
+                    continue
                 buckets[end] = buckets.get(end, 0.0) + growth.by
         return buckets
 
@@ -140,8 +143,8 @@ def _apply(totals: _Totals) -> Cost:
 def _cost(key: str, seconds: float, count: float, why: str) -> Cost:
     if count < FEWEST:
         return Cost(key, None, f"{count:.0f} events are too few; ask for a longer time")
-    cost_ns = round(seconds / count * 1e9)
-    if not 0 < cost_ns <= _LONGEST_NS:
+    mean_ns = seconds / count * 1e9
+    if not 1 <= mean_ns <= _LONGEST_NS:
         message = f"{seconds:.3g} s of {count:.0f} events cannot be; ask all for the same time"
         return Cost(key, None, message)
-    return Cost(key, cost_ns, f"{why}; {count:,.0f} events")
+    return Cost(key, round(mean_ns), f"{why}; {count:,.0f} events")
