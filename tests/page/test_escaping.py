@@ -1,3 +1,5 @@
+"""No text leaves its place, in HTML, Markdown or JSON: any text, and some that try hard."""
+
 from __future__ import annotations
 
 import json

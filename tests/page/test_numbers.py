@@ -1,3 +1,5 @@
+"""Numbers are as exact as their intervals, and changes have the right verdict."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""Both files of a report: nothing hostile gets through, and what has to be said is said."""
+
 from __future__ import annotations
 
 import base64

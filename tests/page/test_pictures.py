@@ -1,3 +1,5 @@
+"""Pictures keep their colours, and a page its budget."""
+
 from __future__ import annotations
 
 import base64
