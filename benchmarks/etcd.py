@@ -18,6 +18,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
 
+from sim.distributions import Empirical
 from sim.record.facts import COUNTER, HISTOGRAM, MemorySink
 from sim.record.histogram import bucket_bounds
 from sim.scenario import Scenario, load_study
@@ -31,6 +32,8 @@ LOOPBACK: Final = ROOT / "scenarios" / "etcd_loopback.yaml"
 APART: Final = ROOT / "scenarios" / "etcd_1ms.yaml"
 QUANTILES: Final = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 COLUMNS: Final = ("throughput_per_s", *QUANTILES)
+_DELAY_US: Final = 500
+"""What ``lab_1ms`` delays a message by."""
 _WARMUP_NS: Final = NS_PER_S // 2
 _MEASURE_NS: Final = 5 * NS_PER_S
 
@@ -58,10 +61,11 @@ def scenario_of(run: dict[str, Any], seed: int = 1) -> Scenario:
     study = load_study(APART if delay_us else LOOPBACK)
     scenario = study.scenario({}, "one_machine")
     network = scenario.hardware.network
-    if delay_us and network.cross_zone is not None:
-        more_ns = 2 * round((delay_us - 500) * NS_PER_US)
-        quantiles = tuple((share, ns + more_ns) for share, ns in network.cross_zone.quantiles)  # type: ignore[union-attr]
-        network = replace(network, cross_zone=replace(network.cross_zone, quantiles=quantiles))  # type: ignore[call-arg]
+    apart = network.cross_zone
+    if delay_us and isinstance(apart, Empirical):
+        more_ns = 2 * round((delay_us - _DELAY_US) * NS_PER_US)
+        apart = Empirical(tuple((share, ns + more_ns) for share, ns in apart.quantiles))
+        network = replace(network, cross_zone=apart)
     return replace(
         scenario,
         run=replace(scenario.run, seed=seed, warmup_ns=_WARMUP_NS, measure_ns=_MEASURE_NS),
@@ -139,7 +143,7 @@ def _quantile_us(buckets: dict[int, int], share: float) -> float:
     indexes = sorted(buckets)
     counts = list(accumulate(buckets[index] for index in indexes))
     low, high = bucket_bounds(indexes[bisect_left(counts, share * counts[-1])])
-    return (low * high) ** 0.5 / NS_PER_US
+    return float((low * high) ** 0.5 / NS_PER_US)
 
 
 def table() -> tuple[list[str], dict[str, float]]:
