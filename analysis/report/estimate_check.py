@@ -36,7 +36,7 @@ def compared(
     rows = [
         Compared("transactions (1/s)", estimate.txn_per_s, measured("txn_per_s", "all", 1.0)),
         Compared(
-            "transaction latency, mean (ms)",
+            "txn latency, mean (ms)",
             estimate.response_ms,
             measured("txn_latency_ms", "all", 1.0),
         ),

@@ -76,11 +76,11 @@ def _warnings(estimates: Mapping[str, Estimate]) -> list[str]:
 
 def _figures(title: str, estimates: Mapping[str, Estimate]) -> Table:
     table = _table(title or None, list(estimates))
-    table.add_row("lock requests are answered", *(each.lock_path for each in estimates.values()))
+    table.add_row("lock requests", *(each.lock_path for each in estimates.values()))
     rows: list[tuple[str, list[float | None]]] = [
         ("lock latency, mean (ms)", [each.lock_latency_ms for each in estimates.values()]),
         ("transactions (1/s)", [each.txn_per_s for each in estimates.values()]),
-        ("transaction latency, mean (ms)", [each.response_ms for each in estimates.values()]),
+        ("txn latency, mean (ms)", [each.response_ms for each in estimates.values()]),
         ("disk writes per txn (KiB)", [each.bytes_per_txn / _KIB for each in estimates.values()]),
     ]
     rows += [
