@@ -152,7 +152,7 @@ SIZE = Kind(
     name="size",
     units=_SIZES,
     written=("TiB", "GiB", "MiB", "KiB", "GB", "MB", "KB", "B"),
-    examples=("KiB", "MiB"),
+    examples=("B", "KiB"),
 )
 BANDWIDTH = Kind(
     name="bandwidth",
