@@ -92,6 +92,10 @@ class QueueStudy:
         what = f"{self.scenario(point, variant)} {replication}"
         return hashlib.sha256(what.encode()).hexdigest()
 
+    def document(self, point: Mapping[str, Any], variant: str) -> dict[str, Any]:
+        """Returns what a page would tell of a case."""
+        return {**point, "variant": variant}
+
     def resolved_yaml(self) -> str:
         """Returns something to write."""
         return f"about: {self.name}\n"
