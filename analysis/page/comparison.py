@@ -12,7 +12,7 @@ from analysis.page.numbers import DASH, change_cell, value_cell
 from analysis.plots.axes import axes_of
 from analysis.plots.sweep_outcomes import OutcomeCells, outcome_cells
 from analysis.report.sweep_table import MOST_ROWS
-from analysis.report.table import KEY_METRICS, short
+from analysis.report.table import KEY_METRICS
 from analysis.study.plan import point_words
 
 STATS: Final = ("mean", "p50", "p90", "p95", "p99", "p999", "max")
@@ -191,12 +191,10 @@ def _rows_of(
 
 
 def _number(row: Any) -> Cell:
-    """Returns a number without its interval, which the comparison gives where it matters."""
-    if row is not None and "refused" in row:
-        return Cell("refused", "refused")
-    if row is None or row["value"] is None:
-        return Cell(DASH, "quiet")
-    return Cell(short(row["value"]))
+    """Returns a number over the half width of its interval."""
+    cell = value_cell(row)
+    value, _, half = cell.text.partition(" ± ")
+    return Cell(value, cell.tone, f"± {half}") if half else cell
 
 
 def _stat_name(stat: str) -> str:

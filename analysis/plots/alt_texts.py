@@ -51,7 +51,7 @@ def _cost(case: Mapping[str, Any]) -> str:
     beaten = ", beaten by none" if case["pareto"] else ""
     return (
         f"{case_words(case)} {digits(case['txn_per_s'])} for {digits(case['cost_per_hour'])} an "
-        f"hour, {digits(case['cost_per_1000_txn'])} per 1,000{beaten}"
+        f"hour, {digits(1000 * case['cost_per_1000_txn'])} per million{beaten}"
     )
 
 

@@ -156,7 +156,7 @@ def cost(found: Found, study_name: str) -> Figure:
             price, carried, look.marker, color=look.colour, markersize=8, label=case_words(case)
         )
         axes.annotate(
-            f"{digits(case['cost_per_1000_txn'])} per 1,000", (price, carried), (11, -10),
+            f"{digits(1000 * case['cost_per_1000_txn'])} per million", (price, carried), (11, -10),
             textcoords="offset points", va="center", fontsize=SMALL, color="#444444",
         )  # fmt: skip
     best = sorted(
@@ -173,7 +173,7 @@ def cost(found: Found, study_name: str) -> Figure:
     axes.set_ylim(0, 1.12 * max(case["txn_per_s"] for case, _ in priced))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     legend_above(axes, 2)
-    heading(figure, "What capacity costs", f"{study_name}; prices per 1,000 transactions")
+    heading(figure, "What capacity costs", f"{study_name}; prices per million transactions")
     return figure
 
 

@@ -61,7 +61,7 @@ def _costs(found: Found) -> Table:
     """Returns what cases cost; one that no other beats in both price and capacity is marked."""
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, collapse_padding=True)
     table.add_column("case", overflow="fold")
-    for heading in ("cost per hour", "txn/s", "cost per 1,000 txn", "Pareto"):
+    for heading in ("cost per hour", "txn/s", "per million txn", "Pareto"):
         table.add_column(heading, justify="right")
     for case in found["cases"]:
         price, each = case["cost_per_hour"], case["cost_per_1000_txn"]
@@ -69,7 +69,7 @@ def _costs(found: Found) -> Table:
             case_words(case),
             "-" if price is None else f"{price:,.2f}",
             "-" if case["txn_per_s"] is None else short(case["txn_per_s"]),
-            "-" if each is None else f"{each:.3g}",
+            "-" if each is None else f"{1000 * each:.3g}",
             {True: "yes", False: "beaten", None: "-"}[case["pareto"]],
         )
     return table

@@ -154,7 +154,7 @@ class CapacitySection(Section):
     )
     prices: dict[str, PriceSection] | None = key(
         default=None,
-        description="By hardware profile, or all: costs per 1,000 transactions are reported. "
+        description="By hardware profile, or all: costs per million transactions are reported. "
         "Source: given.",
         max_length=50,
     )
