@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
+from analysis.study.folder_name import study_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -145,10 +146,7 @@ def _say_left_out(study: Study, explained: Sequence[Explained]) -> None:
 
 
 def _folder(request: ExplainRequest, study: Study) -> Path:
-    from analysis.cli.run_command import RESULTS, RunRequest, folder_name
-
-    asked = RunRequest(file=request.file, overrides=request.overrides)
-    return request.out or RESULTS / folder_name(study.name, asked)
+    return request.out or study_folder(study.name, request.overrides)
 
 
 def _summary(request: ExplainRequest, study: Study) -> Mapping[str, Any] | None:

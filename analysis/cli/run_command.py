@@ -7,7 +7,6 @@ done are found, and Spark is started only when there is work for it.
 from __future__ import annotations
 
 import hashlib
-import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,13 +23,10 @@ from analysis.lint.scenario_lint import scenario_warnings
 from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.unit_task import MODEL, UnitJob
 from analysis.report.manifest import commit
+from analysis.study.folder_name import study_folder
 from analysis.study.ledger import scan
 from analysis.study.plan import Plan, ResolvedStudy, Unit
 from analysis.study.study_folder import locked_study_folder, write_text_whole
-
-RESULTS = Path("results")
-NO_CHECKS = "run.checks=false"
-LONGEST_WORDS = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,21 +70,6 @@ def run_command(request: RunRequest) -> int:
         return told_failures(starter, load_and_run)
 
 
-def folder_name(name: str, request: RunRequest) -> str:
-    """Returns the study's name, and what the command line changes: another question's folder.
-
-    More replications extend a study; they make no other one.
-    """
-    seed = [] if request.seed is None else [f"seed={request.seed}"]
-    changes = [change for change in (*request.overrides, *seed) if change != NO_CHECKS]
-    if not changes:
-        return name
-    words = re.sub(r"[^\w.=+-]+", "-", "_".join(sorted(changes)))
-    if len(words) > LONGEST_WORDS:
-        words = hashlib.sha256(words.encode()).hexdigest()[:12]
-    return f"{name}_{words}"
-
-
 def _load(request: RunRequest) -> ResolvedStudy | None:
     from analysis.study.load import load_study
     from sim.scenario import ScenarioError
@@ -107,7 +88,7 @@ def _load(request: RunRequest) -> ResolvedStudy | None:
 
 
 def _run(request: RunRequest, study: ResolvedStudy, starter: SparkStarter, begun_s: float) -> int:
-    folder = request.out or RESULTS / folder_name(study.name, request)
+    folder = request.out or study_folder(study.name, request.overrides, request.seed)
     units_dir = (folder / "units").resolve()
     settings = RoundSettings(
         folder=folder,

@@ -142,7 +142,7 @@ def _locks(case: Case) -> bool:
     workload = case.scenario.workload
     if workload.kind == "custom":
         return not all(transaction.autocommit for transaction in workload.transactions)
-    return not workload.kind.startswith("oltp_update")
+    return workload.kind != "etcd" and not workload.kind.startswith("oltp_update")
 
 
 def _fought_for(case: Case) -> bool:
