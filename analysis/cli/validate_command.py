@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from analysis.cli.console import messages, output, say
+from analysis.cli.console import output, say
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.quiet_study import UnitsMissingError, quiet_summary
 from analysis.cli.told_failures import told_failures
 from analysis.pipeline.session import SparkStarter
 from analysis.study.load import load_study
-from analysis.validation.anchor import Anchor, Figure, InTheory, Judged
+from analysis.validation.anchor import Alone, Anchor, Figure, InTheory, Judged
 from analysis.validation.anchors import ANCHORS
+from analysis.validation.from_station import device_figure, theory_figure
 from analysis.validation.from_summary import NoFigureError, figure_of
-from analysis.validation.from_theory import theory_figure
 from analysis.validation.studies import STUDIES, studies_of, study_of
 
 FOLDER: Final = Path("results/validation")
@@ -82,8 +82,9 @@ def _judged(anchor: Anchor, summaries: Mapping[str, Mapping[str, Any] | str]) ->
 def _ours(anchor: Anchor, summaries: Mapping[str, Mapping[str, Any] | str]) -> Figure:
     origin = anchor.origin
     if isinstance(origin, InTheory):
-        say(messages(), f"theory: {anchor.name}")
         return theory_figure(origin.queue)
+    if isinstance(origin, Alone):
+        return device_figure(origin)
     summary = summaries[study_of(anchor) or ""]
     if isinstance(summary, str):
         raise NoFigureError(summary)

@@ -80,7 +80,17 @@ class InTheory:
     """A name of ``sim.queueing.QUEUES``."""
 
 
-Origin = InStudy | Quotient | InTheory
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """The mean of a series that a station of the model gives by itself."""
+
+    run: str
+    """A name of ``sim.queueing.DEVICE``."""
+    scale: float = 1.0
+    """Theirs per unit of the series."""
+
+
+Origin = InStudy | Quotient | InTheory | Alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,6 +31,12 @@ STUDIES: Final = {
     "pipelined_over_sync": AnchorStudy(SCENARIOS / "validation/pipelined_over_sync.yaml", _FEW),
     "raft_engine": AnchorStudy(SCENARIOS / "validation/raft_engine.yaml", _FEW),
     "sysbench_update_non_index": AnchorStudy(SCENARIOS / "validation/update_non_index.yaml", _FEW),
+    "etcd_loopback": AnchorStudy(
+        SCENARIOS / "validation/etcd_loopback.yaml",
+        ("run.replications=2", "run.measure=2s", "sweep.grid.workload.threads=[4]"),
+    ),
+    "etcd_1ms": AnchorStudy(SCENARIOS / "validation/etcd_1ms.yaml", _FEW),
+    "rocksdb_locks": AnchorStudy(SCENARIOS / "validation/rocksdb_locks.yaml", _FEW),
     "shuffle_leader": AnchorStudy(SCENARIOS / "shuffle_leader.yaml", ("run.replications=1",)),
     "transfer_fails": AnchorStudy(SCENARIOS / "transfer_fails.yaml", ()),
 }

@@ -1,0 +1,32 @@
+"""Stations by themselves: what a log writes and how a disk under jobs answers."""
+
+from __future__ import annotations
+
+from statistics import fmean
+
+import pytest
+
+from sim.queueing import DEVICE
+from sim.queueing.formulas import closed_network_rate, order_statistic_mean, wait_m_m_c
+from sim.queueing.log_device import device_bytes
+
+
+def test_appends_of_whole_pages_write_nothing_else() -> None:
+    assert set(DEVICE["log_4k"]()) == {4096}
+
+
+def test_other_appends_touch_one_page_more_as_often_as_they_cross_into_it() -> None:
+    assert fmean(device_bytes(160)) == pytest.approx(4096 + 160, rel=0.01)
+
+
+def test_a_payload_without_room_for_framing_is_refused() -> None:
+    with pytest.raises(ValueError, match="framing"):
+        device_bytes(100)
+
+
+def test_formulas_at_their_known_ends() -> None:
+    assert wait_m_m_c(1, 0.5, 10.0) == pytest.approx(10.0)
+    assert order_statistic_mean(1, 1, 7.0) == 7.0
+    assert order_statistic_mean(3, 3, 6.0) == pytest.approx(11.0)
+    assert closed_network_rate([5.0], 0.0, 9) == pytest.approx(0.2)
+    assert closed_network_rate([5.0], 15.0, 1) == pytest.approx(0.05)
