@@ -45,7 +45,10 @@ def fuzz(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Runs random small clusters with faults and all checkers; shrinks and shows what fails."""
+    """Runs random clusters with faults and all checkers.
+
+    What fails is shrunk and shown.
+    """
     from analysis.cli.fuzz import FuzzRequest, fuzz_command
 
     request = FuzzRequest(
@@ -83,7 +86,7 @@ def validate(
     ] = False,
     master: SparkMaster = "local[*]",
 ) -> None:
-    """Holds the model against theory, claims, publications and measurements."""
+    """Holds the model against theory and measurements."""
     from analysis.cli.validate_command import ValidateRequest, validate_command
 
     request = ValidateRequest(quick=quick, out=out, write=write, master=master)
@@ -102,7 +105,7 @@ def completion(
         ),
     ],
 ) -> None:
-    """Prints what a shell sources to complete commands, files, folders and keys."""
+    """Prints the completion script of a shell."""
     if shell not in SCRIPTS:
         raise typer.BadParameter(f"no completion for {shell!r}; write bash, zsh or fish")
     typer.echo(completion_script(shell), nl=False)

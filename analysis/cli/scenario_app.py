@@ -24,7 +24,10 @@ def check(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Checks scenario files: every problem with its mend, and what they cannot show."""
+    """Checks scenario files; tells every problem and its mend.
+
+    Warns of what a scenario cannot show.
+    """
     from analysis.cli.scenario_commands import check_command
 
     raise typer.Exit(check_command(files, strict=strict, as_json=as_json))
@@ -49,7 +52,7 @@ def reference(
         str, typer.Argument(metavar="[WORD]", help="Only what has this in its name.")
     ] = "",
 ) -> None:
-    """Prints every key, operation, metric and profile, with range, default and source."""
+    """Prints every key, operation, metric and profile."""
     from analysis.cli.reference_command import reference_command
 
     raise typer.Exit(reference_command(word))
@@ -67,7 +70,10 @@ def explain(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Says what to expect before running: stations, lock latency, disk bytes, time it takes."""
+    """Says what to expect, before anything runs.
+
+    Stations, lock latency, disk bytes, what limits, how long a run takes.
+    """
     from analysis.cli.explain_command import ExplainRequest, explain_command
 
     request = ExplainRequest(
@@ -90,7 +96,10 @@ def calibrate(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
-    """Turns measurements into what a scenario can say; docs/CALIBRATE.md says how to measure."""
+    """Turns measurements into parts of a scenario.
+
+    docs/CALIBRATE.md says how to measure.
+    """
     from analysis.cli.calibrate_command import KINDS, CalibrateRequest, calibrate_command
 
     if kind not in KINDS:

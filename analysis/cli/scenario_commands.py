@@ -130,8 +130,9 @@ def scenarios_command(*, as_json: bool = False) -> int:
     if as_json:
         print_json({"scenarios": [{"file": file, "about": about} for file, about in listed]})
         return ExitStatus.FINE
+    width = max(len(file) for file, _ in listed)
     for file, about in listed:
-        say(output(), f"{file:36} {about}")
+        say(output(), f"{file:{width}}  {about}")
     return ExitStatus.FINE
 
 

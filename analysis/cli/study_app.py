@@ -78,7 +78,7 @@ def status(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Says which units of a study are done, failed, running or missing."""
+    """Says which units are done, failed, running or missing."""
     from analysis.cli.folder_commands import status_command
 
     raise typer.Exit(status_command(folder, "verify" if verify else "glance", as_json=as_json))
@@ -91,7 +91,7 @@ def replay(
     as_json: AsJson = False,
     unit_function: UnitFunction = None,
 ) -> None:
-    """Runs one unit again, alone, shows all it says, and compares its facts."""
+    """Runs one unit again, alone, and compares its facts."""
     from analysis.cli.replay_command import replay_command
 
     raise typer.Exit(replay_command(folder, unit, unit_function, trace or 0, as_json=as_json))
@@ -102,7 +102,7 @@ def report(
     master: SparkMaster = "local[*]",
     as_json: AsJson = False,
 ) -> None:
-    """Makes a study's summary, table and plots again from its facts."""
+    """Makes summary, plots and page again from the facts."""
     from analysis.cli.report_command import report_command
 
     raise typer.Exit(report_command(folder, master, as_json=as_json))
@@ -129,7 +129,7 @@ def diff(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Compares two studies: what was changed, and which numbers moved beyond noise."""
+    """Compares two studies: what changed, what moved beyond noise."""
     from analysis.cli.diff_command import diff_command
 
     raise typer.Exit(diff_command((a, b), fail_on or (), everything=everything, as_json=as_json))
@@ -160,7 +160,7 @@ def export(
     trace: Traced = None,
     as_json: AsJson = False,
 ) -> None:
-    """Writes a study for other tools: Prometheus, spreadsheets, Perfetto."""
+    """Writes a study for Prometheus, spreadsheets, Perfetto."""
     from analysis.cli import export_command as command
     from analysis.export.openmetrics import START_S
 
