@@ -49,8 +49,13 @@ def verdict_lines(judged: Sequence[Judged]) -> Iterator[str]:
     """Yields what the table comes to, and why anchors are refused."""
     inside = sum(each.verdict == "in band" for each in judged)
     yield f"{inside} of {len(judged)} anchors in their bands"
-    for name, kinds in (("theory", ("theory",)), ("published and measured", _WORLDLY)):
-        error = mean_error([each for each in judged if each.anchor.kind in kinds])
+    worldly = [each for each in judged if each.anchor.kind in _WORLDLY]
+    for name, some in (
+        ("theory", [each for each in judged if each.anchor.kind == "theory"]),
+        ("published and measured", worldly),
+        ("those that nothing was fitted to", [each for each in worldly if not each.anchor.fitted]),
+    ):
+        error = mean_error(some)
         if error is not None:
             yield f"mean absolute error, {name}: {error:.1%}"
     if any(each.anchor.fitted for each in judged):

@@ -40,7 +40,7 @@ def test_a_study_has_the_variants_and_points_that_its_anchors_name(name: str, qu
     study = load_study(STUDIES[name].file, list(STUDIES[name].quick) if quick else [])
     for place in (place for anchor in anchors for place in places(anchor)):
         assert place.variant in study.variants
-        assert place.against is None or place.against in study.variants
+        assert place.against in {None, next(iter(study.variants))}
         assert any(
             all(point.get(key) == value for key, value in place.point.items())
             for point in study.points
