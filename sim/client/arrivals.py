@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sim.workload.statement import Workload
 
 _RAMP_NS = 50 * NS_PER_MS
-"""Threads start spread over this time, as load generators open their connections."""
+"""Threads start spread over this time. ASSUMED; as load generators open their connections."""
 
 
 def closed_loop(

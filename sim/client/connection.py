@@ -37,6 +37,7 @@ LOOK_NS: Final = 10 * NS_PER_S
 """At most this long between two calls of ``look``."""
 
 _PING_BYTES = 64
+"""A packet without data: a connection refused or reset. ASSUMED; only its latency matters."""
 
 
 class _Outage:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sim.client.transaction_state import TransactionState
 
 PERIOD_NS: Final = 10 * NS_PER_S
+"""``ManagedLockTTL / 2``."""
 
 
 class KeepAlive:

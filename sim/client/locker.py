@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 _LOCK: Final = Kind.LOCK
 
 _KEY_OVERHEAD_BYTES = 6
+"""A key's mutation in a lock request: tags, lengths and op (kvproto kvrpcpb field sizes)."""
 
 
 class Locker:

@@ -35,9 +35,11 @@ if TYPE_CHECKING:
     from sim.workload.etcd import EtcdWorkload
 
 RAMP_NS: Final = 50 * NS_PER_MS
-"""Clients start spread over this time."""
+"""Clients start spread over this time. ASSUMED."""
 
 _LOOK_EVERY_NS: Final = 100 * NS_PER_MS
+"""How often they look for puts that ran into their timeout. ASSUMED."""
+
 _REQUEST_BYTES: Final = 40
 """A PutRequest with its HTTP/2 and gRPC frames, without key and value."""
 

@@ -27,8 +27,12 @@ PD_RETRY_NS: Final = 500 * NS_PER_MS
 """How long a node that is cut off from PD waits before it asks again (``pdRPC``'s base)."""
 
 _STATEMENT_BYTES = 256
+"""A statement from its client. ASSUMED."""
+
 _TSO_BYTES = 48
 _ROUTE_BYTES = 128
+"""A question to PD or its answer: a timestamp, a region. ASSUMED; only their latency matters."""
+
 _REQUEST_BYTES = 150
 """A KV request without its keys and values: context, timestamps, primary (kvproto field sizes)."""
 

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from sim.protocol.write_batch import WriteBatch
 
 _SLICE_BYTES: Final = 512 * KIB
-"""Bytes that gather before they go to the disk; a filesystem's write-back works in such pieces."""
+"""Bytes that gather before they go to the disk. ASSUMED; a filesystem's write-back works in such
+pieces."""
 
 
 class Amplification:

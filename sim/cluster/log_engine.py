@@ -39,7 +39,10 @@ _HARD_STATE_BYTES: Final = 40
 """A replica's term and vote as a record of the raft engine (raft_serverpb RaftLocalState)."""
 
 _COMPRESS_ABOVE_BYTES: Final = 8 * KIB
+"""raft-engine's ``batch-compression-threshold`` (src/config.rs)."""
+
 _REWRITE_SLICE_BYTES: Final = MIB
+"""What of raftdb's memtable is flushed at a time. ASSUMED; it only spreads the bytes."""
 
 
 class LogFormat:

@@ -14,6 +14,7 @@ from typing import Final
 from sim.units import NS_PER_MS
 
 TSO_PHYSICAL_SHIFT: Final = 18
+"""Bits of the logical part of a timestamp (tikv/pd pkg/utils/tsoutil)."""
 
 
 def physical_ms(timestamp: int) -> int:

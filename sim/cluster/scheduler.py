@@ -38,7 +38,7 @@ _SCANNED_ROW = 0.1
 
 _REPLY_BYTES = 80
 _REPLY_KEY_BYTES = 120
-"""A reply, and what it carries per row asked for. Small against 10 Gb/s; only counted."""
+"""A reply, and what it carries per row asked for. ASSUMED; small against 10 Gb/s."""
 
 
 class Scheduler:

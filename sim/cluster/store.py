@@ -51,7 +51,8 @@ if TYPE_CHECKING:
     from sim.streams import Streams
 
 _SETTLE_NS = 10 * NS_PER_MS
-"""How long background work is averaged: many requests, and far shorter than a load change."""
+"""How long background work is averaged. ASSUMED: many requests, and far shorter than a load
+change."""
 
 _READ_POOL_SHARE = 0.8
 """``readpool.unified.max-thread-count`` is 80 % of the cores."""

@@ -29,6 +29,7 @@ MESSAGE_BYTES: Final = 64
 """A RaftMessage without entries: region, peers, epoch, term, indexes (kvproto field sizes)."""
 
 RESPONSE_BYTES: Final = 60
+"""The answer to an append, likewise."""
 
 KEEPALIVE_NS: Final = 13 * NS_PER_S
 """From a link's being cut until either end knows, clients and stores alike: gRPC sends a ping 10 s

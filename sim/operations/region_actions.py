@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     )
 
 _LOOK_NS: Final = 100 * NS_PER_MS
+"""How often a step looks whether the one before is done. ASSUMED."""
+
 _PATIENCE_NS: Final = 10 * NS_PER_S
+"""After which it looks no more. ASSUMED, as a PD operator's."""
 
 
 def transfer_leader(hands: Hands, operation: TransferLeader) -> None:

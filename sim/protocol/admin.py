@@ -20,6 +20,7 @@ _HEADER_BYTES = 60
 """A RaftCmdRequest without its admin request: header, epoch, peer (kvproto field sizes)."""
 
 _REGION_BYTES = 100
+"""A region in a split: two keys, three peers, epoch (kvproto metapb field sizes)."""
 
 
 class AdminCommand:

@@ -24,7 +24,7 @@ from sim.protocol.raft_ready import NO_APPENDS, NOTHING_READY, Ready
 from sim.protocol.raft_state import LEADER, ReplicaState
 
 _COMPACT_EVERY = 4
-"""Entries that gather before the log forgets the applied ones. TiKV keeps 50
+"""Entries that gather before the log forgets the applied ones. ASSUMED: TiKV keeps 50
 (raft-log-gc-threshold); nobody can see the difference here, and 50 entries of 6,000 regions would
 be most of a unit's memory."""
 

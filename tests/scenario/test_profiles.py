@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,12 +36,37 @@ def test_can_be_used(file: str, name: str, tmp_path: Path) -> None:
         assert hardware.profile == name
 
 
+def is_figure(key: str, figures: dict[str, Any]) -> bool:
+    """Returns whether a dotted key names a figure that a profile writes."""
+    there: Any = figures
+    for part in key.split("."):
+        if not isinstance(there, dict) or part not in there:
+            return False
+        there = there[part]
+    return True
+
+
+def network_of(machine: dict[str, Any]) -> dict[str, Any]:
+    network = machine["network"]
+    name = network if isinstance(network, str) else network["profile"]
+    figures: dict[str, Any] = profiles("networks")[name].plain()
+    return figures
+
+
 @pytest.mark.parametrize(("file", "name"), ALL)
 def test_has_a_source_and_names_what_is_assumed(file: str, name: str) -> None:
     figures = profiles(file)[name].plain()
-    assert figures["source"]
-    for key in figures.get("assumed", []):
-        assert key.split(".")[0] in SECTIONS[file].model_fields
+    assumed = figures.get("assumed", [])
+    sources = [part.strip() for part in figures["source"].split(";")]
+    assert all(sources)
+    for key in assumed:
+        assert (
+            is_figure(key, figures)
+            or key in SECTIONS[file].model_fields
+            or (file == "machines" and is_figure(key.removeprefix("network."), network_of(figures)))
+        ), key
+    if sources == ["assumed"]:
+        assert figures.keys() - {"source", "assumed"} <= set(assumed)
 
 
 def test_a_key_beside_the_profile_replaces_its_figure(tmp_path: Path) -> None:

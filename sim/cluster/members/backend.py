@@ -28,7 +28,11 @@ if TYPE_CHECKING:
     from sim.protocol.write_batch import WriteBatch
 
 COMMIT_EVERY_NS: Final = 100 * NS_PER_MS
+"""``defaultBatchInterval``."""
+
 _PAGE_BYTES: Final = 4 * KIB
+"""Bolt's pages are those of the operating system."""
+
 _INNER_PAGES: Final = 4
 """Branch pages, the bucket of buckets, the consistent index and the freelist. ASSUMED."""
 

@@ -29,7 +29,7 @@ _ANSWER_BYTES: Final = 60
 """A PutResponse: header with cluster, member, revision and term (etcd rpc.proto)."""
 
 _ASK_AGAIN_NS: Final = 10 * NS_PER_MS
-"""How soon a put that waits for a leader finds one. Short against an election."""
+"""How soon a put that waits for a leader finds one. ASSUMED; short against an election."""
 
 
 class PutService(Scheduler):
