@@ -85,11 +85,12 @@ def validate(
         bool, typer.Option("--write", help="Also bring docs/VALIDATION.md up to date.")
     ] = False,
     master: SparkMaster = "local[*]",
+    as_json: AsJson = False,
 ) -> None:
     """Holds the model against theory and measurements."""
     from analysis.cli.validate_command import ValidateRequest, validate_command
 
-    request = ValidateRequest(quick=quick, out=out, write=write, master=master)
+    request = ValidateRequest(quick=quick, out=out, write=write, master=master, as_json=as_json)
     raise typer.Exit(validate_command(request))
 
 

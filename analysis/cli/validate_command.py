@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from analysis.cli.console import output, say
+from analysis.cli.console import output, say, words_aside
 from analysis.cli.exit_status import ExitStatus
+from analysis.cli.json_output import print_json
 from analysis.cli.quiet_study import UnitsMissingError, quiet_summary
 from analysis.cli.told_failures import told_failures
 from analysis.pipeline.session import SparkStarter
@@ -34,15 +35,18 @@ class ValidateRequest:
     out: Path = FOLDER
     write: bool = False
     """Whether the document of the project is brought up to date."""
+    as_json: bool = False
 
 
 def validate_command(request: ValidateRequest) -> int:
     """Judges all anchors; 1 if one lies outside its band."""
     starter = SparkStarter(request.master)
-    return told_failures(starter, lambda: _validate(request, starter))
+    with words_aside(when=request.as_json):
+        return told_failures(starter, lambda: _validate(request, starter))
 
 
 def _validate(request: ValidateRequest, starter: SparkStarter) -> int:
+    from analysis.validation.rows import rows
     from analysis.validation.table import print_anchors
 
     begun_s = time.perf_counter()
@@ -51,6 +55,8 @@ def _validate(request: ValidateRequest, starter: SparkStarter) -> int:
     judged = [_judged(anchor, summaries) for anchor in anchors]
     print_anchors(output(), judged)
     _write(request, judged)
+    if request.as_json:
+        print_json({"anchors": rows(judged)})
     say(output(), f"{time.perf_counter() - begun_s:.0f} s; table and plot: {request.out}")
     outside = [each for each in judged if each.verdict != "in band"]
     return ExitStatus.CLAIM_FAILED if outside else ExitStatus.FINE
