@@ -28,8 +28,12 @@ _MOST_NAMED: Final = 6
 
 
 def something_moves(moves: pd.DataFrame) -> bool:
-    """Returns whether any leader or region changed, beyond being there at the beginning."""
-    return bool(moves["metric"].isin(["leaders_lost", *_CHANGES]).any())
+    """Returns whether any leader or region changed, beyond being there at the beginning.
+
+    Facts of before leaders were counted by store have nothing to draw.
+    """
+    changed = moves["metric"].isin(["leaders_lost", *_CHANGES]).any()
+    return bool(changed and (moves["metric"] == "leaders_gained").any())
 
 
 def leaders_by_store(moves: pd.DataFrame, span_s: float) -> dict[str, pd.DataFrame]:
