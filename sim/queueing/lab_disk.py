@@ -21,12 +21,13 @@ _APPENDS: Final = 60_000
 def append_times(jobs: int, size_bytes: int) -> list[int]:
     """Returns the latencies of appends with their sync, of all jobs together, in ns."""
     latencies, _ = closed_loop(
-        _disk(), "append", jobs=jobs, size_bytes=size_bytes, pause_ns=_PAUSE_NS, count=_APPENDS
+        lab_disk(), "append", jobs=jobs, size_bytes=size_bytes, pause_ns=_PAUSE_NS, count=_APPENDS
     )
     return latencies
 
 
 @cache
-def _disk() -> DiskSpec:
+def lab_disk() -> DiskSpec:
+    """Returns the measured disk of ``scenarios/profiles``."""
     study = load_study(_SCENARIO)
     return study.scenario(study.points[0], next(iter(study.variants))).hardware.raft_disk
