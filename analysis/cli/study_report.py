@@ -219,7 +219,7 @@ def _verdict(run: StudyRun, summary: Mapping[str, Any]) -> int:
     broken = [claim for claim in summary["expectations"] if not claim["holds"]]
     violations = summary["invariants"]["violations"]
     for claim in summary["expectations"]:
-        say(output(), claim_line(claim))
+        say(output(), claim_line(claim, summary))
     for violation in violations:
         say(output(), f"violated: {violation['variant']}, replication "
                       f"{violation['replication']}: {violation['what']}")  # fmt: skip
@@ -239,9 +239,12 @@ def warning_lines(warnings: Sequence[Mapping[str, Any]]) -> list[str]:
     return shown if more <= 1 else [*shown, f"and {more:,} more warnings, in summary.json"]
 
 
-def claim_line(claim: Mapping[str, Any]) -> str:
-    """Returns one expectation with its number."""
-    point = "".join(f", {key} = {value}" for key, value in claim["point"].items())
+def claim_line(claim: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
+    """Returns one expectation with its number; the centre of a sensitivity study has that name."""
+    from analysis.report.expectations import claim_place
+
+    where = claim_place(claim["point"], summary)
+    point = f", {where}" if where else ""
     against = f" / {claim['against']}" if claim["against"] else ""
     verdict = "holds" if claim["holds"] else "DOES NOT HOLD"
     named = f"{claim['metric']} {claim['stat']}, {claim['variant']}{against}{point}"

@@ -11,6 +11,7 @@ from analysis.page.findings import Findings, Key
 from analysis.page.numbers import DASH, change_cell, value_cell
 from analysis.plots.axes import axes_of
 from analysis.plots.sweep_outcomes import OutcomeCells, outcome_cells
+from analysis.report.expectations import claim_place
 from analysis.report.sweep_table import MOST_ROWS
 from analysis.report.table import KEY_METRICS
 from analysis.study.plan import point_words
@@ -135,22 +136,23 @@ def expectation_table(found: Findings) -> Iterator[Table]:
     rows = []
     for claim in claims:
         verdict = Cell("holds", "better") if claim["holds"] else Cell("does not hold", "worse")
-        rows.append((*texts(*claim_words(claim)), verdict))
+        rows.append((*texts(*claim_words(claim, found.summary)), verdict))
     headings = ("expected", "bound", "found [95 %]", "verdict")
     note = "A claim holds if the whole interval is on the right side of its bound."
     yield Table("What the scenario expects", headings, tuple(rows), note, (0, 1, 3))
 
 
-def claim_words(claim: Mapping[str, Any]) -> tuple[str, str, str]:
+def claim_words(claim: Mapping[str, Any], summary: Mapping[str, Any]) -> tuple[str, str, str]:
     """Returns what an expectation is about, its bound, and what was found."""
     class_ = "" if claim["class"] == "all" else f" {claim['class']}"
     against = f" / {claim['against']}" if claim["against"] else ""
-    where = point_words(claim["point"])
+    where = claim_place(claim["point"], summary)
     bound = [f"below {claim['below']:g}"] if claim["below"] is not None else []
     bound += [f"above {claim['above']:g}"] if claim["above"] is not None else []
     name = f"{claim['metric']}{class_} {claim['stat']}, {claim['variant']}{against}"
     shown = _HYPHEN.sub("−", claim["reason"].partition(" is not ")[0])
-    return f"{name} at {where}" if where else name, " and ".join(bound), shown
+    place = where if where.startswith("at ") else f"at {where}"
+    return f"{name} {place}" if where else name, " and ".join(bound), shown
 
 
 _HYPHEN: Final = re.compile(r"(?<![\w.])-(?=\d)")

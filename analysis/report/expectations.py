@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from analysis.report.row_table import RowTable
+from analysis.study.plan import point_words
 
 Row = Mapping[str, Any]
 
@@ -59,6 +60,13 @@ def claims_to_judge(claims: Sequence[Any], found: Mapping[str, Any]) -> Sequence
     if "sensitivity" not in found:
         return claims
     return [replace(claim, at_point=found["sensitivity"]["centre"]) for claim in claims]
+
+
+def claim_place(point: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
+    """Returns where a claim was judged: a point's settings, or ``at the centre``."""
+    if "sensitivity" in summary and point == summary["sensitivity"]["centre"]:
+        return "at the centre"
+    return point_words(point)
 
 
 def judge(

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from analysis.plots.sensitivity import sensitivity_figures
-from analysis.report.expectations import claims_to_judge, judge
+from analysis.report.expectations import claim_place, claims_to_judge, judge
 from analysis.report.sensitivity_table import print_sensitivity
 from sim.scenario.resolved import Expectation
 
@@ -149,3 +149,11 @@ def test_claims_of_a_sensitivity_study_are_judged_at_its_centre() -> None:
         True,
         False,
     ]
+
+
+def test_a_claim_about_the_centre_says_so_in_few_words() -> None:
+    centre = {"workload.threads": 45, "hardware.store_cores": 20}
+    found = {"sensitivity": {"centre": centre}}
+    assert claim_place(centre, found) == "at the centre"
+    assert claim_place({"workload.threads": 45}, found) == "workload.threads = 45"
+    assert claim_place({}, {}) == ""
