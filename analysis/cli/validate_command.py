@@ -110,4 +110,5 @@ def _write(request: ValidateRequest, judged: Sequence[Judged]) -> None:
     style.save(anchors_picture(judged), request.out, "validation")
     if request.write:
         write_document(DOCUMENT, judged)
-        style.save(anchors_picture(judged), DOCUMENT.parent / "img", "validation")
+        picture = request.out / "validation.png"
+        (DOCUMENT.parent / "img" / picture.name).write_bytes(picture.read_bytes())

@@ -35,12 +35,12 @@ def write_document(path: Path, judged: Sequence[Judged]) -> None:
 
 
 def _lines(judged: Sequence[Judged]) -> Iterator[str]:
-    yield from (f"{line}  " for line in verdict_lines(judged))
+    yield from (f"{line}  ".replace("* ", "\\* ", 1) for line in verdict_lines(judged))
     for kind, heading in KINDS.items():
         of_kind = [each for each in judged if each.anchor.kind == kind]
         if not of_kind:
             continue
-        yield f"\n### {heading.capitalize()}\n"
+        yield f"\n### {heading[0].upper()}{heading[1:]}\n"
         yield "| anchor | conditions | theirs | ours | error | band | | source |"
         yield "|---|---|---|---|---|---|---|---|"
         yield from map(_line, of_kind)

@@ -54,6 +54,7 @@ def _draw_levels(axes: Axes, shown: Sequence[Judged]) -> None:
             ends, [factor * end for end in ends], color="#aaaaaa", linewidth=0.8, linestyle=":"
         )
     axes.set(xlim=ends, ylim=ends, aspect="equal")
+    axes.set_anchor("N")
     axes.legend(loc="upper left", fontsize=8)
     axes.set_title("levels, each in its unit; dotted: 15 %", fontsize=9)
 
