@@ -9,7 +9,7 @@ from typing import Any
 
 from analysis.cli.console import messages, say
 from analysis.cli.rounds import RoundSettings, count, run_rounds
-from analysis.cli.study_report import StudyRun
+from analysis.cli.study_report import StudyRun, summed_up
 from analysis.experiments.choose import experiment_of
 from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.unit_task import UnitJob
@@ -38,21 +38,10 @@ def quiet_summary(study: ResolvedStudy, folder: Path, starter: SparkStarter) -> 
         write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
         experiment, plan = experiment_of(study), Plan(study)
         progress = run_rounds(settings, experiment, plan, _announce(study.name))
-        run = StudyRun(
-            study=study,
-            name=study.name,
-            folder=folder,
-            plan=plan,
-            done=progress.done_in_order(),
-            reused=progress.reused,
-            failed=progress.failed,
-            master=starter.master,
-            begun_s=begun_s,
-            found=progress.conclusion(experiment),
-        )
+        run = StudyRun.of(settings, progress, experiment, name=study.name, begun_s=begun_s)
         if run.missing:
             raise UnitsMissingError(f"{count(run.missing, 'unit')} failed; see status {folder}")
-        return _summary(run, starter)
+        return summed_up(run, starter, figure_points=0)[1]
 
 
 def _announce(name: str) -> Any:
@@ -61,14 +50,3 @@ def _announce(name: str) -> Any:
         say(messages(), f"{name}: {count(len(asked), 'unit')}{kept}")
 
     return announce
-
-
-def _summary(run: StudyRun, starter: SparkStarter) -> dict[str, Any]:
-    from analysis.pipeline.study_tables import read_study_tables
-    from analysis.report.study_summary import study_summary
-    from analysis.report.summary_file import write_summary
-
-    tables = read_study_tables(starter.session(), run.folder, run.done, figure_points=0)
-    summary = study_summary(run, tables, time.perf_counter() - run.begun_s)
-    write_summary(run.folder, summary)
-    return summary

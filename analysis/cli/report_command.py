@@ -48,20 +48,11 @@ def _report(
         say(messages(), f"{folder}: no finished unit agrees with its digests; run the scenario")
         return ExitStatus.BAD_INPUT
     experiment = experiment_of(study)
-    progress = Progress(plan, SeenUnits(plan), dict(ledger.done), dict(ledger.failed))
+    done = dict(ledger.done)
+    progress = Progress(plan, SeenUnits(plan), done, dict(ledger.failed), reused=len(done))
+    job = UnitJob(study, str(folder / "units"))
+    settings = RoundSettings(folder=folder, job=job, starter=starter)
     if experiment.keys():
-        job = UnitJob(study, str(folder / "units"))
-        show(RoundSettings(folder=folder, job=job, starter=starter), experiment, progress)
-    run = StudyRun(
-        study=study,
-        name=study_name(folder),
-        folder=folder,
-        plan=plan,
-        done=progress.done_in_order(),
-        reused=len(ledger.done),
-        failed=progress.failed,
-        master=starter.master,
-        begun_s=begun_s,
-        found=progress.conclusion(experiment),
-    )
+        show(settings, experiment, progress)
+    run = StudyRun.of(settings, progress, experiment, name=study_name(folder), begun_s=begun_s)
     return report_study(run, starter, hear)

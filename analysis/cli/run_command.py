@@ -132,18 +132,7 @@ def run_study(
                         f"the same command goes on from there")  # fmt: skip
         raise
     _tell_old_failures(settings, progress)
-    run = StudyRun(
-        study=study,
-        name=study.name,
-        folder=settings.folder,
-        plan=plan,
-        done=progress.done_in_order(),
-        reused=progress.reused,
-        failed=progress.failed,
-        master=settings.starter.master,
-        begun_s=begun_s,
-        found=progress.conclusion(experiment),
-    )
+    run = StudyRun.of(settings, progress, experiment, name=study.name, begun_s=begun_s)
     return report_study(run, settings.starter, hear)
 
 

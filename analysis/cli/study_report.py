@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
@@ -21,7 +21,10 @@ from analysis.study.study_folder import write_text_whole
 from analysis.study.unit_folder import UnitRecord
 
 if TYPE_CHECKING:
+    from analysis.cli.rounds import Progress, RoundSettings
+    from analysis.experiments.experiment import Experiment
     from analysis.page.provenance import Provenance
+    from analysis.pipeline.study_tables import StudyTables
 
 MOST_TABLES: Final = 4
 """Points that get a full table each."""
@@ -43,6 +46,30 @@ class StudyRun:
     begun_s: float
     found: Mapping[str, Any] = field(default_factory=dict)
     """What an experiment has found, under its name."""
+
+    @classmethod
+    def of(
+        cls,
+        settings: RoundSettings,
+        progress: Progress,
+        experiment: Experiment,
+        *,
+        name: str,
+        begun_s: float,
+    ) -> Self:
+        """Returns the study that rounds have brought so far."""
+        return cls(
+            study=settings.job.study,
+            name=name,
+            folder=settings.folder,
+            plan=progress.plan,
+            done=progress.done_in_order(),
+            reused=progress.reused,
+            failed=progress.failed,
+            master=settings.starter.master,
+            begun_s=begun_s,
+            found=progress.conclusion(experiment),
+        )
 
     @property
     def missing(self) -> int:
@@ -115,20 +142,14 @@ def report_study(run: StudyRun, starter: SparkStarter, hear: Hearer = unheard) -
 
 
 def _summarise(run: StudyRun, starter: SparkStarter, phases: dict[str, float]) -> dict[str, Any]:
-    spark = starter.session()
+    from analysis.pipeline.study_tables import FIGURE_POINTS
+
+    tables, summary = summed_up(run, starter, _points_drawn(run, FIGURE_POINTS))
+    print_study(run, summary)
     from analysis.export.openmetrics import write_metrics
     from analysis.page.study_page import write_page
-    from analysis.pipeline.study_tables import FIGURE_POINTS, read_study_tables
     from analysis.plots.study_plots import write_study_plots
-    from analysis.report.study_summary import study_summary
-    from analysis.report.summary_file import write_summary
 
-    figure_points = _points_drawn(run, FIGURE_POINTS)
-    tables = read_study_tables(spark, run.folder, run.done, figure_points)
-    elapsed_s = time.perf_counter() - run.begun_s
-    summary = study_summary(run, tables, elapsed_s)
-    write_summary(run.folder, summary)
-    print_study(run, summary)
     metrics_begun_s = time.perf_counter()
     write_metrics(run.folder, run)
     plots_begun_s = time.perf_counter()
@@ -150,6 +171,21 @@ def _summarise(run: StudyRun, starter: SparkStarter, phases: dict[str, float]) -
     )
     say(output(), f"report: {page}")
     return summary
+
+
+def summed_up(
+    run: StudyRun, starter: SparkStarter, figure_points: int
+) -> tuple[StudyTables, dict[str, Any]]:
+    """Aggregates the facts and writes the summary; returns the tables and its content."""
+    spark = starter.session()
+    from analysis.pipeline.study_tables import read_study_tables
+    from analysis.report.study_summary import study_summary
+    from analysis.report.summary_file import write_summary
+
+    tables = read_study_tables(spark, run.folder, run.done, figure_points)
+    summary = study_summary(run, tables, time.perf_counter() - run.begun_s)
+    write_summary(run.folder, summary)
+    return tables, summary
 
 
 def _provenance(run: StudyRun) -> Provenance:

@@ -14,15 +14,15 @@ from sim.queueing.lab_disk import append_times
 from sim.queueing.log_device import device_bytes
 from sim.units import KIB
 
-LOG_PAYLOADS: Final = {"1k": KIB, "4k": 4 * KIB, "16k": 16 * KIB}
+_LOG_PAYLOADS: Final = {"1k": KIB, "4k": 4 * KIB, "16k": 16 * KIB}
 """Appends of which a log writes nothing but whole pages."""
 
 DEVICE: Final[Mapping[str, Callable[[], Sequence[int]]]] = {
-    **{f"log_{name}": partial(device_bytes, size) for name, size in LOG_PAYLOADS.items()},
+    **{f"log_{name}": partial(device_bytes, size) for name, size in _LOG_PAYLOADS.items()},
     "log_small": partial(device_bytes, 160),
     **{f"disk_{jobs}": partial(append_times, jobs, 4 * KIB) for jobs in (1, 2, 4)},
     "disk_16k_3": partial(append_times, 3, 16 * KIB),
 }
 """Device bytes of a log's appends, and latencies of the measured disk in ns, by name."""
 
-__all__ = ["DEVICE", "LOG_PAYLOADS", "QUEUES", "Queue"]
+__all__ = ["DEVICE", "QUEUES", "Queue"]
