@@ -1,4 +1,8 @@
-"""Options and profiles that all tests share."""
+"""Options, profiles and groups that all tests share."""
+
+from __future__ import annotations
+
+from typing import Final
 
 import pytest
 from hypothesis import settings
@@ -6,13 +10,36 @@ from hypothesis import settings
 settings.register_profile("ci", derandomize=True, deadline=None, print_blob=False)
 settings.load_profile("ci")
 
+DEAR: Final = ("starter", "golden_run")
+"""Fixtures of the session that cost so much that one process runs all tests that use them."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds ``--rewrite``: expectations become what the code says."""
     parser.addoption("--rewrite", action="store_true", help="rewrite what tests expect")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Names the marker of groups, which only a run in several processes would know."""
+    config.addinivalue_line("markers", "xdist_group(name): one process runs all of a group")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Says which tests one process runs when several do: those of a file or of a dear fixture."""
+    for item in items:
+        fixtures = getattr(item, "fixturenames", ())
+        dear = [name for name in DEAR if name in fixtures]
+        group = dear[0] if dear else f"{item.path.parent.name}/{item.path.stem}"
+        item.add_marker(pytest.mark.xdist_group(group))
+
+
 @pytest.fixture
 def rewrite(request: pytest.FixtureRequest) -> bool:
     """Returns whether expectations are to be rewritten."""
     return bool(request.config.getoption("--rewrite"))
+
+
+@pytest.fixture
+def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gives no point figures of its own, as in a study of too many: for tests of other things."""
+    monkeypatch.setattr("analysis.pipeline.study_tables.FIGURE_POINTS", 0)

@@ -1,4 +1,7 @@
-"""``run_sim.py`` with the stub's study in place of a file, for tests that need a process."""
+"""``run_sim.py`` with the stub's study in place of a file, for tests that need a process.
+
+No figures of points are drawn: these tests ask what is run, kept and summed up.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import Any
 
 import analysis.study.load
 from analysis.cli.app import main
+from tests.cli.undrawn import draw_no_points
 from tests.stub_model import StubRun, StubStudy
 
 
@@ -20,4 +24,5 @@ if __name__ == "__main__":
     # A shell's background jobs ignore Ctrl-C, and so does what they start: tests press it anyway.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     vars(analysis.study.load)["load_study"] = load_stub
+    draw_no_points()
     sys.exit(main())

@@ -9,20 +9,9 @@ from typing import Any
 
 import pytest
 
-from analysis.cli.exit_status import ExitStatus
-from tests.cli.test_commands import run_sim
-
-GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "tpcc_small.yaml"
-SHORT = ("--set", "run.measure=150ms", "--replications", "2")
+from tests.cli.golden_runs import UNDRAWN, run_golden
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
-
-
-def run_study(out: Path, workers: int) -> str:
-    """Runs the small golden study and returns what it said."""
-    result = run_sim(str(GOLDEN), "--out", str(out), "--master", f"local[{workers}]", *SHORT)
-    assert result.returncode == ExitStatus.FINE, result.stderr
-    return result.stdout
 
 
 def numbers(out: Path) -> str:
@@ -37,12 +26,13 @@ def facts(out: Path, units: list[str]) -> list[dict[str, str]]:
             for name in units]  # fmt: skip
 
 
-def test_workers_and_interruptions_leave_no_trace_in_a_summary(tmp_path: Path) -> None:
-    one, two = tmp_path / "one" / "study", tmp_path / "two" / "study"
-    run_study(one, 1)
+def test_workers_and_interruptions_leave_no_trace_in_a_summary(
+    golden_run: Path, tmp_path: Path
+) -> None:
+    one, two = golden_run, tmp_path / "two" / "study"
     units = sorted(path.name for path in (one / "units").iterdir())
     shutil.copytree(one / "units" / units[2], two / "units" / units[2])
-    assert "1 units reused" in run_study(two, 2)
+    assert "1 units reused" in run_golden(two, "local[2]", UNDRAWN)
     assert len(numbers(one)) > 10_000
     assert numbers(two) == numbers(one)
     assert facts(two, units) == facts(one, units)

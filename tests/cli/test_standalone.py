@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,11 +13,9 @@ from pathlib import Path
 import pytest
 from pyspark.find_spark_home import _find_spark_home
 
-from analysis.cli.exit_status import ExitStatus
-from tests.cli.stub_runs import DEADLINE_S, ROOT, rows
+from tests.cli.golden_runs import DRAWN, run_golden
+from tests.cli.stub_runs import DEADLINE_S, rows
 
-GOLDEN = ROOT / "tests" / "golden" / "tpcc_small.yaml"
-SHORT = ("--set", "run.measure=150ms", "--replications", "1")
 QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -59,28 +56,18 @@ def said(log: Path, pattern: str) -> str:
     raise AssertionError(log.read_text())
 
 
-def run_study(out: Path, master: str) -> None:
-    words = [str(GOLDEN), "--out", str(out), "--master", master, *SHORT]
-    result = subprocess.run(
-        [sys.executable, str(ROOT / "run_sim.py"), *words],
-        env=os.environ | {"PYSPARK_PYTHON": sys.executable},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=DEADLINE_S,
-    )
-    assert result.returncode == ExitStatus.FINE, result.stderr
-
-
-def test_a_study_on_a_standalone_cluster_gives_the_same_rows(tmp_path: Path) -> None:
-    here, there = tmp_path / "here" / "study", tmp_path / "there" / "study"
-    run_study(here, "local[1]")
+def test_a_study_on_a_standalone_cluster_gives_the_same_rows(
+    golden_run: Path, tmp_path: Path
+) -> None:
+    there = tmp_path / "there" / "study"
     with daemon(tmp_path / "master", "master.Master") as log:
         master = said(log, r"Starting Spark master at (spark://127\.0\.0\.1:\d+)")
         with daemon(tmp_path / "worker", "worker.Worker", "--cores", "2", master) as worker:
             said(worker, r"(Successfully registered with master)")
-            run_study(there, master)
-    assert rows(there) == rows(here)
+            run_golden(there, master, DRAWN)
+    assert rows(there) == rows(golden_run)
+    for name in ("report.html", "plots/over_time.png", "plots/over_time.svg"):
+        assert (there / name).stat().st_size > 1000, "figures, too, are made of what is there"
     sources = {path.name for path in (tmp_path / "worker").rglob("*") if path.is_file()}
     assert "pessim.zip" in sources, "executors had the zip"
     assert not any(name.endswith(".py") for name in sources)

@@ -246,9 +246,9 @@ def test_what_a_sweep_changes_is_not_judged_at_its_first_point(tmp_path: Path) -
 @pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.stem)
 def test_shipped_scenarios_can_answer_their_questions(file: Path) -> None:
     study = load_study(file)
-    begun_s = time.perf_counter()
+    begun_s = time.process_time()
     assert scenario_warnings(study) == []
-    assert time.perf_counter() - begun_s < 0.2
+    assert time.process_time() - begun_s < 0.2
 
 
 def test_a_stand_in_has_no_warnings() -> None:

@@ -233,6 +233,7 @@ def test_results_that_are_lost_or_changed_are_made_again(
     assert present_summary(tmp_path, study, done) is not None
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_units_of_another_model_are_run_again(
     starter: SparkStarter, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -246,6 +247,7 @@ def test_units_of_another_model_are_run_again(
     assert len(done) == 3
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_a_claim_that_does_not_hold_is_status_1(
     starter: SparkStarter, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -257,6 +259,7 @@ def test_a_claim_that_does_not_hold_is_status_1(
     assert "FAILED" in said.splitlines()[-1]
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_a_failing_variant_costs_only_its_units(
     starter: SparkStarter, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -34,6 +34,7 @@ def run(starter: SparkStarter, folder: Path) -> int:
         return run_study(settings, STUDY, time.perf_counter(), print_run)
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_a_study_is_one_document_whether_it_is_run_or_known(
     starter: SparkStarter, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
