@@ -74,7 +74,12 @@ def predictions(profile: DiskProfile) -> Iterator[RunFit]:
         if run.kind == "append" and run.in_flight > 1:
             blind = without(profile, run.in_flight)
             if blind is not None:
-                yield _fit(run, blind.name, _spec(blind))
+                yield predicted_by(blind, run)
+
+
+def predicted_by(profile: DiskProfile, run: FioRun) -> RunFit:
+    """Returns a run beside a profile that may not have seen it."""
+    return _fit(run, profile.name, _spec(profile))
 
 
 def _spec(profile: DiskProfile) -> Any:

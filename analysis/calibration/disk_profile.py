@@ -14,8 +14,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from analysis.calibration.disk_company import Crowded, crowded
 from analysis.calibration.fio_file import FioRun
-from analysis.calibration.histogram import Pairs, ascending, at_rank, mean_of_pairs
+from analysis.calibration.histogram import Pairs, ascending, at_rank
 from analysis.calibration.refusal import CalibrationError
 
 PAGE_BYTES: Final = 4096
@@ -24,17 +25,6 @@ _ROOM: Final = 10
 answer never reach one; what slows them is in the levels of the crowding."""
 _STREAM_BYTES: Final = 64 * 1024
 """Writes shorter than this show latency, not bandwidth."""
-
-
-@dataclass(frozen=True, slots=True)
-class Crowded:
-    """Latencies by how many accesses are in flight."""
-
-    levels: Mapping[int, Pairs]
-    further: Pairs
-    """What each access beyond the last level adds, rank by rank."""
-    line_error: float
-    """By how much the levels' means leave a straight line, at most, as a share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +80,11 @@ def _in_order(run: FioRun) -> tuple[str, int, int, str]:
 
 def without(profile: DiskProfile, in_flight: int) -> DiskProfile | None:
     """Returns a profile that has not seen so much company, or None if it has seen no other."""
-    crowded = profile.crowded
-    if crowded is None or in_flight not in crowded.levels or len(crowded.levels) < 2:
+    company = profile.crowded
+    if company is None or in_flight not in company.levels or len(company.levels) < 2:
         return None
-    kept = {n: pairs for n, pairs in crowded.levels.items() if n != in_flight}
-    return replace(profile, crowded=_crowded(profile.append, kept))
+    kept = {n: pairs for n, pairs in company.levels.items() if n != in_flight}
+    return replace(profile, crowded=crowded(profile.append, kept))
 
 
 def _alone(appends: Sequence[FioRun], way: str) -> dict[int, FioRun]:
@@ -141,7 +131,7 @@ def _profile(
         iops=iops,
         append=append,
         longer=longer,
-        crowded=_crowded(append, levels) if levels else None,
+        crowded=crowded(append, levels) if levels else None,
         fetch=fetch,
         fetch_crowded=fetch_crowded,
         assumed=tuple(assumed),
@@ -170,40 +160,13 @@ def _brought_to(append: Pairs, one_job: Pairs, run: FioRun) -> Pairs:
     )
 
 
-def _crowded(alone: Pairs, levels: Mapping[int, Pairs]) -> Crowded:
-    """Returns levels with what comes beyond: the slope of a line through them, rank by rank.
-
-    One alone is no part of the line if there are two levels or more: the first company is what
-    makes an access wait for another's, the next ones only lengthen that.
-    """
-    on_line = dict(sorted(levels.items()))
-    if len(on_line) == 1:
-        on_line = {1: alone} | on_line
-    further = ascending(
-        (rank, round(max(0.0, _slope({n: pairs[place][1] for n, pairs in on_line.items()}))))
-        for place, (rank, _) in enumerate(alone)
-    )
-    means = {number: mean_of_pairs(pairs) for number, pairs in on_line.items()}
-    slope, middle, height = _slope(means), sum(means) / len(means), sum(means.values()) / len(means)
-    error = max(abs(height + slope * (n - middle) - mean) / mean for n, mean in means.items())
-    return Crowded(dict(sorted(levels.items())), further, error)
-
-
-def _slope(heights: Mapping[int, float]) -> float:
-    """Returns the slope of the straight line that fits best."""
-    middle = sum(heights) / len(heights)
-    height = sum(heights.values()) / len(heights)
-    rise = sum((n - middle) * (each - height) for n, each in heights.items())
-    return rise / sum((n - middle) ** 2 for n in heights)
-
-
 def _fetch(fetches: Sequence[FioRun]) -> tuple[Pairs | None, Crowded | None]:
     alone = [run for run in fetches if run.in_flight == 1]
     if not alone:
         return None, None
     pairs = alone[0].latency.pairs()
     levels = {run.in_flight: run.latency.pairs() for run in fetches if run.in_flight > 1}
-    return pairs, _crowded(pairs, levels) if levels else None
+    return pairs, crowded(pairs, levels) if levels else None
 
 
 def _budget(runs: Sequence[FioRun]) -> tuple[int, int, list[str]]:
@@ -227,19 +190,19 @@ def _digits(value: float) -> int:
 def _with_company_of(measured: DiskProfile, other: DiskProfile) -> DiskProfile:
     """Returns a profile that lacks company or longer appends with what another's were slowed by."""
     name, assumed = f"{other.name}_{other.pattern}", list(other.assumed)
-    crowded, longer = other.crowded, dict(other.longer)
-    if crowded is None and measured.crowded is not None:
+    company, longer = other.crowded, dict(other.longer)
+    if company is None and measured.crowded is not None:
         assumed.append("crowding")
         slowed = measured.crowded.levels
         levels = {n: _slowed(other.append, measured.append, slowed[n]) for n in slowed}
-        crowded = _crowded(other.append, levels)
+        company = crowded(other.append, levels)
     if not longer and measured.longer:
         assumed.append("longer")
         longer = {
             size: _slowed(other.append, measured.append, pairs)
             for size, pairs in measured.longer.items()
         }
-    return replace(other, name=name, crowded=crowded, longer=longer, assumed=tuple(assumed))
+    return replace(other, name=name, crowded=company, longer=longer, assumed=tuple(assumed))
 
 
 def _slowed(append: Pairs, reference: Pairs, slower: Pairs) -> Pairs:

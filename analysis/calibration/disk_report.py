@@ -8,10 +8,13 @@ from typing import Any, Final
 from analysis.calibration.disk_fit import ALLOWED, LEVELS, RunFit
 from analysis.calibration.disk_profile import DiskProfile
 from analysis.calibration.fio_file import FioRun
-from analysis.calibration.histogram import at_rank
 
 _LABEL: Final = 14
 _BLOCK_BYTES: Final = 32 * 1024
+_NOISE: Final = 0.9
+"""Company does not make a disk quicker; this much is luck."""
+_SETTLED_US: Final = 2
+"""Bounds that are no further apart than this say where the device's limit is."""
 _FEW_IN_TAIL: Final = 10_000
 """Latencies of which p99.9 is decided by fewer than ten."""
 
@@ -54,25 +57,37 @@ def remarks(profiles: Sequence[DiskProfile], runs: Iterable[FioRun]) -> Iterator
         if profile.assumed:
             yield f"{profile.name}: assumed, not measured: {', '.join(profile.assumed)}"
     yield _company(profiles[0])
+    yield from _quicker(profiles)
     left_out = {path: why for profile in profiles for path, why in profile.left_out.items()}
     described = {run.path for profile in profiles for run in profile.runs}
     for path, why in left_out.items():
         if path not in described:
             yield f"{path.name}: not modelled: {why}"
+    short = {run.size_bytes: run.path.name for run in runs if run.kind == "fetch"}
+    for size_bytes, name in short.items():
+        if size_bytes != _BLOCK_BYTES:
+            size = _size(size_bytes)
+            yield f"{name}: reads of {size} stand for the model's blocks of 32 KiB; bs=32k is better"
     for run in runs:
         yield from _doubts(run)
 
 
-def _company(profile: DiskProfile) -> str:
-    crowded = profile.crowded
-    if crowded is None:
-        return f"{profile.name}: one job only, so appends do not disturb each other: assumed"
-    numbers = ", ".join(str(number) for number in crowded.levels)
-    added = at_rank(crowded.further, 0.5) / 1000
-    return (
-        f"{profile.name}: with {numbers} in flight as measured; beyond, each adds {added:.0f} us "
-        f"to the median (means leave a straight line by up to {crowded.line_error:.1%})"
-    )
+def _quicker(profiles: Sequence[DiskProfile]) -> Iterator[str]:
+    """Yields runs with company whose median is below that of one job: something else was there."""
+    runs = [run for profile in profiles for run in profile.runs]
+    alone = {
+        (run.pattern, run.size_bytes): run.latency.quantile_ns(0.5)
+        for run in runs
+        if run.in_flight == 1
+    }
+    for run in {run.path: run for run in runs}.values():
+        one_ns = alone.get((run.pattern, run.size_bytes), 0)
+        ns = run.latency.quantile_ns(0.5)
+        if ns < one_ns * _NOISE:
+            yield (
+                f"{run.path.name}: its median, {_us(ns)} us, is below the {_us(one_ns)} us of one "
+                "job; something else used the disk: measure again"
+            )
 
 
 def _doubts(run: FioRun) -> Iterator[str]:
@@ -82,9 +97,6 @@ def _doubts(run: FioRun) -> Iterator[str]:
     if latency.count < _FEW_IN_TAIL:
         few = latency.count // 1000
         yield f"{name}: {latency.count:,} latencies, so p99.9 rests on {few}; run it longer"
-    if run.kind == "fetch" and run.size_bytes != _BLOCK_BYTES:
-        size = _size(run.size_bytes)
-        yield f"{name}: reads of {size} stand for the model's blocks of 32 KiB; bs=32k is better"
 
 
 def fit_document(profiles: Sequence[DiskProfile], fits: Sequence[RunFit]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import Final
 
 Pairs = tuple[tuple[float, int], ...]
@@ -79,13 +79,6 @@ def ascending(pairs: Iterable[tuple[float, int]]) -> Pairs:
     for probability, ns in pairs:
         kept.append((probability, max(ns, kept[-1][1]) if kept else ns))
     return tuple(kept)
-
-
-def mean_of_pairs(pairs: Pairs) -> float:
-    """Returns the mean of straight lines between quantiles, in nanoseconds."""
-    return sum(
-        (high - low) * (first + second) / 2 for (low, first), (high, second) in pairwise(pairs)
-    )
 
 
 def at_rank(pairs: Pairs, probability: float) -> float:

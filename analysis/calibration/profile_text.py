@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from analysis.calibration.disk_profile import Crowded, DiskProfile
+from analysis.calibration.disk_company import Crowded
+from analysis.calibration.disk_profile import DiskProfile
 from analysis.calibration.fio_file import FioRun
 from analysis.calibration.histogram import Pairs
 from sim.scenario.quantities import BANDWIDTH, DURATION, SIZE
@@ -81,6 +82,9 @@ def _crowding(key: str, crowded: Crowded) -> list[str]:
     for number, pairs in crowded.levels.items():
         lines.append(f"          - in_flight: {number}")
         lines += shape_lines("latency", pairs, 12)
+    lines.append(f"          # Not measured: {crowded.beyond}, and further; between bounds.")
+    lines.append(f"          - in_flight: {crowded.beyond}")
+    lines += shape_lines("latency", crowded.then, 12)
     return [*lines, *shape_lines("further", crowded.further, 8)]
 
 

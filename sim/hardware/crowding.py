@@ -2,7 +2,9 @@
 
 Law: a load-dependent server (Chandy, Herzog, Woo 1975: the flow-equivalent service centre). Its
 latency was measured alone and with 2, 3, ... accesses kept in flight, which is what a closed loop
-of so many jobs does; between two measured numbers every quantile lies on a straight line, and
+of so many jobs does. From one alone to the first number measured, what company adds to a quantile
+grows as the chance 1 - 1/n that somebody else is there: a sync waits for another's flush, or for a
+processor, or it does not. Between two measured numbers every quantile lies on a straight line, and
 beyond the last it goes on along one, since a device at its limit serves no more per second
 (asymptotic bound: each further access adds the bottleneck's demand to the latency). Longer accesses
 stretch every quantile by what they stretch it on an idle device.
@@ -141,9 +143,11 @@ class CrowdedLatency:
         above = bisect_right(numbers, number)
         if above < len(numbers):
             low, high = numbers[above - 1], numbers[above]
-            return column[above - 1] + (column[above] - column[above - 1]) * (number - low) / (
-                high - low
-            )
+            part = (number - low) / (high - low)
+            if above == 1:
+                # Of the way to the first company: by the chance that somebody is there.
+                part *= high / number
+            return column[above - 1] + (column[above] - column[above - 1]) * part
         added = column[-1] * (number - numbers[-1]) if self._goes_on else 0.0
         return column[above - 1] + added
 

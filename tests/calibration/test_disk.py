@@ -93,7 +93,7 @@ def test_a_profile_can_be_extended_and_says_the_disk_it_was_made_of(
         disk = next(iter(load_study(scenario).variants.values())).hardware.raft_disk
         assert disk.name == profile.name
         assert disk.crowding is not None
-        assert [level.in_flight for level in disk.crowding.crowds] == [2, 3, 4]
+        assert [level.in_flight for level in disk.crowding.crowds] == [2, 3, 4, 8]
         assert disk.crowding.further is not None
         assert [each.size_bytes for each in disk.longer] == [16_384]
         assert disk.fetch is not None
@@ -133,6 +133,15 @@ def test_one_job_alone_makes_a_profile_without_company(tmp_path: Path) -> None:
     assert profile.crowded is None
     assert set(profile.assumed) == {"write_bandwidth", "write_iops"}
     assert any("do not disturb each other: assumed" in line for line in remarks([profile], [run]))
+
+
+def test_company_that_is_quicker_than_one_job_is_doubted(tmp_path: Path) -> None:
+    two = document(*(job(latencies(80, name=f"{i}"), {"numjobs": "2"}) for i in range(2)))
+    files = [written(tmp_path, one_job(), "one.json"), written(tmp_path, two, "two.json")]
+    runs = [read_fio(file) for file in files]
+    said = [line for line in remarks(profiles_of(runs, "x"), runs) if "measure again" in line]
+    assert len(said) == 1
+    assert said[0].startswith("two.json: its median, 8")
 
 
 def test_percentiles_alone_are_used_and_called_coarse(tmp_path: Path) -> None:

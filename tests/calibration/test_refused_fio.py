@@ -126,3 +126,11 @@ def test_two_of_three_jobs_are_refused(tmp_path: Path) -> None:
     two = document(*(job(latencies(100), {"numjobs": "3"}) for _ in range(2)))
     with pytest.raises(CalibrationError, match="give the whole file"):
         read_fio(written(tmp_path, two))
+
+
+def test_one_of_several_jobs_is_no_group(tmp_path: Path) -> None:
+    one = document(job(latencies(100), {"numjobs": "3"}) | {"elapsed": 11})
+    with pytest.raises(CalibrationError, match=r"1 of numjobs=3 are there; give the whole file"):
+        read_fio(written(tmp_path, one))
+    one["jobs"][0]["job_runtime"] = 3 * 10_000
+    assert read_fio(written(tmp_path, one)).in_flight == 3

@@ -48,6 +48,15 @@ def test_a_closed_loop_has_the_latency_of_its_number(jobs: int, expected_ns: int
     assert mean_ns(disk(SPEC), jobs) == pytest.approx(expected_ns, rel=0.04)
 
 
+@pytest.mark.parametrize(("jobs", "expected_ns"), [(2, 150_000), (3, 166_667), (4, 175_000)])
+def test_the_first_company_is_met_by_the_chance_that_somebody_is_there(
+    jobs: int, expected_ns: int
+) -> None:
+    crowding = Crowding((Crowd(4, always(175_000)),))
+    spec = DiskSpec("lab", 10**12, 10**8, always(ALONE_NS), crowding=crowding)
+    assert mean_ns(disk(spec), jobs) == pytest.approx(expected_ns, rel=0.02)
+
+
 def test_without_crowding_writes_do_not_disturb_each_other() -> None:
     spec = DiskSpec("lab", 1000 * MIB, 10**8, always(ALONE_NS))
     assert mean_ns(disk(spec), 8) == pytest.approx(ALONE_NS, rel=0.01)

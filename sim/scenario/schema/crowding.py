@@ -34,14 +34,14 @@ class CrowdingSection(Section):
 
     levels: list[CrowdSection] = key(
         description="Numbers in flight that were measured, ascending; straight lines between "
-        "them. Source: measured.",
+        "them, and up to the first by the chance 1 - 1/n of company. Source: measured.",
         min_length=1,
         max_length=_MOST,
     )
     further: Shape | None = key(
         default=None,
         description="Quantiles of what each access in flight beyond the last level adds; nothing "
-        "by default. Source: fit to the levels.",
+        "by default. Source: bounds of a closed network.",
     )
 
     @model_validator(mode="after")
