@@ -67,9 +67,23 @@ def remarks(profiles: Sequence[DiskProfile], runs: Iterable[FioRun]) -> Iterator
     for size_bytes, name in short.items():
         if size_bytes != _BLOCK_BYTES:
             size = _size(size_bytes)
-            yield f"{name}: reads of {size} stand for the model's blocks of 32 KiB; bs=32k is better"
+            yield f"{name}: reads of {size} stand for the model's blocks of 32 KiB; use bs=32k"
     for run in runs:
         yield from _doubts(run)
+
+
+def _company(profile: DiskProfile) -> str:
+    crowded = profile.crowded
+    if crowded is None:
+        return f"{profile.name}: one job only, so appends do not disturb each other: assumed"
+    numbers = ", ".join(str(number) for number in crowded.levels)
+    least, most = crowded.least_ns / 1000, crowded.most_ns / 1000
+    if most - least < _SETTLED_US:
+        bounds = f"each adds {most:.0f} us to the median"
+    else:
+        bounds = f"each adds {least:.0f} to {most:.0f} us to the median at the limit; the middle is"
+        bounds += f" taken, so measure {crowded.beyond} jobs too"
+    return f"{profile.name}: with {numbers} in flight as measured; beyond, {bounds}"
 
 
 def _quicker(profiles: Sequence[DiskProfile]) -> Iterator[str]:
