@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
+import shutil
 import time
 from collections import defaultdict
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +38,11 @@ STUDY = StubStudy(
     run=StubRun(measure_ns=1_000_000_000, replications=2),
     points=({"workload.threads": 20}, {"workload.threads": 40}),
 )
+CLAIMED = StubStudy(
+    run=StubRun(measure_ns=1_000_000_000, replications=2),
+    expect=(StubClaim("lock_latency_ms", "in_memory", against="pipelined", below=0.6),),
+)
+"""A study that is drawn, once."""
 STUB = "tests.stub_model:run_unit"
 
 
@@ -187,16 +195,28 @@ def run(
         return run_study(settings, study, time.perf_counter())
 
 
+@pytest.fixture(scope="module", name="drawn")
+def folder_of_a_drawn_study(
+    starter: SparkStarter, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, str]:
+    """Returns the folder of a study with all its files, which no test may change, and its words."""
+    folder, said = tmp_path_factory.mktemp("drawn"), io.StringIO()
+    with redirect_stdout(said):
+        assert run(starter, folder, CLAIMED) == ExitStatus.FINE
+    return folder, said.getvalue()
+
+
 def test_a_study_leaves_all_its_files_and_is_then_reused(
-    starter: SparkStarter, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    starter: SparkStarter,
+    drawn: tuple[Path, str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    claim = StubClaim("lock_latency_ms", "in_memory", against="pipelined", below=0.6)
-    study = StubStudy(run=StubRun(measure_ns=1_000_000_000, replications=2), expect=(claim,))
-    assert run(starter, tmp_path, study) == ExitStatus.FINE
-    first = json.loads((tmp_path / "summary.json").read_text())
-    assert "PASSED" in capsys.readouterr().out
+    folder = Path(shutil.copytree(drawn[0], tmp_path / "study"))
+    first = json.loads((folder / "summary.json").read_text())
+    assert "PASSED" in drawn[1]
     for name in ("manifest.json", "summary.parquet", "plots/over_time.png", "plots/over_time.svg"):
-        assert (tmp_path / name).is_file()
+        assert (folder / name).is_file()
     ratio = {
         (row["variant"], row["metric"], row["class"], row["stat"]): row["ratio"]
         for row in first["comparisons"]
@@ -205,8 +225,8 @@ def test_a_study_leaves_all_its_files_and_is_then_reused(
     assert ratio["sync", "txn_per_s", "all", "mean"] == 1
     assert first["expectations"][0]["holds"]
 
-    assert run(starter, tmp_path, study, "no.such:model") == ExitStatus.FINE
-    again = json.loads((tmp_path / "summary.json").read_text())
+    assert run(starter, folder, CLAIMED, "no.such:model") == ExitStatus.FINE
+    again = json.loads((folder / "summary.json").read_text())
     assert again | {"cost": first["cost"]} == first
     said = capsys.readouterr().out
     assert "6 units reused" in said
@@ -214,23 +234,22 @@ def test_a_study_leaves_all_its_files_and_is_then_reused(
 
 
 def test_results_that_are_lost_or_changed_are_made_again(
-    starter: SparkStarter, tmp_path: Path
+    starter: SparkStarter, drawn: tuple[Path, str], tmp_path: Path
 ) -> None:
-    study = StubStudy(run=StubRun(measure_ns=300_000_000, replications=2))
-    assert run(starter, tmp_path, study) == ExitStatus.FINE
-    done = read_ledger(tmp_path / "units", plan_units(study)).done
-    assert present_summary(tmp_path, study, done) is not None
+    folder = Path(shutil.copytree(drawn[0], tmp_path / "study"))
+    done = read_ledger(folder / "units", plan_units(CLAIMED)).done
+    assert present_summary(folder, CLAIMED, done) is not None
     for name in ("plots/over_time.svg", "summary.json", "manifest.json"):
-        file = tmp_path / name
+        file = folder / name
         content = file.read_text()
         file.write_text("{}")
-        assert present_summary(tmp_path, study, done) is None
+        assert present_summary(folder, CLAIMED, done) is None
         file.unlink()
-        assert present_summary(tmp_path, study, done) is None
+        assert present_summary(folder, CLAIMED, done) is None
         file.write_text(content)
-    (tmp_path / "plots" / "over_time.svg").unlink()
-    assert run(starter, tmp_path, study) == ExitStatus.FINE
-    assert present_summary(tmp_path, study, done) is not None
+    (folder / "plots" / "over_time.svg").unlink()
+    assert run(starter, folder, CLAIMED) == ExitStatus.FINE
+    assert present_summary(folder, CLAIMED, done) is not None
 
 
 @pytest.mark.usefixtures("no_figures")
