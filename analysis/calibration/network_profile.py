@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from analysis.calibration.histogram import at_rank
-from analysis.calibration.network_file import NetworkPart
+from analysis.calibration.iperf3_file import TOOL as IPERF3
+from analysis.calibration.network_part import NetworkPart
 from analysis.calibration.profile_text import plain, quoted, shape_lines
 from analysis.calibration.refusal import CalibrationError
 from sim.scenario.quantities import BANDWIDTH, DURATION
 
-_ORDER: Final = ("sockperf --full-log", "sockperf", "ping", "iperf3")
+_ORDER: Final = ("sockperf --full-log", "sockperf", "ping", IPERF3)
 """Whose round trips are taken first: those of a small request through sockets, then the rest."""
 _TOLD: Final = (0.1, 0.5, 0.9, 0.99, 0.999)
 _LEAST_BYTES_PER_S: Final = 100_000
@@ -49,7 +50,7 @@ def network_of(parts: Sequence[NetworkPart], name: str) -> NetworkProfile:
         "hardware:",
         "  network:",
         f"    source: {quoted(plain(f'{rtt.tool}, {rtt.path.name}'))}",
-        f"    assumed: [{'' if bandwidth else 'bandwidth'}]",
+        f"    assumed: [{', '.join(_assumed(rtt, bandwidth))}]",
         *_round_trip(rtt),
     ]
     if bandwidth:
@@ -63,6 +64,12 @@ def network_of(parts: Sequence[NetworkPart], name: str) -> NetworkProfile:
         "remarks": list(lines),
     }
     return NetworkProfile("\n".join(body) + "\n", document, lines)
+
+
+def _assumed(rtt: NetworkPart, bandwidth: float) -> list[str]:
+    assumed = [] if bandwidth else ["bandwidth"]
+    # Least, mean and most on a full link: neither a request's, nor its quantiles.
+    return [*assumed, "same_zone"] if rtt.tool == IPERF3 else assumed
 
 
 def _gives(part: NetworkPart, rtt: NetworkPart) -> str:
@@ -79,19 +86,28 @@ def _round_trip(part: NetworkPart) -> list[str]:
 def _told(part: NetworkPart) -> list[tuple[float, float]]:
     if not part.quantiles:
         return []
-    return [(rank, at_rank(part.quantiles, rank) / 1000) for rank in _TOLD]
+    if part.tool == IPERF3:
+        return [(rank, ns / 1000) for rank, ns in part.quantiles]
+    known = [rank for rank in _TOLD if (1 - rank) * part.count >= 1]
+    return [(rank, at_rank(part.quantiles, rank) / 1000) for rank in known]
 
 
 def _lines(parts: Sequence[NetworkPart], rtt: NetworkPart, bandwidth: float) -> tuple[str, ...]:
     told = ", ".join(f"p{rank * 100:g} {us:,.1f}" for rank, us in _told(rtt))
-    mean = f"mean {rtt.mean_ns / 1000:,.1f}, deviation {rtt.deviation_ns / 1000:,.1f}"
-    lines = [f"round trip of {plain(rtt.path.name)} ({rtt.tool}), us: {told or mean}"]
+    if rtt.tool == IPERF3:
+        least, mean, most = (us for _, us in _told(rtt))
+        told = f"least {least:,.1f}, mean {mean:,.1f}, most {most:,.1f}"
+    mean_and_more = f"mean {rtt.mean_ns / 1000:,.1f}, deviation {rtt.deviation_ns / 1000:,.1f}"
+    head = f"round trip of {plain(rtt.path.name)} ({rtt.tool}), us: "
+    lines = [head + (told or mean_and_more)]
     if bandwidth:
         lines.append(f"bandwidth: {bandwidth * 8 / 1e9:.2f} Gbit/s")
     else:
         lines.append("bandwidth: not measured, 10 Gbit/s is assumed; run iperf3 --json")
+    if rtt.tool == IPERF3:
+        lines.append("its round trips are iperf3's, of a busy link, not of a request; ping as well")
     for part in parts:
-        if part is rtt:
+        if part is rtt or part.tool == IPERF3:
             lines += [f"{plain(part.path.name)}: {remark}" for remark in part.remarks]
         elif part.count and not part.bytes_per_s:
             lines.append(f"{plain(part.path.name)}: not used, {rtt.tool} comes first")
