@@ -18,8 +18,10 @@ setup: $(STAMPS)/archive  ## make the environment: Python packages, Java, Spark'
 demo: setup  ## run scenarios/rfc77.yaml and print the comparison
 	$(BIN)/python run_sim.py scenarios/rfc77.yaml
 
+# A process a core, four at most; tests/conftest.py says which tests belong together.
 test: setup $(STAMPS)/test_tools  ## run every test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadgroup \
+		--no-loadscope-reorder
 
 check: setup  ## format, lint, types, layers, spelling
 	$(BIN)/ruff format --check .
