@@ -1,7 +1,9 @@
 """One TiDB node: CPU for statements, ways to the stores and to PD.
 
 Law: a statement costs a round trip to the client and CPU on the node; a request leaves when it is
-sent. CPU that goes into building requests and commits is part of the statement's.
+sent. CPU that goes into building requests and commits is part of the statement's. Statements wait
+for a hardware thread in one queue, and are slowed down by those on the other threads of the cores,
+as on a store (``sim.engine.thread_pool``).
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from sim.client.connection import Connections
 from sim.client.region_cache import RegionCache
 from sim.cluster.cluster import CLIENT_NAME, PD_NAME, Cluster, store_name, tidb_name
 from sim.distributions import LognormalMean, Sampler
-from sim.engine import FifoServers, LeanEnv
+from sim.engine import FifoServers, LeanEnv, smt_slowness
 from sim.units import NS_PER_MS
 
 if TYPE_CHECKING:
@@ -86,11 +88,12 @@ class TidbNode:
         self.node = node
         self._cluster = cluster
         here, network = tidb_name(node), cluster.network
-        self._cpu = FifoServers(scenario.hardware.tidb_cores)
-        self._statement_ns = scenario.hardware.cpu.tidb_statement_ns
-        self._draw = Sampler(
-            LognormalMean(1_000_000, scenario.hardware.cpu.cv), streams.stream(f"{here}/cpu")
-        )
+        hardware, cpu = scenario.hardware, scenario.hardware.cpu
+        threads = hardware.tidb_cores
+        slowness = smt_slowness(threads, hardware.threads_per_core, cpu.smt_gain)
+        self._cpu = FifoServers(threads, slowness)
+        self._statement_ns = cpu.tidb_statement_ns
+        self._draw = Sampler(LognormalMean(1_000_000, cpu.cv), streams.stream(f"{here}/cpu"))
         self._units: list[float] = []
         self._to_stores = {store: network.link(here, store_name(store)) for store in cluster.stores}
         self._to_pd = network.link(here, PD_NAME)
@@ -103,7 +106,7 @@ class TidbNode:
 
     @property
     def busy_ns(self) -> int:
-        """CPU time used so far, summed over the cores."""
+        """Time that hardware threads were busy so far, summed over them."""
         return self._cpu.busy_ns
 
     def statement(self) -> Event:

@@ -6,7 +6,7 @@ Knows time, order and queues; knows nothing of disks, TiKV or transactions.
 from sim.engine.environment import LeanEnv
 from sim.engine.group_server import GroupServer, Inlet
 from sim.engine.stations import FifoServer, FifoServers, SampledServer, SampledServers
-from sim.engine.thread_pool import Cores, ThreadPool
+from sim.engine.thread_pool import Cores, ThreadPool, smt_slowness
 
 __all__ = [
     "Cores",
@@ -18,4 +18,5 @@ __all__ = [
     "SampledServer",
     "SampledServers",
     "ThreadPool",
+    "smt_slowness",
 ]

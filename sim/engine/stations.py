@@ -6,6 +6,8 @@ free (D. V. Lindley, The theory of queues with a single server, 1952). What cann
 start, the wait) costs nothing; only whoever needs the finish schedules a call for it.
 """
 
+from bisect import bisect_right, insort
+from collections.abc import Sequence
 from heapq import heappush, heapreplace
 from itertools import accumulate
 from typing import Any
@@ -102,24 +104,33 @@ class SampledServer:
 
 
 class FifoServers:
-    """Several equal servers with one queue, first come first served."""
+    """Several equal servers with one queue, first come first served.
 
-    __slots__ = ("_free", "busy_ns")
+    Args:
+        servers: how many.
+        slowness: by how much a job takes longer when so many servers are busy, itself included
+            (``smt_slowness``); fixed at the job's start. None: they do not disturb each other.
+    """
 
-    def __init__(self, servers: int) -> None:
+    __slots__ = ("_free", "_slowness", "busy_ns")
+
+    def __init__(self, servers: int, slowness: Sequence[float] | None = None) -> None:
         self._free = [0] * servers
+        self._slowness = slowness or [1.0] * (servers + 1)
         self.busy_ns = 0
-        """Service reserved so far, summed over the servers."""
+        """Time that servers were taken by what was reserved so far, summed over them."""
 
     def reserve(self, now_ns: int, service_ns: int) -> int:
         """Returns when a job that arrives now will be done, in nanoseconds."""
-        finish_ns = self._free[0]
-        if now_ns > finish_ns:
-            finish_ns = now_ns
-        finish_ns += service_ns
-        self.busy_ns += service_ns
-        heapreplace(self._free, finish_ns)
-        return finish_ns
+        free = self._free
+        start_ns = free.pop(0)
+        if now_ns > start_ns:
+            start_ns = now_ns
+        busy = len(free) + 1 - bisect_right(free, start_ns)
+        held_ns = int(service_ns * self._slowness[busy])
+        self.busy_ns += held_ns
+        insort(free, start_ns + held_ns)
+        return start_ns + held_ns
 
 
 class SampledServers:

@@ -34,7 +34,7 @@ class Cores:
         self.busy_ns = 0
         """Time in which threads ran, summed over the threads."""
         self._background_ns = 0
-        self._slowness = _slowness(count, threads_per_core, smt_gain)
+        self._slowness = smt_slowness(count, threads_per_core, smt_gain)
 
     def slowness(self) -> float:
         """Returns by how much one more thread runs slower than on an idle node."""
@@ -62,8 +62,12 @@ class Cores:
         self._background_ns = 0
 
 
-def _slowness(count: int, threads_per_core: int, smt_gain: float) -> list[float]:
-    """Returns, for 0 to ``count`` running threads, how much slower each is than one alone."""
+def smt_slowness(count: int, threads_per_core: int, smt_gain: float) -> list[float]:
+    """Returns, for 0 to ``count`` running threads, how much slower each is than one alone.
+
+    Args are those of ``Cores``. The work that can be done in a second is
+    ``count / slowness[count]`` cores' worth.
+    """
     cores = count // threads_per_core or 1
     slowness = [1.0]
     for running in range(1, count + 1):

@@ -16,6 +16,7 @@ from sim.estimate.footprint import Footprint, footprint
 from sim.estimate.formulas import in_queue
 from sim.estimate.run_cost import RunCost, run_cost
 from sim.estimate.throughput import Balance, balance
+from sim.estimate.tidb_load import TidbLoad
 from sim.scenario.resolved import ETCD
 from sim.units import NS_PER_MS, NS_PER_S
 
@@ -158,12 +159,15 @@ def _stations(scenario: Scenario, made: Footprint, found: Balance) -> list[Stati
         )
         for name in load.busy
     ]
-    hardware, nodes = scenario.hardware, scenario.cluster.tidb_nodes
-    statement_s = hardware.cpu.tidb_statement_ns / NS_PER_S
-    busy = found.txn_per_s * (made.statements + found.times.retries) * statement_s / nodes
-    cores = hardware.tidb_cores
-    queue = in_queue(cores, min(busy, 0.999 * cores), hardware.cpu.cv)
-    stations.append(Station("tidb_cpu", busy / cores, cores, statement_s * 1e3, queue))
+    tidb = TidbLoad(scenario)
+    statements_per_s = found.txn_per_s * (made.statements + found.times.retries)
+    service_ms = tidb.times_ns(statements_per_s)[0] / NS_PER_MS
+    stations.append(
+        Station(
+            "tidb_cpu", tidb.utilisation(statements_per_s), tidb.threads, service_ms,
+            tidb.queue(statements_per_s),
+        )
+    )  # fmt: skip
     return sorted(stations, key=lambda each: ORDER.index(each.name))
 
 

@@ -8,9 +8,15 @@ from __future__ import annotations
 
 from math import exp
 from statistics import NormalDist
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _NORMAL: Final = NormalDist()
+
+_LARGE: Final = 1e200
+"""Sums of chances are scaled down beyond it: a double ends at 1e308."""
 
 
 def erlang_b(servers: int, offered: float) -> float:
@@ -52,6 +58,34 @@ def mean_wait(servers: int, arrivals: float, service: float, cv: float = 1.0) ->
     if offered >= servers:
         return float("inf")
     return erlang_c(servers, offered) * service / (servers - offered) * (1 + cv * cv) / 2
+
+
+def crowded_servers(work: float, capacity: Sequence[float]) -> tuple[float, float]:
+    """Returns the mean numbers of (busy servers, waiting jobs) where servers slow each other down.
+
+    M/M/c with rates by the number of busy servers (a birth and death process; Gross et al.).
+
+    Args:
+        work: that arrives in a unit of time, in units of a server that is busy alone.
+        capacity: work done in a unit of time while 0, 1, 2, ... all servers are busy.
+
+    Returns:
+        All servers and infinity at and above saturation.
+    """
+    most = len(capacity) - 1
+    used = work / capacity[most]
+    if used >= 1:
+        return float(most), float("inf")
+    chance = seen = 1.0
+    busy = 0.0
+    for servers in range(1, most + 1):
+        chance *= work / capacity[servers]
+        seen += chance
+        busy += servers * chance
+        if seen > _LARGE:
+            chance, seen, busy = chance / seen, 1.0, busy / seen
+    queued = chance * used / (1 - used)
+    return (busy + most * queued) / (seen + queued), queued / (1 - used) / (seen + queued)
 
 
 def in_queue(servers: int, offered: float, cv: float = 1.0) -> float:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from sim.estimate.formulas import excess, greatest_of, kth_of, mean_wait
 from sim.estimate.moments import Distances, Time, distances
+from sim.estimate.tidb_load import TidbLoad
 from sim.units import NS_PER_S
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ class Paths:
         self._scenario = scenario
         self._footprint = footprint
         self._store = store
+        self._tidb = TidbLoad(scenario)
         self._far: Distances = distances(scenario)
         tikv = scenario.tikv
         self._answered_when_proposed = tikv.pipelined
@@ -174,14 +176,9 @@ class Paths:
 
     def _statement(self, load: StoreLoad) -> tuple[float, float]:
         """Returns a statement's time with its round trip, and without."""
-        hardware = self._scenario.hardware
-        mean = hardware.cpu.tidb_statement_ns
-        nodes = self._scenario.cluster.tidb_nodes
-        arrivals = load.txn_per_s * self._footprint.statements / nodes / NS_PER_S
-        most = 0.995 * hardware.tidb_cores / mean if mean else 0.0
-        met = min(arrivals, most) * self._others
-        wait = mean_wait(hardware.tidb_cores, met, mean, hardware.cpu.cv)
-        return self._far.client.mean + mean + wait, mean + wait
+        met = load.txn_per_s * self._footprint.statements * self._others
+        running, waiting = self._tidb.times_ns(met)
+        return self._far.client.mean + running + waiting, running + waiting
 
     def _waited(self, requests: dict[RequestKind, Time], statement: float) -> float:
         """Returns a transaction's time without waiting for others' locks."""

@@ -15,6 +15,7 @@ from sim.estimate.paths import Paths, Times
 from sim.estimate.region_activity import refused_by_memory
 from sim.estimate.store_load import StoreLoad
 from sim.estimate.store_model import StoreModel
+from sim.estimate.tidb_load import TidbLoad
 from sim.units import NS_PER_S
 
 if TYPE_CHECKING:
@@ -62,13 +63,7 @@ class _Scale:
         self._footprint = footprint
         self.in_memory = locks_stay_in_memory(scenario)
         self.known: StoreLoad | None = None
-        hardware, nodes = scenario.hardware, scenario.cluster.tidb_nodes
-        self.statement_cpu = (
-            footprint.statements
-            * hardware.cpu.tidb_statement_ns
-            / (hardware.tidb_cores * nodes * NS_PER_S)
-        )
-        """Share of TiDB's cores that one transaction a second takes."""
+        self._tidb = TidbLoad(scenario)
         self._take(0.0 if self.in_memory else 1.0)
 
     def _take(self, lock_share: float) -> None:
@@ -93,7 +88,8 @@ class _Scale:
             load.busy[name] / load.servers[name] for name in load.busy if name != "store_poller"
         ]
         pollers = load.poller_cpu / self._scenario.tikv.store_pool_size
-        return max(*busy, pollers, load.txn_per_s * self.statement_cpu) > _NEARLY_FULL
+        tidb = self._tidb.used(load.txn_per_s * self._footprint.statements)
+        return max(*busy, pollers, tidb) > _NEARLY_FULL
 
     def heed_memory(self, txn_per_s: float, held_ns: float) -> bool:
         """Takes full lock tables into account; returns whether that changes anything."""
