@@ -9,14 +9,18 @@ Source: Prometheus documentation, HTTP API, range queries; metric types, counter
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from analysis.calibration.refusal import CalibrationError, read_json
 
+_STAGE = re.compile(r"_(sum|count|bucket)$")
+_SAME_TIME: Final = 0.1
+"""Part of the time asked for by which two answers may lie apart."""
 _ASK = "ask /api/v1/query_range for the counter itself, such as query=tikv_..._sum"
 
 
@@ -30,40 +34,102 @@ class Growth:
     by: float
     """How much the counter grew."""
     restarts: int
+    began_s: float = 0.0
+    """The time of its first value."""
+    ended_s: float = 0.0
 
 
-def read_stages(path: Path) -> list[Growth]:
+def read_stages(path: Path, known: Sequence[str] = ()) -> list[Growth]:
     """Returns the growth of every series in a file.
 
+    Args:
+        path: the file.
+        known: metrics that are looked for, without _sum, _count and _bucket; empty: all.
+
     Raises:
-        CalibrationError: if it is no answer to a range query of counters.
+        CalibrationError: if it is no answer to a range query of counters, or of none of those.
     """
     document = read_json(path, _ASK)
     if document.get("status") != "success":
         said = str(document.get("error", document.get("status", "nothing")))[:80]
-        raise CalibrationError(path, "status", f"the query failed: {said!r}; ask again")
+        raise CalibrationError(path, "status", f"the query failed: {said!r}; mend it and ask again")
     data = document.get("data")
     if not isinstance(data, dict) or data.get("resultType") != "matrix":
         raise CalibrationError(path, "data.resultType", f"is no matrix; {_ASK}")
     series = data.get("result")
     if not isinstance(series, list) or not series:
         raise CalibrationError(path, "data.result", "is empty; check the metric's name and time")
-    return [_growth(path, f"data.result[{i}]", each) for i, each in enumerate(series)]
+    wanted = [
+        (f"data.result[{i}]", each)
+        for i, each in enumerate(series)
+        if not known or _STAGE.sub("", _name(path, f"data.result[{i}]", each)) in known
+    ]
+    if not wanted:
+        message = f"are none that costs are derived from, such as {known[0]}_sum; ask for those"
+        raise CalibrationError(path, "data.result", message)
+    return [_growth(path, place, each) for place, each in wanted]
+
+
+def together(growths: Iterable[Growth]) -> list[Growth]:
+    """Returns the growth of all files, which must be of the same time and of different series.
+
+    Raises:
+        CalibrationError: if a sum and its count could be of different times, or be counted twice.
+    """
+    found = list(growths)
+    series: dict[tuple[str, frozenset[tuple[str, str]]], Path] = {}
+    labels: dict[str, tuple[Path, set[str]]] = {}
+    spans: dict[Path, tuple[float, float]] = {}
+    for each in found:
+        before = series.setdefault((each.name, frozenset(each.labels.items())), each.path)
+        if before != each.path:
+            message = f"is in {before} too and would count twice; give each series once"
+            raise CalibrationError(each.path, each.name, message)
+        before, names = labels.setdefault(each.name, (each.path, set(each.labels)))
+        if before != each.path and names != set(each.labels):
+            message = f"is in {before} too, with other labels; ask for it in one way only"
+            raise CalibrationError(each.path, each.name, message)
+        began_s, ended_s = spans.get(each.path, (each.began_s, each.ended_s))
+        spans[each.path] = min(began_s, each.began_s), max(ended_s, each.ended_s)
+    _check_same_time(spans)
+    return found
+
+
+def _check_same_time(spans: Mapping[Path, tuple[float, float]]) -> None:
+    for path, (began_s, ended_s) in spans.items():
+        first, (first_s, last_s) = next(iter(spans.items()))
+        apart_s = abs(began_s - first_s) + abs(ended_s - last_s)
+        if apart_s > _SAME_TIME * (last_s - first_s):
+            message = (
+                f"is of other {ended_s - began_s:.0f} s than the {last_s - first_s:.0f} s of "
+                f"{first}; ask all for the same start and end"
+            )
+            raise CalibrationError(path, "data.result", message)
+
+
+def _name(path: Path, place: str, series: Any) -> str:
+    labels = series.get("metric") if isinstance(series, dict) else None
+    name = labels.get("__name__") if isinstance(labels, dict) else None
+    if not isinstance(name, str):
+        raise CalibrationError(path, f"{place}.metric", f"has no name, as rates have none; {_ASK}")
+    return name
 
 
 def _growth(path: Path, place: str, series: Any) -> Growth:
-    labels = series.get("metric") if isinstance(series, dict) else None
-    name = labels.get("__name__") if isinstance(labels, dict) else None
-    if not isinstance(labels, dict) or not isinstance(name, str):
-        raise CalibrationError(path, f"{place}.metric", f"has no name, as rates have none; {_ASK}")
-    values = [_value(path, place, pair) for pair in _pairs(path, place, series.get("values"))]
+    name = _name(path, place, series)
+    labels = series["metric"]
+    pairs = [
+        _pair(path, f"{place}.values of {name[:80]}", pair)
+        for pair in _pairs(path, place, series.get("values"))
+    ]
+    values = [value for _, value in pairs]
     if len(values) < 2:
         raise CalibrationError(path, f"{place}.values", "has one value; ask for a longer time")
     steps = [after - before for before, after in pairwise(values)]
     by = sum(step if step >= 0 else after for step, after in zip(steps, values[1:], strict=True))
     restarts = sum(step < 0 for step in steps)
     said = {str(key): str(value) for key, value in labels.items() if key != "__name__"}
-    return Growth(path, name, said, by, restarts)
+    return Growth(path, name, said, by, restarts, pairs[0][0], pairs[-1][0])
 
 
 def _pairs(path: Path, place: str, values: Any) -> Iterable[Any]:
@@ -72,14 +138,14 @@ def _pairs(path: Path, place: str, values: Any) -> Iterable[Any]:
     return values
 
 
-def _value(path: Path, place: str, pair: Any) -> float:
+def _pair(path: Path, place: str, pair: Any) -> tuple[float, float]:
+    """Returns time in seconds and value."""
     try:
-        _, text = pair
-        value = float(text)
+        time_s, value = (float(each) for each in pair)
     except (TypeError, ValueError):
         message = "has what is no [time, value]; save the answer as it came"
-        raise CalibrationError(path, f"{place}.values", message) from None
-    if not math.isfinite(value) or value < 0:
+        raise CalibrationError(path, place, message) from None
+    if not math.isfinite(value) or value < 0 or not math.isfinite(time_s):
         message = f"has {value}, which no counter can be; check the query"
-        raise CalibrationError(path, f"{place}.values", message)
-    return value
+        raise CalibrationError(path, place, message)
+    return time_s, value

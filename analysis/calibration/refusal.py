@@ -10,6 +10,12 @@ MOST_BYTES: Final = 50 * 1024 * 1024
 """fio's histograms of a hundred jobs are 4 MB; a file larger than this is something else."""
 
 
+_PACKED: Final = {
+    b"\x1f\x8b": "gunzip", b"\x28\xb5\x2f\xfd": "unzstd", b"\xfd7zXZ": "unxz", b"BZh": "bunzip2",
+    b"PK\x03\x04": "unzip",
+}  # fmt: skip
+
+
 class CalibrationError(Exception):
     """A measurement that cannot be used; its text is one line."""
 
@@ -29,9 +35,16 @@ def read_text(path: Path) -> str:
         if size_bytes > MOST_BYTES:
             size = f"{size_bytes / 1024**2:.0f} MiB"
             raise CalibrationError(path, "", f"{size} is more than 50 MiB; give the summary alone")
-        return path.read_text(encoding="utf-8")
+        content = path.read_bytes()
     except OSError as error:
         raise CalibrationError(path, "", f"{error.strerror}; check the name") from None
+    packed = next((how for magic, how in _PACKED.items() if content.startswith(magic)), None)
+    if packed is not None:
+        raise CalibrationError(path, "", f"is compressed; unpack it first: {packed}")
+    if not content.strip():
+        raise CalibrationError(path, "", "is empty; give the tool's own output")
+    try:
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise CalibrationError(path, "", "is no text; give the tool's own output") from None
 

@@ -4,6 +4,8 @@ Law: a cost is CPU time, or time that somebody worked, divided by how often. Thr
 give it exactly; stage histograms hold waiting as well, so what is left of a stage after the waits
 that are known is an upper end. What neither gives stays as it is, and is said.
 
+Sums are never guessed from buckets: those are powers of two apart, and a cost is a difference.
+
 Source: tikv/tikv src/storage/metrics.rs, components/raftstore/src/store/metrics.rs;
 metrics/grafana/tikv_details.dashboard.py (threads by name).
 """
@@ -22,14 +24,20 @@ FEWEST: Final = 1_000
 REPLICAS: Final = 3
 """ASSUMED: of each region; every one applies every command."""
 _CPU: Final = "tikv_thread_cpu_seconds_total"
-_LONGEST_NS: Final = 10**9
+_LONGEST_NS: Final = 50 * 10**6
+"""A step of a command that takes longer than this worked in milliseconds, or waited."""
 
 _COMMAND: Final = "tikv_scheduler_command_duration_seconds"
 _LATCH: Final = "tikv_scheduler_latch_wait_duration_seconds"
 _ASYNC: Final = "tikv_storage_engine_async_request_duration_seconds"
 _APPLY: Final = "tikv_raftstore_apply_log_duration_seconds"
+_IN_RAFT: Final = "normal|conf_change|transfer_leader"
+_PROPOSALS: Final = f"{_IN_RAFT}|local_read|read_index|unsafe_read_index"
+"""Types of proposals: ``all`` counts each of them once more, ``batch`` what went into others."""
 _SENT: Final = "tikv_raftstore_raft_sent_message_total"
 _PROPOSED: Final = "tikv_raftstore_proposal_total"
+KNOWN: Final = (_COMMAND, _LATCH, _ASYNC, _APPLY, _CPU, _SENT, _PROPOSED)
+"""Metrics that costs are derived from; histograms have their _sum and _count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,50 +56,23 @@ class _Totals:
     def __init__(self, growths: Sequence[Growth]) -> None:
         self._growths = growths
 
-    def of(self, name: str, labels: str = "", *, label: str = "type") -> float | None:
+    def of(self, name: str, labels: str = ".*", *, label: str = "type") -> float | None:
         """Returns the growth of a metric whose label matches, or None if it is not there."""
         found = [
             growth.by
             for growth in self._growths
-            if growth.name == name and re.match(labels, growth.labels.get(label, ""))
+            if growth.name == name and re.fullmatch(labels, growth.labels.get(label, ""))
         ]
         return sum(found) if found else None
 
-    def seconds(self, stage: str, labels: str = "") -> float | None:
-        """Returns the seconds that a histogram saw: its sum, or else what its buckets say."""
-        total = self.of(f"{stage}_sum", labels)
-        return total if total is not None else self._from_buckets(stage, labels)
+    def seconds(self, stage: str, labels: str = ".*") -> float | None:
+        """Returns the seconds that a histogram saw."""
+        return self.of(f"{stage}_sum", labels)
 
-    def count(self, stage: str, labels: str = "") -> float | None:
+    def count(self, stage: str) -> float | None:
         """Returns how often a histogram was added to."""
-        counted = self.of(f"{stage}_count", labels)
-        if counted is not None:
-            return counted
-        buckets = self._buckets(stage, labels)
-        return max(buckets.values()) if buckets else None
-
-    def _buckets(self, stage: str, labels: str) -> dict[float, float]:
-        buckets: dict[float, float] = {}
-        for growth in self._growths:
-            if growth.name == f"{stage}_bucket" and re.match(labels, growth.labels.get("type", "")):
-                try:
-                    end = float(growth.labels.get("le", ""))
-                except ValueError:
-                    continue
-                buckets[end] = buckets.get(end, 0.0) + growth.by
-        return buckets
-
-    def _from_buckets(self, stage: str, labels: str) -> float | None:
-        """Returns the sum if every value lay in the middle of its bucket."""
-        buckets = self._buckets(stage, labels)
-        if len(buckets) < 2:
-            return None
-        seconds = before = low = 0.0
-        for end in sorted(buckets):
-            middle = (low + end) / 2 if end != float("inf") else low
-            seconds += (buckets[end] - before) * middle
-            before, low = buckets[end], end
-        return seconds
+        counted = self.of(f"{stage}_count")
+        return self.of(f"{stage}_bucket", r"\+Inf", label="le") if counted is None else counted
 
 
 def costs_of(growths: Sequence[Growth]) -> list[Cost]:
@@ -114,29 +95,36 @@ def _request(totals: _Totals) -> Cost:
     waits = [totals.seconds(_LATCH), totals.seconds(_ASYNC, "snapshot"),
              totals.seconds(_ASYNC, "write")]  # fmt: skip
     if spent is None or count is None or any(wait is None for wait in waits):
-        return Cost(key, None, f"needs {_COMMAND}, {_LATCH} and {_ASYNC} (snapshot, write)")
+        return Cost(
+            key,
+            None,
+            f"needs {_COMMAND}, {_LATCH} and {_ASYNC} (snapshot, write), each _sum and _count",
+        )
     left = spent - sum(wait for wait in waits if wait is not None)
     return _cost(key, left, count, "commands less latch, snapshot and write; an upper end")
 
 
 def _message(totals: _Totals) -> Cost:
     key = "store_message"
-    spent = totals.of(_CPU, r"(raftstore|rs)_", label="name")
-    sent, proposed = totals.of(_SENT), totals.of(_PROPOSED)
+    spent = totals.of(_CPU, r"(raftstore|rs)_.*", label="name")
+    sent, proposed = totals.of(_SENT), totals.of(_PROPOSED, _PROPOSALS)
     if spent is None or sent is None or proposed is None:
-        return Cost(key, None, f"needs {_CPU}{{name=~'(raftstore|rs)_.*'}}, {_SENT}, {_PROPOSED}")
+        return Cost(
+            key, None, f"needs {_CPU}{{name=~'(raftstore|rs)_.*'}}, {_SENT}, {_PROPOSED} by type"
+        )
     return _cost(key, spent, sent + proposed, "CPU of the store pollers by messages and proposals")
 
 
 def _apply(totals: _Totals) -> Cost:
     key = "apply_command"
-    spent, proposed = totals.of(_CPU, "apply_", label="name"), totals.of(_PROPOSED)
+    spent, proposed = totals.of(_CPU, "apply_.*", label="name"), totals.of(_PROPOSED, _IN_RAFT)
     if spent is not None and proposed is not None:
         why = f"CPU of the apply threads by proposals on {REPLICAS} replicas, keys included"
         return _cost(key, spent, proposed * REPLICAS, why)
     worked, count = totals.seconds(_APPLY), totals.count(_APPLY)
     if worked is None or count is None:
-        return Cost(key, None, f"needs {_CPU}{{name=~'apply_.*'}} and {_PROPOSED}, or {_APPLY}")
+        why = f"needs {_CPU}{{name=~'apply_.*'}} and {_PROPOSED} by type, or {_APPLY}"
+        return Cost(key, None, f"{why} (_sum, _count)")
     return _cost(key, worked, count, "time to apply a batch of a region; an upper end")
 
 
@@ -145,6 +133,6 @@ def _cost(key: str, seconds: float, count: float, why: str) -> Cost:
         return Cost(key, None, f"{count:.0f} events are too few; ask for a longer time")
     mean_ns = seconds / count * 1e9
     if not 1 <= mean_ns <= _LONGEST_NS:
-        message = f"{seconds:.3g} s of {count:.0f} events cannot be; ask all for the same time"
+        message = f"{seconds:.3g} s of {count:.0f} events cannot be; check units and labels"
         return Cost(key, None, message)
     return Cost(key, round(mean_ns), f"{why}; {count:,.0f} events")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from textwrap import fill
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
@@ -15,7 +16,10 @@ from analysis.calibration.prometheus_file import Growth
 from analysis.calibration.refusal import CalibrationError
 from analysis.calibration.tikv_costs import Cost, costs_of
 from sim.scenario.quantities import DURATION
-from sim.scenario.tikv_toml import TikvToml, TikvTomlError, read_tikv_toml
+from sim.scenario.tikv_toml import MODELLED, TikvToml, TikvTomlError, read_tikv_toml
+
+_ALIKE: Final = 0.94
+"""How much two keys must have in common to be told as a slip of the pen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,8 @@ def tikv_of(path: Path, growths: Sequence[Growth]) -> TikvProfile:
         toml = read_tikv_toml(path)
     except TikvTomlError as error:
         raise CalibrationError(path, "", str(error).removeprefix(f"{path}: ")) from None
+    if not (toml.values or toml.not_modelled or toml.gone or growths):
+        raise CalibrationError(path, "", "has no key; check the name")
     costs = costs_of(growths) if growths else []
     found = {c.key: DURATION.text_of(c.cost_ns) for c in costs if c.cost_ns is not None}
     sections: dict[str, Any] = {"tikv": dict(toml.values)}
@@ -62,11 +68,24 @@ def _lines(path: Path, toml: TikvToml, costs: Sequence[Cost], *, restarts: int) 
     lines += [f"{old}: now {new}" for old, new in toml.renamed.items()]
     lines += [f"{key}: TiKV no longer has it" for key in toml.gone]
     if toml.not_modelled:
+        lines += _meant(toml)
         names = ", ".join(plain(key) for key in toml.not_modelled)
-        lines += fill(f"not modelled: {names}", 80, subsequent_indent="  ").split("\n")
+        lines += fill(
+            f"not modelled: {names}", 80, subsequent_indent="  ", break_on_hyphens=False
+        ).split("\n")
     for cost in costs:
         value = "not derived" if cost.cost_ns is None else f"{cost.cost_ns / 1000:.1f} us"
         lines.append(f"{cost.key}: {value}: {cost.why}")
     if restarts:
         lines.append(f"{restarts} counters began anew in that time: a restart is in it")
     return lines
+
+
+def _meant(toml: TikvToml) -> list[str]:
+    """Returns which of the keys that are not modelled look like one that is."""
+    said = []
+    for key in toml.not_modelled:
+        near = get_close_matches(key, MODELLED - toml.values.keys(), 1, _ALIKE)
+        if near and near[0].partition(".")[0] == key.partition(".")[0]:
+            said.append(f"{plain(key)}: not modelled; is {near[0]} meant")
+    return [f"{line}?" for line in said]

@@ -91,13 +91,15 @@ def _network(request: CalibrateRequest) -> int:
 
 
 def _tikv(request: CalibrateRequest) -> int:
-    from analysis.calibration.prometheus_file import read_stages
+    from analysis.calibration.prometheus_file import read_stages, together
+    from analysis.calibration.tikv_costs import KNOWN
     from analysis.calibration.tikv_profile import tikv_of
 
     if len(request.files) != 1:
         message = f"{len(request.files)} are given; write one tikv.toml, metrics after --prometheus"
         raise CalibrationError(request.files[1], "", message)
-    stages = [stage for file in request.prometheus for stage in read_stages(file)]
+    files = dict.fromkeys(request.prometheus)
+    stages = together(stage for file in files for stage in read_stages(file, KNOWN))
     tikv = tikv_of(request.files[0], stages)
     written = _write(request, {request.name: tikv.text})
     _tell(request, tikv.document, list(tikv.lines), written)

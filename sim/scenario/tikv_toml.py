@@ -71,15 +71,11 @@ def read_tikv_toml(path: Path) -> TikvToml:
     Raises:
         TikvTomlError: if it cannot be read, is no TOML, or a key has a value TiKV would refuse.
     """
-    known = {
-        field.alias: field
-        for field in TikvSection.model_fields.values()
-        if field.alias and "." in field.alias and _OURS not in (field.description or "")
-    }
+    known = _known()
     values: dict[str, Value] = {}
     renamed: dict[str, str] = {}
     others: list[str] = []
-    for key, value in _flat(_document(path)):
+    for key, value in _flat(_with_tables(path, _document(path), known)):
         now = RENAMED.get(key, key)
         if now not in known:
             others.append(key)
@@ -105,6 +101,18 @@ def read_tikv_toml(path: Path) -> TikvToml:
     )
 
 
+def _known() -> dict[str, FieldInfo]:
+    return {
+        field.alias: field
+        for field in TikvSection.model_fields.values()
+        if field.alias and "." in field.alias and _OURS not in (field.description or "")
+    }
+
+
+MODELLED: Final = frozenset(_known())
+"""Keys of TiKV that the model has."""
+
+
 def _document(path: Path) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
@@ -114,13 +122,24 @@ def _document(path: Path) -> dict[str, Any]:
     if len(content) > MOST_BYTES:
         raise TikvTomlError(f"{path}: is larger than 1 MiB, no tikv.toml; check the name")
     try:
-        return tomllib.loads(content.decode("utf-8"))
+        return tomllib.loads(content.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise TikvTomlError(f"{path}: is no text; check the name") from None
     except RecursionError:
         raise TikvTomlError(f"{path}: is nested too deeply; no tikv.toml is") from None
     except tomllib.TOMLDecodeError as error:
         raise TikvTomlError(f"{path}: {error}; mend the TOML there") from None
+
+
+def _with_tables(
+    path: Path, document: dict[str, Any], known: Mapping[str, FieldInfo]
+) -> dict[str, Any]:
+    """Returns the document; refuses a value where TiKV has a table."""
+    for key in {name.partition(".")[0]: None for name in known}:
+        if not isinstance(document.get(key, {}), dict):
+            value = shown(document[key])
+            raise TikvTomlError(f"{path}: {key}: is {value}; write a table, [{key}]")
+    return document
 
 
 def _flat(tables: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

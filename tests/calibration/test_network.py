@@ -117,7 +117,9 @@ def test_iperf3_gives_the_bandwidth_and_ping_the_round_trip(tmp_path: Path) -> N
 def test_round_trips_of_a_full_link_are_taken_if_there_are_no_others(tmp_path: Path) -> None:
     parts = read_network(written(tmp_path, _iperf3(min_rtt=90, mean_rtt=800, max_rtt=2000)))
     assert _quantile(_spec(parts, tmp_path), 0.5) == 800_000
-    assert any("of a busy link, not of a request" in line for line in network_of(parts, "lab").lines)
+    assert any(
+        "of a busy link, not of a request" in line for line in network_of(parts, "lab").lines
+    )
 
 
 def test_bandwidth_alone_makes_no_network(tmp_path: Path) -> None:

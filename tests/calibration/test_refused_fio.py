@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable
 from pathlib import Path
 
@@ -74,7 +75,8 @@ def test_what_cannot_be_is_refused(
     ("content", "message"),
     [
         ("write: IOPS=8982, BW=35.1MiB/s (36.8MB/s)\n", "is no JSON; run fio 3 with"),
-        ("", "is no JSON"),
+        ("", "is empty"),
+        ("\n", "is empty"),
         ("[1, 2]", "is no JSON object"),
         ("{}", "no file of fio"),
         ("[" * 100_000, "is no JSON"),
@@ -95,6 +97,20 @@ def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
     with path.open("wb") as file:
         file.truncate(MOST_BYTES + 1)
     with pytest.raises(CalibrationError, match="more than 50 MiB"):
+        read_fio(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (gzip.compress(b"{}"), "is compressed; unpack it first: gunzip"),
+        (bytes(range(256)), "is no text"),
+    ],
+)
+def test_what_is_no_text_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "fio.json"
+    path.write_bytes(content)
+    with pytest.raises(CalibrationError, match=message):
         read_fio(path)
 
 

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from analysis.calibration.prometheus_file import Growth, read_stages
+from analysis.calibration.prometheus_file import Growth, read_stages, together
 from analysis.calibration.refusal import CalibrationError
-from analysis.calibration.tikv_costs import Cost, costs_of
+from analysis.calibration.tikv_costs import KNOWN, Cost, costs_of
 from analysis.calibration.tikv_profile import tikv_of
 from sim.scenario import load_study
 from tests.calibration.fio_documents import written
 
+REAL = Path(__file__).resolve().parents[1] / "testdata" / "calibration" / "prometheus.json"
 _S = "tikv_scheduler_"
 _ASYNC = "tikv_storage_engine_async_request_duration_seconds"
 _BEFORE = 500.0
@@ -80,13 +81,77 @@ def test_time_to_apply_stands_in_for_cpu(tmp_path: Path) -> None:
     assert _costs(tmp_path, *apply)["apply_command"].cost_ns == 50_000
 
 
-def test_buckets_stand_in_for_sums(tmp_path: Path) -> None:
-    name = "tikv_raftstore_apply_log_duration_seconds_bucket"
+def test_buckets_alone_give_no_sum(tmp_path: Path) -> None:
+    name = "tikv_raftstore_apply_log_duration_seconds"
     buckets = [
-        _series(name, 6_000, le="0.0001"), _series(name, 10_000, le="0.0002"),
-        _series(name, 10_000, le="+Inf"),
-    ]  # fmt: skip
-    assert _costs(tmp_path, *buckets)["apply_command"].cost_ns == 90_000
+        _series(f"{name}_bucket", 10_000, le="0.0001"),
+        _series(f"{name}_bucket", 10_000, le="+Inf"),
+    ]
+    cost = _costs(tmp_path, *buckets)["apply_command"]
+    assert cost.cost_ns is None
+    assert "_sum, _count" in cost.why
+    counted = _costs(tmp_path, *buckets, _series(f"{name}_sum", 0.9))
+    assert counted["apply_command"].cost_ns == 90_000
+
+
+def test_proposals_are_counted_once(tmp_path: Path) -> None:
+    more = [
+        _series("tikv_raftstore_proposal_total", by, type=kind)
+        for kind, by in (("all", 60_000), ("local_read", 40_000), ("batch", 5_000))
+    ]
+    costs = _costs(tmp_path, *THREADS, *more)
+    # 6 s by 80,000 messages, 20,000 writes and 40,000 reads; reads are not applied.
+    assert costs["store_message"].cost_ns == round(6e9 / 140_000)
+    assert costs["apply_command"].cost_ns == 25_000
+
+
+def test_the_time_of_other_writes_is_not_taken_off(tmp_path: Path) -> None:
+    noop = _histogram(_ASYNC, 1, 1_000, type="write_noop")
+    assert _costs(tmp_path, *STAGES, *noop)["tikv_request"].cost_ns == 2 * 10**9 // 20_000
+
+
+def test_a_real_answer_of_prometheus_gives_what_was_served() -> None:
+    """Two instances served known rates to Prometheus 2.42 for a minute."""
+    growths = together(read_stages(REAL, KNOWN))
+    costs = {c.key: c.cost_ns for c in costs_of(growths)}
+    assert costs["tikv_request"] == pytest.approx(690_000, rel=0.01)
+    assert costs["store_message"] == pytest.approx(0.2e9 / (4_820 + 900), rel=0.01)
+    assert costs["apply_command"] == pytest.approx(0.12e9 / 2_400, rel=0.01)
+
+
+def test_what_a_cost_is_not_derived_from_may_hold_anything(tmp_path: Path) -> None:
+    odd = {"metric": {"__name__": "tikv_odd"}, "values": [[0, "NaN"], [1, "NaN"]]}
+    path = written(tmp_path, _answer(odd, *THREADS))
+    assert len(read_stages(path, KNOWN)) == len(THREADS)
+    with pytest.raises(CalibrationError, match="are none that costs are derived from, such as"):
+        read_stages(written(tmp_path, _answer(odd)), KNOWN)
+
+
+def test_a_series_that_is_in_two_files_is_refused(tmp_path: Path) -> None:
+    paths = [written(tmp_path, _answer(*THREADS), name) for name in ("a.json", "b.json")]
+    with pytest.raises(CalibrationError, match=r"b\.json: tikv_.*is in .*a\.json too"):
+        together(growth for path in paths for growth in read_stages(path))
+
+
+def test_a_metric_and_its_sum_are_not_added_up(tmp_path: Path) -> None:
+    summed = _series("tikv_raftstore_proposal_total", 20_000)
+    paths = [
+        written(tmp_path, _answer(*THREADS), "a.json"),
+        written(tmp_path, _answer(summed), "b.json"),
+    ]
+    with pytest.raises(CalibrationError, match=r"with other labels; ask for it in one way only"):
+        together(growth for path in paths for growth in read_stages(path))
+
+
+def test_files_of_different_times_are_refused(tmp_path: Path) -> None:
+    later = _series("tikv_raftstore_proposal_total", 5)
+    later["values"] = [[at + 3600, value] for at, value in later["values"]]
+    paths = [
+        written(tmp_path, _answer(THREADS[0]), "a.json"),
+        written(tmp_path, _answer(later), "b.json"),
+    ]
+    with pytest.raises(CalibrationError, match=r"b\.json: data\.result: is of other 60 s"):
+        together(growth for path in paths for growth in read_stages(path))
 
 
 @pytest.mark.parametrize(("seconds", "count", "why"), [(1, 50, "too few"), (-1, 5000, "cannot be")])
@@ -130,6 +195,17 @@ def test_a_toml_that_is_none_is_refused_with_its_name_once(tmp_path: Path) -> No
     with pytest.raises(CalibrationError) as refused:
         tikv_of(toml, [])
     assert str(refused.value).count("tikv.toml") == 1
+
+
+def test_slips_of_the_pen_are_told(tmp_path: Path) -> None:
+    toml = written(tmp_path, "[raftstore]\nstore-poolsize = 4\nraft-log-x = 1\n", "tikv.toml")
+    meant = [line for line in tikv_of(toml, []).lines if "meant?" in line]
+    assert meant == ["raftstore.store-poolsize: not modelled; is raftstore.store-pool-size meant?"]
+
+
+def test_a_toml_without_any_key_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CalibrationError, match="has no key; check the name"):
+        tikv_of(written(tmp_path, "# nothing\n", "tikv.toml"), [])
 
 
 @pytest.mark.parametrize(

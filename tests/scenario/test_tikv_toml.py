@@ -90,6 +90,8 @@ def test_a_scenario_that_extends_another_keeps_its_toml(tmp_path: Path) -> None:
         ("[raftstore]\nraft-base-tick-interval = '1 fortnight'\n", "is no duration"),
         ("[raftstore]\nraft-base-tick-interval = 5\n", "is no duration"),
         ("[raftstore]\nstore-pool-size = [1]\n", "is a list; write one value"),
+        ("raftstore = 5\n", r"raftstore: is 5; write a table, \[raftstore\]"),
+        ("[[raftstore]]\nstore-pool-size = 1\n", "raftstore: is a list; write a table"),
         ("raftstore = {store-pool-size\n", "mend the TOML there"),
         ("#" * (MIB + 1), "larger than 1 MiB"),
         ("a = " + "[" * 5_000, "nested too deeply"),
@@ -132,3 +134,8 @@ def test_a_variant_cannot_have_a_toml_of_its_own(tmp_path: Path) -> None:
     path.write_text(path.read_text() + "compare: {a: {}, b: {tikv.file: tikv.toml}}\n")
     with pytest.raises(ScenarioError, match="the same for all cases"):
         load_study(path)
+
+
+def test_a_mark_of_byte_order_is_no_mistake(tmp_path: Path) -> None:
+    (tmp_path / "tikv.toml").write_text("\ufeff[raftstore]\nstore-pool-size = 3\n")
+    assert read_tikv_toml(tmp_path / "tikv.toml").values == {"raftstore.store-pool-size": 3}
