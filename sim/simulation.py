@@ -23,7 +23,8 @@ from sim.cluster.block_cache import Extent
 from sim.cluster.cluster import Cluster
 from sim.engine import LeanEnv
 from sim.lock_fates import LockFates
-from sim.operations import LeaderCounts, RegionCounts, start_operations
+from sim.operations import LeaderCounts, RegionCounts, TransferTimes, start_operations
+from sim.own_latches import OwnLatches
 from sim.protocol.region import RegionMap, lay_out_regions
 from sim.record.recorder import Recorder
 from sim.scenario.resolved import ETCD
@@ -120,6 +121,9 @@ class Unit:
         self.cluster.probe.add(self.fates)
         self.cluster.probe.add(RegionCounts(self.cluster.pd.routes, self.recorder))
         self.cluster.probe.add(LeaderCounts(self.cluster.pd.routes, self.recorder))
+        self.cluster.probe.add(OwnLatches(self.env, self.recorder))
+        self.transfer_times = TransferTimes(self.env, self.recorder)
+        self.cluster.probe.add(self.transfer_times)
         self.nodes = [
             TidbNode(self.env, node, scenario, self.cluster, self.streams)
             for node in range(0 if scenario.workload.kind == ETCD else scenario.cluster.tidb_nodes)
@@ -207,6 +211,7 @@ class Unit:
         while True:
             yield self.env.timeout(window_ns)
             self.meter.read(self.env.now_ns)
+            self.transfer_times.look()
             self.recorder.roll(self.env.now_ns)
 
 

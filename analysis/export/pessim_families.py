@@ -40,6 +40,10 @@ def _path(_fact: str, class_: str) -> Labels:
     return {"path": class_}
 
 
+def _way(_fact: str, class_: str) -> Labels:
+    return {"way": class_}
+
+
 def _all(_fact: str, _class: str) -> Labels:
     return {}
 
@@ -82,6 +86,22 @@ PESSIM_FAMILIES: Final[tuple[Family, ...]] = (
         labels_of=_all,
         bounds_s=WAIT_BOUNDS_S,
     ),
+    HistogramFamily(
+        name="pessim_leader_transfer_seconds",
+        about="From PD's order to move a leader until PD hears from the new one.",
+        job="pessim",
+        fact="leader_transfer",
+        labels_of=_way,
+        bounds_s=WAIT_BOUNDS_S,
+    ),
+    HistogramFamily(
+        name="pessim_own_latch_wait_seconds",
+        about="Waits of prewrites for latches of their own transaction's lock requests.",
+        job="pessim",
+        fact="own_latch_wait",
+        labels_of=_path,
+        bounds_s=WAIT_BOUNDS_S,
+    ),
     _counter("lock_station_ns", "lock_station_seconds",
              "Time of granted lock requests by station.", "path", "station"),
     _counter("locks_total", "locks_granted",
@@ -113,6 +133,12 @@ PESSIM_FAMILIES: Final[tuple[Family, ...]] = (
     _counter("capacity_ns", "station_capacity_seconds", "What busy time could be.", "station"),
     _counter("operations", "operations", "What was done to the cluster.", "kind"),
     _counter("leader_transfers", "leader_transfers", "Leaders that have moved."),
+    _counter("leader_transfers_failed", "leader_transfers_failed",
+             "Orders to move a leader that came to nothing.", "why"),
+    _counter("own_latch_waits", "own_latch_waits",
+             "Prewrites that waited for their own transaction's lock request.", "path"),
+    _counter("early_prewrites", "early_prewrites",
+             "Prewrites that came before their own lock was applied.", "then"),
     _counter("splits", "splits", "Regions split."),
     _counter("merges", "merges", "Regions merged."),
 )  # fmt: skip

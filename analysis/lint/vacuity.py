@@ -29,6 +29,8 @@ _SERIES: Final = {
     "lock_service_ms": "lock_service",
     "lock_wait_ms": "lock_wait",
     "txn_latency_ms": "txn_latency",
+    "own_latch_wait_ms": "own_latch_wait",
+    "leader_transfer_ms": "leader_transfer",
 }
 _SHOWN: Final = (
     MetricKey("lock_latency_ms", stat="p99"),

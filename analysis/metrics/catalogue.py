@@ -42,6 +42,8 @@ SERIES: Final = (
     SeriesMetric("lock_service", "lock_service_ms", "ms", MS_PER_NS, LATENCY_STATS),
     SeriesMetric("lock_wait", "lock_wait_ms", "ms", MS_PER_NS, LATENCY_STATS),
     SeriesMetric("txn_latency", "txn_latency_ms", "ms", MS_PER_NS, LATENCY_STATS),
+    SeriesMetric("own_latch_wait", "own_latch_wait_ms", "ms", MS_PER_NS, LATENCY_STATS),
+    SeriesMetric("leader_transfer", "leader_transfer_ms", "ms", MS_PER_NS, LATENCY_STATS),
     SeriesMetric("lock_table_bytes", "lock_table_bytes", "B", 1.0, ("max", "p99")),
 )
 
@@ -71,6 +73,8 @@ COUNTERS: Final = (
     CounterMetric("locks_lost", "locks_lost", "", "run", always=True),
     CounterMetric("mutual_exclusion_lost", "mutual_exclusion_lost", "", "run", always=True),
     CounterMetric("leader_transfers", "leader_transfers", "", "run", always=True),
+    CounterMetric("leader_transfers_failed", "leader_transfers_failed", "", "run"),
+    CounterMetric("own_latch_waits", "own_latch_waits_per_txn", "", "transaction"),
     CounterMetric("splits", "splits", "", "run", always=True),
     CounterMetric("merges", "merges", "", "run", always=True),
 )

@@ -13,6 +13,7 @@ _OTHERS = {
     "tpmc": (COMMITS,),
     "cpu_busy": ("busy_ns", "capacity_ns"),
     "disk_busy": ("busy_ns", "capacity_ns"),
+    "early_prewrites_waited": ("early_prewrites",),
     "lock_station_ms": ("lock_station_ns",),
 }
 

@@ -38,6 +38,7 @@ def unit_metrics(sums: pd.DataFrame, measured_s: pd.Series[float]) -> pd.DataFra
         *_counter_parts(counters, sums.index, measured_s),
         *_new_order_rate(counters, measured_s),
         *_busy(counters),
+        *_early_prewrites(counters),
         *_station_latency(sums, counters),
     ]
     return pd.concat(parts, axis=1).sort_index(axis=1)
@@ -146,6 +147,16 @@ def _busy(counters: dict[str, pd.DataFrame]) -> list[pd.DataFrame]:
     disks = [name for name in share.columns if _is_disk(str(name))]
     cpus = [name for name in share.columns if not _is_disk(str(name))]
     return [_as_metric(share[disks], "disk_busy", ""), _as_metric(share[cpus], "cpu_busy", "")]
+
+
+def _early_prewrites(counters: dict[str, pd.DataFrame]) -> list[pd.DataFrame]:
+    """The share of prewrites before their own lock's apply that waited for it; none, no share."""
+    early = counters.get("early_prewrites")
+    if early is None:
+        return []
+    total = early.sum(axis=1)
+    waited = early.reindex(columns=["waited"], fill_value=0.0).div(total.where(total > 0), axis=0)
+    return [_as_metric(waited.rename(columns={"waited": "all"}), "early_prewrites_waited", "")]
 
 
 def _is_disk(station: str) -> bool:

@@ -55,7 +55,9 @@ def _row(rows: Sequence[Row], origin: InStudy, also: Mapping[str, str]) -> Row:
 
 def _quotient(over: Figure, under: Figure) -> Figure:
     """Returns the quotient; relative half widths add up as those of independent figures."""
+    if not under.value:
+        raise NoFigureError("nothing to divide by: it never happened")
     value = over.value / under.value
-    parts = ((figure.high - figure.low) / 2 / figure.value for figure in (over, under))
-    half = value * math.hypot(*parts)
+    half_over, half_under = ((figure.high - figure.low) / 2 for figure in (over, under))
+    half = math.hypot(half_over / under.value, value * half_under / under.value)
     return Figure(value, value - half, value + half)

@@ -37,6 +37,8 @@ STUDIES: Final = {
     ),
     "etcd_1ms": AnchorStudy(SCENARIOS / "validation/etcd_1ms.yaml", _FEW),
     "rocksdb_locks": AnchorStudy(SCENARIOS / "validation/rocksdb_locks.yaml", _FEW),
+    "leader_transfer": AnchorStudy(SCENARIOS / "validation/leader_transfer.yaml", _FEW),
+    "quiet_transfer": AnchorStudy(SCENARIOS / "validation/quiet_transfer.yaml", ()),
     "shuffle_leader": AnchorStudy(SCENARIOS / "shuffle_leader.yaml", ("run.replications=1",)),
     "transfer_fails": AnchorStudy(SCENARIOS / "transfer_fails.yaml", ()),
 }

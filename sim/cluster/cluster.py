@@ -182,7 +182,7 @@ class Cluster:
         if not link.cut:
             arrival_ns = link.send(self.env.now_ns, _HEARTBEAT_BYTES)
             what = (peer.region, peer.store, peer.raft.term)
-            self.env.at(arrival_ns, lambda report: self.pd.heartbeat(*report), what)
+            self.env.at(arrival_ns, self._reported, what)
 
     def sync_max_ts(self, peer: Peer) -> None:
         """Fetches a timestamp from PD, so that a new leader knows what may have been read."""
@@ -203,6 +203,10 @@ class Cluster:
         is_open = is_open or self._scenario.tikv.force_in_memory
         for store in self.stores.values():
             store.writes.mode.open_gate(is_open=is_open)
+
+    def _reported(self, what: tuple[Region, int, int]) -> None:
+        self.pd.heartbeat(*what)
+        self.probe.leader_reported(what[0], what[1])
 
     def _synced(self, what: tuple[Peer, int]) -> None:
         peer, term = what

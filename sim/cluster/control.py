@@ -72,6 +72,7 @@ class Control:
 
     def transfer_leader(self, region_id: int, to_store: int) -> None:
         """Advises a region's leader to hand over."""
+        self._cluster.probe.transfer_ordered(region_id, to_store)
         self._order(region_id, StartTransfer(to_store))
 
     def split_region(self, region_id: int, split_key: bytes, *, new_region_id: int = 0) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sim.cluster.request import KvRequest
     from sim.protocol.raft_log import Entry
     from sim.protocol.records import Lock
+    from sim.protocol.region import Region
     from sim.protocol.region_errors import RegionError
 
 
@@ -36,6 +37,15 @@ class Probe:
     def role_changed(self, peer: Peer) -> None:
         """A replica has won or lost leadership, or stands for election."""
 
+    def transfer_ordered(self, region_id: int, to_store: int) -> None:
+        """PD, or an operator through it, has ordered a region's leader to move."""
+
+    def transfer_proposed(self, peer: Peer) -> None:
+        """A leader has proposed a TransferLeader command: its target shall apply all before it."""
+
+    def leader_reported(self, region: Region, leader_store: int) -> None:
+        """PD has heard from a region's leader."""
+
     def table_dropped(
         self, peer: Peer, locks: Sequence[tuple[bytes, Lock, bool]], cause: str
     ) -> None:
@@ -49,6 +59,12 @@ class Probe:
 
     def region_changed(self, peer: Peer, what: str) -> None:
         """A replica has applied a split, a merge or a change of replicas."""
+
+    def latch_passed_on(self, holder: KvRequest, waiter: KvRequest) -> None:
+        """A command runs after waiting for latches; ``holder`` has freed the last of them."""
+
+    def prewrite_ran(self, request: KvRequest) -> None:
+        """A prewrite has read its snapshot, and what it writes is about to be proposed."""
 
     def store_crashed(self, store_id: int) -> None:
         """A store's process has died."""

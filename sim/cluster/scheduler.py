@@ -276,9 +276,10 @@ class Scheduler:
 
     def free_latches(self, request: KvRequest) -> None:
         """Frees a command's latches and runs whoever had waited for the last of them."""
-        woken = self._latches.release(request.cid, request.slots)
-        for cid in woken:
-            self._run(self._blocked.pop(cid))
+        for cid in self._latches.release(request.cid, request.slots):
+            waiter = self._blocked.pop(cid)
+            self._probe.latch_passed_on(request, waiter)
+            self._run(waiter)
 
     def reply(self, request: KvRequest) -> None:
         """Sends a request back with its result."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from sim.cluster.request import Kind, KvRequest, LockPath
 from sim.protocol.percolator import Acquired, lock_batch
 from sim.protocol.region_errors import RegionNotFound
-from sim.protocol.write_batch import LOCK
+from sim.protocol.write_batch import LOCK, PREWRITE
 
 if TYPE_CHECKING:
     from sim.cluster.lock_mode import LockMode
@@ -114,6 +114,8 @@ class WritePath:
         replaces = table.map and request.kind is not _LOCK
         if replaces and table.refers_to(request.term, request.region.epoch.version):
             request.marked = table.mark_replaced(batch)
+        if batch.cause == PREWRITE:
+            self._probe.prewrite_ran(request)
         self._stats.proposals[batch.cause].value += 1
         self.pending_bytes += batch.raft_bytes
         if not self._holds.active or not self._holds.stops(

@@ -14,5 +14,6 @@ may be refused, a merge may be rolled back. Schedulers know what PD knows, and n
 from sim.operations.leader_counts import LeaderCounts
 from sim.operations.operator import start_operations
 from sim.operations.region_counts import RegionCounts
+from sim.operations.transfer_times import TransferTimes
 
-__all__ = ["LeaderCounts", "RegionCounts", "start_operations"]
+__all__ = ["LeaderCounts", "RegionCounts", "TransferTimes", "start_operations"]

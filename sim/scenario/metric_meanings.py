@@ -97,7 +97,29 @@ MEANINGS: Final[dict[str, Meaning]] = {
     "lock_table_bytes": Meaning(
         "Memory of a store's in-memory locks, looked at whenever one is granted.", "`store-1` …"
     ),
+    "own_latch_wait_ms": Meaning(
+        "How long a prewrite waited for latches, the last of which a lock request of its own "
+        "transaction held.",
+        _PATH,
+    ),
+    "own_latch_waits_per_txn": Meaning(
+        "Prewrites that waited so, per committed transaction.", _PATH
+    ),
+    "early_prewrites_waited": Meaning(
+        "Of the prewrites that came before a lock of their transaction, on one of their keys, was "
+        "applied, the part that ran after it was."
+    ),
     "leader_transfers": Meaning("How often a region's leader was on another store than before."),
+    "leader_transfer_ms": Meaning(
+        "From PD's order to move a leader until PD hears from the new one; PD's log calls it "
+        "`takes`.",
+        "`command`: the old leader first proposed a TransferLeader command, as it does with locks "
+        "in memory; `direct`: it did not",
+    ),
+    "leader_transfers_failed": Meaning(
+        "Orders to move a leader that came to nothing.",
+        "`timeout`: not done within 10 s; `replaced`: by another for the same region",
+    ),
     "splits": Meaning("Regions split."),
     "merges": Meaning("Regions merged into a neighbour."),
     "operations": Meaning("Operations begun.", "the kind, such as `transfer_leader`"),

@@ -41,7 +41,12 @@ METRICS: Final[dict[str, str]] = {
     "prewrites_aborted_per_txn": "",
     "region_errors": "",
     "lock_table_bytes": "B",
+    "own_latch_wait_ms": "ms",
+    "own_latch_waits_per_txn": "",
+    "early_prewrites_waited": "",
     "leader_transfers": "",
+    "leader_transfer_ms": "ms",
+    "leader_transfers_failed": "",
     "splits": "",
     "merges": "",
     "operations": "",
@@ -50,7 +55,10 @@ METRICS: Final[dict[str, str]] = {
 
 STATS: Final = ("mean", "p50", "p90", "p95", "p99", "p999", "max")
 
-_DISTRIBUTIONS: Final = ("lock_latency_ms", "lock_service_ms", "lock_wait_ms", "txn_latency_ms")
+_DISTRIBUTIONS: Final = (
+    "lock_latency_ms", "lock_service_ms", "lock_wait_ms", "txn_latency_ms", "own_latch_wait_ms",
+    "leader_transfer_ms",
+)  # fmt: skip
 
 STATS_OF: Final[dict[str, tuple[str, ...]]] = (
     dict.fromkeys(METRICS, ("mean",))
@@ -60,6 +68,7 @@ STATS_OF: Final[dict[str, tuple[str, ...]]] = (
 """Which statistics a metric has; the first is the one to propose."""
 
 SHARES: Final = frozenset({
-    "cpu_busy", "disk_busy", "txn_aborts_per_txn", "prewrites_aborted_per_txn",
+    "cpu_busy", "disk_busy", "early_prewrites_waited", "txn_aborts_per_txn",
+    "prewrites_aborted_per_txn",
 })  # fmt: skip
 """Metrics that are a part of something, which a file may write in percent."""

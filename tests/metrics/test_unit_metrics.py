@@ -69,6 +69,16 @@ def test_what_never_happened_is_told_as_zero() -> None:
         assert metrics[metric, "all", "mean"] == 0
 
 
+def test_early_prewrites_are_a_share_that_a_unit_without_any_does_not_have() -> None:
+    counted = (("early_prewrites", "waited", "total", 3.0),
+               ("early_prewrites", "overtook", "total", 1.0))  # fmt: skip
+    key = ("early_prewrites_waited", "all", "mean")
+    assert published(*counted)[key] == 0.75
+    assert published(counted[0])[key] == 1.0
+    assert published(counted[1])[key] == 0.0
+    assert key not in published(*counted, unit="v")
+
+
 def test_busy_is_a_share_of_capacity_by_station_and_over_stores() -> None:
     metrics = published(
         ("busy_ns", "store-1/apply", "total", 30.0),

@@ -51,6 +51,15 @@ def test_relative_half_widths_of_a_quotient_add_as_squares() -> None:
     assert found.high - found.value == pytest.approx(0.02**0.5)
 
 
+def test_a_quotient_of_nothing_is_refused_and_one_over_something_is_nothing() -> None:
+    never = {**row("never", 50, 0.0), "ci_low": 0.0, "ci_high": 0.0}
+    summary = {**SUMMARY, "rows": [*SUMMARY["rows"], never]}
+    nothing, some = InStudy("s", "never", TPMC), InStudy("s", "old", TPMC, point=AT_50)
+    assert figure_of(Quotient(nothing, some), summary).value == 0.0
+    with pytest.raises(NoFigureError, match="never happened"):
+        figure_of(Quotient(some, nothing), summary)
+
+
 def test_what_is_refused_or_missing_is_said() -> None:
     with pytest.raises(NoFigureError, match="overloaded"):
         figure_of(InStudy("s", "new", TPMC, point={"workload.threads": 400}), SUMMARY)

@@ -114,10 +114,6 @@ def _counts() -> list[Anchor]:
     ]
 
 
-def _of_failed_transfer(metric: str, scale: float = 1.0) -> InStudy:
-    return InStudy("transfer_fails", "in_memory", MetricKey.parse(metric), scale=scale)
-
-
 _ROW_BYTES: Final = 3_468
 """What an average TPC-C transaction writes into rows, from its schema and mix."""
 
@@ -189,37 +185,38 @@ _CHANGES: Final = (
     ),
 )  # fmt: skip
 
-_MOVING_LEADERS: Final = (
-    Anchor(
-        name="transactions failed, leaders shuffled",
-        kind="published",
-        conditions="tipocket's transfer test, leaders shuffled every 3 s; 0 of 11,112,480",
-        source="tikv/tikv#8499",
-        unit="",
-        theirs=Figure.exactly(0.0),
-        band=Band(),
-        quick=False,
-        origin=InStudy(
-            "shuffle_leader", "in_memory", MetricKey.parse("prewrites_aborted"),
-            point={"workload.threads": 2},
-        ),
-    ),
-    Anchor(
-        name="locks proposed after a failed transfer",
-        kind="published",
-        conditions="reactive-memory-lock-timeout-tick 5 x 2 s",
-        source="tikv/tikv components/raftstore/src/store/config.rs",
-        unit="s",
-        quick=False,
-        theirs=_between(8.0, 10.0),
-        band=Band(amount=0.5),
-        # One of four regions with equal shares of the load falls back; 42 s are measured.
-        origin=Quotient(
-            _of_failed_transfer("locks_total.fallback:status", scale=4 * 42.0),
-            _of_failed_transfer("locks_total"),
-        ),
-    ),
-)  # fmt: skip
+
+def _own_latches() -> list[Anchor]:
+    """Prewrites behind the latches of their own transaction's locks.
+
+    In percent, so that exact figures do not make the mean errors of the others look small.
+    """
+    waited = _of_tpcc("pipelined", 50, "early_prewrites_waited")
+    synced = InStudy("pipelined_over_sync", "sync", MetricKey.parse("own_latch_waits_per_txn"))
+    kept = _of_tpcc("in_memory", 50, "own_latch_waits_per_txn")
+    rows: tuple[tuple[str, str, float, InStudy, bool], ...] = (
+        ("of prewrites before their own lock is applied, those that wait", "pipelined", 100.0,
+         replace(waited, scale=100.0), True),
+        ("prewrites behind their own lock, in memory", "in memory, per transaction", 0.0,
+         replace(kept, scale=100.0), True),
+        ("prewrites behind their own lock, sync", "answered once applied, per transaction", 0.0,
+         replace(synced, scale=100.0), False),
+    )  # fmt: skip
+    return [
+        Anchor(
+            name=name,
+            kind="published",
+            conditions=f"TPC-C, 50 threads, {conditions}",
+            source="tikv/tikv#8045; src/storage/txn/scheduler.rs (when latches are freed)",
+            unit="%",
+            theirs=Figure.exactly(theirs),
+            band=Band(),
+            origin=origin,
+            quick=quick,
+        )
+        for name, conditions, theirs, origin, quick in rows
+    ]
+
 
 PUBLISHED: Final = (
     *_benchmark_rows(),
@@ -228,5 +225,5 @@ PUBLISHED: Final = (
     _rocksdb(),
     *_autocommit(),
     *_CHANGES,
-    *_MOVING_LEADERS,
+    *_own_latches(),
 )

@@ -229,6 +229,7 @@ class LeaderTransfer:
         command = TransferLeaderCommand(to_store, peer.raft.term, checks_epoch=checks)
         if not conflict(peer, command):
             propose_admin(peer, command)
+            self._cluster.probe.transfer_proposed(peer)
 
     def _go(self, peer: Peer, to_store: int) -> None:
         """Lets Raft hand over; from now on proposals are refused, and reads ask a quorum."""

@@ -1,0 +1,88 @@
+"""Anchors about leaders that move: what it takes, and what comes of it.
+
+One operator of one cluster is all that was logged of a healthy transfer, without hardware or load;
+so, as with the RFC's claims, each setting is an anchor. Bands: 15 % for latencies of a cluster.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from analysis.validation.anchor import Anchor, Band, Figure, InStudy, Quotient
+from sim.scenario import MetricKey
+
+
+def _logged(threads: int, load: str) -> Anchor:
+    return Anchor(
+        name=f"leader transfer, gp3, {threads} threads",
+        kind="published",
+        conditions=f"PD's order until PD hears from the new leader; v4.0, one log line; {load}",
+        source="tikv/tikv#10942 (operator finish, takes=29.294468ms)",
+        unit="ms",
+        theirs=Figure.exactly(29.294468),
+        band=Band(share=0.15),
+        quick=False,
+        origin=InStudy(
+            "leader_transfer", "pipelined", MetricKey.parse("leader_transfer_ms"),
+            point={"workload.threads": threads},
+        ),
+    )  # fmt: skip
+
+
+_TIMES: Final = (
+    _logged(50, "load not named, here moderate"),
+    _logged(200, "load not named, here full"),
+    Anchor(
+        name="leader transfer by command, longest",
+        kind="published",
+        conditions="a TransferLeader command, two log lines; here regions with few writes",
+        source="tikv/tikv#19602 (1.636 s and 1.9 s)",
+        unit="s",
+        theirs=Figure((1.636 + 1.905) / 2, 1.636, 1.905),
+        band=Band(share=0.15),
+        quick=False,
+        origin=InStudy(
+            "quiet_transfer", "in_memory", MetricKey.parse("leader_transfer_ms.command.max"),
+            scale=1e-3,
+        ),
+    ),
+)  # fmt: skip
+
+
+def _of_failed_transfer(metric: str, scale: float = 1.0) -> InStudy:
+    return InStudy("transfer_fails", "in_memory", MetricKey.parse(metric), scale=scale)
+
+
+_CONSEQUENCES: Final = (
+    Anchor(
+        name="transactions failed, leaders shuffled",
+        kind="published",
+        conditions="tipocket's transfer test, leaders shuffled every 3 s; 0 of 11,112,480",
+        source="tikv/tikv#8499",
+        unit="",
+        theirs=Figure.exactly(0.0),
+        band=Band(),
+        quick=False,
+        origin=InStudy(
+            "shuffle_leader", "in_memory", MetricKey.parse("prewrites_aborted"),
+            point={"workload.threads": 2},
+        ),
+    ),
+    Anchor(
+        name="locks proposed after a failed transfer",
+        kind="published",
+        conditions="reactive-memory-lock-timeout-tick 5 x 2 s",
+        source="tikv/tikv components/raftstore/src/store/config.rs",
+        unit="s",
+        quick=False,
+        theirs=Figure(9.0, 8.0, 10.0),
+        band=Band(amount=0.5),
+        # One of four regions with equal shares of the load falls back; 42 s are measured.
+        origin=Quotient(
+            _of_failed_transfer("locks_total.fallback:status", scale=4 * 42.0),
+            _of_failed_transfer("locks_total"),
+        ),
+    ),
+)  # fmt: skip
+
+LEADERS: Final = (*_CONSEQUENCES, *_TIMES)
