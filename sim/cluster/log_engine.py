@@ -2,13 +2,17 @@
 
 Law: while one append + fsync is in flight, whoever comes next waits and is written with all others
 that wait. Nobody chooses the group's size; it follows from the load and from the disk. A sync
-writes whole pages, so a group's padding follows from its size and from where the log ends.
+writes whole pages, so a group's padding follows from its size and from where the log ends, and
+what the file system needs to find them again.
 
-``raftdb`` is a RocksDB: its WAL is synced, and its memtable is flushed later (bytes again).
-``raft-engine`` writes once and compresses batches above 8 KiB.
+``raftdb`` is a RocksDB: its WAL grows and is synced, and its memtable is flushed later (bytes
+again). ``raft-engine`` writes once, into preallocated or recycled files, and compresses batches
+above 8 KiB.
 
-Source: RocksDB ``db/write_thread.cc`` (write groups); tikv/raft-engine ``src/log_batch.rs``,
-``src/engine.rs``; tikv/tikv components/raftstore/src/store/async_io/write.rs.
+Source: RocksDB ``db/write_thread.cc`` (write groups), ``include/rocksdb/env.h``
+(``fallocate_with_keep_size``; a WAL's size grows with each append), tikv/tikv#6486 (TiKV's do not
+recycle logs); tikv/raft-engine ``src/log_batch.rs``, ``src/engine.rs``, ``src/file_pipe_log``;
+tikv/tikv components/raftstore/src/store/async_io/write.rs.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from sim.cluster.disk_bytes import CAUSES, RAFT_LOG, DiskBytes, spread
+from sim.hardware.file_system import metadata_of
 from sim.protocol.encoding import (
     ENTRY_OVERHEAD_BYTES,
     RAFT_ENGINE_BATCH_BYTES,
@@ -32,6 +37,7 @@ if TYPE_CHECKING:
     from sim.cluster.request import KvRequest
     from sim.engine import LeanEnv
     from sim.hardware.disk import Disk
+    from sim.hardware.file_system import FileSystemName, LogFile
     from sim.protocol.raft_log import Entry
     from sim.record.recorder import Counter
 
@@ -46,18 +52,22 @@ _REWRITE_SLICE_BYTES: Final = MIB
 
 
 class LogFormat:
-    """What an engine adds to the entries it is given.
+    """What an engine adds to the entries it is given, and what it writes them to.
 
     Attributes:
+        file: what a group is appended to.
         item_bytes: framing of one region's entry in a batch.
         batch_bytes: framing of one write group.
         compression: stored bytes per byte of a group above 8 KiB.
         rewrite: bytes written again, in the background, per byte of log (raftdb's flush).
     """
 
-    __slots__ = ("batch_bytes", "compression", "item_bytes", "rewrite")
+    __slots__ = ("batch_bytes", "compression", "file", "item_bytes", "rewrite")
 
-    def __init__(self, *, raft_engine: bool, compression: float, rewrite: float) -> None:
+    def __init__(
+        self, *, raft_engine: bool, file: LogFile, compression: float, rewrite: float
+    ) -> None:
+        self.file = file
         self.item_bytes = RAFT_ENGINE_ITEM_BYTES if raft_engine else RAFTDB_ITEM_BYTES
         self.batch_bytes = RAFT_ENGINE_BATCH_BYTES if raft_engine else RAFTDB_BATCH_BYTES
         self.compression = compression if raft_engine else 1.0
@@ -72,6 +82,7 @@ class LogEngine:
         "_counters",
         "_disk",
         "_env",
+        "_file_system",
         "_format",
         "_in_flight",
         "_offset",
@@ -91,12 +102,14 @@ class LogEngine:
         env: LeanEnv,
         disk: Disk,
         log_format: LogFormat,
+        file_system: FileSystemName,
         ledger: DiskBytes,
         entry_bytes: list[Counter],
     ) -> None:
         self._env = env
         self._disk = disk
         self._format = log_format
+        self._file_system = file_system
         self._counters = ledger.by_place[RAFT_LOG]
         self.entry_bytes = entry_bytes
         """By cause: entries as proposed, before framing, padding and compression."""
@@ -153,15 +166,17 @@ class LogEngine:
         payload = sum(weights) + self._format.batch_bytes
         if payload > _COMPRESS_ABOVE_BYTES:
             payload = int(payload * self._format.compression)
+        begun = self._offset > 0  # The first page has been written before.
         end = self._offset + payload
         pages = (end - 1) // self._page - self._offset // self._page + 1
         self._offset = end % self._page
         written = pages * self._page
-        self._charge(written, weights)
+        metadata = metadata_of(self._format.file, pages - begun, self._file_system)
+        self._charge(written + metadata.size_bytes, weights)
         if self._format.rewrite:
             self._rewrite(payload, weights)
         env = self._env
-        finish = self._disk.sync_write(env.now_ns, written)
+        finish = self._disk.sync_write(env.now_ns, written, metadata)
         self.fsyncs += 1
         self.writing_ns += finish - env.now_ns
         env.at(finish, self._durable, None)

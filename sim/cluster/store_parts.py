@@ -42,10 +42,18 @@ def make_log(cluster: Cluster, store: Store, scenario: Scenario, stats: StoreSta
     lsm, tikv = scenario.hardware.lsm, scenario.tikv
     log_format = LogFormat(
         raft_engine=tikv.raft_engine_enable,
+        file=tikv.log_file,
         compression=lsm.raft_engine_compression,
         rewrite=lsm.raftdb_rewrite,
     )
-    return LogEngine(cluster.env, store.raft_disk, log_format, cluster.ledger, stats.entry_bytes)
+    return LogEngine(
+        cluster.env,
+        store.raft_disk,
+        log_format,
+        scenario.hardware.file_system,
+        cluster.ledger,
+        stats.entry_bytes,
+    )
 
 
 def make_apply_pool(cluster: Cluster, store: Store, scenario: Scenario, draw: Sampler) -> ApplyPool:

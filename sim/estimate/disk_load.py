@@ -1,7 +1,8 @@
 """A store's disks: bytes by place, the time of a log write, the budget that is used up.
 
 Law: a write of the log takes whole pages, and begins somewhere in a page: payload + one page less
-one byte, on average. Flush and compaction follow from what enters the memtables.
+one byte, on average, and the file system's metadata if the file changes by it. Flush and compaction
+follow from what enters the memtables.
 
 Source: as ``sim.cluster.log_engine``, ``kv_engine``, ``sim.hardware.disk``, whose sums these are.
 """
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from sim.cluster.log_engine import LogFormat
 from sim.estimate.moments import time_of
 from sim.hardware.disk import FETCH_BYTES
+from sim.hardware.file_system import FILE_SYSTEMS
 from sim.protocol.encoding import ENTRY_OVERHEAD_BYTES, KV_APPLY_BYTES, KV_BATCH_BYTES
 from sim.units import KIB, NS_PER_S
 
@@ -36,10 +38,12 @@ class DiskLoad:
         self._footprint = footprint
         self._format = LogFormat(
             raft_engine=scenario.tikv.raft_engine_enable,
+            file=scenario.tikv.log_file,
             compression=lsm.raft_engine_compression,
             rewrite=lsm.raftdb_rewrite,
         )
         self.raft = hardware.raft_disk
+        self._metadata = FILE_SYSTEMS[hardware.file_system]
         self.kv = hardware.kv_disk or hardware.raft_disk
         self.append = time_of(self.raft.append)
         self.fetch = time_of(self.kv.fetch or self.kv.append)
@@ -78,11 +82,23 @@ class DiskLoad:
         large = (1 + _COMPRESS_ABOVE / payload) * exp(-_COMPRESS_ABOVE / payload)
         return payload * (1 - large * (1 - self._format.compression))
 
+    def _metadata_share(self, payload: float) -> float:
+        """Returns the part of the writes of the log with which metadata are written."""
+        if self._format.file == "preallocated":
+            return min(1.0, payload / self.raft.page_bytes)
+        return float(self._format.file == "growing")
+
+    def _write(self, payload: float) -> tuple[float, float]:
+        """Returns mean bytes and I/Os of one write of the log, metadata included."""
+        share = self._metadata_share(payload)
+        size = payload + self.raft.page_bytes - 1
+        return size + share * self._metadata.size_bytes, 1 + share * self._metadata.ios
+
     def places(self, load: StoreLoad) -> dict[str, float]:
         """Returns the bytes a second that one store writes, by place."""
         lsm = self._scenario.hardware.lsm
         payload = self._payload(load.fsyncs_per_s, load.entries_per_s, load.txn_per_s)
-        page = self.raft.page_bytes
+        padding = self._write(payload)[0] - payload
         per_s = load.txn_per_s * self.applied_copies
         amplified = (
             (self._data_bytes, lsm.write_amplification),
@@ -92,7 +108,7 @@ class DiskLoad:
             KV_BATCH_BYTES
         )
         return {
-            "raft_log": load.fsyncs_per_s * (payload * (1 + self._format.rewrite) + page - 1),
+            "raft_log": load.fsyncs_per_s * (payload * (1 + self._format.rewrite) + padding),
             "kv_wal": wal,
             "flush": per_s * sum(size * min(1.0, factor) for size, factor in amplified),
             "compaction": per_s * sum(size * max(0.0, factor - 1) for size, factor in amplified),
@@ -116,9 +132,10 @@ class DiskLoad:
         payload = self._payload(fsyncs, entries, txn_per_s)
         if disk.throttled:
             return self.append.mean
-        size = payload + disk.page_bytes - 1
-        transfer = max(size / disk.write_bytes_per_s, 1 / disk.write_iops)
-        page = max(disk.page_bytes / disk.write_bytes_per_s, 1 / disk.write_iops)
+        size, ios = self._write(payload)
+        transfer = max(size / disk.write_bytes_per_s, ios / disk.write_iops)
+        measured = size - payload + 1  # A page and its metadata.
+        page = max(measured / disk.write_bytes_per_s, ios / disk.write_iops)
         background, _ = self._background(txn_per_s, payload, fsyncs)
         one_io = max(disk.io_bytes / disk.write_bytes_per_s, 1 / disk.write_iops)
         met = min(1.0, background / disk.io_bytes * one_io)
@@ -127,18 +144,18 @@ class DiskLoad:
     def fill(self, load: StoreLoad) -> None:
         """Enters the use of the disks into ``load``."""
         payload = self._payload(load.fsyncs_per_s, load.entries_per_s, load.txn_per_s)
-        size = payload + self.raft.page_bytes - 1
+        write = self._write(payload)
         raft, kv = self._background(load.txn_per_s, payload, load.fsyncs_per_s)
         stores = self._scenario.cluster.stores
         blocks = sum(each.blocks for each in self._footprint.requests.values())
         fetches = load.txn_per_s * blocks / stores
         load.busy["raft_log"] = load.fsyncs_per_s * load.write_ns / NS_PER_S
         load.busy["raft_disk"] = _used(
-            self.raft, load.fsyncs_per_s, size, raft, fetches if self.shared else 0.0
+            self.raft, load.fsyncs_per_s, write, raft, fetches if self.shared else 0.0
         )
         load.servers["raft_log"] = load.servers["raft_disk"] = 1
         if not self.shared:
-            load.busy["kv_disk"] = _used(self.kv, 0.0, 0.0, kv, fetches)
+            load.busy["kv_disk"] = _used(self.kv, 0.0, (0.0, 0.0), kv, fetches)
             load.servers["kv_disk"] = 1
 
     def ios_per_s(self, load: StoreLoad, name: str) -> float:
@@ -151,16 +168,19 @@ class DiskLoad:
         reads = load.txn_per_s * blocks / self._scenario.cluster.stores if disk.throttled else 0.0
         if name == "raft_disk":
             reads = reads if self.shared else 0.0
-            return load.fsyncs_per_s + background / disk.io_bytes + reads
+            return load.fsyncs_per_s * self._write(payload)[1] + background / disk.io_bytes + reads
         return background / disk.io_bytes + reads
 
 
-def _used(disk: DiskSpec, writes: float, size: float, background: float, reads: float) -> float:
-    """Returns the share of a disk's budget that is used up."""
+def _used(
+    disk: DiskSpec, writes: float, write: tuple[float, float], background: float, reads: float
+) -> float:
+    """Returns the share of a disk's budget that is used up; a ``write`` is its bytes and I/Os."""
+    size, write_ios = write
     ios = background / disk.io_bytes
     per_byte, per_io = 1 / disk.write_bytes_per_s, 1 / disk.write_iops
     if disk.throttled:  # Two buckets, both filled all the time; the fuller one counts.
         used_bytes = (writes * size + background + reads * FETCH_BYTES) * per_byte
-        return max(used_bytes, (writes + ios + reads) * per_io)
+        return max(used_bytes, (writes * write_ios + ios + reads) * per_io)
     one_io = max(disk.io_bytes * per_byte, per_io)
-    return writes * max(size * per_byte, per_io) + ios * one_io
+    return writes * max(size * per_byte, write_ios * per_io) + ios * one_io

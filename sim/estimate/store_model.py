@@ -18,6 +18,7 @@ from sim.engine import Cores
 from sim.estimate.disk_load import DiskLoad
 from sim.estimate.formulas import gathering_server, mean_wait
 from sim.estimate.moments import Time, time_of
+from sim.estimate.poller_bursts import burst_size, ends_early, with_idle, woken_together
 from sim.estimate.poller_chain import PollerLoad, solve_pollers
 from sim.estimate.region_activity import (
     RegionClass,
@@ -37,7 +38,6 @@ _HINT_BYTES: Final = 8 * KIB
 """``raftstore.raft-write-batch-size-hint``: a smaller batch waits a moment for company."""
 
 _MOST_STAGES: Final = 3
-_BATCH_STEPS: Final = 12
 _MOST_USED: Final = 0.985
 """Pollers are not looked at above this use of their CPU: there is no balance near 1."""
 
@@ -138,7 +138,9 @@ class StoreModel:
         logging = (load.commands_per_s + followers * entries) / load.messages_per_s
         gathered = known.messages_per_round
         waits_itself = not tikv.store_io_pool_size
-        burst = _burst(gathered, followers, load.commands_per_s / load.messages_per_s, self.clump)
+        burst = burst_size(
+            gathered, followers, load.commands_per_s / load.messages_per_s, self.clump
+        )
         # Messages of a burst are of one kind: a round has something to write if one burst has.
         ends = min(1.0, burst / gathered)
         durable = 1 - ends * (1 - logging) / (1 - (1 - ends) * (1 - logging))
@@ -155,19 +157,22 @@ class StoreModel:
                 durable=durable,
                 write=load.write_ns if waits_itself else 0.0,
                 write_stages=min(_MOST_STAGES, max(1, round(1 / max(cv, 0.1) ** 2))),
-                ends_early=_ends_early(tikv.store_pool_size, known, burst),
+                ends_early=ends_early(tikv.store_pool_size, known, burst),
             ),
             known.pollers,
         )
         if waits_itself:
             # A round ends at the latest when it is full.
             fullest = load.messages_per_s / tikv.store_max_batch_size * durable
-            load.fsyncs_per_s = max(load.pollers.writing / load.write_ns * NS_PER_S, fullest)
+            writes_per_s = load.pollers.writing / load.write_ns * NS_PER_S
+            load.fsyncs_per_s = max(
+                with_idle(writes_per_s, load, tikv.store_pool_size, logging), fullest
+            )
             writes = load.pollers.rounds * durable
             wait = load.pollers.in_write / writes if writes else 0.0
             load.log_wait = Time(wait, (0.4 * wait) ** 2)
         else:
-            together = _woken_together(tikv.store_pool_size, load.pollers.handling, burst)
+            together = woken_together(tikv.store_pool_size, load.pollers.handling, burst)
             self._run_workers(load, load.pollers.rounds * durable / together)
 
     def _run_workers(self, load: StoreLoad, rounds: float) -> None:
@@ -241,54 +246,3 @@ class StoreModel:
             seen += chance
             chance *= running / (threads + 1)
         return mean / seen if seen else cores.slowness()
-
-
-def _woken_together(pollers: int, busy: float, burst: float) -> float:
-    """Returns how many pollers a burst wakes that finds one idle; their rounds end together.
-
-    A second one has to be idle as well, and the burst to have a second message.
-    """
-    idle = max(0.0, 1 - busy / pollers)
-    one = 1 - (1 - idle) ** pollers
-    two = one - pollers * idle * (1 - idle) ** (pollers - 1)
-    return 1 + (1 - 1 / burst) * two / one if one else 1.0
-
-
-def _ends_early(pollers: int, known: StoreLoad, burst: float) -> float:
-    """Returns how likely a message ends its poller's round while others have messages left.
-
-    A poller takes all that waits, and keeps it. At the end of such a batch it goes on only if
-    something has come since anybody took last. So, while all pollers are busy: batches end at the
-    rate of messages over their size, their size is what comes between two takings, and something
-    has come with the odds of bursts against takings.
-    """
-    arrivals = known.messages_per_s / NS_PER_S
-    handling = pollers - known.pollers.in_write
-    if pollers < 2 or not arrivals or handling <= 0:
-        return 0.0
-    batch = burst
-    nothing = 1.0
-    for _ in range(_BATCH_STEPS):
-        takings = handling / (batch * known.message_ns) + known.pollers.rounds
-        nothing = takings / (takings + arrivals / burst)
-        batch = (batch + max(1.0, arrivals / takings / (1 - nothing))) / 2
-    return nothing / batch
-
-
-def _burst(gathered: float, followers: int, commands: float, clump: float) -> float:
-    """Returns how many messages arrive together.
-
-    Commands of one transaction come to a store in clumps. What a round sends to a store leaves at
-    once: its commands become appends to each follower, its appends become answers.
-
-    Args:
-        gathered: messages of a round.
-        followers: of a region.
-        commands: share of the messages.
-        clump: commands that come together.
-    """
-    proposed = gathered * commands / clump
-    if not proposed:
-        return 1.0
-    arrivals = proposed + 2 * followers * (1 - exp(-proposed))
-    return max(1.0, gathered / arrivals)

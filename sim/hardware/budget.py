@@ -40,9 +40,9 @@ class DeviceBudget:
         """Returns how long a write holds the device."""
         return int(max(size_bytes * self._ns_per_byte, ios * self._ns_per_io))
 
-    def page_ns(self, page_bytes: int) -> int:
-        """Returns the service of one page that ``reserve`` has in its answer."""
-        return self.service_ns(page_bytes, 1)
+    def measured_ns(self, size_bytes: int, ios: int) -> int:
+        """Returns what of a write's measured latency ``reserve`` has in its answer: the service."""
+        return self.service_ns(size_bytes, ios)
 
     def reserve(self, now_ns: int, size_bytes: int, ios: int) -> int:
         """Returns when a write that comes now will have been served, in nanoseconds."""
@@ -130,8 +130,8 @@ class TokenBudget:
         """Tokens taken so far, as time of the tighter bucket."""
         return int(max(self._used_bytes_ns, self._used_ios_ns))
 
-    def page_ns(self, page_bytes: int) -> int:  # noqa: ARG002
-        """Returns the service of one page that ``reserve`` has in its answer: none."""
+    def measured_ns(self, size_bytes: int, ios: int) -> int:  # noqa: ARG002
+        """Returns what of a write's measured latency ``reserve`` has in its answer: nothing."""
         return 0
 
     def reserve(self, now_ns: int, size_bytes: int, ios: int) -> int:
@@ -140,7 +140,7 @@ class TokenBudget:
             self._take_turns(now_ns)
         if ios > 1:
             # Those before the last are let in first; only the last one's entry is asked for.
-            before_bytes = (ios - 1) * self._io_bytes
+            before_bytes = min((ios - 1) * self._io_bytes, size_bytes)
             self._take(now_ns, before_bytes, ios - 1)
             size_bytes -= before_bytes
         admitted_ns = self._admitted_ns()

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from sim.distributions import Distribution, Empirical, Sampler
 from sim.hardware.budget import DeviceBudget, TokenBudget
 from sim.hardware.crowding import CrowdedLatency, Crowding, Longer
+from sim.hardware.file_system import NO_METADATA, Metadata
 from sim.streams import Stream
 from sim.units import KIB, NS_PER_MS, ceil_div
 
@@ -31,7 +32,8 @@ class DiskSpec:
     write_bytes_per_s: int
     write_iops: int
     append: Distribution
-    """Latency of one append of a page and its fsync, on an otherwise idle disk."""
+    """Latency of one append of a page and its fsync, with what the file system writes besides, on
+    an otherwise idle disk."""
     page_bytes: int = 4 * KIB
     io_bytes: int = 256 * KIB
     """The largest single I/O; a larger write counts as several."""
@@ -70,7 +72,6 @@ class Disk:
         "_fetch_crowd",
         "_gathered_bytes",
         "_io_bytes",
-        "_page_ns",
         "background_bytes",
         "fetched_blocks",
         "fsyncs",
@@ -97,7 +98,6 @@ class Disk:
         )
         self._io_bytes = spec.io_bytes
         self._gathered_bytes = 0
-        self._page_ns = self._budget.page_ns(spec.page_bytes)
         self.slowdown = 1.0
         """What every latency is multiplied by; more than 1: the disk is ill."""
         self.written_bytes = 0
@@ -140,30 +140,45 @@ class Disk:
         """Returns how long the background writes accepted so far need on an else idle disk."""
         return self._budget.backlog_ns(now_ns)
 
-    def sync_write(self, now_ns: int, size_bytes: int) -> int:
+    def sync_write(self, now_ns: int, size_bytes: int, metadata: Metadata = NO_METADATA) -> int:
         """Returns when an append of ``size_bytes`` and its fsync will be durable, in nanoseconds.
 
         Several may be in flight; an engine that writes one group at a time waits by itself.
+
+        Args:
+            now_ns: when it is called.
+            size_bytes: whole pages of the file.
+            metadata: what the file system writes for it besides.
         """
         ios = 1 if size_bytes <= self._io_bytes else ceil_div(size_bytes, self._io_bytes)
-        self.written_bytes += size_bytes
+        ios += metadata.ios
+        written_bytes = size_bytes + metadata.size_bytes
+        self.written_bytes += written_bytes
         self.ios += ios
         self.fsyncs += 1
-        served_ns = self._budget.reserve(now_ns, size_bytes, ios)
+        served_ns = self._budget.reserve(now_ns, written_bytes, ios)
         if self._crowd is not None:
-            return self._crowded(self._crowd, now_ns, size_bytes, served_ns)
-        # The drawn latency was measured with one page, so it has that page's transfer in it.
-        more_ns = self._append.draw() - self._page_ns
-        if self.slowdown != 1:
-            more_ns = int((more_ns + self._page_ns) * self.slowdown) - self._page_ns
+            return self._crowded(self._crowd, now_ns, size_bytes, metadata, served_ns)
+        # The drawn latency was measured with one page and its metadata: their transfer is in it.
+        page_bytes = self.spec.page_bytes + metadata.size_bytes
+        page_ns = self._budget.measured_ns(page_bytes, 1 + metadata.ios)
+        more_ns = int(self._append.draw() * self.slowdown) - page_ns
         return served_ns + more_ns if more_ns > 0 else served_ns
 
-    def _crowded(self, crowd: CrowdedLatency, now_ns: int, size_bytes: int, served_ns: int) -> int:
+    def _crowded(
+        self,
+        crowd: CrowdedLatency,
+        now_ns: int,
+        size_bytes: int,
+        metadata: Metadata,
+        served_ns: int,
+    ) -> int:
         """Returns when a write will be durable whose latency depends on size and company."""
         latency_ns = int(crowd.draw(now_ns, size_bytes) * self.slowdown)
         # The latency was measured with the transfer of as many bytes in it, so far as was measured.
         measured_bytes = max(min(size_bytes, crowd.longest_bytes), self.spec.page_bytes)
-        more_ns = latency_ns - self._budget.page_ns(measured_bytes)
+        measured_bytes += metadata.size_bytes
+        more_ns = latency_ns - self._budget.measured_ns(measured_bytes, 1 + metadata.ios)
         finish_ns = served_ns + more_ns if more_ns > 0 else served_ns
         crowd.occupy(finish_ns)
         return finish_ns

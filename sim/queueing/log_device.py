@@ -10,6 +10,7 @@ from sim.cluster.log_engine import LogEngine, LogFormat
 from sim.distributions import Constant
 from sim.engine import LeanEnv
 from sim.hardware import Disk, DiskSpec
+from sim.hardware.file_system import FileSystemName, LogFile
 from sim.protocol.encoding import (
     ENTRY_OVERHEAD_BYTES,
     RAFT_ENGINE_BATCH_BYTES,
@@ -24,10 +25,14 @@ SYNCS: Final = 3_100
 _FRAMING: Final = ENTRY_OVERHEAD_BYTES + RAFT_ENGINE_ITEM_BYTES + RAFT_ENGINE_BATCH_BYTES
 
 
-def device_bytes(payload_bytes: int) -> list[int]:
+def device_bytes(
+    payload_bytes: int,
+    file: LogFile = "recycled",
+    file_system: FileSystemName = "ext4-without-journal",
+) -> list[int]:
     """Returns the bytes that each of many appends of ``payload_bytes`` writes, synced by itself.
 
-    The payload is what the file grows by, framing included.
+    The payload is what is appended, framing included.
 
     Raises:
         ValueError: if the payload has no room for the framing of a group with one entry.
@@ -37,8 +42,8 @@ def device_bytes(payload_bytes: int) -> list[int]:
     env, recorder = LeanEnv(), Recorder(NS_PER_S, MemorySink())
     disk = Disk(DiskSpec("log", 10**12, 10**9, Constant(1)), Streams(1, 0).stream("log"))
     entry_bytes = [recorder.counter("raft_entry_bytes", cause) for cause in CAUSE_NAMES]
-    log_format = LogFormat(raft_engine=True, compression=1.0, rewrite=0.0)
-    engine = LogEngine(env, disk, log_format, DiskBytes(recorder), entry_bytes)
+    log_format = LogFormat(raft_engine=True, file=file, compression=1.0, rewrite=0.0)
+    engine = LogEngine(env, disk, log_format, file_system, DiskBytes(recorder), entry_bytes)
     batch = SimpleNamespace(cause=0, raft_bytes=payload_bytes - _FRAMING)
     entry = SimpleNamespace(payload=[SimpleNamespace(batch=batch)])
     written = []

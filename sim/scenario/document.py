@@ -121,6 +121,7 @@ def _hardware(hardware: Hardware) -> Document:
             "raft": _disk(hardware.raft_disk),
             "kv": SHARED if hardware.kv_disk is None else _disk(hardware.kv_disk),
         },
+        "file_system": hardware.file_system,
         "network": latencies | {"bandwidth": BANDWIDTH.text_of(network.bandwidth_bytes_per_s)},
         "store_cores": hardware.store_cores,
         "threads_per_core": hardware.threads_per_core,

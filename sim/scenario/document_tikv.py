@@ -39,6 +39,7 @@ def tikv_document(tikv: Tikv) -> dict[str, Any]:
         "storage.scheduler-concurrency": tikv.scheduler_concurrency,
         "storage.scheduler-worker-pool-size": tikv.scheduler_worker_pool_size,
         "raft-engine.enable": tikv.raft_engine_enable,
+        "raft-engine.enable-log-recycle": tikv.raft_engine_enable_log_recycle,
         "coprocessor.region-split-size": SIZE.text_of(tikv.region_split_size_bytes),
         **_of_region_life(tikv),
     }

@@ -168,6 +168,7 @@ def _hardware(section: HardwareSection) -> Hardware:
     return Hardware(
         profile=section.profile,
         raft_disk=_disk(section.disk.raft),
+        file_system=section.file_system,
         kv_disk=None if section.disk.kv is None else _disk(section.disk.kv),
         network=NetworkSpec(
             same_zone=network.same_zone.distribution(),

@@ -59,6 +59,11 @@ def resolved_tikv(
         scheduler_worker_pool_size=section.scheduler_worker_pool_size
         or scheduler_workers(hardware.store_cores),
         raft_engine_enable=bool(given_or_default(section.raft_engine_enable, "raft_engine_enable")),
+        raft_engine_enable_log_recycle=bool(
+            given_or_default(
+                section.raft_engine_enable_log_recycle, "raft_engine_enable_log_recycle"
+            )
+        ),
         region_split_size_bytes=given_or_default(section.region_split_size, "region_split_size"),
         **_of_region_life(section),
     )

@@ -14,6 +14,7 @@ from typing import Literal
 
 from sim.distributions import Distribution
 from sim.hardware.disk import DiskSpec
+from sim.hardware.file_system import FileSystemName
 from sim.hardware.network import NetworkSpec
 from sim.scenario.resolved_operations import Operation
 from sim.scenario.resolved_tikv import Tikv
@@ -141,6 +142,7 @@ class Hardware:
     raft_disk: DiskSpec
     kv_disk: DiskSpec | None
     """None: KV data lies on the raft disk."""
+    file_system: FileSystemName
     network: NetworkSpec
     store_cores: int
     """Hardware threads (vCPUs) of a store."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from sim.hardware.file_system import LogFile
+
 Behaviour = Literal["rfc77", "v6.0", "v8.5"]
 Fallback = Literal["sync", "pipelined"]
 LockMode = Literal["sync", "pipelined", "in_memory"]
@@ -42,6 +44,7 @@ class Tikv:
     scheduler_concurrency: int
     scheduler_worker_pool_size: int
     raft_engine_enable: bool
+    raft_engine_enable_log_recycle: bool
     region_split_size_bytes: int
     reactive_memory_lock_tick_interval_ns: int
     reactive_memory_lock_timeout_tick: int
@@ -58,6 +61,13 @@ class Tikv:
     """The model's own: in-memory locks although an older store is in the cluster."""
     ablations: tuple[str, ...]
     """The model's own: names of protections that are left out, sorted."""
+
+    @property
+    def log_file(self) -> LogFile:
+        """Returns what the raft log is appended to."""
+        if not self.raft_engine_enable:
+            return "growing"
+        return "recycled" if self.raft_engine_enable_log_recycle else "preallocated"
 
     @property
     def lock_mode(self) -> LockMode:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sim.cluster.disk_bytes import spread
 from sim.cluster.log_engine import LogEngine
-from sim.units import NS_PER_MS, NS_PER_US
+from sim.units import KIB, NS_PER_MS, NS_PER_US
 from tests.scenes import FSYNC_NS, IN_MEMORY, PIPELINED, SYNC, Scene, constant_scenario
 
 TXN = 10 << 18
@@ -136,14 +136,33 @@ def test_syncs_write_whole_pages_and_every_byte_has_a_place_and_a_cause(
     assert scene.violations() == []
 
 
-def test_an_idle_cluster_pays_a_page_for_each_small_entry() -> None:
-    scene = Scene(constant_scenario(tikv=SYNC | ASYNC))
+RAFT_ENGINE = {"raft_engine_enable": True}
+
+
+@pytest.mark.parametrize(
+    ("tikv", "metadata_bytes"),
+    [
+        pytest.param({}, 10 * 12 * KIB, id="raftdb's log grows with each"),
+        pytest.param(RAFT_ENGINE, 12 * KIB, id="one page of ten is new to a preallocated file"),
+        pytest.param(RAFT_ENGINE | {"raft_engine_enable_log_recycle": True}, 0, id="recycled"),
+    ],
+)
+def test_an_idle_cluster_pays_a_page_for_each_small_entry(
+    tikv: dict[str, object], metadata_bytes: int
+) -> None:
+    scene = Scene(constant_scenario(tikv=SYNC | tikv))
     for n in range(10):
         scene.lock(b"k%d" % n, TXN + n, n * 5 * NS_PER_MS)
     scene.run(100 * NS_PER_MS)
     disk, log = scene.cluster.stores[1].raft_disk, scene.cluster.stores[1].log
     assert log.fsyncs == 10
-    assert disk.written_bytes == 10 * disk.spec.page_bytes
+    assert disk.written_bytes == 10 * disk.spec.page_bytes + metadata_bytes
+    assert (
+        scene.cluster.ledger.discrepancy(
+            store.raft_disk.written_bytes for store in scene.cluster.stores.values()
+        )
+        == 0
+    )
 
 
 def test_in_memory_locks_write_nothing_at_all() -> None:

@@ -12,7 +12,22 @@ from sim.queueing.log_device import device_bytes
 
 
 def test_appends_of_whole_pages_write_nothing_else() -> None:
-    assert set(DEVICE["log_4k"]()) == {4096}
+    assert set(DEVICE["log_recycled_4k"]()) == {4096}
+
+
+def test_a_growing_file_costs_metadata_with_every_sync() -> None:
+    assert set(DEVICE["log_growing_1k"]()) == {4096 + 4096}
+    assert set(device_bytes(1024, "growing", "ext4")) == {4096 + 12288}
+    assert set(device_bytes(1024, "growing", "xfs")) == {4096 + 1024}
+
+
+def test_a_preallocated_file_costs_metadata_with_every_page_that_is_new() -> None:
+    assert set(device_bytes(4096, "preallocated", "ext4")) == {4096 + 12288}
+    quarters = device_bytes(1024, "preallocated", "ext4")
+    assert quarters[:8] == [4096 + 12288, 4096, 4096, 4096] * 2
+    assert fmean(device_bytes(2560, "preallocated", "xfs")) == pytest.approx(
+        4096 * (1 + 0.625 - 0.125) + 1024 * 0.625, rel=0.01
+    )
 
 
 def test_other_appends_touch_one_page_more_as_often_as_they_cross_into_it() -> None:

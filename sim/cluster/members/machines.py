@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from sim.engine.shared_cores import Process, SharedCores
 from sim.hardware.disk import Disk
+from sim.hardware.file_system import NO_METADATA, Metadata
 from sim.units import NS_PER_US
 
 if TYPE_CHECKING:
@@ -34,9 +35,9 @@ class SyncDisk(Disk):
         super().__init__(spec, stream)
         self._cpu_ns = cpu_ns
 
-    def sync_write(self, now_ns: int, size_bytes: int) -> int:
+    def sync_write(self, now_ns: int, size_bytes: int, metadata: Metadata = NO_METADATA) -> int:
         """Returns when the device will have done its part."""
-        return max(now_ns, super().sync_write(now_ns, size_bytes) - self._cpu_ns)
+        return max(now_ns, super().sync_write(now_ns, size_bytes, metadata) - self._cpu_ns)
 
 
 class Machine:

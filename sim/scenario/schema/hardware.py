@@ -11,6 +11,7 @@ from typing import Annotated, Self
 from pydantic import model_validator
 
 from sim.distributions import Empirical
+from sim.hardware.file_system import FileSystemName
 from sim.scenario.fields import (
     Bandwidth,
     Cost,
@@ -154,7 +155,7 @@ class CpuSection(Section):
     """
 
     tidb_statement: Cost = key(
-        default="1ms",
+        default="810us",
         description="TiDB, per statement. Source: fit to the rows above; a catch-all for parsing, "
         "planning, sessions and clients.",
     )
@@ -173,9 +174,9 @@ class CpuSection(Section):
         description="Part of tikv_request that each further key adds. Source: assumed.",
     )
     store_message: Cost = key(
-        default="57us",
+        default="54us",
         description="Store poller, per message of a region. Source: fit to the rows above; five "
-        "messages a proposal are 0.29 ms of a cluster's CPU; TiDB docs' dashboards: 0.30 to 0.51.",
+        "messages a proposal are 0.27 ms of a cluster's CPU; TiDB docs' dashboards: 0.30 to 0.51.",
     )
     apply_command: Cost = key(
         default="25us",
@@ -240,6 +241,11 @@ class HardwareSection(Section):
         max_length=50,
     )
     disk: DisksSection = key(description="Disks of every store. Source: the profile.")
+    file_system: FileSystemName = key(
+        default="ext4",
+        description="Says what a sync of a growing log writes besides. Source: TiDB docs, system "
+        "requirements: ext4; the bytes are measured, docs/CALIBRATION.md.",
+    )
     network: NetworkSection = key(description="Between all nodes. Source: the profile.")
     store_cores: Annotated[int, Count(1, 1_024)] = key(
         default=16,
@@ -247,11 +253,12 @@ class HardwareSection(Section):
     )
     threads_per_core: Annotated[int, Count(1, 8)] = key(
         default=2,
-        description="Hardware threads of one core of a store. Source: AWS docs, CPU options: 2 on "
-        "every instance type shipped as a profile.",
+        description="Hardware threads of one core, of stores and TiDB nodes. Source: AWS docs, CPU "
+        "options: 2 on every instance type shipped as a profile.",
     )
     tidb_cores: Annotated[int, Count(1, 1_024)] = key(
-        default=16, description="Cores of a TiDB node. Source: AWS docs: c5.4xlarge, 16 vCPU."
+        default=16,
+        description="Hardware threads of a TiDB node. Source: AWS docs: c5.4xlarge, 16 vCPU.",
     )
     store_memory: Annotated[int, Quantity(SIZE, "1GiB", "64TiB")] = key(
         default="122GiB", description="Memory of a store. Source: AWS docs: i3.4xlarge, 122 GiB."

@@ -25,6 +25,7 @@ DEFAULTS: Final[dict[Behaviour, dict[str, Any]]] = {
         "version": "6.0.0",
         "store_io_pool_size": 0,
         "raft_engine_enable": False,
+        "raft_engine_enable_log_recycle": False,
         "raft_write_wait_duration": 0,
         "region_split_size": 96 * MIB,
         "fair_locking": False,
@@ -33,6 +34,7 @@ DEFAULTS: Final[dict[Behaviour, dict[str, Any]]] = {
         "version": "6.0.0",
         "store_io_pool_size": 0,
         "raft_engine_enable": False,
+        "raft_engine_enable_log_recycle": False,
         "raft_write_wait_duration": 0,
         "region_split_size": 96 * MIB,
         "fair_locking": False,
@@ -41,6 +43,7 @@ DEFAULTS: Final[dict[Behaviour, dict[str, Any]]] = {
         "version": "8.5.0",
         "store_io_pool_size": 1,
         "raft_engine_enable": True,
+        "raft_engine_enable_log_recycle": True,
         "raft_write_wait_duration": 20 * NS_PER_US,
         "region_split_size": 256 * MIB,
         "fair_locking": True,
@@ -195,6 +198,12 @@ class TikvSection(RegionLifeKeys):
         alias="raft-engine.enable",
         description="Keep the raft log in raft-engine, else in raftdb. Source: TiKV docs: true "
         "since v6.1.",
+    )
+    raft_engine_enable_log_recycle: Switch | None = key(
+        default=None,
+        alias="raft-engine.enable-log-recycle",
+        description="raft-engine writes over its old files, which changes no metadata. Source: "
+        "TiKV docs: true since v6.3.",
     )
     region_split_size: Annotated[int, Quantity(SIZE, "1MiB", "1TiB")] | None = key(
         default=None,

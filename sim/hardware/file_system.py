@@ -1,0 +1,50 @@
+"""What a file system writes besides the bytes of a file, when an append to it is synced.
+
+Law: fdatasync leaves out metadata that are not needed to read the bytes again. Where a file grows
+or a page of it is written for the first time they are needed: its size, or that the page now holds
+something. With a journal that is a descriptor, the block with the inode and a commit record, in two
+I/Os; without, the block with the inode; XFS logs the changed fields only. A page that was written
+before needs nothing.
+
+Source: measured (docs/CALIBRATION.md, File systems): appends of 100 B to 16 KiB with fdatasync on
+ext4 with and without a journal and XFS, by the block device's own counters; for the mechanism
+facebook/rocksdb#746.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from sim.units import KIB
+
+FileSystemName = Literal["ext4", "ext4-without-journal", "xfs"]
+
+LogFile = Literal["growing", "preallocated", "recycled"]
+"""What a log is appended to.
+
+``growing``: every append makes the file longer. ``preallocated``: its size is there, its pages were
+never written. ``recycled``: an old log is written over.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """What is written besides, in one sync."""
+
+    size_bytes: int
+    ios: int
+
+
+NO_METADATA: Final = Metadata(0, 0)
+
+FILE_SYSTEMS: Final[dict[FileSystemName, Metadata]] = {
+    "ext4": Metadata(12 * KIB, 2),
+    "ext4-without-journal": Metadata(4 * KIB, 1),
+    "xfs": Metadata(1 * KIB, 1),
+}
+"""By file system: what a sync needs that changes a file's size or which of its pages are used."""
+
+
+def metadata_of(file: LogFile, first_written_pages: int, file_system: FileSystemName) -> Metadata:
+    """Returns what a sync writes besides an append that began ``first_written_pages`` new pages."""
+    changed = file == "growing" or (file == "preallocated" and first_written_pages > 0)
+    return FILE_SYSTEMS[file_system] if changed else NO_METADATA
