@@ -14,6 +14,7 @@ import yaml
 from pydantic.fields import FieldInfo
 
 from sim.client.backoff import Backoff
+from sim.hardware.file_system import Metadata
 from sim.scenario.fields import Section
 from sim.scenario.profiles import profiles
 from sim.scenario.schema.hardware import HardwareSection
@@ -42,7 +43,7 @@ class Row(NamedTuple):
 
 
 ROWS = [Row(*found) for found in re.findall(
-    r"^\| `([\w.:\[\]]+)` \| ([^|]+) \| ([^|]+) \| (\w+) \|$", DOCUMENT, re.MULTILINE
+    r"^\| `([\w.:\[\]-]+)` \| ([^|]+) \| ([^|]+) \| (\w+) \|$", DOCUMENT, re.MULTILINE
 )]  # fmt: skip
 BY_NAME = {row.name: row for row in ROWS}
 
@@ -73,7 +74,7 @@ def is_key(name: str) -> bool:
 
 
 def values_in_the_code(name: str) -> list[float]:
-    """Returns the value of a key or a constant in base units; base and cap of a backoff."""
+    """Returns the value of a key or a constant in base units; of those with two parts, both."""
     if is_key(name):
         default = field(name).get_default(call_default_factory=True)
         return magnitudes(str(default))
@@ -82,6 +83,8 @@ def values_in_the_code(name: str) -> list[float]:
     value = getattr(import_module(f"sim.{module}"), constant)
     if isinstance(value, Mapping):
         value = {getattr(key, "name", key): each for key, each in value.items()}[item[:-1]]
+    if isinstance(value, Metadata):
+        return [value.size_bytes, value.ios]
     if isinstance(value, Backoff):
         return [value.base_ms * FACTORS["ms"], value.cap_ms * FACTORS["ms"]]
     return [value * (FACTORS["ms"] if constant.endswith("_MS") else 1)]
