@@ -233,6 +233,9 @@ class StoreModel:
         pollers = load.pollers.handling + load.pollers.in_write
         load.busy["store_poller"] = max(pollers, load.poller_cpu)
         load.servers["store_poller"] = scenario.tikv.store_pool_size
+        # However much is asked of the pools, no more run than they have threads.
+        pools = ("store_poller", "apply", "scheduler", "read_pool")
+        running = min(running, sum(load.servers[pool] for pool in pools))
         load.slowness = self._mean_slowness(running, background)
 
     def _mean_slowness(self, running: float, background: float) -> float:
