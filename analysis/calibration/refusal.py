@@ -31,13 +31,17 @@ def read_text(path: Path) -> str:
         CalibrationError: if it cannot be read, is too large, or is no text.
     """
     try:
-        size_bytes = path.stat().st_size
-        if size_bytes > MOST_BYTES:
-            size = f"{size_bytes / 1024**2:.0f} MiB"
-            raise CalibrationError(path, "", f"{size} is more than 50 MiB; give the summary alone")
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            # Not as a whole: a device has no end.
+            content = file.read(MOST_BYTES + 1)
+            size_bytes = max(len(content), path.stat().st_size)
+    except IsADirectoryError:
+        raise CalibrationError(path, "", "is a folder; give the files in it") from None
     except OSError as error:
         raise CalibrationError(path, "", f"{error.strerror}; check the name") from None
+    if size_bytes > MOST_BYTES:
+        size = f"{size_bytes / 1024**2:.0f} MiB"
+        raise CalibrationError(path, "", f"{size} is more than 50 MiB; give the summary alone")
     packed = next((how for magic, how in _PACKED.items() if content.startswith(magic)), None)
     if packed is not None:
         raise CalibrationError(path, "", f"is compressed; unpack it first: {packed}")

@@ -13,7 +13,7 @@ import yaml
 
 from analysis.calibration.profile_text import plain
 from analysis.calibration.prometheus_file import Growth
-from analysis.calibration.refusal import CalibrationError
+from analysis.calibration.refusal import CalibrationError, read_text
 from analysis.calibration.tikv_costs import Cost, costs_of
 from sim.scenario.quantities import DURATION
 from sim.scenario.tikv_toml import MODELLED, TikvToml, TikvTomlError, read_tikv_toml
@@ -40,6 +40,9 @@ def tikv_of(path: Path, growths: Sequence[Growth]) -> TikvProfile:
     try:
         toml = read_tikv_toml(path)
     except TikvTomlError as error:
+        if path.is_file() and read_text(path).lstrip()[:1] == "{":
+            message = "is JSON, no tikv.toml; answers of Prometheus go after --prometheus"
+            raise CalibrationError(path, "", message) from None
         raise CalibrationError(path, "", str(error).removeprefix(f"{path}: ")) from None
     if not (toml.values or toml.not_modelled or toml.gone or growths):
         raise CalibrationError(path, "", "has no key; check the name")

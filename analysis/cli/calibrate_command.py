@@ -20,6 +20,9 @@ DISK: Final = "disk"
 NETWORK: Final = "network"
 TIKV: Final = "tikv"
 KINDS: Final = (DISK, NETWORK, TIKV)
+_HEADS: Final = (b"# Disk ", b"# Network ", b"# TiKV ")
+"""How a profile begins."""
+_HEAD_BYTES: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,14 +115,24 @@ def _write(request: CalibrateRequest, texts: dict[str, str]) -> list[Path]:
         if not request.as_json:
             say(output(), "".join(texts.values()).rstrip("\n"))
         return []
-    request.out.parent.mkdir(parents=True, exist_ok=True)
-    written = []
-    for place, (name, text) in enumerate(texts.items()):
-        ending = name.removeprefix(request.name) if place else ""
-        path = request.out.with_name(f"{request.out.stem}{ending}{request.out.suffix}")
+    out = request.out
+    endings = [name.removeprefix(request.name) if place else "" for place, name in enumerate(texts)]
+    paths = [out.with_name(f"{out.stem}{ending}{out.suffix}") for ending in endings]
+    for path in paths:
+        _check_replaceable(path)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    for path, text in zip(paths, texts.values(), strict=True):
         path.write_text(text, encoding="utf-8")
-        written.append(path)
-    return written
+    return paths
+
+
+def _check_replaceable(path: Path) -> None:
+    """Refuses to write over what is no profile, such as the measurement itself."""
+    if not path.is_file() or path.stat().st_size == 0:
+        return
+    with path.open("rb") as file:
+        if not file.read(_HEAD_BYTES).startswith(_HEADS):
+            raise CalibrationError(path, "", "exists and is no profile; name another --out")
 
 
 def _tell(

@@ -92,6 +92,16 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
         read_fio(tmp_path / "none.json")
 
 
+def test_what_has_no_end_is_refused() -> None:
+    with pytest.raises(CalibrationError, match="/dev/zero: 50 MiB is more than 50 MiB"):
+        read_fio(Path("/dev/zero"))
+
+
+def test_a_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CalibrationError, match="is a folder; give the files in it"):
+        read_fio(tmp_path)
+
+
 def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
     path = tmp_path / "huge.json"
     with path.open("wb") as file:

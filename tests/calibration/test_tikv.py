@@ -203,6 +203,11 @@ def test_slips_of_the_pen_are_told(tmp_path: Path) -> None:
     assert meant == ["raftstore.store-poolsize: not modelled; is raftstore.store-pool-size meant?"]
 
 
+def test_an_answer_in_place_of_the_toml_is_told(tmp_path: Path) -> None:
+    with pytest.raises(CalibrationError, match=r"is JSON, no tikv\.toml; .*--prometheus"):
+        tikv_of(written(tmp_path, _answer(*THREADS)), [])
+
+
 def test_a_toml_without_any_key_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CalibrationError, match="has no key; check the name"):
         tikv_of(written(tmp_path, "# nothing\n", "tikv.toml"), [])

@@ -39,6 +39,19 @@ def test_without_a_file_the_profile_is_all_of_standard_output(
     assert "error, %" in printed.err
 
 
+def test_a_profile_replaces_a_profile_and_nothing_else(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fio = written(tmp_path, one_job())
+    before = fio.read_text()
+    assert main(["calibrate", "disk", str(fio), "--out", str(fio)]) == ExitStatus.BAD_INPUT
+    assert f"{fio}: exists and is no profile; name another --out" in capsys.readouterr().err
+    assert fio.read_text() == before
+    out = str(tmp_path / "disk.yaml")
+    for _ in range(2):
+        assert main(["calibrate", "disk", str(fio), "--out", out]) == ExitStatus.FINE
+
+
 def test_the_report_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["calibrate", "disk", str(written(tmp_path, one_job())), "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
