@@ -10,6 +10,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 from typing import Any, Final
 
 from analysis.calibration.refusal import CalibrationError
@@ -23,6 +24,7 @@ KINDS: Final = (DISK, NETWORK, TIKV)
 _HEADS: Final = (b"# Disk ", b"# Network ", b"# TiKV ")
 """How a profile begins."""
 _HEAD_BYTES: Final = 10
+_COLUMNS: Final = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +149,14 @@ def _tell(
         return
     console = output() if request.out is not None else messages()
     for line in lines:
-        say(console, line)
+        # Rows of tables are narrow; what is wider is a sentence.
+        for part in _wrapped(line) if len(line) > _COLUMNS else [line]:
+            say(console, part)
     for path in written:
         say(console, f"written: {path}")
+
+
+def _wrapped(line: str) -> list[str]:
+    return wrap(
+        line, _COLUMNS, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
