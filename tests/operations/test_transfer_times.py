@@ -43,13 +43,15 @@ class Watched:
     def _at(self, at_ms: int, do: Any) -> None:
         self.env.at(at_ms * NS_PER_MS, lambda _: do(), None)
 
-    def result(self) -> tuple[dict[object, tuple[object, ...]], dict[object, object]]:
+    def result(self) -> tuple[dict[str, tuple[int, ...]], dict[str, int]]:
         """Returns (count, sum, max) in ms by way, and failures by reason."""
         self.env.run_until(60 * NS_PER_S)
         self.recorder.close(self.env.now_ns)
         rows = self.sink.rows(MOMENTS)
-        took = {row[2]: (row[3], *(int(ns) // NS_PER_MS for ns in row[4:])) for row in rows}
-        return took, {row[2]: row[3] for row in self.sink.rows(COUNTER)}
+        took = {
+            str(row[2]): (int(row[3]), *(int(ns) // NS_PER_MS for ns in row[4:])) for row in rows
+        }
+        return took, {str(row[2]): int(row[3]) for row in self.sink.rows(COUNTER)}
 
 
 def test_an_order_ends_when_pd_hears_from_the_leader_it_wanted() -> None:
