@@ -98,19 +98,25 @@ def predict(scenario: Scenario) -> Predicted:
 
 @dataclass(frozen=True, slots=True)
 class MemberCounts:
-    """What a member does; per put, as the model counts it."""
+    """What a member does, as the model counts it; per put if nothing else is said."""
 
     fsyncs: float
     turns: float
     raft_bursts: float
     client_bursts: float
+    own_ns: float
+    """CPU for its heap."""
+    looks_per_s: float
+    """Of its monitor."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What everybody does per put."""
+    """What everybody does, likewise."""
 
     client_bursts: float
+    client_own_ns: float
+    client_looks_per_s: float
     leader: MemberCounts
     follower: MemberCounts
 
@@ -120,6 +126,7 @@ def predict_counts(scenario: Scenario) -> Counts:
     unit = Unit(scenario, 0, MemorySink())
     unit.run()
     puts = unit.stats.total_committed()
+    simulated_s = simulated_ns(scenario) / NS_PER_S
     assert unit.put_client is not None, "an etcd scenario has clients"
 
     def of(store: int) -> MemberCounts:
@@ -129,9 +136,18 @@ def predict_counts(scenario: Scenario) -> Counts:
             member.raft_pool.rounds / puts,
             (member.transport.turns + member.readers.turns) / puts,
             member.scheduler.turns / puts,
+            member.process.heap.marked_ns / puts,
+            member.process.monitor.looks / simulated_s,
         )
 
-    return Counts(unit.put_client.turns / puts, of(1), of(2))
+    process = unit.put_client.process
+    return Counts(
+        unit.put_client.turns / puts,
+        process.heap.marked_ns / puts,
+        process.monitor.looks / simulated_s,
+        of(1),
+        of(2),
+    )
 
 
 def _count(sink: MemorySink, first: int, metric: str, class_: str) -> float:

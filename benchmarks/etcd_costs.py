@@ -5,12 +5,14 @@ scaled to the fsyncs that were measured; entries, requests, fsyncs and seconds a
 counts. Then least squares, without negative costs, over all processes of all steady runs::
 
     cpu_s = burst x bursts + request x requests + client x requests + round x turns
-          + entry x entries + sync x fsyncs + process_share x seconds
+          + entry x entries + process_share x seconds
+          + sync x fsyncs + watch x looks + marking
 
-``sync`` is not fitted: it is what fio's thread uses of the CPU for a write and its fdatasync. No
-throughput and no latency is read. The counts depend a little on the costs: two rounds are enough.
+The last three are not fitted: ``sync`` is what fio's thread uses of the CPU for a write and its
+fdatasync, ``watch`` and the marking of heaps are measured on etcd itself. No throughput and no
+latency is read. The counts depend a little on the costs: two rounds are enough.
 
-Run it with ``python -m benchmarks.etcd_costs``; 60 s.
+Run it with ``python -m benchmarks.etcd_costs``; 90 s.
 """
 
 from __future__ import annotations
@@ -37,16 +39,16 @@ def derived(costs: EtcdCosts) -> tuple[dict[str, float], list[tuple[str, float, 
     names: list[str] = []
     uses: list[list[float]] = []
     seconds: list[float] = []
-    synced: list[float] = []
+    known: list[float] = []
     for run in runs():
-        for name, use, cpu_s, fsyncs in _processes(run, costs):
+        for name, use, cpu_s, known_s in _processes(run, costs):
             names.append(f"{name}, {run['clients']} clients, {run['one_way_delay_us']} us")
             uses.append(use)
             seconds.append(cpu_s)
-            synced.append(fsyncs * costs.sync_ns / _NS_PER_S)
+            known.append(known_s)
     matrix = np.array(uses)
-    found, _ = nnls(matrix, np.array(seconds) - np.array(synced))
-    explained = matrix @ found + np.array(synced)
+    found, _ = nnls(matrix, np.array(seconds) - np.array(known))
+    explained = matrix @ found + np.array(known)
     by_name = {name: float(each) for name, each in zip(COSTS, found, strict=True)}
     by_name |= {name: by_name[name] * _NS_PER_S for name in COSTS[:-1]}
     return by_name, list(zip(names, seconds, explained.tolist(), strict=True))
@@ -55,13 +57,17 @@ def derived(costs: EtcdCosts) -> tuple[dict[str, float], list[tuple[str, float, 
 def _processes(
     run: dict[str, Any], costs: EtcdCosts
 ) -> list[tuple[str, list[float], float, float]]:
-    """Returns each process: name, uses in the order of ``COSTS``, CPU seconds, fsyncs."""
+    """Returns each process: name, uses in the order of ``COSTS``, CPU seconds, known ones."""
     scenario = scenario_of(run)
     hardware = replace(scenario.hardware, etcd=costs)
     counts = predict_counts(replace(scenario, hardware=hardware))
     puts = run["ops"] * run["client_s"] / run["measured_s"]
     use = [counts.client_bursts * puts, 0, puts, 0, 0, run["client_s"]]
-    rows: list[tuple[str, list[float], float, float]] = [("clients", use, run["client_cpu_s"], 0.0)]
+    known_ns = counts.client_looks_per_s * run["client_s"] * costs.watch_ns
+    known_ns += counts.client_own_ns * puts
+    rows: list[tuple[str, list[float], float, float]] = [
+        ("clients", use, run["client_cpu_s"], known_ns / _NS_PER_S)
+    ]
     for member in run["members"]:
         leads = member["leader"]
         of = counts.leader if leads else counts.follower
@@ -70,7 +76,9 @@ def _processes(
         bursts = of.raft_bursts * per_fsync + of.client_bursts * entries
         use = [bursts, entries * leads, 0, of.turns * per_fsync, entries, run["wall_s"]]
         name = "leader" if leads else "follower"
-        rows.append((name, use, member["cpu_s"], fsyncs + 2 * member["backend_commits"]))
+        known_ns = (fsyncs + 2 * member["backend_commits"]) * costs.sync_ns
+        known_ns += of.looks_per_s * run["wall_s"] * costs.watch_ns + of.own_ns * entries
+        rows.append((name, use, member["cpu_s"], known_ns / _NS_PER_S))
     return rows
 
 

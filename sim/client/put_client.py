@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any, Final
 from simpy import Event
 
 from sim.cluster.cluster import CLIENT_NAME, store_name, tidb_name
+from sim.cluster.members.allocations import CONNECTION_LIVE_BYTES, of_client
 from sim.cluster.members.costs import Priced
 from sim.cluster.request import Kind, KvRequest
 from sim.distributions import LognormalMean, Sampler
-from sim.engine.shared_cores import Gatherer
+from sim.engine.gatherer import Gatherer
+from sim.engine.go_heap import Heap
 from sim.protocol.region_errors import RegionError
 from sim.units import NS_PER_MS
 from sim.workload.etcd import CLASS
@@ -48,8 +50,8 @@ class PutClient:
     """The clients, all on one node."""
 
     __slots__ = (
-        "_cluster", "_costs", "_env", "_in_flight", "_links", "_node", "_process", "_put_bytes",
-        "_readers", "_stats", "_timeout_ns", "_workload", "_writers", "acknowledged", "member",
+        "_cluster", "_costs", "_env", "_in_flight", "_links", "_node", "_put_bytes", "_readers",
+        "_stats", "_timeout_ns", "_workload", "_writers", "acknowledged", "member", "process",
     )  # fmt: skip
 
     def __init__(
@@ -62,16 +64,18 @@ class PutClient:
         streams: Streams,
     ) -> None:
         node = 0
+        load = scenario.workload
         self._env = env
         self._cluster = cluster
         self._workload = workload
         self._stats = stats
         self._node = node
-        self._process = cluster.machines.of_client(f"{CLIENT_NAME}-{node}").process()
+        machine = cluster.machines.of_client(f"{CLIENT_NAME}-{node}")
+        connections = min(load.connections, load.threads or load.connections)
+        self.process = machine.process(Heap(connections * CONNECTION_LIVE_BYTES))
         unit = LognormalMean(1_000_000, scenario.hardware.cpu.cv)
         draw = Sampler(unit, streams.stream(f"{tidb_name(node)}/cpu"))
         self._costs = Priced(scenario.hardware.etcd, draw)
-        load = scenario.workload
         self._timeout_ns = load.timeout_ns
         self._put_bytes = _REQUEST_BYTES + load.key_bytes + load.value_bytes
         self.member = cluster.bootstrap.routes[0].leader_store
@@ -81,10 +85,10 @@ class PutClient:
             for store in cluster.stores
         }
         self._writers = [
-            Gatherer(self._process, self._write_ns, self._write) for _ in range(load.connections)
+            Gatherer(self.process, self._write_ns, self._write) for _ in range(load.connections)
         ]
         self._readers = [
-            Gatherer(self._process, self._read_ns, self._read) for _ in range(load.connections)
+            Gatherer(self.process, self._read_ns, self._read) for _ in range(load.connections)
         ]
         self._in_flight: dict[KvRequest, Event] = {}
         """Whose answers are awaited, in the order of their sending."""
@@ -161,6 +165,7 @@ class PutClient:
         request.request_bytes = self._put_bytes
         key, request.batch = self._workload.put(client_id, number)
         request.keys = (key,)
+        self.process.allocate(of_client(request.batch.raft_bytes))
         return request
 
     def _send(self, request: KvRequest) -> Event:

@@ -42,6 +42,7 @@ def etcd_hardware_document(scenario: Scenario) -> dict[str, Any]:
             "backend_commit": DURATION.text_of(costs.backend_commit_ns),
             "byte": costs.byte_ns,
             "process_share": costs.process_share,
+            "watch": DURATION.text_of(costs.watch_ns),
             "kernel_share": costs.kernel_share,
             "time_slice": DURATION.text_of(costs.time_slice_ns),
             "wake": DURATION.text_of(costs.wake_ns),

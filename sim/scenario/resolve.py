@@ -181,6 +181,7 @@ def _hardware(section: HardwareSection) -> Hardware:
         store_memory_bytes=section.store_memory,
         cpu=CpuCosts(
             tidb_statement_ns=cpu.tidb_statement,
+            statement_delay_ns=cpu.statement_delay,
             tikv_request_ns=cpu.tikv_request,
             tikv_background_ns=cpu.tikv_background,
             tikv_extra_key=cpu.tikv_extra_key,
@@ -213,6 +214,7 @@ def _etcd_costs(costs: EtcdCostsSection) -> EtcdCosts:
         backend_commit_ns=costs.backend_commit,
         byte_ns=costs.byte,
         process_share=costs.process_share,
+        watch_ns=costs.watch,
         kernel_share=costs.kernel_share,
         time_slice_ns=costs.time_slice,
         wake_ns=costs.wake,

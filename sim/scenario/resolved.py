@@ -73,6 +73,8 @@ class CpuCosts:
     """Mean CPU time of each kind of work on one core."""
 
     tidb_statement_ns: int
+    statement_delay_ns: int
+    """No CPU: time of a statement that nothing in the model accounts for."""
     tikv_request_ns: int
     tikv_background_ns: int
     """CPU of a request that nobody waits for: network, gRPC, compaction threads."""
@@ -107,7 +109,9 @@ class EtcdCosts:
     backend_commit_ns: int
     """One commit of bolt, without its writes."""
     process_share: float
-    """Part of a core that every process uses whatever it has to do: Go's monitor thread."""
+    """Part of a core that every process uses whatever it has to do."""
+    watch_ns: int
+    """One look of a process's monitor, a thread of Go's runtime."""
     kernel_share: float
     """Part of a core that a machine's kernel uses for nobody in particular."""
     time_slice_ns: int

@@ -30,6 +30,7 @@ COSTS = EtcdCosts(
     sync_ns=100_000,
     backend_commit_ns=0,
     process_share=0,
+    watch_ns=1,
     kernel_share=0,
     time_slice_ns=NS_PER_S,
     wake_ns=0,

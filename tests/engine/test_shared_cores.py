@@ -7,7 +7,8 @@ from math import factorial
 import pytest
 
 from sim.engine import LeanEnv
-from sim.engine.shared_cores import Gatherer, Process, SharedCores
+from sim.engine.gatherer import Gatherer
+from sim.engine.shared_cores import Process, SharedCores
 from sim.streams import Streams
 from sim.units import NS_PER_MS, NS_PER_S, NS_PER_US
 
@@ -45,19 +46,42 @@ def test_a_slice_ends_while_others_wait() -> None:
     assert (long, short) == ([400], [350])
 
 
-def test_who_has_used_less_is_next() -> None:
+def test_who_is_owed_time_pushes_away_who_has_had_more_than_its_share() -> None:
     env = LeanEnv()
-    cores = SharedCores(env, 1, slice_ns=LONG_NS)
-    greedy, other, modest = (Process(cores, 1) for _ in range(3))
-    ended: list[str] = []
-    greedy.submit(1000, lambda _: ended.append("greedy"), None)
-    env.run_until(1000)
-    other.submit(400, lambda _: ended.append("other"), None)
-    env.run_until(1010)
-    greedy.submit(100, lambda _: ended.append("greedy again"), None)
-    modest.submit(100, lambda _: ended.append("modest"), None)
+    cores = SharedCores(env, 1, slice_ns=100)
+    long, short = Process(cores, 1), Process(cores, 1)
+    _finishes(env, long, [1000])
+    env.run_until(50)
+    first = _finishes(env, short, [30])
+    env.run_until(140)  # It ran from 100 to 130 and left with less than its share.
+    second = _finishes(env, short, [20])
     env.run_until(NS_PER_MS)
-    assert ended == ["greedy", "other", "modest", "greedy again"]
+    assert (first, second) == ([130], [160])
+
+
+def test_nobody_is_pushed_away_before_it_has_had_its_share() -> None:
+    env = LeanEnv()
+    cores = SharedCores(env, 1, slice_ns=100)
+    processes = [Process(cores, 1) for _ in range(3)]
+    ended = [_finishes(env, process, [100]) for process in processes[:2]]
+    env.run_until(110)  # The second has run for 10 ns after the first; a third wakes up.
+    ended.append(_finishes(env, processes[2], [100]))
+    env.run_until(NS_PER_MS)
+    assert ended == [[100], [200], [300]]
+
+
+def test_who_has_had_too_much_sleeps_on_its_debt() -> None:
+    env = LeanEnv()
+    cores = SharedCores(env, 1, slice_ns=100)
+    greedy, long, fresh = (Process(cores, 1) for _ in range(3))
+    _finishes(env, greedy, [100])
+    _finishes(env, long, [1000])
+    env.run_until(101)
+    again = _finishes(env, greedy, [10])
+    env.run_until(102)
+    later = _finishes(env, fresh, [10])
+    env.run_until(NS_PER_MS)
+    assert (later, again) == ([210], [220])
 
 
 def test_an_idle_core_needs_its_time_to_wake_up() -> None:

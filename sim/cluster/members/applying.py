@@ -13,7 +13,7 @@ from sim.cluster.peer import OWNED
 if TYPE_CHECKING:
     from sim.cluster.members.costs import Priced
     from sim.cluster.peer import Peer
-    from sim.engine.shared_cores import Process
+    from sim.engine.go_process import GoProcess
     from sim.protocol.raft_log import Entry
 
 
@@ -22,7 +22,7 @@ class MemberApply(ApplyPool):
 
     __slots__ = ("_committing", "_pay", "_postponed", "_process")
 
-    def runs_in(self, process: Process, costs: Priced) -> None:
+    def runs_in(self, process: GoProcess, costs: Priced) -> None:
         """Says whose threads it uses."""
         self._process = process
         self._pay = costs

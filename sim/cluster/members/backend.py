@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from sim.cluster.members.applying import MemberApply
     from sim.cluster.members.costs import Priced
-    from sim.engine.shared_cores import Process
+    from sim.engine.go_process import GoProcess
     from sim.protocol.write_batch import WriteBatch
 
 COMMIT_EVERY_NS: Final = 100 * NS_PER_MS
@@ -40,9 +40,9 @@ _INNER_PAGES: Final = 4
 class Backend(KvEngine):
     """Bolt on one disk."""
 
-    __slots__ = ("_apply", "_costs", "_dirty_bytes", "_process", "commits")
+    __slots__ = ("_apply", "_call", "_costs", "_dirty_bytes", "_process", "commits")
 
-    def runs_in(self, process: Process, costs: Priced, apply: MemberApply) -> None:
+    def runs_in(self, process: GoProcess, costs: Priced, apply: MemberApply) -> None:
         """Says whose threads it uses and whom its commits keep waiting."""
         self._process = process
         self._costs = costs
@@ -79,9 +79,10 @@ class Backend(KvEngine):
 
     def _sync(self, pages: int, then: Any) -> None:
         size = pages * _PAGE_BYTES
+        self._call = self._process.enter_call()
         self._ledger[FLUSH][COMMIT].value += size
         done_ns = self._disk.sync_write(self._env.now_ns, size)
         self._env.at(done_ns, self._woken, then)
 
     def _woken(self, then: Any) -> None:
-        self._process.submit(self._costs.sync_ns(), then, None)
+        self._process.leave_call(self._call, self._costs.sync_ns(), then, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from sim.engine.go_process import GoProcess
 from sim.engine.shared_cores import Process, SharedCores
 from sim.hardware.disk import Disk
 from sim.hardware.file_system import NO_METADATA, Metadata
@@ -11,6 +12,7 @@ from sim.units import NS_PER_US
 
 if TYPE_CHECKING:
     from sim.engine import LeanEnv
+    from sim.engine.go_heap import Heap
     from sim.hardware.disk import DiskSpec
     from sim.scenario.resolved import Hardware
     from sim.streams import Stream, Streams
@@ -43,7 +45,7 @@ class SyncDisk(Disk):
 class Machine:
     """Cores and a disk."""
 
-    __slots__ = ("_env", "_kernel", "_loads", "_watch", "cores", "disk")
+    __slots__ = ("_env", "_kernel", "_loads", "_share", "_watch_ns", "cores", "disk")
 
     def __init__(
         self, env: LeanEnv, hardware: Hardware, cores: int, streams: Streams, name: str
@@ -54,14 +56,15 @@ class Machine:
 
         self._env = env
         self._kernel = hardware.etcd.kernel_share
-        self._watch = hardware.etcd.process_share
+        self._share = hardware.etcd.process_share
+        self._watch_ns = hardware.etcd.watch_ns
         self._loads = 0
         self._load(self._kernel)
 
-    def process(self) -> Process:
-        """Returns a new Go process: at most a running thread for each core, and its monitor."""
-        self._load(self._watch)
-        return Process(self.cores, self.cores.count)
+    def process(self, heap: Heap) -> GoProcess:
+        """Returns a new Go process, with a proc for each core."""
+        self._load(self._share)
+        return GoProcess(self._env, self.cores, self.cores.count, self._watch_ns, heap)
 
     def _load(self, share: float) -> None:
         """Lets a thread of its own use a share of a core, as long as it gets one."""

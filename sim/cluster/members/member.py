@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from sim.cluster.members.allocations import MEMBER_LIVE_BYTES
 from sim.cluster.members.applying import MemberApply
 from sim.cluster.members.backend import Backend
 from sim.cluster.members.costs import Priced
@@ -14,6 +15,7 @@ from sim.cluster.nodes import store_name, zones_of
 from sim.cluster.store import Store
 from sim.distributions import LognormalMean, Sampler
 from sim.engine import Cores, ThreadPool
+from sim.engine.go_heap import Heap
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
     from sim.cluster.store import StoreLinks
     from sim.cluster.store_stats import StoreStats
-    from sim.engine.shared_cores import Process
+    from sim.engine.go_process import GoProcess
     from sim.scenario.resolved import Scenario
     from sim.streams import Streams
 
@@ -40,11 +42,11 @@ class Member(Store):
     engine_class = Backend
     transport_class = MemberTransport
 
-    process: Process
+    process: GoProcess
 
     def _make_machine(self, scenario: Scenario, _: Streams, name: str, /) -> None:
         machine = self._cluster.machines.of_store(name)
-        self.process = machine.process()
+        self.process = machine.process(Heap(MEMBER_LIVE_BYTES))
         self.raft_disk = self.kv_disk = machine.disk
         # Those who have no work here: the scheduler's and the read pool's threads.
         self.cores = Cores(scenario.hardware.store_cores)

@@ -12,17 +12,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from sim.cluster.members.allocations import of_requests
 from sim.cluster.members.streams import ForwardedPut
 from sim.cluster.request import KvRequest, hand_over
 from sim.cluster.scheduler import Scheduler
 from sim.cluster.transport import MESSAGE_BYTES
-from sim.engine.shared_cores import Gatherer, Process
+from sim.engine.gatherer import Gatherer
 from sim.protocol.raft import LEADER
 from sim.protocol.region_errors import StaleCommand
 from sim.units import NS_PER_MS
 
 if TYPE_CHECKING:
     from sim.cluster.members.costs import Priced
+    from sim.engine.go_process import GoProcess
     from sim.protocol.latches import Latches
 
 _ANSWER_BYTES: Final = 60
@@ -37,7 +39,7 @@ class PutService(Scheduler):
 
     __slots__ = ("_pay", "_process", "_readers", "_without_leader", "_writers")
 
-    def runs_in(self, process: Process, costs: Priced) -> None:
+    def runs_in(self, process: GoProcess, costs: Priced) -> None:
         """Says whose threads it uses."""
         self._process = process
         self._pay = costs
@@ -87,6 +89,7 @@ class PutService(Scheduler):
 
     def _read_puts(self, requests: list[KvRequest]) -> None:
         for request in requests:
+            self._process.allocate(of_requests(1, request.request_bytes))
             self._accept(request)
 
     def _accept(self, request: KvRequest) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sim.cluster.members.allocations import kept, of_round
 from sim.cluster.peer import OWNED
 from sim.cluster.request import KvRequest
 from sim.cluster.store_poller import StorePoller
@@ -22,10 +23,12 @@ from sim.protocol.raft import LEADER, NOTHING_READY, Append
 from sim.protocol.raft_ready import EventfulReady
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sim.cluster.members.costs import Priced
     from sim.cluster.peer import Peer
     from sim.cluster.store_poller import Task
-    from sim.engine.shared_cores import Process
+    from sim.engine.go_process import GoProcess
     from sim.protocol.raft import Ready
 
 
@@ -34,10 +37,10 @@ class MemberPool(StorePool):
 
     __slots__ = ("costs", "process")
 
-    process: Process
+    process: GoProcess
     costs: Priced
 
-    def runs_in(self, process: Process, costs: Priced) -> None:
+    def runs_in(self, process: GoProcess, costs: Priced) -> None:
         """Says whose threads the loops use."""
         self.process = process
         self.costs = costs
@@ -47,7 +50,7 @@ class MemberPool(StorePool):
 class MemberLoop(StorePoller):
     """One loop."""
 
-    __slots__ = ()
+    __slots__ = ("_call",)
 
     _pool: MemberPool
 
@@ -76,6 +79,7 @@ class MemberLoop(StorePoller):
                 if ready.__class__ is EventfulReady:
                     pool.door.ready(peer, ready)
         self._readies += fresh
+        pool.process.allocate(of_round(entries, payload), kept(entries, payload))
         pool.process.submit(pool.costs.round_ns(entries, payload), self._handled, fresh)
 
     def _step(self, peer: Peer, mail: list[object]) -> list[KvRequest]:
@@ -91,9 +95,17 @@ class MemberLoop(StorePoller):
                 peer.commit_told = peer.raft.log.committed
         super()._handled(fresh)
 
+    def _write(self, tasks: list[Task], then: Callable[[list[Task]], None]) -> None:
+        """Waits in the system call for its end; see ``GoProcess``."""
+        if then == self._durable and any(ready.entries or ready.hard_state for _, ready in tasks):
+            self._call = self._pool.process.enter_call()
+        super()._write(tasks, then)
+
     def _durable(self, tasks: list[Task]) -> None:
         """Goes on after the fdatasync: a thread has to get a core again for that."""
         if any(ready.entries or ready.hard_state for _, ready in tasks):
-            self._pool.process.submit(self._pool.costs.sync_ns(), super()._durable, tasks)
+            self._pool.process.leave_call(
+                self._call, self._pool.costs.sync_ns(), super()._durable, tasks
+            )
         else:
             super()._durable(tasks)

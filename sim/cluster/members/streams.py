@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sim.cluster.transport import Transport
-from sim.engine.shared_cores import Gatherer, Process
+from sim.engine.gatherer import Gatherer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from sim.cluster.members.costs import Priced
     from sim.cluster.request import KvRequest
     from sim.cluster.transport import RaftMessage
+    from sim.engine.go_process import GoProcess
+    from sim.engine.shared_cores import Process
 
 
 class ForwardedPut(NamedTuple):
@@ -35,7 +37,7 @@ class MemberTransport(Transport):
 
     __slots__ = ("_costs", "_process", "_relays", "_writers")
 
-    def runs_in(self, process: Process, costs: Priced) -> None:
+    def runs_in(self, process: GoProcess, costs: Priced) -> None:
         """Says whose threads the writers use."""
         self._process = process
         self._costs = costs
@@ -82,7 +84,7 @@ class Readers:
     __slots__ = ("_costs", "_deliver", "_process", "_readers")
 
     def __init__(
-        self, process: Process, costs: Priced, deliver: Callable[[list[Any]], object]
+        self, process: GoProcess, costs: Priced, deliver: Callable[[list[Any]], object]
     ) -> None:
         self._process = process
         self._costs = costs
