@@ -85,6 +85,7 @@ MACHINES = {
 
 CONSTANT_CPU = {
     "tidb_statement_ns": STATEMENT_NS,
+    "statement_delay_ns": 0,
     "tikv_request_ns": REQUEST_NS,
     "tikv_background_ns": 0,
     "tikv_extra_key": 0.0,

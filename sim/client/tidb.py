@@ -3,7 +3,7 @@
 Law: a statement costs a round trip to the client and CPU on the node; a request leaves when it is
 sent. CPU that goes into building requests and commits is part of the statement's. Statements wait
 for a hardware thread in one queue, and are slowed down by those on the other threads of the cores,
-as on a store (``sim.engine.thread_pool``).
+as on a store (``sim.engine.thread_pool``). A fixed delay is added that keeps no thread busy.
 """
 
 from __future__ import annotations
@@ -67,6 +67,7 @@ class TidbNode:
     __slots__ = (
         "_cluster",
         "_cpu",
+        "_delay_ns",
         "_draw",
         "_from_client",
         "_from_pd",
@@ -93,6 +94,7 @@ class TidbNode:
         slowness = smt_slowness(threads, hardware.threads_per_core, cpu.smt_gain)
         self._cpu = FifoServers(threads, slowness)
         self._statement_ns = cpu.tidb_statement_ns
+        self._delay_ns = cpu.statement_delay_ns
         self._draw = Sampler(LognormalMean(1_000_000, cpu.cv), streams.stream(f"{here}/cpu"))
         self._units: list[float] = []
         self._to_stores = {store: network.link(here, store_name(store)) for store in cluster.stores}
@@ -114,7 +116,8 @@ class TidbNode:
 
         The answer to the statement before travels on the same round trip.
         """
-        return self._compute(self._from_client.round_trip(self.env.now_ns, _STATEMENT_BYTES))
+        arrival = self._from_client.round_trip(self.env.now_ns, _STATEMENT_BYTES)
+        return self._compute(arrival + self._delay_ns)
 
     def replan(self) -> Event:
         """Returns the event of a statement having been planned once more, after a conflict."""

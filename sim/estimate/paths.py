@@ -178,7 +178,8 @@ class Paths:
         """Returns a statement's time with its round trip, and without."""
         met = load.txn_per_s * self._footprint.statements * self._others
         running, waiting = self._tidb.times_ns(met)
-        return self._far.client.mean + running + waiting, running + waiting
+        delay = self._scenario.hardware.cpu.statement_delay_ns
+        return self._far.client.mean + delay + running + waiting, running + waiting
 
     def _waited(self, requests: dict[RequestKind, Time], statement: float) -> float:
         """Returns a transaction's time without waiting for others' locks."""

@@ -26,6 +26,7 @@ _MOST_TRIES: Final = 14
 _MEMORY_STEPS: Final = 2
 _MOST_POLISHING: Final = 8
 _TOO_MANY: Final = 1.05
+_SMALLEST_STEP: Final = 0.97
 _CLOSE: Final = 0.005
 _MOST_STEPS: Final = 16
 _STILL: Final = 0.004
@@ -178,7 +179,8 @@ def _polished(scale: _Scale, wanted: float, think: float, rate: float) -> float:
         asked = rate * (times.transaction + think) / NS_PER_S
         if asked < _TOO_MANY * wanted:
             break
-        rate *= (wanted / asked) ** 0.5
+        # Near saturation waits grow without end within a few percent of the rate.
+        rate *= max(_SMALLEST_STEP, (wanted / asked) ** 0.5)
     return rate
 
 

@@ -48,6 +48,7 @@ missed after an election timeout."""
 
 _CONSTANT_CPU: Final = {
     "tidb_statement_ns": 0,
+    "statement_delay_ns": 0,
     "tikv_request_ns": 100 * NS_PER_US,
     "tikv_background_ns": 0,
     "tikv_extra_key": 0.0,

@@ -129,6 +129,7 @@ def _hardware(hardware: Hardware) -> Document:
         "store_memory": SIZE.text_of(hardware.store_memory_bytes),
         "cpu": {
             "tidb_statement": _time(cpu.tidb_statement_ns),
+            "statement_delay": _time(cpu.statement_delay_ns),
             "tikv_request": _time(cpu.tikv_request_ns),
             "tikv_background": _time(cpu.tikv_background_ns),
             "tikv_extra_key": cpu.tikv_extra_key,

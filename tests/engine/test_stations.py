@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.distributions import Constant, Exponential, Sampler
-from sim.engine import FifoServer, FifoServers, LeanEnv, SampledServer, SampledServers
+from sim.engine import (
+    FifoServer,
+    FifoServers,
+    LeanEnv,
+    SampledServer,
+    SampledServers,
+    smt_slowness,
+)
 from sim.streams import Streams
 
 jobs = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 30)), max_size=60)
@@ -35,6 +42,15 @@ def test_servers_are_first_come_first_served(gaps: list[tuple[int, int]], server
     expected = finishes_by_hand(arrivals, services, 1)
     assert [one.reserve(*job) for job in zip(arrivals, services, strict=True)] == expected
     assert one.busy_ns == sum(services)
+
+
+def test_a_job_is_slowed_down_by_those_that_run_when_it_starts() -> None:
+    # Two cores of two hardware threads: 1, 2, 2.5, 3 cores' worth of work a second.
+    servers = FifoServers(4, smt_slowness(4, threads_per_core=2, smt_gain=0.5))
+    finishes = [servers.reserve(0, 300) for _ in range(5)]
+    assert finishes == [300, 300, 360, 400, 660]  # The fifth starts beside two others.
+    assert servers.busy_ns == 300 + 300 + 360 + 400 + 360
+    assert servers.reserve(10_000, 300) == 10_300
 
 
 def exponential(mean: int) -> Sampler:

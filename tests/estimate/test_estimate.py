@@ -61,7 +61,10 @@ def test_a_closed_loop_obeys_the_response_time_law() -> None:
 def test_a_closed_loop_is_near_the_exact_network(threads: int) -> None:
     # One TiDB core, statements of 1 ms: nothing else is busy, so the rest of a transaction is a
     # delay, and mean value analysis knows the answer (for exponential services).
-    one_core = ("hardware.tidb_cores=1", "cluster.tidb_nodes=1", "hardware.cpu.cv=1")
+    one_core = (
+        "hardware.tidb_cores=1", "cluster.tidb_nodes=1", "hardware.cpu.cv=1",
+        "hardware.cpu.tidb_statement=1ms",
+    )  # fmt: skip
     alone = estimates_of("crash", *one_core, "workload.rate=null", "workload.threads=1")["sync"]
     found = estimates_of("crash", *one_core, "workload.rate=null", f"workload.threads={threads}")[
         "sync"
@@ -89,6 +92,33 @@ def test_a_saturated_closed_loop_is_said() -> None:
     found = estimates_of("rfc77")["pipelined"]
     assert found.is_saturated
     assert "take fewer threads" in doubts_of(found)["workload.threads"]
+
+
+def test_far_too_many_clients_are_estimated_too() -> None:
+    few, many = (
+        estimates_of("rfc77_nvme", f"sweep.grid.workload.threads=[{threads}]")["in_memory"]
+        for threads in ("400, 50", "3000, 400, 50")
+    )
+    assert few.is_saturated
+    assert many.is_saturated
+    assert many.txn_per_s == pytest.approx(few.txn_per_s, rel=0.3)
+
+
+def test_threads_of_a_tidb_node_share_its_cores() -> None:
+    shared, own = (
+        next(
+            station
+            for station in estimates_of(
+                "crash", "workload.rate=2500/s", "hardware.tidb_cores=8",
+                    "hardware.cpu.tidb_statement=1ms",
+                f"hardware.threads_per_core={threads}",
+            )["in_memory"].stations
+            if station.name == "tidb_cpu"
+        )
+        for threads in (2, 1)
+    )  # fmt: skip
+    assert shared.utilisation > 1.1 * own.utilisation
+    assert shared.service_ms > 1.1 * own.service_ms
 
 
 def test_a_hot_row_is_the_limit_whatever_the_clients() -> None:

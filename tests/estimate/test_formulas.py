@@ -7,6 +7,7 @@ from math import exp, pi, sqrt
 import pytest
 
 from sim.estimate.formulas import (
+    crowded_servers,
     erlang_b,
     erlang_c,
     excess,
@@ -38,6 +39,22 @@ def test_erlang_formulas_agree_with_the_tables() -> None:
     assert erlang_c(2, 1.0) == pytest.approx(1 / 3)
     assert erlang_c(1, 0.7) == pytest.approx(0.7)
     assert erlang_c(2, 2.0) == 1.0
+
+
+@pytest.mark.parametrize("servers", [1, 3, 1_000])
+def test_servers_that_do_not_slow_each_other_down_are_m_m_c(servers: int) -> None:
+    work = 0.8 * servers
+    busy, waiting = crowded_servers(work, [float(number) for number in range(servers + 1)])
+    assert busy == pytest.approx(work)
+    assert waiting == pytest.approx(in_queue(servers, work), abs=1e-9)
+
+
+def test_servers_that_share_one_core_are_one_server() -> None:
+    busy, waiting = crowded_servers(0.5, [0.0, 1.0, 1.0])
+    # M/M/1 with 0.5: one in the system on average, of whom the second is "served" as well.
+    assert busy + waiting == pytest.approx(1.0)
+    assert busy == pytest.approx(0.5 + 0.25)
+    assert crowded_servers(1.0, [0.0, 1.0, 1.0]) == (2.0, float("inf"))
 
 
 def test_a_full_station_waits_for_ever() -> None:

@@ -13,7 +13,8 @@ import pytest
 
 from analysis.statistics.batch_means import mean_interval
 from sim.distributions import Constant, Exponential, Sampler
-from sim.engine import Cores, FifoServers, LeanEnv, ThreadPool
+from sim.engine import Cores, FifoServers, LeanEnv, ThreadPool, smt_slowness
+from sim.estimate.formulas import crowded_servers
 from sim.hardware import Disk, DiskSpec, Network, NetworkSpec
 from sim.queueing import QUEUES
 from sim.queueing.formulas import wait_m_g_1, wait_m_m_c
@@ -108,6 +109,21 @@ def test_servers_by_reservation_are_m_m_c() -> None:
         service = services.draw()
         waits.append(servers.reserve(arrival, service) - arrival - service)
     assert_mean(waits, wait_m_m_c(8, 0.7, service_ns), within=0.15)
+
+
+@pytest.mark.parametrize("load", LOADS)
+def test_hardware_threads_by_reservation_slow_each_other_down(load: float) -> None:
+    service_ns = 400 * NS_PER_US
+    slowness = smt_slowness(16, threads_per_core=2, smt_gain=0.3)
+    capacity = [running / slow for running, slow in enumerate(slowness)]
+    threads = FifoServers(16, slowness)
+    services = Sampler(Exponential(service_ns), Streams(1, 0).stream("services"))
+    arrivals = poisson_arrivals(load * capacity[-1] * NS_PER_S / service_ns)
+    for arrival in arrivals:
+        threads.reserve(arrival, services.draw())
+    busy, _ = crowded_servers(load * capacity[-1], capacity)
+    # The formula lets a job's speed change while it runs; here it is fixed at the start.
+    assert threads.busy_ns / arrivals[-1] == pytest.approx(busy, rel=0.02)
 
 
 @pytest.mark.parametrize("load", LOADS)
