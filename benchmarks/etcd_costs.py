@@ -59,6 +59,7 @@ def _processes(
 ) -> list[tuple[str, list[float], float, float]]:
     """Returns each process: name, uses in the order of ``COSTS``, CPU seconds, known ones."""
     scenario = scenario_of(run)
+    costs = replace(costs, relay_ns=scenario.hardware.etcd.relay_ns)  # The run's own.
     hardware = replace(scenario.hardware, etcd=costs)
     counts = predict_counts(replace(scenario, hardware=hardware))
     puts = run["ops"] * run["client_s"] / run["measured_s"]

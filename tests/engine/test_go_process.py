@@ -1,4 +1,4 @@
-"""A Go program: its system calls, its monitor, its two queues, its heap."""
+"""A Go program: its system calls, its monitor, its queues, and who marks its heap."""
 
 from __future__ import annotations
 
@@ -133,17 +133,3 @@ def test_marking_keeps_other_programs_from_the_core() -> None:
     other.submit(2 * NS_PER_MS, lambda _: ended.append(env.now_ns), None)
     env.run_until(10 * NS_PER_MS)
     assert ended[0] == pytest.approx(4 * NS_PER_MS, rel=0.1)
-
-
-def test_a_small_heap_is_marked_every_four_megabytes() -> None:
-    heap = Heap(MIB)
-    assert not heap.allocate(3 * MIB - 1, 0)
-    assert heap.allocate(1, 0)
-
-
-def test_what_stays_makes_cycles_rarer_and_longer() -> None:
-    heap = Heap(10 * MIB)
-    assert not heap.allocate(10 * MIB, MIB)
-    assert heap.allocate(MIB, 0)
-    heap.begin(0)
-    assert heap.left_ns == int(11 * MIB * MARK_NS_PER_BYTE)

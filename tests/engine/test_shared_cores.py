@@ -7,7 +7,6 @@ from math import factorial
 import pytest
 
 from sim.engine import LeanEnv
-from sim.engine.gatherer import Gatherer
 from sim.engine.shared_cores import Process, SharedCores
 from sim.streams import Streams
 from sim.units import NS_PER_MS, NS_PER_S, NS_PER_US
@@ -104,22 +103,6 @@ def test_what_a_job_brings_about_last_comes_next() -> None:
     process.submit(10, ended.append, "before")
     env.run_until(NS_PER_MS)
     assert ended == ["b", "before", "a"]
-
-
-def test_a_gatherer_takes_all_that_came_meanwhile() -> None:
-    env = LeanEnv()
-    turns: list[tuple[int, list[str]]] = []
-    process = Process(SharedCores(env, 1, LONG_NS), 1)
-
-    def done(items: list[str]) -> None:
-        turns.append((env.now_ns, items))
-
-    gatherer = Gatherer(process, lambda items: 100 * len(items), done)
-    gatherer.add(["a"])
-    gatherer.add(["b"])
-    gatherer.add(["c"])
-    env.run_until(NS_PER_MS)
-    assert turns == [(100, ["a"]), (300, ["b", "c"])]
 
 
 @pytest.mark.parametrize("load", [0.5, 0.8])

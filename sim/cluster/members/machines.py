@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 _PERIOD_NS: Final = 500 * NS_PER_US
-"""How often work in the background comes. ASSUMED; Go's monitor sleeps 20 us at least."""
+"""How often work in the background comes. ASSUMED."""
 
 _MOST_LOADS: Final = 7
 """Phases that background work is spread over."""

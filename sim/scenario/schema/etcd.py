@@ -53,15 +53,15 @@ class EtcdCostsSection(Section):
     """Mean CPU time of each kind of work of an etcd member and its clients on one core."""
 
     burst: Cost = key(
-        default="11400ns",
+        default="10500ns",
         description=f"One read from, or write to, a connection, however much it carries. {_FIT}",
     )
     request: Cost = key(
-        default="128us", description=f"A request on the member it came to, both ways. {_FIT}"
+        default="129us", description=f"A request on the member it came to, both ways. {_FIT}"
     )
-    client: Cost = key(default="17600ns", description=f"A request on its client, both ways. {_FIT}")
-    round: Cost = key(default="8900ns", description=f"One turn of the raft loop. {_FIT}")
-    entry: Cost = key(default="24500ns", description=f"An entry on each member. {_FIT}")
+    client: Cost = key(default="18100ns", description=f"A request on its client, both ways. {_FIT}")
+    round: Cost = key(default="10100ns", description=f"One turn of the raft loop. {_FIT}")
+    entry: Cost = key(default="24us", description=f"An entry on each member. {_FIT}")
     sync: Cost = key(
         default="39us",
         description="One write with its fdatasync. Source: fio on the same machine, 4 KiB into a "
@@ -73,7 +73,7 @@ class EtcdCostsSection(Section):
         "one client, less two fdatasyncs.",
     )
     process_share: Annotated[float, Number(0, 1)] = key(
-        default=0.129,
+        default=0.132,
         description="Part of a core that each member and each node of clients uses whatever it has "
         f"to do, besides its monitor. {_FIT}",
     )
