@@ -74,7 +74,8 @@ class TikvSection(RegionLifeKeys):
     behaviour: Behaviour = key(
         default="v6.0",
         description="Whose rules and defaults hold where they differ: the RFC's text, TiKV v6.0 "
-        "or v8.5. Source: our own default; in-memory locks are on by default since v6.0.",
+        "or v8.5; versions between: docs/COOKBOOK.md. Source: our own default; in-memory locks "
+        "are on by default since v6.0.",
     )
     file: Text | None = key(
         default=None,
