@@ -46,6 +46,17 @@ def test_one_region_is_committed_in_one_phase(mode: dict[str, object]) -> None:
     assert of.locked_keys() == []
 
 
+def test_a_statement_s_delay_keeps_no_hardware_thread_busy() -> None:
+    quick, slow = (scene(cpu={"statement_delay_ns": delay_ns}) for delay_ns in (0, 7 * NS_PER_MS))
+    for of in (quick, slow):
+        of.begin(script(update(b"a", b"b")))
+        of.run()
+    latencies = [of.recorder.series("txn_latency", "t").max for of in (quick, slow)]
+    # BEGIN, UPDATE and COMMIT; the raft log's rhythm is met elsewhere.
+    assert latencies[1] - latencies[0] == pytest.approx(3 * 7 * NS_PER_MS, rel=0.02)
+    assert sum(node.busy_ns for node in slow.nodes) == sum(node.busy_ns for node in quick.nodes) > 0
+
+
 def test_async_commit_is_over_when_all_is_prewritten() -> None:
     of = scene()
     of.begin(script(update(b"a", b"y")))
