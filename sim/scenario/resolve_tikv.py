@@ -58,15 +58,22 @@ def resolved_tikv(
         scheduler_concurrency=section.scheduler_concurrency,
         scheduler_worker_pool_size=section.scheduler_worker_pool_size
         or scheduler_workers(hardware.store_cores),
-        raft_engine_enable=bool(given_or_default(section.raft_engine_enable, "raft_engine_enable")),
-        raft_engine_enable_log_recycle=bool(
-            given_or_default(
-                section.raft_engine_enable_log_recycle, "raft_engine_enable_log_recycle"
-            )
-        ),
+        **_of_raft_engine(section),
         region_split_size_bytes=given_or_default(section.region_split_size, "region_split_size"),
         **_of_region_life(section),
     )
+
+
+def _of_raft_engine(section: TikvSection) -> dict[str, bool]:
+    """Returns whether and how raft-engine keeps the log."""
+    defaults = DEFAULTS[section.behaviour]
+    return {
+        key: bool(defaults[key] if given is None else given)
+        for key, given in (
+            ("raft_engine_enable", section.raft_engine_enable),
+            ("raft_engine_enable_log_recycle", section.raft_engine_enable_log_recycle),
+        )
+    }
 
 
 def _of_region_life(section: TikvSection) -> dict[str, Any]:
