@@ -64,7 +64,7 @@ def resolved_tikv(
     )
 
 
-def _of_raft_engine(section: TikvSection) -> dict[str, bool]:
+def _of_raft_engine(section: TikvSection) -> dict[str, Any]:
     """Returns whether and how raft-engine keeps the log."""
     defaults = DEFAULTS[section.behaviour]
     return {
