@@ -9,6 +9,7 @@ import pytest
 from sim.checks.checkers import LAWS
 from sim.cluster.disk_bytes import COMPACTION
 from sim.hardware import Disk
+from sim.hardware.file_system import Metadata
 from sim.record.facts import MemorySink
 from sim.simulation import Unit
 from sim.units import NS_PER_MS
@@ -70,8 +71,8 @@ def test_a_planted_mistake_is_found(mutant: Callable[[Scene], None], reason: str
 def test_a_units_bill_carries_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
     sync_write = Disk.sync_write
 
-    def forgetful(disk: Disk, now_ns: int, size_bytes: int) -> int:
-        finish_ns = sync_write(disk, now_ns, size_bytes)
+    def forgetful(disk: Disk, now_ns: int, size_bytes: int, metadata: Metadata) -> int:
+        finish_ns = sync_write(disk, now_ns, size_bytes, metadata)
         disk.written_bytes -= size_bytes // 8
         return finish_ns
 
