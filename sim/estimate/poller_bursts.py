@@ -13,17 +13,18 @@ if TYPE_CHECKING:
 _STEPS: Final = 12
 
 
-def with_idle(writes_per_s: float, load: StoreLoad, pollers: int, logging: float) -> float:
-    """Returns the writes a second when the chain's bursts are no larger than pollers are idle.
+def taken_singly(load: StoreLoad, pollers: int, burst: float) -> float:
+    """Returns how many times more writes there are than the chain says, for lack of large bursts.
 
-    The chain has bursts of any size with the given mean, of which one idle poller takes several
-    messages. A transaction's are few: if all pollers are idle each takes one, and writes it.
+    The chain has bursts of any size with the given mean (geometric). Where all pollers are idle it
+    lets each of them take one message, and the last one what is left: of a burst's messages
+    1 - (1 - 1 / burst)^pollers rounds come. A transaction's bursts are as large as the mean, so
+    there each message has its own round.
     """
     busy = min(1.0, (load.pollers.handling + load.pollers.in_write) / pollers)
     all_idle: float = (1 - busy) ** pollers
-    return (1 - all_idle) * writes_per_s + all_idle * max(
-        writes_per_s, load.messages_per_s * logging
-    )
+    rounds: float = 1 - (1 - 1 / burst) ** pollers
+    return 1 + all_idle * (1 / rounds - 1)
 
 
 def woken_together(pollers: int, busy: float, burst: float) -> float:

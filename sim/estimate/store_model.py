@@ -18,7 +18,7 @@ from sim.engine import Cores
 from sim.estimate.disk_load import DiskLoad
 from sim.estimate.formulas import gathering_server, mean_wait
 from sim.estimate.moments import Time, time_of
-from sim.estimate.poller_bursts import burst_size, ends_early, with_idle, woken_together
+from sim.estimate.poller_bursts import burst_size, ends_early, taken_singly, woken_together
 from sim.estimate.poller_chain import PollerLoad, solve_pollers
 from sim.estimate.region_activity import (
     RegionClass,
@@ -165,9 +165,8 @@ class StoreModel:
             # A round ends at the latest when it is full.
             fullest = load.messages_per_s / tikv.store_max_batch_size * durable
             writes_per_s = load.pollers.writing / load.write_ns * NS_PER_S
-            load.fsyncs_per_s = max(
-                with_idle(writes_per_s, load, tikv.store_pool_size, logging), fullest
-            )
+            writes_per_s *= taken_singly(load, tikv.store_pool_size, burst)
+            load.fsyncs_per_s = max(writes_per_s, fullest)
             writes = load.pollers.rounds * durable
             wait = load.pollers.in_write / writes if writes else 0.0
             load.log_wait = Time(wait, (0.4 * wait) ** 2)
