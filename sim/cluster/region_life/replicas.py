@@ -117,7 +117,11 @@ class Replicas:
 
         It refuses what its leader sends until that sends a snapshot. A region that overlaps one
         which is here must wait until that has been split; but one that has been merged away
-        while this store was not there has nobody left to learn from, and makes room.
+        while this store was not there has nobody left to learn from, and makes room. Not before
+        nobody else is in the way: the split may bring the target as it was before the merge, and
+        then it will take the source over.
+
+        Source: tikv/tikv components/raftstore/src/store/fsm/store.rs (maybe_create_peer_internal).
         """
         route = self._cluster.pd.routes.by_id(message.region_id)
         store_id = self._store.store_id
@@ -126,11 +130,13 @@ class Replicas:
         region = route.region
         if region.region_id in self._store.merged_into or store_id not in region.stores:
             return None
-        for outlived in self._outlived_by(region):
-            self._store.merged_into[outlived.region.region_id] = region.region_id
-            self._store.destroy(outlived, "merged")
-        if self._store.regions_over(region):
+        outlived = self._outlived_by(region)
+        going = {peer.region.region_id for peer in outlived}
+        if any(each.region_id not in going for each in self._store.regions_over(region)):
             return None
+        for peer in outlived:
+            self._store.merged_into[peer.region.region_id] = region.region_id
+            self._store.destroy(peer, "merged")
         state = AppliedState(region, self._cluster.make_records(), 0, 0)
         raft = self._cluster.empty_raft(region, store_id)
         limit = self._store.peer_limit_bytes
