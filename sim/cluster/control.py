@@ -81,7 +81,10 @@ class Control:
         self._order(region_id, AskSplit([split_key], [new_id]))
 
     def merge_region(self, source_id: int, target_id: int) -> None:
-        """Orders a merge, if the two are neighbours on the same stores."""
+        """Orders a merge, if the two are neighbours on the same stores and every replica is there.
+
+        Source: tikv/pd server/handler.go (AddMergeRegionOperator), pkg/schedule/filter/healthy.go.
+        """
         self._cluster.awaken(target_id)
         target = self._cluster.leader_of(target_id)
         source = self._cluster.leader_of(source_id)
@@ -235,7 +238,20 @@ class Control:
 def _may_merge(source: Peer, target: Peer) -> bool:
     left, right = sorted([source.region, target.region], key=lambda region: region.start_key)
     adjacent = left.end_key == right.start_key and left.end_key
-    return bool(adjacent) and sorted(left.stores) == sorted(right.stores)
+    same_stores = sorted(left.stores) == sorted(right.stores)
+    return bool(adjacent) and same_stores and not (_is_pending(source) or _is_pending(target))
+
+
+def _is_pending(leader: Peer) -> bool:
+    """Returns whether some replica waits for a snapshot, or has not been heard of by its leader.
+
+    A target's newcomer would begin behind the merge, with a snapshot of both ranges, beside its
+    store's replica of the source, which nobody takes over any more and whose locks stay for ever.
+
+    Source: tikv/tikv components/raftstore/src/store/peer.rs (collect_pending_peers).
+    """
+    raft = leader.raft
+    return any(held < max(1, raft.log.first_index - 1) for held in raft.matched.values())
 
 
 def _set_online(store: Store, key: str, value: object) -> None:

@@ -178,7 +178,7 @@ class Merge:
             peer.locks.activate(peer.raft.term, applied.region.epoch.version)
 
     def _is_as_expected(self, peer: Peer, merge: MergeState) -> bool:
-        """Returns whether the target is here and the source's neighbour, as PD believes.
+        """Returns whether the target is here, a neighbour and on the same stores, as PD believes.
 
         Source: tikv/tikv components/raftstore/src/store/fsm/peer.rs (check_merge_proposal).
         """
@@ -186,7 +186,8 @@ class Merge:
         if target is None or target.region.epoch != merge.target.epoch:
             return False
         left, right = sorted([peer.region, target.region], key=lambda region: region.start_key)
-        return left.end_key == right.start_key and target.merge is None
+        adjacent = left.end_key == right.start_key
+        return adjacent and set(left.stores) == set(right.stores) and target.merge is None
 
     def _has_changed(self, merge: MergeState) -> bool:
         """Returns whether what lies in the target's range is another region, or a later one.
@@ -225,8 +226,10 @@ class Merge:
         self._cluster.holds.run(point, peer, self._propose_all, what, later=self._resume)
 
     def _resume(self, what: tuple[Peer, MergeState]) -> None:
-        """Goes on after a hold; what came meanwhile is waited for."""
+        """Goes on after a hold; what came meanwhile is looked at, and waited for."""
         peer, merge = what
+        if not self._is_as_expected(peer, merge):
+            return
         if peer.locks.map and self._must_wait(peer):
             self._raise_fence(peer, merge)
         else:
