@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sim.scenario.resolved import Scenario
 
 _COMPRESS_ABOVE: Final = 8 * KIB
+_LEFT: Final = 0.1
 PLACES: Final = ("raft_log", "kv_wal", "flush", "compaction")
 
 
@@ -130,9 +131,13 @@ class DiskLoad:
         """Returns how long one append + fsync takes, with what it waits for on the device."""
         disk = self.raft
         payload = self._payload(fsyncs, entries, txn_per_s)
-        if disk.throttled:
-            return self.append.mean
         size, ios = self._write(payload)
+        if disk.throttled:
+            apart = self._admitted_ns(size, ios, txn_per_s, payload * fsyncs)
+            used = fsyncs * apart / NS_PER_S
+            # A bucket of idle time runs dry the more often the less is left (diffusion).
+            dry = exp(-2 * max(0.0, 1 - used) * disk.burst_ns / apart)
+            return self.append.mean + dry * max(0.0, apart - self.append.mean)
         transfer = max(size / disk.write_bytes_per_s, ios / disk.write_iops)
         measured = size - payload + 1  # A page and its metadata.
         page = max(measured / disk.write_bytes_per_s, ios / disk.write_iops)
@@ -140,6 +145,23 @@ class DiskLoad:
         one_io = max(disk.io_bytes / disk.write_bytes_per_s, 1 / disk.write_iops)
         met = min(1.0, background / disk.io_bytes * one_io)
         return self.append.mean + (transfer - page + met * one_io / 2) * NS_PER_S
+
+    def _admitted_ns(self, size: float, ios: float, txn_per_s: float, log_per_s: float) -> float:
+        """Returns how far apart a cloud's ceilings let writes of the log in, one after the other.
+
+        What flush, compaction and reads take of them is not left for the log, but for a tenth: they
+        take turns with it.
+        """
+        disk = self.raft
+        background, _ = self._background(txn_per_s, log_per_s, 1.0)
+        blocks = sum(each.blocks for each in self._footprint.requests.values())
+        reads = txn_per_s * blocks / self._scenario.cluster.stores if self.shared else 0.0
+        left_bytes = disk.write_bytes_per_s - background - reads * FETCH_BYTES
+        left_ios = disk.write_iops - background / disk.io_bytes - reads
+        return NS_PER_S * max(
+            size / max(left_bytes, _LEFT * disk.write_bytes_per_s),
+            ios / max(left_ios, _LEFT * disk.write_iops),
+        )
 
     def fill(self, load: StoreLoad) -> None:
         """Enters the use of the disks into ``load``."""
@@ -150,9 +172,12 @@ class DiskLoad:
         blocks = sum(each.blocks for each in self._footprint.requests.values())
         fetches = load.txn_per_s * blocks / stores
         load.busy["raft_log"] = load.fsyncs_per_s * load.write_ns / NS_PER_S
-        load.busy["raft_disk"] = _used(
-            self.raft, load.fsyncs_per_s, write, raft, fetches if self.shared else 0.0
-        )
+        others = fetches if self.shared else 0.0
+        used = _used(self.raft, load.fsyncs_per_s, write, raft, others)
+        if self.raft.throttled:
+            # Writes of the log that wait grow instead: they never ask for more than is let in.
+            used = min(used, max(1.0, _used(self.raft, 0.0, write, raft, others)))
+        load.busy["raft_disk"] = used
         load.servers["raft_log"] = load.servers["raft_disk"] = 1
         if not self.shared:
             load.busy["kv_disk"] = _used(self.kv, 0.0, (0.0, 0.0), kv, fetches)

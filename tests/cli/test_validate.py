@@ -14,7 +14,7 @@ from analysis.cli.exit_status import ExitStatus
 from analysis.validation.anchor import Anchor, Figure
 from analysis.validation.anchors import ANCHORS
 
-NAMES = ("M/M/8, mean wait", "device bytes a sync, 4 KiB")
+NAMES = ("M/M/8, mean wait", "device bytes a sync, recycled file, 4 KiB")
 FEW = tuple(anchor for anchor in ANCHORS if anchor.name in NAMES)
 
 

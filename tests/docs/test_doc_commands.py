@@ -6,6 +6,7 @@ commands find it. ``my.yaml``, ``my.txt`` and study folders stand for a reader's
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -155,7 +156,8 @@ def test_the_tutorials_first_run_prints_what_is_quoted(tmp_path: Path) -> None:
     tutorial = commands(ROOT / "docs" / "TUTORIAL.md")
     first = next(each for each in tutorial if "scenarios/quickstart.yaml" in each.words)
     words = [sys.executable, "run_sim.py", *words_of(first), "--out", str(tmp_path / "quickstart")]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+    wide = os.environ | {"COLUMNS": "100"}  # At 80 the ratios are a table of their own.
+    done = subprocess.run(words, cwd=ROOT, env=wide, capture_output=True, text=True, check=True)
     said = "\n".join(lines_of(done.stdout + done.stderr))
     for line in lines_of(first.quoted):
         assert line in said or line.startswith("report:"), (
