@@ -26,6 +26,7 @@ def validate(monkeypatch: pytest.MonkeyPatch, anchors: tuple[Anchor, ...], *word
 def test_all_in_their_bands_is_fine_and_leaves_table_and_plot(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "120")  # Long names are broken at 80.
     out = tmp_path / "there"
     assert validate(monkeypatch, FEW, "--out", str(out)) == ExitStatus.FINE
     said = capsys.readouterr().out
