@@ -15,15 +15,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sim.cluster.probe import Probe
-from sim.cluster.request import Kind
+from sim.probe import Probe
+from sim.storage.request import Kind
 
 if TYPE_CHECKING:
-    from sim.cluster.peer import Peer
-    from sim.cluster.request import KvRequest
     from sim.engine import LeanEnv
     from sim.protocol.region_errors import RegionError
+    from sim.raftstore.peer import Peer
     from sim.record.recorder import Recorder
+    from sim.storage.request import KvRequest
 
 _LOCK: Final = Kind.LOCK
 _PREWRITE: Final = Kind.PREWRITE

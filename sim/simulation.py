@@ -13,22 +13,22 @@ from typing import TYPE_CHECKING, Any
 
 from sim.checks.checkers import LAWS, Checkers
 from sim.checks.conservation import broken_conservation
-from sim.checks.puts import broken_puts
 from sim.client.arrivals import closed_loop, open_loop
 from sim.client.client_stats import ClientStats
-from sim.client.put_client import PutClient, start_put_clients
 from sim.client.session import Session, SessionParts
 from sim.client.tidb import TidbNode
-from sim.cluster.block_cache import Extent
-from sim.cluster.cluster import Cluster
 from sim.engine import LeanEnv
+from sim.etcd.put_client import PutClient, start_put_clients
+from sim.etcd.puts_check import broken_puts
 from sim.lock_fates import LockFates
 from sim.operations import LeaderCounts, RegionCounts, TransferTimes, start_operations
 from sim.own_latches import OwnLatches
 from sim.protocol.region import RegionMap, lay_out_regions
 from sim.record.recorder import Recorder
 from sim.scenario.resolved import ETCD
+from sim.server.cluster import Cluster
 from sim.station_meter import StationMeter
+from sim.storage.block_cache import Extent
 from sim.streams import Streams
 from sim.workload import build_workload
 from sim.workload.etcd import EtcdWorkload

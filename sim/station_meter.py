@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from sim.client.tidb import TidbNode
-    from sim.cluster.cluster import Cluster
-    from sim.cluster.store import Store
     from sim.record.recorder import Counter, Recorder
     from sim.scenario.resolved import Scenario
+    from sim.server.cluster import Cluster
+    from sim.server.store import Store
 
 
 class StationMeter:

@@ -19,9 +19,6 @@ from sim.checks.conservation import broken_conservation
 from sim.client.client_stats import ClientStats
 from sim.client.session import Session, SessionParts
 from sim.client.tidb import TidbNode
-from sim.cluster.cluster import Cluster
-from sim.cluster.peer import Peer
-from sim.cluster.request import Kind, KvRequest
 from sim.distributions import Constant
 from sim.engine import LeanEnv
 from sim.hardware import DiskSpec, NetworkSpec
@@ -29,9 +26,12 @@ from sim.lock_fates import LockFates
 from sim.protocol.mvcc import PUT
 from sim.protocol.percolator import Mutation
 from sim.protocol.region import lay_out_regions
+from sim.raftstore.peer import Peer
 from sim.record.facts import MemorySink
 from sim.record.recorder import Recorder
 from sim.scenario import Scenario, load_study
+from sim.server.cluster import Cluster
+from sim.storage.request import Kind, KvRequest
 from sim.streams import Streams
 from sim.units import GIB, NS_PER_MS, NS_PER_S, NS_PER_US
 from sim.workload.script import Script

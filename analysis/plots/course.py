@@ -30,6 +30,11 @@ PATHS: Final = {
 _PERCENTILES: Final = {"p50": 1.5, "p99": 0.9, "p999": 0.5}
 """Widths of lines, in points."""
 _WARMUP: Final = "#e2ecf5"
+_PAD: Final = 3
+"""Between a panel and its title, in points."""
+_PANEL: Final = 0.8
+"""Width of a panel in that of the figure, at least."""
+_POINTS_PER_IN: Final = 72
 _LEGEND: Final = (
     "\nthick: p50, thin: p99, thinnest: p99.9 where enough, dots: longest"
     "\nbands: lowest to highest replication; shaded beginning: left out as warm-up"
@@ -236,14 +241,19 @@ def _draw_longest(axes: Axes, line: pd.DataFrame, colour: str) -> None:
 
 
 def _name(axes: Axes, title: str, colour: str = "black") -> None:
-    """Writes what an axis shows above it, and its legend to the right of that."""
-    axes.set_title(title, color=colour, fontweight="bold", pad=3)
+    """Writes what an axis shows above it, and its legend to the right of that, or below it."""
+    words = axes.set_title(title, color=colour, fontweight="bold", pad=_PAD)
     handles, _ = axes.get_legend_handles_labels()
-    if handles:
-        axes.legend(
-            loc="lower right", bbox_to_anchor=(1.0, 0.97), ncols=min(len(handles), 4),
-            fontsize=SMALL, borderaxespad=0, borderpad=0.2, handlelength=2.4, columnspacing=1.0,
-        )  # fmt: skip
+    if not handles:
+        return
+    legend = axes.legend(
+        loc="lower right", bbox_to_anchor=(1.0, 0.97), ncols=min(len(handles), 4),
+        fontsize=SMALL, borderaxespad=0, borderpad=0.2, handlelength=2.4, columnspacing=1.0,
+    )  # fmt: skip
+    size, figure = legend.get_window_extent(), legend.get_figure(root=True)
+    assert figure is not None, "a legend is drawn somewhere"
+    if words.get_window_extent().width + size.width > _PANEL * figure.bbox.width:
+        axes.set_title(title, pad=_PAD + size.height * _POINTS_PER_IN / figure.dpi)
 
 
 def _in_ms(axes: Axes) -> None:

@@ -66,7 +66,8 @@ def _draw_distances(axes: Axes, shown: Sequence[Judged]) -> None:
         low, middle, high = _in_bands(each)
         colour = _COLOURS[each.anchor.kind]
         axes.plot([low, high], [place, place], color=colour, linewidth=1.4)
-        axes.plot([middle], [place], _MARKERS[each.anchor.kind], color=colour, markersize=5)
+        mark = _MARKERS[each.anchor.kind]
+        axes.plot([middle], [place], mark, color=colour, markersize=5, clip_on=False)
     names = [each.anchor.name for each in reversed(shown)]
     axes.set_yticks(range(len(shown)), names, fontsize=7)
     axes.set(xlim=(-_FARTHEST, _FARTHEST), ylim=(-0.7, len(shown) - 0.3))

@@ -10,17 +10,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sim.cluster.request import LockPath
 from sim.protocol.keys import show_key
 from sim.protocol.raft import LEADER
+from sim.storage.request import LockPath
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sim.checks.report import Report
-    from sim.cluster.cluster import Cluster
-    from sim.cluster.peer import Peer
     from sim.lock_fates import LockFates
+    from sim.raftstore.peer import Peer
+    from sim.server.cluster import Cluster
 
 LAW: Final = "lock accounting"
 

@@ -15,13 +15,13 @@ from sim.checks.locks import KeyLocks
 from sim.checks.raft_safety import RaftSafety
 from sim.checks.replicas import compare_replicas
 from sim.checks.report import Report
-from sim.cluster.probe import Probe, Probes
 from sim.lock_fates import LockFates, was_skipped
+from sim.probe import Probe, Probes
 
 if TYPE_CHECKING:
-    from sim.cluster.cluster import Cluster
-    from sim.cluster.peer import Peer
     from sim.protocol.raft_log import Entry
+    from sim.raftstore.peer import Peer
+    from sim.server.cluster import Cluster
 
 LAWS = 9
 """Laws that are looked at: one holder, resurrection, lost update, accounting, a table's status,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sim.client.client_stats import ClientStats
-    from sim.cluster.cluster import Cluster
+    from sim.server.cluster import Cluster
 
 
 def broken_conservation(cluster: Cluster, stats: ClientStats) -> list[str]:

@@ -16,18 +16,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sim.cluster.request import Kind
 from sim.protocol.keys import show_key
 from sim.protocol.mvcc import DELETE, ROLLBACK
+from sim.storage.request import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sim.checks.report import Report
-    from sim.cluster.request import KvRequest
     from sim.lock_fates import LockFates
     from sim.protocol.mvcc import Write
     from sim.protocol.write_batch import WriteBatch
+    from sim.storage.request import KvRequest
 
 LAW: Final = "lost update"
 _PREWRITE: Final = Kind.PREWRITE

@@ -13,16 +13,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sim.cluster.probe import Probe
-from sim.cluster.request import LockPath
+from sim.probe import Probe
 from sim.protocol.lock_table import LocksStatus
 from sim.protocol.raft import LEADER
+from sim.storage.request import LockPath
 
 if TYPE_CHECKING:
     from sim.checks.report import Report
-    from sim.cluster.cluster import Cluster
-    from sim.cluster.peer import Peer
-    from sim.cluster.request import KvRequest
+    from sim.raftstore.peer import Peer
+    from sim.server.cluster import Cluster
+    from sim.storage.request import KvRequest
 
 STATUS: Final = "lock table's status"
 LIMITS: Final = "lock table's limits"

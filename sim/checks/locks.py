@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sim.cluster.probe import Probe
 from sim.lock_fates import MISTAKES, cause_of
+from sim.probe import Probe
 from sim.protocol.keys import show_key
 from sim.protocol.mvcc import PESSIMISTIC
 from sim.protocol.write_batch import MIGRATION, PREWRITE
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sim.checks.report import Report
-    from sim.cluster.peer import Peer
-    from sim.cluster.request import KvRequest
     from sim.lock_fates import LockFates
     from sim.protocol.records import Lock
     from sim.protocol.write_batch import WriteBatch
+    from sim.raftstore.peer import Peer
+    from sim.storage.request import KvRequest
 
 ONE_HOLDER: Final = "one holder a key"
 NO_RESURRECTION: Final = "no resurrected lock"

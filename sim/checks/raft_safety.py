@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sim.cluster.probe import Probe
+from sim.probe import Probe
 from sim.protocol.raft import LEADER
 
 if TYPE_CHECKING:
     from sim.checks.report import Report
-    from sim.cluster.peer import Peer
     from sim.protocol.raft_log import Entry
+    from sim.raftstore.peer import Peer
 
 ONE_LEADER: Final = "one leader a term"
 SAME_ENTRIES: Final = "log matching"

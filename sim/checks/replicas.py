@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sim.checks.report import Report
-    from sim.cluster.cluster import Cluster
-    from sim.cluster.peer import Peer
     from sim.protocol.mvcc import Lock, Write
+    from sim.raftstore.peer import Peer
+    from sim.server.cluster import Cluster
 
 LAW: Final = "equal replicas"
 

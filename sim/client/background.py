@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from sim.client.callers import NOBODY
 from sim.client.region_groups import keys_by_region
 from sim.client.requests import RequestGroup
-from sim.cluster.request import Kind, KvRequest
+from sim.storage.request import Kind, KvRequest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

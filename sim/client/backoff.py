@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from sim.cluster.request import Kind
+from sim.storage.request import Kind
 from sim.units import NS_PER_MS, NS_PER_S
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sim.cluster.request import KvRequest
+    from sim.storage.request import KvRequest
 
 
 class Nobody:

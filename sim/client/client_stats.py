@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from sim.client.population import Population
-from sim.cluster.request import Kind, KvRequest, LockPath
+from sim.storage.request import Kind, KvRequest, LockPath
 
 if TYPE_CHECKING:
     from sim.record.recorder import Counter, Recorder, Series

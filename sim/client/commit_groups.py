@@ -12,7 +12,7 @@ from sim.client.requests import RequestGroup
 if TYPE_CHECKING:
     from sim.client.kv_client import KvClient
     from sim.client.transaction_state import TransactionState
-    from sim.cluster.request import KvRequest
+    from sim.storage.request import KvRequest
 
 
 class Prewrites(RequestGroup):

@@ -23,7 +23,6 @@ from sim.client.callers import NOBODY
 from sim.client.commit_groups import Prewrites, PrimaryCommit, add_secondaries
 from sim.client.region_groups import mutations_by_region
 from sim.client.transaction_state import TransactionAborted, TransactionUndetermined
-from sim.cluster.request import Kind, KvRequest
 from sim.protocol.mvcc import LOCK_ONLY
 from sim.protocol.percolator import (
     CommitTsExpired,
@@ -35,6 +34,7 @@ from sim.protocol.percolator import (
     WriteConflict,
 )
 from sim.protocol.region_errors import RegionError
+from sim.storage.request import Kind, KvRequest
 from sim.units import KIB, NS_PER_MS
 
 if TYPE_CHECKING:

@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Final
 
 from sim.client.callers import FORGOTTEN, is_awaited
 from sim.client.requests import RequestGroup
-from sim.cluster.transport import KEEPALIVE_NS
 from sim.protocol.region_errors import RpcError
+from sim.transport.transport import KEEPALIVE_NS
 from sim.units import NS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sim.cluster.request import Caller, KvRequest
     from sim.engine import LeanEnv
     from sim.hardware.network import Link
+    from sim.storage.request import Caller, KvRequest
 
 CONNECT_NS: Final = 1 * NS_PER_S
 """How long a store that does not answer is tried before a request to it fails."""

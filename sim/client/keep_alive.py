@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sim.client.callers import NOBODY
 from sim.client.requests import RequestGroup
-from sim.cluster.request import Kind, KvRequest
 from sim.protocol.percolator import MvccError
+from sim.storage.request import Kind, KvRequest
 from sim.units import NS_PER_MS, NS_PER_S
 
 if TYPE_CHECKING:

@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sim.client.backoff import BUDGETS_NS, Backoffer
-from sim.cluster.request import Kind
+from sim.storage.request import Kind
 
 if TYPE_CHECKING:
     from sim.client.client_stats import ClientStats
     from sim.client.connection import Connections
     from sim.client.tidb import TidbNode
-    from sim.cluster.pd import TimestampOracle
     from sim.engine import LeanEnv
+    from sim.pd.tso import TimestampOracle
 
 
 class KvClient:

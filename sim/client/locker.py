@@ -15,10 +15,10 @@ from sim.client.callers import NOBODY
 from sim.client.region_groups import keys_by_region
 from sim.client.requests import RequestGroup
 from sim.client.transaction_state import TransactionAborted
-from sim.cluster.lock_manager import Deadlock
-from sim.cluster.request import Kind, KvRequest
 from sim.protocol.percolator import Acquired, AlreadyExist, KeyIsLocked, WriteConflict
 from sim.protocol.region_errors import RegionError
+from sim.storage.lock_manager import Deadlock
+from sim.storage.request import Kind, KvRequest
 from sim.units import NS_PER_MS
 
 if TYPE_CHECKING:

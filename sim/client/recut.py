@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from sim.client.callers import NOBODY
 from sim.client.region_groups import keys_by_region, mutations_by_region
-from sim.cluster.request import Kind, KvRequest
+from sim.storage.request import Kind, KvRequest
 
 if TYPE_CHECKING:
     from sim.client.region_groups import Locator

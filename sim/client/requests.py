@@ -16,10 +16,10 @@ from simpy import Event
 from sim.client.callers import FORGOTTEN, NOBODY
 from sim.client.recut import again, cut_again
 from sim.client.retries import Retries
-from sim.cluster.request import Kind, KvRequest
 from sim.protocol.percolator import Acquired, MvccError
 from sim.protocol.region import Route
 from sim.protocol.region_errors import RegionError
+from sim.storage.request import Kind, KvRequest
 
 if TYPE_CHECKING:
     from sim.client.kv_client import KvClient

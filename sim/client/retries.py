@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from sim.client.backoff import Backoff
     from sim.client.kv_client import KvClient
     from sim.client.requests import RequestGroup
-    from sim.cluster.request import KvRequest
+    from sim.storage.request import KvRequest
 
 _WAITS: Final[dict[type[RegionError], Backoff]] = {
     DiskFull: DISK_FULL,

@@ -26,8 +26,8 @@ from sim.client.transaction_state import (
     TransactionState,
     TransactionUndetermined,
 )
-from sim.cluster.request import Kind, KvRequest
 from sim.protocol.percolator import KeyIsLocked
+from sim.storage.request import Kind, KvRequest
 from sim.workload.statement import ROLLBACK, Payloads, ReadKind
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
     from sim.client.client_stats import ClientStats
     from sim.client.tidb import TidbNode
-    from sim.cluster.cluster import Cluster
     from sim.scenario.resolved import Scenario
+    from sim.server.cluster import Cluster
     from sim.streams import Stream
     from sim.workload.statement import Read, Statement, Transaction
 

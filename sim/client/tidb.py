@@ -14,15 +14,15 @@ from simpy import Event
 
 from sim.client.connection import Connections
 from sim.client.region_cache import RegionCache
-from sim.cluster.cluster import CLIENT_NAME, PD_NAME, Cluster, store_name, tidb_name
 from sim.distributions import LognormalMean, Sampler
 from sim.engine import FifoServers, LeanEnv, smt_slowness
+from sim.server.cluster import CLIENT_NAME, PD_NAME, Cluster, store_name, tidb_name
 from sim.units import NS_PER_MS
 
 if TYPE_CHECKING:
-    from sim.cluster.request import KvRequest
     from sim.protocol.region import Route
     from sim.scenario.resolved import Scenario
+    from sim.storage.request import KvRequest
     from sim.streams import Streams
 
 PD_RETRY_NS: Final = 500 * NS_PER_MS

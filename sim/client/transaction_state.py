@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.cluster.pd import physical_ms
+from sim.pd.tso import physical_ms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -4,7 +4,7 @@ Law: a write of the log takes whole pages, and begins somewhere in a page: paylo
 one byte, on average, and the file system's metadata if the file changes by it. Flush and compaction
 follow from what enters the memtables.
 
-Source: as ``sim.cluster.log_engine``, ``kv_engine``, ``sim.hardware.disk``, whose sums these are.
+Source: as ``sim.raftstore.log_engine``, ``kv_engine``, ``sim.hardware.disk``, whose sums these are.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from __future__ import annotations
 from math import exp
 from typing import TYPE_CHECKING, Final
 
-from sim.cluster.log_engine import LogFormat
 from sim.estimate.moments import time_of
 from sim.hardware.disk import FETCH_BYTES
-from sim.hardware.file_system import FILE_SYSTEMS
+from sim.hardware.file_system import FILE_SYSTEMS, metadata_share
 from sim.protocol.encoding import ENTRY_OVERHEAD_BYTES, KV_APPLY_BYTES, KV_BATCH_BYTES
+from sim.raftstore.log_engine import LogFormat
 from sim.units import KIB, NS_PER_S
 
 if TYPE_CHECKING:
@@ -36,15 +36,17 @@ class DiskLoad:
     def __init__(self, scenario: Scenario, footprint: Footprint, lock_share: float) -> None:
         hardware, lsm = scenario.hardware, scenario.hardware.lsm
         self._scenario = scenario
-        self._footprint = footprint
         self._format = LogFormat(
             raft_engine=scenario.tikv.raft_engine_enable,
             file=scenario.tikv.log_file,
+            file_system=hardware.file_system,
             compression=lsm.raft_engine_compression,
             rewrite=lsm.raftdb_rewrite,
         )
         self.raft = hardware.raft_disk
         self._metadata = FILE_SYSTEMS[hardware.file_system]
+        self._blocks = sum(each.blocks for each in footprint.requests.values())
+        """Fetched by one transaction."""
         self.kv = hardware.kv_disk or hardware.raft_disk
         self.append = time_of(self.raft.append)
         self.fetch = time_of(self.kv.fetch or self.kv.append)
@@ -83,15 +85,9 @@ class DiskLoad:
         large = (1 + _COMPRESS_ABOVE / payload) * exp(-_COMPRESS_ABOVE / payload)
         return payload * (1 - large * (1 - self._format.compression))
 
-    def _metadata_share(self, payload: float) -> float:
-        """Returns the part of the writes of the log with which metadata are written."""
-        if self._format.file == "preallocated":
-            return min(1.0, payload / self.raft.page_bytes)
-        return float(self._format.file == "growing")
-
     def _write(self, payload: float) -> tuple[float, float]:
         """Returns mean bytes and I/Os of one write of the log, metadata included."""
-        share = self._metadata_share(payload)
+        share = metadata_share(self._format.file, payload, self.raft.page_bytes)
         size = payload + self.raft.page_bytes - 1
         return size + share * self._metadata.size_bytes, 1 + share * self._metadata.ios
 
@@ -127,13 +123,18 @@ class DiskLoad:
         rewritten = fsyncs * payload * self._format.rewrite
         return (rewritten + kv, 0.0) if self.shared else (rewritten, kv)
 
+    def _fetched(self, txn_per_s: float) -> float:
+        """Returns the blocks a second that one store fetches."""
+        return txn_per_s * self._blocks / self._scenario.cluster.stores
+
     def write_ns(self, fsyncs: float, entries: float, txn_per_s: float) -> float:
         """Returns how long one append + fsync takes, with what it waits for on the device."""
         disk = self.raft
         payload = self._payload(fsyncs, entries, txn_per_s)
         size, ios = self._write(payload)
+        background, _ = self._background(txn_per_s, payload, fsyncs)
         if disk.throttled:
-            apart = self._admitted_ns(size, ios, txn_per_s, payload * fsyncs)
+            apart = self._admitted_ns(size, ios, background, txn_per_s)
             used = fsyncs * apart / NS_PER_S
             # A bucket of idle time runs dry the more often the less is left (diffusion).
             dry = exp(-2 * max(0.0, 1 - used) * disk.burst_ns / apart)
@@ -141,21 +142,18 @@ class DiskLoad:
         transfer = max(size / disk.write_bytes_per_s, ios / disk.write_iops)
         measured = size - payload + 1  # A page and its metadata.
         page = max(measured / disk.write_bytes_per_s, ios / disk.write_iops)
-        background, _ = self._background(txn_per_s, payload, fsyncs)
         one_io = max(disk.io_bytes / disk.write_bytes_per_s, 1 / disk.write_iops)
         met = min(1.0, background / disk.io_bytes * one_io)
         return self.append.mean + (transfer - page + met * one_io / 2) * NS_PER_S
 
-    def _admitted_ns(self, size: float, ios: float, txn_per_s: float, log_per_s: float) -> float:
+    def _admitted_ns(self, size: float, ios: float, background: float, txn_per_s: float) -> float:
         """Returns how far apart a cloud's ceilings let writes of the log in, one after the other.
 
         What flush, compaction and reads take of them is not left for the log, but for a tenth: they
         take turns with it.
         """
         disk = self.raft
-        background, _ = self._background(txn_per_s, log_per_s, 1.0)
-        blocks = sum(each.blocks for each in self._footprint.requests.values())
-        reads = txn_per_s * blocks / self._scenario.cluster.stores if self.shared else 0.0
+        reads = self._fetched(txn_per_s) if self.shared else 0.0
         left_bytes = disk.write_bytes_per_s - background - reads * FETCH_BYTES
         left_ios = disk.write_iops - background / disk.io_bytes - reads
         return NS_PER_S * max(
@@ -168,9 +166,7 @@ class DiskLoad:
         payload = self._payload(load.fsyncs_per_s, load.entries_per_s, load.txn_per_s)
         write = self._write(payload)
         raft, kv = self._background(load.txn_per_s, payload, load.fsyncs_per_s)
-        stores = self._scenario.cluster.stores
-        blocks = sum(each.blocks for each in self._footprint.requests.values())
-        fetches = load.txn_per_s * blocks / stores
+        fetches = self._fetched(load.txn_per_s)
         load.busy["raft_log"] = load.fsyncs_per_s * load.write_ns / NS_PER_S
         others = fetches if self.shared else 0.0
         used = _used(self.raft, load.fsyncs_per_s, write, raft, others)
@@ -189,8 +185,7 @@ class DiskLoad:
         payload = self._payload(load.fsyncs_per_s, load.entries_per_s, load.txn_per_s)
         raft, kv = self._background(load.txn_per_s, payload, load.fsyncs_per_s)
         background = raft if name == "raft_disk" else kv
-        blocks = sum(each.blocks for each in self._footprint.requests.values())
-        reads = load.txn_per_s * blocks / self._scenario.cluster.stores if disk.throttled else 0.0
+        reads = self._fetched(load.txn_per_s) if disk.throttled else 0.0
         if name == "raft_disk":
             reads = reads if self.shared else 0.0
             return load.fsyncs_per_s * self._write(payload)[1] + background / disk.io_bytes + reads

@@ -12,16 +12,16 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from sim.cluster.block_cache import (
+from sim.estimate.contention import Contention, contention_of
+from sim.estimate.dry_session import DryClient
+from sim.protocol.encoding import lock_format
+from sim.protocol.region import RegionMap, lay_out_regions
+from sim.storage.block_cache import (
     CACHE_SHARE,
     PREFIX_LEN,
     Extent,
     miss_probabilities,
 )
-from sim.estimate.contention import Contention, contention_of
-from sim.estimate.dry_session import DryClient
-from sim.protocol.encoding import lock_format
-from sim.protocol.region import RegionMap, lay_out_regions
 from sim.streams import Streams
 from sim.workload import build_workload
 from sim.workload.layout import even_start_keys, region_start_keys
@@ -39,7 +39,7 @@ SAMPLE: Final = 300
 """Transactions drawn. The rarest class of TPC-C is then met a dozen times."""
 
 _SCANNED_ROW: Final = 0.1
-"""As ``sim.cluster.scheduler``: CPU of a scanned row, as a part of a further key's."""
+"""As ``sim.storage.scheduler``: CPU of a scanned row, as a part of a further key's."""
 
 
 @dataclass(slots=True)

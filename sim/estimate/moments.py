@@ -7,7 +7,6 @@ from itertools import pairwise
 from math import exp, log, sqrt
 from typing import TYPE_CHECKING, Final
 
-from sim.cluster.nodes import CLIENT_NAME, PD_NAME, store_name, tidb_name, zones_of
 from sim.distributions import (
     Constant,
     Empirical,
@@ -17,6 +16,7 @@ from sim.distributions import (
     Spiky,
     mean_ns,
 )
+from sim.transport.nodes import CLIENT_NAME, PD_NAME, store_name, tidb_name, zones_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -45,7 +45,7 @@ _LONGEST_S: Final = 1.0
 """Nothing waits longer in a system in balance."""
 
 _READ_SHARE: Final = 0.8
-"""As ``sim.cluster.store``: threads of the read pool, in cores."""
+"""As ``sim.server.store``: threads of the read pool, in cores."""
 
 
 class StoreModel:

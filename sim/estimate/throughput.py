@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from sim.cluster.placement import IN_MEMORY_SINCE, parse_version
 from sim.distributions import mean_ns
 from sim.estimate.paths import Paths, Times
 from sim.estimate.region_activity import refused_by_memory
 from sim.estimate.store_load import StoreLoad
 from sim.estimate.store_model import StoreModel
 from sim.estimate.tidb_load import TidbLoad
+from sim.pd.placement import IN_MEMORY_SINCE, parse_version
 from sim.units import NS_PER_S
 
 if TYPE_CHECKING:

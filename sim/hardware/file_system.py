@@ -48,3 +48,10 @@ def metadata_of(file: LogFile, first_written_pages: int, file_system: FileSystem
     """Returns what a sync writes besides an append that began ``first_written_pages`` new pages."""
     changed = file == "growing" or (file == "preallocated" and first_written_pages > 0)
     return FILE_SYSTEMS[file_system] if changed else NO_METADATA
+
+
+def metadata_share(file: LogFile, size_bytes: float, page_bytes: int) -> float:
+    """Returns the part of appends with metadata, if they begin anywhere in a page."""
+    if file == "preallocated":
+        return min(1.0, size_bytes / page_bytes)
+    return float(file == "growing")

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.cluster.lock_manager import Deadlock
 from sim.laboratory.values import show_key, show_keys
 from sim.laboratory.values import show_timestamp as ts
 from sim.protocol.percolator import (
@@ -36,11 +35,12 @@ from sim.protocol.percolator import (
 )
 from sim.protocol.records import KIND_NAMES, PUT
 from sim.protocol.region_errors import RegionError
+from sim.storage.lock_manager import Deadlock
 
 if TYPE_CHECKING:
-    from sim.cluster.request import KvRequest
     from sim.protocol.records import Lock, Write
     from sim.protocol.write_batch import WriteBatch
+    from sim.storage.request import KvRequest
 
 
 def show_lock(lock: Lock) -> str:

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.cluster.control import ONLINE_KEYS, Control
-from sim.cluster.holds import POINTS
-from sim.cluster.message_filter import ANY, KINDS, MessageFilter
-from sim.cluster.nodes import store_name
+from sim.failpoints import POINTS
 from sim.laboratory.problems import ScriptProblem
 from sim.laboratory.routing import checked_store
 from sim.laboratory.setup import tikv_keys
 from sim.laboratory.values import duration_ns, show_duration, size_bytes
 from sim.laboratory.words import plain, suggestion
+from sim.server.control import ONLINE_KEYS, Control
+from sim.transport.message_filter import ANY, KINDS, MessageFilter
+from sim.transport.nodes import store_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sim.cluster.request import KvRequest
+    from sim.storage.request import KvRequest
 
 
 class Job:

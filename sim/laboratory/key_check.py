@@ -15,9 +15,9 @@ from sim.protocol.region_errors import KeyNotInRegion
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sim.cluster.cluster import Cluster
-    from sim.cluster.peer import Peer
-    from sim.cluster.request import KvRequest
+    from sim.raftstore.peer import Peer
+    from sim.server.cluster import Cluster
+    from sim.storage.request import KvRequest
 
     Carry = Callable[[KvRequest, Peer, int], object]
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from sim.client.tidb import TidbNode
-from sim.cluster.cluster import Cluster
 from sim.engine import LeanEnv
 from sim.laboratory.jobs import Job, RequestJob
 from sim.laboratory.key_check import check_keys
@@ -21,15 +20,16 @@ from sim.laboratory.watcher import Watcher
 from sim.laboratory.words import suggestion
 from sim.record.facts import MemorySink
 from sim.record.recorder import Recorder
+from sim.server.cluster import Cluster
 from sim.streams import Streams
 from sim.units import NS_PER_MS, NS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sim.cluster.message_filter import MessageFilter
-    from sim.cluster.request import KvRequest
     from sim.protocol.region import RegionMap, Route
+    from sim.storage.request import KvRequest
+    from sim.transport.message_filter import MessageFilter
 
 PATIENCE_NS: Final = 10 * NS_PER_S
 """How long a command waits for its answer, in simulated time."""

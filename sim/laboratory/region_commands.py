@@ -21,9 +21,9 @@ from sim.protocol.lock_table import LocksStatus
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sim.cluster.peer import Peer
     from sim.laboratory.laboratory import Laboratory
     from sim.laboratory.words import Words
+    from sim.raftstore.peer import Peer
 
 
 def _region_id(lab: Laboratory, words: Words, option: str = "region") -> int:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sim.cluster.request import Kind, KvRequest
 from sim.laboratory.answers import show_answer, show_lock, show_refusal
 from sim.laboratory.key_check import key_outside
 from sim.laboratory.problems import ScriptProblem
 from sim.laboratory.transactions import new_request
 from sim.laboratory.values import key_of, key_range, show_key
 from sim.protocol.percolator import ScannedLocks, locks_of, visible_version
+from sim.storage.request import Kind, KvRequest
 from sim.units import NS_PER_MS
 
 if TYPE_CHECKING:

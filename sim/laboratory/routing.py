@@ -16,10 +16,10 @@ from sim.protocol.region import Region, RegionEpoch, Route
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sim.cluster.cluster import Cluster
-    from sim.cluster.peer import Peer
     from sim.laboratory.laboratory import Laboratory
     from sim.laboratory.words import Words
+    from sim.raftstore.peer import Peer
+    from sim.server.cluster import Cluster
 
 
 def peers(cluster: Cluster) -> Iterator[Peer]:

@@ -20,10 +20,10 @@ from sim.protocol.records import PESSIMISTIC, Lock
 from sim.units import NS_PER_MS
 
 if TYPE_CHECKING:
-    from sim.cluster.peer import Peer
     from sim.laboratory.laboratory import Laboratory
     from sim.laboratory.words import Words
     from sim.protocol.region import Route
+    from sim.raftstore.peer import Peer
 
 
 def cluster(lab: Laboratory, words: Words) -> str:

@@ -18,11 +18,11 @@ from sim.protocol.marks import MARKS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sim.cluster.peer import Peer
     from sim.laboratory.laboratory import Laboratory
     from sim.laboratory.words import Words
     from sim.protocol.records import Write
     from sim.protocol.region import Region
+    from sim.raftstore.peer import Peer
 
 
 def _chosen(lab: Laboratory, words: Words) -> list[Peer]:

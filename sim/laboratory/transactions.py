@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from sim.client.callers import NOBODY
-from sim.cluster.request import Kind, KvRequest
 from sim.laboratory.answers import show_answer
 from sim.laboratory.problems import ScriptProblem
 from sim.laboratory.routing import route_to
@@ -19,6 +18,7 @@ from sim.laboratory.values import key_of, show_timestamp
 from sim.laboratory.words import suggestion
 from sim.protocol.mvcc import DELETE, INSERT, LOCK_ONLY, PUT
 from sim.protocol.percolator import Mutation, Prewritten, locks_of
+from sim.storage.request import Kind, KvRequest
 from sim.units import NS_PER_MS
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from sim.cluster.pd import TSO_PHYSICAL_SHIFT
 from sim.laboratory.problems import ScriptProblem
+from sim.pd.tso import TSO_PHYSICAL_SHIFT
 from sim.protocol.keys import show_key as plain_key
 from sim.units import NS_PER_MS, NS_PER_S, NS_PER_US
 

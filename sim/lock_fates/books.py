@@ -15,23 +15,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from sim.cluster.probe import Probe
-from sim.cluster.request import Kind, KvRequest
 from sim.lock_fates.places import PROPOSAL_DROPPED, UNEXPLAINED, LockPlaces, cause_of
+from sim.probe import Probe
 from sim.protocol.mvcc import ROLLBACK, physical_ms
 from sim.protocol.write_batch import MIGRATION, PREWRITE
 from sim.protocol.write_batch import ROLLBACK as ROLLBACK_CAUSE
+from sim.storage.request import Kind, KvRequest
 from sim.units import NS_PER_MS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sim.cluster.peer import Peer
     from sim.engine import LeanEnv
     from sim.protocol.mvcc import Lock, Write
     from sim.protocol.raft_log import Entry
     from sim.protocol.region_errors import RegionError
     from sim.protocol.write_batch import WriteBatch
+    from sim.raftstore.peer import Peer
     from sim.record.recorder import Counter, Recorder
 
 _LOCK: Final = Kind.LOCK

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sim.cluster.request import LockPath
+from sim.storage.request import LockPath
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sim.cluster.peer import Peer
-    from sim.cluster.request import KvRequest
     from sim.protocol.records import Lock
+    from sim.raftstore.peer import Peer
+    from sim.storage.request import KvRequest
 
 STALE_LEADER: Final = "stale_leader"
 """Only a leader that the others had given up knew the lock."""

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sim.cluster.cluster import Cluster
     from sim.operations.heat import Heat
     from sim.operations.key_ranges import KeyRanges
     from sim.protocol.region import Route
     from sim.scenario.resolved_operations import RegionTarget, StoreTarget
+    from sim.server.cluster import Cluster
     from sim.streams import Stream
 
 _T = TypeVar("_T")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sim.cluster.cluster import Cluster
+    from sim.server.cluster import Cluster
 
 
 class Heat:

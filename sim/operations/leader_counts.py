@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sim.cluster.nodes import store_name
-from sim.cluster.probe import Probe
+from sim.probe import Probe
+from sim.transport.nodes import store_name
 
 if TYPE_CHECKING:
-    from sim.cluster.peer import Peer
     from sim.protocol.region import Region, RegionMap
+    from sim.raftstore.peer import Peer
     from sim.record.recorder import Recorder
 
 GAINED: Final = "leaders_gained"

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     from simpy import Event
 
-    from sim.cluster.cluster import Cluster
     from sim.engine import LeanEnv
     from sim.operations.operated import Control
     from sim.record.recorder import Recorder
     from sim.scenario.resolved import Scenario
+    from sim.server.cluster import Cluster
     from sim.streams import Streams
     from sim.workload.layout import Table
 

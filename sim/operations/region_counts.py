@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.cluster.probe import Probe
+from sim.probe import Probe
 
 if TYPE_CHECKING:
-    from sim.cluster.peer import Peer
     from sim.protocol.region import RegionMap
+    from sim.raftstore.peer import Peer
     from sim.record.recorder import Recorder
 
 

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.cluster.probe import Probe
 from sim.operations.transfers import OPERATOR_TIMEOUT_NS
+from sim.probe import Probe
 
 if TYPE_CHECKING:
-    from sim.cluster.peer import Peer
     from sim.engine import LeanEnv
     from sim.protocol.region import Region
+    from sim.raftstore.peer import Peer
     from sim.record.recorder import Recorder
 
 

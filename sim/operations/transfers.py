@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 from sim.units import NS_PER_S
 
 if TYPE_CHECKING:
-    from sim.cluster.cluster import Cluster
     from sim.operations.operated import Control
     from sim.protocol.region import Route
+    from sim.server.cluster import Cluster
 
 OPERATOR_TIMEOUT_NS: Final = 10 * NS_PER_S
 LEADER_SCHEDULE_LIMIT: Final = 4

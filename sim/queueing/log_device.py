@@ -5,8 +5,6 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Final
 
-from sim.cluster.disk_bytes import DiskBytes
-from sim.cluster.log_engine import LogEngine, LogFormat
 from sim.distributions import Constant
 from sim.engine import LeanEnv
 from sim.hardware import Disk, DiskSpec
@@ -17,6 +15,8 @@ from sim.protocol.encoding import (
     RAFT_ENGINE_ITEM_BYTES,
 )
 from sim.protocol.write_batch import CAUSE_NAMES
+from sim.raftstore.disk_bytes import DiskBytes
+from sim.raftstore.log_engine import LogEngine, LogFormat
 from sim.record import MemorySink, Recorder
 from sim.streams import Streams
 from sim.units import NS_PER_S
@@ -42,8 +42,10 @@ def device_bytes(
     env, recorder = LeanEnv(), Recorder(NS_PER_S, MemorySink())
     disk = Disk(DiskSpec("log", 10**12, 10**9, Constant(1)), Streams(1, 0).stream("log"))
     entry_bytes = [recorder.counter("raft_entry_bytes", cause) for cause in CAUSE_NAMES]
-    log_format = LogFormat(raft_engine=True, file=file, compression=1.0, rewrite=0.0)
-    engine = LogEngine(env, disk, log_format, file_system, DiskBytes(recorder), entry_bytes)
+    log_format = LogFormat(
+        raft_engine=True, file=file, file_system=file_system, compression=1.0, rewrite=0.0
+    )
+    engine = LogEngine(env, disk, log_format, DiskBytes(recorder), entry_bytes)
     batch = SimpleNamespace(cause=0, raft_bytes=payload_bytes - _FRAMING)
     entry = SimpleNamespace(payload=[SimpleNamespace(batch=batch)])
     written = []

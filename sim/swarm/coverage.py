@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sim.cluster.probe import Probe
+from sim.probe import Probe
 from sim.protocol.marks import MARKS
 
 

@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.cluster.cluster import store_name
-from sim.cluster.holds import POINTS
-from sim.cluster.message_filter import KINDS
+from sim.failpoints import POINTS
 from sim.protocol.keys import row_key
+from sim.server.cluster import store_name
 from sim.swarm.cluster_of import NEW_VERSION, OLD_VERSION
 from sim.swarm.workload import ACCOUNTS, INDEX, ORDERS
+from sim.transport.message_filter import KINDS
 from sim.units import NS_PER_MS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sim.cluster.cluster import Cluster
     from sim.protocol.region import Region
+    from sim.server.cluster import Cluster
     from sim.swarm.recipe import Fault, Recipe
 
 _LIMITS = (

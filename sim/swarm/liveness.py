@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from simpy import Event
 
     from sim.client.session import Session
-    from sim.cluster.cluster import Cluster
-    from sim.cluster.peer import Peer
     from sim.engine import LeanEnv
+    from sim.raftstore.peer import Peer
+    from sim.server.cluster import Cluster
 
 _PAUSE_NS: Final = 100 * NS_PER_MS
 

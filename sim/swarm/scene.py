@@ -10,7 +10,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
-from sim.cluster.probe import Probe
+from sim.probe import Probe
 from sim.simulation import Unit
 from sim.swarm.cluster_of import scenario_of
 from sim.swarm.coverage import Coverage

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from simpy import Event
 
     from sim.client.requests import RequestGroup
-    from sim.cluster.request import Caller, KvRequest
+    from sim.storage.request import Caller, KvRequest
 
 STATEMENT: Final = "client round trip, plan"
 PLAN: Final = "plan again"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from sim.cluster.request import Kind
+from sim.storage.request import Kind
 from sim.tracing.notes import BACKOFF, STATEMENT, TIMESTAMP
 from sim.tracing.stations import after_reply, stations, words
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sim.client.client_stats import PATH_NAMES
-from sim.cluster.request import LAST_READ, Kind
 from sim.protocol.percolator import Acquired
+from sim.storage.request import LAST_READ, Kind
 
 if TYPE_CHECKING:
-    from sim.cluster.request import KvRequest
+    from sim.storage.request import KvRequest
     from sim.tracing.notes import Sent
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sim.client.locker import Locker
 from sim.client.session import Session, SessionParts
 from sim.client.tidb import TidbNode
-from sim.cluster.probe import Probe
+from sim.probe import Probe
 from sim.tracing.notes import PLAN, STATEMENT, TIMESTAMP, Notes, Sent, Wait
 
 if TYPE_CHECKING:
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from simpy import Event
 
     from sim.client.client_stats import ClientStats
-    from sim.cluster.cluster import Cluster
-    from sim.cluster.request import KvRequest
     from sim.scenario.resolved import Scenario
+    from sim.server.cluster import Cluster
+    from sim.storage.request import KvRequest
     from sim.workload.statement import Transaction
 
 

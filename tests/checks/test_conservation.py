@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from sim.checks.checkers import LAWS
-from sim.cluster.disk_bytes import COMPACTION
 from sim.hardware import Disk
 from sim.hardware.file_system import Metadata
+from sim.raftstore.disk_bytes import COMPACTION
 from sim.record.facts import MemorySink
 from sim.simulation import Unit
 from sim.units import NS_PER_MS

@@ -9,11 +9,11 @@ import pytest
 
 from sim.checks import isolation, lock_tables, locks
 from sim.checks.checkers import LAWS
-from sim.cluster.commands import COMMANDS
-from sim.cluster.request import Kind, KvRequest
 from sim.protocol.lock_table import LocksStatus, PeerPessimisticLocks
 from sim.protocol.percolator import Committed, acquire
 from sim.simulation import Unit
+from sim.storage.commands import COMMANDS
+from sim.storage.request import Kind, KvRequest
 from sim.units import NS_PER_MS
 from tests.checks.planted import busy_unit, laws_broken
 from tests.scenes import IN_MEMORY, PIPELINED, SYNC

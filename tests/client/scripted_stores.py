@@ -15,8 +15,8 @@ from sim.units import NS_PER_MS
 from tests.scenes import ONE_WAY_NS, Scene, constant_scenario
 
 if TYPE_CHECKING:
-    from sim.cluster.request import Kind, KvRequest
     from sim.protocol.region_errors import RegionError
+    from sim.storage.request import Kind, KvRequest
 
 LOST = "lost"
 """The request is carried out, and its reply is lost."""

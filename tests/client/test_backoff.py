@@ -15,7 +15,7 @@ from sim.client.backoff import (
     Backoff,
     Backoffer,
 )
-from sim.cluster.request import Kind
+from sim.storage.request import Kind
 from sim.streams import Stream
 from sim.units import NS_PER_MS, NS_PER_S
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.cluster.request import Kind
 from sim.protocol.percolator import Acquired
 from sim.protocol.region_errors import RpcError
+from sim.storage.request import Kind
 from sim.units import NS_PER_MS, NS_PER_S
 from tests.client.scripted_stores import DROPPED, LOST, ScriptedStores
 from tests.client.test_retries import group_of

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sim.cluster.probe import Probe
-from sim.cluster.request import Kind
+from sim.probe import Probe
 from sim.protocol.percolator import CommitTsExpired, LockNotFoundReason, PessimisticLockNotFound
 from sim.protocol.region_errors import EpochNotMatch, NotLeader, RegionError, RpcError, StaleCommand
+from sim.storage.request import Kind
 from sim.units import NS_PER_MS, NS_PER_S
 from sim.workload.statement import ROLLBACK, Read, ReadKind, Statement
 from tests.client.scripted_stores import ScriptedStores, Unanswered, region

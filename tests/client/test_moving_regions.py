@@ -12,7 +12,7 @@ from tests.scenes import IN_MEMORY, PIPELINED, SYNC, Scene, constant_scenario, s
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sim.cluster.control import Control
+    from sim.server.control import Control
 
 TWO_PHASES: dict[str, object] = {"one_pc": False, "async_commit": False}
 ERRORS = ("EpochNotMatch", "NotLeader", "RegionNotFound")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from sim.client.callers import NOBODY
 from sim.client.recut import again, cut_again
 from sim.client.region_cache import RegionCache
-from sim.cluster.request import Kind, KvRequest
 from sim.protocol.mvcc import PUT
 from sim.protocol.percolator import Mutation
 from sim.protocol.region import RegionMap
+from sim.storage.request import Kind, KvRequest
 from tests.client.scripted_stores import region, route
 
 WHOLE = route(region(1, b"", b"", 1), 1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from sim.client.requests import RequestGroup
-from sim.cluster.request import Kind
 from sim.protocol.percolator import Acquired
 from sim.protocol.region_errors import (
     DiskFull,
@@ -20,6 +19,7 @@ from sim.protocol.region_errors import (
     ServerIsBusy,
     StaleCommand,
 )
+from sim.storage.request import Kind
 from sim.units import NS_PER_MS, NS_PER_S
 from tests.client.scripted_stores import LOST, ScriptedStores, region, route
 from tests.scenes import IN_MEMORY, ONE_WAY_NS

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sim.engine import LeanEnv
-from sim.engine.gatherer import Gatherer
-from sim.engine.shared_cores import Process, SharedCores
+from sim.etcd.gatherer import Gatherer
+from sim.etcd.shared_cores import Process, SharedCores
 from sim.units import NS_PER_MS, NS_PER_S
 
 LONG_NS = 1000 * NS_PER_S

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sim.engine.go_heap import MARK_NS_PER_BYTE, Heap
+from sim.etcd.go_heap import MARK_NS_PER_BYTE, Heap
 from sim.units import MIB
 
 

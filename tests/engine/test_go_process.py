@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from sim.engine import LeanEnv
-from sim.engine.go_heap import MARK_NS_PER_BYTE, Heap
-from sim.engine.go_proc import GoThread
-from sim.engine.go_process import GoProcess
-from sim.engine.shared_cores import Process, SharedCores
+from sim.etcd.go_heap import MARK_NS_PER_BYTE, Heap
+from sim.etcd.go_proc import GoThread
+from sim.etcd.go_process import GoProcess
+from sim.etcd.shared_cores import Process, SharedCores
 from sim.units import MIB, NS_PER_MS, NS_PER_S, NS_PER_US
 
 LONG_NS = 1000 * NS_PER_S

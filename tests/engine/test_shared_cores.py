@@ -7,7 +7,7 @@ from math import factorial
 import pytest
 
 from sim.engine import LeanEnv
-from sim.engine.shared_cores import Process, SharedCores
+from sim.etcd.shared_cores import Process, SharedCores
 from sim.streams import Streams
 from sim.units import NS_PER_MS, NS_PER_S, NS_PER_US
 

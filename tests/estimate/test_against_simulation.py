@@ -30,8 +30,8 @@ from sim.simulation import Unit
 from sim.units import NS_PER_S
 
 if TYPE_CHECKING:
-    from sim.cluster.store import Store
     from sim.scenario import Scenario, Study
+    from sim.server.store import Store
 
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
 SATURATED = 0.9

@@ -17,12 +17,12 @@ from analysis.export.traces import write_traces
 from sim.client.callers import NOBODY
 from sim.client.client_stats import ClientStats
 from sim.client.tidb import TidbNode
-from sim.cluster.request import Kind, KvRequest
 from sim.engine import LeanEnv
 from sim.protocol.region import Region, RegionId, Route, StoreId
 from sim.record.facts import MemorySink
 from sim.scenario import Scenario, load_study
 from sim.simulation import Unit
+from sim.storage.request import Kind, KvRequest
 from sim.tracing import (
     Span,
     TracedTransaction,

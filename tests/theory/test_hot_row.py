@@ -15,7 +15,7 @@ from simpy import Event
 from analysis.statistics.batch_means import mean_interval
 from sim.client.client_stats import ClientStats
 from sim.client.session import Session
-from sim.cluster.request import KvRequest
+from sim.storage.request import KvRequest
 from sim.streams import Streams
 from sim.units import NS_PER_S, NS_PER_US
 from tests.scenes import (

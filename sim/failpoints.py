@@ -1,0 +1,103 @@
+"""Named points at which the model can be held up and later let go: failpoints.
+
+Law: where nothing is held, a point costs one look at ``active``. What is stopped at a point goes on
+from there, in the order of its coming, when the point is released.
+
+Source of the idea: tikv/tikv ``fail_point!`` (components, src/storage/txn/scheduler.rs).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from sim.raftstore.peer import Peer
+
+POINTS: Final[dict[str, str]] = {
+    "after_snapshot": "a command has taken its snapshot and is about to run",
+    "before_propose": "a command waits in the peer's mailbox for a store poller",
+    "before_append": "a poller's entries are about to be written to the raft log",
+    "before_apply": "committed entries are about to be applied",
+    "before_finish": "an applied command is about to be finished and answered",
+    "before_propose_locks": "the table is closed; the locks of a transfer are not yet proposed",
+    "before_propose_merge_locks": "the fence is passed; the locks of a merge are not yet proposed",
+    "on_split_invalidate_locks": "a split is applied; the raftstore has not heard of it",
+    "before_transfer_ack": "a transfer's target is about to answer its leader",
+}
+"""Name and where that is."""
+
+
+class _Stopped(NamedTuple):
+    point: str
+    store: int
+    region: int
+    resume: Callable[[Any], object]
+    arg: Any
+
+
+class Holds:
+    """What is held in one cluster."""
+
+    __slots__ = ("_held", "_stopped", "active")
+
+    def __init__(self) -> None:
+        self.active = False
+        """Whether anything is held at all."""
+        self._held: dict[tuple[str, int, int], None] = {}
+        self._stopped: list[_Stopped] = []
+
+    def hold(self, point: str, *, store: int = 0, region: int = 0) -> None:
+        """Holds up whatever comes to ``point``, on one store or of one region only if given.
+
+        Raises:
+            KeyError: if there is no such point.
+        """
+        _ = POINTS[point]
+        self._held[point, store, region] = None
+        self.active = True
+
+    def stops(
+        self, point: str, store: int, region: int, resume: Callable[[Any], object], arg: Any
+    ) -> bool:
+        """Returns whether ``point`` is held; then ``resume(arg)`` is called when it is released."""
+        if not any(
+            held == point and at in {0, store} and of in {0, region} for held, at, of in self._held
+        ):
+            return False
+        self._stopped.append(_Stopped(point, store, region, resume, arg))
+        return True
+
+    def run(
+        self,
+        point: str,
+        peer: Peer,
+        act: Callable[[Any], object],
+        arg: Any,
+        *,
+        later: Callable[[Any], object] | None = None,
+    ) -> None:
+        """Calls ``act(arg)`` now, or when ``point`` is released; then ``later(arg)`` if given."""
+        region_id = peer.region.region_id
+        if not self.active or not self.stops(point, peer.store, region_id, later or act, arg):
+            act(arg)
+
+    def release(self, point: str, *, store: int = 0, region: int = 0) -> None:
+        """Lets go what was held by the same words; what is still held elsewhere stays."""
+        self._held.pop((point, store, region), None)
+        self.active = bool(self._held)
+        waiting, self._stopped = self._stopped, []
+        for stopped in waiting:
+            at, where, of, resume, arg = stopped
+            if not self.stops(at, where, of, resume, arg):
+                resume(arg)
+
+    def held(self) -> list[tuple[str, int, int]]:
+        """Returns what is held: point, store and region, the latter two 0 for all."""
+        return list(self._held)
+
+    def waiting(self, point: str) -> int:
+        """Returns how many are stopped at ``point``."""
+        return sum(stopped.point == point for stopped in self._stopped)

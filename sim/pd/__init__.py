@@ -1,0 +1,1 @@
+"""PD: timestamps, and its view of the regions."""

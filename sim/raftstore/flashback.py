@@ -1,0 +1,62 @@
+"""Flashback: a region is closed while its data is taken back in time, and locks are dropped.
+
+Law: PrepareFlashback empties the lock table and closes it; while it is in force nothing is read,
+locked or written but by the flashback itself. FinishFlashback opens the table again, empty. The
+taking back of the data is not modelled.
+
+Source: tikv/tikv#14859; components/raftstore/src/store/fsm/{apply.rs (exec_flashback), peer.rs
+(on_set_flashback_state)}.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sim.protocol.admin import FinishFlashback, PrepareFlashback
+from sim.protocol.lock_table import LocksStatus
+from sim.protocol.raft import LEADER
+from sim.raftstore.msg import Applied, AskFlashback
+from sim.raftstore.peer import NO_LEASE
+from sim.raftstore.propose import conflict, propose_admin
+
+if TYPE_CHECKING:
+    from sim.raftstore.peer import Peer
+    from sim.server.cluster import Cluster
+    from sim.server.store import Store
+
+
+class Flashback:
+    """Flashbacks of the regions of one store."""
+
+    __slots__ = ("_cluster", "_store")
+
+    def __init__(self, cluster: Cluster, store: Store) -> None:
+        self._cluster = cluster
+        self._store = store
+
+    def ask(self, peer: Peer, mail: AskFlashback) -> None:
+        """Proposes to begin or to end a flashback, if this peer leads."""
+        command = PrepareFlashback() if mail.begins else FinishFlashback()
+        busy = peer.merge is not None or peer.raft.lead_transferee
+        if peer.raft.role is LEADER and not busy and not conflict(peer, command):
+            propose_admin(peer, command)
+
+    def ready(self, peer: Peer, applied: Applied) -> None:
+        """Learns that a flashback has begun or ended."""
+        self.take_over(peer)
+        self._store.region_life.admin_applied(peer, applied)
+        self._cluster.probe.region_changed(peer, applied.admin.name)
+
+    def take_over(self, peer: Peer) -> None:
+        """Brings the table in line with what is applied; also for a new leader."""
+        locks = peer.locks
+        if peer.state.in_flashback:
+            dropped = locks.all_locks()
+            if dropped:
+                self._cluster.probe.table_dropped(peer, dropped, "flashback")
+            locks.clear()
+            locks.status = LocksStatus.IS_IN_FLASHBACK
+            peer.lease_until_ns = NO_LEASE
+        elif locks.status is LocksStatus.IS_IN_FLASHBACK:
+            leads = peer.raft.role is LEADER
+            locks.status = LocksStatus.NORMAL if leads else LocksStatus.NOT_LEADER

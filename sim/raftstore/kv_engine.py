@@ -1,0 +1,121 @@
+"""The KV RocksDB of one store, as far as its disk notices: WAL, memtables, flush, compaction.
+
+Law: what is applied enters the WAL (not synced: the raft log is) and the memtable of its column
+family. Bytes leave in slices as they come in, instead of in one burst when a memtable is full: a
+window shorter than a memtable's fill time would otherwise see no flush or a whole one.
+
+In the lock CF a put, the put that overwrites it and the delete meet in one memtable and leave a
+tombstone; only tombstones are flushed. (The locks alive at the moment of a flush would be too:
+fewer than 0.5 % of a 32 MiB memtable.) The write and default CFs keep all they are given.
+
+Source: tikv/tikv src/config (LockCfConfig, write buffers),
+components/raftstore/src/store/fsm/apply.rs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from sim.protocol.encoding import KV_APPLY_BYTES, KV_BATCH_BYTES
+from sim.raftstore.disk_bytes import CAUSES, COMPACTION, FLUSH, KV_WAL, DiskBytes
+from sim.units import KIB
+
+if TYPE_CHECKING:
+    from sim.engine import LeanEnv
+    from sim.hardware.disk import Disk
+    from sim.protocol.write_batch import WriteBatch
+
+_SLICE_BYTES: Final = 512 * KIB
+"""Bytes that gather before they go to the disk. ASSUMED; a filesystem's write-back works in such
+pieces."""
+
+
+class Amplification:
+    """Bytes written to tables per byte that enters a column family's memtable.
+
+    Attributes:
+        data: default and write CF: flush (1) and every compaction after it.
+        lock: tombstones of the lock CF, likewise.
+    """
+
+    __slots__ = ("data", "lock")
+
+    def __init__(self, *, data: float, lock: float) -> None:
+        self.data = data
+        self.lock = lock
+
+
+class _Slice:
+    """Bytes that gather until there are enough to be written: by cause, and in all."""
+
+    __slots__ = ("by_cause", "total")
+
+    def __init__(self) -> None:
+        self.by_cause = [0] * CAUSES
+        self.total = 0
+
+    def empty(self) -> list[int]:
+        """Returns the bytes by cause and begins again."""
+        taken, self.by_cause = self.by_cause, [0] * CAUSES
+        self.total = 0
+        return taken
+
+
+class KvEngine:
+    """WAL and column families on one disk."""
+
+    __slots__ = ("_amplification", "_disk", "_env", "_flush", "_ledger", "_lock_flush", "_wal")
+
+    def __init__(
+        self, env: LeanEnv, disk: Disk, amplification: Amplification, ledger: DiskBytes
+    ) -> None:
+        self._env = env
+        self._disk = disk
+        self._amplification = amplification
+        self._ledger = ledger.by_place
+        self._wal = [0] * CAUSES
+        self._flush = _Slice()
+        self._lock_flush = _Slice()
+
+    def apply(self, batch: WriteBatch) -> None:
+        """Takes one command's records: into the WAL and the memtables."""
+        cause = batch.cause
+        self._wal[cause] += batch.wal_bytes + KV_APPLY_BYTES
+        size = batch.write_cf_bytes + batch.default_cf_bytes
+        if size:
+            flush = self._flush
+            flush.by_cause[cause] += size
+            flush.total += size
+        size = batch.lock_tombstone_bytes
+        if size:
+            lock_flush = self._lock_flush
+            lock_flush.by_cause[cause] += size
+            lock_flush.total += size
+
+    def end_of_round(self, cause: int) -> None:
+        """Notes the end of one write to RocksDB, and lets what has gathered go to the disk."""
+        wal = self._wal
+        wal[cause] += KV_BATCH_BYTES
+        if sum(wal) >= _SLICE_BYTES:
+            self._wal = [0] * CAUSES
+            self._write(KV_WAL, wal)
+        if self._flush.total >= _SLICE_BYTES:
+            self._compact(self._flush.empty(), self._amplification.data)
+        if self._lock_flush.total >= _SLICE_BYTES:
+            self._compact(self._lock_flush.empty(), self._amplification.lock)
+
+    def _compact(self, entered: list[int], amplification: float) -> None:
+        """Flushes what entered, and pays now for the compactions that it will go through."""
+        if amplification <= 0:
+            return
+        flushed = min(1.0, amplification)
+        self._write(FLUSH, [int(size * flushed) for size in entered])
+        if amplification > 1:
+            self._write(COMPACTION, [int(size * (amplification - 1)) for size in entered])
+
+    def _write(self, place: int, parts: list[int]) -> None:
+        counters = self._ledger[place]
+        for cause, part in enumerate(parts):
+            if part:
+                counters[cause].value += part
+        self._disk.background_write(self._env.now_ns, sum(parts))

@@ -1,0 +1,215 @@
+"""The raft log of one store: writers join a group, one group is appended and synced at a time.
+
+Law: while one append + fsync is in flight, whoever comes next waits and is written with all others
+that wait. Nobody chooses the group's size; it follows from the load and from the disk. A sync
+writes whole pages, so a group's padding follows from its size and from where the log ends, and
+what the file system needs to find them again.
+
+``raftdb`` is a RocksDB: its WAL grows and is synced, and its memtable is flushed later (bytes
+again). ``raft-engine`` writes once, into preallocated or recycled files, and compresses batches
+above 8 KiB.
+
+Source: RocksDB ``db/write_thread.cc`` (write groups), ``include/rocksdb/env.h``
+(``fallocate_with_keep_size``; a WAL's size grows with each append), tikv/tikv#6486 (TiKV's do not
+recycle logs); tikv/raft-engine ``src/log_batch.rs``, ``src/engine.rs``, ``src/file_pipe_log``;
+tikv/tikv components/raftstore/src/store/async_io/write.rs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from sim.hardware.file_system import metadata_of
+from sim.protocol.encoding import (
+    ENTRY_OVERHEAD_BYTES,
+    RAFT_ENGINE_BATCH_BYTES,
+    RAFT_ENGINE_ITEM_BYTES,
+    RAFTDB_BATCH_BYTES,
+    RAFTDB_ITEM_BYTES,
+)
+from sim.protocol.write_batch import ADMIN
+from sim.raftstore.disk_bytes import CAUSES, RAFT_LOG, DiskBytes, spread
+from sim.units import KIB, MIB
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sim.engine import LeanEnv
+    from sim.hardware.disk import Disk
+    from sim.hardware.file_system import FileSystemName, LogFile
+    from sim.protocol.raft_log import Entry
+    from sim.record.recorder import Counter
+    from sim.storage.request import KvRequest
+
+_HARD_STATE_BYTES: Final = 40
+"""A replica's term and vote as a record of the raft engine (raft_serverpb RaftLocalState)."""
+
+_COMPRESS_ABOVE_BYTES: Final = 8 * KIB
+"""raft-engine's ``batch-compression-threshold`` (src/config.rs)."""
+
+_REWRITE_SLICE_BYTES: Final = MIB
+"""What of raftdb's memtable is flushed at a time. ASSUMED; it only spreads the bytes."""
+
+
+class LogFormat:
+    """What an engine adds to the entries it is given, and what it writes them to.
+
+    Attributes:
+        file: what a group is appended to.
+        file_system: where that lies.
+        item_bytes: framing of one region's entry in a batch.
+        batch_bytes: framing of one write group.
+        compression: stored bytes per byte of a group above 8 KiB.
+        rewrite: bytes written again, in the background, per byte of log (raftdb's flush).
+    """
+
+    __slots__ = ("batch_bytes", "compression", "file", "file_system", "item_bytes", "rewrite")
+
+    def __init__(
+        self,
+        *,
+        raft_engine: bool,
+        file: LogFile,
+        file_system: FileSystemName,
+        compression: float,
+        rewrite: float,
+    ) -> None:
+        self.file = file
+        self.file_system = file_system
+        self.item_bytes = RAFT_ENGINE_ITEM_BYTES if raft_engine else RAFTDB_ITEM_BYTES
+        self.batch_bytes = RAFT_ENGINE_BATCH_BYTES if raft_engine else RAFTDB_BATCH_BYTES
+        self.compression = compression if raft_engine else 1.0
+        self.rewrite = 0.0 if raft_engine else rewrite
+
+
+class LogEngine:
+    """Write groups on one disk."""
+
+    __slots__ = (
+        "_by_cause",
+        "_counters",
+        "_disk",
+        "_env",
+        "_format",
+        "_in_flight",
+        "_offset",
+        "_page",
+        "_rewrite_bytes",
+        "_rewrite_due",
+        "_waiting",
+        "entries",
+        "entry_bytes",
+        "fsyncs",
+        "groups",
+        "writing_ns",
+    )
+
+    def __init__(
+        self,
+        env: LeanEnv,
+        disk: Disk,
+        log_format: LogFormat,
+        ledger: DiskBytes,
+        entry_bytes: list[Counter],
+    ) -> None:
+        self._env = env
+        self._disk = disk
+        self._format = log_format
+        self._counters = ledger.by_place[RAFT_LOG]
+        self.entry_bytes = entry_bytes
+        """By cause: entries as proposed, before framing, padding and compression."""
+        self._page = disk.spec.page_bytes
+        self._offset = 0
+        self._waiting: list[tuple[Callable[[Any], object], Any]] = []
+        self._in_flight: list[tuple[Callable[[Any], object], Any]] = []
+        self._by_cause = [0] * CAUSES
+        self._rewrite_due = [0] * CAUSES
+        self._rewrite_bytes = 0
+        self.entries = 0
+        self.fsyncs = 0
+        self.groups = 0
+        self.writing_ns = 0
+        """Time during which an append + fsync was in flight."""
+
+    def write(
+        self,
+        entries: list[Entry],
+        fn: Callable[[Any], object],
+        arg: object,
+        *,
+        hard_states: int = 0,
+    ) -> None:
+        """Joins the next group with ``entries`` and calls ``fn(arg)`` when they are durable.
+
+        ``hard_states`` is how many replicas' terms and votes are to be written besides.
+        """
+        by_cause = self._by_cause
+        framing = ENTRY_OVERHEAD_BYTES + self._format.item_bytes
+        entry_bytes = self.entry_bytes
+        for entry in entries:
+            commands: list[KvRequest] = entry.payload  # type: ignore[assignment]
+            cause = ADMIN
+            for command in commands:
+                batch = command.batch
+                assert batch is not None, "only written commands are proposed"
+                cause = batch.cause
+                by_cause[cause] += batch.raft_bytes
+                entry_bytes[cause].value += batch.raft_bytes
+            by_cause[cause] += framing
+            entry_bytes[cause].value += ENTRY_OVERHEAD_BYTES
+        by_cause[ADMIN] += hard_states * _HARD_STATE_BYTES
+        self.entries += len(entries)
+        self._waiting.append((fn, arg))
+        if not self._in_flight:
+            self._write_group()
+
+    def _write_group(self) -> None:
+        self._in_flight = self._waiting
+        self._waiting = []
+        weights = self._by_cause
+        self._by_cause = [0] * CAUSES
+        payload = sum(weights) + self._format.batch_bytes
+        if payload > _COMPRESS_ABOVE_BYTES:
+            payload = int(payload * self._format.compression)
+        begun = self._offset > 0  # The first page has been written before.
+        end = self._offset + payload
+        pages = (end - 1) // self._page - self._offset // self._page + 1
+        self._offset = end % self._page
+        written = pages * self._page
+        metadata = metadata_of(self._format.file, pages - begun, self._format.file_system)
+        self._charge(written + metadata.size_bytes, weights)
+        if self._format.rewrite:
+            self._rewrite(payload, weights)
+        env = self._env
+        finish = self._disk.sync_write(env.now_ns, written, metadata)
+        self.fsyncs += 1
+        self.writing_ns += finish - env.now_ns
+        env.at(finish, self._durable, None)
+
+    def _durable(self, _: None) -> None:
+        group, self._in_flight = self._in_flight, []
+        if self._waiting:
+            self._write_group()
+        for fn, arg in group:
+            fn(arg)
+
+    def _charge(self, written: int, weights: list[int]) -> None:
+        counters = self._counters
+        for cause, part in enumerate(spread(written, weights)):
+            if part:
+                counters[cause].value += part
+
+    def _rewrite(self, payload: int, weights: list[int]) -> None:
+        """Flushes raftdb's memtable in slices, as its log grows."""
+        due = self._rewrite_due
+        for cause, weight in enumerate(weights):
+            if weight:
+                due[cause] += weight
+        self._rewrite_bytes += payload
+        if self._rewrite_bytes >= _REWRITE_SLICE_BYTES:
+            parts = spread(int(self._rewrite_bytes * self._format.rewrite), due)
+            self._rewrite_due = [0] * CAUSES
+            self._rewrite_bytes = 0
+            for cause, part in enumerate(parts):
+                self._counters[cause].value += part
+            self._disk.background_write(self._env.now_ns, sum(parts))

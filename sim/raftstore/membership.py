@@ -1,0 +1,210 @@
+"""Changing the replicas of a region: one at a time, the newcomer begins with a snapshot.
+
+Law: locks and status of the table stay as they are, since the region's version does. A leader does
+not remove itself; PD moves leadership first.
+
+Source: tikv/tikv components/raftstore/src/store/fsm/{apply.rs (exec_change_peer), peer.rs
+(on_ready_change_peer, on_ready_apply_snapshot)}.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from sim.protocol.admin import ChangePeer
+from sim.protocol.quorum import committed_index, is_majority
+from sim.protocol.raft import LEADER, Append, Heartbeat, Snapshot
+from sim.protocol.region import StoreId
+from sim.raftstore.msg import Applied, AskChangePeer, Dismissal
+from sim.raftstore.peer import AppliedState, make_peer
+from sim.raftstore.propose import conflict, propose_admin
+
+if TYPE_CHECKING:
+    from sim.protocol.mvcc import Mvcc
+    from sim.protocol.region import Region
+    from sim.raftstore.peer import Peer
+    from sim.server.cluster import Cluster
+    from sim.server.store import Store
+    from sim.transport.transport import RaftMessage
+
+_RECORD_BYTES: Final = 120
+"""A record in a snapshot file. ASSUMED; rows that a run has never touched are not in it."""
+
+
+class SnapshotData(NamedTuple):
+    """What a snapshot carries."""
+
+    region: Region
+    mvcc: Mvcc
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes on the network."""
+        return _RECORD_BYTES * (1 + len(self.mvcc.locks) + len(self.mvcc.writes))
+
+
+class Replicas:
+    """Changes of replicas on one store."""
+
+    __slots__ = ("_cluster", "_store")
+
+    def __init__(self, cluster: Cluster, store: Store) -> None:
+        self._cluster = cluster
+        self._store = store
+
+    def ask(self, peer: Peer, mail: AskChangePeer) -> None:
+        """Proposes the change, if this peer leads, stays, and the change would be one."""
+        command = ChangePeer(add=mail.add, remove=mail.remove)
+        stores = peer.region.stores
+        sensible = (mail.add not in stores) if mail.add else (mail.remove in stores)
+        if peer.raft.role is not LEADER or mail.remove == peer.store or not sensible:
+            return
+        busy = peer.merge is not None or peer.raft.lead_transferee or conflict(peer, command)
+        safe = _is_safe(peer, command) and self._stays_available(peer, command)
+        if safe and not busy and peer.raft.may_change_voters():
+            propose_admin(peer, command)
+
+    def _stays_available(self, peer: Peer, command: ChangePeer) -> bool:
+        """Returns whether a majority of those who are left after a removal has been heard lately.
+
+        A region that hibernates hears nobody; there, who has everything will do.
+
+        Source: tikv/tikv components/raftstore/src/store/util.rs
+        (check_availability_by_last_heartbeats).
+        """
+        raft = peer.raft
+        asleep = not self._store.ticker.counts(peer)
+        left = tuple(store for store in raft.voters if store != command.remove)
+        heard = [
+            store
+            for store, progress in raft.progress.items()
+            if progress.active or (asleep and raft.matched[store] >= raft.log.committed)
+        ]
+        return not command.remove or is_majority([peer.store, *heard], left)
+
+    @staticmethod
+    def apply(peer: Peer, command: ChangePeer, index: int) -> Applied:
+        """Changes the region of one replica, and its voters; runs in the apply thread."""
+        region = peer.state.region
+        stores = tuple(store for store in region.stores if store != command.remove)
+        if command.add:
+            stores = (*stores, StoreId(command.add))
+        peer.state.region = region.with_stores(stores, region.epoch.conf_ver + 1)
+        peer.raft.set_voters(tuple(stores))
+        return Applied(command, index, peer.state.region)
+
+    def ready(self, peer: Peer, applied: Applied) -> None:
+        """Learns of a change that has been applied."""
+        peer.region = applied.region
+        self._store.region_life.admin_applied(peer, applied)
+        self._cluster.probe.region_changed(peer, "change_peer")
+        if peer.store not in applied.region.stores:
+            self._store.destroy(peer, "removed")
+        elif peer.raft.role is LEADER:
+            self._cluster.report(peer)
+            self._store.wake(peer)
+
+    def send_snapshots(self, peer: Peer, stores: list[int]) -> None:
+        """Sends what has been applied here to replicas whose entries are no longer in the log."""
+        state = peer.state
+        data = SnapshotData(state.region, state.mvcc.copy())
+        for store in stores:
+            snapshot = peer.raft.make_snapshot(data)
+            self._store.transport.send_message(store, snapshot, data.size_bytes)
+
+    def first_contact(self, message: RaftMessage) -> Peer | None:
+        """Returns a new, empty replica if the region has been given to this store.
+
+        It refuses what its leader sends until that sends a snapshot. A region that overlaps one
+        which is here must wait until that has been split; but one that has been merged away
+        while this store was not there has nobody left to learn from, and makes room. Not before
+        nobody else is in the way: the split may bring the target as it was before the merge, and
+        then it will take the source over.
+
+        Source: tikv/tikv components/raftstore/src/store/fsm/store.rs (maybe_create_peer_internal).
+        """
+        route = self._cluster.pd.routes.by_id(message.region_id)
+        store_id = self._store.store_id
+        if not isinstance(message, Append | Heartbeat | Snapshot) or route is None:
+            return None
+        region = route.region
+        if region.region_id in self._store.merged_into or store_id not in region.stores:
+            return None
+        outlived = self._outlived_by(region)
+        going = {peer.region.region_id for peer in outlived}
+        if any(each.region_id not in going for each in self._store.regions_over(region)):
+            return None
+        for peer in outlived:
+            self._store.merged_into[peer.region.region_id] = region.region_id
+            self._store.destroy(peer, "merged")
+        state = AppliedState(region, self._cluster.make_records(), 0, 0)
+        raft = self._cluster.empty_raft(region, store_id)
+        limit = self._store.peer_limit_bytes
+        peer = make_peer(
+            region, store_id, state, raft, self._store.instance, peer_limit_bytes=limit
+        )
+        self._store.adopt(peer)
+        return peer
+
+    def _outlived_by(self, region: Region) -> list[Peer]:
+        """Returns replicas here of regions that have been merged into ``region`` without them.
+
+        Source: tikv/tikv components/raftstore/src/store/fsm/peer.rs (need_gc_merge, on_gc_merge).
+        """
+        return [
+            peer
+            for peer in self._store.peers.values()
+            if self._went_into(peer.region.region_id, region.region_id)
+        ]
+
+    def _went_into(self, source_id: int, target_id: int) -> bool:
+        """Returns whether other stores know that one region has become part of the other.
+
+        Not if it went by way of a region that is here: that one will take it over.
+        """
+        tombstones: dict[int, int] = {}
+        for store in self._cluster.stores.values():
+            tombstones.update(store.merged_into)
+        at = source_id
+        while at != target_id:
+            if at not in tombstones or (at != source_id and at in self._store.peers):
+                return False
+            at = tombstones[at]
+        return True
+
+    def dismiss(self, peer: Peer, store: int) -> None:
+        """Tells a replica on ``store`` that it has been removed."""
+        region = peer.region
+        dismissal = Dismissal(region.region_id, peer.store, peer.raft.term, region.epoch.conf_ver)
+        self._store.transport.send_message(store, dismissal)
+
+    def dismissed(self, peer: Peer, mail: Dismissal) -> None:
+        """Removes a replica whose region has gone on without it."""
+        if peer.region.epoch.conf_ver < mail.conf_ver:
+            self._store.destroy(peer, "removed")
+
+    def install(self, peer: Peer, snapshot: Snapshot) -> None:
+        """Replaces a replica's records by a snapshot's, unless Raft knows better."""
+        data: SnapshotData = snapshot.payload  # type: ignore[assignment]
+        if peer.raft.install_snapshot(snapshot):
+            peer.state = AppliedState(
+                data.region, data.mvcc.copy(), snapshot.index, snapshot.index_term
+            )
+            peer.region = data.region
+            peer.apply_queue = []
+
+
+def _is_safe(peer: Peer, command: ChangePeer) -> bool:
+    """Returns whether a majority after the change is known to hold what the log has forgotten.
+
+    A region with one replica may always get a second.
+
+    Source: tikv/tikv components/raftstore/src/store/peer.rs (check_conf_change).
+    """
+    matched = dict(peer.raft.matched)
+    if len(matched) == 1:
+        return True
+    matched.pop(command.remove, None)
+    if command.add:
+        matched[command.add] = 0
+    return committed_index(matched.values()) >= peer.raft.log.first_index - 1

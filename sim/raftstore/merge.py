@@ -1,0 +1,276 @@
+"""Merging a region into its neighbour, with the locks in memory.
+
+TiKV's steps, on the source's leader until the third::
+
+    PD: merge ► every replica's log is close enough ► fence: nothing else is proposed until all
+      that was proposed is applied ► propose all locks, deleted marks or not ► propose PrepareMerge
+      ► each replica asks the target's on its store ► the target's leader proposes CommitMerge with
+        the entries that some replica may lack ► each replica brings its source up to date and
+        takes over its records
+
+Law: behind the fence no lock with a deleted mark can be deleted any more: either the write that
+replaces it was applied, and the lock is gone, or it was refused. So all that is left must move. In
+the target the locks are in the lock CF; the target's own table keeps its locks and gets the new
+version. If the target changes before it commits, the merge is rolled back and the table opened.
+
+Source: tikv/tikv components/raftstore/src/store/peer.rs (pre_propose_prepare_merge,
+propose_locks_before_prepare_merge, post_propose_fail), fsm/peer.rs (on_check_merge,
+schedule_merge, on_ready_prepare_merge, on_ready_commit_merge, on_ready_rollback_merge),
+fsm/apply.rs (exec_prepare_merge, exec_commit_merge); RFC 77, Region merge.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from sim.protocol.admin import CommitMerge, PrepareMerge, RollbackMerge, TransferLeaderCommand
+from sim.protocol.lock_table import LocksStatus
+from sim.protocol.raft import LEADER
+from sim.raftstore.merge_state import MergeState
+from sim.raftstore.msg import AskCommitMerge, AskMerge, FencePassed, MergeTick
+from sim.raftstore.proposal import AdminProposal
+from sim.raftstore.propose import (
+    conflict,
+    migration_batch,
+    propose_admin,
+    propose_locks,
+)
+
+if TYPE_CHECKING:
+    from sim.protocol.ablations import Ablations
+    from sim.protocol.raft_log import Entry
+    from sim.raftstore.msg import Applied
+    from sim.raftstore.peer import Peer
+    from sim.scenario.resolved_tikv import Tikv
+    from sim.server.cluster import Cluster
+    from sim.server.store import Store
+
+_ENTRY_SHARE: Final = 0.9
+"""Of ``raft-entry-max-size``: what the gap, or the locks, may take."""
+
+
+class Merge:
+    """Merges on one store: of sources that live here, and into targets that do."""
+
+    __slots__ = ("_ablations", "_cluster", "_store", "_tikv")
+
+    def __init__(self, cluster: Cluster, store: Store, tikv: Tikv, ablations: Ablations) -> None:
+        self._cluster = cluster
+        self._store = store
+        self._tikv = tikv
+        self._ablations = ablations
+
+    def ask(self, peer: Peer, mail: AskMerge) -> None:
+        """Begins a merge, if this peer leads and nothing else is under way."""
+        if peer.raft.role is not LEADER or peer.merge is not None or peer.raft.lead_transferee:
+            return
+        if not peer.has_applied_to_current_term or self._store.disk_full:
+            return
+        self._store.raft_pool.propose_held(peer)
+        self._try(peer, MergeState(mail.target))
+
+    def _try(self, peer: Peer, merge: MergeState) -> None:
+        """Begins the merge if it may begin; or raises the fence, to look again behind it."""
+        if not self._is_as_expected(peer, merge):
+            return
+        if conflict(peer, PrepareMerge(merge.target, 0)) or not self._gap_allows(peer, merge):
+            self._cluster.probe.mark("merge.refused_gap")
+            return
+        if not peer.locks.map:
+            self._cluster.probe.mark("merge.empty_table")
+        elif peer.locks.status is not LocksStatus.NORMAL:
+            self._cluster.probe.mark("merge.refused_status")
+            return
+        elif self._must_wait(peer):
+            self._raise_fence(peer, merge)
+            return
+        self._propose(peer, merge)
+
+    def _raise_fence(self, peer: Peer, merge: MergeState) -> None:
+        """Lets nothing else be proposed until all that has been proposed is applied.
+
+        The RFC closes the table first; TiKV leaves it open until it proposes the locks.
+        """
+        self._cluster.probe.mark("merge.fenced")
+        merge.fence = peer.raft.log.last_index
+        peer.merge = merge
+        peer.unusual = True
+        if self._tikv.behaviour == "rfc77":
+            peer.locks.status = LocksStatus.MERGING_REGION
+
+    def applied_further(self, peer: Peer) -> None:
+        """Looks whether what was proposed before the fence is applied; in the apply thread."""
+        merge = peer.merge
+        if merge is not None and merge.fence and peer.state.applied >= merge.fence:
+            self._store.raft_pool.deliver(peer, FencePassed())
+
+    def fence_passed(self, peer: Peer, _: FencePassed) -> None:
+        """Goes on with a merge whose fence has been applied."""
+        merge = peer.merge
+        if merge is None or not merge.fence or peer.state.applied < merge.fence:
+            return
+        peer.merge = None
+        merge.fence = 0
+        if peer.raft.role is LEADER:
+            if peer.locks.status is LocksStatus.MERGING_REGION:
+                peer.locks.status = LocksStatus.NORMAL
+            self._try(peer, merge)
+        self._store.admission.refresh(peer)
+
+    def prepared(self, peer: Peer, applied: Applied) -> None:
+        """Learns that this region takes nothing more; each replica looks for the target's."""
+        command = applied.admin
+        assert isinstance(command, PrepareMerge), f"no merge: {command}"
+        peer.locks.version = applied.region.epoch.version
+        self._begin_asking(peer, command, applied.log_index)
+
+    def _begin_asking(self, peer: Peer, command: PrepareMerge, index: int) -> None:
+        merge = peer.merge = MergeState(command.target)
+        merge.commit, merge.min_index = index, command.min_index
+        self.go_on(peer)
+
+    def go_on(self, peer: Peer) -> None:
+        """Asks the target's replica on this store, now and at every tick."""
+        if peer.merge is not None:
+            self.tick(peer, MergeTick(peer.merge))
+
+    def resume(self, peer: Peer) -> None:
+        """Takes up a merge whose PrepareMerge was applied before the process died."""
+        command = peer.state.merge_command
+        if command is not None:
+            self._begin_asking(peer, command, peer.state.merging)
+
+    def tick(self, peer: Peer, mail: MergeTick) -> None:
+        """Asks the target again, or takes the merge back if the target has changed."""
+        merge = peer.merge
+        if merge is None or merge is not mail.merge or not merge.commit or peer.gone:
+            return
+        target = self._store.peers.get(merge.target.region_id)
+        if self._has_changed(merge):
+            self._roll_back(peer, merge)
+        elif target is not None and target.raft.role is LEADER:
+            ask = AskCommitMerge(peer.region, merge.commit, merge.min_index)
+            self._store.raft_pool.deliver(target, ask)
+        env = self._cluster.env
+        due_ns = env.now_ns + self._tikv.merge_check_tick_interval_ns
+        env.at(due_ns, self._store.deliver_later, (peer, mail))
+
+    def commit(self, peer: Peer, ask: AskCommitMerge) -> None:
+        """Proposes to take a source over; the target's side."""
+        source = self._store.peers.get(ask.source.region_id)
+        if peer.raft.role is not LEADER or source is None or source.merge is None:
+            return
+        if peer.region.epoch != source.merge.target.epoch:
+            return
+        log = source.raft.log
+        first = max(ask.min_index + 1, log.first_index)
+        entries = [entry for entry in log.since(first) if entry.index <= ask.commit]
+        command = CommitMerge(ask.source, ask.commit, entries)
+        if peer.merge is None and not conflict(peer, command) and not peer.raft.lead_transferee:
+            propose_admin(peer, command)
+
+    def rolled_back(self, peer: Peer, applied: Applied) -> None:
+        """Opens a source again whose merge has been taken back."""
+        self._cluster.probe.mark("merge.rolled_back")
+        peer.merge = None
+        peer.locks.version = applied.region.epoch.version
+        if peer.raft.role is LEADER:
+            peer.locks.activate(peer.raft.term, applied.region.epoch.version)
+
+    def _is_as_expected(self, peer: Peer, merge: MergeState) -> bool:
+        """Returns whether the target is here, a neighbour and on the same stores, as PD believes.
+
+        Source: tikv/tikv components/raftstore/src/store/fsm/peer.rs (check_merge_proposal).
+        """
+        target = self._store.peers.get(merge.target.region_id)
+        if target is None or target.region.epoch != merge.target.epoch:
+            return False
+        left, right = sorted([peer.region, target.region], key=lambda region: region.start_key)
+        adjacent = left.end_key == right.start_key
+        return adjacent and set(left.stores) == set(right.stores) and target.merge is None
+
+    def _has_changed(self, merge: MergeState) -> bool:
+        """Returns whether what lies in the target's range is another region, or a later one.
+
+        A region that is not here yet may still come: then nothing is known.
+        """
+        target = merge.target
+        return any(
+            region.epoch.version > target.epoch.version
+            or (region.region_id == target.region_id and region.epoch > target.epoch)
+            for region in self._store.regions_over(target)
+        )
+
+    def _must_wait(self, peer: Peer) -> bool:
+        unapplied = peer.state.applied < peer.raft.log.last_index
+        return unapplied and not self._ablations.merge_without_fence
+
+    def _gap_allows(self, peer: Peer, merge: MergeState) -> bool:
+        """Returns whether every replica is close enough; notes what all of them have."""
+        log = peer.raft.log
+        merge.min_index = min(peer.raft.matched.values())
+        gap = log.since(merge.min_index + 1)
+        return (
+            merge.min_index > 0  # Else there is a replica of which nothing has been heard.
+            and len(gap) <= self._tikv.merge_max_log_gap
+            and not any(map(_is_in_the_way, gap))
+            and sum(entry.size_bytes for entry in gap) <= self._limit_bytes()
+        )
+
+    def _limit_bytes(self) -> float:
+        return _ENTRY_SHARE * self._tikv.raft_entry_max_size_bytes
+
+    def _propose(self, peer: Peer, merge: MergeState) -> None:
+        """Proposes the locks and PrepareMerge; the fence is passed."""
+        point, what = "before_propose_merge_locks", (peer, merge)
+        self._cluster.holds.run(point, peer, self._propose_all, what, later=self._resume)
+
+    def _resume(self, what: tuple[Peer, MergeState]) -> None:
+        """Goes on after a hold; what came meanwhile is looked at, and waited for."""
+        peer, merge = what
+        if not self._is_as_expected(peer, merge):
+            return
+        if peer.locks.map and self._must_wait(peer):
+            self._raise_fence(peer, merge)
+        else:
+            self._propose_all(what)
+        self._store.raft_pool.visit(peer)
+
+    def _propose_all(self, what: tuple[Peer, MergeState]) -> None:
+        peer, merge = what
+        probe = self._cluster.probe
+        if peer.gone or peer.raft.role is not LEADER:
+            return
+        all_locks = not self._ablations.merge_drops_deleted_locks
+        locks = peer.locks.locks_to_propose(include_deleted=all_locks)
+        batch = migration_batch(locks)
+        if max(batch.raft_bytes, peer.locks.memory_size) > self._limit_bytes():
+            probe.mark("merge.propose_failed")
+            return
+        marked = peer.locks.has_deleted_marks
+        peer.locks.status = LocksStatus.MERGING_REGION
+        if self._store.disk_full or conflict(peer, PrepareMerge(merge.target, 0)):
+            probe.mark("merge.propose_failed")
+            peer.locks.status = LocksStatus.NORMAL
+            return
+        if locks:
+            probe.mark("merge.locks_proposed")
+            if marked and all_locks:
+                probe.mark("merge.deleted_proposed")
+            propose_locks(peer, batch)
+            probe.locks_proposed(peer, locks, "merge")
+        propose_admin(peer, PrepareMerge(merge.target, merge.min_index))
+
+    def _roll_back(self, peer: Peer, merge: MergeState) -> None:
+        command = RollbackMerge(merge.commit)
+        if peer.raft.role is LEADER and not conflict(peer, command):
+            propose_admin(peer, command)
+
+
+def _is_in_the_way(entry: Entry) -> bool:
+    """Returns whether a merge must not begin while some replica may lack ``entry``."""
+    payload: list[object] = entry.payload  # type: ignore[assignment]
+    return any(
+        isinstance(command, AdminProposal) and not isinstance(command.admin, TransferLeaderCommand)
+        for command in payload
+    )

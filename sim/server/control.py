@@ -1,0 +1,268 @@
+"""What can be done to a cluster from outside: by PD, by an operator, by bad luck.
+
+Law: an order is given and forgotten. Whether it comes to anything is the cluster's business; who
+wants to know watches the probe. Orders to a region go to whoever leads it now, as PD's do.
+
+Source: tikv/pd server/schedule/operator; tikv/tikv components/test_raftstore.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol
+
+from sim.pd.placement import parse_version
+from sim.protocol.region import RegionId
+from sim.raftstore.msg import (
+    AskChangePeer,
+    AskFlashback,
+    AskMerge,
+    AskSplit,
+    Campaign,
+    StartTransfer,
+)
+from sim.raftstore.restart import crash, restart
+from sim.transport.nodes import PD_NAME, store_name, tidb_name
+from sim.transport.transport import KEEPALIVE_NS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sim.hardware.network import Link
+    from sim.raftstore.peer import Peer
+    from sim.server.cluster import Cluster
+    from sim.server.store import Store
+
+PIPELINED: Final = "pessimistic-txn.pipelined"
+IN_MEMORY: Final = "pessimistic-txn.in-memory"
+PEER_LIMIT: Final = "pessimistic-txn.in-memory-peer-size-limit"
+INSTANCE_LIMIT: Final = "pessimistic-txn.in-memory-instance-size-limit"
+
+ONLINE_KEYS: Final = (PIPELINED, IN_MEMORY, PEER_LIMIT, INSTANCE_LIMIT)
+"""Configuration that can be changed while a store runs; limits in bytes."""
+
+
+class ConnectionListener(Protocol):
+    """Whoever has connections to the stores, by store."""
+
+    def store_crashed(self, store: int) -> None:
+        """The store's process has died."""
+
+    def store_started(self, store: int) -> None:
+        """The store's process takes connections again."""
+
+    def link_cut(self, store: int) -> None:
+        """Nothing gets through to the store."""
+
+    def link_healed(self, store: int) -> None:
+        """Messages get through again."""
+
+
+class Control:
+    """Orders to one cluster."""
+
+    __slots__ = ("_cluster", "_listeners")
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._listeners: dict[int, ConnectionListener] = {}
+
+    def listen(self, node: int, listener: ConnectionListener) -> None:
+        """Tells ``listener`` what becomes of the connections of TiDB node ``node``."""
+        self._listeners[node] = listener
+
+    def transfer_leader(self, region_id: int, to_store: int) -> None:
+        """Advises a region's leader to hand over."""
+        self._cluster.probe.transfer_ordered(region_id, to_store)
+        self._order(region_id, StartTransfer(to_store))
+
+    def split_region(self, region_id: int, split_key: bytes, *, new_region_id: int = 0) -> None:
+        """Orders a split; what lies below ``split_key`` becomes the new region."""
+        new_id = RegionId(new_region_id) if new_region_id else self._cluster.pd.new_region_id()
+        self._order(region_id, AskSplit([split_key], [new_id]))
+
+    def merge_region(self, source_id: int, target_id: int) -> None:
+        """Orders a merge, if the two are neighbours on the same stores and every replica is there.
+
+        Source: tikv/pd server/handler.go (AddMergeRegionOperator), pkg/schedule/filter/healthy.go.
+        """
+        self._cluster.awaken(target_id)
+        target = self._cluster.leader_of(target_id)
+        source = self._cluster.leader_of(source_id)
+        if source is None or target is None or not _may_merge(source, target):
+            return
+        self._order(source_id, AskMerge(target.region))
+
+    def change_peer(self, region_id: int, *, add: int = 0, remove: int = 0) -> None:
+        """Orders a replica to be added or removed."""
+        self._order(region_id, AskChangePeer(add, remove))
+
+    def flashback(self, region_id: int, *, begins: bool) -> None:
+        """Orders a flashback of a region to begin, or to end."""
+        self._order(region_id, AskFlashback(begins))
+
+    def campaign(self, region_id: int, store: int) -> None:
+        """Lets a replica stand for election."""
+        peer = self._cluster.peers_of(region_id).get(store)
+        if peer is not None:
+            self._cluster.stores[store].raft_pool.deliver(peer, Campaign())
+
+    def crash_store(self, store_id: int) -> None:
+        """Kills a store's process."""
+        store = self._cluster.stores[store_id]
+        if not store.up:
+            return
+        self._cluster.awaken_all()
+        self._cluster.probe.store_crashed(store_id)
+        crash(store)
+        for listener in self._listeners.values():
+            listener.store_crashed(store_id)
+        for other in self._cluster.stores.values():
+            if other is not store and not self._link(other.store_id, store_id).cut:
+                self._lost_sight(other, store_id)
+
+    def restart_store(self, store_id: int) -> None:
+        """Starts a store's process again."""
+        store = self._cluster.stores[store_id]
+        if store.up:
+            return
+        restart(store)
+        for listener in self._listeners.values():
+            listener.store_started(store_id)
+
+    def partition(self, groups: Sequence[Iterable[str]]) -> None:
+        """Cuts every link between nodes of different groups; who is in no group keeps its links."""
+        self._cluster.awaken_all()
+        group_of = {name: number for number, names in enumerate(groups) for name in names}
+        names = [*map(store_name, self._cluster.stores), *self._nodes(), PD_NAME]
+        for src in names:
+            for dst in names:
+                apart = src in group_of and dst in group_of and group_of[src] != group_of[dst]
+                if src != dst and apart:
+                    self._cut(src, dst)
+
+    def isolate(self, names: Iterable[str]) -> None:
+        """Cuts these nodes off from all others."""
+        inside = list(names)
+        everyone = [*map(store_name, self._cluster.stores), *self._nodes(), PD_NAME]
+        self.partition([inside, [name for name in everyone if name not in inside]])
+
+    def heal(self) -> None:
+        """Mends every link."""
+        healed = [key for key, link in self._cluster.network.links().items() if link.cut]
+        for key in healed:
+            self._cluster.network.links()[key].cut = False
+        for src, dst in healed:
+            if src.startswith("tidb-") and dst.startswith("store-"):
+                self._tell(src, "link_healed", dst)
+
+    def slow_disk(self, store_id: int, factor: float) -> None:
+        """Makes every latency of a store's disks ``factor`` times what it would be; 1: as usual."""
+        store = self._cluster.stores[store_id]
+        store.raft_disk.slowdown = store.kv_disk.slowdown = factor
+
+    def fill_disk(self, store_id: int) -> None:
+        """Lets a store's disk be full: it leads nothing new and proposes nothing."""
+        self._set_full(store_id, is_full=True)
+
+    def free_disk(self, store_id: int) -> None:
+        """Lets a store's disk have room again."""
+        self._set_full(store_id, is_full=False)
+
+    def upgrade_store(self, store_id: int, version: str) -> None:
+        """Lets a store run another version from now on; restart it first, as one would."""
+        number = parse_version(version)
+        self._cluster.stores[store_id].version = number
+        self._cluster.pd.store_versions[store_id] = number
+        self._cluster.heed_version()
+
+    def set_config(self, key: str, value: object, *, store: int | None = None) -> None:
+        """Changes a store's configuration online, or every store's.
+
+        Raises:
+            KeyError: if the key cannot be changed online.
+        """
+        if key not in ONLINE_KEYS:
+            raise KeyError(key)
+        stores = self._cluster.stores
+        for each in [stores[store]] if store is not None else stores.values():
+            _set_online(each, key, value)
+
+    def _order(self, region_id: int, mail: object) -> None:
+        leader = self._cluster.leader_of(region_id)
+        if leader is not None:
+            self._cluster.stores[leader.store].raft_pool.deliver(leader, mail)
+
+    def _set_full(self, store_id: int, *, is_full: bool) -> None:
+        store = self._cluster.stores[store_id]
+        store.disk_full = is_full
+        for peer in store.peers.values():
+            store.admission.refresh(peer)
+
+    def _nodes(self) -> list[str]:
+        return [tidb_name(node) for node in self._listeners]
+
+    def _link(self, src: int, dst: int) -> Link:
+        return self._cluster.network.link(store_name(src), store_name(dst))
+
+    def _cut(self, src: str, dst: str) -> None:
+        if not (src.startswith("tidb-") and dst.startswith("tidb-")) and PD_NAME not in {src, dst}:
+            link = self._cluster.network.link(src, dst)
+            was_cut, link.cut = link.cut, True
+            if not was_cut and src.startswith("tidb-"):
+                self._tell(src, "link_cut", dst)
+            elif not was_cut and dst.startswith("store-"):
+                env = self._cluster.env
+                env.at(env.now_ns + KEEPALIVE_NS, self._notice, (src, dst))
+        elif PD_NAME in {src, dst} and src != PD_NAME:
+            self._cluster.network.link(src, dst).cut = True
+
+    def _notice(self, between: tuple[str, str]) -> None:
+        """A store finds out that it cannot reach another."""
+        src, dst = between
+        if self._cluster.network.link(src, dst).cut:
+            store = self._cluster.stores[int(src.removeprefix("store-"))]
+            self._lost_sight(store, int(dst.removeprefix("store-")))
+
+    def _tell(self, node: str, what: str, store: str) -> None:
+        listener = self._listeners[int(node.removeprefix("tidb-"))]
+        getattr(listener, what)(int(store.removeprefix("store-")))
+
+    @staticmethod
+    def _lost_sight(store: Store, of: int) -> None:
+        """Wakes the replicas whose leader can no longer be reached."""
+        for peer in store.peers.values():
+            if peer.raft.leader == of:
+                store.wake(peer)
+
+
+def _may_merge(source: Peer, target: Peer) -> bool:
+    left, right = sorted([source.region, target.region], key=lambda region: region.start_key)
+    adjacent = left.end_key == right.start_key and left.end_key
+    same_stores = sorted(left.stores) == sorted(right.stores)
+    return bool(adjacent) and same_stores and not (_is_pending(source) or _is_pending(target))
+
+
+def _is_pending(leader: Peer) -> bool:
+    """Returns whether some replica waits for a snapshot, or has not been heard of by its leader.
+
+    A target's newcomer would begin behind the merge, with a snapshot of both ranges, beside its
+    store's replica of the source, which nobody takes over any more and whose locks stay for ever.
+
+    Source: tikv/tikv components/raftstore/src/store/peer.rs (collect_pending_peers).
+    """
+    raft = leader.raft
+    return any(held < max(1, raft.log.first_index - 1) for held in raft.matched.values())
+
+
+def _set_online(store: Store, key: str, value: object) -> None:
+    mode = store.writes.mode
+    if key == PIPELINED:
+        mode.switch(pipelined=bool(value))
+    elif key == IN_MEMORY:
+        mode.switch(in_memory=bool(value))
+    elif key == INSTANCE_LIMIT:
+        store.instance.limit_bytes = int(value)  # type: ignore[call-overload]
+    else:
+        store.peer_limit_bytes = int(value)  # type: ignore[call-overload]
+        for peer in store.peers.values():
+            peer.locks.limit_bytes = store.peer_limit_bytes

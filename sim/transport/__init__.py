@@ -1,0 +1,1 @@
+"""Raft messages between stores: connections, filters, and the names of nodes."""

@@ -1,0 +1,209 @@
+"""etcd's members: latencies by hand, the quorum, a lost leader, and the same facts every time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from sim.distributions import Constant
+from sim.etcd.puts_check import broken_puts
+from sim.hardware import DiskSpec, NetworkSpec
+from sim.record.facts import MOMENTS, MemorySink
+from sim.scenario import Scenario, load_study
+from sim.scenario.resolved import EtcdCosts
+from sim.simulation import Unit
+from sim.units import GIB, NS_PER_MS, NS_PER_S, NS_PER_US
+
+SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
+FSYNC_NS = 1_000 * NS_PER_US
+ONE_WAY_NS = 50 * NS_PER_US
+COSTS = EtcdCosts(
+    burst_ns=5_000,
+    request_ns=20_000,
+    client_ns=40_000,
+    round_ns=7_000,
+    entry_ns=6_000,
+    sync_ns=100_000,
+    backend_commit_ns=0,
+    process_share=0,
+    watch_ns=1,
+    kernel_share=0,
+    time_slice_ns=NS_PER_S,
+    wake_ns=0,
+    relay_ns=0,
+    byte_ns=0,
+)
+
+
+@cache
+def _shipped() -> Scenario:
+    return load_study(SCENARIOS / "etcd_loopback.yaml").scenario({}, "one_machine")
+
+
+def _lab(threads: int = 8, *, timeout_ns: int = 300 * NS_PER_MS) -> Scenario:
+    """Returns the shipped scenario, shortened."""
+    shipped = _shipped()
+    return replace(
+        shipped,
+        run=replace(shipped.run, warmup_ns=0, measure_ns=NS_PER_S),
+        workload=replace(shipped.workload, threads=threads, timeout_ns=timeout_ns),
+    )
+
+
+def _constant(threads: int = 1) -> Scenario:
+    """Returns a cluster without chance, a machine with eight cores each."""
+    scenario = _lab(threads)
+    hardware = scenario.hardware
+    return replace(
+        scenario,
+        hardware=replace(
+            hardware,
+            shared=False,
+            store_cores=8,
+            tidb_cores=8,
+            raft_disk=DiskSpec("constant", 1000 * GIB, 1_000_000_000, Constant(FSYNC_NS)),
+            network=NetworkSpec(Constant(2 * ONE_WAY_NS), None, 1000 * GIB),
+            cpu=replace(hardware.cpu, cv=0),
+            etcd=COSTS,
+        ),
+    )
+
+
+def _run(scenario: Scenario, seconds: float = 0.09) -> tuple[Unit, MemorySink]:
+    sink = MemorySink()
+    unit = Unit(scenario, 0, sink)
+    unit.env.run_until(int(seconds * NS_PER_S))
+    unit.recorder.close(unit.env.now_ns)
+    return unit, sink
+
+
+def _latencies(sink: MemorySink) -> list[tuple[int, int, int]]:
+    return [row[3:] for row in sink.rows(MOMENTS) if row[1] == "txn_latency"]  # type: ignore[misc]
+
+
+def test_one_put_takes_the_sum_of_its_way() -> None:
+    _, sink = _run(_constant())
+    way_ns = (
+        2 * (COSTS.burst_ns + COSTS.client_ns // 2)  # the client writes, and reads
+        + 2 * (COSTS.burst_ns + COSTS.request_ns // 2)  # the leader reads, and writes
+        + 2 * ONE_WAY_NS
+        + COSTS.round_ns
+        + COSTS.entry_ns // 2  # the leader proposes; its own log is done before the others'
+        + 2 * (2 * COSTS.burst_ns + ONE_WAY_NS)  # to a follower and back
+        + COSTS.round_ns
+        + COSTS.entry_ns // 2
+        + FSYNC_NS  # the system call's CPU is in it
+        + COSTS.round_ns  # the leader takes the answer
+        + COSTS.entry_ns // 2  # and applies
+    )
+    moments = _latencies(sink)
+    assert moments
+    for count, total_ns, longest_ns in moments:
+        assert longest_ns == pytest.approx(way_ns, abs=30)
+        assert total_ns == pytest.approx(count * way_ns, rel=1e-4)
+
+
+@pytest.mark.parametrize(("slow", "waits"), [((2,), False), ((3,), False), ((2, 3), True)])
+def test_a_put_waits_for_the_leader_and_the_faster_follower(
+    slow: tuple[int, ...], waits: bool
+) -> None:
+    """Order statistics of a quorum: max(leader, min of both followers)."""
+    scenario = _constant()
+    _, undisturbed = _run(scenario)
+    sink = MemorySink()
+    unit = Unit(scenario, 0, sink)
+    for store in slow:
+        unit.cluster.stores[store].raft_disk.slowdown = 4
+    unit.env.run_until(90 * NS_PER_MS)
+    unit.recorder.close(unit.env.now_ns)
+    usual_ns = max(row[2] for row in _latencies(undisturbed))
+    longer_ns = max(row[2] for row in _latencies(sink)) - usual_ns
+    assert longer_ns == pytest.approx(3 * FSYNC_NS if waits else 0, abs=60)
+
+
+def test_puts_that_come_during_a_sync_share_the_next() -> None:
+    one, _ = _run(_constant(1), 1.0)
+    many, _ = _run(_constant(32), 1.0)
+    puts = [unit.stats.total_committed() for unit in (one, many)]
+    syncs = [unit.cluster.stores[1].log.fsyncs for unit in (one, many)]
+    assert syncs[0] == pytest.approx(puts[0], abs=2)
+    assert puts[1] > 8 * syncs[1]
+    assert puts[1] > 10 * puts[0]
+
+
+def test_members_have_their_machine_to_themselves_or_share_one() -> None:
+    shared = _lab()
+    apart = replace(shared, hardware=replace(shared.hardware, shared=False))
+    together, _ = _run(shared, 1.0)
+    alone, _ = _run(apart, 1.0)
+    assert together.cluster.machines.core_count() == 2
+    assert alone.cluster.machines.core_count() == 8
+    assert alone.stats.total_committed() > 1.5 * together.stats.total_committed()
+    disks = {id(store.raft_disk) for store in together.cluster.stores.values()}
+    assert len(disks) == 1
+
+
+def test_two_runs_leave_the_same_facts() -> None:
+    first, one = _run(_lab(), 0.5)
+    second, other = _run(_lab(), 0.5)
+    assert one.tables == other.tables
+    assert first.env.events == second.env.events
+
+
+def test_a_transfer_hardly_stops_anybody() -> None:
+    unit = Unit(_lab(), 0, MemorySink())
+    unit.env.run_until(300 * NS_PER_MS)
+    unit.cluster.control.transfer_leader(1, 2)
+    moments = _completions(unit, 1_000)
+    leader = unit.cluster.leader_of(1)
+    assert leader is not None
+    assert leader.store == 2
+    assert _longest_gap_ns(moments) < 30 * NS_PER_MS
+    assert unit.put_client is not None
+    assert unit.put_client.member == 1, "clients stay where they are; their member forwards"
+    assert not unit.result().violations
+
+
+def test_a_killed_leader_is_missed_for_an_election_timeout() -> None:
+    unit = Unit(_lab(), 0, MemorySink())
+    unit.env.run_until(300 * NS_PER_MS)
+    unit.cluster.control.crash_store(1)
+    moments = _completions(unit, 3_500)
+    gap_ns = _longest_gap_ns(moments)
+    # An election timeout of 1 to 2 s, and a forgotten put's 300 ms.
+    assert 1_000 * NS_PER_MS < gap_ns < 2_500 * NS_PER_MS
+    assert moments[-1] > 3_400 * NS_PER_MS
+    assert unit.put_client is not None
+    assert unit.put_client.member != 1
+    assert not unit.result().violations
+
+
+def test_a_lost_put_is_found() -> None:
+    unit, _ = _run(_lab(), 0.2)
+    assert unit.put_client is not None
+    told = unit.put_client.acknowledged
+    assert broken_puts(unit.cluster, told) == ""
+    key = next(iter(told))
+    for store in unit.cluster.stores.values():
+        del store.peers[1].state.mvcc.writes[key]
+    assert "1 acknowledged puts are lost" in broken_puts(unit.cluster, told)
+
+
+def _completions(unit: Unit, until_ms: int) -> list[int]:
+    """Returns now, and then when puts were answered, to the millisecond."""
+    moments = [unit.env.now_ns]
+    before = unit.stats.total_committed()
+    for now_ms in range(unit.env.now_ns // NS_PER_MS, until_ms):
+        unit.env.run_until((now_ms + 1) * NS_PER_MS)
+        if unit.stats.total_committed() > before:
+            before = unit.stats.total_committed()
+            moments.append(unit.env.now_ns)
+    return moments
+
+
+def _longest_gap_ns(moments: list[int]) -> int:
+    return max(after - before for before, after in pairwise(moments))

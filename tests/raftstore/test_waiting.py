@@ -1,0 +1,180 @@
+"""Waiting for another transaction's lock: who is woken when, and what ends a wait otherwise."""
+
+from __future__ import annotations
+
+import pytest
+
+from sim.protocol.percolator import Acquired, KeyIsLocked, WriteConflict
+from sim.storage.lock_manager import Deadlock
+from sim.storage.request import Kind, KvRequest
+from sim.units import NS_PER_MS, NS_PER_S
+from sim.workload.statement import Statement
+from tests.scenes import IN_MEMORY, PIPELINED, SYNC, Scene, constant_scenario, script, update
+
+LEGACY: dict[str, object] = {"fair_locking": False}
+FAIR: dict[str, object] = {"fair_locking": True}
+HOLDER, OLDER, YOUNGER = 10 << 18, 20 << 18, 30 << 18
+TWO_REGIONS = [b"", b"m"]
+
+
+def scene(mode: dict[str, object] = IN_MEMORY, tidb: dict[str, object] = LEGACY) -> Scene:
+    return Scene(constant_scenario(tikv=mode, tidb=tidb), TWO_REGIONS)
+
+
+def committing_holder(of: Scene, key: bytes, commit_at_ns: int) -> KvRequest:
+    """Locks ``key`` at 0, prewrites at 1 ms, and commits; returns the commit."""
+    of.lock(key, HOLDER)
+    of.prewrite(key, HOLDER, NS_PER_MS)
+    return of.send(Kind.COMMIT, key, HOLDER, commit_at_ns, commit_ts=40 << 18)
+
+
+@pytest.mark.parametrize("mode", [IN_MEMORY, PIPELINED, SYNC])
+def test_the_oldest_transaction_is_woken_first_not_the_first_come(
+    mode: dict[str, object],
+) -> None:
+    of = scene(mode)
+    commit = committing_holder(of, b"k", 20 * NS_PER_MS)
+    younger = of.lock(b"k", YOUNGER, 2 * NS_PER_MS)
+    older = of.lock(b"k", OLDER, 8 * NS_PER_MS)
+    of.run(100 * NS_PER_MS)
+    assert isinstance(older.result, WriteConflict)
+    assert older.replied_ns == commit.applied_ns
+    assert isinstance(younger.result, WriteConflict)
+    assert younger.replied_ns == commit.applied_ns + 20 * NS_PER_MS  # wake-up-delay-duration
+
+
+def test_with_fair_locking_the_oldest_is_carried_out_in_place_and_others_wait_on() -> None:
+    of = scene(tidb=FAIR)
+    commit = committing_holder(of, b"k", 20 * NS_PER_MS)
+    younger = of.lock(b"k", YOUNGER, 2 * NS_PER_MS, allow_lock_with_conflict=True)
+    older = of.lock(b"k", OLDER, 3 * NS_PER_MS, allow_lock_with_conflict=True)
+    of.run(100 * NS_PER_MS)
+    assert isinstance(older.result, Acquired)
+    assert older.result.locked_with_conflict_ts == 40 << 18
+    assert older.waited_ns == commit.applied_ns - older.arrived_ns - 100_000 + 1
+    assert younger.result is None or isinstance(younger.result, KeyIsLocked)
+    assert not younger.replied_ns
+
+
+def test_a_wait_ends_after_wait_for_lock_timeout_with_the_lock_it_met() -> None:
+    of = scene()
+    of.lock(b"k", HOLDER)
+    waiter = of.lock(b"k", OLDER, NS_PER_MS)
+    of.run(2 * NS_PER_S)
+    assert isinstance(waiter.result, KeyIsLocked)
+    assert waiter.result.lock.start_ts == HOLDER
+    assert waiter.waited_ns == NS_PER_S
+    assert of.cluster.stores[1].scheduler.waits.waiting == 0
+
+
+def test_a_cycle_ends_with_a_deadlock_for_the_one_who_closes_it() -> None:
+    # "b" < "m" < "y": the detector lives with the first region, the second wait is elsewhere.
+    of = scene()
+    of.lock(b"b", HOLDER)
+    of.lock(b"y", OLDER)
+    first = of.lock(b"y", HOLDER, NS_PER_MS, primary=b"b")
+    second = of.lock(b"b", OLDER, 2 * NS_PER_MS, primary=b"y")
+    of.run(20 * NS_PER_MS)
+    assert first.result is None or isinstance(first.result, KeyIsLocked)
+    assert isinstance(second.result, Deadlock)
+    assert [(e.txn, e.wait_for_txn) for e in second.result.wait_chain] == [
+        (HOLDER, OLDER), (OLDER, HOLDER),
+    ]  # fmt: skip
+
+
+def test_a_wait_that_is_over_leaves_the_transactions_other_waits_to_the_detector() -> None:
+    of = scene()
+    of.lock(b"a", HOLDER)
+    of.lock(b"y", OLDER)
+    of.lock(b"c", YOUNGER)
+    of.lock(b"a", OLDER, NS_PER_MS, primary=b"y")
+    of.lock(b"c", OLDER, NS_PER_MS, primary=b"y")
+    of.send(Kind.PESSIMISTIC_ROLLBACK, b"a", HOLDER, 5 * NS_PER_MS)
+    closing = of.lock(b"y", YOUNGER, 15 * NS_PER_MS, primary=b"c")
+    of.run(30 * NS_PER_MS)
+    assert isinstance(closing.result, Deadlock)
+
+
+def test_a_first_lock_cannot_close_a_cycle_and_asks_nobody() -> None:
+    of = scene()
+    of.lock(b"b", HOLDER)
+    of.lock(b"b", OLDER, NS_PER_MS)
+    of.run(20 * NS_PER_MS)
+    detector = of.cluster.stores[1].scheduler.waits._detector
+    assert detector.table.edges(of.env.now_ns) == []
+
+
+@pytest.mark.parametrize("tidb", [LEGACY, FAIR])
+def test_a_session_that_waited_tries_its_statement_again_and_commits(
+    tidb: dict[str, object],
+) -> None:
+    of = scene(tidb=tidb)
+    for _ in range(3):
+        of.begin(script(update(b"k")))
+    of.run(NS_PER_S)
+    assert of.counted("txns", "t") == 3
+    # A woken waiter without fair locking gets a WriteConflict, and its client tries again.
+    assert (of.counted("statement_retries") > 0) is (tidb is LEGACY)
+    assert of.stats.lock_wait.count > 0 or tidb is LEGACY
+    assert of.locked_keys() == []
+
+
+def test_a_newer_version_sends_the_statement_back_for_a_newer_timestamp() -> None:
+    of = scene()
+    stale = Statement("update", (), (b"k",), update(b"k").writes)
+    slow = Statement("something else first")
+    of.begin(script(slow, slow, slow, slow, stale, name="stale"))
+    of.begin(script(update(b"k"), name="quick"))
+    of.run(NS_PER_S)
+    assert of.counted("txns", "stale") == of.counted("txns", "quick") == 1
+    assert of.counted("statement_retries") == 1
+
+
+def test_the_lock_of_a_vanished_client_is_resolved_when_its_time_to_live_is_over() -> None:
+    of = scene()
+    of.lock(b"k", 1, lock_ttl_ms=1_500)
+    of.begin(script(update(b"k")), 10 * NS_PER_MS)
+    of.run(5 * NS_PER_S)
+    # Two waits of a second; after the second one the lock has expired.
+    assert of.counted("txns", "t") == 1
+    assert of.counted("proposals", "rollback") > 0
+    latency = of.recorder.series("txn_latency", "t")
+    assert 2 * NS_PER_S < latency.max < 2.1 * NS_PER_S
+
+
+def test_an_expired_secondary_whose_primary_is_gone_is_resolved_too() -> None:
+    of = scene()
+    of.lock(b"k", 1, lock_ttl_ms=500, primary=b"never locked")
+    of.begin(script(update(b"k")), 10 * NS_PER_MS)
+    of.run(5 * NS_PER_S)
+    assert of.counted("txns", "t") == 1
+
+
+def test_a_living_holder_makes_the_statement_time_out() -> None:
+    of = scene(tidb=LEGACY | {"innodb_lock_wait_timeout_ns": 3 * NS_PER_S})
+    of.lock(b"k", 1)
+    of.begin(script(update(b"k")), 10 * NS_PER_MS)
+    of.run(10 * NS_PER_S)
+    assert of.counted("txn_aborts", "lock_wait_timeout") == 1
+    # Lock requests push nobody's min_commit_ts: the holder's lock stays in memory.
+    assert of.counted("proposals", "heartbeat") == 0
+
+
+def test_an_aborted_statement_frees_what_it_has_locked_in_other_regions() -> None:
+    of = scene(tidb=LEGACY | {"innodb_lock_wait_timeout_ns": NS_PER_S})
+    of.lock(b"y", 1)
+    of.begin(script(update(b"a"), update(b"c", b"y")), 10 * NS_PER_MS)
+    of.run(5 * NS_PER_S)
+    assert of.counted("txn_aborts", "lock_wait_timeout") == 1
+    assert of.locked_keys() == [b"y"]
+    assert list(of.cluster.tso.running) == []
+
+
+def test_a_deadlock_rolls_one_session_back_and_lets_the_other_commit() -> None:
+    of = scene()
+    of.begin(script(update(b"a"), update(b"y"), name="up"))
+    of.begin(script(update(b"y"), update(b"a"), name="down"))
+    of.run(5 * NS_PER_S)
+    assert of.counted("txn_aborts", "deadlock") == 1
+    assert of.counted("txns", "up") + of.counted("txns", "down") == 1
+    assert of.locked_keys() == []
