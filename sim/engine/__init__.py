@@ -5,6 +5,7 @@ Knows time, order and queues; knows nothing of disks, TiKV or transactions.
 
 from sim.engine.environment import LeanEnv
 from sim.engine.group_server import GroupServer, Inlet
+from sim.engine.process import Process, Story
 from sim.engine.stations import FifoServer, FifoServers, SampledServer, SampledServers
 from sim.engine.thread_pool import Cores, ThreadPool, smt_slowness
 
@@ -15,8 +16,10 @@ __all__ = [
     "GroupServer",
     "Inlet",
     "LeanEnv",
+    "Process",
     "SampledServer",
     "SampledServers",
+    "Story",
     "ThreadPool",
     "smt_slowness",
 ]

@@ -17,6 +17,8 @@ from simpy import Environment, Event
 from simpy.core import EmptySchedule, SimTime, StopSimulation
 from simpy.events import NORMAL, PENDING, EventPriority
 
+from sim.engine.process import Process, Story
+
 _PRIORITY_STRIDE = 1 << 62
 """Distance in ``order`` between two priorities: more entries than any run makes."""
 
@@ -55,6 +57,16 @@ class LeanEnv(Environment):
     def now(self) -> int:
         """The simulated time in nanoseconds, under SimPy's name."""
         return self.now_ns
+
+    def process(self, generator: Story) -> Process:  # type: ignore[override]
+        """Starts a process, at this instant but after the current call."""
+        return Process(self, generator)
+
+    @property
+    def active_process(self) -> Process:
+        """The process that runs now; only to be asked by one."""
+        assert isinstance(self._active_proc, Process), "no process runs"
+        return self._active_proc
 
     @property
     def events(self) -> int:

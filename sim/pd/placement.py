@@ -38,8 +38,6 @@ IN_MEMORY_SINCE: Version = (6, 0, 0)
 class Placement:
     """Routes of all regions and versions of all stores."""
 
-    __slots__ = ("_next_region_id", "_terms", "routes", "store_versions")
-
     def __init__(self, routes: RegionMap, store_versions: Mapping[int, Version]) -> None:
         self.routes = routes
         self.store_versions = dict(store_versions)

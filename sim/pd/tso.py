@@ -25,8 +25,6 @@ def physical_ms(timestamp: int) -> int:
 class TimestampOracle:
     """Hands out timestamps and remembers which transactions run."""
 
-    __slots__ = ("_last", "running")
-
     def __init__(self) -> None:
         self._last = 0
         self.running: dict[int, int] = {}

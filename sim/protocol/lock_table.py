@@ -163,6 +163,18 @@ class PeerPessimisticLocks:
         self.instance.used_bytes -= self.memory_size
         self.memory_size = 0
 
+    def close(self, status: LocksStatus) -> None:
+        """Refuses new locks from now on, for the reason that ``status`` names."""
+        self.status = status
+
+    def reopen(self) -> None:
+        """Takes new locks again."""
+        self.status = LocksStatus.NORMAL
+
+    def set_version(self, version: int) -> None:
+        """Follows the region to another version."""
+        self.version = version
+
     def activate(self, term: int, version: int) -> None:
         """Opens the table of a new leader; what it holds stays."""
         self.status = LocksStatus.NORMAL

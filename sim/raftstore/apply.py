@@ -1,91 +1,95 @@
-"""The apply pool: loops that make committed entries visible.
+"""The apply pool: loops that make committed entries visible, and what admin commands change.
 
-Law: one round takes the peers that have something to apply, pays CPU for every command and key,
-writes them to RocksDB together, and only then calls back whoever waits. Entries of one peer are
-applied in log order: a peer is owned by one poller at a time. An entry that was proposed for a
-version of the region which is over by now is skipped.
+One round of a poller::
 
-Source: tikv/tikv components/raftstore/src/store/fsm/apply.rs.
+    collect peers with committed entries ► CPU for every command and key ► apply them to the
+    records and to RocksDB ► answer whoever waits ► begin again
+
+Invariant: entries of one peer are applied in log order; a peer is owned by one poller at a time. An
+entry that was proposed for another version of the region is skipped. The result of an admin command
+goes to the raftstore as mail; until that is read, the raftstore knows the old region only.
+
+Source: tikv/tikv components/raftstore/src/store/fsm/apply.rs (ApplyPoller, handle_raft_entry_normal,
+exec_admin_cmd).
 """
 
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
+from sim.distributions import Sampler
+from sim.engine import Cores, Process, Story
+from sim.protocol.admin import (
+    AdminCommand,
+    ChangePeer,
+    CommitMerge,
+    FinishFlashback,
+    PrepareFlashback,
+    PrepareMerge,
+    RollbackMerge,
+    Split,
+    TransferLeaderCommand,
+)
+from sim.protocol.raft import LEADER
+from sim.protocol.raft_log import Entry
+from sim.protocol.region import Region, RegionEpoch
+from sim.protocol.region_errors import EpochNotMatch
 from sim.protocol.write_batch import ADMIN, MIGRATION
-from sim.raftstore.peer import IDLE, OWNED, QUEUED
-from sim.raftstore.proposal import AdminProposal, Migration
-from sim.storage.request import KvRequest
+from sim.pd.placement import IN_MEMORY_SINCE
+from sim.raftstore.context import StoreContext
+from sim.raftstore.destroy import destroy
+from sim.raftstore.kv_engine import KvEngine
+from sim.raftstore.membership import Membership
+from sim.raftstore.msg import Applied, AppliedToTerm, FencePassed, LocksApplied, Skipped
+from sim.raftstore.peer import (
+    IDLE,
+    OWNED,
+    QUEUED,
+    AdminProposal,
+    AppliedState,
+    MigratedLocks,
+    Peer,
+    RaftCommand,
+)
+from sim.raftstore.split import SplitRegion
+from sim.scenario.resolved import CpuCosts
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sim.distributions import Sampler
-    from sim.engine import Cores, LeanEnv
-    from sim.protocol.raft_log import Entry
-    from sim.raftstore.apply_watch import ApplyWatch
-    from sim.raftstore.kv_engine import KvEngine
-    from sim.raftstore.peer import AppliedState, Peer
-
-
-class ApplyCosts:
-    """CPU of applying, in ns, before the draw that varies it."""
-
-    __slots__ = ("command_ns", "key_ns")
-
-    def __init__(self, *, command_ns: int, key_ns: int) -> None:
-        self.command_ns = command_ns
-        self.key_ns = key_ns
+Batch = list[tuple[Peer, list[Entry]]]
 
 
 class ApplyPool:
-    """The peers that wait for an apply poller, and the pollers that wait for peers."""
-
-    __slots__ = (
-        "_batch",
-        "_cores",
-        "_costs",
-        "_draw",
-        "_env",
-        "_idle",
-        "_kv",
-        "_queue",
-        "_safe_ts",
-        "_units",
-        "_watch",
-        "busy_ns",
-        "rounds",
-        "threads",
-    )
+    """The apply pollers of one store, and the peers that wait for one."""
 
     def __init__(  # noqa: PLR0913 - a station's parts, named
         self,
-        env: LeanEnv,
+        ctx: StoreContext,
         cores: Cores,
         kv: KvEngine,
         *,
-        threads: int,
-        max_batch: int,
-        costs: ApplyCosts,
+        cpu: CpuCosts,
         draw: Sampler,
-        watch: ApplyWatch,
         safe_ts: Callable[[], int],
     ) -> None:
-        self._env = env
+        """Args: ``safe_ts`` says below which timestamp nobody reads any more."""
+        tikv = ctx.tikv
+        self._ctx = ctx
         self._cores = cores
         self._kv = kv
-        self._batch = max_batch
-        self._costs = costs
+        self._max_batch = tikv.apply_max_batch_size
+        self._cpu = cpu
         self._draw = draw
         self._units: list[float] = []
-        self._watch = watch
         self._safe_ts = safe_ts
+        self._as_in_rfc = tikv.behaviour == "rfc77"
         self._queue: deque[Peer] = deque()
-        self._idle = threads
-        self.threads = threads
+        self._idle: list[Process] = []
+        self.threads = tikv.apply_pool_size
         self.busy_ns = 0
         self.rounds = 0
+        for _ in range(self.threads):
+            ctx.env.process(self._run())
 
     def schedule(self, peer: Peer, entries: list[Entry]) -> None:
         """Queues committed entries of a peer."""
@@ -94,50 +98,75 @@ class ApplyPool:
             peer.apply_turn = QUEUED
             self._queue.append(peer)
             if self._idle:
-                self._idle -= 1
-                self._begin()
+                self._idle.pop().wake()
 
-    def _enqueue(self, peer: Peer) -> None:
-        """Queues a peer whose hold has been released."""
+    def catch_up(self, peer: Peer, entries: list[Entry]) -> None:
+        """Applies entries at once: a merge's target brings its source up to date."""
+        finished: list[RaftCommand] = []
+        self._apply(peer, entries, finished, ADMIN)
+        self._answer(finished)
+
+    def clear(self) -> None:
+        """Drops what waits to be applied: the process has died."""
+        for peer in self._queue:
+            peer.apply_queue = []
+            peer.apply_turn = IDLE
+        self._queue.clear()
+
+    def _run(self) -> Story:
+        """One apply poller."""
+        cores, env = self._cores, self._ctx.env
+        while True:
+            while not self._queue:
+                self._idle.append(env.active_process)
+                yield
+            batch = self._collect()
+            held_ns = int(self._service_ns(batch) * cores.slowness())
+            cores.running += 1
+            cores.busy_ns += held_ns
+            self.busy_ns += held_ns
+            self.rounds += 1
+            yield held_ns
+            cores.running -= 1
+            self._apply_batch(batch)
+            self._release(batch)
+
+    def _collect(self) -> Batch:
+        """Takes peers from the queue, with all that they have to apply."""
+        failpoints = self._ctx.failpoints
+        batch: Batch = []
+        while self._queue and len(batch) < self._max_batch:
+            peer = self._queue.popleft()
+            peer.apply_turn = OWNED
+            if failpoints.active and failpoints.stops("before_apply", peer, self._requeue, peer):
+                continue
+            entries, peer.apply_queue = peer.apply_queue, []
+            batch.append((peer, entries))
+        return batch
+
+    def _requeue(self, peer: Peer) -> None:
+        """Queues a peer that was held up."""
         peer.apply_turn = IDLE
         self.schedule(peer, [])
 
-    def _begin(self) -> None:
-        queue = self._queue
-        holds = self._watch.holds
-        batch: list[tuple[Peer, list[Entry]]] = []
+    def _service_ns(self, batch: Batch) -> int:
+        """Returns the CPU that applying a batch takes, drawn."""
         commands = keys = 0
-        while queue and len(batch) < self._batch:
-            peer = queue.popleft()
-            peer.apply_turn = OWNED
-            if holds.active and holds.stops(
-                "before_apply", peer.store, peer.region.region_id, self._enqueue, peer
-            ):
-                continue
-            entries = peer.apply_queue
-            peer.apply_queue = []
+        for _, entries in batch:
             for entry in entries:
-                payload: list[KvRequest] = entry.payload  # type: ignore[assignment]
+                payload: list[RaftCommand] = entry.payload  # type: ignore[assignment]
                 commands += len(payload)
                 for command in payload:
                     keys += command.batch.keys  # type: ignore[union-attr]
-            batch.append((peer, entries))
-        cores = self._cores
-        mean = commands * self._costs.command_ns + keys * self._costs.key_ns
+        mean_ns = commands * self._cpu.apply_command_ns + keys * self._cpu.apply_key_ns
         units = self._units
         if not units:
             units.extend(self._draw.unit_block())
-        held = int(int(mean * units.pop()) * cores.slowness())
-        cores.running += 1
-        cores.busy_ns += held
-        self.busy_ns += held
-        self.rounds += 1
-        self._env.at(self._env.now_ns + held, self._end, batch)
+        return int(mean_ns * units.pop())
 
-    def _end(self, batch: list[tuple[Peer, list[Entry]]]) -> None:
-        self._cores.running -= 1
+    def _apply_batch(self, batch: Batch) -> None:
         safe_ts = self._safe_ts()
-        finished: list[KvRequest] = []
+        finished: list[RaftCommand] = []
         cause = ADMIN
         for peer, entries in batch:
             if not peer.gone:
@@ -147,27 +176,26 @@ class ApplyPool:
             if garbage and garbage[0][1].commit_ts < safe_ts:
                 state.mvcc.collect_garbage(safe_ts)
             peer.raft.note_applied(state.applied)
-            if peer.merge is not None:
-                self._watch.on_progress(peer)
+            merge = peer.merge
+            if merge is not None and merge.fence and state.applied >= merge.fence:
+                self._ctx.router.deliver(peer, FencePassed())
         self._kv.end_of_round(cause)
-        if finished:
-            self._finish(finished)
-        self._release(batch)
+        self._answer(finished)
 
-    def _apply(  # noqa: C901 - one pass over entries, most often one
-        self, peer: Peer, entries: list[Entry], finished: list[KvRequest], cause: int
+    def _apply(
+        self, peer: Peer, entries: list[Entry], finished: list[RaftCommand], cause: int
     ) -> int:
         """Applies entries on one replica; returns the cause of the last command.
 
-        ``cause`` is that of the last command before.
+        ``cause`` is that of the last command before. Most often there is one entry.
         """
-        probe, to_kv = self._watch.probe, self._kv.apply
+        probe, to_kv = self._ctx.probe, self._kv.apply
         state = peer.state
         for entry in entries:
             state.applied = entry.index
             state.applied_term = entry.term
             payload: list[Any] = entry.payload  # type: ignore[assignment]
-            if payload and payload[0].__class__ is KvRequest and _is_current(payload[0], state):
+            if payload and _is_ordinary(payload[0], state):
                 to_records = state.mvcc.apply
                 for command in payload:
                     batch = command.batch
@@ -177,8 +205,8 @@ class ApplyPool:
                     if command.peer is peer:
                         command.committed_ns = entry.committed_ns
                         finished.append(command)
-                        if command.marked:
-                            _remove_marked(peer, command)
+                        if command.replaced_locks:
+                            _remove_replaced(peer, command)
             else:
                 cause = self._apply_unusual(peer, entry)
             if probe.watches_replicas:
@@ -191,73 +219,145 @@ class ApplyPool:
         return cause
 
     def _apply_unusual(self, peer: Peer, entry: Entry) -> int:
-        """Applies an entry that holds no commands, or none of now; returns what its cause is."""
-        payload: list[Any] = entry.payload  # type: ignore[assignment]
-        state = peer.state
+        """Applies an entry of another kind, or one that is out of date; returns its cause."""
+        payload: list[RaftCommand] = entry.payload  # type: ignore[assignment]
         if not payload:
-            self._watch.on_noop(peer)
-        elif payload[0].__class__ is AdminProposal:
-            self._watch.on_admin(peer, payload[0], entry)
-        elif not _is_current(payload[0], state):
+            self._new_leaders_entry(peer)
+            return ADMIN
+        first = payload[0]
+        if isinstance(first, AdminProposal):
+            self._apply_admin(peer, first, entry)
+        elif not _is_current(first, peer.state):
             self._skip(peer, payload)
-        elif self._watch.on_migrated(peer, entry):
-            for migration in payload:
-                self._kv.apply(migration.batch)
-                state.mvcc.apply(migration.batch)
+        elif isinstance(first, MigratedLocks) and self._understands_migration(peer, entry):
+            assert first.batch is not None, "it carries locks"
+            self._kv.apply(first.batch)
+            peer.state.mvcc.apply(first.batch)
             return MIGRATION
-        # Else it is written in words that this store's version does not know.
         return ADMIN
 
-    def _skip(self, peer: Peer, payload: list[KvRequest]) -> None:
-        self._watch.probe.mark("apply.stale_epoch")
+    def _new_leaders_entry(self, peer: Peer) -> None:
+        """A new leader's empty entry: all that was committed before its term is applied here."""
+        if peer.raft.role is LEADER and peer.has_applied_to_current_term:
+            self._ctx.router.deliver(peer, AppliedToTerm())
+
+    def _understands_migration(self, peer: Peer, entry: Entry) -> bool:
+        """Returns whether this store's version can read the locks that a leader has proposed.
+
+        RFC 77 meant to send them in new fields of messages; TiKV writes ordinary records.
+        """
+        if not self._as_in_rfc:
+            return True
+        if peer.is_leader:
+            self._ctx.router.deliver(peer, LocksApplied(entry.index))
+        return self._ctx.version >= IN_MEMORY_SINCE
+
+    def _skip(self, peer: Peer, payload: list[RaftCommand]) -> None:
+        """Refuses commands whose region's version was over when they were to be applied."""
+        self._ctx.probe.mark("apply.stale_epoch")
         for command in payload:
-            if command.peer is peer and command.__class__ is KvRequest:
-                self._watch.on_stale(command)
+            if command.peer is peer and not isinstance(command, MigratedLocks):
+                error = EpochNotMatch(self._ctx.regions_over(command.region))
+                self._ctx.callbacks.on_refused(command, error)
 
-    def forget(self) -> None:
-        """Drops what waits to be applied: the process has died."""
-        for peer in self._queue:
-            peer.apply_queue = []
-            peer.apply_turn = IDLE
-        self._queue.clear()
-
-    def catch_up(self, peer: Peer, entries: list[Entry]) -> None:
-        """Applies entries at once: a merge's target brings its source up to date."""
-        finished: list[KvRequest] = []
-        self._apply(peer, entries, finished, ADMIN)
-        if finished:
-            self._finish(finished)
-
-    def _finish(self, commands: list[KvRequest]) -> None:
+    def _answer(self, commands: list[RaftCommand]) -> None:
         """Calls back those who wait for their commands' being applied here."""
-        now = self._env.now_ns
+        now_ns = self._ctx.env.now_ns
+        on_applied = self._ctx.callbacks.on_applied
         for command in commands:
-            command.applied_ns = now
-            self._watch.on_applied(command)
+            command.applied_ns = now_ns
+            on_applied(command)
 
-    def _release(self, batch: list[tuple[Peer, list[Entry]]]) -> None:
-        queue = self._queue
+    def _release(self, batch: Batch) -> None:
         for peer, _ in batch:
             if peer.apply_queue:
                 peer.apply_turn = QUEUED
-                queue.append(peer)
+                self._queue.append(peer)
             else:
                 peer.apply_turn = IDLE
-        if queue:
-            self._begin()
+
+    def _apply_admin(self, peer: Peer, proposal: AdminProposal, entry: Entry) -> None:
+        """Executes an admin command, or skips it, and tells the raftstore."""
+        if _is_out_of_date(proposal, peer.state.region):
+            self._ctx.router.deliver(peer, Skipped(entry.index))
         else:
-            self._idle += 1
+            self._ctx.router.deliver(peer, self._execute(peer, proposal.admin, entry.index))
+
+    def _execute(self, peer: Peer, admin: AdminCommand, index: int) -> Applied:
+        state = peer.state
+        match admin:
+            case Split():
+                return SplitRegion.apply(peer, admin, index)
+            case ChangePeer():
+                return Membership.apply(peer, admin, index)
+            case PrepareMerge():
+                region = state.region
+                epoch = RegionEpoch(region.epoch.conf_ver + 1, region.epoch.version + 1)
+                state.region = Region(
+                    region.region_id, region.start_key, region.end_key, region.stores, epoch
+                )
+                state.merging, state.merge_command = index, admin
+            case RollbackMerge() if state.merging == admin.commit:
+                state.region = state.region.with_version(state.region.epoch.version + 1)
+                state.merging, state.merge_command = 0, None
+            case PrepareFlashback() | FinishFlashback():
+                state.in_flashback = isinstance(admin, PrepareFlashback)
+            case CommitMerge():
+                self._commit_merge(peer, admin)
+        return Applied(admin, index, state.region)
+
+    def _commit_merge(self, peer: Peer, command: CommitMerge) -> None:
+        """Brings the source's replica on this store up to date, and takes its records."""
+        source = self._ctx.peers[command.source.region_id]
+        self._catch_up_source(source, command)
+        source.state.cut_to_region()
+        state, region = peer.state, peer.state.region
+        state.mvcc.absorb(source.state.mvcc)
+        left, right = sorted([region, command.source], key=lambda each: each.start_key)
+        version = max(region.epoch.version, command.source.epoch.version) + 1
+        state.region = region.with_range(left.start_key, right.end_key, version)
+        self._ctx.merged_into[source.region.region_id] = region.region_id
+        destroy(self._ctx, source, "merged")
+
+    def _catch_up_source(self, source: Peer, command: CommitMerge) -> None:
+        """Applies what the source's replica has not, from its own log and from the command."""
+        applied = source.state.applied
+        if applied >= command.commit:
+            return
+        self._ctx.probe.mark("merge.catch_up")
+        first = command.entries[0].index if command.entries else command.commit + 1
+        own = [entry for entry in source.raft.log.since(applied + 1) if entry.index < first]
+        missing = [entry for entry in command.entries if entry.index > applied]
+        source.apply_queue = []
+        self.catch_up(source, [*own, *missing])
 
 
-def _is_current(command: KvRequest | Migration, state: AppliedState) -> bool:
+def _is_current(command: RaftCommand, state: AppliedState) -> bool:
     """Returns whether a command was proposed for the version of the region that is applied."""
     if command.region is state.region:
         return True
     return command.region.epoch.version == state.region.epoch.version
 
 
-def _remove_marked(peer: Peer, command: KvRequest) -> None:
-    """Drops the locks that a command has replaced, before a split or merge behind it sees them."""
+def _is_ordinary(command: RaftCommand, state: AppliedState) -> bool:
+    """Returns whether an entry that begins with ``command`` holds writes that are current."""
+    kind = command.__class__
+    if kind is AdminProposal or kind is MigratedLocks:
+        return False
+    return _is_current(command, state)
+
+
+def _is_out_of_date(proposal: AdminProposal, region: Region) -> bool:
+    admin, proposed = proposal.admin, proposal.region.epoch
+    if isinstance(admin, TransferLeaderCommand):
+        return admin.checks and proposed != region.epoch
+    return (admin.checks_version and proposed.version != region.epoch.version) or (
+        admin.checks_conf_ver and proposed.conf_ver != region.epoch.conf_ver
+    )
+
+
+def _remove_replaced(peer: Peer, command: RaftCommand) -> None:
+    """Removes the locks that a command has replaced, before a split or merge behind it sees them."""
     locks = peer.locks
     if locks.refers_to(command.term, command.region.epoch.version):
-        locks.remove(command.marked)
+        locks.remove(command.replaced_locks)

@@ -7,14 +7,11 @@ written (raft log, KV WAL, flush, compaction) and the cause it is written for (t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
 from sim.protocol.write_batch import CAUSE_NAMES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from sim.record.recorder import Counter, Recorder
+from sim.record.recorder import Counter, Recorder
 
 RAFT_LOG: Final = 0
 KV_WAL: Final = 1
@@ -28,8 +25,6 @@ DISK_WRITE_BYTES: Final = "disk_write_bytes"
 
 class DiskBytes:
     """The ledger: one counter for each (place, cause), shared by all stores."""
-
-    __slots__ = ("by_place",)
 
     def __init__(self, recorder: Recorder) -> None:
         self.by_place: list[list[Counter]] = [

@@ -10,53 +10,47 @@ Source: tikv/tikv#14859; components/raftstore/src/store/fsm/{apply.rs (exec_flas
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sim.protocol.admin import FinishFlashback, PrepareFlashback
 from sim.protocol.lock_table import LocksStatus
 from sim.protocol.raft import LEADER
+from sim.raftstore.context import StoreContext
 from sim.raftstore.msg import Applied, AskFlashback
-from sim.raftstore.peer import NO_LEASE
-from sim.raftstore.propose import conflict, propose_admin
-
-if TYPE_CHECKING:
-    from sim.raftstore.peer import Peer
-    from sim.server.cluster import Cluster
-    from sim.server.store import Store
+from sim.raftstore.peer import Peer
+from sim.raftstore.propose import Proposals, conflicts, propose_admin
 
 
 class Flashback:
     """Flashbacks of the regions of one store."""
 
-    __slots__ = ("_cluster", "_store")
-
-    def __init__(self, cluster: Cluster, store: Store) -> None:
-        self._cluster = cluster
-        self._store = store
+    def __init__(self, ctx: StoreContext, proposals: Proposals) -> None:
+        self._ctx = ctx
+        self._proposals = proposals
 
     def ask(self, peer: Peer, mail: AskFlashback) -> None:
         """Proposes to begin or to end a flashback, if this peer leads."""
         command = PrepareFlashback() if mail.begins else FinishFlashback()
         busy = peer.merge is not None or peer.raft.lead_transferee
-        if peer.raft.role is LEADER and not busy and not conflict(peer, command):
+        if peer.raft.role is LEADER and not busy and not conflicts(peer, command):
             propose_admin(peer, command)
 
     def ready(self, peer: Peer, applied: Applied) -> None:
         """Learns that a flashback has begun or ended."""
-        self.take_over(peer)
-        self._store.region_life.admin_applied(peer, applied)
-        self._cluster.probe.region_changed(peer, applied.admin.name)
+        self.adjust_table(peer)
+        self._proposals.admin_applied(peer, applied)
+        self._ctx.probe.region_changed(peer, applied.admin.name)
 
-    def take_over(self, peer: Peer) -> None:
+    def adjust_table(self, peer: Peer) -> None:
         """Brings the table in line with what is applied; also for a new leader."""
         locks = peer.locks
         if peer.state.in_flashback:
             dropped = locks.all_locks()
             if dropped:
-                self._cluster.probe.table_dropped(peer, dropped, "flashback")
+                self._ctx.probe.table_dropped(peer, dropped, "flashback")
             locks.clear()
-            locks.status = LocksStatus.IS_IN_FLASHBACK
-            peer.lease_until_ns = NO_LEASE
+            locks.close(LocksStatus.IS_IN_FLASHBACK)
+            peer.lease.expire()
         elif locks.status is LocksStatus.IS_IN_FLASHBACK:
-            leads = peer.raft.role is LEADER
-            locks.status = LocksStatus.NORMAL if leads else LocksStatus.NOT_LEADER
+            if peer.raft.role is LEADER:
+                locks.reopen()
+            else:
+                locks.close(LocksStatus.NOT_LEADER)

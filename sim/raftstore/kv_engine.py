@@ -14,47 +14,39 @@ components/raftstore/src/store/fsm/apply.rs.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import Final
 
+from sim.engine import LeanEnv, Story
+from sim.hardware.disk import Disk
 from sim.protocol.encoding import KV_APPLY_BYTES, KV_BATCH_BYTES
+from sim.protocol.write_batch import WriteBatch
 from sim.raftstore.disk_bytes import CAUSES, COMPACTION, FLUSH, KV_WAL, DiskBytes
 from sim.units import KIB
-
-if TYPE_CHECKING:
-    from sim.engine import LeanEnv
-    from sim.hardware.disk import Disk
-    from sim.protocol.write_batch import WriteBatch
 
 _SLICE_BYTES: Final = 512 * KIB
 """Bytes that gather before they go to the disk. ASSUMED; a filesystem's write-back works in such
 pieces."""
 
 
+@dataclass(frozen=True)
 class Amplification:
-    """Bytes written to tables per byte that enters a column family's memtable.
+    """Bytes written to tables per byte that enters a column family's memtable."""
 
-    Attributes:
-        data: default and write CF: flush (1) and every compaction after it.
-        lock: tombstones of the lock CF, likewise.
-    """
-
-    __slots__ = ("data", "lock")
-
-    def __init__(self, *, data: float, lock: float) -> None:
-        self.data = data
-        self.lock = lock
+    data: float
+    """Default and write CF: flush (1) and every compaction after it."""
+    lock: float
+    """Tombstones of the lock CF, likewise."""
 
 
-class _Slice:
+class _Gathered:
     """Bytes that gather until there are enough to be written: by cause, and in all."""
-
-    __slots__ = ("by_cause", "total")
 
     def __init__(self) -> None:
         self.by_cause = [0] * CAUSES
         self.total = 0
 
-    def empty(self) -> list[int]:
+    def take(self) -> list[int]:
         """Returns the bytes by cause and begins again."""
         taken, self.by_cause = self.by_cause, [0] * CAUSES
         self.total = 0
@@ -64,8 +56,6 @@ class _Slice:
 class KvEngine:
     """WAL and column families on one disk."""
 
-    __slots__ = ("_amplification", "_disk", "_env", "_flush", "_ledger", "_lock_flush", "_wal")
-
     def __init__(
         self, env: LeanEnv, disk: Disk, amplification: Amplification, ledger: DiskBytes
     ) -> None:
@@ -74,8 +64,10 @@ class KvEngine:
         self._amplification = amplification
         self._ledger = ledger.by_place
         self._wal = [0] * CAUSES
-        self._flush = _Slice()
-        self._lock_flush = _Slice()
+        self._memtables = _Gathered()
+        self._lock_memtable = _Gathered()
+        self._idle = False
+        self._process = env.process(self._write_in_background())
 
     def apply(self, batch: WriteBatch) -> None:
         """Takes one command's records: into the WAL and the memtables."""
@@ -83,28 +75,42 @@ class KvEngine:
         self._wal[cause] += batch.wal_bytes + KV_APPLY_BYTES
         size = batch.write_cf_bytes + batch.default_cf_bytes
         if size:
-            flush = self._flush
-            flush.by_cause[cause] += size
-            flush.total += size
+            memtables = self._memtables
+            memtables.by_cause[cause] += size
+            memtables.total += size
         size = batch.lock_tombstone_bytes
         if size:
-            lock_flush = self._lock_flush
-            lock_flush.by_cause[cause] += size
-            lock_flush.total += size
+            memtable = self._lock_memtable
+            memtable.by_cause[cause] += size
+            memtable.total += size
 
     def end_of_round(self, cause: int) -> None:
-        """Notes the end of one write to RocksDB, and lets what has gathered go to the disk."""
+        """Notes the end of one write to RocksDB; what has gathered goes to the disk."""
         wal = self._wal
         wal[cause] += KV_BATCH_BYTES
-        if sum(wal) >= _SLICE_BYTES:
-            self._wal = [0] * CAUSES
-            self._write(KV_WAL, wal)
-        if self._flush.total >= _SLICE_BYTES:
-            self._compact(self._flush.empty(), self._amplification.data)
-        if self._lock_flush.total >= _SLICE_BYTES:
-            self._compact(self._lock_flush.empty(), self._amplification.lock)
+        is_due = (
+            sum(wal) >= _SLICE_BYTES
+            or self._memtables.total >= _SLICE_BYTES
+            or self._lock_memtable.total >= _SLICE_BYTES
+        )
+        if is_due and self._idle:
+            self._process.wake()
 
-    def _compact(self, entered: list[int], amplification: float) -> None:
+    def _write_in_background(self) -> Story:
+        """Write-back of the WAL, flush and compaction, each whenever a slice has gathered."""
+        while True:
+            self._idle = True
+            yield
+            self._idle = False
+            if sum(self._wal) >= _SLICE_BYTES:
+                wal, self._wal = self._wal, [0] * CAUSES
+                self._write(KV_WAL, wal)
+            if self._memtables.total >= _SLICE_BYTES:
+                self._flush_and_compact(self._memtables.take(), self._amplification.data)
+            if self._lock_memtable.total >= _SLICE_BYTES:
+                self._flush_and_compact(self._lock_memtable.take(), self._amplification.lock)
+
+    def _flush_and_compact(self, entered: list[int], amplification: float) -> None:
         """Flushes what entered, and pays now for the compactions that it will go through."""
         if amplification <= 0:
             return

@@ -21,50 +21,32 @@ transfer.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sim.pd.placement import IN_MEMORY_SINCE
 from sim.protocol.admin import TransferLeaderCommand
 from sim.protocol.lock_table import LocksStatus
 from sim.protocol.raft import LEADER
 from sim.protocol.raft_progress import ProgressState
-from sim.raftstore.msg import (
-    LocksApplied,
-    StartTransfer,
-    TransferLeaderAck,
-    TransferLeaderRequest,
-    TransferTick,
-)
-from sim.raftstore.peer import NO_LEASE
+from sim.protocol.records import Lock
+from sim.raftstore.context import StoreContext
+from sim.raftstore.msg import Applied, LocksApplied, StartTransfer, TransferTick
+from sim.raftstore.peer import Peer, TransferState
 from sim.raftstore.propose import (
-    conflict,
+    Proposals,
+    conflicts,
     migration_batch,
     propose_admin,
     propose_locks,
 )
-from sim.raftstore.transfer_state import TransferState
-
-if TYPE_CHECKING:
-    from sim.protocol.ablations import Ablations
-    from sim.protocol.records import Lock
-    from sim.raftstore.msg import Applied
-    from sim.raftstore.peer import Peer
-    from sim.scenario.resolved_tikv import Tikv
-    from sim.server.cluster import Cluster
-    from sim.server.store import Store
+from sim.transport.messages import TransferLeaderAck, TransferLeaderRequest
 
 
 class LeaderTransfer:
     """Both ends of transfers, on one store."""
 
-    __slots__ = ("_ablations", "_cluster", "_goes_on_alone", "_store", "_tikv")
-
-    def __init__(self, cluster: Cluster, store: Store, tikv: Tikv, ablations: Ablations) -> None:
-        self._cluster = cluster
-        self._store = store
-        self._tikv = tikv
-        self._ablations = ablations
-        self._goes_on_alone = tikv.behaviour == "rfc77"
+    def __init__(self, ctx: StoreContext, proposals: Proposals) -> None:
+        self._ctx = ctx
+        self._proposals = proposals
+        self._goes_on_alone = ctx.tikv.behaviour == "rfc77"
 
     def start(self, peer: Peer, mail: StartTransfer) -> None:
         """Takes PD's advice, if this peer leads and the target is another voter."""
@@ -80,7 +62,7 @@ class LeaderTransfer:
 
     def asked(self, peer: Peer, mail: TransferLeaderRequest) -> None:
         """The target's side: answers how far it is, unless it cannot lead."""
-        if mail.term != peer.raft.term or peer.raft.role is LEADER or self._store.disk_full:
+        if mail.term != peer.raft.term or peer.raft.role is LEADER or self._ctx.disk_full:
             return
         self._answer(peer, command_reply=False)
 
@@ -91,7 +73,7 @@ class LeaderTransfer:
         """
         admin = applied.admin
         assert isinstance(admin, TransferLeaderCommand), f"no transfer: {admin}"
-        old = self._store.version < IN_MEMORY_SINCE
+        old = self._ctx.version < IN_MEMORY_SINCE
         if admin.to_store == peer.store and admin.term == peer.raft.term and not old:
             self._answer(peer, command_reply=True)
 
@@ -101,22 +83,22 @@ class LeaderTransfer:
         if raft.role is not LEADER or ack.term != raft.term or raft.lead_transferee:
             return
         if not self._close_enough(peer, ack):
-            self._cluster.probe.mark("transfer.rejected_lag")
+            self._ctx.probe.mark("transfer.rejected_lag")
             return
         closed = peer.locks.status is LocksStatus.TRANSFERRING_LEADER
         if self._goes_on_alone:
             if peer.transfer is not None:
                 self._go(peer, ack.store)
             else:
-                self._cluster.probe.mark("transfer.late_ack")
-        elif ack.command_reply and (closed or self._ablations.transfer_keeps_table_writable):
+                self._ctx.probe.mark("transfer.late_ack")
+        elif ack.command_reply and (closed or self._ctx.ablations.transfer_keeps_table_writable):
             self._go(peer, ack.store)
         elif closed:
-            self._cluster.probe.mark("transfer.repeated")
+            self._ctx.probe.mark("transfer.repeated")
             self._propose_command(peer, ack.store)
         else:
             if ack.command_reply:
-                self._cluster.probe.mark("transfer.late_ack")
+                self._ctx.probe.mark("transfer.late_ack")
             self._close_table(peer, ack.store)
 
     def locks_applied(self, peer: Peer, mail: LocksApplied) -> None:
@@ -131,75 +113,75 @@ class LeaderTransfer:
         if transfer is None or transfer is not mail.transfer or peer.raft.role is not LEADER:
             return
         if transfer.handing_over and not peer.raft.lead_transferee:
-            self._cluster.probe.mark("transfer.aborted")
+            self._ctx.probe.mark("transfer.aborted")
             transfer.handing_over = False
         transfer.ticks += 1
-        done = transfer.ticks >= self._tikv.reactive_memory_lock_timeout_tick
+        done = transfer.ticks >= self._ctx.tikv.reactive_memory_lock_timeout_tick
         if not done or peer.raft.lead_transferee:
             self._arm(peer, transfer)
             return
         peer.transfer = None
-        self._store.admission.refresh(peer)
+        self._proposals.refresh(peer)
         if peer.locks.status is LocksStatus.TRANSFERRING_LEADER:
-            self._cluster.probe.mark("transfer.reactivated")
-            peer.locks.status = LocksStatus.NORMAL
+            self._ctx.probe.mark("transfer.reactivated")
+            peer.locks.reopen()
 
     def _ask(self, peer: Peer, to_store: int) -> None:
         request = TransferLeaderRequest(peer.region.region_id, peer.store, peer.raft.term)
-        self._store.transport.send_message(to_store, request)
+        self._ctx.transport.send_message(to_store, request)
 
     def _answer(self, peer: Peer, *, command_reply: bool) -> None:
         region_id, term, applied = peer.region.region_id, peer.raft.term, peer.state.applied
         ack = TransferLeaderAck(region_id, peer.store, term, applied, command_reply)
-        self._cluster.holds.run("before_transfer_ack", peer, self._send_ack, (peer, ack))
+        self._ctx.failpoints.run("before_transfer_ack", peer, self._send_ack, (peer, ack))
 
     def _send_ack(self, to_leader: tuple[Peer, TransferLeaderAck]) -> None:
         peer, ack = to_leader
         if peer.raft.leader and not peer.gone:
-            self._store.transport.send_message(peer.raft.leader, ack)
+            self._ctx.transport.send_message(peer.raft.leader, ack)
 
     def _close_enough(self, peer: Peer, ack: TransferLeaderAck) -> bool:
         """Returns whether the target has so little to catch up with that nobody will notice."""
         raft = peer.raft
-        changes = [f.index for f in peer.in_flight if f.admin.changes_conf_ver]
+        changes = [f.index for f in peer.proposed_admin if f.admin.changes_conf_ver]
         if any(each.state is ProgressState.SNAPSHOT for each in raft.progress.values()):
             return False
         if ack.store not in raft.voters or (changes and max(changes) > ack.applied_index):
             return False
-        lag = self._tikv.leader_transfer_max_log_lag
+        lag = self._ctx.tikv.leader_transfer_max_log_lag
         return raft.log.last_index < ack.applied_index + lag
 
     def _close_table(self, peer: Peer, to_store: int) -> None:
-        self._store.raft_pool.propose_held(peer)
+        self._proposals.append_held(peer)
         transfer = peer.transfer = TransferState(to_store)
-        if not self._ablations.transfer_keeps_table_writable:
-            peer.locks.status = LocksStatus.TRANSFERRING_LEADER
+        if not self._ctx.ablations.transfer_keeps_table_writable:
+            peer.locks.close(LocksStatus.TRANSFERRING_LEADER)
         self._arm(peer, transfer)
         if not peer.locks.map:
-            self._cluster.probe.mark("transfer.empty_table")
+            self._ctx.probe.mark("transfer.empty_table")
             if self._goes_on_alone:
                 self._ask(peer, to_store)
             else:
                 self._go(peer, to_store)
         else:
             act, later = self._propose_locks, self._resume
-            self._cluster.holds.run("before_propose_locks", peer, act, peer, later=later)
+            self._ctx.failpoints.run("before_propose_locks", peer, act, peer, later=later)
 
     def _resume(self, peer: Peer) -> None:
         """Goes on after a hold, in a visit of its own."""
         self._propose_locks(peer)
-        self._store.raft_pool.visit(peer)
+        self._ctx.router.visit(peer)
 
     def _propose_locks(self, peer: Peer) -> None:
-        transfer, probe = peer.transfer, self._cluster.probe
+        transfer, probe = peer.transfer, self._ctx.probe
         if transfer is None or peer.raft.role is not LEADER or peer.gone:
             return
         locks = peer.locks.locks_to_propose(
-            include_deleted=self._ablations.transfer_sends_deleted_locks
+            include_deleted=self._ctx.ablations.transfer_sends_deleted_locks
         )
         if not locks:
             probe.mark("transfer.all_deleted")
-        elif not self._ablations.transfer_without_locks:
+        elif not self._ctx.ablations.transfer_without_locks:
             self._propose_migration(peer, transfer, locks)
         if not self._goes_on_alone:
             self._propose_command(peer, transfer.to_store)
@@ -210,12 +192,12 @@ class LeaderTransfer:
         self, peer: Peer, transfer: TransferState, locks: list[tuple[bytes, Lock]]
     ) -> None:
         """Proposes locks in one entry; what is too large, or meets a split, is left out."""
-        probe = self._cluster.probe
+        probe = self._ctx.probe
         batch = migration_batch(locks)
-        if batch.raft_bytes > self._tikv.raft_entry_max_size_bytes:
+        if batch.raft_bytes > self._ctx.tikv.raft_entry_max_size_bytes:
             probe.mark("transfer.too_large")
             transfer.left_out = "too_large"
-        elif any(earlier.admin.changes_version for earlier in peer.in_flight):
+        elif any(earlier.admin.changes_version for earlier in peer.proposed_admin):
             probe.mark("transfer.met_split")
             transfer.left_out = "in_flight"
         else:
@@ -225,22 +207,21 @@ class LeaderTransfer:
 
     def _propose_command(self, peer: Peer, to_store: int) -> None:
         # Since v8.5 a split or merge under way stops the locks, but not the command.
-        checks = self._tikv.behaviour != "v8.5"
+        checks = self._ctx.tikv.behaviour != "v8.5"
         command = TransferLeaderCommand(to_store, peer.raft.term, checks_epoch=checks)
-        if not conflict(peer, command):
+        if not conflicts(peer, command):
             propose_admin(peer, command)
-            self._cluster.probe.transfer_proposed(peer)
+            self._ctx.probe.transfer_proposed(peer)
 
     def _go(self, peer: Peer, to_store: int) -> None:
         """Lets Raft hand over; from now on proposals are refused, and reads ask a quorum."""
-        peer.lease_until_ns = NO_LEASE
+        peer.lease.expire()
         peer.raft.transfer_leader(to_store)
         if peer.transfer is not None:
             peer.transfer.handing_over = True
-        peer.unusual = True
-        self._store.wake(peer)
+        peer.needs_check = True
+        self._ctx.ticks.wake_up(peer)
 
     def _arm(self, peer: Peer, transfer: TransferState) -> None:
-        env = self._cluster.env
-        due_ns = env.now_ns + self._tikv.reactive_memory_lock_tick_interval_ns
-        env.at(due_ns, self._store.deliver_later, (peer, TransferTick(transfer)))
+        due_ns = self._ctx.now_ns + self._ctx.tikv.reactive_memory_lock_tick_interval_ns
+        self._ctx.router.deliver_at(due_ns, peer, TransferTick(transfer))

@@ -17,9 +17,12 @@ tikv/tikv components/raftstore/src/store/async_io/write.rs.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import Any, Final
 
-from sim.hardware.file_system import metadata_of
+from sim.engine import LeanEnv, Story
+from sim.hardware.disk import Disk
+from sim.hardware.file_system import FileSystemName, LogFile, metadata_of
 from sim.protocol.encoding import (
     ENTRY_OVERHEAD_BYTES,
     RAFT_ENGINE_BATCH_BYTES,
@@ -27,19 +30,11 @@ from sim.protocol.encoding import (
     RAFTDB_BATCH_BYTES,
     RAFTDB_ITEM_BYTES,
 )
+from sim.protocol.raft_log import Entry
 from sim.protocol.write_batch import ADMIN
 from sim.raftstore.disk_bytes import CAUSES, RAFT_LOG, DiskBytes, spread
+from sim.record.recorder import Counter
 from sim.units import KIB, MIB
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sim.engine import LeanEnv
-    from sim.hardware.disk import Disk
-    from sim.hardware.file_system import FileSystemName, LogFile
-    from sim.protocol.raft_log import Entry
-    from sim.record.recorder import Counter
-    from sim.storage.request import KvRequest
 
 _HARD_STATE_BYTES: Final = 40
 """A replica's term and vote as a record of the raft engine (raft_serverpb RaftLocalState)."""
@@ -49,6 +44,10 @@ _COMPRESS_ABOVE_BYTES: Final = 8 * KIB
 
 _REWRITE_SLICE_BYTES: Final = MIB
 """What of raftdb's memtable is flushed at a time. ASSUMED; it only spreads the bytes."""
+
+
+_Writer = tuple[Callable[[Any], object], Any]
+"""What is called, with which argument, when a writer's entries are durable."""
 
 
 class LogFormat:
@@ -62,8 +61,6 @@ class LogFormat:
         compression: stored bytes per byte of a group above 8 KiB.
         rewrite: bytes written again, in the background, per byte of log (raftdb's flush).
     """
-
-    __slots__ = ("batch_bytes", "compression", "file", "file_system", "item_bytes", "rewrite")
 
     def __init__(
         self,
@@ -85,25 +82,6 @@ class LogFormat:
 class LogEngine:
     """Write groups on one disk."""
 
-    __slots__ = (
-        "_by_cause",
-        "_counters",
-        "_disk",
-        "_env",
-        "_format",
-        "_in_flight",
-        "_offset",
-        "_page",
-        "_rewrite_bytes",
-        "_rewrite_due",
-        "_waiting",
-        "entries",
-        "entry_bytes",
-        "fsyncs",
-        "groups",
-        "writing_ns",
-    )
-
     def __init__(
         self,
         env: LeanEnv,
@@ -112,24 +90,25 @@ class LogEngine:
         ledger: DiskBytes,
         entry_bytes: list[Counter],
     ) -> None:
+        """Args: ``entry_bytes`` counts, by cause, entries before framing, padding, compression."""
         self._env = env
         self._disk = disk
         self._format = log_format
         self._counters = ledger.by_place[RAFT_LOG]
-        self.entry_bytes = entry_bytes
-        """By cause: entries as proposed, before framing, padding and compression."""
+        self._entry_bytes = entry_bytes
         self._page = disk.spec.page_bytes
         self._offset = 0
-        self._waiting: list[tuple[Callable[[Any], object], Any]] = []
-        self._in_flight: list[tuple[Callable[[Any], object], Any]] = []
+        self._writers: list[_Writer] = []
+        """Who waits for the next group."""
+        self._idle = False
         self._by_cause = [0] * CAUSES
         self._rewrite_due = [0] * CAUSES
         self._rewrite_bytes = 0
         self.entries = 0
         self.fsyncs = 0
-        self.groups = 0
         self.writing_ns = 0
         """Time during which an append + fsync was in flight."""
+        self._process = env.process(self._run())
 
     def write(
         self,
@@ -145,13 +124,12 @@ class LogEngine:
         """
         by_cause = self._by_cause
         framing = ENTRY_OVERHEAD_BYTES + self._format.item_bytes
-        entry_bytes = self.entry_bytes
+        entry_bytes = self._entry_bytes
         for entry in entries:
-            commands: list[KvRequest] = entry.payload  # type: ignore[assignment]
+            commands: list[Any] = entry.payload  # type: ignore[assignment]
             cause = ADMIN
             for command in commands:
                 batch = command.batch
-                assert batch is not None, "only written commands are proposed"
                 cause = batch.cause
                 by_cause[cause] += batch.raft_bytes
                 entry_bytes[cause].value += batch.raft_bytes
@@ -159,13 +137,30 @@ class LogEngine:
             entry_bytes[cause].value += ENTRY_OVERHEAD_BYTES
         by_cause[ADMIN] += hard_states * _HARD_STATE_BYTES
         self.entries += len(entries)
-        self._waiting.append((fn, arg))
-        if not self._in_flight:
-            self._write_group()
+        self._writers.append((fn, arg))
+        if self._idle:
+            self._process.wake()
 
-    def _write_group(self) -> None:
-        self._in_flight = self._waiting
-        self._waiting = []
+    def _run(self) -> Story:
+        """Appends and syncs, group after group."""
+        group: list[_Writer] = []
+        while True:
+            if not group and not self._writers:
+                self._idle = True
+                yield
+                self._idle = False
+            written, group = group, self._writers
+            self._writers = []
+            finish_ns = self._append(len(group))
+            for fn, arg in written:  # Whoever writes again joins the group after this one.
+                fn(arg)
+            if group:
+                yield finish_ns - self._env.now_ns
+
+    def _append(self, writers: int) -> int:
+        """Writes what has come since the last group; returns when it is durable."""
+        if not writers:
+            return 0
         weights = self._by_cause
         self._by_cause = [0] * CAUSES
         payload = sum(weights) + self._format.batch_bytes
@@ -175,23 +170,16 @@ class LogEngine:
         end = self._offset + payload
         pages = (end - 1) // self._page - self._offset // self._page + 1
         self._offset = end % self._page
-        written = pages * self._page
+        size = pages * self._page
         metadata = metadata_of(self._format.file, pages - begun, self._format.file_system)
-        self._charge(written + metadata.size_bytes, weights)
+        self._charge(size + metadata.size_bytes, weights)
         if self._format.rewrite:
             self._rewrite(payload, weights)
-        env = self._env
-        finish = self._disk.sync_write(env.now_ns, written, metadata)
+        now_ns = self._env.now_ns
+        finish_ns = self._disk.sync_write(now_ns, size, metadata)
         self.fsyncs += 1
-        self.writing_ns += finish - env.now_ns
-        env.at(finish, self._durable, None)
-
-    def _durable(self, _: None) -> None:
-        group, self._in_flight = self._in_flight, []
-        if self._waiting:
-            self._write_group()
-        for fn, arg in group:
-            fn(arg)
+        self.writing_ns += finish_ns - now_ns
+        return finish_ns
 
     def _charge(self, written: int, weights: list[int]) -> None:
         counters = self._counters

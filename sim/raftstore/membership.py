@@ -9,23 +9,19 @@ Source: tikv/tikv components/raftstore/src/store/fsm/{apply.rs (exec_change_peer
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from sim.protocol.admin import ChangePeer
+from sim.protocol.mvcc import Mvcc
 from sim.protocol.quorum import committed_index, is_majority
 from sim.protocol.raft import LEADER, Append, Heartbeat, Snapshot
-from sim.protocol.region import StoreId
-from sim.raftstore.msg import Applied, AskChangePeer, Dismissal
-from sim.raftstore.peer import AppliedState, make_peer
-from sim.raftstore.propose import conflict, propose_admin
-
-if TYPE_CHECKING:
-    from sim.protocol.mvcc import Mvcc
-    from sim.protocol.region import Region
-    from sim.raftstore.peer import Peer
-    from sim.server.cluster import Cluster
-    from sim.server.store import Store
-    from sim.transport.transport import RaftMessage
+from sim.protocol.region import Region, StoreId
+from sim.raftstore.context import StoreContext
+from sim.raftstore.destroy import destroy
+from sim.raftstore.msg import Applied, AskChangePeer
+from sim.raftstore.peer import AppliedState, Peer
+from sim.raftstore.propose import Proposals, conflicts, propose_admin
+from sim.transport.messages import GcPeer, RaftMessage
 
 _RECORD_BYTES: Final = 120
 """A record in a snapshot file. ASSUMED; rows that a run has never touched are not in it."""
@@ -43,14 +39,12 @@ class SnapshotData(NamedTuple):
         return _RECORD_BYTES * (1 + len(self.mvcc.locks) + len(self.mvcc.writes))
 
 
-class Replicas:
+class Membership:
     """Changes of replicas on one store."""
 
-    __slots__ = ("_cluster", "_store")
-
-    def __init__(self, cluster: Cluster, store: Store) -> None:
-        self._cluster = cluster
-        self._store = store
+    def __init__(self, ctx: StoreContext, proposals: Proposals) -> None:
+        self._ctx = ctx
+        self._proposals = proposals
 
     def ask(self, peer: Peer, mail: AskChangePeer) -> None:
         """Proposes the change, if this peer leads, stays, and the change would be one."""
@@ -59,7 +53,7 @@ class Replicas:
         sensible = (mail.add not in stores) if mail.add else (mail.remove in stores)
         if peer.raft.role is not LEADER or mail.remove == peer.store or not sensible:
             return
-        busy = peer.merge is not None or peer.raft.lead_transferee or conflict(peer, command)
+        busy = peer.merge is not None or peer.raft.lead_transferee or conflicts(peer, command)
         safe = _is_safe(peer, command) and self._stays_available(peer, command)
         if safe and not busy and peer.raft.may_change_voters():
             propose_admin(peer, command)
@@ -73,7 +67,7 @@ class Replicas:
         (check_availability_by_last_heartbeats).
         """
         raft = peer.raft
-        asleep = not self._store.ticker.counts(peer)
+        asleep = self._ctx.ticks.hibernates(peer)
         left = tuple(store for store in raft.voters if store != command.remove)
         heard = [
             store
@@ -96,13 +90,13 @@ class Replicas:
     def ready(self, peer: Peer, applied: Applied) -> None:
         """Learns of a change that has been applied."""
         peer.region = applied.region
-        self._store.region_life.admin_applied(peer, applied)
-        self._cluster.probe.region_changed(peer, "change_peer")
+        self._proposals.admin_applied(peer, applied)
+        self._ctx.probe.region_changed(peer, "change_peer")
         if peer.store not in applied.region.stores:
-            self._store.destroy(peer, "removed")
+            destroy(self._ctx, peer, "removed")
         elif peer.raft.role is LEADER:
-            self._cluster.report(peer)
-            self._store.wake(peer)
+            self._ctx.pd.heartbeat(peer.region, peer.store, peer.raft.term)
+            self._ctx.ticks.wake_up(peer)
 
     def send_snapshots(self, peer: Peer, stores: list[int]) -> None:
         """Sends what has been applied here to replicas whose entries are no longer in the log."""
@@ -110,7 +104,7 @@ class Replicas:
         data = SnapshotData(state.region, state.mvcc.copy())
         for store in stores:
             snapshot = peer.raft.make_snapshot(data)
-            self._store.transport.send_message(store, snapshot, data.size_bytes)
+            self._ctx.transport.send_message(store, snapshot, data.size_bytes)
 
     def first_contact(self, message: RaftMessage) -> Peer | None:
         """Returns a new, empty replica if the region has been given to this store.
@@ -123,27 +117,24 @@ class Replicas:
 
         Source: tikv/tikv components/raftstore/src/store/fsm/store.rs (maybe_create_peer_internal).
         """
-        route = self._cluster.pd.routes.by_id(message.region_id)
-        store_id = self._store.store_id
+        route = self._ctx.pd.placement.routes.by_id(message.region_id)
+        store_id = self._ctx.store_id
         if not isinstance(message, Append | Heartbeat | Snapshot) or route is None:
             return None
         region = route.region
-        if region.region_id in self._store.merged_into or store_id not in region.stores:
+        if region.region_id in self._ctx.merged_into or store_id not in region.stores:
             return None
         outlived = self._outlived_by(region)
         going = {peer.region.region_id for peer in outlived}
-        if any(each.region_id not in going for each in self._store.regions_over(region)):
+        if any(each.region_id not in going for each in self._ctx.regions_over(region)):
             return None
         for peer in outlived:
-            self._store.merged_into[peer.region.region_id] = region.region_id
-            self._store.destroy(peer, "merged")
-        state = AppliedState(region, self._cluster.make_records(), 0, 0)
-        raft = self._cluster.empty_raft(region, store_id)
-        limit = self._store.peer_limit_bytes
-        peer = make_peer(
-            region, store_id, state, raft, self._store.instance, peer_limit_bytes=limit
-        )
-        self._store.adopt(peer)
+            self._ctx.merged_into[peer.region.region_id] = region.region_id
+            destroy(self._ctx, peer, "merged")
+        replicas = self._ctx.replicas
+        state = AppliedState(region, replicas.records(), 0, 0)
+        peer = self._ctx.make_peer(state, replicas.uninitialized_raft(region, store_id))
+        self._ctx.add(peer)
         return peer
 
     def _outlived_by(self, region: Region) -> list[Peer]:
@@ -153,7 +144,7 @@ class Replicas:
         """
         return [
             peer
-            for peer in self._store.peers.values()
+            for peer in self._ctx.peers.values()
             if self._went_into(peer.region.region_id, region.region_id)
         ]
 
@@ -163,25 +154,25 @@ class Replicas:
         Not if it went by way of a region that is here: that one will take it over.
         """
         tombstones: dict[int, int] = {}
-        for store in self._cluster.stores.values():
-            tombstones.update(store.merged_into)
+        for merged_into in self._ctx.tombstones.values():
+            tombstones.update(merged_into)
         at = source_id
         while at != target_id:
-            if at not in tombstones or (at != source_id and at in self._store.peers):
+            if at not in tombstones or (at != source_id and at in self._ctx.peers):
                 return False
             at = tombstones[at]
         return True
 
-    def dismiss(self, peer: Peer, store: int) -> None:
+    def send_gc(self, peer: Peer, store: int) -> None:
         """Tells a replica on ``store`` that it has been removed."""
         region = peer.region
-        dismissal = Dismissal(region.region_id, peer.store, peer.raft.term, region.epoch.conf_ver)
-        self._store.transport.send_message(store, dismissal)
+        message = GcPeer(region.region_id, peer.store, peer.raft.term, region.epoch.conf_ver)
+        self._ctx.transport.send_message(store, message)
 
-    def dismissed(self, peer: Peer, mail: Dismissal) -> None:
+    def gc(self, peer: Peer, mail: GcPeer) -> None:
         """Removes a replica whose region has gone on without it."""
         if peer.region.epoch.conf_ver < mail.conf_ver:
-            self._store.destroy(peer, "removed")
+            destroy(self._ctx, peer, "removed")
 
     def install(self, peer: Peer, snapshot: Snapshot) -> None:
         """Replaces a replica's records by a snapshot's, unless Raft knows better."""

@@ -21,29 +21,22 @@ fsm/apply.rs (exec_prepare_merge, exec_commit_merge); RFC 77, Region merge.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sim.protocol.admin import CommitMerge, PrepareMerge, RollbackMerge, TransferLeaderCommand
 from sim.protocol.lock_table import LocksStatus
 from sim.protocol.raft import LEADER
-from sim.raftstore.merge_state import MergeState
-from sim.raftstore.msg import AskCommitMerge, AskMerge, FencePassed, MergeTick
-from sim.raftstore.proposal import AdminProposal
+from sim.protocol.raft_log import Entry
+from sim.raftstore.context import StoreContext
+from sim.raftstore.msg import Applied, AskCommitMerge, AskMerge, FencePassed, MergeTick
+from sim.raftstore.peer import AdminProposal, MergeState, Peer
 from sim.raftstore.propose import (
-    conflict,
+    Proposals,
+    conflicts,
     migration_batch,
     propose_admin,
     propose_locks,
 )
-
-if TYPE_CHECKING:
-    from sim.protocol.ablations import Ablations
-    from sim.protocol.raft_log import Entry
-    from sim.raftstore.msg import Applied
-    from sim.raftstore.peer import Peer
-    from sim.scenario.resolved_tikv import Tikv
-    from sim.server.cluster import Cluster
-    from sim.server.store import Store
 
 _ENTRY_SHARE: Final = 0.9
 """Of ``raft-entry-max-size``: what the gap, or the locks, may take."""
@@ -52,34 +45,30 @@ _ENTRY_SHARE: Final = 0.9
 class Merge:
     """Merges on one store: of sources that live here, and into targets that do."""
 
-    __slots__ = ("_ablations", "_cluster", "_store", "_tikv")
-
-    def __init__(self, cluster: Cluster, store: Store, tikv: Tikv, ablations: Ablations) -> None:
-        self._cluster = cluster
-        self._store = store
-        self._tikv = tikv
-        self._ablations = ablations
+    def __init__(self, ctx: StoreContext, proposals: Proposals) -> None:
+        self._ctx = ctx
+        self._proposals = proposals
 
     def ask(self, peer: Peer, mail: AskMerge) -> None:
         """Begins a merge, if this peer leads and nothing else is under way."""
         if peer.raft.role is not LEADER or peer.merge is not None or peer.raft.lead_transferee:
             return
-        if not peer.has_applied_to_current_term or self._store.disk_full:
+        if not peer.has_applied_to_current_term or self._ctx.disk_full:
             return
-        self._store.raft_pool.propose_held(peer)
+        self._proposals.append_held(peer)
         self._try(peer, MergeState(mail.target))
 
     def _try(self, peer: Peer, merge: MergeState) -> None:
         """Begins the merge if it may begin; or raises the fence, to look again behind it."""
         if not self._is_as_expected(peer, merge):
             return
-        if conflict(peer, PrepareMerge(merge.target, 0)) or not self._gap_allows(peer, merge):
-            self._cluster.probe.mark("merge.refused_gap")
+        if conflicts(peer, PrepareMerge(merge.target, 0)) or not self._gap_allows(peer, merge):
+            self._ctx.probe.mark("merge.refused_gap")
             return
         if not peer.locks.map:
-            self._cluster.probe.mark("merge.empty_table")
+            self._ctx.probe.mark("merge.empty_table")
         elif peer.locks.status is not LocksStatus.NORMAL:
-            self._cluster.probe.mark("merge.refused_status")
+            self._ctx.probe.mark("merge.refused_status")
             return
         elif self._must_wait(peer):
             self._raise_fence(peer, merge)
@@ -91,18 +80,12 @@ class Merge:
 
         The RFC closes the table first; TiKV leaves it open until it proposes the locks.
         """
-        self._cluster.probe.mark("merge.fenced")
+        self._ctx.probe.mark("merge.fenced")
         merge.fence = peer.raft.log.last_index
         peer.merge = merge
-        peer.unusual = True
-        if self._tikv.behaviour == "rfc77":
-            peer.locks.status = LocksStatus.MERGING_REGION
-
-    def applied_further(self, peer: Peer) -> None:
-        """Looks whether what was proposed before the fence is applied; in the apply thread."""
-        merge = peer.merge
-        if merge is not None and merge.fence and peer.state.applied >= merge.fence:
-            self._store.raft_pool.deliver(peer, FencePassed())
+        peer.needs_check = True
+        if self._ctx.tikv.behaviour == "rfc77":
+            peer.locks.close(LocksStatus.MERGING_REGION)
 
     def fence_passed(self, peer: Peer, _: FencePassed) -> None:
         """Goes on with a merge whose fence has been applied."""
@@ -113,15 +96,15 @@ class Merge:
         merge.fence = 0
         if peer.raft.role is LEADER:
             if peer.locks.status is LocksStatus.MERGING_REGION:
-                peer.locks.status = LocksStatus.NORMAL
+                peer.locks.reopen()
             self._try(peer, merge)
-        self._store.admission.refresh(peer)
+        self._proposals.refresh(peer)
 
     def prepared(self, peer: Peer, applied: Applied) -> None:
         """Learns that this region takes nothing more; each replica looks for the target's."""
         command = applied.admin
         assert isinstance(command, PrepareMerge), f"no merge: {command}"
-        peer.locks.version = applied.region.epoch.version
+        peer.locks.set_version(applied.region.epoch.version)
         self._begin_asking(peer, command, applied.log_index)
 
     def _begin_asking(self, peer: Peer, command: PrepareMerge, index: int) -> None:
@@ -145,19 +128,18 @@ class Merge:
         merge = peer.merge
         if merge is None or merge is not mail.merge or not merge.commit or peer.gone:
             return
-        target = self._store.peers.get(merge.target.region_id)
+        target = self._ctx.peers.get(merge.target.region_id)
         if self._has_changed(merge):
             self._roll_back(peer, merge)
         elif target is not None and target.raft.role is LEADER:
             ask = AskCommitMerge(peer.region, merge.commit, merge.min_index)
-            self._store.raft_pool.deliver(target, ask)
-        env = self._cluster.env
-        due_ns = env.now_ns + self._tikv.merge_check_tick_interval_ns
-        env.at(due_ns, self._store.deliver_later, (peer, mail))
+            self._ctx.router.deliver(target, ask)
+        due_ns = self._ctx.now_ns + self._ctx.tikv.merge_check_tick_interval_ns
+        self._ctx.router.deliver_at(due_ns, peer, mail)
 
     def commit(self, peer: Peer, ask: AskCommitMerge) -> None:
         """Proposes to take a source over; the target's side."""
-        source = self._store.peers.get(ask.source.region_id)
+        source = self._ctx.peers.get(ask.source.region_id)
         if peer.raft.role is not LEADER or source is None or source.merge is None:
             return
         if peer.region.epoch != source.merge.target.epoch:
@@ -166,14 +148,14 @@ class Merge:
         first = max(ask.min_index + 1, log.first_index)
         entries = [entry for entry in log.since(first) if entry.index <= ask.commit]
         command = CommitMerge(ask.source, ask.commit, entries)
-        if peer.merge is None and not conflict(peer, command) and not peer.raft.lead_transferee:
+        if peer.merge is None and not conflicts(peer, command) and not peer.raft.lead_transferee:
             propose_admin(peer, command)
 
     def rolled_back(self, peer: Peer, applied: Applied) -> None:
         """Opens a source again whose merge has been taken back."""
-        self._cluster.probe.mark("merge.rolled_back")
+        self._ctx.probe.mark("merge.rolled_back")
         peer.merge = None
-        peer.locks.version = applied.region.epoch.version
+        peer.locks.set_version(applied.region.epoch.version)
         if peer.raft.role is LEADER:
             peer.locks.activate(peer.raft.term, applied.region.epoch.version)
 
@@ -182,7 +164,7 @@ class Merge:
 
         Source: tikv/tikv components/raftstore/src/store/fsm/peer.rs (check_merge_proposal).
         """
-        target = self._store.peers.get(merge.target.region_id)
+        target = self._ctx.peers.get(merge.target.region_id)
         if target is None or target.region.epoch != merge.target.epoch:
             return False
         left, right = sorted([peer.region, target.region], key=lambda region: region.start_key)
@@ -198,12 +180,12 @@ class Merge:
         return any(
             region.epoch.version > target.epoch.version
             or (region.region_id == target.region_id and region.epoch > target.epoch)
-            for region in self._store.regions_over(target)
+            for region in self._ctx.regions_over(target)
         )
 
     def _must_wait(self, peer: Peer) -> bool:
         unapplied = peer.state.applied < peer.raft.log.last_index
-        return unapplied and not self._ablations.merge_without_fence
+        return unapplied and not self._ctx.ablations.merge_without_fence
 
     def _gap_allows(self, peer: Peer, merge: MergeState) -> bool:
         """Returns whether every replica is close enough; notes what all of them have."""
@@ -212,18 +194,18 @@ class Merge:
         gap = log.since(merge.min_index + 1)
         return (
             merge.min_index > 0  # Else there is a replica of which nothing has been heard.
-            and len(gap) <= self._tikv.merge_max_log_gap
+            and len(gap) <= self._ctx.tikv.merge_max_log_gap
             and not any(map(_is_in_the_way, gap))
             and sum(entry.size_bytes for entry in gap) <= self._limit_bytes()
         )
 
     def _limit_bytes(self) -> float:
-        return _ENTRY_SHARE * self._tikv.raft_entry_max_size_bytes
+        return _ENTRY_SHARE * self._ctx.tikv.raft_entry_max_size_bytes
 
     def _propose(self, peer: Peer, merge: MergeState) -> None:
         """Proposes the locks and PrepareMerge; the fence is passed."""
         point, what = "before_propose_merge_locks", (peer, merge)
-        self._cluster.holds.run(point, peer, self._propose_all, what, later=self._resume)
+        self._ctx.failpoints.run(point, peer, self._propose_all, what, later=self._resume)
 
     def _resume(self, what: tuple[Peer, MergeState]) -> None:
         """Goes on after a hold; what came meanwhile is looked at, and waited for."""
@@ -234,24 +216,24 @@ class Merge:
             self._raise_fence(peer, merge)
         else:
             self._propose_all(what)
-        self._store.raft_pool.visit(peer)
+        self._ctx.router.visit(peer)
 
     def _propose_all(self, what: tuple[Peer, MergeState]) -> None:
         peer, merge = what
-        probe = self._cluster.probe
+        probe = self._ctx.probe
         if peer.gone or peer.raft.role is not LEADER:
             return
-        all_locks = not self._ablations.merge_drops_deleted_locks
+        all_locks = not self._ctx.ablations.merge_drops_deleted_locks
         locks = peer.locks.locks_to_propose(include_deleted=all_locks)
         batch = migration_batch(locks)
         if max(batch.raft_bytes, peer.locks.memory_size) > self._limit_bytes():
             probe.mark("merge.propose_failed")
             return
         marked = peer.locks.has_deleted_marks
-        peer.locks.status = LocksStatus.MERGING_REGION
-        if self._store.disk_full or conflict(peer, PrepareMerge(merge.target, 0)):
+        peer.locks.close(LocksStatus.MERGING_REGION)
+        if self._ctx.disk_full or conflicts(peer, PrepareMerge(merge.target, 0)):
             probe.mark("merge.propose_failed")
-            peer.locks.status = LocksStatus.NORMAL
+            peer.locks.reopen()
             return
         if locks:
             probe.mark("merge.locks_proposed")
@@ -263,7 +245,7 @@ class Merge:
 
     def _roll_back(self, peer: Peer, merge: MergeState) -> None:
         command = RollbackMerge(merge.commit)
-        if peer.raft.role is LEADER and not conflict(peer, command):
+        if peer.raft.role is LEADER and not conflicts(peer, command):
             propose_admin(peer, command)
 
 

@@ -1,52 +1,21 @@
-"""Mail to a peer that is neither a request nor Raft's: orders of PD, results of the apply thread.
+"""Mail to a peer that is neither a command nor a raft message: PD's orders, results of applying.
 
 Source: tikv/tikv components/raftstore/src/store/msg.rs (PeerMsg, CasualMessage, ApplyTaskRes).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from sim.protocol.admin import AdminCommand
-    from sim.protocol.region import Region, RegionId
-    from sim.raftstore.peer import AppliedState
+from sim.protocol.admin import AdminCommand
+from sim.protocol.region import Region, RegionId
+from sim.raftstore.peer import AppliedState, MergeState, TransferState
 
 
 class StartTransfer(NamedTuple):
     """PD's advice to hand leadership to another store."""
 
     to_store: int
-
-
-class TransferLeaderRequest(NamedTuple):
-    """Leader to target: will you lead? (MsgTransferLeader)."""
-
-    region_id: int
-    store: int
-    term: int
-
-
-class TransferLeaderAck(NamedTuple):
-    """Target to leader: I have applied up to ``applied_index``.
-
-    ``command_reply``: it has applied the TransferLeader command, so the locks proposed before it.
-    """
-
-    region_id: int
-    store: int
-    term: int
-    applied_index: int
-    command_reply: bool
-
-
-class Dismissal(NamedTuple):
-    """To a replica that has been removed and has not heard of it (MsgGcPeer)."""
-
-    region_id: int
-    store: int
-    term: int
-    conf_ver: int
 
 
 class LocksApplied(NamedTuple):
@@ -58,7 +27,7 @@ class LocksApplied(NamedTuple):
 class TransferTick(NamedTuple):
     """It is time to see whether a transfer that has not happened should be forgotten."""
 
-    transfer: object
+    transfer: TransferState
 
 
 class AskSplit(NamedTuple):
@@ -89,7 +58,7 @@ class FencePassed(NamedTuple):
 class MergeTick(NamedTuple):
     """It is time to try again to commit a merge."""
 
-    merge: object
+    merge: MergeState
 
 
 class AskChangePeer(NamedTuple):
@@ -122,11 +91,11 @@ class AppliedToTerm(NamedTuple):
 
 
 class Applied(NamedTuple):
-    """What the apply thread has carried out.
+    """An admin command that the apply thread has executed (ExecResult).
 
     Attributes:
         admin: the command.
-        log_index: where it stood in the log.
+        log_index: its place in the log.
         region: the region as it is now.
         new_states: replicas of the regions that a split has made, left to right.
     """
@@ -138,6 +107,6 @@ class Applied(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """An admin command was over when it was to be applied: its epoch has passed."""
+    """An admin command was not applied: the region's epoch had changed since it was proposed."""
 
     log_index: int

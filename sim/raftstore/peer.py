@@ -1,31 +1,28 @@
-"""A peer: one region's replica on one store, with its mailbox and its turn at the pollers.
+"""A peer: one region's replica on one store, with its mailbox, and the commands that it is sent.
 
-Law: at any time at most one poller handles a peer (batch-system's ownership of an FSM); what
-arrives meanwhile waits in the mailbox. ``region`` is what the raftstore believes, ``state.region``
-what has been applied: a split or merge is known to the apply thread first. A peer that is ``gone``
-(its process died, or its region left the store) is never asked again; what is still under way for
-it comes to nothing.
+Invariant: at any time at most one store poller handles a peer (batch-system's ownership of an FSM);
+what arrives meanwhile waits in the mailbox. ``region`` is what the raftstore knows, ``state.region``
+what has been applied: the apply thread learns of a split or merge first. A peer that is ``gone``
+(its process died, or its region left the store) handles nothing any more.
 
-Source: tikv/tikv components/batch-system, components/raftstore/src/store/{peer,fsm/peer}.rs.
+Source: tikv/tikv components/raftstore/src/store/{peer.rs, fsm/peer.rs, msg.rs},
+components/batch-system.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from sim.protocol.admin import AdminCommand, PrepareMerge
 from sim.protocol.lock_table import InstanceMemory, LocksStatus, PeerPessimisticLocks
+from sim.protocol.mvcc import Mvcc
 from sim.protocol.raft import LEADER, RaftPeer
-
-if TYPE_CHECKING:
-    from sim.protocol.admin import PrepareMerge
-    from sim.protocol.mvcc import Mvcc
-    from sim.protocol.raft_log import Entry
-    from sim.protocol.region import Region
-    from sim.raftstore.in_flight import InFlight
-    from sim.raftstore.merge_state import MergeState
-    from sim.raftstore.transfer_state import TransferState
-    from sim.storage.request import KvRequest
+from sim.protocol.raft_log import Entry
+from sim.protocol.region import Region
+from sim.protocol.write_batch import ADMIN, WriteBatch
+from sim.raftstore.lease import Lease
 
 
 class Turn(IntEnum):
@@ -40,23 +37,14 @@ IDLE: Final = Turn.IDLE
 QUEUED: Final = Turn.QUEUED
 OWNED: Final = Turn.OWNED
 
-NO_LEASE: Final = -1
-"""A lease that has ended before the run began: this peer serves nothing without a closer look."""
-
 
 class AppliedState:
-    """What one replica has applied: its region, its records, and how far they go."""
+    """What one replica has applied: its region, its records, and up to which entry."""
 
     __slots__ = (
-        "applied",
-        "applied_term",
-        "in_flashback",
-        "merge_command",
-        "merging",
-        "mvcc",
-        "region",
-        "unborn",
-    )
+        "applied", "applied_term", "in_flashback", "merge_command", "merging", "mvcc", "region",
+        "unannounced",
+    )  # fmt: skip
 
     def __init__(self, region: Region, mvcc: Mvcc, applied: int, applied_term: int) -> None:
         self.region = region
@@ -67,99 +55,120 @@ class AppliedState:
         """Index of the PrepareMerge that has been applied, 0 if there is none."""
         self.merge_command: PrepareMerge | None = None
         self.in_flashback = False
-        self.unborn: tuple[AppliedState, ...] = ()
-        """Replicas that a split has made and the raftstore does not know yet."""
+        self.unannounced: tuple[AppliedState, ...] = ()
+        """Regions split off by the apply thread that the raftstore has not heard of yet."""
+
+    def cut_to_region(self) -> None:
+        """Drops the records that a split has given to other regions."""
+        if self.region.start_key:
+            self.mvcc = self.mvcc.split_off(self.region.start_key)
 
 
+@dataclass(slots=True)
+class TransferState:
+    """A leader's attempt to hand leadership over; the lock table is closed meanwhile."""
+
+    to_store: int
+    """The target of the latest attempt."""
+    ticks: int = 0
+    """Reactivation ticks since the locks were proposed."""
+    locks_index: int = 0
+    """Where the locks stand in the log, 0 if none were proposed."""
+    left_out: str = ""
+    """Why locks were not proposed although there were some: ``too_large``, or ``in_flight`` (a
+    split or merge would make them fail)."""
+    handing_over: bool = False
+    """Whether Raft has been told to hand over."""
+
+
+@dataclass(slots=True)
+class MergeState:
+    """A merge of this region, the source, into ``target``."""
+
+    target: Region
+    """As it was when the merge began."""
+    fence: int = 0
+    """Nothing else is proposed until the log is applied up to here; 0: no fence."""
+    min_index: int = 0
+    """What every replica is known to have."""
+    commit: int = 0
+    """Where the PrepareMerge stands in the log, once it is applied; 0 before."""
+
+
+@dataclass(slots=True)
+class ProposedAdmin:
+    """An admin command that is proposed and not yet applied (CmdEpochChecker)."""
+
+    admin: AdminCommand
+    index: int
+    waiting: list[RaftCommand] = field(default_factory=list)
+    """Writes refused because of it; they are answered EpochNotMatch once it is applied."""
+
+
+@dataclass(slots=True)
 class Persisted:
     """A write worker's notice: the ready that ended at ``index``, of ``term``, is durable."""
 
-    __slots__ = ("index", "term")
-
-    def __init__(self, index: int, term: int) -> None:
-        self.index = index
-        self.term = term
+    index: int
+    term: int
 
 
 class Peer:
     """One replica on one store."""
 
     __slots__ = (
-        "apply_queue",
-        "apply_turn",
-        "awake_ticks",
-        "commit_told",
-        "died",
-        "gone",
-        "held",
-        "in_flight",
-        "lease_until_ns",
-        "led",
-        "locks",
-        "mailbox",
-        "max_ts_synced",
-        "merge",
-        "notices",
-        "parked",
-        "raft",
-        "region",
-        "state",
-        "stirred",
-        "store",
-        "transfer",
-        "turn",
-        "uncampaigned",
-        "unpersisted",
-        "unusual",
-        "urgent_index",
-    )
+        "apply_queue", "apply_turn", "awake_ticks", "commit_told", "died", "gone", "held", "lease",
+        "led", "locks", "mailbox", "max_ts_synced", "merge", "needs_check", "notices",
+        "pending_reads", "proposed_admin", "raft", "region", "state", "stirred", "store",
+        "transfer", "turn", "uncampaigned", "unpersisted", "urgent_index",
+    )  # fmt: skip
 
-    def __init__(  # noqa: PLR0915 - one flat record
-        self,
-        region: Region,
-        store: int,
-        state: AppliedState,
-        raft: RaftPeer,
-        locks: PeerPessimisticLocks,
+    def __init__(
+        self, store: int, state: AppliedState, raft: RaftPeer, locks: PeerPessimisticLocks
     ) -> None:
-        self.region = region
+        self.region = state.region
         self.store = store
         self.state = state
         self.raft = raft
         self.locks = locks
         self.mailbox: list[object] = []
-        self.notices: list[Persisted] = []
-        """What write workers have made durable since the last visit (async IO)."""
         self.turn: Turn = IDLE
-        self.held: list[KvRequest] = []
-        """Commands that the batch builder keeps until the last ready is persisted (async IO)."""
-        self.unpersisted = 0
-        """Readies handed to the write workers and not yet persisted (async IO)."""
-        self.apply_queue: list[Entry] = []
-        self.apply_turn: Turn = IDLE
-        self.commit_told = raft.log.committed
-        """Commit index that the followers have been told, for the heartbeat."""
-        self.led = raft.role is LEADER
-        """Whether it is set up as a leader."""
         self.gone = False
         self.died = False
         """Gone because its process has died: nobody is even answered."""
-        self.unusual = raft.role is not LEADER
-        """Whether a proposal needs a closer look: no leader, handing over, merging, splitting."""
+        # Proposing (raftstore/propose.py).
+        self.held: list[RaftCommand] = []
+        """Commands that the batch builder keeps until the last ready is persisted (async IO)."""
+        self.proposed_admin: list[ProposedAdmin] = []
+        """Splits, merges and changes of replicas proposed and not yet applied."""
+        self.needs_check = raft.role is not LEADER
+        """Whether a proposal is to be checked: no leader, handing over, merging, splitting."""
+        self.urgent_index = 0
+        """Once this is committed the followers are told at once; 0: nothing is urgent."""
+        # Persisting (raftstore/poller.py, write_worker.py).
+        self.notices: list[Persisted] = []
+        """What write workers have made durable since the last visit (async IO)."""
+        self.unpersisted = 0
+        """Readies handed to the write workers and not yet persisted (async IO)."""
+        self.commit_told = raft.log.committed
+        """Commit index that the followers have been told, for the heartbeat."""
+        # Applying (raftstore/apply.py).
+        self.apply_queue: list[Entry] = []
+        self.apply_turn: Turn = IDLE
+        # Ticks (raftstore/ticks.py).
         self.awake_ticks = 0
         """Ticks that count although it has nothing to replicate: its leader may be gone."""
         self.stirred = True
         """Whether anything has happened since it was last seen to hibernate."""
-        self.urgent_index = 0
-        """Once this is committed every replica is told at once; 0: nothing is urgent."""
-        self.lease_until_ns = NO_LEASE
-        """Until when a leader may serve without asking a quorum."""
-        self.parked: list[KvRequest] = []
+        # Serving reads and snapshots (raftstore/read.py).
+        self.lease = Lease()
+        self.pending_reads: list[RaftCommand] = []
         """Requests that wait for a quorum to confirm the leader."""
         self.max_ts_synced = True
         """Whether a new leader knows which timestamps have been read at."""
-        self.in_flight: list[InFlight] = []
-        """Splits, merges and changes of replicas proposed and not yet applied."""
+        # Role and region (raftstore/role.py, leader_transfer.py, split.py, merge.py).
+        self.led = raft.role is LEADER
+        """Whether it is set up as a leader."""
         self.uncampaigned: list[int] = []
         """Children of splits that it did not lead: nobody has stood for election there."""
         self.transfer: TransferState | None = None
@@ -186,7 +195,6 @@ class Peer:
 
 
 def make_peer(
-    region: Region,
     store: int,
     state: AppliedState,
     raft: RaftPeer,
@@ -194,10 +202,63 @@ def make_peer(
     *,
     peer_limit_bytes: int,
 ) -> Peer:
-    """Returns the replica of ``region`` on ``store``, its lock table open if it leads."""
-    locks = PeerPessimisticLocks(
-        instance, peer_limit_bytes, term=raft.term, version=region.epoch.version
-    )
+    """Returns the replica of ``state.region`` on ``store``, its lock table open if it leads."""
+    version = state.region.epoch.version
+    locks = PeerPessimisticLocks(instance, peer_limit_bytes, term=raft.term, version=version)
     if raft.role is not LEADER:
         locks.status = LocksStatus.NOT_LEADER
-    return Peer(region, store, state, raft, locks)
+    return Peer(store, state, raft, locks)
+
+
+class RaftCommand:
+    """What is proposed to a region, as the raftstore sees it (msg.rs: RaftCommand).
+
+    Attributes:
+        region: what its sender believes the region to be; its version is checked.
+        term: the leader's term when the command took its snapshot.
+        batch: what is to be written.
+        peer: where it was received, and proposed.
+        replaced_locks: keys whose locks in memory the command has marked deleted.
+        reply_at_proposed: whether its sender is answered as soon as it is proposed.
+        proposed_ns: written by the store poller; 0: not proposed.
+        committed_ns, applied_ns: written by the apply poller of the proposing replica.
+    """
+
+    __slots__ = (
+        "applied_ns", "batch", "committed_ns", "peer", "proposed_ns", "region", "replaced_locks",
+        "reply_at_proposed", "term",
+    )  # fmt: skip
+
+    def __init__(self, region: Region) -> None:
+        self.region = region
+        self.term = 0
+        self.batch: WriteBatch | None = None
+        self.peer: Peer | None = None
+        self.replaced_locks: list[bytes] = []
+        self.reply_at_proposed = False
+        self.proposed_ns = self.committed_ns = self.applied_ns = 0
+
+
+class MigratedLocks(RaftCommand):
+    """Locks of a table on their way into the lock CF of every replica."""
+
+    __slots__ = ()
+
+    def __init__(self, peer: Peer, batch: WriteBatch) -> None:
+        super().__init__(peer.region)
+        self.peer = peer
+        self.batch = batch
+
+
+class AdminProposal(RaftCommand):
+    """An admin command on its way through Raft; it is alone in its entry (AdminRequest)."""
+
+    __slots__ = ("admin",)
+
+    def __init__(self, peer: Peer, admin: AdminCommand) -> None:
+        super().__init__(peer.region)
+        self.peer = peer
+        self.admin = admin
+        self.batch = WriteBatch(ADMIN)
+        self.batch.raft_bytes = admin.size_bytes
+        self.batch.wal_bytes = admin.size_bytes

@@ -1,32 +1,163 @@
-"""Proposing what is no request: admin commands, and locks on the move.
+"""What may be proposed, and proposing it.
 
-Source: tikv/tikv components/raftstore/src/store/peer.rs (propose_raft_command, CmdEpochChecker).
+Invariant: checks are made in TiKV's order, and the first that fails decides what the sender hears.
+A leader to whom nothing unusual happens (``needs_check`` is false) makes none of them.
+
+Source: tikv/tikv components/raftstore/src/store/peer.rs (pre_propose, propose_normal,
+check_proposal_in_merging, CmdEpochChecker), util.rs (check_term: a term one behind is accepted),
+fsm/peer.rs (pre_propose_raft_command, BatchRaftCmdRequestBuilder).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from sim.protocol.admin import ChangePeer
+from sim.protocol.admin import AdminCommand, ChangePeer
 from sim.protocol.encoding import ENTRY_OVERHEAD_BYTES
 from sim.protocol.percolator import lock_batch
-from sim.protocol.write_batch import MIGRATION
-from sim.raftstore.in_flight import InFlight
-from sim.raftstore.proposal import AdminProposal, Migration
+from sim.protocol.raft import LEADER
+from sim.protocol.raft_log import Entry
+from sim.protocol.records import Lock
+from sim.protocol.region_errors import (
+    DiskFull,
+    EpochNotMatch,
+    FlashbackInProgress,
+    NotLeader,
+    ProposalInMergingMode,
+    RaftEntryTooLarge,
+    RegionError,
+    StaleCommand,
+)
+from sim.protocol.write_batch import MIGRATION, WriteBatch
+from sim.raftstore.context import StoreContext
+from sim.raftstore.msg import Applied, Skipped
+from sim.raftstore.peer import AdminProposal, MigratedLocks, Peer, ProposedAdmin, RaftCommand
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
-    from sim.protocol.admin import AdminCommand
-    from sim.protocol.raft_log import Entry
-    from sim.protocol.records import Lock
-    from sim.protocol.write_batch import WriteBatch
-    from sim.raftstore.peer import Peer
+class Proposals:
+    """The way into one store's raft logs."""
+
+    def __init__(self, ctx: StoreContext) -> None:
+        self._ctx = ctx
+        self._merges_commands = ctx.tikv.cmd_batch
+        self._entry_max_bytes = ctx.tikv.raft_entry_max_size_bytes
+
+    def refresh(self, peer: Peer) -> None:
+        """Finds out whether proposals of ``peer`` are to be checked."""
+        raft = peer.raft
+        peer.needs_check = (
+            raft.role is not LEADER
+            or raft.lead_transferee != 0
+            or not peer.has_applied_to_current_term
+            or peer.merge is not None
+            or peer.state.in_flashback
+            or self._ctx.disk_full
+            or any(earlier.admin.changes_version for earlier in peer.proposed_admin)
+        )
+
+    def admit(self, peer: Peer, commands: list[RaftCommand]) -> list[RaftCommand]:
+        """Returns the commands that may be proposed; the others are answered, or wait to fail."""
+        admitted = []
+        for command in commands:
+            error = self._refusal(peer, command)
+            if error is not None:
+                self._ctx.callbacks.on_refused(command, error)
+            elif not self._waits_to_fail(peer, command):
+                if not peer.has_applied_to_current_term:
+                    command.reply_at_proposed = False  # Nobody promises that it will commit.
+                admitted.append(command)
+        return admitted
+
+    def append(self, peer: Peer, commands: list[RaftCommand]) -> None:
+        """Puts commands into the leader's log, in one entry if they may share it."""
+        if self._merges_commands:
+            self._append_entry(peer, commands)
+        else:
+            for command in commands:
+                self._append_entry(peer, [command])
+
+    def append_held(self, peer: Peer) -> None:
+        """Proposes at once what the batch builder holds back."""
+        held, peer.held = peer.held, []
+        if held:
+            self.append(peer, held)
+
+    def admin_applied(self, peer: Peer, applied: Applied | Skipped) -> None:
+        """Answers the writes that an admin command, applied by now, makes fail."""
+        index = applied.log_index
+        over = [earlier for earlier in peer.proposed_admin if earlier.index <= index]
+        peer.proposed_admin = [each for each in peer.proposed_admin if each.index > index]
+        refuse = self._ctx.callbacks.on_refused
+        for earlier in over:
+            for command in earlier.waiting:
+                if earlier.index == index:
+                    refuse(command, EpochNotMatch(self._ctx.regions_over(command.region)))
+                else:
+                    refuse(command, StaleCommand(peer.region.region_id))
+        self.refresh(peer)
+
+    def _append_entry(self, peer: Peer, commands: list[RaftCommand]) -> None:
+        size = ENTRY_OVERHEAD_BYTES
+        for command in commands:
+            size += command.batch.raft_bytes  # type: ignore[union-attr]
+        peer.raft.propose(commands, size).proposed_ns = self._ctx.env.now_ns
+
+    def _refusal(self, peer: Peer, command: RaftCommand) -> RegionError | None:
+        error = self._region_error(peer, command)
+        if error is not None:
+            return error
+        if self._ctx.disk_full:
+            return DiskFull(self._ctx.store_id)
+        assert command.batch is not None, "only writes are proposed"
+        if command.batch.raft_bytes > self._entry_max_bytes:
+            return RaftEntryTooLarge(peer.region.region_id, command.batch.raft_bytes)
+        return None
+
+    def _region_error(self, peer: Peer, command: RaftCommand) -> RegionError | None:
+        raft, region_id, probe = peer.raft, peer.region.region_id, self._ctx.probe
+        if raft.role is not LEADER:
+            return NotLeader(region_id, raft.leader)
+        if raft.term > command.term + 1:
+            probe.mark("propose.stale_term")
+            return StaleCommand(region_id)
+        if command.region.epoch.version != peer.region.epoch.version:
+            probe.mark("propose.epoch")
+            return EpochNotMatch(self._ctx.regions_over(command.region))
+        if peer.state.in_flashback:
+            return FlashbackInProgress(region_id)
+        if peer.merge is not None:
+            probe.mark("propose.fence" if peer.merge.fence else "propose.merging")
+            return ProposalInMergingMode(region_id)
+        if raft.lead_transferee:
+            probe.mark("propose.transferring")
+            return NotLeader(region_id)
+        return None
+
+    def _waits_to_fail(self, peer: Peer, command: RaftCommand) -> bool:
+        """Puts a write behind the split or merge under way that will make it fail."""
+        for earlier in peer.proposed_admin:
+            if earlier.admin.changes_version:
+                self._ctx.probe.mark("propose.conflict")
+                earlier.waiting.append(command)
+                return True
+        return False
 
 
-def conflict(peer: Peer, admin: AdminCommand) -> bool:
-    """Returns whether something that is under way would make ``admin`` fail."""
-    return any(admin.conflicts_with(earlier.admin) for earlier in peer.in_flight)
+def all_current(peer: Peer, commands: list[RaftCommand]) -> bool:
+    """Returns whether all commands are of the peer's present term and version."""
+    term, region = peer.raft.term, peer.region
+    for command in commands:
+        if command.term != term:
+            return False
+        other = command.region  # Nearly always the same object.
+        if other is not region and other.epoch.version != region.epoch.version:
+            return False
+    return True
+
+
+def conflicts(peer: Peer, admin: AdminCommand) -> bool:
+    """Returns whether an admin command under way would make ``admin`` fail."""
+    return any(admin.conflicts_with(earlier.admin) for earlier in peer.proposed_admin)
 
 
 def propose_admin(peer: Peer, admin: AdminCommand) -> Entry:
@@ -39,8 +170,8 @@ def propose_admin(peer: Peer, admin: AdminCommand) -> Entry:
         entry = peer.raft.propose([proposal], size)
     if admin.changes_version or admin.changes_conf_ver:
         peer.urgent_index = entry.index
-        peer.in_flight.append(InFlight(admin, entry.index, entry.term))
-        peer.unusual = True
+        peer.proposed_admin.append(ProposedAdmin(admin, entry.index))
+        peer.needs_check = True
     return entry
 
 
@@ -52,4 +183,4 @@ def migration_batch(locks: Sequence[tuple[bytes, Lock]]) -> WriteBatch:
 def propose_locks(peer: Peer, batch: WriteBatch) -> Entry:
     """Proposes locks of the table, in one entry of their own."""
     size = ENTRY_OVERHEAD_BYTES + batch.raft_bytes
-    return peer.raft.propose([Migration(peer, batch)], size)
+    return peer.raft.propose([MigratedLocks(peer, batch)], size)

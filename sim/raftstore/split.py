@@ -12,35 +12,23 @@ Source: tikv/tikv components/raftstore/src/store/fsm/{apply.rs (exec_batch_split
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sim.protocol.admin import Split
 from sim.protocol.lock_table import PeerPessimisticLocks
 from sim.protocol.raft import LEADER
+from sim.protocol.region import Region
+from sim.raftstore.context import StoreContext
 from sim.raftstore.msg import Applied, AskSplit, Campaign
-from sim.raftstore.peer import AppliedState, make_peer
-from sim.raftstore.propose import conflict, propose_admin
-
-if TYPE_CHECKING:
-    from sim.protocol.ablations import Ablations
-    from sim.protocol.region import Region
-    from sim.raftstore.peer import Peer
-    from sim.server.cluster import Cluster
-    from sim.server.store import Store
+from sim.raftstore.peer import AppliedState, Peer
+from sim.raftstore.propose import Proposals, conflicts, propose_admin
 
 
 class SplitRegion:
     """Splits on one store."""
 
-    __slots__ = ("_ablations", "_campaigns_later", "_cluster", "_store")
-
-    def __init__(
-        self, cluster: Cluster, store: Store, ablations: Ablations, *, campaigns_later: bool
-    ) -> None:
-        self._campaigns_later = campaigns_later
-        self._cluster = cluster
-        self._store = store
-        self._ablations = ablations
+    def __init__(self, ctx: StoreContext, proposals: Proposals) -> None:
+        self._ctx = ctx
+        self._proposals = proposals
+        self._campaigns_later = ctx.tikv.behaviour == "v8.5"
 
     def ask(self, peer: Peer, mail: AskSplit) -> None:
         """Proposes a split, if this peer leads and the keys lie strictly inside its range."""
@@ -49,7 +37,7 @@ class SplitRegion:
             return
         start = peer.region.start_key
         inside = all(start < key and peer.region.contains(key) for key in mail.keys)
-        if inside and not conflict(peer, command) and not self._store.disk_full:
+        if inside and not conflicts(peer, command) and not self._ctx.disk_full:
             propose_admin(peer, command)
 
     @staticmethod
@@ -62,55 +50,55 @@ class SplitRegion:
         state = peer.state
         regions = state.region.split(command.keys, command.region_ids)
         new_states = []
-        cut_to_region(state)
+        state.cut_to_region()
         rest = state.mvcc.copy()
         for region, key in zip(regions, command.keys, strict=False):
             new, rest = rest, rest.split_off(key)
             new_states.append(AppliedState(region, new, 5, 5))
         state.region = regions[-1]
-        state.unborn = tuple(new_states)
-        return Applied(command, index, state.region, state.unborn)
+        state.unannounced = tuple(new_states)
+        return Applied(command, index, state.region, state.unannounced)
 
     def ready(self, peer: Peer, applied: Applied) -> None:
         """Learns of a split that has been applied: the lock table first, then the region.
 
         Whoever takes a snapshot in between finds the table in another version.
         """
-        peer.locks.version = applied.region.epoch.version
+        peer.locks.set_version(applied.region.epoch.version)
         regions = [state.region for state in applied.new_states]
         tables = self._group_locks(peer, [*regions, applied.region])
         what = (peer, applied, tables)
         point = "on_split_invalidate_locks"
-        self._cluster.holds.run(point, peer, self._set_region, what, later=self._resume)
+        self._ctx.failpoints.run(point, peer, self._set_region, what, later=self._resume)
 
     def _resume(self, what: tuple[Peer, Applied, list[PeerPessimisticLocks]]) -> None:
         peer = what[0]
         if not peer.gone:
             self._set_region(what)
-            self._store.raft_pool.visit(peer)
+            self._ctx.router.visit(peer)
 
     def _set_region(self, what: tuple[Peer, Applied, list[PeerPessimisticLocks]]) -> None:
         peer, applied, tables = what
         leads = peer.raft.role is LEADER
         peer.region = applied.region
-        cut_to_region(peer.state)
-        peer.state.unborn = ()
+        peer.state.cut_to_region()
+        peer.state.unannounced = ()
         if not leads:
-            self._cluster.probe.mark("split.follower")
+            self._ctx.probe.mark("split.follower")
         for state, locks in zip(applied.new_states, tables, strict=False):
-            child = self.child(peer.store, state)
+            child = self.child(state)
             if leads:
                 self._hand_locks(peer, child, locks)
-            self._store.adopt(child)
-            self._store.replay(child)
+            self._ctx.add(child)
+            self._ctx.deliver_pending(child)
             if leads:
-                self._store.raft_pool.deliver(child, Campaign())
+                self._ctx.router.deliver(child, Campaign())
             else:
                 peer.uncampaigned.append(state.region.region_id)
-        self._store.region_life.admin_applied(peer, applied)  # Who waited is told of all regions.
-        self._cluster.probe.region_changed(peer, "split")
+        self._proposals.admin_applied(peer, applied)  # Who waited is told of all regions.
+        self._ctx.probe.region_changed(peer, "split")
         if leads:
-            self._cluster.report(peer)
+            self._ctx.pd.heartbeat(peer.region, peer.store, peer.raft.term)
 
     def parent_leads(self, peer: Peer) -> None:
         """Lets children stand for election whose parent led nothing when they were split off.
@@ -119,13 +107,13 @@ class SplitRegion:
         """
         if self._campaigns_later:
             for region_id in peer.uncampaigned:
-                child = self._store.peers.get(region_id)
+                child = self._ctx.peers.get(region_id)
                 if child is not None and not child.raft.leader:
-                    self._store.raft_pool.deliver(child, Campaign())
+                    self._ctx.router.deliver(child, Campaign())
         peer.uncampaigned.clear()
 
     def _group_locks(self, peer: Peer, regions: list[Region]) -> list[PeerPessimisticLocks]:
-        keep_marks = self._ablations.split_keeps_deleted_marks
+        keep_marks = self._ctx.ablations.split_keeps_deleted_marks
         marked = peer.locks.has_deleted_marks
         tables = peer.locks.group_by_regions(
             [region.start_key for region in regions],
@@ -133,34 +121,22 @@ class SplitRegion:
             keep_deleted_marks=keep_marks,
         )
         if marked and any(table.map for table in tables[:-1]):
-            self._cluster.probe.mark("split.deleted_moved")
+            self._ctx.probe.mark("split.deleted_moved")
         return tables
 
-    def child(self, store_id: int, state: AppliedState) -> Peer:
-        """Returns the replica of a region that a split has made."""
-        raft = self._cluster.make_raft(state.region, store_id, 0)
-        return make_peer(
-            state.region,
-            store_id,
-            state,
-            raft,
-            self._store.instance,
-            peer_limit_bytes=self._store.peer_limit_bytes,
+    def child(self, state: AppliedState) -> Peer:
+        """Returns this store's replica of a region that a split has made."""
+        return self._ctx.make_peer(
+            state, self._ctx.replicas.raft(state.region, self._ctx.store_id, 0)
         )
 
     def _hand_locks(self, peer: Peer, child: Peer, locks: PeerPessimisticLocks) -> None:
         """Gives a new leader's replica the locks of its range."""
-        probe = self._cluster.probe
-        if self._ablations.split_drops_locks:
+        probe = self._ctx.probe
+        if self._ctx.ablations.split_drops_locks:
             probe.table_dropped(child, locks.all_locks(), "split")
             locks.clear()
         if locks.map:
             probe.mark("split.locks_moved")
             probe.locks_moved(peer, child, list(locks.map))
         child.locks = locks
-
-
-def cut_to_region(state: AppliedState) -> None:
-    """Drops records that a split has given to others."""
-    if state.region.start_key:
-        state.mvcc = state.mvcc.split_off(state.region.start_key)

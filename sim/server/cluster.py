@@ -1,79 +1,39 @@
-"""All stores, PD and the network between them; regions come to life when first touched.
+"""All stores, PD and the network between them; a region's replicas are made when first touched.
 
 A scenario may have thousands of regions of which a run touches some: the map of key ranges is
-computed at once, the replicas of a region are made when its first request arrives.
+computed at once, the replicas of a region are created when its first request arrives.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
 
-from sim.etcd.machines import Machines
-from sim.etcd.member import Member
-from sim.failpoints import Holds
-from sim.hardware.network import Network
+from sim.engine import LeanEnv
+from sim.hardware.network import Link, Network
+from sim.pd.client import PdClient
 from sim.pd.placement import IN_MEMORY_SINCE, Placement, parse_version
 from sim.pd.tso import TimestampOracle
-from sim.probe import Probes
-from sim.protocol.deadlock import DetectTable
-from sim.protocol.encoding import lock_format
-from sim.protocol.mvcc import Mvcc
-from sim.protocol.raft import RaftPeer
-from sim.protocol.raft_log import RaftLog
+from sim.protocol.concurrency_manager import ConcurrencyManager
+from sim.protocol.region import Region, RegionMap, Route
+from sim.raftstore.bootstrap import ReplicaFactory
+from sim.raftstore.context import StoreContext
 from sim.raftstore.disk_bytes import DiskBytes
-from sim.raftstore.peer import AppliedState, Peer, make_peer
-from sim.scenario.resolved import ETCD
-from sim.server.control import Control
-from sim.server.store import Store, StoreLinks
-from sim.storage.block_cache import CACHE_SHARE, miss_probabilities
+from sim.raftstore.failpoints import FailPoints
+from sim.raftstore.peer import AppliedState, Peer
+from sim.record.recorder import Recorder
+from sim.scenario.resolved import Scenario
+from sim.server.store import Store
+from sim.storage.block_cache import CACHE_SHARE, Extent, miss_probabilities
 from sim.storage.lock_manager import Detector
-from sim.transport.message_filter import MessageFilters
-from sim.transport.nodes import CLIENT_NAME, PD_NAME, store_name, tidb_name, zones_of
-from sim.units import NS_PER_MS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sim.engine import LeanEnv
-    from sim.hardware.network import Link
-    from sim.protocol.region import Region, RegionMap, Route
-    from sim.record.recorder import Recorder
-    from sim.scenario.resolved import Scenario
-    from sim.storage.block_cache import Extent
-    from sim.streams import Streams
-
-__all__ = ["CLIENT_NAME", "PD_NAME", "Cluster", "store_name", "tidb_name", "zones_of"]
-
-_HEARTBEAT_BYTES: Final = 256
-"""A region heartbeat to PD: region, leader, statistics (kvproto pdpb field sizes)."""
-
-_ASK_PD_AGAIN_NS: Final = 100 * NS_PER_MS
-"""A store that is cut off from PD asks for its timestamp again after this. ASSUMED."""
+from sim.storage.probe import Probes
+from sim.streams import Streams
+from sim.transport.filters import MessageFilters
+from sim.transport.nodes import PD_NAME, store_name, tidb_name, zones_of
+from sim.transport.transport import Transport
 
 
 class Cluster:
     """Stores, PD, network and regions of one scenario."""
-
-    __slots__ = (
-        "_dormant",
-        "_lock_format",
-        "_scenario",
-        "_timeouts",
-        "bootstrap",
-        "control",
-        "detector",
-        "env",
-        "filters",
-        "holds",
-        "keep_rows",
-        "ledger",
-        "machines",
-        "network",
-        "pd",
-        "probe",
-        "stores",
-        "tso",
-    )
 
     def __init__(
         self,
@@ -87,39 +47,46 @@ class Cluster:
         """Args: ``extents`` are the tables read at random, in the share that one store leads."""
         self.env = env
         self._scenario = scenario
-        versions = map(parse_version, scenario.cluster.store_versions)
         self.bootstrap = regions
         """Routes as they are when a run begins; nobody changes them."""
+        versions = map(parse_version, scenario.cluster.store_versions)
         self.pd = Placement(regions.copy(), dict(enumerate(versions, 1)))
-        self._dormant: dict[int, Route] = {
+        self.tso = TimestampOracle()
+        self._untouched: dict[int, Route] = {
             route.region.region_id: route for route in regions.routes
         }
-        self._timeouts = streams.stream("election-timeouts")
+        """Regions whose replicas nobody has needed yet."""
+        self.replicas = ReplicaFactory(scenario.tikv, streams.stream("election-timeouts"))
         self.probe = Probes()
-        self.holds = Holds()
+        self.failpoints = FailPoints()
         self.filters = MessageFilters()
-        self.keep_rows = False
-        """Whether versions without payload are kept as well; a study's rows were never loaded."""
-        self.tso = TimestampOracle()
         self.ledger = DiskBytes(recorder)
-        self._lock_format = lock_format(scenario.tikv.behaviour)
         self.network = Network(scenario.hardware.network, streams, zones_of(scenario))
-        table = DetectTable(scenario.tikv.wait_for_lock_timeout_ns)
-        self.detector = Detector(regions.routes[0].leader_store, table, self.network)
-        self.stores: dict[int, Store] = {}
-        self.machines = Machines(env, scenario.hardware, streams)
-        store_class = Member if scenario.workload.kind == ETCD else Store
+        first_leader = regions.routes[0].leader_store
+        timeout_ns = scenario.tikv.wait_for_lock_timeout_ns
+        self.detector = Detector(first_leader, timeout_ns, self.network)
+        self._tombstones: dict[int, dict[int, int]] = {}
         misses = miss_probabilities(extents, CACHE_SHARE * scenario.hardware.store_memory_bytes)
-        for store_id in range(1, scenario.cluster.stores + 1):
-            links = StoreLinks(
-                raft=self._raft_links(store_id), replies=self._reply_links(store_id), misses=misses
+        self.stores = {
+            store_id: Store(
+                self._context(store_id),
+                scenario,
+                streams,
+                recorder,
+                self.probe,
+                ledger=self.ledger,
+                tso=self.tso,
+                detector=self.detector,
+                replies=self._reply_links(store_id),
+                misses=misses,
             )
-            store = store_class(self, store_id, scenario, streams, recorder, links)
-            self.stores[store_id] = store
-            env.process(store.ticker.run())
-            env.process(store.background_work())
-        self.control = Control(self)
-        self.heed_version()
+            for store_id in range(1, scenario.cluster.stores + 1)
+        }
+        for store_id, store in self.stores.items():
+            for other_id, other in self.stores.items():
+                if other_id != store_id:
+                    store.ctx.transport.connect(other_id, other.raftstore.receive)
+        self.apply_cluster_version()
 
     def locate(self, key: bytes) -> Route:
         """Returns where PD believes the region of ``key`` to be."""
@@ -132,7 +99,7 @@ class Cluster:
 
     def peers_of(self, region_id: int) -> dict[int, Peer]:
         """Returns the live replicas of a region by store."""
-        self.awaken(region_id)
+        self.create_replicas(region_id)
         return {
             store_id: store.peers[region_id]
             for store_id, store in self.stores.items()
@@ -143,109 +110,56 @@ class Cluster:
         """Returns the stores whose process runs."""
         return [store_id for store_id, store in self.stores.items() if store.up]
 
-    def awaken(self, region_id: int) -> bool:
+    def create_replicas(self, region_id: int) -> bool:
         """Makes the replicas of a region that nobody has touched yet; returns whether it did."""
-        route = self._dormant.pop(region_id, None)
+        route = self._untouched.pop(region_id, None)
         if route is None:
             return False
         for store_id in route.region.stores:
-            self._create_peer(route, store_id)
+            self._create_replica(route, store_id)
         return True
 
-    def awaken_all(self) -> None:
+    def create_all_replicas(self) -> None:
         """Makes the replicas of all regions: before something happens to a whole store."""
-        for region_id in list(self._dormant):
-            self.awaken(region_id)
+        for region_id in list(self._untouched):
+            self.create_replicas(region_id)
 
-    def make_raft(self, region: Region, store_id: int, leader: int) -> RaftPeer:
-        """Returns the Raft state of a new replica; its log begins as a bootstrapped region's.
-
-        With a ``leader`` the first election is over, and the leader's empty entry forgotten.
-        """
-        term = 6 if leader else 5
-        settings = self._raft_settings()
-        raft = RaftPeer(region.region_id, store_id, region.stores, leader, term=term, **settings)
-        raft.log = RaftLog(first_term=term)
-        return raft
-
-    def make_records(self) -> Mvcc:
-        """Returns the records of a new replica: none."""
-        return Mvcc(self._lock_format, keep_rows=self.keep_rows)
-
-    def empty_raft(self, region: Region, store_id: int) -> RaftPeer:
-        """Returns the Raft state of a replica that waits for its first snapshot."""
-        return RaftPeer.uninitialized(region.region_id, store_id, **self._raft_settings())
-
-    def report(self, peer: Peer) -> None:
-        """Sends a leader's heartbeat to PD."""
-        link = self.network.link(store_name(peer.store), PD_NAME)
-        if not link.cut:
-            arrival_ns = link.send(self.env.now_ns, _HEARTBEAT_BYTES)
-            what = (peer.region, peer.store, peer.raft.term)
-            self.env.at(arrival_ns, self._reported, what)
-
-    def sync_max_ts(self, peer: Peer) -> None:
-        """Fetches a timestamp from PD, so that a new leader knows what may have been read."""
-        there = self.network.link(store_name(peer.store), PD_NAME)
-        answered_ns = there.round_trip(self.env.now_ns, _HEARTBEAT_BYTES)
-        self.env.at(answered_ns, self._synced, (peer, peer.raft.term))
-
-    def move_detector(self, store_id: int) -> None:
-        """Lets the deadlock detector follow the leader of the first region; it begins empty."""
-        if self.detector.store != store_id:
-            timeout_ns = self._scenario.tikv.wait_for_lock_timeout_ns
-            self.detector.store = store_id
-            self.detector.table = DetectTable(timeout_ns)
-
-    def heed_version(self) -> None:
-        """Lets every store know what the cluster's version allows."""
+    def apply_cluster_version(self) -> None:
+        """Opens or closes every store's feature gate, by the cluster's version."""
         is_open = self.pd.cluster_version() >= IN_MEMORY_SINCE
         is_open = is_open or self._scenario.tikv.force_in_memory
         for store in self.stores.values():
-            store.writes.mode.open_gate(is_open=is_open)
+            store.scheduler.lock_paths.open_gate(is_open=is_open)
 
-    def _reported(self, what: tuple[Region, int, int]) -> None:
-        self.pd.heartbeat(*what)
-        self.probe.leader_reported(what[0], what[1])
+    def _context(self, store_id: int) -> StoreContext:
+        link = self.network.link(store_name(store_id), PD_NAME)
+        return StoreContext(
+            self.env,
+            store_id,
+            tikv=self._scenario.tikv,
+            version=self.pd.store_versions[store_id],
+            probe=self.probe,
+            failpoints=self.failpoints,
+            transport=Transport(self.env, store_id, self._raft_links(store_id), self.filters),
+            pd=PdClient(self.env, link, self.pd, self.tso, self._leader_reported),
+            replicas=self.replicas,
+            concurrency=ConcurrencyManager(),
+            create_replicas=self.create_replicas,
+            tombstones=self._tombstones,
+        )
 
-    def _synced(self, what: tuple[Peer, int]) -> None:
-        peer, term = what
-        there = self.network.link(store_name(peer.store), PD_NAME)
-        if peer.gone or peer.raft.term != term:
-            return
-        if there.cut:
-            self.env.at(self.env.now_ns + _ASK_PD_AGAIN_NS, self._synced, what)
-            return
-        scheduler = self.stores[peer.store].scheduler
-        scheduler.max_ts = max(scheduler.max_ts, self.tso.next(self.env.now_ns))
-        peer.max_ts_synced = True
+    def _leader_reported(self, region: Region, leader_store: int) -> None:
+        self.probe.leader_reported(region, leader_store)
 
-    def _create_peer(self, route: Route, store_id: int) -> None:
+    def _create_replica(self, route: Route, store_id: int) -> None:
         region, leader = route
-        store = self.stores[store_id]
-        raft = self.make_raft(region, store_id, leader)
-        state = AppliedState(region, self.make_records(), raft.log.last_index, raft.term)
-        limit = store.peer_limit_bytes
-        peer = make_peer(region, store_id, state, raft, store.instance, peer_limit_bytes=limit)
-        if peer.is_leader:
-            # Whoever led a region until now had a lease.
-            tikv = self._scenario.tikv
-            peer.lease_until_ns = self.env.now_ns + tikv.raft_store_max_leader_lease_ns
-        store.adopt(peer)
-
-    def _raft_settings(self) -> dict[str, Any]:
-        tikv = self._scenario.tikv
-        return {
-            "max_inflight": tikv.raft_max_inflight_msgs,
-            "election_ticks": tikv.raft_election_timeout_ticks,
-            "heartbeat_ticks": tikv.raft_heartbeat_ticks,
-            "draw_timeout": self._draw_timeout,
-        }
-
-    def _draw_timeout(self) -> int:
-        """Returns a randomized election timeout in ticks, in [n, 2 n)."""
-        ticks = self._scenario.tikv.raft_election_timeout_ticks
-        return self._timeouts.randint(ticks, 2 * ticks - 1)
+        ctx = self.stores[store_id].ctx
+        raft = self.replicas.raft(region, store_id, leader)
+        state = AppliedState(region, self.replicas.records(), raft.log.last_index, raft.term)
+        peer = ctx.make_peer(state, raft)
+        if peer.is_leader:  # Its lease has been renewed until now.
+            peer.lease.renew(self.env.now_ns, ctx.tikv.raft_store_max_leader_lease_ns)
+        ctx.add(peer)
 
     def _raft_links(self, store_id: int) -> dict[int, Link]:
         here = store_name(store_id)

@@ -1,15 +1,17 @@
-"""What can be done to a cluster from outside: by PD, by an operator, by bad luck.
+"""What can be done to a cluster from outside: by PD, by an operator, by a fault.
 
-Law: an order is given and forgotten. Whether it comes to anything is the cluster's business; who
-wants to know watches the probe. Orders to a region go to whoever leads it now, as PD's do.
+An order is given and not followed up: whether anything comes of it can be observed through the
+probe. Orders to a region go to its present leader, as PD's do.
 
 Source: tikv/pd server/schedule/operator; tikv/tikv components/test_raftstore.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
+from collections.abc import Iterable, Sequence
+from typing import Final, Protocol
 
+from sim.hardware.network import Link
 from sim.pd.placement import parse_version
 from sim.protocol.region import RegionId
 from sim.raftstore.msg import (
@@ -20,17 +22,11 @@ from sim.raftstore.msg import (
     Campaign,
     StartTransfer,
 )
-from sim.raftstore.restart import crash, restart
+from sim.raftstore.peer import Peer
+from sim.server.cluster import Cluster
+from sim.server.store import Store
 from sim.transport.nodes import PD_NAME, store_name, tidb_name
 from sim.transport.transport import KEEPALIVE_NS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from sim.hardware.network import Link
-    from sim.raftstore.peer import Peer
-    from sim.server.cluster import Cluster
-    from sim.server.store import Store
 
 PIPELINED: Final = "pessimistic-txn.pipelined"
 IN_MEMORY: Final = "pessimistic-txn.in-memory"
@@ -60,8 +56,6 @@ class ConnectionListener(Protocol):
 class Control:
     """Orders to one cluster."""
 
-    __slots__ = ("_cluster", "_listeners")
-
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._listeners: dict[int, ConnectionListener] = {}
@@ -85,7 +79,7 @@ class Control:
 
         Source: tikv/pd server/handler.go (AddMergeRegionOperator), pkg/schedule/filter/healthy.go.
         """
-        self._cluster.awaken(target_id)
+        self._cluster.create_replicas(target_id)
         target = self._cluster.leader_of(target_id)
         source = self._cluster.leader_of(source_id)
         if source is None or target is None or not _may_merge(source, target):
@@ -104,34 +98,34 @@ class Control:
         """Lets a replica stand for election."""
         peer = self._cluster.peers_of(region_id).get(store)
         if peer is not None:
-            self._cluster.stores[store].raft_pool.deliver(peer, Campaign())
+            self._cluster.stores[store].ctx.router.deliver(peer, Campaign())
 
     def crash_store(self, store_id: int) -> None:
         """Kills a store's process."""
         store = self._cluster.stores[store_id]
         if not store.up:
             return
-        self._cluster.awaken_all()
+        self._cluster.create_all_replicas()
         self._cluster.probe.store_crashed(store_id)
-        crash(store)
+        store.crash()
         for listener in self._listeners.values():
             listener.store_crashed(store_id)
         for other in self._cluster.stores.values():
             if other is not store and not self._link(other.store_id, store_id).cut:
-                self._lost_sight(other, store_id)
+                self._leader_unreachable(other, store_id)
 
     def restart_store(self, store_id: int) -> None:
         """Starts a store's process again."""
         store = self._cluster.stores[store_id]
         if store.up:
             return
-        restart(store)
+        store.restart()
         for listener in self._listeners.values():
             listener.store_started(store_id)
 
     def partition(self, groups: Sequence[Iterable[str]]) -> None:
         """Cuts every link between nodes of different groups; who is in no group keeps its links."""
-        self._cluster.awaken_all()
+        self._cluster.create_all_replicas()
         group_of = {name: number for number, names in enumerate(groups) for name in names}
         names = [*map(store_name, self._cluster.stores), *self._nodes(), PD_NAME]
         for src in names:
@@ -153,12 +147,13 @@ class Control:
             self._cluster.network.links()[key].cut = False
         for src, dst in healed:
             if src.startswith("tidb-") and dst.startswith("store-"):
-                self._tell(src, "link_healed", dst)
+                self._listener(src).link_healed(_store_id(dst))
 
     def slow_disk(self, store_id: int, factor: float) -> None:
         """Makes every latency of a store's disks ``factor`` times what it would be; 1: as usual."""
         store = self._cluster.stores[store_id]
-        store.raft_disk.slowdown = store.kv_disk.slowdown = factor
+        machine = store.machine
+        machine.raft_disk.slowdown = machine.kv_disk.slowdown = factor
 
     def fill_disk(self, store_id: int) -> None:
         """Lets a store's disk be full: it leads nothing new and proposes nothing."""
@@ -171,9 +166,9 @@ class Control:
     def upgrade_store(self, store_id: int, version: str) -> None:
         """Lets a store run another version from now on; restart it first, as one would."""
         number = parse_version(version)
-        self._cluster.stores[store_id].version = number
+        self._cluster.stores[store_id].ctx.version = number
         self._cluster.pd.store_versions[store_id] = number
-        self._cluster.heed_version()
+        self._cluster.apply_cluster_version()
 
     def set_config(self, key: str, value: object, *, store: int | None = None) -> None:
         """Changes a store's configuration online, or every store's.
@@ -190,13 +185,13 @@ class Control:
     def _order(self, region_id: int, mail: object) -> None:
         leader = self._cluster.leader_of(region_id)
         if leader is not None:
-            self._cluster.stores[leader.store].raft_pool.deliver(leader, mail)
+            self._cluster.stores[leader.store].ctx.router.deliver(leader, mail)
 
     def _set_full(self, store_id: int, *, is_full: bool) -> None:
         store = self._cluster.stores[store_id]
-        store.disk_full = is_full
+        store.ctx.disk_full = is_full
         for peer in store.peers.values():
-            store.admission.refresh(peer)
+            store.raftstore.proposals.refresh(peer)
 
     def _nodes(self) -> list[str]:
         return [tidb_name(node) for node in self._listeners]
@@ -209,7 +204,7 @@ class Control:
             link = self._cluster.network.link(src, dst)
             was_cut, link.cut = link.cut, True
             if not was_cut and src.startswith("tidb-"):
-                self._tell(src, "link_cut", dst)
+                self._listener(src).link_cut(_store_id(dst))
             elif not was_cut and dst.startswith("store-"):
                 env = self._cluster.env
                 env.at(env.now_ns + KEEPALIVE_NS, self._notice, (src, dst))
@@ -220,19 +215,21 @@ class Control:
         """A store finds out that it cannot reach another."""
         src, dst = between
         if self._cluster.network.link(src, dst).cut:
-            store = self._cluster.stores[int(src.removeprefix("store-"))]
-            self._lost_sight(store, int(dst.removeprefix("store-")))
+            self._leader_unreachable(self._cluster.stores[_store_id(src)], _store_id(dst))
 
-    def _tell(self, node: str, what: str, store: str) -> None:
-        listener = self._listeners[int(node.removeprefix("tidb-"))]
-        getattr(listener, what)(int(store.removeprefix("store-")))
+    def _listener(self, node: str) -> ConnectionListener:
+        return self._listeners[int(node.removeprefix("tidb-"))]
 
     @staticmethod
-    def _lost_sight(store: Store, of: int) -> None:
+    def _leader_unreachable(store: Store, of: int) -> None:
         """Wakes the replicas whose leader can no longer be reached."""
         for peer in store.peers.values():
             if peer.raft.leader == of:
-                store.wake(peer)
+                store.ctx.ticks.wake_up(peer)
+
+
+def _store_id(node: str) -> int:
+    return int(node.removeprefix("store-"))
 
 
 def _may_merge(source: Peer, target: Peer) -> bool:
@@ -255,14 +252,14 @@ def _is_pending(leader: Peer) -> bool:
 
 
 def _set_online(store: Store, key: str, value: object) -> None:
-    mode = store.writes.mode
+    paths, ctx = store.scheduler.lock_paths, store.ctx
     if key == PIPELINED:
-        mode.switch(pipelined=bool(value))
+        paths.switch_pipelined(on=bool(value))
     elif key == IN_MEMORY:
-        mode.switch(in_memory=bool(value))
+        paths.switch_in_memory(on=bool(value))
     elif key == INSTANCE_LIMIT:
-        store.instance.limit_bytes = int(value)  # type: ignore[call-overload]
+        ctx.instance.limit_bytes = int(value)  # type: ignore[call-overload]
     else:
-        store.peer_limit_bytes = int(value)  # type: ignore[call-overload]
+        ctx.peer_limit_bytes = int(value)  # type: ignore[call-overload]
         for peer in store.peers.values():
-            peer.locks.limit_bytes = store.peer_limit_bytes
+            peer.locks.limit_bytes = ctx.peer_limit_bytes

@@ -14,14 +14,12 @@ Source: Che, Tung, Wang, Hierarchical Web Caching Systems, 2002; TiKV docs, stor
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from math import exp
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sim.hardware.disk import Disk
-    from sim.streams import Stream
+from sim.hardware.disk import Disk
+from sim.streams import Stream
 
 CACHE_SHARE: Final = 0.45
 """``storage.block-cache.capacity``: 45 % of a store's memory."""
@@ -64,8 +62,6 @@ def miss_probabilities(extents: Sequence[Extent], cache_bytes: float) -> dict[by
 
 class BlockCache:
     """The cache of one store, over its KV disk."""
-
-    __slots__ = ("_disk", "_misses", "_stream")
 
     def __init__(self, disk: Disk, stream: Stream, misses: Mapping[bytes, float]) -> None:
         self._disk = disk

@@ -1,48 +1,93 @@
-"""From a KV request to Percolator's command, one function a kind.
+"""From a KV request to Percolator's command, and how far each command looks.
 
 Each function reads the region's records and returns what the command says: a result with a
-``batch`` to write, or a refusal. Nothing is changed here.
+``batch`` to write, or a refusal. Nothing is changed here, but by an ablation.
 
-Source: tikv/tikv src/storage/txn/commands/.
+Source: tikv/tikv src/storage/txn/commands/; RFC 77, Loss of pessimistic locks (why a pushed
+min_commit_ts must be replicated); src/storage/txn/actions/prewrite.rs (amend_pessimistic_lock).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
-
 from sim.protocol import percolator
-from sim.protocol.mvcc import LOCK_ONLY, PESSIMISTIC
+from sim.protocol.ablations import Ablations
+from sim.protocol.concurrency_manager import ConcurrencyManager
+from sim.protocol.percolator import TxnStatus, load_lock
+from sim.protocol.timestamp import MAX_TS
+from sim.protocol.write_batch import HEARTBEAT, WriteBatch
+from sim.raftstore.peer import Peer
 from sim.storage.request import Kind, KvRequest
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
-    from sim.protocol.mvcc import Lock
-    from sim.raftstore.peer import Peer
+def execute(  # noqa: PLR0911 - one return a command
+    request: KvRequest, peer: Peer, max_ts: int, ablations: Ablations
+) -> object:
+    """Runs a command that may write on the records and locks of ``peer``.
+
+    Args:
+        request: the command; ``Kind`` beyond the reads.
+        peer: the leader that has given it a snapshot.
+        max_ts: the latest timestamp that the store has been read at.
+        ablations: protections that are switched off.
+    """
+    mvcc, locks, start_ts = peer.state.mvcc, peer.locks, request.start_ts
+    match request.kind:
+        case Kind.LOCK:
+            return percolator.acquire_pessimistic_lock(
+                mvcc,
+                locks,
+                request.keys,
+                primary=request.primary,
+                start_ts=start_ts,
+                for_update_ts=request.for_update_ts,
+                ttl_ms=request.lock_ttl_ms,
+                min_commit_ts=request.min_commit_ts,
+                should_not_exist=request.insert,
+                allow_lock_with_conflict=request.allow_lock_with_conflict,
+            )
+        case Kind.PREWRITE:
+            return _prewrite(request, peer, max_ts, ablations)
+        case Kind.COMMIT:
+            return percolator.commit(
+                mvcc, locks, request.keys, start_ts=start_ts, commit_ts=request.commit_ts
+            )
+        case Kind.PESSIMISTIC_ROLLBACK:
+            return percolator.pessimistic_rollback(
+                mvcc, locks, request.keys, start_ts, request.for_update_ts
+            )
+        case Kind.ROLLBACK:
+            return percolator.rollback(mvcc, locks, request.keys, start_ts)
+        case Kind.HEARTBEAT:
+            return percolator.txn_heart_beat(
+                mvcc, locks, request.primary, start_ts, request.lock_ttl_ms
+            )
+        case Kind.CHECK_TXN_STATUS:
+            return _check_txn_status(request, peer, ablations)
+        case Kind.RESOLVE_LOCK:
+            return percolator.resolve_lock(
+                mvcc, locks, request.keys, start_ts=start_ts, commit_ts=request.commit_ts
+            )
+        case Kind.CHECK_SECONDARY_LOCKS:
+            return percolator.check_secondary_locks(mvcc, locks, request.keys, start_ts)
+        case Kind.CLEANUP:
+            return percolator.cleanup(mvcc, locks, request.keys[0], start_ts, request.current_ts)
+        case _:
+            raise AssertionError(f"{request} only reads")
 
 
-def acquire(request: KvRequest, peer: Peer, max_ts: int) -> object:
-    """AcquirePessimisticLock."""
-    del max_ts
-    return percolator.acquire_pessimistic_lock(
-        peer.state.mvcc,
-        peer.locks,
-        request.keys,
-        primary=request.primary,
-        start_ts=request.start_ts,
-        for_update_ts=request.for_update_ts,
-        ttl_ms=request.lock_ttl_ms,
-        min_commit_ts=request.min_commit_ts,
-        should_not_exist=request.insert,
-        allow_lock_with_conflict=request.allow_lock_with_conflict,
-    )
-
-
-def prewrite(request: KvRequest, peer: Peer, max_ts: int) -> object:
+def _prewrite(request: KvRequest, peer: Peer, max_ts: int, ablations: Ablations) -> object:
     """Prewrite and PessimisticPrewrite, with async commit and 1PC where asked for."""
+    mvcc, locks = peer.state.mvcc, peer.locks
+    if ablations.no_amend_check:  # A lost lock is taken for one that was never needed.
+        request.mutations = tuple(
+            mutation
+            if load_lock(mvcc, locks, mutation.key) is not None
+            else mutation._replace(pessimistic_check=False)
+            for mutation in request.mutations
+        )
     return percolator.prewrite(
-        peer.state.mvcc,
-        peer.locks,
+        mvcc,
+        locks,
         request.mutations,
         primary=request.primary,
         start_ts=request.start_ts,
@@ -61,44 +106,9 @@ def prewrite(request: KvRequest, peer: Peer, max_ts: int) -> object:
     )
 
 
-def commit(request: KvRequest, peer: Peer, max_ts: int) -> object:
-    """Commit."""
-    del max_ts
-    return percolator.commit(
-        peer.state.mvcc,
-        peer.locks,
-        request.keys,
-        start_ts=request.start_ts,
-        commit_ts=request.commit_ts,
-    )
-
-
-def pessimistic_rollback(request: KvRequest, peer: Peer, max_ts: int) -> object:
-    """PessimisticRollback."""
-    del max_ts
-    return percolator.pessimistic_rollback(
-        peer.state.mvcc, peer.locks, request.keys, request.start_ts, request.for_update_ts
-    )
-
-
-def rollback(request: KvRequest, peer: Peer, max_ts: int) -> object:
-    """BatchRollback."""
-    del max_ts
-    return percolator.rollback(peer.state.mvcc, peer.locks, request.keys, request.start_ts)
-
-
-def heartbeat(request: KvRequest, peer: Peer, max_ts: int) -> object:
-    """TxnHeartBeat."""
-    del max_ts
-    return percolator.txn_heart_beat(
-        peer.state.mvcc, peer.locks, request.primary, request.start_ts, request.lock_ttl_ms
-    )
-
-
-def check_txn_status(request: KvRequest, peer: Peer, max_ts: int) -> object:
+def _check_txn_status(request: KvRequest, peer: Peer, ablations: Ablations) -> object:
     """CheckTxnStatus; ``request.start_ts`` is the transaction asked about."""
-    del max_ts
-    return percolator.check_txn_status(
+    status = percolator.check_txn_status(
         peer.state.mvcc,
         peer.locks,
         request.primary,
@@ -109,97 +119,39 @@ def check_txn_status(request: KvRequest, peer: Peer, max_ts: int) -> object:
         force_sync_commit=request.force_sync_commit,
         resolving_pessimistic_lock=request.pessimistic,
     )
+    if ablations.replicate_nothing_on_check_txn_status and isinstance(status, TxnStatus):
+        return _pushed_in_memory(status, peer)
+    return status
 
 
-def resolve_lock(request: KvRequest, peer: Peer, max_ts: int) -> object:
-    """ResolveLock on given keys."""
-    del max_ts
-    return percolator.resolve_lock(
-        peer.state.mvcc,
-        peer.locks,
-        request.keys,
-        start_ts=request.start_ts,
-        commit_ts=request.commit_ts,
-    )
+def _pushed_in_memory(status: TxnStatus, peer: Peer) -> TxnStatus:
+    """Pushes the min_commit_ts of locks in memory where they are, without a write."""
+    table = peer.locks.map
+    pushed = status.batch.lock_puts
+    if status.batch.cause != HEARTBEAT or not all(key in table for key, _ in pushed):
+        return status
+    table.update(pushed)
+    return status._replace(batch=WriteBatch(HEARTBEAT))
 
 
-def check_secondary_locks(request: KvRequest, peer: Peer, max_ts: int) -> object:
-    """CheckSecondaryLocks."""
-    del max_ts
-    return percolator.check_secondary_locks(
-        peer.state.mvcc, peer.locks, request.keys, request.start_ts
-    )
+def read_up_to(request: KvRequest) -> int:
+    """Returns up to which timestamp a command looks; no async commit may promise less afterwards.
 
-
-def cleanup(request: KvRequest, peer: Peer, max_ts: int) -> object:
-    """Cleanup of one key."""
-    del max_ts
-    return percolator.cleanup(
-        peer.state.mvcc, peer.locks, request.keys[0], request.start_ts, request.current_ts
-    )
-
-
-MAX_TS: Final = (1 << 64) - 1
-"""``u64::MAX``: the timestamp of a point get in auto-commit, which is no time."""
-
-
-def _lock_looks(request: KvRequest) -> int:
-    return request.for_update_ts if request.wants_values or request.insert else 0
-
-
-def _status_looks(request: KvRequest) -> int:
-    looked = (request.start_ts, request.for_update_ts, request.current_ts)
-    return max(ts for ts in looked if ts < MAX_TS)
-
-
-def _start_looks(request: KvRequest) -> int:
-    return request.start_ts
-
-
-LOOKS_UP_TO: Final[dict[int, Callable[[KvRequest], int]]] = {
-    Kind.LOCK: _lock_looks,
-    Kind.CHECK_TXN_STATUS: _status_looks,
-    Kind.CHECK_SECONDARY_LOCKS: _start_looks,
-    Kind.CLEANUP: _start_looks,
-}
-"""Up to which timestamp a command looks: no async commit may promise less afterwards.
-
-Source: tikv/tikv src/storage/txn/commands (update_max_ts).
-"""
-
-COMMANDS: Final[dict[int, Callable[[KvRequest, Peer, int], object]]] = {
-    Kind.LOCK: acquire,
-    Kind.PREWRITE: prewrite,
-    Kind.COMMIT: commit,
-    Kind.PESSIMISTIC_ROLLBACK: pessimistic_rollback,
-    Kind.ROLLBACK: rollback,
-    Kind.HEARTBEAT: heartbeat,
-    Kind.CHECK_TXN_STATUS: check_txn_status,
-    Kind.RESOLVE_LOCK: resolve_lock,
-    Kind.CHECK_SECONDARY_LOCKS: check_secondary_locks,
-    Kind.CLEANUP: cleanup,
-}
-
-
-def blocks_reader(key: bytes, lock: Lock, read_ts: int, bypass: tuple[int, ...] = ()) -> bool:
-    """Returns whether a snapshot read at ``read_ts`` must wait for ``lock``.
-
-    Pessimistic locks and locks that change nothing never block a reader, and neither does a
-    transaction that can only commit later.
-
-    Source: tikv/tikv components/txn_types/src/lock.rs (check_ts_conflict_si).
+    Source: tikv/tikv src/storage/txn/commands (update_max_ts).
     """
-    if read_ts == MAX_TS and key == lock.primary and not lock.use_async_commit:
-        return False  # The latest version is asked for, and this one is not committed yet.
-    return (
-        lock.start_ts <= read_ts
-        and lock.min_commit_ts <= read_ts
-        and lock.kind not in (PESSIMISTIC, LOCK_ONLY)
-        and lock.start_ts not in bypass
-    )
+    match request.kind:
+        case Kind.LOCK:
+            return request.for_update_ts if request.wants_values or request.insert else 0
+        case Kind.CHECK_TXN_STATUS:
+            looked = (request.start_ts, request.for_update_ts, request.current_ts)
+            return max(ts for ts in looked if ts < MAX_TS)
+        case Kind.CHECK_SECONDARY_LOCKS | Kind.CLEANUP:
+            return request.start_ts
+        case _:
+            return 0
 
 
-def read(request: KvRequest, peer: Peer, prewriting: dict[bytes, Lock]) -> object:
+def read(request: KvRequest, peer: Peer, concurrency: ConcurrencyManager) -> object:
     """Returns the first lock that a read at ``request.start_ts`` meets, or None.
 
     ScanLock meets none: it returns the locks of transactions as old as ``start_ts`` or older.
@@ -207,32 +159,17 @@ def read(request: KvRequest, peer: Peer, prewriting: dict[bytes, Lock]) -> objec
     Args:
         request: a point read of ``keys``, or a range read of pairs (first, last) of them.
         peer: the leader that serves it.
-        prewriting: locks of async-commit prewrites on their way through Raft; their min_commit_ts
-            is fixed already, so a later reader must not pass them.
+        concurrency: has the locks of async-commit prewrites on their way through Raft.
     """
-    keys, read_ts, bypass = request.keys, request.start_ts, request.bypass
+    mvcc, keys, read_ts = peer.state.mvcc, request.keys, request.start_ts
     if request.kind is Kind.SCAN_LOCK:
         start_key, end_key = keys
-        mvcc = peer.state.mvcc
         return percolator.scan_locks(
             mvcc, peer.locks, start_key, end_key, max_ts=read_ts, limit=request.rows
         )
-    for table in (peer.state.mvcc.locks, prewriting):
-        met = _in_ranges(table, keys) if request.kind is Kind.COP else _on_keys(table, keys)
-        for key, lock in met:
-            if blocks_reader(key, lock, read_ts, bypass):
-                return percolator.KeyIsLocked(key, lock)
-    return None
-
-
-def _on_keys(table: dict[bytes, Lock], keys: tuple[bytes, ...]) -> list[tuple[bytes, Lock]]:
-    return [(key, table[key]) for key in keys if key in table] if table else []
-
-
-def _in_ranges(table: dict[bytes, Lock], keys: tuple[bytes, ...]) -> list[tuple[bytes, Lock]]:
-    ranges = list(zip(keys[::2], keys[1::2], strict=False))
-    return [
-        (key, lock)
-        for key, lock in table.items()
-        if any(first <= key <= last for first, last in ranges)
-    ]
+    if request.kind is Kind.COP:
+        ranges = list(zip(keys[::2], keys[1::2], strict=True))
+        return percolator.lock_blocking_ranges(
+            mvcc, concurrency.locks, ranges, read_ts, request.bypass
+        )
+    return percolator.lock_blocking_keys(mvcc, concurrency.locks, keys, read_ts, request.bypass)

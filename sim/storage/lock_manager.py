@@ -13,21 +13,17 @@ Source: tikv/tikv src/server/lock_manager/, src/storage/lock_manager/.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from sim.engine import LeanEnv
+from sim.hardware.network import Link, Network
+from sim.protocol.deadlock import DetectTable, WaitForEntry
 from sim.protocol.lock_waiting import LockWaitEntry, LockWaitQueues
 from sim.protocol.percolator import ConflictReason, KeyIsLocked, MvccError, WriteConflict
+from sim.protocol.records import Lock
+from sim.storage.request import KvRequest
 from sim.transport.nodes import store_name
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sim.engine import LeanEnv
-    from sim.hardware.network import Link, Network
-    from sim.protocol.deadlock import DetectTable, WaitForEntry
-    from sim.protocol.records import Lock
-    from sim.storage.request import KvRequest
 
 _DETECT_BYTES = 96
 """A deadlock request or answer: two timestamps, a key hash, framing."""
@@ -42,14 +38,19 @@ class Deadlock(MvccError):
 
 
 class Detector:
-    """The one deadlock detector, and the ways to it; it lives where the first region is led."""
+    """The one deadlock detector, on the store that leads the first region, and the ways to it."""
 
-    __slots__ = ("_network", "store", "table")
-
-    def __init__(self, store: int, table: DetectTable, network: Network) -> None:
-        self.store = store
-        self.table = table
+    def __init__(self, store: int, timeout_ns: int, network: Network) -> None:
+        self._timeout_ns = timeout_ns
         self._network = network
+        self.store = store
+        self.table = DetectTable(timeout_ns)
+
+    def move(self, store: int) -> None:
+        """Follows the leader of the first region to another store, where it begins empty."""
+        if self.store != store:
+            self.store = store
+            self.table = DetectTable(self._timeout_ns)
 
     def link_from(self, store: int) -> Link | None:
         """Returns the way to the detector; None: it is on this store."""
@@ -66,18 +67,6 @@ class Detector:
 
 class LockManager:
     """The waiters of one store."""
-
-    __slots__ = (
-        "_answer",
-        "_detector",
-        "_env",
-        "_queues",
-        "_requests",
-        "_resume",
-        "_store",
-        "_timeout_ns",
-        "_wake_up_delay_ns",
-    )
 
     def __init__(  # noqa: PLR0913 - a station's parts, named
         self,

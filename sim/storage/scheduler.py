@@ -1,130 +1,128 @@
 """The transaction layer of one store: latches, pools, snapshots, commands, replies.
 
-Law: a command runs with the latches of its keys, on a snapshot that its region's leader gives it.
-What it has to write goes the way of ``write_path``, and its latches are freed when that is done.
+Invariants: a command runs with the latches of its keys, on a snapshot that its region's leader
+gives it. A lock kept in memory frees its latches at once; what is proposed keeps them until it is
+applied, even if its client has been answered before, so the same transaction's prewrite queues
+behind its own pipelined lock.
 
-Source: tikv/tikv src/storage/txn/scheduler.rs.
+Source: tikv/tikv src/storage/txn/scheduler.rs (execute, process_write, on_write_finished,
+release_latches), src/storage/mod.rs (reads), src/server/raftkv (write, snapshot).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
-from sim.protocol.percolator import Acquired, KeyIsLocked, Prewritten
-from sim.protocol.region_errors import MaxTimestampNotSynced, RegionNotFound, ServerIsBusy
-from sim.storage.commands import LOOKS_UP_TO, read
+from sim.distributions import Sampler
+from sim.engine import Cores, LeanEnv, ThreadPool
+from sim.hardware.network import Link
+from sim.protocol.concurrency_manager import ConcurrencyManager
+from sim.protocol.latches import Latches
+from sim.protocol.percolator import Acquired, KeyIsLocked, Prewritten, lock_batch
+from sim.protocol.region_errors import (
+    MaxTimestampNotSynced,
+    RegionError,
+    RegionNotFound,
+    ServerIsBusy,
+)
+from sim.protocol.write_batch import CAUSE_NAMES, LOCK, PREWRITE, WriteBatch
+from sim.raftstore.context import StoreContext
+from sim.raftstore.peer import Peer, RaftCommand
+from sim.raftstore.read import LocalReader
+from sim.record.recorder import Recorder
+from sim.scenario.resolved import Scenario
+from sim.storage.block_cache import BlockCache
+from sim.storage.commands import execute, read, read_up_to
+from sim.storage.lock_manager import LockManager
+from sim.storage.lock_paths import LockPaths
+from sim.storage.probe import Probe
 from sim.storage.request import LAST_READ, Kind, KvRequest, hand_over
-
-if TYPE_CHECKING:
-    from sim.distributions import Sampler
-    from sim.engine import Cores, LeanEnv, ThreadPool
-    from sim.hardware.network import Link
-    from sim.protocol.latches import Latches
-    from sim.protocol.region_errors import RegionError
-    from sim.protocol.write_batch import WriteBatch
-    from sim.raftstore.peer import Peer
-    from sim.raftstore.serving import Serving
-    from sim.server.store import Store
-    from sim.storage.block_cache import BlockCache
-    from sim.storage.lock_manager import LockManager
-    from sim.storage.request_costs import RequestCosts
-    from sim.storage.write_path import WritePath
 
 _LOCK: Final = Kind.LOCK
 _COP: Final = Kind.COP
 
-_SCANNED_ROW = 0.1
+_SCANNED_ROW: Final = 0.1
 """CPU of one row of a range scan, as a part of one further key's. ASSUMED."""
 
-_REPLY_BYTES = 80
-_REPLY_KEY_BYTES = 120
+_REPLY_BYTES: Final = 80
+_REPLY_KEY_BYTES: Final = 120
 """A reply, and what it carries per row asked for. ASSUMED; small against 10 Gb/s."""
 
 
 class Scheduler:
-    """Requests of one store."""
-
-    __slots__ = (
-        "_blocked",
-        "_cache",
-        "_cores",
-        "_costs",
-        "_draw",
-        "_env",
-        "_holds",
-        "_hop_ns",
-        "_latches",
-        "_next_cid",
-        "_peers",
-        "_pending_max_bytes",
-        "_pool",
-        "_probe",
-        "_read_pool",
-        "_replies",
-        "_serving",
-        "_store",
-        "max_ts",
-        "waits",
-        "writes",
-    )
-
-    waits: LockManager
-    writes: WritePath
+    """Requests of one store; the raftstore calls it back (``Callbacks``)."""
 
     def __init__(  # noqa: PLR0913 - a station's parts, named
         self,
         env: LeanEnv,
+        ctx: StoreContext,
+        scenario: Scenario,
+        recorder: Recorder,
+        probe: Probe,
         *,
-        store: Store,
-        serving: Serving,
-        latches: Latches,
+        reader: LocalReader,
         pool: ThreadPool,
         read_pool: ThreadPool,
         cores: Cores,
         cache: BlockCache,
-        costs: RequestCosts,
         draw: Sampler,
-        hop_ns: int,
         replies: list[Link],
-        pending_max_bytes: int,
+        make_lock_manager: Callable[[Scheduler], LockManager],
+        on_leader: Callable[[Peer], None],
     ) -> None:
         self._env = env
-        self._store = store
-        self._peers = store.peers
-        self._serving = serving
-        self._probe = store.probe
-        self._holds = store.holds
-        self._latches = latches
+        self._ctx = ctx
+        self._probe = probe
+        self._peers = ctx.peers
+        self._reader = reader
         self._pool = pool
         self._read_pool = read_pool
         self._cores = cores
         self._cache = cache
-        self._costs = costs
+        self._cpu = scenario.hardware.cpu
         self._draw = draw
-        self._hop_ns = hop_ns
         self._replies = replies
-        self._blocked: dict[int, KvRequest] = {}
-        self._next_cid = 0
-        self.max_ts = 0
-        """Largest timestamp that this store has served a read at (concurrency manager)."""
-        self._pending_max_bytes = pending_max_bytes
+        self._pending_max_bytes = scenario.tikv.scheduler_pending_write_threshold_bytes
+        self._proposals = [recorder.counter("proposals", cause) for cause in CAUSE_NAMES]
+        """Commands proposed, by cause."""
+        table_bytes = recorder.series("lock_table_bytes", f"store-{ctx.store_id}")
+        self.lock_paths = LockPaths(scenario.tikv, probe, table_bytes)
+        self.latches = Latches(scenario.tikv.scheduler_concurrency)
+        self._waiting_for_latches: dict[int, KvRequest] = {}
+        self._last_cid = 0
+        self._pending_bytes = 0
+        """Writes that have been sent to Raft and are not yet applied."""
+        self._make_lock_manager = make_lock_manager
+        self.waits = make_lock_manager(self)
+        self.on_leader = on_leader
+
+    def crash(self) -> None:
+        """Forgets everything in memory: the process has died."""
+        self.latches = Latches(self.latches.size)
+        self._waiting_for_latches = {}
+        self._pending_bytes = 0
+        self._ctx.concurrency = ConcurrencyManager()
+        self.waits = self._make_lock_manager(self)
+
+    # Receiving.
 
     def receive(self, request: KvRequest) -> None:
-        """Takes a request that has arrived from TiDB; a store that is down hears nothing."""
+        """Takes a request that has arrived from TiDB; a store that is down takes nothing."""
         request.arrived_ns = self._env.now_ns
-        self._cores.add_background(self._costs.background_ns)
+        self._cores.add_background(self._cpu.tikv_background_ns)
         peer = request.peer = self._peers.get(request.region.region_id)
         if peer is None:
-            self._receive_elsewhere(request)
-        elif self._store.up:
+            self._receive_without_peer(request)
+        elif self._ctx.up:
             self._dispatch(request)
 
-    def _receive_elsewhere(self, request: KvRequest) -> None:
+    def _receive_without_peer(self, request: KvRequest) -> None:
         """Takes a request for a region that is not here, or that nobody has touched before."""
         region_id = request.region.region_id
-        if not self._store.up:
+        if not self._ctx.up:
             return
-        self._store.awaken(region_id)
+        self._ctx.create_replicas(region_id)
         request.peer = self._peers.get(region_id)
         if request.peer is None:
             self.answer(request, RegionNotFound(region_id))
@@ -133,168 +131,259 @@ class Scheduler:
 
     def _dispatch(self, request: KvRequest) -> None:
         if request.kind <= LAST_READ:
-            self._receive_read(request)
+            self._submit_read(request)
             return
-        if self.writes.pending_bytes > self._pending_max_bytes:
+        if self._pending_bytes > self._pending_max_bytes:
             self.answer(request, ServerIsBusy("scheduler is busy"))
             return
-        self._next_cid = request.cid = self._next_cid + 1
+        self._last_cid = request.cid = self._last_cid + 1
         keys = request.keys or [mutation[0] for mutation in request.mutations]
-        request.slots = self._latches.slots_of(keys)
-        self._take_latches(request)
+        request.slots = self.latches.slots_of(keys)
+        self.acquire_latches(request)
 
-    def _receive_read(self, request: KvRequest) -> None:
-        keys = request.rows * _SCANNED_ROW + (1 if request.kind is _COP else len(request.keys))
-        service = self._draw.scaled(self._costs.mean_ns(keys))
+    # Reads.
+
+    def _submit_read(self, request: KvRequest) -> None:
+        is_range = request.kind is _COP
+        keys = request.rows * _SCANNED_ROW + (1 if is_range else len(request.keys))
         fetch_ns = 0
-        if request.kind is not _COP:
+        service_ns = self._service_ns(keys)
+        if not is_range:
             fetch_ns = self._cache.fetch_ns(request.arrived_ns, request.keys)
-        self._read_pool.submit(service, self._read, request, fetch_ns)
+        self._read_pool.submit(service_ns, self._take_snapshot, request, fetch_ns)
 
-    def _take_latches(self, request: KvRequest) -> None:
-        if self._latches.acquire(request.cid, request.slots):
-            self._run(request)
+    def _answer_read(self, request: KvRequest, peer: Peer) -> None:
+        self._ctx.concurrency.update_max_ts(request.start_ts)
+        request.result = read(request, peer, self._ctx.concurrency)
+        self._reply(request)
+
+    # Commands: latches, CPU, snapshot, execution.
+
+    def acquire_latches(self, request: KvRequest) -> None:
+        """Runs a command as soon as it has the latches of all its keys."""
+        if self.latches.acquire(request.cid, request.slots):
+            self._submit(request)
         else:
-            self._blocked[request.cid] = request
+            self._waiting_for_latches[request.cid] = request
 
-    def _run(self, request: KvRequest) -> None:
+    def _release_latches(self, request: KvRequest) -> None:
+        """Frees a command's latches and runs those that waited for the last of them."""
+        for cid in self.latches.release(request.cid, request.slots):
+            waiter = self._waiting_for_latches.pop(cid)
+            self._probe.latch_passed_on(request, waiter)
+            self._submit(waiter)
+
+    def _submit(self, request: KvRequest) -> None:
         request.latched_ns = self._env.now_ns
-        keys = len(request.keys) or len(request.mutations)
-        service = self._draw.scaled(self._costs.mean_ns(keys))
+        service_ns = self._service_ns(len(request.keys) or len(request.mutations))
         fetch_ns = 0
         if request.kind is _LOCK and not request.insert:
             fetch_ns = self._cache.fetch_ns(request.latched_ns, request.keys)
-        self._pool.submit(service, self._execute, request, fetch_ns)
+        self._pool.submit(service_ns, self._take_snapshot, request, fetch_ns)
 
-    def _may_serve(self, request: KvRequest, peer: Peer) -> bool:
-        """Takes the snapshot; if that cannot be now, the request is answered or waits."""
-        current = request.region.epoch.version == peer.locks.version
-        if current and self._env.now_ns <= peer.lease_until_ns and peer.merge is None:
-            request.term = peer.raft.term
-            return True
-        return self._serving.look_closer(request, peer)
+    def _service_ns(self, keys: float) -> int:
+        """Returns the CPU of a request on so many keys, drawn."""
+        cpu = self._cpu
+        return self._draw.scaled(cpu.tikv_request_ns * (1 + cpu.tikv_extra_key * (keys - 1)))
 
-    def serve(self, request: KvRequest, peer: Peer) -> None:
-        """Goes on with a request that has its snapshot after all."""
+    def _take_snapshot(self, request: KvRequest) -> None:
+        request.executed_ns = self._env.now_ns
+        peer = request.peer
+        assert peer is not None, "a request runs where it was received"
+        if self._reader.may_serve(request, peer):
+            self._serve(request, peer)
+
+    def on_snapshot(self, command: RaftCommand) -> None:
+        """Goes on with a request that had to wait for its snapshot."""
+        peer = command.peer
+        assert isinstance(command, KvRequest) and peer is not None, "it was received here"
+        self._serve(command, peer)
+
+    def _serve(self, request: KvRequest, peer: Peer) -> None:
         if request.kind <= LAST_READ:
             self._answer_read(request, peer)
         else:
-            self._run_command(request, peer)
+            self._execute(request, peer)
 
-    def turn_away(self, request: KvRequest, error: RegionError) -> None:
-        """Answers a request that has got no further than its snapshot."""
-        request.result = error
-        if request.slots:
-            self.free_latches(request)
-        self.reply(request)
+    def on_no_snapshot(self, command: RaftCommand, error: RegionError) -> None:
+        """Answers a request that gets no snapshot."""
+        assert isinstance(command, KvRequest), "nobody else asks for one"
+        command.result = error
+        if command.slots:
+            self._release_latches(command)
+        self._reply(command)
 
-    def _read(self, request: KvRequest) -> None:
-        request.executed_ns = self._env.now_ns
-        peer = request.peer
-        assert peer is not None, "a request runs where it was received"
-        if self._may_serve(request, peer):
-            self._answer_read(request, peer)
-
-    def _answer_read(self, request: KvRequest, peer: Peer) -> None:
-        self.max_ts = max(self.max_ts, request.start_ts)
-        request.result = read(request, peer, self.writes.prewriting)
-        self.reply(request)
-
-    def _execute(self, request: KvRequest) -> None:
-        request.executed_ns = self._env.now_ns
-        peer = request.peer
-        assert peer is not None, "a request runs where it was received"
-        if self._may_serve(request, peer):
-            self._run_command(request, peer)
-
-    def _run_command(self, request: KvRequest, peer: Peer) -> None:
-        """Lets a command read its snapshot, and does what it says."""
-        if not peer.max_ts_synced and self._serving.not_synced(request):
-            self.turn_away(request, MaxTimestampNotSynced(request.region.region_id))
+    def _execute(self, request: KvRequest, peer: Peer) -> None:
+        """Runs a command on its snapshot, and does what it says."""
+        if not peer.max_ts_synced and _needs_synced_max_ts(request):
+            self.on_no_snapshot(request, MaxTimestampNotSynced(request.region.region_id))
             return
-        looks = LOOKS_UP_TO.get(request.kind)
-        if looks is not None:
-            self.max_ts = max(self.max_ts, looks(request))
-        request.result = self._serving.commands[request.kind](request, peer, self.max_ts)
-        if not self._holds.active or not self._holds.stops(
-            "after_snapshot", peer.store, peer.region.region_id, self._go_on, request
+        ctx = self._ctx
+        concurrency = ctx.concurrency
+        concurrency.update_max_ts(read_up_to(request))
+        request.result = execute(request, peer, concurrency.max_ts, ctx.ablations)
+        failpoints = ctx.failpoints
+        if not failpoints.active or not failpoints.stops(
+            "after_snapshot", peer, self._resume_execution, request
         ):
-            self._settle(request, peer)
+            self._process_result(request, peer)
 
-    def _go_on(self, request: KvRequest) -> None:
+    def _resume_execution(self, request: KvRequest) -> None:
         """Goes on some time after a command's snapshot: it finds out what has changed."""
         peer = request.peer
         assert peer is not None, "a request runs where it was received"
         if peer.died:
             return
-        error = self._serving.changed_since(request, peer)
+        error = self._reader.changed_since(request, peer)
         if error is not None:
-            self.turn_away(request, error)
+            self.on_no_snapshot(request, error)
         else:
-            self._settle(request, peer)
+            self._process_result(request, peer)
 
-    def _settle(self, request: KvRequest, peer: Peer) -> None:
+    def _process_result(self, request: KvRequest, peer: Peer) -> None:
         """Writes what a command has to write, lets it wait, or answers it."""
         result = request.result
-        if result.__class__ is Acquired:
-            self.writes.grant(request, peer, result)
-        elif result.__class__ is KeyIsLocked and request.kind is _LOCK:
+        if isinstance(result, Acquired):
+            self._grant(request, peer, result)
+        elif isinstance(result, KeyIsLocked) and request.kind is _LOCK:
+            self._release_latches(request)
             if request.wait_timeout_ns < 0:
-                self.answer_now(request)
-                return
-            self.free_latches(request)
-            self.waits.wait(request, result)
+                self._reply(request)
+            else:
+                self.waits.wait(request, result)
         else:
             batch: WriteBatch | None = getattr(result, "batch", None)
             if batch is None or not batch.keys:
-                self.answer_now(request)
+                self._finish_unwritten(request)
                 return
-            if result.__class__ is Prewritten and request.use_async_commit:
-                self.writes.prewriting.update(batch.lock_puts)
-            self.writes.write(request, peer, batch)
+            if isinstance(result, Prewritten) and request.use_async_commit:
+                self._ctx.concurrency.lock_keys(batch.lock_puts)
+            self._write(request, peer, batch)
 
-    def reset(self, latches: Latches) -> None:
-        """Forgets everything in memory: the process has died."""
-        self._latches = latches
-        self._blocked = {}
-        self.writes.reset()
-        self.max_ts = 0
+    def _grant(self, request: KvRequest, peer: Peer, granted: Acquired) -> None:
+        """Puts locks where they belong: into memory, or into a proposal."""
+        if self.waits.waiting:
+            self.waits.locked(granted.locks)
+        if not granted.locks:
+            request.path = self.lock_paths.of_nothing_new()
+            self._finish_unwritten(request)
+        elif self.lock_paths.keeps_in_memory(request, peer, granted.locks):
+            self._finish_unwritten(request)
+        else:
+            self._write(request, peer, lock_batch(granted.locks))
+
+    # Writes: proposing, and what the raftstore calls back.
+
+    def _write(self, request: KvRequest, peer: Peer, batch: WriteBatch) -> None:
+        """Sends a batch to Raft; locks in memory that it replaces are marked deleted first."""
+        request.batch = batch
+        table = peer.locks
+        replaces = table.map and request.kind is not _LOCK
+        if replaces and table.refers_to(request.term, request.region.epoch.version):
+            request.replaced_locks = table.mark_replaced(batch)
+        if batch.cause == PREWRITE:
+            self._probe.prewrite_ran(request)
+        self._proposals[batch.cause].value += 1
+        self._pending_bytes += batch.raft_bytes
+        failpoints = self._ctx.failpoints
+        if not failpoints.active or not failpoints.stops(
+            "before_propose", peer, self._propose, request
+        ):
+            self._propose(request)
+
+    def _propose(self, request: KvRequest) -> None:
+        peer = request.peer
+        assert peer is not None, "a request is proposed where it was executed"
+        if peer.died:
+            return
+        if peer.gone:
+            self.on_refused(request, RegionNotFound(request.region.region_id))
+        else:
+            self._ctx.router.deliver(peer, request)
+
+    def on_proposed(self, command: RaftCommand, at_ns: int) -> None:
+        """Answers a pipelined lock when its proposal is known, at ``at_ns``."""
+        command.proposed_ns = at_ns
+        if command.reply_at_proposed:
+            self._env.at(at_ns, self._reply_proposed, command)
+
+    def _reply_proposed(self, request: KvRequest) -> None:
+        """Answers a pipelined lock, unless the process has died meanwhile."""
+        if request.peer is not None and not request.peer.died:
+            self._reply(request)
+
+    def on_applied(self, command: RaftCommand) -> None:
+        """Finishes a command whose entry is applied on the replica that proposed it."""
+        peer = command.peer
+        assert peer is not None, "only proposed commands are applied"
+        failpoints = self._ctx.failpoints
+        if not failpoints.active or not failpoints.stops(
+            "before_finish", peer, self._finish, command
+        ):
+            self._finish(command)  # type: ignore[arg-type]
+
+    def _finish(self, request: KvRequest) -> None:
+        batch = request.batch
+        if request.peer is None or request.peer.died:
+            return
+        assert batch is not None, "only written commands are applied"
+        self._end_write(request, batch)
+        if batch.lock_deletes and self.waits.waiting:
+            self.waits.release(batch.lock_deletes, request.commit_ts)
+        if not request.reply_at_proposed:
+            self._reply(request)
+
+    def on_refused(self, command: RaftCommand, error: RegionError) -> None:
+        """Ends a command that the raftstore would not, or could not, carry through.
+
+        Locks that it marked deleted stay so. If its client has been answered, it hears nothing.
+        """
+        batch = command.batch
+        assert isinstance(command, KvRequest) and batch is not None, "only writes are refused"
+        self._end_write(command, batch)
+        if batch.cause == LOCK and command.replied_ns:
+            self._probe.proposal_lost(command, error)
+        elif not command.replied_ns:
+            self.answer(command, error)
+
+    def _end_write(self, request: KvRequest, batch: WriteBatch) -> None:
+        """Gives back what a write holds: room, memory locks, latches."""
+        self._pending_bytes -= batch.raft_bytes
+        if request.use_async_commit:
+            self._ctx.concurrency.unlock_keys(batch.lock_puts)
+        self._release_latches(request)
+
+    # Replies.
+
+    def _finish_unwritten(self, request: KvRequest) -> None:
+        """Answers a command that has nothing to write, and frees its latches."""
+        self._release_latches(request)
+        self._reply(request)
 
     def answer(self, request: KvRequest, result: object) -> None:
-        """Answers a request that has been waiting for a lock."""
+        """Answers a request, without its latches: it has none, or has given them back."""
         request.result = result
-        self.reply(request)
+        self._reply(request)
 
-    def resume(self, request: KvRequest) -> None:
-        """Carries out again a request whose lock has become free (fair locking)."""
-        self._take_latches(request)
-
-    def answer_now(self, request: KvRequest) -> None:
-        """Answers a command that has nothing to write, and frees its latches."""
-        self.free_latches(request)
-        self.reply(request)
-
-    def free_latches(self, request: KvRequest) -> None:
-        """Frees a command's latches and runs whoever had waited for the last of them."""
-        for cid in self._latches.release(request.cid, request.slots):
-            waiter = self._blocked.pop(cid)
-            self._probe.latch_passed_on(request, waiter)
-            self._run(waiter)
-
-    def reply(self, request: KvRequest) -> None:
+    def _reply(self, request: KvRequest) -> None:
         """Sends a request back with its result."""
-        now = self._env.now_ns
+        now_ns = self._env.now_ns
         peer = request.peer
         if request.kind is _LOCK and request.result.__class__ is Acquired and peer is not None:
             self._probe.granted(peer, request)
-        request.replied_ns = now
+        request.replied_ns = now_ns
         size = _REPLY_BYTES
         if request.wants_values or request.kind <= LAST_READ:
             size += _REPLY_KEY_BYTES * max(len(request.keys), request.rows)
         link = self._replies[request.tidb]
         if link.cut:
             return
-        arrival = link.send(now, size)
+        arrival_ns = link.send(now_ns, size)
         if request.batch is not None:
-            arrival += self._hop_ns
-        self._env.at(arrival, hand_over, request)
+            arrival_ns += self._cpu.thread_hop_ns
+        self._env.at(arrival_ns, hand_over, request)
+
+
+def _needs_synced_max_ts(request: KvRequest) -> bool:
+    """Returns whether a request asks for a commit_ts that a new leader cannot promise yet."""
+    return request.kind is Kind.PREWRITE and (request.use_async_commit or request.one_pc)

@@ -1,1 +1,1 @@
-"""Raft messages between stores: connections, filters, and the names of nodes."""
+"""What carries raft messages between stores: connections, filters, and the names of nodes."""

@@ -1,11 +1,8 @@
 """Names of nodes in the network, and the zones that they stand in."""
 
-from __future__ import annotations
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from sim.scenario.resolved import Scenario
+from sim.scenario.resolved import Scenario
 
 PD_NAME: Final = "pd"
 CLIENT_NAME: Final = "client"

@@ -1,6 +1,6 @@
 """Raft messages between stores: one network message for all that one poller round sends to a store.
 
-Law: messages from one store to another arrive in the order in which they were sent (one TCP
+Invariant: messages from one store to another arrive in the order in which they were sent (one TCP
 stream), and everything that leaves in one flush arrives together.
 
 Source: tikv/tikv src/server/raft_client.rs (batches per connection).
@@ -8,22 +8,16 @@ Source: tikv/tikv src/server/raft_client.rs (batches per connection).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
+from sim.engine import LeanEnv, Story
+from sim.hardware.network import Link
 from sim.protocol.raft import Append, AppendResponse
-from sim.protocol.raft_messages import RaftMessage as PureRaftMessage
-from sim.raftstore.msg import Dismissal, TransferLeaderAck, TransferLeaderRequest
+from sim.transport.filters import MessageFilters
+from sim.transport.messages import RaftMessage
 from sim.units import NS_PER_S
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sim.engine import LeanEnv
-    from sim.hardware.network import Link
-    from sim.server.store import Store
-    from sim.transport.message_filter import MessageFilters
-
-RaftMessage = PureRaftMessage | TransferLeaderRequest | TransferLeaderAck | Dismissal
 
 MESSAGE_BYTES: Final = 64
 """A RaftMessage without entries: region, peers, epoch, term, indexes (kvproto field sizes)."""
@@ -32,14 +26,14 @@ RESPONSE_BYTES: Final = 60
 """The answer to an append, likewise."""
 
 KEEPALIVE_NS: Final = 13 * NS_PER_S
-"""From a link's being cut until either end knows, clients and stores alike: gRPC sends a ping 10 s
-after the last data and waits 3 s."""
+"""How long after a link is cut its two ends notice, clients and stores alike: gRPC sends a ping
+10 s after the last data and waits 3 s."""
+
+Receive = Callable[[Sequence[RaftMessage]], None]
 
 
 class Outbox:
     """What one poller round sends, by destination store, in the order of first use."""
-
-    __slots__ = ("_lanes", "_used")
 
     def __init__(self) -> None:
         self._lanes: dict[int, _Lane] = {}
@@ -87,58 +81,92 @@ class Outbox:
 class _Lane:
     """The messages to one store."""
 
-    __slots__ = ("messages", "size_bytes", "store")
-
     def __init__(self, store: int) -> None:
         self.store = store
         self.messages: list[RaftMessage] = []
         self.size_bytes = 0
 
 
-class Transport:
-    """The raft connections of one store to the others."""
+class Connection:
+    """One TCP stream from a store to another: what is sent arrives in its order.
 
-    __slots__ = ("_env", "_filters", "_links", "_store_id", "_stores", "mute")
+    A cut link swallows what is sent from then on; what is under way still arrives.
+    """
+
+    def __init__(self, env: LeanEnv, link: Link, receive: Receive) -> None:
+        self._env = env
+        self._receive = receive
+        self._under_way: deque[tuple[int, Sequence[RaftMessage]]] = deque()
+        self._idle = False
+        self.link = link
+        self._process = env.process(self._carry())
+
+    def send(self, messages: Sequence[RaftMessage], size_bytes: int) -> None:
+        """Sends ``messages`` in one piece."""
+        if self.link.cut:
+            return
+        arrival_ns = self.link.send_ordered(self._env.now_ns, size_bytes)
+        self._under_way.append((arrival_ns, messages))
+        if self._idle:
+            self._process.wake()
+
+    def send_late(self, message: RaftMessage, delay_ns: int) -> None:
+        """Sends a message that a filter delays: it may be overtaken."""
+        if not self.link.cut:
+            arrival_ns = self.link.send(self._env.now_ns, MESSAGE_BYTES) + delay_ns
+            self._env.at(arrival_ns, self._receive, [message])
+
+    def _carry(self) -> Story:
+        under_way = self._under_way
+        while True:
+            if not under_way:
+                self._idle = True
+                yield
+                self._idle = False
+            arrival_ns, messages = under_way.popleft()
+            yield arrival_ns - self._env.now_ns
+            self._receive(messages)
+
+
+class Transport:
+    """The connections of one store to the others."""
 
     def __init__(
-        self,
-        env: LeanEnv,
-        store_id: int,
-        links: dict[int, Link],
-        stores: dict[int, Store],
-        filters: MessageFilters,
+        self, env: LeanEnv, store_id: int, links: Mapping[int, Link], filters: MessageFilters
     ) -> None:
         self._env = env
         self._store_id = store_id
         self._links = links
-        self._stores = stores
         self._filters = filters
+        self._connections: dict[int, Connection] = {}
         self.mute = False
         """Whether the process that sends has died."""
 
+    def connect(self, store: int, receive: Receive) -> None:
+        """Opens the connection to ``store``, whose messages go to ``receive``."""
+        self._connections[store] = Connection(self._env, self._links[store], receive)
+
     def send(self, store: int, messages: Sequence[RaftMessage], size_bytes: int) -> None:
         """Sends ``messages`` to ``store`` in one piece."""
-        env = self._env
-        link = self._links[store]
+        connection = self._connections[store]
         if self._filters.rules:
-            messages = self._filtered(store, messages)
-        if not messages or link.cut or self.mute:
-            return
-        arrival = link.send_ordered(env.now_ns, size_bytes)
-        env.at(arrival, self._stores[store].take_raft_messages, messages)
+            messages = self._filtered(connection, store, messages)
+        if messages and not self.mute:
+            connection.send(messages, size_bytes)
 
     def send_message(self, store: int, message: RaftMessage, more_bytes: int = 0) -> None:
         """Sends one message by itself, with ``more_bytes`` of data."""
         self.send(store, [message], MESSAGE_BYTES + more_bytes)
 
-    def _filtered(self, store: int, messages: Sequence[RaftMessage]) -> list[RaftMessage]:
-        """Returns what may leave now; what is delayed has been sent to arrive later."""
+    def _filtered(
+        self, connection: Connection, store: int, messages: Sequence[RaftMessage]
+    ) -> list[RaftMessage]:
+        """Returns what is neither lost nor delayed by a filter."""
         passing = []
         for message in messages:
             rule = self._filters.find(self._store_id, store, message)
             if rule is None:
                 passing.append(message)
-            elif rule.delay_ns and not self._links[store].cut:
-                arrival = self._links[store].send(self._env.now_ns, MESSAGE_BYTES) + rule.delay_ns
-                self._env.at(arrival, self._stores[store].take_raft_messages, [message])
+            elif rule.delay_ns:
+                connection.send_late(message, rule.delay_ns)
         return passing

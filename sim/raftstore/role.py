@@ -10,33 +10,37 @@ activate_in_memory_pessimistic_locks, clear_in_memory_pessimistic_locks).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from sim.engine import Story
+from sim.pd.client import RETRY_NS
 from sim.protocol.lock_table import LocksStatus
 from sim.protocol.raft import LEADER, Role
 from sim.protocol.region_errors import NotLeader, StaleCommand
-from sim.raftstore.letting_go import drop_table, refuse_waiting
-from sim.raftstore.msg import AppliedToTerm
-from sim.raftstore.peer import NO_LEASE
-
-if TYPE_CHECKING:
-    from sim.raftstore.merge import Merge
-    from sim.raftstore.peer import Peer
-    from sim.raftstore.split import SplitRegion
-    from sim.server.cluster import Cluster
-    from sim.server.store import Store
+from sim.raftstore.context import StoreContext
+from sim.raftstore.destroy import drop_table, refuse_waiting
+from sim.raftstore.flashback import Flashback
+from sim.raftstore.merge import Merge
+from sim.raftstore.msg import AppliedToTerm, ReadIndex
+from sim.raftstore.peer import Peer
+from sim.raftstore.propose import Proposals
+from sim.raftstore.split import SplitRegion
 
 
 class Roles:
     """Changes of role on one store."""
 
-    __slots__ = ("_cluster", "_merge", "_split", "_store")
-
-    def __init__(self, cluster: Cluster, store: Store, split: SplitRegion, merge: Merge) -> None:
+    def __init__(
+        self,
+        ctx: StoreContext,
+        proposals: Proposals,
+        split: SplitRegion,
+        merge: Merge,
+        flashback: Flashback,
+    ) -> None:
+        self._ctx = ctx
+        self._proposals = proposals
         self._split = split
-        self._cluster = cluster
-        self._store = store
         self._merge = merge
+        self._flashback = flashback
 
     def changed(self, peer: Peer) -> None:
         """Brings a peer in line with the role that Raft has just given it."""
@@ -51,45 +55,55 @@ class Roles:
             peer.locks.deactivate(peer.raft.term, peer.region.epoch.version)
         if not leads and peer.raft.leader:
             peer.awake_ticks = 0  # It has heard from its leader, who may hibernate.
-        self._store.admission.refresh(peer)
-        self._cluster.probe.role_changed(peer)
+        self._proposals.refresh(peer)
+        self._ctx.probe.role_changed(peer)
 
     def applied_to_term(self, peer: Peer, _: AppliedToTerm) -> None:
         """Notes that a new leader has applied all that was committed before it led."""
-        self._store.admission.refresh(peer)
-        if peer.parked:
-            self._store.ask_quorum(peer)
+        self._proposals.refresh(peer)
+        if peer.pending_reads:
+            self._ctx.router.deliver(peer, ReadIndex())
 
     def _lead(self, peer: Peer) -> None:
         peer.led = True
         peer.locks.activate(peer.raft.term, peer.region.epoch.version)
-        peer.lease_until_ns = NO_LEASE
+        peer.lease.expire()
         peer.max_ts_synced = False
         peer.urgent_index = peer.raft.log.last_index
-        self._cluster.sync_max_ts(peer)
-        self._cluster.report(peer)
-        if not peer.region.start_key:
-            self._cluster.move_detector(peer.store)
+        self._ctx.env.process(self._sync_max_ts(peer, self._ctx.pd.round_trip_ns()))
+        self._ctx.pd.heartbeat(peer.region, peer.store, peer.raft.term)
+        self._ctx.callbacks.on_leader(peer)
         if peer.state.in_flashback:
-            self._store.region_life.flashback.take_over(peer)
+            self._flashback.adjust_table(peer)
         if peer.uncampaigned:
             self._split.parent_leads(peer)
         if peer.state.merging:
             self._merge.go_on(peer)
 
     def _step_down(self, peer: Peer) -> None:
-        if drop_table(self._store, peer, "step_down"):
-            self._cluster.probe.mark("step_down.locks_dropped")
-        peer.lease_until_ns = NO_LEASE
+        if drop_table(self._ctx, peer, "step_down"):
+            self._ctx.probe.mark("step_down.locks_dropped")
+        peer.lease.expire()
         peer.led = False
         peer.transfer = None
         if peer.merge is not None and not peer.merge.commit:
             peer.merge = None
         region_id = peer.region.region_id
         error = NotLeader(region_id, peer.raft.leader)
-        refuse_waiting(self._store, peer, error, behind_admin=StaleCommand(region_id))
+        refuse_waiting(self._ctx, peer, error, behind_admin=StaleCommand(region_id))
+
+    def _sync_max_ts(self, peer: Peer, round_trip_ns: int) -> Story:
+        """Asks PD for a timestamp, so that a new leader knows what may have been read."""
+        term = peer.raft.term
+        yield round_trip_ns
+        while not peer.gone and peer.raft.term == term:
+            if not self._ctx.pd.is_cut:
+                self._ctx.concurrency.update_max_ts(self._ctx.pd.timestamp())
+                peer.max_ts_synced = True
+                return
+            yield RETRY_NS
 
     def noop_applied(self, peer: Peer) -> None:
         """Tells the raftstore that a new leader's empty entry is applied here."""
         if peer.raft.role is LEADER and peer.has_applied_to_current_term:
-            self._store.raft_pool.deliver(peer, AppliedToTerm())
+            self._ctx.router.deliver(peer, AppliedToTerm())

@@ -1,20 +1,17 @@
-"""Named points at which the model can be held up and later let go: failpoints.
+"""Named points at which the model can be held up and later released: failpoints.
 
-Law: where nothing is held, a point costs one look at ``active``. What is stopped at a point goes on
-from there, in the order of its coming, when the point is released.
+Invariant: with nothing held, a point costs one look at ``active``. What is held up at a point goes
+on from there, in the order of arrival, when the point is released.
 
 Source of the idea: tikv/tikv ``fail_point!`` (components, src/storage/txn/scheduler.rs).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from sim.raftstore.peer import Peer
+from sim.raftstore.peer import Peer
 
 POINTS: Final[dict[str, str]] = {
     "after_snapshot": "a command has taken its snapshot and is about to run",
@@ -32,16 +29,13 @@ POINTS: Final[dict[str, str]] = {
 
 class _Stopped(NamedTuple):
     point: str
-    store: int
-    region: int
+    peer: Peer
     resume: Callable[[Any], object]
     arg: Any
 
 
-class Holds:
-    """What is held in one cluster."""
-
-    __slots__ = ("_held", "_stopped", "active")
+class FailPoints:
+    """What is held up in one cluster."""
 
     def __init__(self) -> None:
         self.active = False
@@ -60,14 +54,18 @@ class Holds:
         self.active = True
 
     def stops(
-        self, point: str, store: int, region: int, resume: Callable[[Any], object], arg: Any
+        self, point: str, peer: Peer, resume: Callable[[Any], object], arg: Any
     ) -> bool:
-        """Returns whether ``point`` is held; then ``resume(arg)`` is called when it is released."""
+        """Returns whether ``point`` is held; then ``resume(arg)`` is called when it is released.
+
+        Only to be asked while ``active``.
+        """
+        store, region = peer.store, peer.region.region_id
         if not any(
             held == point and at in {0, store} and of in {0, region} for held, at, of in self._held
         ):
             return False
-        self._stopped.append(_Stopped(point, store, region, resume, arg))
+        self._stopped.append(_Stopped(point, peer, resume, arg))
         return True
 
     def run(
@@ -80,19 +78,17 @@ class Holds:
         later: Callable[[Any], object] | None = None,
     ) -> None:
         """Calls ``act(arg)`` now, or when ``point`` is released; then ``later(arg)`` if given."""
-        region_id = peer.region.region_id
-        if not self.active or not self.stops(point, peer.store, region_id, later or act, arg):
+        if not self.active or not self.stops(point, peer, later or act, arg):
             act(arg)
 
     def release(self, point: str, *, store: int = 0, region: int = 0) -> None:
-        """Lets go what was held by the same words; what is still held elsewhere stays."""
+        """Releases what ``hold`` was told with the same words; other holds stay."""
         self._held.pop((point, store, region), None)
         self.active = bool(self._held)
         waiting, self._stopped = self._stopped, []
         for stopped in waiting:
-            at, where, of, resume, arg = stopped
-            if not self.stops(at, where, of, resume, arg):
-                resume(arg)
+            if not self.stops(*stopped):
+                stopped.resume(stopped.arg)
 
     def held(self) -> list[tuple[str, int, int]]:
         """Returns what is held: point, store and region, the latter two 0 for all."""

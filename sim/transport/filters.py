@@ -1,17 +1,17 @@
 """Losing and delaying messages between stores, by kind.
 
-Law: a filter sees a message when it is sent. A dropped message is never heard of again; a delayed
-one arrives later, and may be overtaken. With no filter, nothing here is asked.
+A filter sees a message when it is sent. A dropped message is lost; a delayed one
+arrives later, and may be overtaken.
 
 Source of the idea: tikv/tikv components/test_raftstore transport_simulate.rs (RegionPacketFilter).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import Final
 
-if TYPE_CHECKING:
-    from sim.transport.transport import RaftMessage
+from sim.transport.messages import RaftMessage
 
 KINDS: Final = (
     "Append", "AppendResponse", "Heartbeat", "HeartbeatResponse", "RequestVote", "VoteResponse",
@@ -22,19 +22,17 @@ KINDS: Final = (
 ANY: Final = "any"
 
 
+@dataclass(eq=False)
 class MessageFilter:
     """One rule. 0 and ``any`` fit everything; without ``delay_ns`` what fits is dropped."""
 
-    __slots__ = ("delay_ns", "dst", "hits", "kind", "region", "src")
-
-    def __init__(self, kind: str, src: int, dst: int, region: int, delay_ns: int) -> None:
-        self.kind = kind
-        self.src = src
-        self.dst = dst
-        self.region = region
-        self.delay_ns = delay_ns
-        self.hits = 0
-        """Messages that fitted."""
+    kind: str
+    src: int
+    dst: int
+    region: int
+    delay_ns: int
+    hits: int = 0
+    """Messages that fitted."""
 
     def fits(self, src: int, dst: int, message: RaftMessage) -> bool:
         """Returns whether this rule is about ``message``."""
@@ -48,8 +46,6 @@ class MessageFilter:
 
 class MessageFilters:
     """All rules of a cluster; the first that fits decides."""
-
-    __slots__ = ("rules",)
 
     def __init__(self) -> None:
         self.rules: list[MessageFilter] = []

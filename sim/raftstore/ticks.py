@@ -1,8 +1,9 @@
-"""Raft's ticks on one store, for the replicas whose time counts.
+"""Raft's ticks on one store, and hibernation.
 
-Law: every replica ticks once a ``raft-base-tick-interval``, each at a phase of its own. A replica
-that has nothing to replicate hibernates: its leader sends no heartbeats and its followers do not
-miss them. Who hears that its leader's store has gone, or is asked for a vote, wakes up for a while.
+Invariant: every replica ticks once a ``raft-base-tick-interval``, each at a phase of its own. A
+replica that has nothing to replicate hibernates: its leader sends no heartbeats and its followers
+do not miss them. It wakes up for a while when its leader's store cannot be reached, or when it is
+asked for a vote.
 
 Source: tikv/tikv components/raftstore/src/store/{hibernate_state.rs, fsm/peer.rs
 (on_raft_base_tick, check_group_state, on StoreUnreachable)}.
@@ -10,20 +11,14 @@ Source: tikv/tikv components/raftstore/src/store/{hibernate_state.rs, fsm/peer.r
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
+from sim.engine import LeanEnv, Story
 from sim.protocol.raft import LEADER
 from sim.raftstore.msg import Tick
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from simpy import Event
-
-    from sim.engine import LeanEnv
-    from sim.raftstore.peer import Peer
-    from sim.raftstore.store_pool import StorePool
-    from sim.scenario.resolved_tikv import Tikv
+from sim.raftstore.peer import Peer
+from sim.raftstore.router import Router
+from sim.scenario.resolved_tikv import Tikv
 
 PHASES: Final = 64
 """Groups of regions that tick one after the other: each region's ticks began when it did."""
@@ -32,44 +27,42 @@ _STORES_APART: Final = 5
 """Phases between a region's ticks on neighbouring stores: longer than a vote takes."""
 
 
-class Ticker:
+class Ticks:
     """The ticks of one store."""
 
-    __slots__ = ("_env", "_hibernate", "_interval_ns", "_phases", "_pool", "_wake_ticks")
-
-    def __init__(self, env: LeanEnv, tikv: Tikv, pool: StorePool) -> None:
-        self._env = env
-        self._pool = pool
+    def __init__(self, env: LeanEnv, tikv: Tikv, router: Router) -> None:
+        self._router = router
         self._interval_ns = tikv.raft_base_tick_interval_ns
         self._hibernate = tikv.hibernate_regions
         self._wake_ticks = 3 * tikv.raft_election_timeout_ticks
         self._phases: list[dict[int, Peer]] = [{} for _ in range(PHASES)]
+        env.process(self._run())
 
     def add(self, peer: Peer) -> None:
-        """Lets a replica tick."""
+        """Makes a replica tick."""
         peer.stirred = True
         self._phases[_phase_of(peer)][peer.region.region_id] = peer
 
     def remove(self, peer: Peer) -> None:
-        """Forgets a replica that is gone."""
+        """Ends the ticks of a replica that is gone."""
         self._phases[_phase_of(peer)].pop(peer.region.region_id, None)
 
-    def wake(self, peer: Peer) -> None:
-        """Lets a replica's ticks count for a while, whatever it has to do."""
+    def wake_up(self, peer: Peer) -> None:
+        """Makes a replica's ticks count for a while, even if it has nothing to replicate."""
         peer.awake_ticks = self._wake_ticks
         peer.stirred = True
 
-    def counts(self, peer: Peer) -> bool:
-        """Returns whether time passes for a replica: it does not hibernate."""
-        return not self._hibernate or _is_awake(peer)
+    def hibernates(self, peer: Peer) -> bool:
+        """Returns whether time stands still for a replica."""
+        return self._hibernate and not _is_awake(peer)
 
-    def run(self) -> Generator[Event, Any, None]:
+    def _run(self) -> Story:
         """Ticks for ever, one phase after the other; phases without replicas are passed over."""
         step_ns = self._interval_ns // PHASES
         phase = 0
         while True:
             steps = self._steps_to_next(phase)
-            yield self._env.timeout(steps * step_ns)
+            yield steps * step_ns
             phase = (phase + steps) % PHASES
             for peer in list(self._phases[phase].values()):
                 if self._hibernate and peer.stirred:
@@ -91,7 +84,7 @@ class Ticker:
         raft.tick()
         if not raft.is_eventful:
             return
-        self._pool.deliver(peer, Tick())
+        self._router.deliver(peer, Tick())
         if raft.role is LEADER and min(raft.matched.values()) >= raft.log.committed:
             peer.commit_told = raft.log.committed
 

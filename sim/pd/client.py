@@ -1,0 +1,67 @@
+"""One store's connection to PD: heartbeats of the regions it leads, and timestamps.
+
+Source: tikv/tikv components/raftstore/src/store/worker/pd.rs (handle_heartbeat,
+handle_update_max_timestamp).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from sim.engine import LeanEnv
+from sim.hardware.network import Link
+from sim.pd.placement import Placement
+from sim.pd.tso import TimestampOracle
+from sim.protocol.region import Region
+from sim.units import NS_PER_MS
+
+_HEARTBEAT_BYTES: Final = 256
+"""A region heartbeat to PD: region, leader, statistics (kvproto pdpb field sizes)."""
+
+RETRY_NS: Final = 100 * NS_PER_MS
+"""A store that is cut off from PD asks for its timestamp again after this. ASSUMED."""
+
+
+class PdClient:
+    """One store's way to PD."""
+
+    def __init__(
+        self,
+        env: LeanEnv,
+        link: Link,
+        placement: Placement,
+        tso: TimestampOracle,
+        reported: Callable[[Region, int], None],
+    ) -> None:
+        """Args: ``reported`` observes heartbeats that have arrived: region, leader's store."""
+        self._env = env
+        self._link = link
+        self._reported = reported
+        self.placement = placement
+        self._tso = tso
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether nothing gets through."""
+        return self._link.cut
+
+    def heartbeat(self, region: Region, store: int, term: int) -> None:
+        """Sends a leader's heartbeat."""
+        if not self._link.cut:
+            arrival_ns = self._link.send(self._env.now_ns, _HEARTBEAT_BYTES)
+            self._env.at(arrival_ns, self._arrived, (region, store, term))
+
+    def round_trip_ns(self) -> int:
+        """Returns how long a question that is asked now takes to be answered."""
+        now_ns = self._env.now_ns
+        return self._link.round_trip(now_ns, _HEARTBEAT_BYTES) - now_ns
+
+    def timestamp(self) -> int:
+        """Returns a timestamp, for a question that has been answered just now."""
+        return self._tso.next(self._env.now_ns)
+
+    def _arrived(self, heartbeat: tuple[Region, int, int]) -> None:
+        region, store, term = heartbeat
+        self.placement.heartbeat(region, store, term)
+        self._reported(region, store)

@@ -1,0 +1,305 @@
+"""The raftstore's pollers: loops that propose, persist, send and commit for the peers of a store.
+
+One round of a poller::
+
+    collect peers with mail ► handle their mail (CPU) ► more mail came? handle it too
+        ► send the leaders' appends ► append + fsync ► send the followers' answers ► begin again
+
+Invariant: with ``store-io-pool-size = 0`` the poller itself waits for the fsync; with write workers
+it goes on, and "persisted" comes back as mail. Nobody decides how many entries share an fsync: it
+is what has arrived while the poller was busy.
+
+A command counts as proposed when its peer's visit ends, before anything is persisted or sent.
+
+Source: tikv/tikv components/batch-system/src/batch.rs (Poller::poll),
+components/raftstore/src/store/fsm/store.rs (RaftPoller), fsm/peer.rs (handle_msgs,
+BatchRaftCmdRequestBuilder, on_loop_finished), peer.rs (handle_raft_committed_entries).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from sim.distributions import Sampler
+from sim.engine import Cores, Process, Story
+from sim.protocol.raft import LEADER, NOTHING_READY, Append, AppendResponse, Ready
+from sim.protocol.raft_log import Entry
+from sim.protocol.raft_ready import EventfulReady
+from sim.raftstore.apply import ApplyPool
+from sim.raftstore.context import StoreContext
+from sim.raftstore.log_engine import LogEngine
+from sim.raftstore.peer import IDLE, OWNED, QUEUED, Peer, RaftCommand
+from sim.raftstore.peer_fsm import PeerFsm
+from sim.raftstore.propose import Proposals, all_current
+from sim.raftstore.write_worker import Task, WriteWorkers
+from sim.transport.transport import Outbox
+
+_NO_COMMANDS: Final[list[RaftCommand]] = []
+"""What most mail brings; never filled."""
+
+
+class StorePool:
+    """The store pollers of one store."""
+
+    def __init__(  # noqa: PLR0913 - a station's parts, named
+        self,
+        ctx: StoreContext,
+        cores: Cores,
+        *,
+        message_ns: int,
+        draw: Sampler,
+        log: LogEngine,
+        apply: ApplyPool,
+        proposals: Proposals,
+        fsm: PeerFsm,
+    ) -> None:
+        tikv = ctx.tikv
+        self._ctx = ctx
+        self._cores = cores
+        self._max_batch = tikv.store_max_batch_size
+        self._max_unpersisted = tikv.cmd_batch_concurrent_ready_max_count
+        self._lease_ns = tikv.raft_store_max_leader_lease_ns
+        self._message_ns = message_ns
+        self._draw = draw
+        self._units: list[float] = []
+        self._log = log
+        self._apply = apply
+        self._proposals = proposals
+        self._fsm = fsm
+        self._workers: WriteWorkers | None = None
+        if tikv.store_io_pool_size:
+            self._workers = WriteWorkers(ctx, log)
+        self.threads = tikv.store_pool_size
+        self.busy_ns = 0
+        """Time that pollers spent in rounds, fsync included, summed over the pollers."""
+        self.messages = 0
+        self.rounds = 0
+        for _ in range(self.threads):
+            ctx.env.process(self._run())
+
+    def commit(self, peer: Peer, entries: list[Entry]) -> None:
+        """Hands committed entries to the apply pool; a leader's lease begins when it proposed."""
+        raft = peer.raft
+        if raft.role is LEADER:  # Followers hold the same entries, and learn of it later.
+            now_ns = self._ctx.env.now_ns
+            for entry in entries:
+                entry.committed_ns = now_ns
+            proposed_ns = entries[-1].proposed_ns
+            if proposed_ns and not raft.lead_transferee and peer.may_hold_lease:
+                peer.lease.renew(proposed_ns, self._lease_ns)
+            if 0 < peer.urgent_index <= entries[-1].index:
+                self._broadcast_commit(peer)
+        self._apply.schedule(peer, entries)
+
+    def _run(self) -> Story:
+        """One store poller."""
+        env, router, cores = self._ctx.env, self._ctx.router, self._cores
+        outbox = Outbox()
+        process = env.active_process
+        while True:
+            while not router.queue:
+                router.idle.append(process)
+                yield
+            began_ns = env.now_ns
+            self.rounds += 1
+            batch: list[Peer] = []
+            readies: list[Task] = []
+            while router.queue and len(batch) < self._max_batch:
+                slowness = cores.slowness()
+                cores.running += 1
+                fresh, service_ns = self._handle_mail(batch, slowness)
+                held_ns = int(service_ns * slowness)
+                cores.busy_ns += held_ns
+                readies += fresh
+                yield held_ns
+                cores.running -= 1
+                self._hand_out(fresh, outbox)
+            outbox.flush(self._ctx.transport)
+            readies = self._not_held_up(readies, outbox)
+            if self._workers is not None:
+                self._workers.take(readies)
+            else:
+                if self._write(readies, process):
+                    yield
+                self._persisted(readies, outbox)
+            self._release(batch)
+            self.busy_ns += env.now_ns - began_ns
+
+    def _handle_mail(self, batch: list[Peer], slowness: float) -> tuple[list[Task], int]:
+        """Handles the mail of all peers that have some, as far as the batch has room.
+
+        Returns what Raft has ready of them, and the CPU of it in ns, before it is slowed down.
+        """
+        ctx, units = self._ctx, self._units
+        queue, now_ns = ctx.router.queue, ctx.env.now_ns
+        service_ns = 0
+        fresh: list[Task] = []
+        while queue and len(batch) < self._max_batch:
+            peer = queue.popleft()
+            peer.turn = OWNED
+            peer.stirred = True
+            batch.append(peer)
+            mail, peer.mailbox = peer.mailbox, []
+            if peer.notices:
+                _note_persisted(peer)
+            self.messages += len(mail)
+            if not units:
+                units.extend(self._draw.unit_block())
+            service_ns += int(self._message_ns * len(mail) * units.pop())
+            commands = self._step(peer, mail)
+            if commands:
+                done_ns = now_ns + int(service_ns * slowness)
+                on_proposed = ctx.callbacks.on_proposed
+                for command in commands:
+                    on_proposed(command, done_ns)
+                self._propose(peer, commands)
+            elif peer.held:
+                self._propose(peer, commands)
+            ready = peer.raft.ready()
+            if ready is not NOTHING_READY:
+                fresh.append((peer, ready))
+                if ready.__class__ is EventfulReady:
+                    self._fsm.handle_ready(peer, ready)
+        return fresh, service_ns
+
+    def _step(self, peer: Peer, mail: list[Any]) -> list[RaftCommand]:
+        """Hands Raft its messages; returns the commands, which are to be proposed."""
+        raft = peer.raft
+        commands = _NO_COMMANDS
+        for message in mail:
+            kind = message.__class__
+            if kind is Append:
+                raft.step_append(message)
+            elif kind is AppendResponse:
+                raft.step_append_response(message)
+            elif isinstance(message, RaftCommand):
+                if not commands:
+                    commands = []
+                commands.append(message)
+            else:
+                self._fsm.handle(peer, message)
+        if commands and (peer.needs_check or not all_current(peer, commands)):
+            return self._proposals.admit(peer, commands)
+        return commands
+
+    def _propose(self, peer: Peer, commands: list[RaftCommand]) -> None:
+        """Proposes what has come, unless the batch builder holds it back.
+
+        The sender is answered all the same: that it will be proposed is as good as certain
+        (``will_likely_propose``).
+        """
+        if self._workers is not None:
+            log = peer.raft.log
+            peer.held += commands
+            held_back = peer.unpersisted >= self._max_unpersisted
+            if held_back and log.committed < log.last_index:
+                return
+            commands, peer.held = peer.held, []
+        self._proposals.append(peer, commands)
+
+    def _hand_out(self, fresh: list[Task], outbox: Outbox) -> None:
+        """Hands committed entries to the apply pool, and the leaders' appends to the outbox."""
+        for peer, ready in fresh:
+            if peer.gone:
+                continue
+            if ready.committed:
+                self.commit(peer, ready.committed)
+            if ready.appends:
+                outbox.add_appends(ready.appends)
+                peer.commit_told = ready.appends[-1][1].commit
+
+    def _not_held_up(self, readies: list[Task], outbox: Outbox) -> list[Task]:
+        """Returns the readies that no failpoint stops; the others go on by themselves."""
+        failpoints = self._ctx.failpoints
+        if not failpoints.active:
+            return readies
+
+        def resume(task: Task) -> None:
+            if self._workers is not None:
+                self._workers.take([task])
+            else:
+                self._ctx.env.process(self._write_alone(task, outbox))
+
+        return [
+            (peer, ready)
+            for peer, ready in readies
+            if not ready.entries
+            or not failpoints.stops("before_append", peer, resume, (peer, ready))
+        ]
+
+    def _write_alone(self, task: Task, outbox: Outbox) -> Story:
+        """Persists a ready that belongs to no round any more."""
+        if self._write([task], self._ctx.env.active_process):
+            yield
+        self._persisted([task], outbox)
+
+    def _write(self, readies: list[Task], process: Process) -> bool:
+        """Joins the log's next write group, which wakes ``process``; False: nothing to write."""
+        entries: list[Entry] = []
+        states = 0
+        for _, ready in readies:
+            if ready.entries:
+                entries += ready.entries
+            if ready.hard_state is not None:
+                states += 1
+        if entries or states:
+            self._log.write(entries, process.wake, None, hard_states=states)
+            return True
+        return False
+
+    def _persisted(self, readies: Iterable[Task], outbox: Outbox) -> None:
+        """Tells Raft what is durable, and sends what had to wait for it."""
+        for peer, ready in readies:
+            if peer.gone:
+                continue
+            raft = peer.raft
+            if ready.__class__ is EventfulReady:
+                if ready.hard_state is not None:
+                    raft.on_hard_state_persisted(ready.hard_state)
+                    self._ctx.router.visit(peer)  # It may be the vote that makes it leader.
+                for store, message in ready.messages:
+                    outbox.add_message(store, message)
+            if ready.last_index:
+                raft.on_persisted(ready.last_index, ready.entries[-1].term)
+                log = raft.log
+                if log.committed > log.applying:
+                    self.commit(peer, raft.take_committed())
+            if ready.response is not None and raft.leader not in (0, peer.store):
+                outbox.add_response(raft.leader, ready.response)
+        outbox.flush(self._ctx.transport)
+
+    def _broadcast_commit(self, peer: Peer) -> None:
+        """Tells the followers at once that something urgent is committed.
+
+        Other commits wait for the next append or heartbeat.
+
+        Source: tikv/tikv components/raftstore/src/store/peer.rs (is_request_urgent,
+        last_urgent_proposal_idx).
+        """
+        peer.urgent_index = 0
+        appends = peer.raft.commit_tellings()
+        for store, append in appends:
+            self._ctx.transport.send_message(store, append)
+        if len(appends) == len(peer.raft.progress):
+            peer.commit_told = peer.raft.log.committed
+
+    def _release(self, batch: list[Peer]) -> None:
+        queue = self._ctx.router.queue
+        for peer in batch:
+            if (peer.mailbox or peer.notices) and not peer.gone:
+                peer.turn = QUEUED
+                queue.append(peer)
+            else:
+                peer.turn = IDLE
+
+
+def _note_persisted(peer: Peer) -> None:
+    """Takes the write workers' notices; like ``on_persisted`` after an own fsync, at no cost.
+
+    What it costs is part of a message's CPU: that was fitted with pollers that write.
+    """
+    for notice in peer.notices:
+        peer.raft.on_persisted(notice.index, notice.term)
+    peer.unpersisted -= len(peer.notices)
+    peer.notices = []
