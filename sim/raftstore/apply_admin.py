@@ -27,7 +27,7 @@ from sim.raftstore.split import SplitRegion, cut_to_region
 
 if TYPE_CHECKING:
     from sim.protocol.admin import AdminCommand
-    from sim.protocol.raft_log import Entry
+    from sim.protocol.raft.log import Entry
     from sim.raftstore.peer import Peer
     from sim.raftstore.proposal import AdminProposal
     from sim.server.cluster import Cluster

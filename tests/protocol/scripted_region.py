@@ -183,9 +183,11 @@ class ScriptedRegion:
 
     def do_get(self, command: Command) -> str:
         """get KEY at="""
-        found = percolator.snapshot_get(self.mvcc, _keys(command)[0], _ts(command, "at"))
-        if isinstance(found, MvccError):
-            return _refusal(found)
+        key, read_ts = _keys(command)[0], _ts(command, "at")
+        refusal = percolator.lock_blocking_keys(self.mvcc, {}, [key], read_ts)
+        if refusal is not None:
+            return _refusal(refusal)
+        found = percolator.visible_version(self.mvcc, key, read_ts)
         return "nothing" if found is None else f"{found.value} (committed at {found.commit_ts})"
 
     def do_lose_memory(self, command: Command) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sim.protocol.raft import NOTHING_READY, Heartbeat, RaftPeer, Role, Snapshot
-from sim.protocol.raft_log import Entry
+from sim.protocol.raft.log import Entry
 from tests.protocol.raft_network import RaftNetwork
 
 

@@ -19,7 +19,7 @@ from sim.protocol.percolator.errors import (
     PessimisticLockRolledBack,
     WriteConflict,
 )
-from sim.protocol.percolator.lookup import NO_LOCKS, is_rollback, load_lock, newest_data
+from sim.protocol.percolator.read import NO_LOCKS, is_rollback, load_lock, newest_data
 from sim.protocol.write_batch import LOCK, WriteBatch
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sim.protocol.lock_table import PeerPessimisticLocks
 from sim.protocol.mvcc import PESSIMISTIC, ROLLBACK, Mvcc, Write
 from sim.protocol.percolator.errors import CommitTsExpired, MvccError, TxnLockNotFound
-from sim.protocol.percolator.lookup import NO_LOCKS
+from sim.protocol.percolator.read import NO_LOCKS
 from sim.protocol.write_batch import COMMIT, WriteBatch
 
 

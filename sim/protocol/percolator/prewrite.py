@@ -12,18 +12,18 @@ from typing import NamedTuple
 from sim.protocol.encoding import NO_VALUE, prewrite_base_bytes, secondaries_bytes
 from sim.protocol.lock_table import PeerPessimisticLocks
 from sim.protocol.mvcc import INSERT, PESSIMISTIC, PUT, Lock, Mvcc, Write
-from sim.protocol.percolator.errors import (
-    LockNotFoundReason,
-    MvccError,
-    PessimisticLockNotFound,
-)
-from sim.protocol.percolator.lookup import NO_LOCKS
-from sim.protocol.percolator.prewrite_check import (
+from sim.protocol.percolator.amend import (
     Txn,
     check_locked,
     check_unlocked,
     committed_before,
 )
+from sim.protocol.percolator.errors import (
+    LockNotFoundReason,
+    MvccError,
+    PessimisticLockNotFound,
+)
+from sim.protocol.percolator.read import NO_LOCKS
 from sim.protocol.write_batch import COMMIT, PREWRITE, WriteBatch
 
 

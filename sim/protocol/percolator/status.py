@@ -12,7 +12,7 @@ from sim.protocol.lock_table import PeerPessimisticLocks
 from sim.protocol.mvcc import PESSIMISTIC, ROLLBACK, Lock, Mvcc
 from sim.protocol.percolator.commit import Committed, commit
 from sim.protocol.percolator.errors import MvccError, PrimaryMismatch, TxnNotFound
-from sim.protocol.percolator.lookup import load_lock
+from sim.protocol.percolator.read import load_lock
 from sim.protocol.percolator.rollback import (
     RolledBack,
     has_expired,
@@ -20,7 +20,7 @@ from sim.protocol.percolator.rollback import (
     rollback,
     rollback_lock,
 )
-from sim.protocol.records import MAX_TS
+from sim.protocol.timestamp import MAX_TS
 from sim.protocol.write_batch import HEARTBEAT, WriteBatch
 from sim.protocol.write_batch import ROLLBACK as ROLLBACK_CAUSE
 

@@ -15,7 +15,7 @@ from sim.protocol.percolator.errors import (
     PessimisticLockNotFound,
     WriteConflict,
 )
-from sim.protocol.percolator.lookup import is_rollback, newest_data
+from sim.protocol.percolator.read import is_rollback, newest_data
 
 Txn = tuple[bytes, int, int, int, bool, bool]
 """primary, start_ts, for_update_ts, ttl_ms, pessimistic, is_retry."""
