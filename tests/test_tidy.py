@@ -1,4 +1,4 @@
-"""The source stays small: files of 300 lines unless named, functions of 50, modules with a docstring.
+"""The source stays small: files of 300 lines unless named, functions of 50, docstrings for modules.
 
 Names that say nothing (utils, helpers, manager, common, base, misc) are no names for a module.
 """

@@ -6,6 +6,7 @@ from sim.protocol import percolator
 from sim.protocol.lock_table import InstanceMemory, PeerPessimisticLocks
 from sim.protocol.mvcc import PESSIMISTIC, PUT, Lock, Mvcc
 from sim.protocol.percolator import Acquired, KeyIsLocked, Mutation, MvccError, Prewritten
+from sim.protocol.write_batch import COMMIT, WriteBatch
 from tests.datadriven import parse
 from tests.protocol.scripted_region import ScriptedRegion
 
@@ -209,7 +210,9 @@ def test_records_describe_themselves() -> None:
 
 def test_an_empty_table_is_marked_and_cleared_for_free() -> None:
     table = PeerPessimisticLocks(InstanceMemory())
-    assert table.mark_deleted([b"a"]) == []
+    batch = WriteBatch(COMMIT)
+    batch.delete_lock(b"a")
+    assert table.mark_replaced(batch) == []
     table.remove([b"a"])
     table.clear()
     assert table.memory_size == 0

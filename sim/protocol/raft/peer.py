@@ -322,12 +322,6 @@ class RaftPeer:
         if index > self.applied_index:
             self.applied_index = index
 
-    def has_applied_to_current_term(self) -> bool:
-        """Returns whether an entry of the present term is applied here."""
-        if self.role is LEADER:
-            return self.applied_index >= self.noop_index
-        return self.log.term_of(self.applied_index) == self.term
-
     @property
     def is_eventful(self) -> bool:
         """Whether the next ready will carry more than replication."""
