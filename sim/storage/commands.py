@@ -48,7 +48,6 @@ def prewrite(request: KvRequest, peer: Peer, max_ts: int) -> object:
         start_ts=request.start_ts,
         for_update_ts=request.for_update_ts,
         ttl_ms=request.lock_ttl_ms,
-        txn_size=len(request.mutations),
         async_commit_secondaries=request.secondaries,
         use_async_commit=request.use_async_commit,
         one_pc_commit_ts=0 if request.one_pc else None,

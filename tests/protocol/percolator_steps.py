@@ -154,7 +154,6 @@ class RealRegion:
             start_ts=step.start_ts,
             for_update_ts=step.for_update_ts if pessimistic else 0,
             ttl_ms=2000,
-            txn_size=3,
             async_commit_secondaries=KEYS[1:],
             use_async_commit=step.fast == "async",
             one_pc_commit_ts=0 if step.fast == "one_pc" else None,

@@ -83,7 +83,6 @@ class ScriptedRegion:
             start_ts=start_ts,
             for_update_ts=0 if "optimistic" in options else _ts(command, "fut", start_ts),
             ttl_ms=command.number("ttl", 3000),
-            txn_size=len(command.words),
             async_commit_secondaries=_secondaries(secondaries),
             use_async_commit=secondaries is not None,
             one_pc_commit_ts=command.number("one_pc") if "one_pc" in options else None,

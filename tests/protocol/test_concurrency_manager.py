@@ -26,7 +26,6 @@ def async_prewrite(mvcc: Mvcc, manager: ConcurrencyManager, start_ts: int) -> Pr
         start_ts=start_ts,
         for_update_ts=start_ts,
         ttl_ms=3000,
-        txn_size=1,
         use_async_commit=True,
         async_commit_secondaries=(),
         max_ts=manager.max_ts,

@@ -25,7 +25,6 @@ def prewrite_k1(region: ScriptedRegion, start_ts: int) -> Prewritten | MvccError
         start_ts=start_ts,
         for_update_ts=start_ts,
         ttl_ms=3000,
-        txn_size=1,
     )
 
 
@@ -128,7 +127,6 @@ def test_keys_of_one_statement_share_a_lock_object() -> None:
         start_ts=10,
         for_update_ts=10,
         ttl_ms=1,
-        txn_size=10,
     )
     assert isinstance(written, Prewritten)
     puts = written.batch.lock_puts

@@ -2,7 +2,7 @@
 
 A command reads (the table in memory first, then the lock CF, then the write CF), changes nothing,
 and returns either what to write or why it refuses. The driver holds the latches of the keys from
-before the command until its batch is applied, and so may believe what the command has read.
+before the command until its batch is applied, so what the command has read stays true.
 
 Source: tikv/tikv src/storage/txn/{actions,commands}.
 """

@@ -1,4 +1,4 @@
-"""PessimisticRollback, Rollback and Cleanup: how a transaction's locks go away without a version.
+"""PessimisticRollback, Rollback and Cleanup: removing a transaction's locks without a version.
 
 A pessimistic rollback leaves no record. The others leave one, so that a late prewrite of the same
 transaction fails; the primary's record is protected from being overwritten by later ones.
