@@ -19,7 +19,7 @@ from sim.lock_fates import LockFates, was_skipped
 from sim.probe import Probe, Probes
 
 if TYPE_CHECKING:
-    from sim.protocol.raft_log import Entry
+    from sim.protocol.raft.log import Entry
     from sim.raftstore.peer import Peer
     from sim.server.cluster import Cluster
 

@@ -16,7 +16,7 @@ from sim.protocol.raft import LEADER
 
 if TYPE_CHECKING:
     from sim.checks.report import Report
-    from sim.protocol.raft_log import Entry
+    from sim.protocol.raft.log import Entry
     from sim.raftstore.peer import Peer
 
 ONE_LEADER: Final = "one leader a term"

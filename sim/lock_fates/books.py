@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sim.lock_fates.places import PROPOSAL_DROPPED, UNEXPLAINED, LockPlaces, cause_of
 from sim.probe import Probe
-from sim.protocol.mvcc import ROLLBACK, physical_ms
+from sim.protocol.mvcc import ROLLBACK
+from sim.protocol.timestamp import physical_ms
 from sim.protocol.write_batch import MIGRATION, PREWRITE
 from sim.protocol.write_batch import ROLLBACK as ROLLBACK_CAUSE
 from sim.storage.request import Kind, KvRequest
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from sim.engine import LeanEnv
     from sim.protocol.mvcc import Lock, Write
-    from sim.protocol.raft_log import Entry
+    from sim.protocol.raft.log import Entry
     from sim.protocol.region_errors import RegionError
     from sim.protocol.write_batch import WriteBatch
     from sim.raftstore.peer import Peer

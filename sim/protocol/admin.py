@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from sim.protocol.raft_log import Entry
+    from sim.protocol.raft.log import Entry
     from sim.protocol.region import Region, RegionId
 
 _HEADER_BYTES = 60

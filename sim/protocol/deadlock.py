@@ -70,10 +70,6 @@ class DetectTable:
             if not edges:
                 del self._wait_for[waiter]
 
-    def clean_up(self, waiter: int) -> None:
-        """Removes all edges of a transaction: it waits for nobody any more."""
-        self._wait_for.pop(waiter, None)
-
     def edges(self, now_ns: int) -> list[WaitForEntry]:
         """Returns the edges alive at ``now_ns``, one an awaited key, in order of their making."""
         return [

@@ -124,17 +124,11 @@ class PeerPessimisticLocks:
         """Returns whether a command that removes the lock of ``key`` has been proposed."""
         return key in self._deleted
 
-    def mark_deleted(self, keys: Iterable[bytes]) -> list[bytes]:
-        """Marks the locks of ``keys``; returns the keys that were here, for ``remove``."""
-        table = self.map
-        if not table:
-            return []
-        marked = [key for key in keys if key in table]
-        self._deleted.update(marked)
-        return marked
-
     def mark_replaced(self, batch: WriteBatch) -> list[bytes]:
-        """Marks the locks that a proposal overwrites or deletes, as ``mark_deleted`` does."""
+        """Marks as deleted what a proposal overwrites or deletes; returns the keys, for ``remove``.
+
+        Keys that have no lock here are left out.
+        """
         table = self.map
         if not table:
             return []

@@ -21,7 +21,6 @@ from sim.protocol.records import (
     ROLLBACK,
     Lock,
     Write,
-    physical_ms,
 )
 
 if TYPE_CHECKING:
@@ -39,7 +38,6 @@ __all__ = [
     "Lock",
     "Mvcc",
     "Write",
-    "physical_ms",
 ]
 
 

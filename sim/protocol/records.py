@@ -18,9 +18,6 @@ ROLLBACK: Final = 4
 PESSIMISTIC: Final = 5
 INSERT: Final = 6
 
-MAX_TS: Final = (1 << 64) - 1
-"""Read timestamp of a point get outside of a transaction: whatever is newest."""
-
 LOCK_ONLY: Final = LOCK
 """A 2PC lock on a key that was locked but not written (``Op_Lock``)."""
 
@@ -32,11 +29,6 @@ KIND_NAMES: Final = {
     PESSIMISTIC: "PESSIMISTIC",
     INSERT: "INSERT",
 }
-
-
-def physical_ms(ts: int) -> int:
-    """Returns the milliseconds of a TSO timestamp; its low 18 bits are a logical counter."""
-    return ts >> 18
 
 
 class Lock:

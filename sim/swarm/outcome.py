@@ -11,7 +11,7 @@ import traceback
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from sim.protocol.percolator.lookup import newest_data
+from sim.protocol.percolator.read import newest_data
 from sim.swarm.scene import SwarmUnit
 from sim.swarm.workload import account_key
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sim.protocol.raft_log import Entry
+    from sim.protocol.raft.log import Entry
 
 
 class Append:

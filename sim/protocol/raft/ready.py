@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from sim.protocol.raft_log import NO_ENTRIES, Entry
-from sim.protocol.raft_messages import Append, AppendResponse, RaftMessage, Snapshot
+from sim.protocol.raft.log import NO_ENTRIES, Entry
+from sim.protocol.raft.messages import Append, AppendResponse, RaftMessage, Snapshot
 
 NO_APPENDS: Final[list[tuple[int, Append]]] = []
 """Stands for "nothing to send"; never filled."""
