@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sim.probe import Probe
+from sim.storage.probe import Probe
 from sim.storage.request import Kind
 
 if TYPE_CHECKING:

@@ -47,25 +47,37 @@ class StationMeter:
         first = stores[0]
         count = len(stores)
         cores = scenario.hardware.store_cores * count
-        cores_busy_ns = over(lambda s: s.cores.busy_ns)
+        cores_busy_ns = over(lambda s: s.machine.cores.busy_ns)
         if scenario.workload.kind == ETCD:
             cores, cores_busy_ns = cluster.machines.core_count(), cluster.machines.busy_ns
         station("store_cpu", cores, cores_busy_ns)
-        station("store_poller", first.raft_pool.threads * count, over(_raft_pool_busy))
-        station("apply", first.apply.threads * count, over(lambda s: s.apply.busy_ns))
-        station("scheduler", first.pool.threads * count, over(lambda s: s.pool.busy_ns))
-        station("read_pool", first.read_pool.threads * count, over(lambda s: s.read_pool.busy_ns))
-        station("raft_log", count, over(lambda s: s.log.writing_ns))
-        disks = list({id(store.raft_disk): store.raft_disk for store in stores}.values())
+        station("store_poller", first.raftstore.pool.threads * count, over(_raft_pool_busy))
+        station(
+            "apply",
+            first.raftstore.apply.threads * count,
+            over(lambda s: s.raftstore.apply.busy_ns),
+        )
+        station(
+            "scheduler", first.machine.pool.threads * count, over(lambda s: s.machine.pool.busy_ns)
+        )
+        station(
+            "read_pool",
+            first.machine.read_pool.threads * count,
+            over(lambda s: s.machine.read_pool.busy_ns),
+        )
+        station("raft_log", count, over(lambda s: s.raftstore.log.writing_ns))
+        disks = list(
+            {id(store.machine.raft_disk): store.machine.raft_disk for store in stores}.values()
+        )
         station("raft_disk", len(disks), lambda: sum(disk.busy_ns for disk in disks))
-        if first.kv_disk is not first.raft_disk:
-            station("kv_disk", count, over(lambda s: s.kv_disk.busy_ns))
+        if first.machine.kv_disk is not first.machine.raft_disk:
+            station("kv_disk", count, over(lambda s: s.machine.kv_disk.busy_ns))
         cores = scenario.hardware.tidb_cores * len(nodes)
         station("tidb_cpu", cores, lambda: sum(node.busy_ns for node in nodes))
         totals: dict[tuple[str, str], Callable[[], int]] = {
-            ("fsyncs", "raft"): over(lambda s: s.log.fsyncs),
-            ("raft_entries", "all"): over(lambda s: s.log.entries),
-            ("store_messages", "all"): over(lambda s: s.raft_pool.messages),
+            ("fsyncs", "raft"): over(lambda s: s.raftstore.log.fsyncs),
+            ("raft_entries", "all"): over(lambda s: s.raftstore.log.entries),
+            ("store_messages", "all"): over(lambda s: s.raftstore.pool.messages),
             ("network_bytes", "raft"): lambda: _sent(cluster, raft=True),
             ("network_bytes", "kv"): lambda: _sent(cluster, raft=False),
             ("engine_events", "all"): lambda: cluster.env.events,
@@ -82,7 +94,7 @@ class StationMeter:
 
 
 def _raft_pool_busy(store: Store) -> int:
-    return store.raft_pool.busy_ns
+    return store.raftstore.pool.busy_ns
 
 
 def _sent(cluster: Cluster, *, raft: bool) -> int:

@@ -6,12 +6,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from sim.storage.write_path import WritePath
 
 from sim.own_latches import OwnLatches
 from sim.protocol.mvcc import PUT
 from sim.protocol.region_errors import StaleCommand
 from sim.storage.request import Kind, KvRequest
-from sim.storage.write_path import WritePath
 from sim.units import NS_PER_MS
 from tests.scenes import IN_MEMORY, PIPELINED, SYNC, Scene, constant_scenario
 

@@ -16,7 +16,7 @@ from sim.checks.raft_safety import RaftSafety
 from sim.checks.replicas import compare_replicas
 from sim.checks.report import Report
 from sim.lock_fates import LockFates, was_skipped
-from sim.probe import Probe, Probes
+from sim.storage.probe import Probe, Probes
 
 if TYPE_CHECKING:
     from sim.protocol.raft.log import Entry

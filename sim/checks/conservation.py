@@ -21,8 +21,8 @@ def broken_conservation(cluster: Cluster, stats: ClientStats) -> list[str]:
 def _disk_bytes(cluster: Cluster) -> str:
     disks = {}
     for store in cluster.stores.values():
-        disks[id(store.raft_disk)] = store.raft_disk
-        disks[id(store.kv_disk)] = store.kv_disk
+        disks[id(store.machine.raft_disk)] = store.machine.raft_disk
+        disks[id(store.machine.kv_disk)] = store.machine.kv_disk
     written = sum(disk.written_bytes for disk in disks.values())
     explained = cluster.ledger.total()
     if written == explained:

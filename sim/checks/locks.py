@@ -13,11 +13,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from sim.lock_fates import MISTAKES, cause_of
-from sim.probe import Probe
 from sim.protocol.keys import show_key
 from sim.protocol.mvcc import PESSIMISTIC
 from sim.protocol.write_batch import MIGRATION, PREWRITE
 from sim.protocol.write_batch import ROLLBACK as ROLLBACK_CAUSE
+from sim.storage.probe import Probe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sim.probe import Probe
 from sim.protocol.raft import LEADER
+from sim.storage.probe import Probe
 
 if TYPE_CHECKING:
     from sim.checks.report import Report

@@ -16,7 +16,8 @@ from sim.client.connection import Connections
 from sim.client.region_cache import RegionCache
 from sim.distributions import LognormalMean, Sampler
 from sim.engine import FifoServers, LeanEnv, smt_slowness
-from sim.server.cluster import CLIENT_NAME, PD_NAME, Cluster, store_name, tidb_name
+from sim.server.cluster import Cluster
+from sim.transport.nodes import CLIENT_NAME, PD_NAME, store_name, tidb_name
 from sim.units import NS_PER_MS
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class TidbNode:
         self.backoffs = streams.stream(f"{here}/region-backoff")
         self.regions = RegionCache(cluster.bootstrap)
         self.connections = Connections(env, self._to_stores, self.send)
-        cluster.control.listen(node, self.connections)
+        cluster.listeners[node] = self.connections
 
     @property
     def busy_ns(self) -> int:

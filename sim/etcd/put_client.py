@@ -21,8 +21,8 @@ from sim.etcd.costs import Priced
 from sim.etcd.gatherer import Gatherer
 from sim.etcd.go_heap import Heap
 from sim.protocol.region_errors import RegionError
-from sim.server.cluster import CLIENT_NAME, store_name, tidb_name
 from sim.storage.request import Kind, KvRequest
+from sim.transport.nodes import CLIENT_NAME, store_name, tidb_name
 from sim.units import NS_PER_MS
 from sim.workload.etcd import CLASS
 
@@ -94,7 +94,7 @@ class PutClient:
         """Whose answers are awaited, in the order of their sending."""
         self.acknowledged: dict[bytes, int] = {}
         """By key: the latest version whose put has been acknowledged."""
-        cluster.control.listen(node, self)
+        cluster.listeners[node] = self
         env.process(self._lose_patience())
 
     def closed_loop(

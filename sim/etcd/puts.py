@@ -95,7 +95,7 @@ class PutService(Scheduler):
     def _accept(self, request: KvRequest) -> None:
         store = self._store
         region_id = request.region.region_id
-        store.awaken(region_id)
+        store.create_replicas(region_id)
         peer = request.peer = store.peers.get(region_id)
         if peer is None:
             return

@@ -89,7 +89,7 @@ def _held(lab: Laboratory, words: Words) -> Callable[[], bool]:
 
     point = point_of(words.next("the point"))
     count = whole_number("the count", words.next_or("1"))
-    return lambda: lab.cluster.holds.waiting(point) >= count
+    return lambda: lab.cluster.failpoints.waiting(point) >= count
 
 
 def _applied(lab: Laboratory, words: Words) -> Callable[[], bool]:

@@ -15,11 +15,12 @@ from sim.protocol.region_errors import KeyNotInRegion
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from sim.protocol.ablations import Ablations
     from sim.raftstore.peer import Peer
     from sim.server.cluster import Cluster
     from sim.storage.request import KvRequest
 
-    Carry = Callable[[KvRequest, Peer, int], object]
+    Execute = Callable[[KvRequest, Peer, int, Ablations], object]
 
 
 def key_outside(request: KvRequest) -> KeyNotInRegion | None:
@@ -30,15 +31,15 @@ def key_outside(request: KvRequest) -> KeyNotInRegion | None:
 
 
 def check_keys(cluster: Cluster) -> None:
-    """Lets every store look at the keys of what it carries out."""
+    """Makes every store check the keys of the commands that it carries out."""
     for store in cluster.stores.values():
-        commands = store.serving.commands
-        for kind, carry in list(commands.items()):
-            commands[kind] = _checked(carry)
+        store.scheduler.execute_command = _checked(store.scheduler.execute_command)
 
 
-def _checked(carry: Carry) -> Carry:
-    def carry_out(request: KvRequest, peer: Peer, max_ts: int) -> object:
-        return key_outside(request) or carry(request, peer, max_ts)
+def _checked(execute: Execute) -> Execute:
+    def execute_checked(
+        request: KvRequest, peer: Peer, max_ts: int, ablations: Ablations
+    ) -> object:
+        return key_outside(request) or execute(request, peer, max_ts, ablations)
 
-    return carry_out
+    return execute_checked

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from sim.protocol.region import RegionMap, Route
     from sim.storage.request import KvRequest
-    from sim.transport.message_filter import MessageFilter
+    from sim.transport.filters import MessageFilter
 
 PATIENCE_NS: Final = 10 * NS_PER_S
 """How long a command waits for its answer, in simulated time."""
@@ -109,10 +109,10 @@ class Laboratory:
         self.scenario = scenario
         self.node = TidbNode(self.env, 0, scenario, cluster, self.streams)
         cluster.tso.running[0] = 0  # Nothing is old enough to be collected.
-        cluster.keep_rows = True
+        cluster.replicas.keep_rows = True
         cluster.probe.add(self.watcher)
         check_keys(cluster)
-        cluster.awaken_all()
+        cluster.create_all_replicas()
         self.begun = True
 
     def txn(self, name: str) -> Txn:

@@ -17,6 +17,7 @@ from sim.laboratory.shows import leader_line, region_line
 from sim.laboratory.values import key_of, show_key
 from sim.laboratory.words import whole_number
 from sim.protocol.lock_table import LocksStatus
+from sim.server.control import Control
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,7 +72,7 @@ def _do(
 def _is_idle(lab: Laboratory, region_id: int) -> bool:
     """Returns whether a region has a leader that is not changing the region already."""
     peer = leaders(lab.cluster).get(region_id)
-    return peer is not None and not (peer.in_flight or peer.merge or peer.state.merging)
+    return peer is not None and not (peer.proposed_admin or peer.merge or peer.state.merging)
 
 
 def transfer_leader(lab: Laboratory, words: Words) -> str:
@@ -81,7 +82,7 @@ def transfer_leader(lab: Laboratory, words: Words) -> str:
     return _do(
         lab,
         words,
-        lambda: lab.cluster.control.transfer_leader(region_id, store),
+        lambda: Control(lab.cluster).transfer_leader(region_id, store),
         lambda: _leads(lab, region_id, store),
         lambda: leader_line(lab, region_id),
     )
@@ -94,7 +95,7 @@ def campaign(lab: Laboratory, words: Words) -> str:
     return _do(
         lab,
         words,
-        lambda: lab.cluster.control.campaign(region_id, store),
+        lambda: Control(lab.cluster).campaign(region_id, store),
         lambda: _leads(lab, region_id, store),
         lambda: leader_line(lab, region_id),
     )
@@ -132,7 +133,7 @@ def split_region(lab: Laboratory, words: Words) -> str:
     return _do(
         lab,
         words,
-        lambda: lab.cluster.control.split_region(region_id, key, new_region_id=new_id),
+        lambda: Control(lab.cluster).split_region(region_id, key, new_region_id=new_id),
         lambda: all(side is not None for side in _sides(lab, key)),
         lambda: "\n".join(region_line(side) for side in _sides(lab, key) if side is not None),
         region_id,
@@ -162,7 +163,7 @@ def merge_region(lab: Laboratory, words: Words) -> str:
     return _do(
         lab,
         words,
-        lambda: lab.cluster.control.merge_region(source, target),
+        lambda: Control(lab.cluster).merge_region(source, target),
         lambda: not any(peer.region.region_id == source for peer in peers(lab.cluster)),
         tell,
         source,
@@ -203,7 +204,7 @@ def _change_peer(
     return _do(
         lab,
         words,
-        lambda: lab.cluster.control.change_peer(region_id, add=add, remove=remove),
+        lambda: Control(lab.cluster).change_peer(region_id, add=add, remove=remove),
         happened,
         tell,
         region_id,
@@ -231,7 +232,7 @@ def _flashback(lab: Laboratory, words: Words, *, begins: bool) -> str:
     return _do(
         lab,
         words,
-        lambda: lab.cluster.control.flashback(region_id, begins=begins),
+        lambda: Control(lab.cluster).flashback(region_id, begins=begins),
         happened,
         lambda: leader_line(lab, region_id),
     )

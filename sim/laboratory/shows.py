@@ -88,7 +88,7 @@ def memory(lab: Laboratory, words: Words) -> str:
     """Shows the bytes of all lock tables of each store, and the limit."""
     words.done()
     return "\n".join(
-        f"store {number}: {store.instance.used_bytes} B of {store.instance.limit_bytes} B"
+        f"store {number}: {store.ctx.instance.used_bytes} B of {store.ctx.instance.limit_bytes} B"
         for number, store in sorted(lab.cluster.stores.items())
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.probe import Probe
+from sim.storage.probe import Probe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,11 +16,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sim.lock_fates.places import PROPOSAL_DROPPED, UNEXPLAINED, LockPlaces, cause_of
-from sim.probe import Probe
 from sim.protocol.mvcc import ROLLBACK
 from sim.protocol.timestamp import physical_ms
 from sim.protocol.write_batch import MIGRATION, PREWRITE
 from sim.protocol.write_batch import ROLLBACK as ROLLBACK_CAUSE
+from sim.storage.probe import Probe
 from sim.storage.request import Kind, KvRequest
 from sim.units import NS_PER_MS
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sim.probe import Probe
+from sim.storage.probe import Probe
 from sim.transport.nodes import store_name
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.probe import Probe
+from sim.storage.probe import Probe
 
 if TYPE_CHECKING:
     from sim.protocol.region import RegionMap

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sim.operations.transfers import OPERATOR_TIMEOUT_NS
-from sim.probe import Probe
+from sim.storage.probe import Probe
 
 if TYPE_CHECKING:
     from sim.engine import LeanEnv

@@ -21,6 +21,7 @@ from typing import Any
 
 from sim.distributions import Sampler
 from sim.engine import Cores, Process, Story
+from sim.pd.placement import IN_MEMORY_SINCE
 from sim.protocol.admin import (
     AdminCommand,
     ChangePeer,
@@ -33,11 +34,10 @@ from sim.protocol.admin import (
     TransferLeaderCommand,
 )
 from sim.protocol.raft import LEADER
-from sim.protocol.raft_log import Entry
+from sim.protocol.raft.log import Entry
 from sim.protocol.region import Region, RegionEpoch
 from sim.protocol.region_errors import EpochNotMatch
 from sim.protocol.write_batch import ADMIN, MIGRATION
-from sim.pd.placement import IN_MEMORY_SINCE
 from sim.raftstore.context import StoreContext
 from sim.raftstore.destroy import destroy
 from sim.raftstore.kv_engine import KvEngine
@@ -62,7 +62,7 @@ Batch = list[tuple[Peer, list[Entry]]]
 class ApplyPool:
     """The apply pollers of one store, and the peers that wait for one."""
 
-    def __init__(  # noqa: PLR0913 - a station's parts, named
+    def __init__(
         self,
         ctx: StoreContext,
         cores: Cores,

@@ -11,7 +11,7 @@ from typing import Any
 from sim.protocol.encoding import lock_format
 from sim.protocol.mvcc import Mvcc
 from sim.protocol.raft import RaftPeer
-from sim.protocol.raft_log import RaftLog
+from sim.protocol.raft.log import RaftLog
 from sim.protocol.region import Region
 from sim.scenario.resolved_tikv import Tikv
 from sim.streams import Stream

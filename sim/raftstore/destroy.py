@@ -8,7 +8,7 @@ Source: tikv/tikv components/raftstore/src/store/fsm/peer.rs (destroy_peer), pee
 
 from __future__ import annotations
 
-from sim.protocol.raft_log import Entry
+from sim.protocol.raft.log import Entry
 from sim.protocol.region_errors import RegionError, RegionNotFound, StaleCommand
 from sim.raftstore.context import StoreContext
 from sim.raftstore.peer import AdminProposal, MigratedLocks, Peer, RaftCommand

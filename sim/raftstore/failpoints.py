@@ -53,9 +53,7 @@ class FailPoints:
         self._held[point, store, region] = None
         self.active = True
 
-    def stops(
-        self, point: str, peer: Peer, resume: Callable[[Any], object], arg: Any
-    ) -> bool:
+    def stops(self, point: str, peer: Peer, resume: Callable[[Any], object], arg: Any) -> bool:
         """Returns whether ``point`` is held; then ``resume(arg)`` is called when it is released.
 
         Only to be asked while ``active``.

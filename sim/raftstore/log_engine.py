@@ -30,7 +30,7 @@ from sim.protocol.encoding import (
     RAFTDB_BATCH_BYTES,
     RAFTDB_ITEM_BYTES,
 )
-from sim.protocol.raft_log import Entry
+from sim.protocol.raft.log import Entry
 from sim.protocol.write_batch import ADMIN
 from sim.raftstore.disk_bytes import CAUSES, RAFT_LOG, DiskBytes, spread
 from sim.record.recorder import Counter

@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 
 from sim.protocol.admin import ChangePeer
 from sim.protocol.mvcc import Mvcc
-from sim.protocol.quorum import committed_index, is_majority
 from sim.protocol.raft import LEADER, Append, Heartbeat, Snapshot
+from sim.protocol.raft.quorum import committed_index, is_majority
 from sim.protocol.region import Region, StoreId
 from sim.raftstore.context import StoreContext
 from sim.raftstore.destroy import destroy

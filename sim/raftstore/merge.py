@@ -26,7 +26,7 @@ from typing import Final
 from sim.protocol.admin import CommitMerge, PrepareMerge, RollbackMerge, TransferLeaderCommand
 from sim.protocol.lock_table import LocksStatus
 from sim.protocol.raft import LEADER
-from sim.protocol.raft_log import Entry
+from sim.protocol.raft.log import Entry
 from sim.raftstore.context import StoreContext
 from sim.raftstore.msg import Applied, AskCommitMerge, AskMerge, FencePassed, MergeTick
 from sim.raftstore.peer import AdminProposal, MergeState, Peer

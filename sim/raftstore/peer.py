@@ -19,7 +19,7 @@ from sim.protocol.admin import AdminCommand, PrepareMerge
 from sim.protocol.lock_table import InstanceMemory, LocksStatus, PeerPessimisticLocks
 from sim.protocol.mvcc import Mvcc
 from sim.protocol.raft import LEADER, RaftPeer
-from sim.protocol.raft_log import Entry
+from sim.protocol.raft.log import Entry
 from sim.protocol.region import Region
 from sim.protocol.write_batch import ADMIN, WriteBatch
 from sim.raftstore.lease import Lease

@@ -20,7 +20,7 @@ from sim.protocol.admin import (
     TransferLeaderCommand,
 )
 from sim.protocol.raft import LEADER, RequestVote
-from sim.protocol.raft_ready import EventfulReady
+from sim.protocol.raft.ready import EventfulReady
 from sim.raftstore.context import StoreContext
 from sim.raftstore.destroy import refuse_lost_entry
 from sim.raftstore.flashback import Flashback

@@ -23,9 +23,9 @@ from typing import Any, Final
 
 from sim.distributions import Sampler
 from sim.engine import Cores, Process, Story
-from sim.protocol.raft import LEADER, NOTHING_READY, Append, AppendResponse, Ready
-from sim.protocol.raft_log import Entry
-from sim.protocol.raft_ready import EventfulReady
+from sim.protocol.raft import LEADER, NOTHING_READY, Append, AppendResponse
+from sim.protocol.raft.log import Entry
+from sim.protocol.raft.ready import EventfulReady
 from sim.raftstore.apply import ApplyPool
 from sim.raftstore.context import StoreContext
 from sim.raftstore.log_engine import LogEngine
@@ -278,7 +278,7 @@ class StorePool:
         last_urgent_proposal_idx).
         """
         peer.urgent_index = 0
-        appends = peer.raft.commit_tellings()
+        appends = peer.raft.empty_appends()
         for store, append in appends:
             self._ctx.transport.send_message(store, append)
         if len(appends) == len(peer.raft.progress):

@@ -16,7 +16,7 @@ from sim.protocol.admin import AdminCommand, ChangePeer
 from sim.protocol.encoding import ENTRY_OVERHEAD_BYTES
 from sim.protocol.percolator import lock_batch
 from sim.protocol.raft import LEADER
-from sim.protocol.raft_log import Entry
+from sim.protocol.raft.log import Entry
 from sim.protocol.records import Lock
 from sim.protocol.region_errors import (
     DiskFull,

@@ -13,7 +13,7 @@ from typing import Final
 
 from sim.engine import Story
 from sim.protocol.raft import Ready
-from sim.protocol.raft_ready import EventfulReady
+from sim.protocol.raft.ready import EventfulReady
 from sim.raftstore.context import StoreContext
 from sim.raftstore.log_engine import LogEngine
 from sim.raftstore.peer import Peer, Persisted
@@ -96,7 +96,5 @@ class _WriteWorker:
             if ready.response is not None and peer.raft.leader not in (0, peer.store):
                 self._outbox.add_response(peer.raft.leader, ready.response)
             if ready.last_index:
-                router.notify_persisted(
-                    peer, Persisted(ready.last_index, ready.entries[-1].term)
-                )
+                router.notify_persisted(peer, Persisted(ready.last_index, ready.entries[-1].term))
         self._outbox.flush(self._ctx.transport)

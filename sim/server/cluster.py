@@ -7,6 +7,7 @@ computed at once, the replicas of a region are created when its first request ar
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from sim.engine import LeanEnv
 from sim.hardware.network import Link, Network
@@ -30,6 +31,22 @@ from sim.streams import Streams
 from sim.transport.filters import MessageFilters
 from sim.transport.nodes import PD_NAME, store_name, tidb_name, zones_of
 from sim.transport.transport import Transport
+
+
+class ConnectionListener(Protocol):
+    """A node with connections to the stores."""
+
+    def store_crashed(self, store: int) -> None:
+        """The store's process has died."""
+
+    def store_started(self, store: int) -> None:
+        """The store's process takes connections again."""
+
+    def link_cut(self, store: int) -> None:
+        """Nothing gets through to the store."""
+
+    def link_healed(self, store: int) -> None:
+        """Messages get through again."""
 
 
 class Cluster:
@@ -65,6 +82,8 @@ class Cluster:
         first_leader = regions.routes[0].leader_store
         timeout_ns = scenario.tikv.wait_for_lock_timeout_ns
         self.detector = Detector(first_leader, timeout_ns, self.network)
+        self.listeners: dict[int, ConnectionListener] = {}
+        """By TiDB node: who hears what becomes of its connections."""
         self._tombstones: dict[int, dict[int, int]] = {}
         misses = miss_probabilities(extents, CACHE_SHARE * scenario.hardware.store_memory_bytes)
         self.stores = {

@@ -9,7 +9,7 @@ Source: tikv/pd server/schedule/operator; tikv/tikv components/test_raftstore.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from sim.hardware.network import Link
 from sim.pd.placement import parse_version
@@ -23,7 +23,7 @@ from sim.raftstore.msg import (
     StartTransfer,
 )
 from sim.raftstore.peer import Peer
-from sim.server.cluster import Cluster
+from sim.server.cluster import Cluster, ConnectionListener
 from sim.server.store import Store
 from sim.transport.nodes import PD_NAME, store_name, tidb_name
 from sim.transport.transport import KEEPALIVE_NS
@@ -37,32 +37,11 @@ ONLINE_KEYS: Final = (PIPELINED, IN_MEMORY, PEER_LIMIT, INSTANCE_LIMIT)
 """Configuration that can be changed while a store runs; limits in bytes."""
 
 
-class ConnectionListener(Protocol):
-    """Whoever has connections to the stores, by store."""
-
-    def store_crashed(self, store: int) -> None:
-        """The store's process has died."""
-
-    def store_started(self, store: int) -> None:
-        """The store's process takes connections again."""
-
-    def link_cut(self, store: int) -> None:
-        """Nothing gets through to the store."""
-
-    def link_healed(self, store: int) -> None:
-        """Messages get through again."""
-
-
 class Control:
-    """Orders to one cluster."""
+    """Orders to one cluster; it keeps nothing, so there may be several."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._listeners: dict[int, ConnectionListener] = {}
-
-    def listen(self, node: int, listener: ConnectionListener) -> None:
-        """Tells ``listener`` what becomes of the connections of TiDB node ``node``."""
-        self._listeners[node] = listener
 
     def transfer_leader(self, region_id: int, to_store: int) -> None:
         """Advises a region's leader to hand over."""
@@ -108,7 +87,7 @@ class Control:
         self._cluster.create_all_replicas()
         self._cluster.probe.store_crashed(store_id)
         store.crash()
-        for listener in self._listeners.values():
+        for listener in self._cluster.listeners.values():
             listener.store_crashed(store_id)
         for other in self._cluster.stores.values():
             if other is not store and not self._link(other.store_id, store_id).cut:
@@ -120,7 +99,7 @@ class Control:
         if store.up:
             return
         store.restart()
-        for listener in self._listeners.values():
+        for listener in self._cluster.listeners.values():
             listener.store_started(store_id)
 
     def partition(self, groups: Sequence[Iterable[str]]) -> None:
@@ -194,7 +173,7 @@ class Control:
             store.raftstore.proposals.refresh(peer)
 
     def _nodes(self) -> list[str]:
-        return [tidb_name(node) for node in self._listeners]
+        return [tidb_name(node) for node in self._cluster.listeners]
 
     def _link(self, src: int, dst: int) -> Link:
         return self._cluster.network.link(store_name(src), store_name(dst))
@@ -218,7 +197,7 @@ class Control:
             self._leader_unreachable(self._cluster.stores[_store_id(src)], _store_id(dst))
 
     def _listener(self, node: str) -> ConnectionListener:
-        return self._listeners[int(node.removeprefix("tidb-"))]
+        return self._cluster.listeners[int(node.removeprefix("tidb-"))]
 
     @staticmethod
     def _leader_unreachable(store: Store, of: int) -> None:

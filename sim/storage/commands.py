@@ -19,7 +19,7 @@ from sim.raftstore.peer import Peer
 from sim.storage.request import Kind, KvRequest
 
 
-def execute(  # noqa: PLR0911 - one return a command
+def execute(  # noqa: C901, PLR0911, PLR0912 - one case a command
     request: KvRequest, peer: Peer, max_ts: int, ablations: Ablations
 ) -> object:
     """Runs a command that may write on the records and locks of ``peer``.
@@ -93,7 +93,6 @@ def _prewrite(request: KvRequest, peer: Peer, max_ts: int, ablations: Ablations)
         start_ts=request.start_ts,
         for_update_ts=request.for_update_ts,
         ttl_ms=request.lock_ttl_ms,
-        txn_size=len(request.mutations),
         async_commit_secondaries=request.secondaries,
         use_async_commit=request.use_async_commit,
         one_pc_commit_ts=0 if request.one_pc else None,

@@ -89,9 +89,7 @@ class KvRequest(RaftCommand):
         "wait_timeout_ns", "waited_ns", "wants_values",
     )  # fmt: skip
 
-    def __init__(  # noqa: PLR0915 - one flat record, filled in as it travels
-        self, kind: Kind, route: Route, caller: Caller, tidb: int, start_ts: int
-    ) -> None:
+    def __init__(self, kind: Kind, route: Route, caller: Caller, tidb: int, start_ts: int) -> None:
         region, self.store = route
         super().__init__(region)
         # The client's.

@@ -96,6 +96,8 @@ class Scheduler:
         self._make_lock_manager = make_lock_manager
         self.waits = make_lock_manager(self)
         self.on_leader = on_leader
+        self.execute_command = execute
+        """Carries out a command; a laboratory also checks the keys."""
 
     def crash(self) -> None:
         """Forgets everything in memory: the process has died."""
@@ -196,7 +198,8 @@ class Scheduler:
     def on_snapshot(self, command: RaftCommand) -> None:
         """Goes on with a request that had to wait for its snapshot."""
         peer = command.peer
-        assert isinstance(command, KvRequest) and peer is not None, "it was received here"
+        assert isinstance(command, KvRequest), "nobody else asks for one"
+        assert peer is not None, "it was received here"
         self._serve(command, peer)
 
     def _serve(self, request: KvRequest, peer: Peer) -> None:
@@ -221,7 +224,7 @@ class Scheduler:
         ctx = self._ctx
         concurrency = ctx.concurrency
         concurrency.update_max_ts(read_up_to(request))
-        request.result = execute(request, peer, concurrency.max_ts, ctx.ablations)
+        request.result = self.execute_command(request, peer, concurrency.max_ts, ctx.ablations)
         failpoints = ctx.failpoints
         if not failpoints.active or not failpoints.stops(
             "after_snapshot", peer, self._resume_execution, request
@@ -339,7 +342,8 @@ class Scheduler:
         Locks that it marked deleted stay so. If its client has been answered, it hears nothing.
         """
         batch = command.batch
-        assert isinstance(command, KvRequest) and batch is not None, "only writes are refused"
+        assert isinstance(command, KvRequest), "admin commands have nobody who waits"
+        assert batch is not None, "only writes are refused"
         self._end_write(command, batch)
         if batch.cause == LOCK and command.replied_ns:
             self._probe.proposal_lost(command, error)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sim.probe import Probe
 from sim.protocol.marks import MARKS
+from sim.storage.probe import Probe
 
 
 class Coverage(Probe):

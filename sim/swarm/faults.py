@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.failpoints import POINTS
 from sim.protocol.keys import row_key
-from sim.server.cluster import store_name
+from sim.raftstore.failpoints import POINTS
+from sim.server.control import Control
 from sim.swarm.cluster_of import NEW_VERSION, OLD_VERSION
 from sim.swarm.workload import ACCOUNTS, INDEX, ORDERS
-from sim.transport.message_filter import KINDS
+from sim.transport.filters import KINDS
+from sim.transport.nodes import store_name
 from sim.units import NS_PER_MS
 
 if TYPE_CHECKING:
@@ -52,13 +53,13 @@ class Faults:
         cluster = self._cluster
         cluster.filters.clear()
         for point, store_id in self._held:
-            cluster.holds.release(point, store=store_id)
-        cluster.control.heal()
+            cluster.failpoints.release(point, store=store_id)
+        Control(cluster).heal()
         for store_id, store in cluster.stores.items():
-            cluster.control.slow_disk(store_id, 1.0)
-            cluster.control.free_disk(store_id)
+            Control(cluster).slow_disk(store_id, 1.0)
+            Control(cluster).free_disk(store_id)
             if not store.up:
-                cluster.control.restart_store(store_id)
+                Control(cluster).restart_store(store_id)
 
     def _happen(self, fault: Fault) -> None:
         if not self._over:
@@ -79,14 +80,14 @@ class Faults:
     def _transfer(self, fault: Fault) -> None:
         region = self._region(fault.which)
         to_store = region.stores[fault.where % len(region.stores)]
-        self._cluster.control.transfer_leader(region.region_id, to_store)
+        Control(self._cluster).transfer_leader(region.region_id, to_store)
 
     def _split(self, fault: Fault) -> None:
         table = (ACCOUNTS, ACCOUNTS, ACCOUNTS, ORDERS, INDEX)[fault.where % 5]
         key = row_key(table, fault.where // 5 % self._recipe.rows + 1)
         region = self._cluster.pd.routes.locate(key).region
         if region.start_key != key:
-            self._cluster.control.split_region(region.region_id, key)
+            Control(self._cluster).split_region(region.region_id, key)
 
     def _merge(self, fault: Fault) -> None:
         routes = self._cluster.pd.routes.routes
@@ -94,25 +95,25 @@ class Faults:
             left = fault.which % (len(routes) - 1)
             pair = [routes[left].region.region_id, routes[left + 1].region.region_id]
             source, target = pair if fault.where % 2 else reversed(pair)
-            self._cluster.control.merge_region(source, target)
+            Control(self._cluster).merge_region(source, target)
 
     def _crash(self, fault: Fault) -> None:
         store_id = self._store(fault.which)
         if self._cluster.stores[store_id].up:
-            self._cluster.control.crash_store(store_id)
+            Control(self._cluster).crash_store(store_id)
             self._later(fault, lambda _: self._restart(store_id))
 
     def _restart(self, store_id: int) -> None:
         if not self._cluster.stores[store_id].up:
-            self._cluster.control.restart_store(store_id)
+            Control(self._cluster).restart_store(store_id)
 
     def _isolate(self, fault: Fault) -> None:
-        self._cluster.control.isolate([store_name(self._store(fault.which))])
-        self._later(fault, lambda _: self._cluster.control.heal())
+        Control(self._cluster).isolate([store_name(self._store(fault.which))])
+        self._later(fault, lambda _: Control(self._cluster).heal())
 
     def _heal(self, fault: Fault) -> None:
         del fault
-        self._cluster.control.heal()
+        Control(self._cluster).heal()
 
     def _drop(self, fault: Fault) -> None:
         kind = KINDS[fault.where % len(KINDS)]
@@ -129,10 +130,10 @@ class Faults:
         self._cluster.filters.clear()
 
     def _slow_disk(self, fault: Fault) -> None:
-        self._cluster.control.slow_disk(self._store(fault.which), float(fault.value))
+        Control(self._cluster).slow_disk(self._store(fault.which), float(fault.value))
 
     def _set_config(self, fault: Fault) -> None:
-        control = self._cluster.control
+        control = Control(self._cluster)
         if fault.where % 2:
             control.set_config(_LIMITS[fault.which % 2], fault.value)
         else:
@@ -142,32 +143,32 @@ class Faults:
         region = self._region(fault.which)
         store_id = self._store(fault.where)
         if store_id not in region.stores:
-            self._cluster.control.change_peer(region.region_id, add=store_id)
+            Control(self._cluster).change_peer(region.region_id, add=store_id)
         elif len(region.stores) > 3:
-            self._cluster.control.change_peer(region.region_id, remove=store_id)
+            Control(self._cluster).change_peer(region.region_id, remove=store_id)
 
     def _campaign(self, fault: Fault) -> None:
         region = self._region(fault.which)
         store_id = region.stores[fault.where % len(region.stores)]
         if self._cluster.stores[store_id].up:
-            self._cluster.control.campaign(region.region_id, store_id)
+            Control(self._cluster).campaign(region.region_id, store_id)
 
     def _hold(self, fault: Fault) -> None:
         held = (_POINTS[fault.where % len(_POINTS)], self._store(fault.which))
         self._held.append(held)
         point, store_id = held
-        self._cluster.holds.hold(point, store=store_id)
-        self._later(fault, lambda _: self._cluster.holds.release(point, store=store_id))
+        self._cluster.failpoints.hold(point, store=store_id)
+        self._later(fault, lambda _: self._cluster.failpoints.release(point, store=store_id))
 
     def _upgrade(self, fault: Fault) -> None:
         """Restarts a store as another version, up or down."""
         store_id = self._store(fault.which)
         version = NEW_VERSION if fault.where % 3 else OLD_VERSION
-        self._cluster.control.crash_store(store_id)
-        self._cluster.control.upgrade_store(store_id, version)
+        Control(self._cluster).crash_store(store_id)
+        Control(self._cluster).upgrade_store(store_id, version)
         self._restart(store_id)
 
     def _fill_disk(self, fault: Fault) -> None:
         store_id = self._store(fault.which)
-        self._cluster.control.fill_disk(store_id)
-        self._later(fault, lambda _: self._cluster.control.free_disk(store_id))
+        Control(self._cluster).fill_disk(store_id)
+        self._later(fault, lambda _: Control(self._cluster).free_disk(store_id))

@@ -10,8 +10,8 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
-from sim.probe import Probe
 from sim.simulation import Unit
+from sim.storage.probe import Probe
 from sim.swarm.cluster_of import scenario_of
 from sim.swarm.coverage import Coverage
 from sim.swarm.faults import Faults

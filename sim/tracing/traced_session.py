@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sim.client.locker import Locker
 from sim.client.session import Session, SessionParts
 from sim.client.tidb import TidbNode
-from sim.probe import Probe
+from sim.storage.probe import Probe
 from sim.tracing.notes import PLAN, STATEMENT, TIMESTAMP, Notes, Sent, Wait
 
 if TYPE_CHECKING:

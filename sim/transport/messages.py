@@ -6,7 +6,7 @@ components/raftstore/src/store/fsm/peer.rs (on_transfer_leader_msg, on_gc_peer_r
 
 from typing import NamedTuple
 
-from sim.protocol.raft_messages import RaftMessage as PureRaftMessage
+from sim.protocol.raft.messages import RaftMessage as PureRaftMessage
 
 
 class TransferLeaderRequest(NamedTuple):

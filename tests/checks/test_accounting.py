@@ -6,7 +6,7 @@ from tests.scenes import PIPELINED, Scene, constant_scenario
 
 def test_a_lock_that_only_followers_have_applied_is_there() -> None:
     scene = Scene(constant_scenario(tikv=PIPELINED))
-    scene.cluster.holds.hold("before_apply", store=1)
+    scene.cluster.failpoints.hold("before_apply", store=1)
     scene.lock(b"k", 100)
     scene.lock(b"q", 101, at_ns=10 * NS_PER_MS)  # Tells the followers that the first is committed.
     scene.run(50 * NS_PER_MS)

@@ -27,11 +27,11 @@ def test_a_sound_run_breaks_nothing() -> None:
 
 
 def lose_a_page(scene: Scene) -> None:
-    scene.cluster.stores[2].raft_disk.written_bytes -= 4096
+    scene.cluster.stores[2].machine.raft_disk.written_bytes -= 4096
 
 
 def write_in_secret(scene: Scene) -> None:
-    scene.cluster.stores[3].kv_disk.background_write(scene.env.now_ns, 1)
+    scene.cluster.stores[3].machine.kv_disk.background_write(scene.env.now_ns, 1)
 
 
 def charge_twice(scene: Scene) -> None:

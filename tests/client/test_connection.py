@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from sim.protocol.percolator import Acquired
 from sim.protocol.region_errors import RpcError
+from sim.server.control import Control
 from sim.storage.request import Kind
 from sim.units import NS_PER_MS, NS_PER_S
 from tests.client.scripted_stores import DROPPED, LOST, ScriptedStores
@@ -106,8 +107,8 @@ def test_an_answer_that_was_sent_into_a_cut_arrives_when_it_heals() -> None:
     of = Broken()
     cluster = of.of.scene.cluster
     group = of.group(NS_PER_MS)
-    of.at(NS_PER_MS + 150 * US, lambda _: cluster.control.isolate(["tidb-0"]))
-    of.at(2 * NS_PER_S, lambda _: cluster.control.heal())
+    of.at(NS_PER_MS + 150 * US, lambda _: Control(cluster).isolate(["tidb-0"]))
+    of.at(2 * NS_PER_S, lambda _: Control(cluster).heal())
     of.run(40 * NS_PER_S)
     assert ended(group) == (2_000_100, "granted")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sim.probe import Probe
 from sim.protocol.percolator import CommitTsExpired, LockNotFoundReason, PessimisticLockNotFound
 from sim.protocol.region_errors import EpochNotMatch, NotLeader, RegionError, RpcError, StaleCommand
+from sim.storage.probe import Probe
 from sim.storage.request import Kind
 from sim.units import NS_PER_MS, NS_PER_S
 from sim.workload.statement import ROLLBACK, Read, ReadKind, Statement

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from sim.server.control import Control
 from sim.units import NS_PER_MS, NS_PER_S
 from tests.scenes import IN_MEMORY, PIPELINED, SYNC, Scene, constant_scenario, script, update
 
@@ -46,12 +47,12 @@ def scene_with(
     stores = {"stores": 3}
     of = Scene(constant_scenario(tikv=tikv, tidb=tidb, cluster=stores), [b"", b"m"])
     if change is merge:
-        control = of.cluster.control
+        control = Control(of.cluster)
         of.env.at(NS_PER_MS, lambda _: control.transfer_leader(2, 1), None)
     for number in range(60):
         keys = [b"%c%d" % (b"abcdz"[number % 5], number % 3), b"d%d" % number]
         of.begin(script(update(keys[0]), update(keys[1])), (20 + 7 * number) * NS_PER_MS)
-    of.env.at(200 * NS_PER_MS, lambda _: change(of.cluster.control), None)
+    of.env.at(200 * NS_PER_MS, lambda _: change(Control(of.cluster)), None)
     return of
 
 
@@ -84,7 +85,7 @@ def test_a_lost_leader_is_found_again(
 
 def test_a_store_that_comes_back_is_reached_again() -> None:
     of = scene_with(crash, IN_MEMORY, {})
-    control = of.cluster.control
+    control = Control(of.cluster)
     of.env.at(NS_PER_S, lambda _: control.restart_store(1), None)
     of.run(90 * NS_PER_S)
     assert not of.node.connections.broken

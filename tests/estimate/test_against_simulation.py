@@ -88,7 +88,7 @@ def _sample(scenario: Scenario) -> Sample:
 
 def _held_back(store: Store) -> float:
     """Returns the bytes that a store's engines will write for what they were given already."""
-    kv, log = store.apply._kv, store.log
+    kv, log = store.raftstore.apply._kv, store.raftstore.log
     amplification = kv._amplification
     return (
         sum(kv._wal)

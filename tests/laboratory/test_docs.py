@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from sim.failpoints import POINTS
 from sim.laboratory import run_text
 from sim.laboratory.command import AWAITED, ROUTE
 from sim.laboratory.commands import ALIASES, COMMANDS
 from sim.laboratory.conditions import KINDS as CONDITIONS
 from sim.protocol.ablations import ABLATIONS
-from sim.transport.message_filter import KINDS
+from sim.raftstore.failpoints import POINTS
+from sim.transport.filters import KINDS
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "SCRIPTS.md").read_text()
 PLAIN = TEXT.replace("\\|", "|").replace("` or `", " | ").replace("`, `", " | ")

@@ -10,6 +10,7 @@ from sim.operations import TransferTimes
 from sim.protocol.region import Region, RegionEpoch, RegionId, StoreId
 from sim.record.facts import COUNTER, MOMENTS, MemorySink
 from sim.record.recorder import Recorder
+from sim.server.control import Control
 from sim.units import NS_PER_MS, NS_PER_S
 from tests.scenes import FSYNC_NS, IN_MEMORY, ONE_WAY_NS, Scene, constant_scenario
 
@@ -105,10 +106,10 @@ def moved(*, with_a_lock: bool, ablation: str = "") -> tuple[str, int]:
     scene.cluster.probe.add(times)
     if ablation == "tell nobody":
         scene.cluster.probe.leader_reported = lambda *_: None  # type: ignore[method-assign]
-    scene.cluster.awaken_all()
+    scene.cluster.create_all_replicas()
     if with_a_lock:
         scene.lock(b"k", 10 << 18, at_ns=3 * NS_PER_S)
-    order = scene.cluster.control.transfer_leader
+    order = Control(scene.cluster).transfer_leader
     scene.env.at(3 * NS_PER_S + 5 * NS_PER_MS, lambda _: order(1, 2), None)
     scene.run(6 * NS_PER_S)
     for way in ("direct", "command"):

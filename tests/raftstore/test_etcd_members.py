@@ -15,6 +15,7 @@ from sim.hardware import DiskSpec, NetworkSpec
 from sim.record.facts import MOMENTS, MemorySink
 from sim.scenario import Scenario, load_study
 from sim.scenario.resolved import EtcdCosts
+from sim.server.control import Control
 from sim.simulation import Unit
 from sim.units import GIB, NS_PER_MS, NS_PER_S, NS_PER_US
 
@@ -117,7 +118,7 @@ def test_a_put_waits_for_the_leader_and_the_faster_follower(
     sink = MemorySink()
     unit = Unit(scenario, 0, sink)
     for store in slow:
-        unit.cluster.stores[store].raft_disk.slowdown = 4
+        unit.cluster.stores[store].machine.raft_disk.slowdown = 4
     unit.env.run_until(90 * NS_PER_MS)
     unit.recorder.close(unit.env.now_ns)
     usual_ns = max(row[2] for row in _latencies(undisturbed))
@@ -129,7 +130,7 @@ def test_puts_that_come_during_a_sync_share_the_next() -> None:
     one, _ = _run(_constant(1), 1.0)
     many, _ = _run(_constant(32), 1.0)
     puts = [unit.stats.total_committed() for unit in (one, many)]
-    syncs = [unit.cluster.stores[1].log.fsyncs for unit in (one, many)]
+    syncs = [unit.cluster.stores[1].raftstore.log.fsyncs for unit in (one, many)]
     assert syncs[0] == pytest.approx(puts[0], abs=2)
     assert puts[1] > 8 * syncs[1]
     assert puts[1] > 10 * puts[0]
@@ -143,7 +144,7 @@ def test_members_have_their_machine_to_themselves_or_share_one() -> None:
     assert together.cluster.machines.core_count() == 2
     assert alone.cluster.machines.core_count() == 8
     assert alone.stats.total_committed() > 1.5 * together.stats.total_committed()
-    disks = {id(store.raft_disk) for store in together.cluster.stores.values()}
+    disks = {id(store.machine.raft_disk) for store in together.cluster.stores.values()}
     assert len(disks) == 1
 
 
@@ -157,7 +158,7 @@ def test_two_runs_leave_the_same_facts() -> None:
 def test_a_transfer_hardly_stops_anybody() -> None:
     unit = Unit(_lab(), 0, MemorySink())
     unit.env.run_until(300 * NS_PER_MS)
-    unit.cluster.control.transfer_leader(1, 2)
+    Control(unit.cluster).transfer_leader(1, 2)
     moments = _completions(unit, 1_000)
     leader = unit.cluster.leader_of(1)
     assert leader is not None
@@ -171,7 +172,7 @@ def test_a_transfer_hardly_stops_anybody() -> None:
 def test_a_killed_leader_is_missed_for_an_election_timeout() -> None:
     unit = Unit(_lab(), 0, MemorySink())
     unit.env.run_until(300 * NS_PER_MS)
-    unit.cluster.control.crash_store(1)
+    Control(unit.cluster).crash_store(1)
     moments = _completions(unit, 3_500)
     gap_ns = _longest_gap_ns(moments)
     # An election timeout of 1 to 2 s, and a forgotten put's 300 ms.

@@ -38,7 +38,7 @@ def test_an_in_memory_lock_is_answered_before_anything_is_proposed() -> None:
     assert lock.done_ns == near(2 * ONE_WAY_NS + REQUEST_NS)
     assert lock.batch is None
     assert scene.counted("proposals", "lock") == 0
-    assert scene.cluster.stores[1].log.fsyncs == 0
+    assert scene.cluster.stores[1].raftstore.log.fsyncs == 0
 
 
 def test_an_in_memory_lock_frees_its_latch_at_once() -> None:

@@ -24,7 +24,7 @@ def load(scene: Scene, *, every_ns: int, commands: int) -> LogEngine:
         key = REGIONS[3 * (number % 30)] + b"k%d" % number
         scene.lock(key, TXN + number, number * every_ns)
     scene.run(commands * every_ns + 20 * NS_PER_MS)
-    return scene.cluster.stores[1].log
+    return scene.cluster.stores[1].raftstore.log
 
 
 def entries_per_sync(every_ns: int) -> float:
@@ -129,7 +129,7 @@ def test_syncs_write_whole_pages_and_every_byte_has_a_place_and_a_cause(
 ) -> None:
     scene = Scene(constant_scenario(tikv=SYNC | io), REGIONS)
     log = load(scene, every_ns=50 * NS_PER_US, commands=300)
-    disk = scene.cluster.stores[1].raft_disk
+    disk = scene.cluster.stores[1].machine.raft_disk
     synced = disk.written_bytes - disk.background_bytes
     assert synced % disk.spec.page_bytes == 0
     assert synced >= log.fsyncs * disk.spec.page_bytes
@@ -154,12 +154,12 @@ def test_an_idle_cluster_pays_a_page_for_each_small_entry(
     for n in range(10):
         scene.lock(b"k%d" % n, TXN + n, n * 5 * NS_PER_MS)
     scene.run(100 * NS_PER_MS)
-    disk, log = scene.cluster.stores[1].raft_disk, scene.cluster.stores[1].log
+    disk, log = scene.cluster.stores[1].machine.raft_disk, scene.cluster.stores[1].raftstore.log
     assert log.fsyncs == 10
     assert disk.written_bytes == 10 * disk.spec.page_bytes + metadata_bytes
     assert (
         scene.cluster.ledger.discrepancy(
-            store.raft_disk.written_bytes for store in scene.cluster.stores.values()
+            store.machine.raft_disk.written_bytes for store in scene.cluster.stores.values()
         )
         == 0
     )

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sim.probe import Probe
 from sim.protocol.records import Lock
 from sim.raftstore.peer import Peer
 from sim.server.control import Control
+from sim.storage.probe import Probe
 from sim.units import NS_PER_MS
 from tests.scenes import IN_MEMORY, Scene, constant_scenario
 
@@ -57,7 +57,7 @@ class Stage(Scene):
     @property
     def control(self) -> Control:
         """What can be done to the cluster."""
-        return self.cluster.control
+        return Control(self.cluster)
 
     def order(self, at_ms: float, act: Callable[[], object]) -> None:
         """Does something at ``at_ms``."""

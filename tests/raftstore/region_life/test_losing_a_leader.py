@@ -2,7 +2,6 @@
 
 from sim.protocol.percolator import Acquired
 from sim.protocol.region_errors import NotLeader
-from sim.raftstore.peer import NO_LEASE
 from sim.units import NS_PER_MS, NS_PER_S
 from tests.raftstore.region_life.stage import TICK_NS, Stage
 
@@ -62,7 +61,7 @@ def test_a_leader_that_reaches_no_majority_steps_down_and_its_locks_are_gone() -
     leader = stage.leader(b"k")
     stage.run(4 * NS_PER_S)
     assert not leader.is_leader
-    assert leader.lease_until_ns == NO_LEASE
+    assert leader.lease.until_ns < 0
     assert ("step_down", [b"k"]) in stage.diary.dropped
 
 

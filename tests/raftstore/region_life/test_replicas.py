@@ -10,7 +10,7 @@ def order_merge(stage: Stage, source: int, target: int) -> None:
     leader, into = stage.cluster.leader_of(source), stage.cluster.leader_of(target)
     assert leader is not None
     assert into is not None
-    stage.cluster.stores[leader.store].raft_pool.deliver(leader, AskMerge(into.region))
+    stage.cluster.stores[leader.store].ctx.router.deliver(leader, AskMerge(into.region))
 
 
 def test_a_source_stays_until_its_targets_replica_has_room() -> None:
