@@ -63,7 +63,7 @@ class LeanEnv(Environment):
         return Process(self, generator)
 
     @property
-    def active_process(self) -> Process:
+    def this_process(self) -> Process:
         """The process that runs now; only to be asked by one."""
         assert isinstance(self._active_proc, Process), "no process runs"
         return self._active_proc
@@ -84,6 +84,11 @@ class LeanEnv(Environment):
         assert time_ns >= self.now_ns, f"{time_ns} ns is before now, {self.now_ns} ns"
         self.pushed = order = self.pushed + 1
         heappush(self.calls, (time_ns, order, fn, arg))
+
+    def cancel(self, fn: Call) -> None:
+        """Takes the entries that would call ``fn`` out of the queue; for what happens rarely."""
+        self.calls[:] = [entry for entry in self.calls if entry[2] != fn]
+        heapify(self.calls)
 
     def schedule(self, event: Event, priority: EventPriority = NORMAL, delay: SimTime = 0) -> None:
         """Schedules a SimPy event ``delay`` nanoseconds from now.

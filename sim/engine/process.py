@@ -33,8 +33,6 @@ class Process(simpy.Process):
         super().__init__(env, story)  # type: ignore[arg-type]
         self._lean = env
         self._send = story.send
-        self._sleeps = 0
-        """Sleeps begun; an entry of the queue that belongs to an earlier one was interrupted."""
 
     def wake(self, value: Any = None) -> None:
         """Resumes a process that waits by a bare ``yield``; returns when it waits again."""
@@ -47,11 +45,12 @@ class Process(simpy.Process):
             self._end(end)
         else:
             if target.__class__ is int:
-                self._sleeps = sleep = self._sleeps + 1
                 env.pushed = order = env.pushed + 1
-                heappush(env.calls, (env.now_ns + target, order, self._slept, sleep))
+                heappush(env.calls, (env.now_ns + target, order, self.wake, None))
             elif target is not None:
-                self._resume_if_over(self._wait_for(target))
+                happened = self._wait_for(target)
+                if happened is not None:
+                    self._resume(happened)
         env._active_proc = caller
 
     def interrupt(self, cause: Any = None) -> None:
@@ -61,10 +60,6 @@ class Process(simpy.Process):
             RuntimeError: if it has ended, or is the one that runs.
         """
         _Interruption(self, cause)
-
-    def _slept(self, sleep: int) -> None:
-        if sleep == self._sleeps:
-            self.wake()
 
     def _resume(self, event: Event) -> None:
         """Goes on after an event; SimPy's own way in."""
@@ -81,22 +76,17 @@ class Process(simpy.Process):
             happened = self._wait_for(target)
         env._active_proc = caller
 
-    def _resume_if_over(self, event: Event | None) -> None:
-        if event is not None:
-            self._resume(event)
-
     def _wait_for(self, target: Event | int | None) -> Event | None:
         """Prepares the next resumption; returns ``target`` if it is an event of the past."""
         self._target = None  # type: ignore[assignment]
         if target is None:
             return None
         if target.__class__ is int:
-            self._sleeps += 1
             env = self._lean
-            env.at(env.now_ns + target, self._slept, self._sleeps)  # type: ignore[operator]
+            env.at(env.now_ns + target, self.wake, None)  # type: ignore[operator]
             return None
         if not isinstance(target, Event):
-            raise RuntimeError(f"a process waits for events, or sleeps for an int, not {target!r}")
+            raise TypeError(f"a process waits for events, or sleeps for an int, not {target!r}")
         if target.callbacks is None:
             return target
         target.callbacks.append(self._resume)
@@ -130,7 +120,7 @@ class _Interruption(Interruption):
         process = self.process
         assert isinstance(process, Process), "LeanEnv makes no others"
         if process.is_alive and process.target is None:
-            process._sleeps += 1
+            process._lean.cancel(process.wake)
             process._resume(event)
         else:
             super()._interrupt(event)

@@ -115,10 +115,11 @@ class ApplyPool:
 
     def _run(self) -> Story:
         """One apply poller."""
-        cores, env = self._cores, self._ctx.env
+        cores = self._cores
+        process = self._ctx.env.this_process
         while True:
             while not self._queue:
-                self._idle.append(env.active_process)
+                self._idle.append(process)
                 yield
             batch = self._collect()
             held_ns = int(self._service_ns(batch) * cores.slowness())
@@ -195,7 +196,7 @@ class ApplyPool:
             state.applied = entry.index
             state.applied_term = entry.term
             payload: list[Any] = entry.payload  # type: ignore[assignment]
-            if payload and _is_ordinary(payload[0], state):
+            if payload and payload[0].is_write and _is_current(payload[0], state):
                 to_records = state.mvcc.apply
                 for command in payload:
                     batch = command.batch
@@ -256,7 +257,7 @@ class ApplyPool:
         """Refuses commands whose region's version was over when they were to be applied."""
         self._ctx.probe.mark("apply.stale_epoch")
         for command in payload:
-            if command.peer is peer and not isinstance(command, MigratedLocks):
+            if command.peer is peer and command.is_write:
                 error = EpochNotMatch(self._ctx.regions_over(command.region))
                 self._ctx.callbacks.on_refused(command, error)
 
@@ -337,14 +338,6 @@ def _is_current(command: RaftCommand, state: AppliedState) -> bool:
     if command.region is state.region:
         return True
     return command.region.epoch.version == state.region.epoch.version
-
-
-def _is_ordinary(command: RaftCommand, state: AppliedState) -> bool:
-    """Returns whether an entry that begins with ``command`` holds writes that are current."""
-    kind = command.__class__
-    if kind is AdminProposal or kind is MigratedLocks:
-        return False
-    return _is_current(command, state)
 
 
 def _is_out_of_date(proposal: AdminProposal, region: Region) -> bool:

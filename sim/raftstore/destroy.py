@@ -11,7 +11,7 @@ from __future__ import annotations
 from sim.protocol.raft.log import Entry
 from sim.protocol.region_errors import RegionError, RegionNotFound, StaleCommand
 from sim.raftstore.context import StoreContext
-from sim.raftstore.peer import AdminProposal, MigratedLocks, Peer, RaftCommand
+from sim.raftstore.peer import Peer, RaftCommand
 
 
 def destroy(ctx: StoreContext, peer: Peer, cause: str) -> None:
@@ -76,8 +76,4 @@ def refuse_lost_entry(ctx: StoreContext, peer: Peer, entry: Entry) -> None:
 def commands_proposed_by(peer: Peer, entry: Entry) -> list[RaftCommand]:
     """Returns the commands of an entry that ``peer`` has proposed for others."""
     payload: list[RaftCommand] = entry.payload  # type: ignore[assignment]
-    return [
-        command
-        for command in payload
-        if command.peer is peer and not isinstance(command, AdminProposal | MigratedLocks)
-    ]
+    return [command for command in payload if command.peer is peer and command.is_write]

@@ -229,6 +229,9 @@ class RaftCommand:
         "reply_at_proposed", "term",
     )  # fmt: skip
 
+    is_write = True
+    """Whether it is a client's write, which somebody waits for."""
+
     def __init__(self, region: Region) -> None:
         self.region = region
         self.term = 0
@@ -244,6 +247,8 @@ class MigratedLocks(RaftCommand):
 
     __slots__ = ()
 
+    is_write = False
+
     def __init__(self, peer: Peer, batch: WriteBatch) -> None:
         super().__init__(peer.region)
         self.peer = peer
@@ -254,6 +259,8 @@ class AdminProposal(RaftCommand):
     """An admin command on its way through Raft; it is alone in its entry (AdminRequest)."""
 
     __slots__ = ("admin",)
+
+    is_write = False
 
     def __init__(self, peer: Peer, admin: AdminCommand) -> None:
         super().__init__(peer.region)

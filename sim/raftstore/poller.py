@@ -96,7 +96,7 @@ class StorePool:
         """One store poller."""
         env, router, cores = self._ctx.env, self._ctx.router, self._cores
         outbox = Outbox()
-        process = env.active_process
+        process = env.this_process
         while True:
             while not router.queue:
                 router.idle.append(process)
@@ -230,7 +230,7 @@ class StorePool:
 
     def _write_alone(self, task: Task, outbox: Outbox) -> Story:
         """Persists a ready that belongs to no round any more."""
-        if self._write([task], self._ctx.env.active_process):
+        if self._write([task], self._ctx.env.this_process):
             yield
         self._persisted([task], outbox)
 
