@@ -20,14 +20,14 @@ from sim.client.tidb import TidbNode
 from sim.engine import LeanEnv
 from sim.etcd.put_client import PutClient, start_put_clients
 from sim.etcd.puts_check import broken_puts
-from sim.lock_fates import LockFates
+from sim.observers.lock_fates import LockFates
+from sim.observers.own_latches import OwnLatches
+from sim.observers.station_meter import StationMeter
 from sim.operations import LeaderCounts, RegionCounts, TransferTimes, start_operations
-from sim.own_latches import OwnLatches
 from sim.protocol.region import RegionMap, lay_out_regions
 from sim.record.recorder import Recorder
 from sim.scenario.resolved import ETCD
 from sim.server.cluster import Cluster
-from sim.station_meter import StationMeter
 from sim.storage.block_cache import Extent
 from sim.streams import Streams
 from sim.workload import build_workload

@@ -22,7 +22,7 @@ from sim.client.tidb import TidbNode
 from sim.distributions import Constant
 from sim.engine import LeanEnv
 from sim.hardware import DiskSpec, NetworkSpec
-from sim.lock_fates import LockFates
+from sim.observers.lock_fates import LockFates
 from sim.protocol.mvcc import PUT
 from sim.protocol.percolator import Mutation
 from sim.protocol.region import lay_out_regions

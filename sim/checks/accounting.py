@@ -8,19 +8,16 @@ with a cause.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
+from sim.checks.report import Report
+from sim.observers.lock_fates import LockFates
 from sim.protocol.keys import show_key
 from sim.protocol.raft import LEADER
+from sim.raftstore.peer import Peer
+from sim.server.cluster import Cluster
 from sim.storage.request import LockPath
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sim.checks.report import Report
-    from sim.lock_fates import LockFates
-    from sim.raftstore.peer import Peer
-    from sim.server.cluster import Cluster
 
 LAW: Final = "lock accounting"
 

@@ -6,8 +6,6 @@ They stand before the books of locks, which forget a lock when it ends.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sim.checks.accounting import compare_locks
 from sim.checks.isolation import SnapshotIsolation
 from sim.checks.lock_tables import LockTables, compare_books
@@ -15,13 +13,11 @@ from sim.checks.locks import KeyLocks
 from sim.checks.raft_safety import RaftSafety
 from sim.checks.replicas import compare_replicas
 from sim.checks.report import Report
-from sim.lock_fates import LockFates, was_skipped
+from sim.observers.lock_fates import LockFates, was_skipped
 from sim.probe import Probe, Probes
-
-if TYPE_CHECKING:
-    from sim.protocol.raft_log import Entry
-    from sim.raftstore.peer import Peer
-    from sim.server.cluster import Cluster
+from sim.protocol.raft_log import Entry
+from sim.raftstore.peer import Peer
+from sim.server.cluster import Cluster
 
 LAWS = 9
 """Laws that are looked at: one holder, resurrection, lost update, accounting, a table's status,

@@ -5,11 +5,8 @@ Each check returns an empty line if it holds, and otherwise says which figures d
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from sim.client.client_stats import ClientStats
-    from sim.server.cluster import Cluster
+from sim.client.client_stats import ClientStats
+from sim.server.cluster import Cluster
 
 
 def broken_conservation(cluster: Cluster, stats: ClientStats) -> list[str]:

@@ -14,20 +14,15 @@ Source: Berenson et al., A Critique of ANSI SQL Isolation Levels, 1995 (P4); TiK
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
+from sim.checks.report import Report
+from sim.observers.lock_fates import LockFates
 from sim.protocol.keys import show_key
-from sim.protocol.mvcc import DELETE, ROLLBACK
-from sim.storage.request import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sim.checks.report import Report
-    from sim.lock_fates import LockFates
-    from sim.protocol.mvcc import Write
-    from sim.protocol.write_batch import WriteBatch
-    from sim.storage.request import KvRequest
+from sim.protocol.mvcc import DELETE, ROLLBACK, Write
+from sim.protocol.write_batch import WriteBatch
+from sim.storage.request import Kind, KvRequest
 
 LAW: Final = "lost update"
 _PREWRITE: Final = Kind.PREWRITE

@@ -11,18 +11,15 @@ Source: tikv/tikv components/raftstore/src/store/txn_ext.rs.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from sim.checks.report import Report
 from sim.probe import Probe
 from sim.protocol.lock_table import LocksStatus
 from sim.protocol.raft import LEADER
-from sim.storage.request import LockPath
-
-if TYPE_CHECKING:
-    from sim.checks.report import Report
-    from sim.raftstore.peer import Peer
-    from sim.server.cluster import Cluster
-    from sim.storage.request import KvRequest
+from sim.raftstore.peer import Peer
+from sim.server.cluster import Cluster
+from sim.storage.request import KvRequest, LockPath
 
 STATUS: Final = "lock table's status"
 LIMITS: Final = "lock table's limits"

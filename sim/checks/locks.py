@@ -10,24 +10,20 @@ Source: RFC 77, Correctness (why deleted locks are not transferred, and why a me
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
-from sim.lock_fates import MISTAKES, cause_of
+from sim.checks.report import Report
+from sim.observers.lock_fates import LockFates
+from sim.observers.lock_places import MISTAKES, cause_of
 from sim.probe import Probe
 from sim.protocol.keys import show_key
 from sim.protocol.mvcc import PESSIMISTIC
-from sim.protocol.write_batch import MIGRATION, PREWRITE
+from sim.protocol.records import Lock
+from sim.protocol.write_batch import MIGRATION, PREWRITE, WriteBatch
 from sim.protocol.write_batch import ROLLBACK as ROLLBACK_CAUSE
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sim.checks.report import Report
-    from sim.lock_fates import LockFates
-    from sim.protocol.records import Lock
-    from sim.protocol.write_batch import WriteBatch
-    from sim.raftstore.peer import Peer
-    from sim.storage.request import KvRequest
+from sim.raftstore.peer import Peer
+from sim.storage.request import KvRequest
 
 ONE_HOLDER: Final = "one holder a key"
 NO_RESURRECTION: Final = "no resurrected lock"

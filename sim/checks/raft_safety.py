@@ -9,15 +9,13 @@ Source: Ongaro and Ousterhout, In Search of an Understandable Consensus Algorith
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from sim.checks.report import Report
 from sim.probe import Probe
 from sim.protocol.raft import LEADER
-
-if TYPE_CHECKING:
-    from sim.checks.report import Report
-    from sim.protocol.raft_log import Entry
-    from sim.raftstore.peer import Peer
+from sim.protocol.raft_log import Entry
+from sim.raftstore.peer import Peer
 
 ONE_LEADER: Final = "one leader a term"
 SAME_ENTRIES: Final = "log matching"

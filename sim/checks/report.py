@@ -5,12 +5,10 @@ A law that is broken once is broken a thousand times by the end; the first ones 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from sim.engine import LeanEnv
 from sim.units import NS_PER_MS
-
-if TYPE_CHECKING:
-    from sim.engine import LeanEnv
 
 MOST_SHOWN: Final = 5
 """Violations of one law that are told in full."""

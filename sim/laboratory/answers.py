@@ -9,8 +9,6 @@ Source of the names: tikv/tikv src/storage/mvcc/mod.rs (ErrorInner), src/storage
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sim.laboratory.values import show_key, show_keys
 from sim.laboratory.values import show_timestamp as ts
 from sim.protocol.percolator import (
@@ -33,14 +31,11 @@ from sim.protocol.percolator import (
     TxnStatus,
     WriteConflict,
 )
-from sim.protocol.records import KIND_NAMES, PUT
+from sim.protocol.records import KIND_NAMES, PUT, Lock, Write
 from sim.protocol.region_errors import RegionError
+from sim.protocol.write_batch import WriteBatch
 from sim.storage.lock_manager import Deadlock
-
-if TYPE_CHECKING:
-    from sim.protocol.records import Lock, Write
-    from sim.protocol.write_batch import WriteBatch
-    from sim.storage.request import KvRequest
+from sim.storage.request import KvRequest
 
 
 def show_lock(lock: Lock) -> str:

@@ -6,28 +6,23 @@ how its transaction ended.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Generator, Sequence
+from typing import Any
+
+from simpy import Event
 
 from sim.client.client_stats import ClientStats
 from sim.client.session import Session, SessionParts
 from sim.laboratory.jobs import Job
+from sim.laboratory.laboratory import Laboratory
 from sim.laboratory.problems import ScriptProblem
 from sim.laboratory.values import duration_ns, key_of
-from sim.laboratory.words import suggestion
+from sim.laboratory.words import Words, suggestion
 from sim.protocol.mvcc import PUT
 from sim.protocol.percolator import Mutation
+from sim.record.recorder import Recorder
 from sim.workload.script import Script
 from sim.workload.statement import ROLLBACK, Read, ReadKind, Statement
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
-    from typing import Any
-
-    from simpy import Event
-
-    from sim.laboratory.laboratory import Laboratory
-    from sim.laboratory.words import Words
-    from sim.record.recorder import Recorder
 
 _VERBS = ("update", "insert", "lock", "write", "read", "sleep", "rollback")
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable
+from typing import Final, NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sim.laboratory.laboratory import Laboratory
-    from sim.laboratory.words import Words
+from sim.laboratory.laboratory import Laboratory
+from sim.laboratory.words import Words
 
 ROUTE: Final = "[store=STORE] [region=REGION] [epoch=CONF_VER:VERSION] [context=NAME] [as NAME]"
 """What every request takes besides."""

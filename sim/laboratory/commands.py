@@ -6,18 +6,16 @@ is answered with the nearest one that is.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sim.laboratory.bench_table import CLUSTER, LOOKING, WAITING
+from sim.laboratory.command import Command
+from sim.laboratory.grammar import Line
+from sim.laboratory.laboratory import Laboratory
 from sim.laboratory.problems import ScriptProblem
 from sim.laboratory.region_table import REGIONS
 from sim.laboratory.request_table import TRANSACTIONS
 from sim.laboratory.words import Words, plain, suggestion
-
-if TYPE_CHECKING:
-    from sim.laboratory.command import Command
-    from sim.laboratory.grammar import Line
-    from sim.laboratory.laboratory import Laboratory
 
 COMMANDS: Final[dict[str, Command]] = CLUSTER | TRANSACTIONS | REGIONS | WAITING | LOOKING
 

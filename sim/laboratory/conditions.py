@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
+from sim.laboratory.laboratory import Laboratory
 from sim.laboratory.problems import ScriptProblem
 from sim.laboratory.routing import leaders, peers
-from sim.laboratory.words import suggestion, whole_number
+from sim.laboratory.words import Words, suggestion, whole_number
 from sim.protocol.lock_table import LocksStatus
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sim.laboratory.laboratory import Laboratory
-    from sim.laboratory.words import Words
 
 KINDS = {
     "leader": "leader REGION [STORE]: the region has a leader, that one if a store is named",

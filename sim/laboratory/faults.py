@@ -5,23 +5,18 @@ Source of the ideas: tikv/tikv components/test_raftstore (transport_simulate.rs)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from sim.failpoints import POINTS
+from sim.laboratory.laboratory import Laboratory
 from sim.laboratory.problems import ScriptProblem
 from sim.laboratory.routing import checked_store
 from sim.laboratory.setup import tikv_keys
 from sim.laboratory.values import duration_ns, show_duration, size_bytes
-from sim.laboratory.words import plain, suggestion
+from sim.laboratory.words import Words, plain, suggestion
 from sim.server.control import ONLINE_KEYS, Control
 from sim.transport.message_filter import ANY, KINDS, MessageFilter
 from sim.transport.nodes import store_name
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sim.laboratory.laboratory import Laboratory
-    from sim.laboratory.words import Words
 
 
 def _store(lab: Laboratory, words: Words) -> int:

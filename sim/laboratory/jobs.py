@@ -5,12 +5,9 @@ Law: a job is looked at, never told; looking changes nothing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sim.storage.request import KvRequest
+from sim.storage.request import KvRequest
 
 
 class Job:

@@ -8,18 +8,14 @@ Source: tikv/tikv components/raftstore/src/store/region_snapshot.rs (check_key_i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from sim.protocol.region_errors import KeyNotInRegion
+from sim.raftstore.peer import Peer
+from sim.server.cluster import Cluster
+from sim.storage.request import KvRequest
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sim.raftstore.peer import Peer
-    from sim.server.cluster import Cluster
-    from sim.storage.request import KvRequest
-
-    Carry = Callable[[KvRequest, Peer, int], object]
+Carry = Callable[[KvRequest, Peer, int], object]
 
 
 def key_outside(request: KvRequest) -> KeyNotInRegion | None:

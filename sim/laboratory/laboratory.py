@@ -7,7 +7,8 @@ errors included, is the output.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 from sim.client.tidb import TidbNode
 from sim.engine import LeanEnv
@@ -18,18 +19,14 @@ from sim.laboratory.setup import ClusterWords, region_map, scenario_of
 from sim.laboratory.values import show_duration, timestamp
 from sim.laboratory.watcher import Watcher
 from sim.laboratory.words import suggestion
+from sim.protocol.region import RegionMap, Route
 from sim.record.facts import MemorySink
 from sim.record.recorder import Recorder
 from sim.server.cluster import Cluster
+from sim.storage.request import KvRequest
 from sim.streams import Streams
+from sim.transport.message_filter import MessageFilter
 from sim.units import NS_PER_MS, NS_PER_S
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sim.protocol.region import RegionMap, Route
-    from sim.storage.request import KvRequest
-    from sim.transport.message_filter import MessageFilter
 
 PATIENCE_NS: Final = 10 * NS_PER_S
 """How long a command waits for its answer, in simulated time."""

@@ -8,22 +8,17 @@ Source: tikv/pd server/schedule/operator; kvproto ``pdpb.proto`` (RegionHeartbea
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from sim.laboratory.jobs import Awaited
+from sim.laboratory.laboratory import Laboratory
 from sim.laboratory.problems import ScriptProblem
 from sim.laboratory.routing import checked_store, leaders, peers, region_of_key
 from sim.laboratory.shows import leader_line, region_line
 from sim.laboratory.values import key_of, show_key
-from sim.laboratory.words import whole_number
+from sim.laboratory.words import Words, whole_number
 from sim.protocol.lock_table import LocksStatus
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sim.laboratory.laboratory import Laboratory
-    from sim.laboratory.words import Words
-    from sim.raftstore.peer import Peer
+from sim.raftstore.peer import Peer
 
 
 def _region_id(lab: Laboratory, words: Words, option: str = "region") -> int:

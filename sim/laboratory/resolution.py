@@ -5,20 +5,18 @@ Source: kvproto ``kvrpcpb.proto``; tikv/tikv src/storage/txn/commands.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sim.laboratory.answers import show_answer, show_lock, show_refusal
 from sim.laboratory.key_check import key_outside
+from sim.laboratory.laboratory import Laboratory, Txn
 from sim.laboratory.problems import ScriptProblem
 from sim.laboratory.transactions import new_request
 from sim.laboratory.values import key_of, key_range, show_key
+from sim.laboratory.words import Words
 from sim.protocol.percolator import ScannedLocks, locks_of, visible_version
 from sim.storage.request import Kind, KvRequest
 from sim.units import NS_PER_MS
-
-if TYPE_CHECKING:
-    from sim.laboratory.laboratory import Laboratory, Txn
-    from sim.laboratory.words import Words
 
 _LAST_KEY: Final = b"\xff" * 16
 """Behind every key that a script may name: the end of an unbounded scan."""

@@ -6,20 +6,15 @@ wrong store only if the script wants it to: ``store=``, ``region=``, ``epoch=``,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
+from sim.laboratory.laboratory import Laboratory
 from sim.laboratory.problems import ScriptProblem
 from sim.laboratory.values import show_key
-from sim.laboratory.words import suggestion
+from sim.laboratory.words import Words, suggestion
 from sim.protocol.region import Region, RegionEpoch, Route
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from sim.laboratory.laboratory import Laboratory
-    from sim.laboratory.words import Words
-    from sim.raftstore.peer import Peer
-    from sim.server.cluster import Cluster
+from sim.raftstore.peer import Peer
+from sim.server.cluster import Cluster
 
 
 def peers(cluster: Cluster) -> Iterator[Peer]:

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from difflib import ndiff
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from sim.laboratory.commands import execute
 from sim.laboratory.grammar import Block, Line, blocks_of
 from sim.laboratory.laboratory import Laboratory
 from sim.laboratory.problems import ScriptProblem
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)

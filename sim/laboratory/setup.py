@@ -12,25 +12,22 @@ Source of ``ticks=fast``: tikv/tikv components/test_raftstore/src/util.rs (new_t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from sim.distributions import Constant
 from sim.hardware import DiskSpec, NetworkSpec
 from sim.laboratory.problems import ScriptProblem
 from sim.laboratory.values import show_key
 from sim.protocol.region import Region, RegionEpoch, RegionId, RegionMap, Route, StoreId
+from sim.scenario import Scenario
 from sim.scenario.dotted_keys import normalised
 from sim.scenario.problems import Mark, Problem
 from sim.scenario.resolve import resolved
 from sim.scenario.tree import node_of
 from sim.units import GIB, NS_PER_MS, NS_PER_US
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sim.scenario import Scenario
 
 FSYNC_NS: Final = NS_PER_MS
 ONE_WAY_NS: Final = 100 * NS_PER_US

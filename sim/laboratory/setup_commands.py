@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from sim.laboratory.laboratory import Laboratory
 from sim.laboratory.problems import ScriptProblem
 from sim.laboratory.routing import route_to
 from sim.laboratory.setup import (
@@ -15,15 +14,11 @@ from sim.laboratory.setup import (
     tikv_keys,
 )
 from sim.laboratory.values import duration_ns, key_of, key_range, show_duration
-from sim.laboratory.words import whole_number
+from sim.laboratory.words import Words, whole_number
 from sim.protocol.records import PESSIMISTIC, Lock
+from sim.protocol.region import Route
+from sim.raftstore.peer import Peer
 from sim.units import NS_PER_MS
-
-if TYPE_CHECKING:
-    from sim.laboratory.laboratory import Laboratory
-    from sim.laboratory.words import Words
-    from sim.protocol.region import Route
-    from sim.raftstore.peer import Peer
 
 
 def cluster(lab: Laboratory, words: Words) -> str:

@@ -6,23 +6,18 @@ same state is always the same text.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from sim.laboratory.answers import show_lock, show_write
+from sim.laboratory.laboratory import Laboratory
 from sim.laboratory.problems import ScriptProblem
 from sim.laboratory.routing import leaders, peers, region_of_key
 from sim.laboratory.values import key_of, show_key, show_timestamp
-from sim.laboratory.words import suggestion
+from sim.laboratory.words import Words, suggestion
 from sim.protocol.marks import MARKS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sim.laboratory.laboratory import Laboratory
-    from sim.laboratory.words import Words
-    from sim.protocol.records import Write
-    from sim.protocol.region import Region
-    from sim.raftstore.peer import Peer
+from sim.protocol.records import Write
+from sim.protocol.region import Region
+from sim.raftstore.peer import Peer
 
 
 def _chosen(lab: Laboratory, words: Words) -> list[Peer]:

@@ -8,24 +8,20 @@ Source: kvproto ``kvrpcpb.proto`` (fields and their meaning); tikv/client-go txn
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from sim.client.callers import NOBODY
 from sim.laboratory.answers import show_answer
+from sim.laboratory.laboratory import Laboratory, Txn
 from sim.laboratory.problems import ScriptProblem
 from sim.laboratory.routing import route_to
 from sim.laboratory.values import key_of, show_timestamp
-from sim.laboratory.words import suggestion
+from sim.laboratory.words import Words, suggestion
 from sim.protocol.mvcc import DELETE, INSERT, LOCK_ONLY, PUT
 from sim.protocol.percolator import Mutation, Prewritten, locks_of
 from sim.storage.request import Kind, KvRequest
 from sim.units import NS_PER_MS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sim.laboratory.laboratory import Laboratory, Txn
-    from sim.laboratory.words import Words
 
 PESSIMISTIC_TTL: Final = "20000"
 """TiDB's ``ManagedLockTTL`` in ms."""

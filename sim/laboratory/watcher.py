@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from sim.probe import Probe
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sim.protocol.records import Lock
-    from sim.raftstore.peer import Peer
+from sim.protocol.records import Lock
+from sim.raftstore.peer import Peer
 
 
 class Watcher(Probe):

@@ -8,16 +8,14 @@ with ``-`` or ``_``, in any case; a quoted word is always a position.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sim.laboratory.grammar import is_option, unquoted
 from sim.laboratory.problems import ScriptProblem
 from sim.laboratory.values import duration_ns, expanded, key_of, size_bytes
 from sim.units import NS_PER_MS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _FLAG: Final = re.compile(r"\[([a-z][a-z0-9-]*)\]")
 """A flag in a command's usage."""

@@ -6,23 +6,19 @@ the order in which they come: times in ns, unless it says otherwise.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-from sim.distributions import Constant, Exponential, Sampler, mean_ns
+from sim.distributions import Constant, Distribution, Empirical, Exponential, Sampler, mean_ns
 from sim.engine import Cores, FifoServers, LeanEnv, ThreadPool
 from sim.hardware import Disk, DiskSpec, Network, NetworkSpec
 from sim.protocol.quorum import committed_index
 from sim.streams import Streams
 from sim.units import KIB, NS_PER_S
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sim.distributions import Distribution, Empirical
 
 JOBS: Final = 400_000
 SEED: Final = 1

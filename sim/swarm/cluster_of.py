@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from sim.scenario.problems import Problem, ScenarioError
 from sim.scenario.reader import read_text
 from sim.scenario.resolve import resolved
+from sim.scenario.resolved import Hardware, Scenario
+from sim.scenario.resolved_tikv import Behaviour, Fallback
+from sim.swarm.recipe import Recipe
 from sim.units import NS_PER_MS, NS_PER_S
-
-if TYPE_CHECKING:
-    from sim.scenario.resolved import Hardware, Scenario
-    from sim.scenario.resolved_tikv import Behaviour, Fallback
-    from sim.swarm.recipe import Recipe
 
 _BASE: Final = """
 run: {seed: 0, warmup: 0s, measure: 1s, replications: 1}

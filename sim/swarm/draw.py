@@ -7,16 +7,12 @@ are common.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import Sequence
+from typing import Final, TypeVar
 
-from sim.streams import Streams
+from sim.streams import Stream, Streams
 from sim.swarm.recipe import VERBS, Fault, Recipe
 from sim.units import MIB, NS_PER_MS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sim.streams import Stream
 
 Choice = TypeVar("Choice")
 

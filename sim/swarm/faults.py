@@ -7,22 +7,17 @@ a length of time is ended by the fault itself; ``heal_all`` ends everything at o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from sim.failpoints import POINTS
 from sim.protocol.keys import row_key
-from sim.server.cluster import store_name
+from sim.protocol.region import Region
+from sim.server.cluster import Cluster, store_name
 from sim.swarm.cluster_of import NEW_VERSION, OLD_VERSION
+from sim.swarm.recipe import Fault, Recipe
 from sim.swarm.workload import ACCOUNTS, INDEX, ORDERS
 from sim.transport.message_filter import KINDS
 from sim.units import NS_PER_MS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sim.protocol.region import Region
-    from sim.server.cluster import Cluster
-    from sim.swarm.recipe import Fault, Recipe
 
 _LIMITS = (
     "pessimistic-txn.in-memory-peer-size-limit",

@@ -5,17 +5,14 @@ Law: outcomes come in the order of their seeds, whatever process has run them an
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import count
 from multiprocessing import get_context
-from typing import TYPE_CHECKING
 
 from sim.swarm.coverage import add_hits, never_hit, shown
 from sim.swarm.draw import recipe_of
 from sim.swarm.outcome import Outcome, outcome_of
 from sim.swarm.shrink import shrunk
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 __all__ = [
     "Outcome",

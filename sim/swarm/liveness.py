@@ -7,23 +7,20 @@ gave up are resolved by whoever meets them: a sweep locks every key that has a l
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Generator, Iterator
+from typing import Any, Final
 
+from simpy import Event
+
+from sim.client.session import Session
+from sim.engine import LeanEnv
 from sim.protocol.keys import show_key
 from sim.protocol.lock_table import LocksStatus
+from sim.raftstore.peer import Peer
+from sim.server.cluster import Cluster
 from sim.units import NS_PER_MS
 from sim.workload.script import Script
 from sim.workload.statement import Statement
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
-
-    from simpy import Event
-
-    from sim.client.session import Session
-    from sim.engine import LeanEnv
-    from sim.raftstore.peer import Peer
-    from sim.server.cluster import Cluster
 
 _PAUSE_NS: Final = 100 * NS_PER_MS
 

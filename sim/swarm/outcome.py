@@ -9,14 +9,12 @@ from __future__ import annotations
 import gc
 import traceback
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sim.protocol.percolator.lookup import newest_data
+from sim.swarm.recipe import Recipe
 from sim.swarm.scene import SwarmUnit
 from sim.swarm.workload import account_key
-
-if TYPE_CHECKING:
-    from sim.swarm.recipe import Recipe
 
 _FRAMES_SHOWN: Final = 2
 

@@ -7,27 +7,24 @@ by those who meet it, and all replicas be equal.
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from simpy import Event
+
+from sim.client.session import Session
 from sim.probe import Probe
+from sim.record.facts import Columns
 from sim.simulation import Unit
 from sim.swarm.cluster_of import scenario_of
 from sim.swarm.coverage import Coverage
 from sim.swarm.faults import Faults
 from sim.swarm.liveness import sweep, unrest
+from sim.swarm.recipe import Recipe
 from sim.swarm.workload import SwarmWorkload
 from sim.units import NS_PER_MS, NS_PER_S
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from simpy import Event
-
-    from sim.client.session import Session
-    from sim.record.facts import Columns
-    from sim.swarm.recipe import Recipe
-    from sim.workload.statement import Workload
+from sim.workload.statement import Workload
 
 THINK_NS: Final = 8 * NS_PER_MS
 """Mean pause of a client between two transactions."""

@@ -8,16 +8,13 @@ Source of the idea: Zeller and Hildebrandt, Simplifying and Isolating Failure-In
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sim.swarm.outcome import outcome_of
+from sim.swarm.recipe import Recipe
 from sim.units import NS_PER_MS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sim.swarm.recipe import Recipe
 
 MOST_TRIES: Final = 60
 """Runs that one shrinking may take."""

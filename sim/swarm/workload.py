@@ -10,20 +10,17 @@ Source of the idea: tipocket's bank and append tests; TPC-C's order ids.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Generator
+from typing import Final
 
 from sim.protocol.keys import record_prefix, row_key
 from sim.protocol.mvcc import PUT
 from sim.protocol.percolator import Mutation
+from sim.streams import Stream, Streams
+from sim.swarm.recipe import Recipe
 from sim.workload.layout import Segment, Table, stored_bytes
 from sim.workload.script import Script
 from sim.workload.statement import ROLLBACK, Payloads, Read, ReadKind, Statement, Transaction
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from sim.streams import Stream, Streams
-    from sim.swarm.recipe import Recipe
 
 ACCOUNTS: Final = 100
 ORDERS: Final = 102

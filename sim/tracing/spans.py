@@ -8,15 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sim.storage.request import Kind
-from sim.tracing.notes import BACKOFF, STATEMENT, TIMESTAMP
-from sim.tracing.stations import after_reply, stations, words
-
-if TYPE_CHECKING:
-    from sim.tracing.notes import Notes, Sent, Wait
-    from sim.tracing.stations import Station
+from sim.tracing.notes import BACKOFF, STATEMENT, TIMESTAMP, Notes, Sent, Wait
+from sim.tracing.stations import Station, after_reply, stations, words
 
 PAUSE: Final = "pause"
 

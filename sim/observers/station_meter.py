@@ -1,30 +1,22 @@
-"""Reads what the stations have counted, once a window, into the facts.
+"""Copies what the stations have counted into the facts, once a window.
 
-Stations count for themselves, from the beginning; the meter is what turns their totals into
-counters. ``busy_ns`` over ``capacity_ns`` of a class is the utilisation of that kind of station,
-over all nodes that have one.
+Stations keep their own totals from time 0; the meter turns them into counters. ``busy_ns`` over
+``capacity_ns`` of a class is the utilisation of that kind of station, over all nodes that have one.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
-from sim.scenario.resolved import ETCD
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from sim.client.tidb import TidbNode
-    from sim.record.recorder import Counter, Recorder
-    from sim.scenario.resolved import Scenario
-    from sim.server.cluster import Cluster
-    from sim.server.store import Store
+from sim.client.tidb import TidbNode
+from sim.record.recorder import Counter, Recorder
+from sim.scenario.resolved import ETCD, Scenario
+from sim.server.cluster import Cluster
+from sim.server.store import Store
 
 
 class StationMeter:
     """Every total that some station keeps, with the counter it goes to."""
-
-    __slots__ = ("_capacity", "_readings")
 
     def __init__(
         self,
@@ -44,24 +36,25 @@ class StationMeter:
         def over(read: Callable[[Store], int]) -> Callable[[], int]:
             return lambda: sum(read(store) for store in stores)
 
+        def pool(name: str, threads: int, busy_ns: Callable[[Store], int]) -> None:
+            station(name, threads * len(stores), over(busy_ns))
+
         first = stores[0]
-        count = len(stores)
-        cores = scenario.hardware.store_cores * count
-        cores_busy_ns = over(lambda s: s.cores.busy_ns)
         if scenario.workload.kind == ETCD:
-            cores, cores_busy_ns = cluster.machines.core_count(), cluster.machines.busy_ns
-        station("store_cpu", cores, cores_busy_ns)
-        station("store_poller", first.raft_pool.threads * count, over(_raft_pool_busy))
-        station("apply", first.apply.threads * count, over(lambda s: s.apply.busy_ns))
-        station("scheduler", first.pool.threads * count, over(lambda s: s.pool.busy_ns))
-        station("read_pool", first.read_pool.threads * count, over(lambda s: s.read_pool.busy_ns))
-        station("raft_log", count, over(lambda s: s.log.writing_ns))
+            station("store_cpu", cluster.machines.core_count(), cluster.machines.busy_ns)
+        else:
+            pool("store_cpu", scenario.hardware.store_cores, lambda s: s.cores.busy_ns)
+        pool("store_poller", first.raft_pool.threads, lambda s: s.raft_pool.busy_ns)
+        pool("apply", first.apply.threads, lambda s: s.apply.busy_ns)
+        pool("scheduler", first.pool.threads, lambda s: s.pool.busy_ns)
+        pool("read_pool", first.read_pool.threads, lambda s: s.read_pool.busy_ns)
+        pool("raft_log", 1, lambda s: s.log.writing_ns)
         disks = list({id(store.raft_disk): store.raft_disk for store in stores}.values())
         station("raft_disk", len(disks), lambda: sum(disk.busy_ns for disk in disks))
         if first.kv_disk is not first.raft_disk:
-            station("kv_disk", count, over(lambda s: s.kv_disk.busy_ns))
-        cores = scenario.hardware.tidb_cores * len(nodes)
-        station("tidb_cpu", cores, lambda: sum(node.busy_ns for node in nodes))
+            pool("kv_disk", 1, lambda s: s.kv_disk.busy_ns)
+        tidb_cores = scenario.hardware.tidb_cores * len(nodes)
+        station("tidb_cpu", tidb_cores, lambda: sum(node.busy_ns for node in nodes))
         totals: dict[tuple[str, str], Callable[[], int]] = {
             ("fsyncs", "raft"): over(lambda s: s.log.fsyncs),
             ("raft_entries", "all"): over(lambda s: s.log.entries),
@@ -79,10 +72,6 @@ class StationMeter:
             counter.value = total()
         for counter, servers in self._capacity:
             counter.value = servers * now_ns
-
-
-def _raft_pool_busy(store: Store) -> int:
-    return store.raft_pool.busy_ns
 
 
 def _sent(cluster: Cluster, *, raft: bool) -> int:

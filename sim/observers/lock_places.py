@@ -1,31 +1,27 @@
-"""Where held locks are besides the table that they were granted in, and what their loss is called.
+"""Where held locks are apart from the table that they were granted in, and why one was lost.
 
-Law: a lock that was granted in memory is replicated once its migration, or a command that keeps it
-alive, is applied somewhere. When its table is dropped before that, it is doubtful as long as such
-a command, or the one that ends it, is under way.
+Invariant: a lock that was granted in memory is replicated once its migration, or its heartbeat, is
+applied by some replica. When its table is dropped before that, it is doubtful as long as such a
+command, or the one that ends the lock, is under way.
 
 Source: RFC 77; tikv/tikv components/raftstore/src/store/peer.rs (propose_locks_before_*).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
-from sim.storage.request import LockPath
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sim.protocol.records import Lock
-    from sim.raftstore.peer import Peer
-    from sim.storage.request import KvRequest
+from sim.protocol.records import Lock
+from sim.raftstore.peer import Peer
+from sim.storage.request import KvRequest, LockPath
 
 STALE_LEADER: Final = "stale_leader"
-"""Only a leader that the others had given up knew the lock."""
+"""Only a leader that had been replaced without knowing it had the lock."""
 PROPOSAL_DROPPED: Final = "proposal_dropped"
 """The lock was answered when proposed, and the new leader's log did not have the proposal."""
 TRANSFER: Final = "transfer"
-"""A leader handed over without having proposed the lock, for no reason."""
+"""A leader handed over without having proposed the lock, although nothing kept it from that."""
 UNEXPLAINED: Final = "unexplained"
 """Nothing that happened accounts for the loss."""
 
@@ -33,7 +29,7 @@ MERGED: Final = "merged"
 """A region was merged away without having proposed the lock."""
 
 MISTAKES: Final = (TRANSFER, "split", MERGED, UNEXPLAINED)
-"""Causes that say that the model, not the world, has lost a lock."""
+"""Causes that can only be a mistake of the model."""
 
 _IN_MEMORY: Final = LockPath.IN_MEMORY
 
@@ -47,9 +43,7 @@ def cause_of(peer: Peer, cause: str) -> str:
 
 
 class LockPlaces:
-    """What is known of the whereabouts of held locks."""
-
-    __slots__ = ("_doubtful", "_held", "_replicated", "_under_way", "unapplied")
+    """Where each held lock is known to be."""
 
     def __init__(self, held: Mapping[bytes, KvRequest]) -> None:
         self._held = held
@@ -72,8 +66,8 @@ class LockPlaces:
     def survives(self, key: bytes, lock: Lock, *, deleted: bool, cause: str) -> bool:
         """Returns whether a lock outlives its table, which is dropped because of ``cause``.
 
-        A lock that is marked deleted, or whose migration has been proposed, may be saved yet; but
-        behind a merge's fence nothing that could delete a lock is under way.
+        A lock that is marked deleted, or whose migration has been proposed, may still be saved; but
+        behind a merge's fence no command that could delete a lock is under way.
         """
         start_ts = lock.start_ts
         request = self._held.get(key)
@@ -97,7 +91,7 @@ class LockPlaces:
         return self._replicated.get(key) == request.start_ts
 
     def explanation(self, peer: Peer, key: bytes, other: KvRequest) -> str | None:
-        """Returns what may have lost a lock that ``peer`` knew nothing of, None for nothing."""
+        """Returns why ``peer`` did not know a held lock, None if nothing explains it."""
         if self.is_doubtful(key, other):
             return self._doubtful[key][1]
         if self.is_replicated(key, other):

@@ -1,29 +1,26 @@
 """Prewrites behind the latches of their own transaction's locks.
 
-A pipelined lock is answered when it is proposed and keeps its latches until it is applied, so a
-commit that follows at once has its prewrite wait there; one in memory, or one that is answered
-after apply, has let go of them before its client hears of it.
+A pipelined lock is answered when it is proposed and keeps its latches until it is applied, so the
+prewrite of a commit that follows at once waits for them. A lock in memory, or one that is answered
+after apply, has released its latches before the answer leaves.
 
-Law: two instruments, which do not ask each other. The latches say who has freed what a prewrite
-waited for. Time stamps say which prewrites came before a lock of their transaction, on one of their
-keys, was applied (*early*), and whether they ran after that (``waited``) or not (``overtook``).
+Measured twice, independently. The latches report which command released what a prewrite waited for.
+Time stamps tell which prewrites arrived before a lock of their transaction, on one of their keys,
+was applied (*early*), and whether they ran after that (``waited``) or before (``overtook``).
 
 Source: tikv/tikv#8045; src/storage/txn/scheduler.rs (on_write_finished).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from sim.engine import LeanEnv
 from sim.probe import Probe
-from sim.storage.request import Kind
-
-if TYPE_CHECKING:
-    from sim.engine import LeanEnv
-    from sim.protocol.region_errors import RegionError
-    from sim.raftstore.peer import Peer
-    from sim.record.recorder import Recorder
-    from sim.storage.request import KvRequest
+from sim.protocol.region_errors import RegionError
+from sim.raftstore.peer import Peer
+from sim.record.recorder import Recorder
+from sim.storage.request import Kind, KvRequest
 
 _LOCK: Final = Kind.LOCK
 _PREWRITE: Final = Kind.PREWRITE
@@ -41,7 +38,7 @@ class OwnLatches(Probe):
         """By running transaction, granted locks that were not applied when they were answered."""
 
     def granted(self, peer: Peer, request: KvRequest) -> None:
-        """Notes a lock whose records are still on their way."""
+        """Notes a lock that was answered before its records are applied."""
         del peer
         if request.reply_at_proposed and not request.applied_ns:
             self._open.setdefault(request.start_ts, []).append(request)
@@ -67,7 +64,7 @@ class OwnLatches(Probe):
             self._overtook.value += 1
 
     def latch_passed_on(self, holder: KvRequest, waiter: KvRequest) -> None:
-        """Counts a prewrite that runs because a lock of its own transaction is out of the way."""
+        """Counts a prewrite that waited for the latches of a lock of its own transaction."""
         own = holder.start_ts == waiter.start_ts
         if own and waiter.kind is _PREWRITE and holder.kind is _LOCK:
             path = holder.path.name.lower()
@@ -82,7 +79,7 @@ class OwnLatches(Probe):
 
 
 def _is_early(prewrite: KvRequest, lock: KvRequest) -> bool:
-    """Whether a prewrite came to the same replica before a lock on one of its keys was applied."""
+    """Returns whether a prewrite reached the same replica before a lock on its keys was applied."""
     if lock.peer is not prewrite.peer or 0 < lock.applied_ns <= prewrite.arrived_ns:
         return False
-    return any(mutation[0] in lock.keys for mutation in prewrite.mutations)
+    return any(mutation.key in lock.keys for mutation in prewrite.mutations)

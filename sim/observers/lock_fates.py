@@ -1,45 +1,41 @@
 """What becomes of every granted pessimistic lock.
 
-Law: a granted lock ends once: it is committed, rolled back, expired (removed by others) or lost
-with a named cause. What is replicated ends when the first replica applies its end; what is only in
-memory is lost when its table is dropped, or when another replica grants the key to somebody else.
-Between grant and end a lock may migrate: a transfer or a merge replicates it, a split moves it.
+Invariant: a granted lock ends once: it is committed, rolled back, expired (removed by others) or
+lost with a named cause. A replicated lock ends when the first replica applies the command that ends
+it; one that is only in memory is lost when its table is dropped, or when another replica grants the
+key to another transaction. Between grant and end a lock may migrate: a transfer or a merge
+replicates it, a split moves it.
 
-The books are always kept, so that a study can say what was lost and why; whether it may have been
-lost is the checkers' question.
+Every run keeps account, so that a study can say what was lost and why; whether it may have been
+lost is for the checkers to say.
 
 Source: RFC 77; tikv/tikv components/raftstore/src/store/peer.rs (who clears the table, and when).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
-from sim.lock_fates.places import PROPOSAL_DROPPED, UNEXPLAINED, LockPlaces, cause_of
+from sim.engine import LeanEnv
+from sim.observers.lock_places import PROPOSAL_DROPPED, UNEXPLAINED, LockPlaces, cause_of
 from sim.probe import Probe
-from sim.protocol.mvcc import ROLLBACK, physical_ms
-from sim.protocol.write_batch import MIGRATION, PREWRITE
+from sim.protocol.mvcc import ROLLBACK, Lock, Write, physical_ms
+from sim.protocol.raft_log import Entry
+from sim.protocol.region_errors import RegionError
+from sim.protocol.write_batch import MIGRATION, PREWRITE, WriteBatch
 from sim.protocol.write_batch import ROLLBACK as ROLLBACK_CAUSE
+from sim.raftstore.peer import Peer
+from sim.record.recorder import Counter, Recorder
 from sim.storage.request import Kind, KvRequest
 from sim.units import NS_PER_MS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sim.engine import LeanEnv
-    from sim.protocol.mvcc import Lock, Write
-    from sim.protocol.raft_log import Entry
-    from sim.protocol.region_errors import RegionError
-    from sim.protocol.write_batch import WriteBatch
-    from sim.raftstore.peer import Peer
-    from sim.record.recorder import Counter, Recorder
 
 _LOCK: Final = Kind.LOCK
 _BY_OTHERS: Final = (Kind.CHECK_TXN_STATUS, Kind.RESOLVE_LOCK, Kind.CHECK_SECONDARY_LOCKS)
 
 
 def was_skipped(peer: Peer, entry: Entry) -> bool:
-    """Returns whether an applied entry changed nothing: its region's version was over."""
+    """Returns whether an applied entry changed nothing: its region had a newer version."""
     commands = entry.payload
     if not commands:
         return True
@@ -48,7 +44,7 @@ def was_skipped(peer: Peer, entry: Entry) -> bool:
 
 
 class TwoHolders(NamedTuple):
-    """A key was granted by ``peer`` although somebody else's lock on it had not ended."""
+    """A key was granted by ``peer`` although another transaction's lock on it had not ended."""
 
     at_ns: int
     key: bytes
@@ -58,11 +54,11 @@ class TwoHolders(NamedTuple):
 
 
 class LockFates(Probe):
-    """The books of all granted locks of one cluster.
+    """The account of all granted locks of one cluster.
 
     Attributes:
         held: by key, the request that was granted its lock, until the lock ends.
-        places: where held locks are besides the table they were granted in.
+        places: where held locks are apart from the table they were granted in.
         lost: by running transaction, the keys whose locks it has lost, with the cause.
         two_holders: grants over a lock whose loss nothing explains.
         granted_locks: locks granted so far.
@@ -78,9 +74,11 @@ class LockFates(Probe):
         self._lost_total = 0
         self._running: dict[int, None] = {}
         self._outlived: dict[int, None] = {}
-        """Running transactions that others have taken for dead."""
+        """Running transactions whose locks others have removed as expired."""
         self._migrating: dict[int, str] = {}
+        """Why a region's locks migrate."""
         self._losers: dict[bytes, dict[int, str]] = {}
+        """By key, the running transactions that have lost it, with the cause."""
         self.held: dict[bytes, KvRequest] = {}
         self.places = LockPlaces(self.held)
         self.lost: dict[int, dict[bytes, str]] = {}
@@ -93,7 +91,7 @@ class LockFates(Probe):
         return ended + self._lost_total
 
     def granted(self, peer: Peer, request: KvRequest) -> None:
-        """Notes the locks that a request has got."""
+        """Notes the locks that a request was granted."""
         held = self.held
         start_ts = request.start_ts
         self._running[start_ts] = None
@@ -132,7 +130,7 @@ class LockFates(Probe):
                 self._count_amended(command.start_ts, batch)
 
     def proposal_lost(self, request: KvRequest, error: RegionError) -> None:
-        """Loses locks that were answered when proposed, and whose proposal came to nothing."""
+        """Counts locks as lost that were answered when proposed, and whose proposal was dropped."""
         del error
         for key, _ in request.result.locks:  # type: ignore[attr-defined]
             if self.held.get(key) is request:
@@ -141,7 +139,7 @@ class LockFates(Probe):
     def table_dropped(
         self, peer: Peer, locks: Sequence[tuple[bytes, Lock, bool]], cause: str
     ) -> None:
-        """Loses what was only in that table."""
+        """Counts locks as lost that were only in that table."""
         cause = cause_of(peer, cause)
         for key, lock, deleted in locks:
             if not self.places.survives(key, lock, deleted=deleted, cause=cause):
@@ -158,7 +156,7 @@ class LockFates(Probe):
         self._count("lock_fates", "migrated:split", len(keys))
 
     def transaction_ended(self, start_ts: int, outcome: str, reason: str) -> None:
-        """Forgets a transaction that no client works for any more."""
+        """Forgets a transaction that its client has ended."""
         del outcome
         self._running.pop(start_ts, None)
         lost = self.lost.pop(start_ts, {})
@@ -198,7 +196,7 @@ class LockFates(Probe):
                 self._count_removed(command, request)
 
     def _count_removed(self, command: KvRequest, request: KvRequest) -> None:
-        """Counts a lock that went without a commit: by its own transaction, or by others."""
+        """Counts a lock that was removed without a commit: by its own transaction, or by others."""
         kind = command.kind
         expires_ms = physical_ms(request.start_ts) + request.lock_ttl_ms
         is_late = kind is Kind.PESSIMISTIC_ROLLBACK and expires_ms * NS_PER_MS < self._env.now_ns
@@ -249,7 +247,7 @@ class LockFates(Probe):
             self._losers.setdefault(key, {})[request.start_ts] = cause
 
     def _count_excluded(self, key: bytes, start_ts: int) -> None:
-        """Counts running transactions that still believe to hold a key granted to another."""
+        """Counts running transactions that do not know that their key was granted to another."""
         losers = self._losers.get(key, {})
         for loser in [each for each in losers if each != start_ts]:
             self._count("mutual_exclusion_lost", losers.pop(loser))

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from sim.own_latches import OwnLatches
+from sim.observers.own_latches import OwnLatches
 from sim.protocol.mvcc import PUT
+from sim.protocol.percolator import Mutation
 from sim.protocol.region_errors import StaleCommand
 from sim.storage.request import Kind, KvRequest
 from sim.storage.write_path import WritePath
@@ -106,7 +107,7 @@ def test_time_stamps_say_who_was_early(
         start_ts=TXN, keys=(b"k",), peer=here, reply_at_proposed=True, applied_ns=0
     )
     prewrite: Any = SimpleNamespace(
-        start_ts=TXN, mutations=((b"k", PUT, 10),), peer=here if same_replica else there,
+        start_ts=TXN, mutations=(Mutation(b"k", PUT, 10),), peer=here if same_replica else there,
         arrived_ns=10, latched_ns=20,
     )  # fmt: skip
     scene.own.granted(lock.peer, lock)
