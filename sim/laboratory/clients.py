@@ -1,25 +1,22 @@
 """Whole transactions of a client: TiDB's session, with its retries, backoffs and background work.
 
-Law: what a session does is the client's business; the laboratory tells it the statements and prints
-how its transaction ended.
+What a session does is the client's business; the laboratory gives it the statements and prints how
+its transaction ended.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from typing import Any
-
-from simpy import Event
+from collections.abc import Sequence
+from typing import Final
 
 from sim.client.client_stats import ClientStats
 from sim.client.session import Session, SessionParts
-from sim.laboratory.jobs import Job
-from sim.laboratory.laboratory import Laboratory
-from sim.laboratory.problems import ScriptProblem
+from sim.laboratory.grammar import ScriptProblem
+from sim.laboratory.laboratory import Command, Job, Laboratory
 from sim.laboratory.values import duration_ns, key_of
 from sim.laboratory.words import Words, suggestion
-from sim.protocol.mvcc import PUT
 from sim.protocol.percolator import Mutation
+from sim.protocol.records import PUT
 from sim.record.recorder import Recorder
 from sim.workload.script import Script
 from sim.workload.statement import ROLLBACK, Read, ReadKind, Statement
@@ -28,7 +25,7 @@ _VERBS = ("update", "insert", "lock", "write", "read", "sleep", "rollback")
 
 
 class ClientJob(Job, ClientStats):
-    """One client's transaction; it hears of the end where a run's counters do."""
+    """One client's transaction; it learns of the end where a run's counters do."""
 
     def __init__(self, recorder: Recorder) -> None:
         ClientStats.__init__(self, recorder)
@@ -54,7 +51,7 @@ class ClientJob(Job, ClientStats):
 
 
 def client(lab: Laboratory, words: Words) -> str:
-    """Lets a client of its own carry out a transaction."""
+    """Starts a client with TiDB's retries, which carries out a whole transaction."""
     autocommit = words.flag("autocommit")
     patience_ns = words.duration_ns("within", "60s")
     name = words.as_name or f"client{lab.clients + 1}"
@@ -62,18 +59,15 @@ def client(lab: Laboratory, words: Words) -> str:
     words.done()
     if autocommit and len(statements) != 1:
         raise ScriptProblem("autocommit is for one statement; leave it, or the others")
-    cluster = lab.cluster
     lab.clients += 1
-    job = ClientJob(lab.recorder)
-    backoffs = lab.streams.stream(f"client-{lab.clients}/backoff")
-    parts = SessionParts(lab.node, cluster, lab.scenario, job, backoffs)
-    lab.env.process(parts.keep_alive.run())
-    lab.env.process(_run(Session(parts), Script(name, statements, autocommit=autocommit), lab))
+    model = lab.model
+    job = ClientJob(model.recorder)
+    backoffs = model.streams.stream(f"client-{lab.clients}/backoff")
+    parts = SessionParts(model.node, model.cluster, model.scenario, job, backoffs)
+    transaction = Script(name, statements, autocommit=autocommit)
+    model.env.process(parts.keep_alive.run())
+    model.env.process(Session(parts).run(transaction, model.env.now_ns))
     return lab.finish(job, words.as_name, patience_ns)
-
-
-def _run(session: Session, script: Script, lab: Laboratory) -> Generator[Event, Any, None]:
-    yield from session.run(script, lab.env.now_ns)
 
 
 def _statements(words: Sequence[str], name: str) -> list[Statement]:
@@ -107,8 +101,8 @@ def _statement(verb: str, keys: list[bytes], name: str) -> Statement:
     if verb == "rollback":
         return ROLLBACK
     if verb not in _VERBS:
-        mend = suggestion(verb, list(_VERBS), ", ".join(_VERBS))
-        raise ScriptProblem(f"no statement {verb}; {mend}")
+        hint = suggestion(verb, list(_VERBS), ", ".join(_VERBS))
+        raise ScriptProblem(f"no statement {verb}; {hint}")
     if not keys:
         raise ScriptProblem(f"{verb} of which keys? write {verb} k1")
     wanted = tuple(keys)
@@ -127,3 +121,10 @@ def _statement(verb: str, keys: list[bytes], name: str) -> Statement:
         insert=verb == "insert",
         fresh_ts=True,
     )
+
+
+COMMANDS: Final = (
+    Command(
+        "client STATEMENT KEY… [; STATEMENT KEY…]… [autocommit] [within=60s] [as NAME]", client
+    ),
+)

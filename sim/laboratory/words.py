@@ -1,8 +1,8 @@
 """The words of one command: a name, positions, ``option=value`` pairs and flags, in any order.
 
-Law: whoever reads a command asks for every word it knows and then calls ``done``; what nobody asked
-for is a problem, with what it may have been meant to be. Names of options and flags may be written
-with ``-`` or ``_``, in any case; a quoted word is always a position.
+Whoever reads a command asks for every word it knows and then calls ``done``; what nobody asked for
+is a problem, with what it may have been meant to be. Names of options and flags may be written with
+``-`` or ``_``, in any case; a quoted word is always a position.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Final
 
-from sim.laboratory.grammar import is_option, unquoted
-from sim.laboratory.problems import ScriptProblem
+from sim.laboratory.grammar import ScriptProblem, is_option, unquoted
 from sim.laboratory.values import duration_ns, expanded, key_of, size_bytes
 from sim.units import NS_PER_MS
 
@@ -51,16 +50,6 @@ def _flag_of(word: str) -> str:
 
 class Words:
     """One command line, being read."""
-
-    __slots__ = (
-        "_asked_options",
-        "_flags",
-        "_known_flags",
-        "_options",
-        "_positions",
-        "as_name",
-        "usage",
-    )
 
     def __init__(self, words: Sequence[str], usage: str = "") -> None:
         self.usage = usage
