@@ -1,7 +1,7 @@
 """Seeds that between them take every branch that has a mark: the swarm of every test run.
 
-Law: when a change of the model moves what a seed does, the list is made anew:
-``covering_set`` of some thousand outcomes' marks is such a list.
+When a change of the model moves what a seed does, ``covering_set`` of the marks of some thousand
+outcomes is a new list.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from typing import Final
 COVERING: Final = (6, 406, 408, 485, 819, 1027, 1346, 1559)
 
 RARE: Final[dict[str, str]] = {
-    "transfer.late_ack": "an answer held up until the table was opened again; none in 2,600 "
-    "seeds none",
+    "transfer.late_ack": "an answer held up until the table was opened again; none in 2,600 seeds",
     "fallback.term": "a command looks into the table in the step before, and gets StaleCommand",
     "fallback.version": "likewise, and gets EpochNotMatch",
     "propose.stale_term": "two elections while a command waits in one mailbox",

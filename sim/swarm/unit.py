@@ -1,13 +1,17 @@
 """One run: a recipe's cluster under its clients and faults, then healed, then judged.
 
-Law: while faults go on only safety is asked for. Then nothing new begins, everything is healed, and
+While faults go on only safety is asked for. Then nothing new begins, everything is healed, and
 within a bounded time every transaction must end, every region have a leader, every lock be resolved
-by those who meet it, and all replicas be equal.
+by those who meet it, and all replicas be equal. An exception in the model is a violation like any
+other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import gc
+import traceback
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
@@ -15,16 +19,18 @@ from simpy import Event
 
 from sim.client.session import Session
 from sim.probe import Probe
+from sim.protocol.marks import MARKS
 from sim.record.facts import Columns
 from sim.simulation import Unit
-from sim.swarm.cluster_of import scenario_of
-from sim.swarm.coverage import Coverage
 from sim.swarm.faults import Faults
-from sim.swarm.liveness import sweep, unrest
+from sim.swarm.liveness import payloads, sweep, unrest
 from sim.swarm.recipe import Recipe
-from sim.swarm.workload import SwarmWorkload
+from sim.swarm.scenario import scenario_of
+from sim.swarm.workload import ACCOUNT_PREFIX, SwarmWorkload, account_key
 from sim.units import NS_PER_MS, NS_PER_S
 from sim.workload.statement import Workload
+
+_FRAMES_SHOWN: Final = 2
 
 THINK_NS: Final = 8 * NS_PER_MS
 """Mean pause of a client between two transactions."""
@@ -46,6 +52,22 @@ class DigestSink:
     def write(self, table: str, columns: Columns) -> None:
         """Takes facts."""
         self.digest.update(repr((table, columns)).encode())
+
+
+class Coverage(Probe):
+    """Counts marks."""
+
+    def __init__(self) -> None:
+        self.hits: dict[str, int] = {}
+
+    def mark(self, name: str) -> None:
+        """Notes a mark.
+
+        Raises:
+            KeyError: if no mark is called so.
+        """
+        _ = MARKS[name]
+        self.hits[name] = self.hits.get(name, 0) + 1
 
 
 class Undetermined(Probe):
@@ -84,15 +106,15 @@ class SwarmUnit(Unit):
         self.faults.heal_all()
         end_ns = self.env.now_ns + PATIENCE_NS
         if not self._wait(end_ns, lambda: self.clients == 0):
-            self._tell(f"{self.clients} clients have not ended their transactions")
+            self._report(f"{self.clients} clients have not ended their transactions")
             return
         self.clients += 1
         self.env.process(self._sweep())
         if not self._wait(end_ns, lambda: self.clients == 0):
-            self._tell("a sweep over all rows has not ended: a lock is not resolved")
+            self._report("a sweep over all rows has not ended: a lock is not resolved")
         elif not self._wait(end_ns, lambda: not unrest(self.cluster)):
             for line in unrest(self.cluster):
-                self._tell(line)
+                self._report(line)
 
     def _make_workload(self) -> Workload:
         return SwarmWorkload(self.recipe, self.streams)
@@ -116,7 +138,7 @@ class SwarmUnit(Unit):
         yield from sweep(self.env, self.sessions[0], self.cluster)
         self.clients -= 1
 
-    def _wait(self, end_ns: int, done: Any) -> bool:
+    def _wait(self, end_ns: int, done: Callable[[], bool]) -> bool:
         while not done():
             if self.env.now_ns >= end_ns:
                 return False
@@ -128,6 +150,90 @@ class SwarmUnit(Unit):
         if self.env.events > MOST_EVENTS:
             raise RuntimeError(f"more than {MOST_EVENTS} events: something goes round in circles")
 
-    def _tell(self, what: str) -> None:
+    def _report(self, what: str) -> None:
         assert self.checkers is not None, "a swarm's run has its checkers"
         self.checkers.report.add("liveness", what)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one run."""
+
+    seed: int
+    violations: tuple[str, ...]
+    digest: str
+    """Equal for equal runs."""
+    marks: dict[str, int]
+    committed: int
+    aborted: int
+    simulated_ns: int
+    events: int
+
+
+def outcome_of(recipe: Recipe) -> Outcome:
+    """Runs a recipe to its end and judges it; an outcome is small, to travel between processes."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        unit = SwarmUnit(recipe)
+        crashed: list[str] = []
+        try:
+            unit.run()
+        except Exception as error:
+            crashed.append(_show_error(error))
+        return _judged(unit, crashed)
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _judged(unit: SwarmUnit, crashed: list[str]) -> Outcome:
+    violations = list(crashed)
+    if not crashed:
+        violations += unit.result().violations
+        violations += _wrong_sums(unit)
+    elif unit.checkers is not None:
+        violations += unit.checkers.report.lines()
+    unit.recorder.close(unit.env.now_ns)
+    unit.sink.digest.update(repr((unit.env.now_ns, unit.env.events, violations)).encode())
+    return Outcome(
+        unit.recipe.seed,
+        tuple(violations),
+        unit.sink.digest.hexdigest()[:16],
+        unit.coverage.hits,
+        unit.stats.total_committed(),
+        unit.stats.total_aborted(),
+        unit.env.now_ns,
+        unit.env.events,
+    )
+
+
+def _wrong_sums(unit: SwarmUnit) -> list[str]:
+    """Returns what the rows themselves say about lost updates."""
+    rows_now = payloads(unit.cluster, ACCOUNT_PREFIX)
+    rows, tally = unit.recipe.rows, unit.workload.tally
+    lines = []
+    total = sum(_number(rows_now, row) for row in range(rows))
+    if total:
+        lines.append(f"lost update: the accounts sum to {total}, not 0")
+    for row, known, what in (
+        (rows, tally.increments, "increments"),
+        (rows + 1, tally.orders, "orders"),
+    ):
+        counted = _number(rows_now, row)
+        if not known <= counted <= known + unit.undetermined.count:
+            lines.append(f"lost update: {known} {what} were committed, but the row says {counted}")
+    return lines
+
+
+def _number(rows: dict[bytes, object], row: int) -> int:
+    number = rows.get(account_key(row), 0)
+    assert isinstance(number, int), "accounts hold numbers"
+    return number
+
+
+def _show_error(error: Exception) -> str:
+    """Returns an exception with the places it came from, without paths."""
+    frames = traceback.extract_tb(error.__traceback__)[-_FRAMES_SHOWN:]
+    places = [f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in frames]
+    return f"{type(error).__name__}: {error} ({' < '.join(reversed(places))})"
