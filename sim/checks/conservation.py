@@ -1,4 +1,4 @@
-"""What goes in must come out: disk bytes by cause against the disks' own count, and transactions.
+"""Conservation: disk bytes by cause against the disks' own count, transactions, Little's law.
 
 Each check returns an empty line if it holds, and otherwise says which figures disagree.
 """

@@ -1,10 +1,11 @@
-"""Lock tables: within their limits, written only while they may be, and their books in order.
+"""Lock tables: within their limits, written only while they may be, their sizes right.
 
-Law: a lock is granted in memory only by a leader whose table is NORMAL and of the command's own
-term and the region's version; then the table and the store's tables together are within their
-limits. A table's size is the sum of its locks', and who does not lead has an empty table.
+Invariant: a lock is granted in memory only by a leader whose table is NORMAL and of the command's
+own term and the region's version; then the table and the store's tables together are within their
+limits. A table's size is the sum of its locks', and a replica that does not lead has an empty
+table.
 
-A limit that was lowered while a table was fuller says only that the table does not grow.
+After a limit was lowered below what a table holds, the table must not grow.
 
 Source: tikv/tikv components/raftstore/src/store/txn_ext.rs.
 """
@@ -66,7 +67,7 @@ class LockTables(Probe):
         self._used[peer.store] = used
 
 
-def compare_books(report: Report, cluster: Cluster) -> None:
+def compare_sizes(report: Report, cluster: Cluster) -> None:
     """Reports tables whose sizes are wrong, or that should be empty."""
     for store_id, store in cluster.stores.items():
         total = 0

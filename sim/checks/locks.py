@@ -1,9 +1,10 @@
 """One holder a key, no lock that comes back after its end, none that is left behind.
 
-Law: a key whose lock has not ended is granted to nobody else, unless the lock was lost with a named
-cause; a key that is prewritten is granted to nobody else at all. A lock of a transaction that was
-committed or rolled back on a key is never seen again there, and a prewritten lock never becomes a
-pessimistic one again. Where leadership or a range of keys moves in good order, locks move as well.
+Invariant: a key whose lock has not ended is not granted to another transaction, unless the lock was
+lost with a named cause; a key that is prewritten is not granted to another at all. A lock of a
+transaction that was committed or rolled back on a key is never seen again there, and a prewritten
+lock never becomes a pessimistic one again. Where leadership or a range of keys moves in good order,
+locks move as well.
 
 Source: RFC 77, Correctness (why deleted locks are not transferred, and why a merge has a fence).
 """
@@ -39,7 +40,8 @@ class KeyLocks(Probe):
     def __init__(self, report: Report, fates: LockFates) -> None:
         self._report = report
         self._fates = fates
-        self._told = 0
+        self._reported = 0
+        """Double grants that have been reported."""
         self._prewritten: dict[bytes, int] = {}
         """Keys with a prewritten lock, and whose it is."""
         self._over: dict[bytes, int] = {}
@@ -87,17 +89,17 @@ class KeyLocks(Probe):
         if batch.lock_puts:
             self._locks_put(batch)
 
-    def told(self) -> None:
-        """Tells the grants that the books of locks could not explain since the last call."""
+    def report_two_holders(self) -> None:
+        """Reports the grants since the last call that no loss of the other's lock explains."""
         found = self._fates.two_holders
-        for two in found[self._told :]:
+        for two in found[self._reported :]:
             self._report.add(
                 ONE_HOLDER,
                 f"{show_key(two.key)} was granted to {two.granted_to} by {two.peer}, but "
                 f"{two.holder} has not lost it",
                 two.at_ns,
             )
-        self._told = len(found)
+        self._reported = len(found)
 
     def _locks_put(self, batch: WriteBatch) -> None:
         over, prewritten = self._over, self._prewritten
@@ -105,10 +107,10 @@ class KeyLocks(Probe):
         for key, lock in batch.lock_puts:
             start_ts = lock.start_ts
             if over.get(key) == start_ts:
-                self._tell(key, lock, "had ended there")
+                self._resurrected(key, lock, "had ended there")
             other = prewritten.get(key)
             if other is not None and (other != start_ts or lock.kind == PESSIMISTIC):
-                self._tell(key, lock, f"took the place of the prewritten lock of {other}")
+                self._resurrected(key, lock, f"took the place of the prewritten lock of {other}")
             if cause == PREWRITE:
                 prewritten[key] = start_ts
             elif cause == MIGRATION:
@@ -120,7 +122,7 @@ class KeyLocks(Probe):
         holder = self._fates.held.get(key)
         is_held = holder is not None and holder.start_ts == start_ts
         if not is_held and self._fates.loss_of(key, start_ts) is None:
-            self._tell(key, lock, "was not held any more when it was migrated")
+            self._resurrected(key, lock, "was not held any more when it was migrated")
 
-    def _tell(self, key: bytes, lock: Lock, what: str) -> None:
+    def _resurrected(self, key: bytes, lock: Lock, what: str) -> None:
         self._report.add(NO_RESURRECTION, f"{lock} on {show_key(key)} {what}")

@@ -1,4 +1,4 @@
-"""Rest: what a healed cluster comes to once its clients are done. All that the swarm reads in stores.
+"""Rest: what a healed cluster comes to once its clients are done; all the swarm reads in stores.
 
 Invariant: at rest every region has exactly one leader with an open lock table, every replica has
 applied everything, and no lock is left, in memory or in the lock CF. Locks of transactions whose
