@@ -7,12 +7,13 @@ other, are its whole life.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from simpy import Event
+if TYPE_CHECKING:
+    from simpy import Event
 
-from sim.client.requests import RequestGroup
-from sim.storage.request import Caller, KvRequest
+    from sim.client.requests import RequestGroup
+    from sim.storage.request import Caller, KvRequest
 
 STATEMENT: Final = "client round trip, plan"
 PLAN: Final = "plan again"

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
 from copy import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from simpy import Event
-
-from sim.client.client_stats import ClientStats
 from sim.client.locker import Locker
 from sim.client.session import Session, SessionParts
 from sim.client.tidb import TidbNode
 from sim.probe import Probe
-from sim.scenario.resolved import Scenario
-from sim.server.cluster import Cluster
-from sim.storage.request import KvRequest
 from sim.tracing.notes import PLAN, STATEMENT, TIMESTAMP, Notes, Sent, Wait
-from sim.workload.statement import Transaction
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from simpy import Event
+
+    from sim.client.client_stats import ClientStats
+    from sim.scenario.resolved import Scenario
+    from sim.server.cluster import Cluster
+    from sim.storage.request import KvRequest
+    from sim.workload.statement import Transaction
 
 
 class TracedSession(Session):

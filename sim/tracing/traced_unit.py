@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from sim.client.session import Session, SessionParts
-from sim.record.facts import Columns, FactSink
-from sim.scenario.resolved import Scenario
 from sim.simulation import Unit, simulated_ns
 from sim.tracing.notes import Notes
 from sim.tracing.spans import TracedTransaction, traced_transaction
 from sim.tracing.traced_session import TracedSession
-from sim.workload.statement import Transaction
+
+if TYPE_CHECKING:
+    from sim.client.session import Session, SessionParts
+    from sim.record.facts import Columns, FactSink
+    from sim.scenario.resolved import Scenario
+    from sim.workload.statement import Transaction
 
 
 def sampling_moments_ns(scenario: Scenario, count: int) -> list[int]:
