@@ -48,7 +48,7 @@ class KeyLocks(Probe):
         """The last transaction that was committed or rolled back on a key."""
 
     def granted(self, peer: Peer, request: KvRequest) -> None:
-        """Refuses a grant over somebody's prewritten lock."""
+        """Refuses a grant over another transaction's prewritten lock."""
         prewritten = self._prewritten
         start_ts = request.start_ts
         for key, _ in request.result.locks:  # type: ignore[attr-defined]

@@ -12,7 +12,8 @@ from typing import Final
 from sim.client.client_stats import ClientStats
 from sim.client.session import Session, SessionParts
 from sim.laboratory.grammar import ScriptProblem
-from sim.laboratory.laboratory import Command, Job, Laboratory
+from sim.laboratory.jobs import Job
+from sim.laboratory.laboratory import Command, Laboratory
 from sim.laboratory.values import duration_ns, key_of
 from sim.laboratory.words import Words, suggestion
 from sim.protocol.percolator import Mutation

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from sim.client.tidb import TidbNode
 from sim.engine import LeanEnv
 from sim.laboratory.grammar import ScriptProblem
+from sim.laboratory.jobs import Job, RequestJob
 from sim.laboratory.setup import ClusterSetup, region_map, scenario_of
 from sim.laboratory.stores import advance_tso, make_cluster
 from sim.laboratory.values import show_duration, timestamp
@@ -58,75 +59,6 @@ class Txn:
     min_commit_ts: int = 0
     """Largest ``min_commit_ts`` that a prewrite has answered with."""
     commit_ts: int = 0
-
-
-class Job:
-    """Something under way: looking at it changes nothing."""
-
-    def done(self) -> bool:
-        """Returns whether it is over."""
-        raise NotImplementedError
-
-    def text(self) -> str:
-        """Returns how it ended; asked once it is done."""
-        raise NotImplementedError
-
-    def so_far(self) -> str:
-        """Returns what to add when it has not ended."""
-        return ""
-
-    def repeat(self) -> None:
-        """Gives the order again, if it was given to PD and has come to nothing so far."""
-
-
-class RequestJob(Job):
-    """A request that is answered when the reply has arrived at the client."""
-
-    def __init__(self, request: KvRequest, describe: Callable[[KvRequest], str]) -> None:
-        self._request = request
-        self._describe = describe
-        self._answered = False
-        request.caller = self
-
-    def replied(self, request: KvRequest) -> None:
-        """Takes the reply."""
-        assert request is self._request, "a reply to another request"
-        self._answered = True
-
-    def done(self) -> bool:
-        """Returns whether the reply has come."""
-        return self._answered
-
-    def text(self) -> str:
-        """Returns the answer."""
-        return self._describe(self._request)
-
-
-@dataclass
-class ClusterChange(Job):
-    """Something that the cluster does by itself, seen from outside."""
-
-    happened: Callable[[], bool]
-    describe: Callable[[], str]
-    order: Callable[[], object] | None
-    """Starts it anew, as PD does with each heartbeat of the region; None: it is given once."""
-
-    def done(self) -> bool:
-        """Returns whether it has happened."""
-        return self.happened()
-
-    def text(self) -> str:
-        """Returns what is there now."""
-        return self.describe()
-
-    def so_far(self) -> str:
-        """Returns what is there instead."""
-        return f"; {self.describe()}"
-
-    def repeat(self) -> None:
-        """Gives the order again."""
-        if self.order is not None:
-            self.order()
 
 
 @dataclass(frozen=True)
@@ -244,7 +176,7 @@ class Laboratory:
         return self.begin(name, start_ts)
 
     def reader(self, at: str) -> Txn:
-        """Returns somebody who reads at a timestamp, or at a transaction's ``start_ts``."""
+        """Returns a transaction that reads at a timestamp, or at another's ``start_ts``."""
         if at in self.txns:
             return self.txns[at]
         ts = self.time(at)

@@ -11,7 +11,8 @@ from functools import partial
 from typing import Final
 
 from sim.laboratory.grammar import ScriptProblem
-from sim.laboratory.laboratory import ClusterChange, Command, Laboratory
+from sim.laboratory.jobs import ClusterChange
+from sim.laboratory.laboratory import Command, Laboratory
 from sim.laboratory.stores import (
     applied_index,
     checked_store,

@@ -1,4 +1,4 @@
-"""What the laboratory reads in a cluster's stores, and what it does to them behind their backs.
+"""What the laboratory reads in a cluster's stores, and what it changes there directly.
 
 The rest of the laboratory knows the inside of a store only through this file. Reading changes
 nothing and takes no time.
@@ -109,7 +109,7 @@ def leaders(cluster: Cluster) -> dict[int, Peer]:
 
 
 def leader_of_key(cluster: Cluster, key: bytes) -> Peer | None:
-    """Returns who leads the region of ``key``, None if nobody does."""
+    """Returns who leads the region of ``key``, None if no replica does."""
     holding = [peer for peer in leaders(cluster).values() if peer.region.contains(key)]
     return max(holding, key=lambda peer: peer.region.epoch.version, default=None)
 

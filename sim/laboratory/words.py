@@ -1,7 +1,7 @@
 """The words of one command: a name, positions, ``option=value`` pairs and flags, in any order.
 
-Whoever reads a command asks for every word it knows and then calls ``done``; what nobody asked for
-is a problem, with what it may have been meant to be. Names of options and flags may be written with
+The reader of a command takes every word it knows and then calls ``done``; what was not taken is a
+problem, with what it may have been meant to be. Names of options and flags may be written with
 ``-`` or ``_``, in any case; a quoted word is always a position.
 """
 
@@ -207,12 +207,12 @@ class Words:
         return tuple(key_of(word) for word in words)
 
     def other_options(self) -> dict[str, str]:
-        """Returns the options that nobody has asked for, as they are written."""
+        """Returns the options that are left, as they are written."""
         rest, self._options = self._options, {}
         return dict(rest.values())
 
     def done(self) -> None:
-        """Refuses what nobody has asked for.
+        """Refuses the words that are left.
 
         Raises:
             ScriptProblem: for the first such word.

@@ -227,7 +227,7 @@ class LockFates(Probe):
                 self._count("prewrites_amended", lost[key])
 
     def _take_over(self, peer: Peer, request: KvRequest, key: bytes, other: KvRequest) -> None:
-        """Ends a lock whose key was granted to somebody else."""
+        """Ends a lock whose key was granted to another transaction."""
         cause = self.places.explanation(peer, key, other)
         if cause is None:
             cause = UNEXPLAINED

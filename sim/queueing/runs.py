@@ -1,7 +1,7 @@
 """Runs of the queues: stations of the engine and the hardware, nothing else.
 
-Every function takes the name under which its luck is drawn, and returns integers, one a customer in
-the order in which they come: times in ns, unless it says otherwise.
+Every function takes the name of its random streams, and returns integers, one a customer in order
+of arrival: times in ns, unless it says otherwise.
 """
 
 from __future__ import annotations

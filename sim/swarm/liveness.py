@@ -2,7 +2,7 @@
 
 Invariant: at rest every region has exactly one leader with an open lock table, every replica has
 applied everything, and no lock is left, in memory or in the lock CF. Locks of transactions whose
-clients gave up are resolved by whoever meets them: a sweep locks every key that has a lock.
+clients gave up are resolved by those who meet them: a sweep locks every key that has a lock.
 """
 
 from __future__ import annotations
