@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sim.protocol.raft_log import Entry
+    from sim.protocol.raft.log import Entry
     from sim.protocol.records import Lock
     from sim.protocol.region import Region
     from sim.protocol.region_errors import RegionError

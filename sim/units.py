@@ -8,7 +8,6 @@ of additions and equal instants compare equal. This module imports nothing.
 NS_PER_US = 1_000
 NS_PER_MS = 1_000_000
 NS_PER_S = 1_000_000_000
-MS_PER_S = 1_000
 
 KIB = 1 << 10
 MIB = 1 << 20

@@ -15,7 +15,7 @@ from sim.checks.replicas import compare_replicas
 from sim.checks.report import Report
 from sim.observers.lock_fates import LockFates, was_skipped
 from sim.probe import Probe, Probes
-from sim.protocol.raft_log import Entry
+from sim.protocol.raft.log import Entry
 from sim.raftstore.peer import Peer
 from sim.server.cluster import Cluster
 

@@ -15,7 +15,7 @@ from typing import Final
 from sim.checks.report import Report
 from sim.probe import Probe
 from sim.protocol.raft import LEADER
-from sim.protocol.raft_log import Entry
+from sim.protocol.raft.log import Entry
 from sim.raftstore.peer import Peer
 
 ONE_LEADER: Final = "one leader a term"

@@ -11,11 +11,11 @@ from sim.client.backoff import TXN_LOCK_FAST
 from sim.client.callers import NOBODY
 from sim.client.region_groups import keys_by_region
 from sim.client.requests import RequestGroup
-from sim.pd.tso import TSO_PHYSICAL_SHIFT
 from sim.protocol.mvcc import PESSIMISTIC
 from sim.protocol.percolator import SecondaryLocks, TxnAction, TxnStatus
 from sim.protocol.percolator.rollback import has_expired
 from sim.protocol.region_errors import RegionError
+from sim.protocol.timestamp import TSO_PHYSICAL_SHIFT
 from sim.storage.request import Kind, KvRequest
 from sim.units import NS_PER_MS
 

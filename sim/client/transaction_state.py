@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.pd.tso import physical_ms
+from sim.protocol.timestamp import physical_ms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -13,7 +13,7 @@ from sim.raftstore.peer import OWNED
 if TYPE_CHECKING:
     from sim.etcd.costs import Priced
     from sim.etcd.go_process import GoProcess
-    from sim.protocol.raft_log import Entry
+    from sim.protocol.raft.log import Entry
     from sim.raftstore.peer import Peer
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from sim.etcd.allocations import kept, of_round
 from sim.protocol.raft import LEADER, NOTHING_READY, Append
-from sim.protocol.raft_ready import EventfulReady
+from sim.protocol.raft.ready import EventfulReady
 from sim.raftstore.peer import OWNED
 from sim.raftstore.store_poller import StorePoller
 from sim.raftstore.store_pool import StorePool
@@ -91,7 +91,7 @@ class MemberLoop(StorePoller):
     def _handled(self, fresh: list[tuple[Peer, Ready]]) -> None:
         for peer, ready in fresh:
             if ready.committed and not ready.appends and peer.raft.role is LEADER:
-                self._outbox.add_appends(peer.raft.commit_tellings())
+                self._outbox.add_appends(peer.raft.empty_appends())
                 peer.commit_told = peer.raft.log.committed
         super()._handled(fresh)
 

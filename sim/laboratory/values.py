@@ -12,8 +12,8 @@ import re
 from typing import Final
 
 from sim.laboratory.grammar import ScriptProblem
-from sim.pd.tso import TSO_PHYSICAL_SHIFT
 from sim.protocol.keys import show_key as plain_key
+from sim.protocol.timestamp import TSO_PHYSICAL_SHIFT
 from sim.units import NS_PER_MS, NS_PER_S, NS_PER_US
 
 LONGEST_KEY: Final = 1 << 20

@@ -20,9 +20,10 @@ from typing import Final, NamedTuple
 from sim.engine import LeanEnv
 from sim.observers.lock_places import PROPOSAL_DROPPED, UNEXPLAINED, LockPlaces, cause_of
 from sim.probe import Probe
-from sim.protocol.mvcc import ROLLBACK, Lock, Write, physical_ms
-from sim.protocol.raft_log import Entry
+from sim.protocol.mvcc import ROLLBACK, Lock, Write
+from sim.protocol.raft.log import Entry
 from sim.protocol.region_errors import RegionError
+from sim.protocol.timestamp import physical_ms
 from sim.protocol.write_batch import MIGRATION, PREWRITE, WriteBatch
 from sim.protocol.write_batch import ROLLBACK as ROLLBACK_CAUSE
 from sim.raftstore.peer import Peer

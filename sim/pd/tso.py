@@ -1,6 +1,6 @@
 """PD as far as transactions need it: timestamps, and the oldest transaction that still runs.
 
-A timestamp is ``physical_ms << 18 | logical``; timestamps grow strictly. The safe point below which
+Timestamps (``protocol.timestamp``) grow strictly. The safe point below which
 old versions may go is the ``start_ts`` of the oldest running transaction: no running transaction
 can see anything older, which is all that TiDB's own GC safe point promises too, ten minutes later.
 
@@ -9,17 +9,8 @@ Source: tikv/pd server/tso; client-go oracle.
 
 from __future__ import annotations
 
-from typing import Final
-
+from sim.protocol.timestamp import TSO_PHYSICAL_SHIFT
 from sim.units import NS_PER_MS
-
-TSO_PHYSICAL_SHIFT: Final = 18
-"""Bits of the logical part of a timestamp (tikv/pd pkg/utils/tsoutil)."""
-
-
-def physical_ms(timestamp: int) -> int:
-    """Returns the milliseconds in a timestamp."""
-    return timestamp >> TSO_PHYSICAL_SHIFT
 
 
 class TimestampOracle:

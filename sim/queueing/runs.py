@@ -16,7 +16,7 @@ import numpy as np
 from sim.distributions import Constant, Distribution, Empirical, Exponential, Sampler, mean_ns
 from sim.engine import Cores, FifoServers, LeanEnv, ThreadPool
 from sim.hardware import Disk, DiskSpec, Network, NetworkSpec
-from sim.protocol.quorum import committed_index
+from sim.protocol.raft.quorum import committed_index
 from sim.streams import Streams
 from sim.units import KIB, NS_PER_S
 

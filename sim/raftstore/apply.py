@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from sim.distributions import Sampler
     from sim.engine import Cores, LeanEnv
-    from sim.protocol.raft_log import Entry
+    from sim.protocol.raft.log import Entry
     from sim.raftstore.apply_watch import ApplyWatch
     from sim.raftstore.kv_engine import KvEngine
     from sim.raftstore.peer import AppliedState, Peer

@@ -27,7 +27,7 @@ from sim.raftstore.split import SplitRegion, cut_to_region
 
 if TYPE_CHECKING:
     from sim.protocol.admin import AdminCommand
-    from sim.protocol.raft_log import Entry
+    from sim.protocol.raft.log import Entry
     from sim.raftstore.peer import Peer
     from sim.raftstore.proposal import AdminProposal
     from sim.server.cluster import Cluster
@@ -55,7 +55,7 @@ class ApplyAdmin:
     def _is_over(proposal: AdminProposal, region: Region) -> bool:
         admin, proposed = proposal.admin, proposal.region.epoch
         if isinstance(admin, TransferLeaderCommand):
-            return admin.checks and proposed != region.epoch
+            return admin.checks_epoch and proposed != region.epoch
         return (admin.checks_version and proposed.version != region.epoch.version) or (
             admin.checks_conf_ver and proposed.conf_ver != region.epoch.conf_ver
         )

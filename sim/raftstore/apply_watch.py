@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from sim.failpoints import Holds
     from sim.probe import Probes
-    from sim.protocol.raft_log import Entry
+    from sim.protocol.raft.log import Entry
     from sim.raftstore.peer import Peer
     from sim.raftstore.proposal import AdminProposal
     from sim.storage.request import KvRequest

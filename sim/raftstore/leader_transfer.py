@@ -27,7 +27,7 @@ from sim.pd.placement import IN_MEMORY_SINCE
 from sim.protocol.admin import TransferLeaderCommand
 from sim.protocol.lock_table import LocksStatus
 from sim.protocol.raft import LEADER
-from sim.protocol.raft_progress import ProgressState
+from sim.protocol.raft.progress import ProgressState
 from sim.raftstore.msg import (
     LocksApplied,
     StartTransfer,

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from sim.engine import LeanEnv
     from sim.hardware.disk import Disk
     from sim.hardware.file_system import FileSystemName, LogFile
-    from sim.protocol.raft_log import Entry
+    from sim.protocol.raft.log import Entry
     from sim.record.recorder import Counter
     from sim.storage.request import KvRequest
 

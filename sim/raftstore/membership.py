@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sim.protocol.admin import ChangePeer
-from sim.protocol.quorum import committed_index, is_majority
 from sim.protocol.raft import LEADER, Append, Heartbeat, Snapshot
+from sim.protocol.raft.quorum import committed_index, is_majority
 from sim.protocol.region import StoreId
 from sim.raftstore.msg import Applied, AskChangePeer, Dismissal
 from sim.raftstore.peer import AppliedState, make_peer

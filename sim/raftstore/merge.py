@@ -38,7 +38,7 @@ from sim.raftstore.propose import (
 
 if TYPE_CHECKING:
     from sim.protocol.ablations import Ablations
-    from sim.protocol.raft_log import Entry
+    from sim.protocol.raft.log import Entry
     from sim.raftstore.msg import Applied
     from sim.raftstore.peer import Peer
     from sim.scenario.resolved_tikv import Tikv

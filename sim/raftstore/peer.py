@@ -20,7 +20,7 @@ from sim.protocol.raft import LEADER, RaftPeer
 if TYPE_CHECKING:
     from sim.protocol.admin import PrepareMerge
     from sim.protocol.mvcc import Mvcc
-    from sim.protocol.raft_log import Entry
+    from sim.protocol.raft.log import Entry
     from sim.protocol.region import Region
     from sim.raftstore.in_flight import InFlight
     from sim.raftstore.merge_state import MergeState

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sim.protocol.raft import Ready
-    from sim.protocol.raft_log import Entry
+    from sim.protocol.raft.log import Entry
     from sim.raftstore.peer import Peer
     from sim.scenario.resolved_tikv import Tikv
     from sim.server.cluster import Cluster

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sim.protocol.admin import AdminCommand
-    from sim.protocol.raft_log import Entry
+    from sim.protocol.raft.log import Entry
     from sim.protocol.records import Lock
     from sim.protocol.write_batch import WriteBatch
     from sim.raftstore.peer import Peer

@@ -21,7 +21,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from sim.protocol.raft import NOTHING_READY, Append, AppendResponse
-from sim.protocol.raft_ready import EventfulReady
+from sim.protocol.raft.ready import EventfulReady
 from sim.raftstore.peer import IDLE, OWNED, QUEUED
 from sim.storage.request import KvRequest
 from sim.transport.transport import Outbox
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from sim.failpoints import Holds
     from sim.protocol.raft import Ready
-    from sim.protocol.raft_log import Entry
+    from sim.protocol.raft.log import Entry
     from sim.raftstore.peer import Peer
     from sim.raftstore.store_pool import StorePool
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sim.engine import Cores, LeanEnv
     from sim.failpoints import Holds
     from sim.protocol.raft import Ready
-    from sim.protocol.raft_log import Entry
+    from sim.protocol.raft.log import Entry
     from sim.raftstore.apply import ApplyPool
     from sim.raftstore.log_engine import LogEngine
     from sim.raftstore.peer import Peer, Persisted
@@ -158,7 +158,7 @@ class StorePool:
         last_urgent_proposal_idx).
         """
         peer.urgent_index = 0
-        tellings = peer.raft.commit_tellings()
+        tellings = peer.raft.empty_appends()
         for store, append in tellings:
             self.transport.send_message(store, append)
         if len(tellings) == len(peer.raft.progress):

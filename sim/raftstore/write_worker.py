@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sim.protocol.raft_ready import EventfulReady
+from sim.protocol.raft.ready import EventfulReady
 from sim.raftstore.peer import Persisted
 from sim.transport.transport import Outbox
 from sim.units import KIB

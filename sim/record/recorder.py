@@ -7,11 +7,10 @@ time. Nothing is dropped here: the warm-up cut is made when facts are read.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from typing import Final
 
 from sim.record.facts import COUNTER, EVENT, HISTOGRAM, MOMENTS, TABLES, FactSink
-from sim.record.histogram import UPPER_BOUNDS, ZERO_BUCKET
+from sim.record.histogram import bucket_of
 
 ROWS_PER_BATCH: Final = 65_536
 
@@ -35,7 +34,7 @@ class Series:
         self.sum += value
         if value > self.max:
             self.max = value
-        bucket = bisect_left(UPPER_BOUNDS, value) if value > 0 else ZERO_BUCKET
+        bucket = bucket_of(value)
         buckets = self.buckets
         buckets[bucket] = buckets.get(bucket, 0) + 1
 

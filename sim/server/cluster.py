@@ -19,7 +19,7 @@ from sim.protocol.deadlock import DetectTable
 from sim.protocol.encoding import lock_format
 from sim.protocol.mvcc import Mvcc
 from sim.protocol.raft import RaftPeer
-from sim.protocol.raft_log import RaftLog
+from sim.protocol.raft.log import RaftLog
 from sim.raftstore.disk_bytes import DiskBytes
 from sim.raftstore.peer import AppliedState, Peer, make_peer
 from sim.scenario.resolved import ETCD

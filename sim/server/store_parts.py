@@ -25,7 +25,7 @@ from sim.storage.write_path import WritePath
 if TYPE_CHECKING:
     from sim.distributions import Sampler
     from sim.hardware.network import Link
-    from sim.protocol.raft_log import Entry
+    from sim.protocol.raft.log import Entry
     from sim.raftstore.apply import ApplyPool
     from sim.raftstore.peer import Peer
     from sim.raftstore.store_pool import StorePool

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from sim.protocol import percolator
-from sim.protocol.mvcc import LOCK_ONLY, PESSIMISTIC
+from sim.protocol.timestamp import MAX_TS
 from sim.storage.request import Kind, KvRequest
 
 if TYPE_CHECKING:
@@ -48,7 +48,6 @@ def prewrite(request: KvRequest, peer: Peer, max_ts: int) -> object:
         start_ts=request.start_ts,
         for_update_ts=request.for_update_ts,
         ttl_ms=request.lock_ttl_ms,
-        txn_size=len(request.mutations),
         async_commit_secondaries=request.secondaries,
         use_async_commit=request.use_async_commit,
         one_pc_commit_ts=0 if request.one_pc else None,
@@ -139,10 +138,6 @@ def cleanup(request: KvRequest, peer: Peer, max_ts: int) -> object:
     )
 
 
-MAX_TS: Final = (1 << 64) - 1
-"""``u64::MAX``: the timestamp of a point get in auto-commit, which is no time."""
-
-
 def _lock_looks(request: KvRequest) -> int:
     return request.for_update_ts if request.wants_values or request.insert else 0
 
@@ -181,24 +176,6 @@ COMMANDS: Final[dict[int, Callable[[KvRequest, Peer, int], object]]] = {
 }
 
 
-def blocks_reader(key: bytes, lock: Lock, read_ts: int, bypass: tuple[int, ...] = ()) -> bool:
-    """Returns whether a snapshot read at ``read_ts`` must wait for ``lock``.
-
-    Pessimistic locks and locks that change nothing never block a reader, and neither does a
-    transaction that can only commit later.
-
-    Source: tikv/tikv components/txn_types/src/lock.rs (check_ts_conflict_si).
-    """
-    if read_ts == MAX_TS and key == lock.primary and not lock.use_async_commit:
-        return False  # The latest version is asked for, and this one is not committed yet.
-    return (
-        lock.start_ts <= read_ts
-        and lock.min_commit_ts <= read_ts
-        and lock.kind not in (PESSIMISTIC, LOCK_ONLY)
-        and lock.start_ts not in bypass
-    )
-
-
 def read(request: KvRequest, peer: Peer, prewriting: dict[bytes, Lock]) -> object:
     """Returns the first lock that a read at ``request.start_ts`` meets, or None.
 
@@ -213,26 +190,11 @@ def read(request: KvRequest, peer: Peer, prewriting: dict[bytes, Lock]) -> objec
     keys, read_ts, bypass = request.keys, request.start_ts, request.bypass
     if request.kind is Kind.SCAN_LOCK:
         start_key, end_key = keys
-        mvcc = peer.state.mvcc
         return percolator.scan_locks(
-            mvcc, peer.locks, start_key, end_key, max_ts=read_ts, limit=request.rows
+            peer.state.mvcc, peer.locks, start_key, end_key, max_ts=read_ts, limit=request.rows
         )
-    for table in (peer.state.mvcc.locks, prewriting):
-        met = _in_ranges(table, keys) if request.kind is Kind.COP else _on_keys(table, keys)
-        for key, lock in met:
-            if blocks_reader(key, lock, read_ts, bypass):
-                return percolator.KeyIsLocked(key, lock)
-    return None
-
-
-def _on_keys(table: dict[bytes, Lock], keys: tuple[bytes, ...]) -> list[tuple[bytes, Lock]]:
-    return [(key, table[key]) for key in keys if key in table] if table else []
-
-
-def _in_ranges(table: dict[bytes, Lock], keys: tuple[bytes, ...]) -> list[tuple[bytes, Lock]]:
-    ranges = list(zip(keys[::2], keys[1::2], strict=False))
-    return [
-        (key, lock)
-        for key, lock in table.items()
-        if any(first <= key <= last for first, last in ranges)
-    ]
+    mvcc = peer.state.mvcc
+    if request.kind is Kind.COP:
+        ranges = list(zip(keys[::2], keys[1::2], strict=True))
+        return percolator.lock_blocking_ranges(mvcc, prewriting, ranges, read_ts, bypass)
+    return percolator.lock_blocking_keys(mvcc, prewriting, keys, read_ts, bypass)

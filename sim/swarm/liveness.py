@@ -16,7 +16,7 @@ from sim.client.session import Session
 from sim.engine import LeanEnv
 from sim.protocol.keys import show_key
 from sim.protocol.lock_table import LocksStatus
-from sim.protocol.percolator.lookup import newest_data
+from sim.protocol.percolator.read import newest_data
 from sim.raftstore.peer import Peer
 from sim.server.cluster import Cluster
 from sim.units import NS_PER_MS

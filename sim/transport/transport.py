@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from sim.protocol.raft import Append, AppendResponse
-from sim.protocol.raft_messages import RaftMessage as PureRaftMessage
+from sim.protocol.raft.messages import RaftMessage as PureRaftMessage
 from sim.raftstore.msg import Dismissal, TransferLeaderAck, TransferLeaderRequest
 from sim.units import NS_PER_S
 

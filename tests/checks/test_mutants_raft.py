@@ -9,7 +9,7 @@ import pytest
 
 from sim.checks import raft_safety, replicas
 from sim.protocol.raft import RaftPeer
-from sim.protocol.raft_log import Entry
+from sim.protocol.raft.log import Entry
 from sim.simulation import Unit
 from sim.swarm.recipe import Fault, Recipe
 from sim.swarm.unit import outcome_of

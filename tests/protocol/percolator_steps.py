@@ -107,9 +107,10 @@ class RealRegion:
                 ttl_ms = 2990 + step.later
                 result = percolator.txn_heart_beat(mvcc, memory, keys[0], start_ts, ttl_ms)
             case "get":
-                seen = percolator.snapshot_get(mvcc, keys[0], step.for_update_ts)
-                if isinstance(seen, MvccError):
-                    return words(seen)
+                refusal = percolator.lock_blocking_keys(mvcc, {}, keys[:1], step.for_update_ts)
+                if refusal is not None:
+                    return words(refusal)
+                seen = percolator.visible_version(mvcc, keys[0], step.for_update_ts)
                 return "seen", seen.value if seen else None
             case _:
                 memory.clear()
@@ -153,7 +154,6 @@ class RealRegion:
             start_ts=step.start_ts,
             for_update_ts=step.for_update_ts if pessimistic else 0,
             ttl_ms=2000,
-            txn_size=3,
             async_commit_secondaries=KEYS[1:],
             use_async_commit=step.fast == "async",
             one_pc_commit_ts=0 if step.fast == "one_pc" else None,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from sim.protocol.raft import LEADER, RaftMessage, RaftPeer, VoteResponse
 
 if TYPE_CHECKING:
-    from sim.protocol.raft_log import Entry
+    from sim.protocol.raft.log import Entry
     from tests.protocol.raft_network import Replica
 
 

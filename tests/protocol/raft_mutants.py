@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from sim.protocol.quorum import committed_index
 from sim.protocol.raft import LEADER, Append, RaftPeer, Ready, RequestVote, VoteResponse
-from sim.protocol.raft_log import Entry, RaftLog
-from sim.protocol.raft_ready import EventfulReady
-from sim.protocol.raft_state import PendingRead
+from sim.protocol.raft.log import Entry, RaftLog
+from sim.protocol.raft.peer import PendingRead
+from sim.protocol.raft.quorum import committed_index
+from sim.protocol.raft.ready import EventfulReady
 
 
 class VotesTwice(RaftPeer):

@@ -22,7 +22,7 @@ from sim.protocol.raft import (
 from tests.protocol.raft_checks import RaftChecks
 
 if TYPE_CHECKING:
-    from sim.protocol.raft_log import Entry
+    from sim.protocol.raft.log import Entry
 
 Wire = tuple[int, int]
 """(sender, receiver)."""
@@ -211,7 +211,7 @@ class RaftNetwork:
 
     def heartbeats(self) -> None:
         """The leader tells everybody the commit index."""
-        for store, append in self.leader.commit_tellings():
+        for store, append in self.leader.empty_appends():
             self._send(self.leader.store, store, append)
 
     def settle(self) -> None:

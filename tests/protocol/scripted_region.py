@@ -83,7 +83,6 @@ class ScriptedRegion:
             start_ts=start_ts,
             for_update_ts=0 if "optimistic" in options else _ts(command, "fut", start_ts),
             ttl_ms=command.number("ttl", 3000),
-            txn_size=len(command.words),
             async_commit_secondaries=_secondaries(secondaries),
             use_async_commit=secondaries is not None,
             one_pc_commit_ts=command.number("one_pc") if "one_pc" in options else None,
@@ -183,9 +182,11 @@ class ScriptedRegion:
 
     def do_get(self, command: Command) -> str:
         """get KEY at="""
-        found = percolator.snapshot_get(self.mvcc, _keys(command)[0], _ts(command, "at"))
-        if isinstance(found, MvccError):
-            return _refusal(found)
+        key, read_ts = _keys(command)[0], _ts(command, "at")
+        refusal = percolator.lock_blocking_keys(self.mvcc, {}, [key], read_ts)
+        if refusal is not None:
+            return _refusal(refusal)
+        found = percolator.visible_version(self.mvcc, key, read_ts)
         return "nothing" if found is None else f"{found.value} (committed at {found.commit_ts})"
 
     def do_lose_memory(self, command: Command) -> str:

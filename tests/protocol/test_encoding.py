@@ -74,7 +74,6 @@ def written(
         start_ts=10,
         for_update_ts=10,
         ttl_ms=20_000,
-        txn_size=1,
         use_async_commit=is_async,
     )
     assert isinstance(prewritten, Prewritten)
@@ -163,7 +162,7 @@ def test_rollbacks() -> None:
     assert released.write_cf_bytes == 0
     mutation = Mutation(key, PUT, 300)
     prewritten = prewrite(
-        mvcc, None, [mutation], primary=key, start_ts=10, for_update_ts=10, ttl_ms=1, txn_size=1
+        mvcc, None, [mutation], primary=key, start_ts=10, for_update_ts=10, ttl_ms=1
     )
     assert isinstance(prewritten, Prewritten)
     mvcc.apply(prewritten.batch)
@@ -183,7 +182,6 @@ def test_deletes_and_index_locks_carry_no_value() -> None:
         start_ts=10,
         for_update_ts=10,
         ttl_ms=1,
-        txn_size=1,
     )
     assert isinstance(deleted, Prewritten)
     lock = deleted.batch.lock_puts[0][1]

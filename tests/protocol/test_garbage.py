@@ -102,7 +102,6 @@ def test_memory_stays_flat() -> None:
             start_ts=start_ts,
             for_update_ts=0,
             ttl_ms=1,
-            txn_size=2,
             one_pc_commit_ts=0,
             pessimistic=False,
         )

@@ -1,5 +1,6 @@
 """The table in memory: scripts, TiKV's own unit cases, and a dict with a list as dumb twin."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,14 @@ def lock_on(
     return Lock(PESSIMISTIC, primary, start_ts, 3000, 20, 30, sizes)
 
 
+def deleting(keys: Iterable[bytes]) -> WriteBatch:
+    """Returns a proposal that deletes the locks of ``keys``."""
+    batch = WriteBatch(COMMIT)
+    for key in keys:
+        batch.delete_lock(key)
+    return batch
+
+
 class TableScript:
     """Runs lines such as ``insert a b txn=10`` on the table of one peer."""
 
@@ -41,7 +50,7 @@ class TableScript:
                 locks = [(key, lock_on(key, start_ts=command.number("txn"))) for key in keys]
                 said = "inserted" if table.insert(locks) else "full"
             case "mark":
-                said = f"marked {len(table.mark_deleted(keys))}"
+                said = f"marked {len(table.mark_replaced(deleting(keys)))}"
             case "remove":
                 said = "removed"
                 table.remove(keys)
@@ -119,7 +128,7 @@ def test_group_locks_by_regions() -> None:
     """tikv/tikv txn_ext.rs test_group_locks_by_regions: moved locks are no longer deleted."""
     table = PeerPessimisticLocks(InstanceMemory())
     table.insert([(key, lock_on(key)) for key in (b"a", b"c", b"e", b"g", b"i")])
-    table.mark_deleted([b"a", b"e", b"i"])
+    table.mark_replaced(deleting([b"a", b"e", b"i"]))
     whole = table.memory_size
     tables = table.group_by_regions([b"", b"b", b"d", b"f", b"h"], 4)
     assert [list(part.map) for part in tables] == [[b"a"], [b"c"], [b"e"], [b"g"], [b"i"]]
@@ -185,7 +194,7 @@ def compare(steps: Steps, tables: list[PeerPessimisticLocks]) -> None:
             twin.locks |= {key: [lock, False] for key, lock in locks} if fits else {}
         elif name == "mark":
             present = [key for key in keys if key in twin.locks]
-            assert table.mark_deleted(keys) == present
+            assert table.mark_replaced(deleting(keys)) == present
             for key in present:
                 twin.locks[key][1] = True
         elif name == "remove":

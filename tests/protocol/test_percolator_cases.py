@@ -6,6 +6,7 @@ from sim.protocol import percolator
 from sim.protocol.lock_table import InstanceMemory, PeerPessimisticLocks
 from sim.protocol.mvcc import PESSIMISTIC, PUT, Lock, Mvcc
 from sim.protocol.percolator import Acquired, KeyIsLocked, Mutation, MvccError, Prewritten
+from sim.protocol.write_batch import COMMIT, WriteBatch
 from tests.datadriven import parse
 from tests.protocol.scripted_region import ScriptedRegion
 
@@ -24,7 +25,6 @@ def prewrite_k1(region: ScriptedRegion, start_ts: int) -> Prewritten | MvccError
         start_ts=start_ts,
         for_update_ts=start_ts,
         ttl_ms=3000,
-        txn_size=1,
     )
 
 
@@ -127,7 +127,6 @@ def test_keys_of_one_statement_share_a_lock_object() -> None:
         start_ts=10,
         for_update_ts=10,
         ttl_ms=1,
-        txn_size=10,
     )
     assert isinstance(written, Prewritten)
     puts = written.batch.lock_puts
@@ -209,7 +208,9 @@ def test_records_describe_themselves() -> None:
 
 def test_an_empty_table_is_marked_and_cleared_for_free() -> None:
     table = PeerPessimisticLocks(InstanceMemory())
-    assert table.mark_deleted([b"a"]) == []
+    batch = WriteBatch(COMMIT)
+    batch.delete_lock(b"a")
+    assert table.mark_replaced(batch) == []
     table.remove([b"a"])
     table.clear()
     assert table.memory_size == 0

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.protocol.quorum import VoteResult, committed_index, is_majority, vote_result
+from sim.protocol.raft.quorum import VoteResult, committed_index, is_majority, vote_result
 
 MATCHED = st.lists(st.integers(0, 12), min_size=1, max_size=9)
 

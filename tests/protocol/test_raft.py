@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sim.protocol.raft import Append, AppendResponse, RaftPeer
-from sim.protocol.raft_log import Entry
+from sim.protocol.raft.log import Entry
 from tests.protocol.raft_network import RaftNetwork
 
 CHOICES = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 100)), max_size=80)

@@ -17,7 +17,7 @@ from sim.protocol.raft import (
     RequestVote,
     Role,
 )
-from sim.protocol.raft_log import Entry
+from sim.protocol.raft.log import Entry
 from tests.protocol import raft_mutants
 from tests.protocol.raft_network import RaftNetwork
 

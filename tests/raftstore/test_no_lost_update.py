@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sim.protocol.percolator.lookup import newest_data
+from sim.protocol.percolator.read import newest_data
 from sim.record.facts import MemorySink
 from sim.simulation import Unit
 from sim.units import NS_PER_MS

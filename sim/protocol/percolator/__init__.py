@@ -2,7 +2,7 @@
 
 A command reads (the table in memory first, then the lock CF, then the write CF), changes nothing,
 and returns either what to write or why it refuses. The driver holds the latches of the keys from
-before the command until its batch is applied, and so may believe what the command has read.
+before the command until its batch is applied, so what the command has read stays true.
 
 Source: tikv/tikv src/storage/txn/{actions,commands}.
 """
@@ -25,9 +25,16 @@ from sim.protocol.percolator.errors import (
     TxnNotFound,
     WriteConflict,
 )
-from sim.protocol.percolator.lookup import load_lock
 from sim.protocol.percolator.prewrite import Mutation, Prewritten, prewrite
-from sim.protocol.percolator.read import ScannedLocks, scan_locks, snapshot_get, visible_version
+from sim.protocol.percolator.read import (
+    ScannedLocks,
+    load_lock,
+    lock_blocking_keys,
+    lock_blocking_ranges,
+    newest_data,
+    scan_locks,
+    visible_version,
+)
 from sim.protocol.percolator.rollback import (
     RolledBack,
     cleanup,
@@ -78,13 +85,15 @@ __all__ = [
     "commit",
     "load_lock",
     "lock_batch",
+    "lock_blocking_keys",
+    "lock_blocking_ranges",
     "locks_of",
+    "newest_data",
     "pessimistic_rollback",
     "prewrite",
     "resolve_lock",
     "rollback",
     "scan_locks",
-    "snapshot_get",
     "txn_heart_beat",
     "visible_version",
 ]

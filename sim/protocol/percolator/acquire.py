@@ -7,6 +7,7 @@ Source: tikv/tikv src/storage/txn/actions/acquire_pessimistic_lock.rs.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sim.protocol.lock_table import PeerPessimisticLocks
 from sim.protocol.mvcc import PESSIMISTIC, PUT, Lock, Mvcc, Write
@@ -19,10 +20,11 @@ from sim.protocol.percolator.errors import (
     PessimisticLockRolledBack,
     WriteConflict,
 )
-from sim.protocol.percolator.lookup import NO_LOCKS, is_rollback, load_lock, newest_data
+from sim.protocol.percolator.read import NO_LOCKS, is_rollback, load_lock, newest_data
 from sim.protocol.write_batch import LOCK, WriteBatch
 
 
+@dataclass(slots=True, eq=False)
 class Acquired:
     """A granted lock request.
 
@@ -32,17 +34,9 @@ class Acquired:
         locked_with_conflict_ts: commit_ts the lock was taken over, 0 when there was no conflict.
     """
 
-    __slots__ = ("locked_with_conflict_ts", "locks", "values")
-
-    def __init__(
-        self,
-        locks: list[tuple[bytes, Lock]],
-        values: list[object],
-        locked_with_conflict_ts: int,
-    ) -> None:
-        self.locks = locks
-        self.values = values
-        self.locked_with_conflict_ts = locked_with_conflict_ts
+    locks: list[tuple[bytes, Lock]]
+    values: list[object]
+    locked_with_conflict_ts: int
 
 
 def acquire_pessimistic_lock(  # noqa: C901, PLR0913 - one pass, no calls on the usual path
@@ -81,7 +75,7 @@ def acquire_pessimistic_lock(  # noqa: C901, PLR0913 - one pass, no calls on the
         if held is not None and (held.start_ts != start_ts or held.kind != PESSIMISTIC):
             return _held_refusal(key, held, start_ts)
         if newest is not None:
-            seen = _see(key, held, newest, (start_ts, for_update_ts, at_ts))
+            seen = _version_seen(key, held, newest, start_ts, for_update_ts, at_ts)
             if isinstance(seen, MvccError):
                 return seen
             newest = seen
@@ -97,18 +91,24 @@ def acquire_pessimistic_lock(  # noqa: C901, PLR0913 - one pass, no calls on the
     return Acquired(locks, values, conflict_ts)
 
 
-def _see(
-    key: bytes, held: Lock | None, newest: Write, stamps: tuple[int, int, int | None]
+def _version_seen(
+    key: bytes,
+    held: Lock | None,
+    newest: Write,
+    start_ts: int,
+    for_update_ts: int,
+    at_ts: int | None,
 ) -> Write | MvccError | None:
-    """Returns what the lock request sees of a key's versions, or what forbids it.
+    """Returns the newest record that the lock request sees of a key, or what forbids the lock.
 
     Args:
         key: to be locked.
         held: the transaction's lock on it, if it has one.
         newest: the newest record of the key.
-        stamps: start_ts; for_update_ts; as asked for, if the row must not exist.
+        start_ts: the transaction.
+        for_update_ts: of the lock, raised if it is taken with conflict.
+        at_ts: the requested for_update_ts if the row must not exist, or None.
     """
-    start_ts, for_update_ts, at_ts = stamps
     seen: Write | None = newest
     if held is None:
         refusal = _version_refusal(key, newest, start_ts, for_update_ts)

@@ -4,21 +4,19 @@ Source: tikv/tikv src/storage/txn/actions/commit.rs.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from sim.protocol.lock_table import PeerPessimisticLocks
 from sim.protocol.mvcc import PESSIMISTIC, ROLLBACK, Mvcc, Write
 from sim.protocol.percolator.errors import CommitTsExpired, MvccError, TxnLockNotFound
-from sim.protocol.percolator.lookup import NO_LOCKS
+from sim.protocol.percolator.read import NO_LOCKS
 from sim.protocol.write_batch import COMMIT, WriteBatch
 
 
-class Committed:
+class Committed(NamedTuple):
     """A commit that succeeded; the batch is empty if it had happened before."""
 
-    __slots__ = ("batch",)
-
-    def __init__(self, batch: WriteBatch) -> None:
-        self.batch = batch
+    batch: WriteBatch
 
 
 def commit(

@@ -1,6 +1,6 @@
 """Why a command was refused, under TiKV's names.
 
-A refusal is a value that the command returns, not an exception: conflicts are everyday business.
+A refusal is a value that the command returns, not an exception: conflicts are normal.
 
 Source: tikv/tikv src/storage/mvcc/mod.rs (ErrorInner), kvproto kvrpcpb (KeyError, WriteConflict).
 """
@@ -29,14 +29,14 @@ class LockNotFoundReason(Enum):
 
 
 class MvccError:
-    """What every refusal is an instance of."""
+    """Base class of all refusals."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class KeyIsLocked(MvccError):
-    """Another transaction holds the lock; wait for it, or resolve it (at once, if so told)."""
+    """Another transaction holds the lock; ``resolve_now``: do not wait for its TTL to end."""
 
     key: bytes
     lock: Lock
@@ -89,7 +89,7 @@ class AlreadyExist(MvccError):
 
 @dataclass(frozen=True, slots=True)
 class TxnLockNotFound(MvccError):
-    """The lock to commit is gone, and not because it was committed."""
+    """The lock to commit is gone, and its transaction is not committed on the key."""
 
     key: bytes
     start_ts: int
@@ -98,7 +98,7 @@ class TxnLockNotFound(MvccError):
 
 @dataclass(frozen=True, slots=True)
 class CommitTsExpired(MvccError):
-    """The commit_ts lies below what readers have been promised."""
+    """The commit_ts is below the lock's min_commit_ts, which readers rely on."""
 
     key: bytes
     start_ts: int
@@ -125,7 +125,7 @@ class AlreadyCommitted(MvccError):
 
 @dataclass(frozen=True, slots=True)
 class PrimaryMismatch(MvccError):
-    """The lock asked about names another key as its primary."""
+    """The lock on the supposed primary names another key as its primary."""
 
     key: bytes
     lock: Lock

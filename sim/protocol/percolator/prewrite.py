@@ -1,29 +1,29 @@
 """Prewrite: the first phase of commit, with the pessimistic check, amend, async commit and 1PC.
 
-A key that was locked pessimistically becomes a 2PC lock. If its lock is lost, prewrite amends: it
-goes on as long as nobody has committed on the key since ``start_ts``.
+A pessimistic lock becomes a 2PC lock; one that was lost is amended (``amend.py``).
 
 Source: tikv/tikv src/storage/txn/actions/prewrite.rs, src/storage/txn/commands/prewrite.rs.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from sim.protocol.encoding import NO_VALUE, prewrite_base_bytes, secondaries_bytes
 from sim.protocol.lock_table import PeerPessimisticLocks
 from sim.protocol.mvcc import INSERT, PESSIMISTIC, PUT, Lock, Mvcc, Write
+from sim.protocol.percolator.amend import (
+    TransactionProperties,
+    check_locked,
+    check_unlocked,
+    committed_before,
+)
 from sim.protocol.percolator.errors import (
     LockNotFoundReason,
     MvccError,
     PessimisticLockNotFound,
 )
-from sim.protocol.percolator.lookup import NO_LOCKS
-from sim.protocol.percolator.prewrite_check import (
-    Txn,
-    check_locked,
-    check_unlocked,
-    committed_before,
-)
+from sim.protocol.percolator.read import NO_LOCKS
 from sim.protocol.write_batch import COMMIT, PREWRITE, WriteBatch
 
 
@@ -44,6 +44,17 @@ class Mutation(NamedTuple):
     pessimistic_check: bool = True
 
 
+class CommitKind(NamedTuple):
+    """How a prewritten transaction is to be committed."""
+
+    min_commit_ts: int
+    """The smallest timestamp that a new lock allows."""
+    use_async_commit: bool = False
+    secondaries: tuple[bytes, ...] | None = None
+    """All other keys, for the lock of an async commit's primary."""
+
+
+@dataclass(slots=True, eq=False)
 class Prewritten:
     """A prewrite that succeeded.
 
@@ -55,15 +66,10 @@ class Prewritten:
         amended: keys whose lost lock could be amended.
     """
 
-    __slots__ = ("amended", "batch", "min_commit_ts", "one_pc_commit_ts")
-
-    def __init__(
-        self, batch: WriteBatch, min_commit_ts: int, one_pc_commit_ts: int, amended: int
-    ) -> None:
-        self.batch = batch
-        self.min_commit_ts = min_commit_ts
-        self.one_pc_commit_ts = one_pc_commit_ts
-        self.amended = amended
+    batch: WriteBatch
+    min_commit_ts: int
+    one_pc_commit_ts: int
+    amended: int
 
 
 def prewrite(  # noqa: PLR0913 - the request's fields
@@ -75,7 +81,6 @@ def prewrite(  # noqa: PLR0913 - the request's fields
     start_ts: int,
     for_update_ts: int,
     ttl_ms: int,
-    txn_size: int,  # noqa: ARG001 - stored by TiKV as a hint; its bytes are in every lock
     async_commit_secondaries: tuple[bytes, ...] | None = None,
     use_async_commit: bool = False,
     one_pc_commit_ts: int | None = None,
@@ -89,37 +94,51 @@ def prewrite(  # noqa: PLR0913 - the request's fields
     """Locks all mutations for commit, or says why one of them cannot be.
 
     Fields are kvproto's. An optimistic transaction has ``pessimistic=False``, ``for_update_ts=0``.
-    Commit in one phase: at ``one_pc_commit_ts`` or later (None: two phases). The primary's request
-    has all other keys in ``async_commit_secondaries``. ``max_ts``: latest read of this store; what
-    had to commit after ``max_commit_ts`` (0: no limit) becomes ordinary 2PC. ``is_retry``: it may
-    be a resend, so unlocked keys are checked, too; ``expected_for_update_ts``: of the locks held.
+
+    Args:
+        mvcc: the region's records.
+        memory: the leader's table of pessimistic locks, if it has one.
+        mutations: the changes of keys in this region.
+        primary: primary key of the transaction.
+        start_ts: the transaction.
+        for_update_ts: of its latest statement.
+        ttl_ms: time to live of the locks.
+        async_commit_secondaries: all other keys, in the request that has the primary.
+        use_async_commit: whether the transaction counts as committed once all is prewritten.
+        one_pc_commit_ts: commit in one phase, at this timestamp or later; None: two phases.
+        min_commit_ts: smallest commit_ts that the client allows.
+        max_ts: the latest read of this store.
+        max_commit_ts: what would have to commit later becomes ordinary 2PC; 0: no limit.
+        expected_for_update_ts: by key, that of the lock which the client believes to hold.
+        pessimistic: whether the transaction locks before it writes.
+        is_retry: it may be a resend, so keys without a lock are checked as well.
     """
     floor_ts = min_commit_ts
     if use_async_commit or one_pc_commit_ts is not None:
         promise_ts = max(max_ts, for_update_ts, start_ts) + 1
         floor_ts = max(min_commit_ts, promise_ts, one_pc_commit_ts or 0)
-    txn = (primary, start_ts, for_update_ts, ttl_ms, pessimistic, is_retry)
+    txn = TransactionProperties(primary, start_ts, for_update_ts, ttl_ms, pessimistic, is_retry)
     held = _check_all(mvcc, memory, mutations, txn)
     if expected_for_update_ts:
         held = _check_for_update_ts(mutations, held, expected_for_update_ts)
     if isinstance(held, MvccError):
-        return _forgive(mvcc, held, start_ts)
+        return _accept_resend(mvcc, held, start_ts)
     secondaries = async_commit_secondaries if use_async_commit else None
-    protocol = (floor_ts, use_async_commit, secondaries)
-    batch, largest_ts = _lock_all(mvcc, mutations, held, txn, protocol)
+    kind = CommitKind(floor_ts, use_async_commit, secondaries)
+    batch, largest_ts = _lock_all(mvcc, mutations, held, txn, kind)
     amended = _count_amended(mutations, held) if pessimistic and None in held else 0
     if not use_async_commit and one_pc_commit_ts is None:
         return Prewritten(batch, 0, 0, amended)
     if not largest_ts or 0 < max_commit_ts < largest_ts:
-        batch, _ = _lock_all(mvcc, mutations, held, txn, (min_commit_ts, False, None))
+        batch, _ = _lock_all(mvcc, mutations, held, txn, CommitKind(min_commit_ts))
         return Prewritten(batch, 0, 0, amended)
     if one_pc_commit_ts is None or not batch.lock_puts:
         return Prewritten(batch, largest_ts, 0, amended)
     return Prewritten(_one_phase(mvcc, memory, batch, largest_ts), largest_ts, largest_ts, amended)
 
 
-def _forgive(mvcc: Mvcc, refusal: MvccError, start_ts: int) -> Prewritten | MvccError:
-    """Lets a refused prewrite pass if its transaction is committed already: it is a resend."""
+def _accept_resend(mvcc: Mvcc, refusal: MvccError, start_ts: int) -> Prewritten | MvccError:
+    """Returns success instead of ``refusal`` if the transaction is committed already."""
     commit_ts = committed_before(mvcc, refusal, start_ts)
     return Prewritten(WriteBatch(PREWRITE), commit_ts, commit_ts, 0) if commit_ts else refusal
 
@@ -129,9 +148,9 @@ def _check_for_update_ts(
     held_locks: list[Lock | None] | MvccError,
     expected: Mapping[bytes, int],
 ) -> list[Lock | None] | MvccError:
-    """Refuses a pessimistic lock that was not taken at the timestamp its client remembers.
+    """Refuses a pessimistic lock that was not taken at the timestamp its client expects.
 
-    It is that of an older request, sent again after the right one was lost.
+    It was taken by a resend of an older request after the right lock had been lost.
     """
     if isinstance(held_locks, MvccError):
         return held_locks
@@ -148,24 +167,21 @@ def _check_for_update_ts(
     return held_locks
 
 
-NEVER = -2
+_NO_LENGTH = -2
 """A length that no value has."""
-
-_Protocol = tuple[int, bool, tuple[bytes, ...] | None]
-"""Least min_commit_ts; async commit or not; secondaries, for the primary's lock."""
 
 
 def _check_all(
     mvcc: Mvcc,
     memory: PeerPessimisticLocks | None,
     mutations: Sequence[Mutation],
-    txn: Txn,
+    txn: TransactionProperties,
 ) -> list[Lock | None] | MvccError:
     """Returns the transaction's lock on each key, if it has one, or why it must not go on."""
     table_get = (NO_LOCKS if memory is None else memory.map).get
     locks_get = mvcc.locks.get
-    start_ts = txn[1]
-    check_every_key = not txn[4] or txn[5]
+    start_ts = txn.start_ts
+    check_every_key = not txn.pessimistic or txn.is_retry
     held_locks: list[Lock | None] = []
     for key, op, _, _, check in mutations:
         held = table_get(key)
@@ -188,25 +204,26 @@ def _lock_all(
     mvcc: Mvcc,
     mutations: Sequence[Mutation],
     held_locks: list[Lock | None],
-    txn: Txn,
-    protocol: _Protocol,
+    txn: TransactionProperties,
+    kind: CommitKind,
 ) -> tuple[WriteBatch, int]:
-    """Returns the locks to write, and the largest min_commit_ts.
+    """Returns the locks to write, and the largest min_commit_ts of all keys.
 
-    The latter is 0 if a key was prewritten before without such a promise: no async commit then.
-
-    Keys that one statement locked and that get equal values share one ``Lock`` object.
+    The latter is 0, which rules async commit out, if an earlier request has prewritten a key
+    without async commit. Keys that one statement locked and that get equal values share one
+    ``Lock`` object.
     """
-    primary = txn[0]
-    largest_ts, use_async_commit, secondaries = protocol
+    primary = txn.primary
+    largest_ts, use_async_commit, secondaries = kind
     promised = True
     batch = WriteBatch(PREWRITE)
     puts = batch.lock_puts
     raft = wal = lock_mem = default_cf = 0
     lock: Lock | None = None
     last_held: Lock | None = None
-    last_op = last_bytes = last_len = NEVER
-    for (key, op, value_bytes, value, _), held in zip(mutations, held_locks, strict=True):
+    last_op = last_bytes = last_len = _NO_LENGTH
+    for mutation, held in zip(mutations, held_locks, strict=True):
+        key, op, value_bytes, value, _ = mutation
         if held is not None and held.kind != PESSIMISTIC:
             promised = promised and use_async_commit and held.use_async_commit
             largest_ts = max(largest_ts, held.min_commit_ts)
@@ -214,11 +231,11 @@ def _lock_all(
         alone = value is not None or (secondaries is not None and key == primary)
         same = held is last_held and value_bytes == last_bytes and op == last_op
         if lock is None or alone or not same or len(key) != last_len:
-            lock = _two_phase_lock(mvcc, (key, op, value_bytes, value), held, txn, protocol)
+            lock = _two_phase_lock(mvcc, mutation, held, txn, kind)
             if lock.min_commit_ts > largest_ts:
                 largest_ts = lock.min_commit_ts
             last_held, last_op, last_len = held, op, len(key)
-            last_bytes = NEVER if alone else value_bytes
+            last_bytes = _NO_LENGTH if alone else value_bytes
         puts.append((key, lock))
         sizes = lock.sizes
         raft += sizes.prewrite_raft_bytes
@@ -231,15 +248,15 @@ def _lock_all(
 
 def _two_phase_lock(
     mvcc: Mvcc,
-    change: tuple[bytes, int, int, object],
+    mutation: Mutation,
     held: Lock | None,
-    txn: Txn,
-    protocol: _Protocol,
+    txn: TransactionProperties,
+    kind: CommitKind,
 ) -> Lock:
     """Returns the lock of one key; ttl and min_commit_ts never fall below the pessimistic one's."""
-    key, op, value_bytes, value = change
+    key, op, value_bytes, value, _ = mutation
     primary, start_ts, for_update_ts, ttl_ms, _, _ = txn
-    min_commit_ts, use_async_commit, secondaries = protocol
+    min_commit_ts, use_async_commit, secondaries = kind
     base_bytes = prewrite_base_bytes(len(primary), use_async_commit)
     if secondaries is not None:
         if key == primary:

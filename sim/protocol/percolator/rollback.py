@@ -1,4 +1,4 @@
-"""PessimisticRollback, Rollback and Cleanup: how a transaction's locks go away without a version.
+"""PessimisticRollback, Rollback and Cleanup: removing a transaction's locks without a version.
 
 A pessimistic rollback leaves no record. The others leave one, so that a late prewrite of the same
 transaction fails; the primary's record is protected from being overwritten by later ones.
@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 from sim.protocol.encoding import NO_VALUE
 from sim.protocol.lock_table import PeerPessimisticLocks
-from sim.protocol.mvcc import PESSIMISTIC, PUT, ROLLBACK, Lock, Mvcc, Write, physical_ms
+from sim.protocol.mvcc import PESSIMISTIC, PUT, ROLLBACK, Lock, Mvcc, Write
 from sim.protocol.percolator.errors import AlreadyCommitted, KeyIsLocked, MvccError
-from sim.protocol.percolator.lookup import is_rollback, load_lock
+from sim.protocol.percolator.read import is_rollback, load_lock
+from sim.protocol.timestamp import physical_ms
 from sim.protocol.write_batch import ROLLBACK as ROLLBACK_CAUSE
 from sim.protocol.write_batch import WriteBatch
 

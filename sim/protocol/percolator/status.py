@@ -1,4 +1,4 @@
-"""TxnHeartBeat, CheckTxnStatus, ResolveLock, CheckSecondaryLocks: what others may do to locks.
+"""TxnHeartBeat, CheckTxnStatus, ResolveLock, CheckSecondaryLocks: finding out how a txn stands.
 
 Source: tikv/tikv src/storage/txn/actions/check_txn_status.rs, src/storage/txn/commands/
 {txn_heart_beat,check_txn_status,resolve_lock,check_secondary_locks}.rs.
@@ -12,7 +12,7 @@ from sim.protocol.lock_table import PeerPessimisticLocks
 from sim.protocol.mvcc import PESSIMISTIC, ROLLBACK, Lock, Mvcc
 from sim.protocol.percolator.commit import Committed, commit
 from sim.protocol.percolator.errors import MvccError, PrimaryMismatch, TxnNotFound
-from sim.protocol.percolator.lookup import load_lock
+from sim.protocol.percolator.read import load_lock
 from sim.protocol.percolator.rollback import (
     RolledBack,
     has_expired,
@@ -20,13 +20,13 @@ from sim.protocol.percolator.rollback import (
     rollback,
     rollback_lock,
 )
-from sim.protocol.records import MAX_TS
+from sim.protocol.timestamp import MAX_TS
 from sim.protocol.write_batch import HEARTBEAT, WriteBatch
 from sim.protocol.write_batch import ROLLBACK as ROLLBACK_CAUSE
 
 
 class Beat(NamedTuple):
-    """A heartbeat that was heard: the lock's time to live from now on, and what to write."""
+    """A heartbeat that succeeded: what to write, and the lock's time to live from now on."""
 
     batch: WriteBatch
     ttl_ms: int
@@ -46,7 +46,7 @@ class TxnAction(Enum):
 
 
 class TxnStatus(NamedTuple):
-    """State of a transaction, read off its primary; ``batch`` is what finding out has changed."""
+    """State of a transaction as its primary says; ``batch`` is what the command has to write."""
 
     action: TxnAction
     batch: WriteBatch
@@ -72,7 +72,7 @@ class SecondaryLocks(NamedTuple):
 def txn_heart_beat(
     mvcc: Mvcc, memory: PeerPessimisticLocks | None, primary: bytes, start_ts: int, ttl_ms: int
 ) -> Beat | MvccError:
-    """Prolongs the life of a transaction's primary lock; a lock in memory moves to the lock CF."""
+    """Extends the life of a transaction's primary lock; a lock in memory moves to the lock CF."""
     held = load_lock(mvcc, memory, primary)
     if held is None or held.start_ts != start_ts:
         return TxnNotFound(primary, start_ts)
@@ -98,10 +98,10 @@ def check_txn_status(  # noqa: PLR0913 - the request's fields
 
     Args:
         mvcc: the region's records.
-        memory: the leader's table, if it has one.
+        memory: the leader's table of pessimistic locks, if it has one.
         primary: primary key of the transaction.
         start_ts: the transaction.
-        caller_start_ts: reader that was blocked; a living lock's min_commit_ts is pushed past it.
+        caller_start_ts: the blocked reader; a live lock's min_commit_ts is pushed past it.
         current_ts: timestamp of now.
         rollback_if_not_exist: write a protected rollback when nothing is found.
         force_sync_commit: treat an async-commit lock as an ordinary one.
@@ -109,14 +109,14 @@ def check_txn_status(  # noqa: PLR0913 - the request's fields
     """
     held = load_lock(mvcc, memory, primary)
     batch = WriteBatch(ROLLBACK_CAUSE)
-    wishes = {
-        "rollback_if_not_exist": rollback_if_not_exist,
-        "resolving_pessimistic_lock": resolving_pessimistic_lock,
-    }
     if held is None or held.start_ts != start_ts:
-        return _missing_lock(batch, mvcc, primary, start_ts, **wishes)
+        return _missing_lock(
+            batch, mvcc, primary, start_ts, rollback_if_not_exist, resolving_pessimistic_lock
+        )
     if held.primary != primary:
-        return _other_primary(batch, mvcc, primary, held, **wishes)
+        return _other_primary(
+            batch, mvcc, primary, held, rollback_if_not_exist, resolving_pessimistic_lock
+        )
     if held.use_async_commit and not force_sync_commit:
         return TxnStatus(TxnAction.UNCOMMITTED, batch, held)
     if held.is_locked_with_conflict:
@@ -188,10 +188,10 @@ def _missing_lock(
     mvcc: Mvcc,
     primary: bytes,
     start_ts: int,
-    *,
-    rollback_if_not_exist: bool,
-    resolving_pessimistic_lock: bool,
+    rollback_if_not_exist: bool,  # noqa: FBT001 - fields of the request, handed on
+    resolving_pessimistic_lock: bool,  # noqa: FBT001
 ) -> TxnStatus | MvccError:
+    """Returns the state of a transaction that has no lock on its primary."""
     ended = _ended(batch, mvcc, primary, start_ts)
     if ended is not None:
         return ended
@@ -208,14 +208,13 @@ def _other_primary(
     mvcc: Mvcc,
     primary: bytes,
     held: Lock,
-    *,
-    rollback_if_not_exist: bool,
-    resolving_pessimistic_lock: bool,
+    rollback_if_not_exist: bool,  # noqa: FBT001 - fields of the request, handed on
+    resolving_pessimistic_lock: bool,  # noqa: FBT001
 ) -> TxnStatus | MvccError:
-    """The lock on ``primary`` names another one.
+    """Returns the state of a transaction whose lock on ``primary`` names another primary.
 
-    A caller that met a prewritten lock knows the primary for sure, so a pessimistic lock that says
-    otherwise is stale: it is as good as missing, and goes.
+    A caller that met a prewritten lock is sure of the primary, so a pessimistic lock that names
+    another one is stale: it counts as missing and is removed.
     """
     if held.kind != PESSIMISTIC or resolving_pessimistic_lock:
         return PrimaryMismatch(primary, held)
@@ -224,7 +223,7 @@ def _other_primary(
         mvcc,
         primary,
         held.start_ts,
-        rollback_if_not_exist=rollback_if_not_exist,
+        rollback_if_not_exist,
         resolving_pessimistic_lock=False,
     )
     if isinstance(status, TxnStatus):
@@ -248,9 +247,9 @@ def _ended(batch: WriteBatch, mvcc: Mvcc, primary: bytes, start_ts: int) -> TxnS
 def _push_min_commit_ts(
     primary: bytes, held: Lock, caller_start_ts: int, current_ts: int
 ) -> TxnStatus:
-    """Makes a living transaction commit after the reader, so that the reader need not wait."""
+    """Makes a running transaction commit after the reader, so that the reader need not wait."""
     batch = WriteBatch(HEARTBEAT)
-    if caller_start_ts == MAX_TS:  # A point get, which reads past whatever is not committed yet.
+    if caller_start_ts == MAX_TS:  # A point get, which ignores what is not committed yet.
         return TxnStatus(TxnAction.MIN_COMMIT_TS_PUSHED, batch, held)
     if held.min_commit_ts and caller_start_ts >= held.min_commit_ts:
         pushed = held.with_min_commit_ts(max(caller_start_ts + 1, current_ts))

@@ -1,8 +1,13 @@
-"""What prewrite asks of a key whose pessimistic lock is missing, not its own, or never needed.
+"""Prewrite's checks of a key whose pessimistic lock is missing, another's, or was never needed.
+
+A pessimistic lock that was lost is *amended*: prewrite goes on without it as long as nobody has
+committed on the key since ``start_ts``.
 
 Source: tikv/tikv src/storage/txn/actions/prewrite.rs (check_lock, amend_pessimistic_lock,
 check_for_newer_version), src/storage/txn/actions/common.rs (check_committed_record_on_err).
 """
+
+from typing import NamedTuple
 
 from sim.protocol.mvcc import INSERT, PESSIMISTIC, PUT, ROLLBACK, Lock, Mvcc, Write
 from sim.protocol.percolator.errors import (
@@ -15,26 +20,37 @@ from sim.protocol.percolator.errors import (
     PessimisticLockNotFound,
     WriteConflict,
 )
-from sim.protocol.percolator.lookup import is_rollback, newest_data
+from sim.protocol.percolator.read import is_rollback, newest_data
 
-Txn = tuple[bytes, int, int, int, bool, bool]
-"""primary, start_ts, for_update_ts, ttl_ms, pessimistic, is_retry."""
+
+class TransactionProperties(NamedTuple):
+    """What is the same for all keys of one prewrite request."""
+
+    primary: bytes
+    start_ts: int
+    for_update_ts: int
+    ttl_ms: int
+    pessimistic: bool
+    is_retry: bool
 
 
 def check_locked(
     key: bytes,
     held: Lock,
-    txn: Txn,
+    txn: TransactionProperties,
     check: bool,  # noqa: FBT001 - Mutation.pessimistic_check
 ) -> MvccError | None:
-    """Judges a lock that is another transaction's, or not pessimistic; None: own, prewritten."""
-    _, start_ts, _, _, pessimistic, _ = txn
-    if held.start_ts != start_ts:
-        if check and pessimistic:
+    """Returns why prewrite cannot go on with a lock there; None if it is its own.
+
+    Called for a lock that is another transaction's or already prewritten, and for every lock met
+    by an optimistic transaction or a retry.
+    """
+    if held.start_ts != txn.start_ts:
+        if check and txn.pessimistic:
             return PessimisticLockNotFound(key, LockNotFoundReason.LOCK_TS_MISMATCH)
-        return KeyIsLocked(key, held, resolve_now=pessimistic)
-    if held.kind == PESSIMISTIC and not pessimistic:
-        return LockTypeNotMatch(key, start_ts, pessimistic=True)
+        return KeyIsLocked(key, held, resolve_now=txn.pessimistic)
+    if held.kind == PESSIMISTIC and not txn.pessimistic:
+        return LockTypeNotMatch(key, txn.start_ts, pessimistic=True)
     return None
 
 
@@ -42,25 +58,22 @@ def check_unlocked(
     mvcc: Mvcc,
     key: bytes,
     op: int,
-    txn: Txn,
+    txn: TransactionProperties,
     check: bool,  # noqa: FBT001 - Mutation.pessimistic_check
 ) -> MvccError | None:
-    """Judges a key without lock: amends a lost one, or checks versions as an optimistic prewrite.
+    """Amends a lost lock, or checks versions as an optimistic prewrite does.
 
     An unlocked key of a pessimistic transaction (an index entry) needs no check in its first
     prewrite: the row's lock covers it.
     """
     newest = mvcc.writes.get(key)
-    _, start_ts, _, _, pessimistic, is_retry = txn
     if newest is None:
         return None
-    if pessimistic and check:
-        if newest.commit_ts >= start_ts:
-            return PessimisticLockNotFound(key, LockNotFoundReason.LOCK_MISSING_AMEND_FAIL)
+    if txn.pessimistic and check:
+        return amend_pessimistic_lock(key, newest, txn.start_ts)
+    if txn.pessimistic and not txn.is_retry:
         return None
-    if pessimistic and not is_retry:
-        return None
-    refusal = _newer_version(key, newest, txn)
+    refusal = check_for_newer_version(key, newest, txn)
     if refusal is None and op == INSERT:
         version = newest_data(newest)
         if version is not None and version.kind == PUT:
@@ -68,13 +81,23 @@ def check_unlocked(
     return refusal
 
 
-def _newer_version(key: bytes, newest: Write, txn: Txn) -> MvccError | None:
-    _, start_ts, for_update_ts, _, pessimistic, _ = txn
+def amend_pessimistic_lock(key: bytes, newest: Write, start_ts: int) -> MvccError | None:
+    """Lets a prewrite without its pessimistic lock go on, unless there is a newer record."""
+    if newest.commit_ts >= start_ts:
+        return PessimisticLockNotFound(key, LockNotFoundReason.LOCK_MISSING_AMEND_FAIL)
+    return None
+
+
+def check_for_newer_version(
+    key: bytes, newest: Write, txn: TransactionProperties
+) -> MvccError | None:
+    """Returns the conflict with the newest record of a key that was never locked, or None."""
+    start_ts = txn.start_ts
     if newest.commit_ts == start_ts and is_rollback(newest):
         return _conflict(key, start_ts, newest, ConflictReason.SELF_ROLLED_BACK)
-    if pessimistic and newest.commit_ts > for_update_ts:
+    if txn.pessimistic and newest.commit_ts > txn.for_update_ts:
         return PessimisticLockNotFound(key, LockNotFoundReason.NON_LOCK_KEY_CONFLICT)
-    if not pessimistic and newest.commit_ts > start_ts:
+    if not txn.pessimistic and newest.commit_ts > start_ts:
         return _conflict(key, start_ts, newest, ConflictReason.OPTIMISTIC)
     return None
 
