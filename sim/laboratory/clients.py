@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.client.client_stats import ClientStats
-from sim.client.session import Session, SessionParts
 from sim.laboratory.jobs import Job
 from sim.laboratory.problems import ScriptProblem
 from sim.laboratory.values import duration_ns, key_of
@@ -27,27 +25,19 @@ if TYPE_CHECKING:
 
     from sim.laboratory.laboratory import Laboratory
     from sim.laboratory.words import Words
-    from sim.record.recorder import Recorder
 
 _VERBS = ("update", "insert", "lock", "write", "read", "sleep", "rollback")
 
 
-class ClientJob(Job, ClientStats):
-    """One client's transaction; it hears of the end where a run's counters do."""
+class ClientJob(Job):
+    """One client's transaction."""
 
-    def __init__(self, recorder: Recorder) -> None:
-        ClientStats.__init__(self, recorder)
+    def __init__(self) -> None:
         self.outcome = ""
 
-    def aborted(self, reason: str, stay_ns: int) -> None:
-        """Notes why the transaction was given up."""
-        super().aborted(reason, stay_ns)
-        self.outcome = f"aborted: {reason}"
-
-    def committed(self, name: str, stay_ns: int) -> None:
-        """Notes that the transaction is committed."""
-        super().committed(name, stay_ns)
-        self.outcome = "committed"
+    def run(self, lab: Laboratory, script: Script) -> Generator[Event, Any, None]:
+        """Carries the transaction out."""
+        self.outcome = yield from lab.session.run(script, lab.env.now_ns)
 
     def done(self) -> bool:
         """Returns whether the client knows the end."""
@@ -67,18 +57,13 @@ def client(lab: Laboratory, words: Words) -> str:
     words.done()
     if autocommit and len(statements) != 1:
         raise ScriptProblem("autocommit is for one statement; leave it, or the others")
-    cluster = lab.cluster
+    env = lab.cluster.env
+    if not lab.clients:
+        env.process(lab.session.ttl_manager.run())
     lab.clients += 1
-    job = ClientJob(lab.recorder)
-    backoffs = lab.streams.stream(f"client-{lab.clients}/backoff")
-    parts = SessionParts(lab.node, cluster, lab.scenario, job, backoffs)
-    lab.env.process(parts.keep_alive.run())
-    lab.env.process(_run(Session(parts), Script(name, statements, autocommit=autocommit), lab))
+    job = ClientJob()
+    env.process(job.run(lab, Script(name, statements, autocommit=autocommit)))
     return lab.finish(job, words.as_name, patience_ns)
-
-
-def _run(session: Session, script: Script, lab: Laboratory) -> Generator[Event, Any, None]:
-    yield from session.run(script, lab.env.now_ns)
 
 
 def _statements(words: Sequence[str], name: str) -> list[Statement]:

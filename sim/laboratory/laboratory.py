@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from sim.client.client_stats import ClientStats
+from sim.client.session import Session
 from sim.client.tidb import TidbNode
 from sim.engine import LeanEnv
 from sim.laboratory.jobs import Job, RequestJob
@@ -107,7 +109,9 @@ class Laboratory:
         regions = region_map(self.said)
         self._cluster = cluster = Cluster(self.env, scenario, regions, self.streams, self.recorder)
         self.scenario = scenario
-        self.node = TidbNode(self.env, 0, scenario, cluster, self.streams)
+        stats = ClientStats(self.recorder)
+        self.node = TidbNode(self.env, 0, scenario, cluster, self.streams, stats)
+        self.session = Session(self.node)
         cluster.tso.running[0] = 0  # Nothing is old enough to be collected.
         cluster.keep_rows = True
         cluster.probe.add(self.watcher)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sim.client.callers import NOBODY
 from sim.laboratory.answers import show_answer
 from sim.laboratory.problems import ScriptProblem
 from sim.laboratory.routing import route_to
@@ -239,6 +238,6 @@ def new_request(
     """Returns a request on its way to where ``words`` and ``keys`` say; no word may be left."""
     route = route_to(lab, words, keys)
     words.done()
-    request = KvRequest(kind, route, NOBODY, 0, txn.start_ts)
+    request = lab.node.new_request(kind, route, txn.start_ts)
     request.request_bytes = sum(map(len, keys))
     return request
