@@ -78,7 +78,7 @@ class ClientStats:
         self._txns: dict[str, Counter] = {}
         self._aborts: dict[str, Counter] = {}
         self._txn_latency: dict[str, Series] = {}
-        self._lock_wait = recorder.series("lock_wait", "all")
+        self.lock_wait = recorder.series("lock_wait", "all")
         self.by_kind = {
             Kind.LOCK: recorder.counter("lock_rpcs"),
             Kind.PREWRITE: recorder.counter("prewrite_rpcs"),
@@ -97,7 +97,7 @@ class ClientStats:
         """Counts a granted lock request, without the time it waited for other transactions."""
         path = request.path
         if request.waited_ns:
-            self._lock_wait.add(request.waited_ns)
+            self.lock_wait.add(request.waited_ns)
         self._lock_latency[path].add(request.done_ns - request.sent_ns - request.waited_ns)
         self._lock_service[path].add(request.replied_ns - request.arrived_ns - request.waited_ns)
         name = PATH_NAMES[path]
