@@ -134,9 +134,7 @@ class Unit:
         self._start_clients()
         if scenario.operations:
             tables = self.workload.tables()
-            start_operations(
-                scenario, self.cluster, self.cluster.control, tables, self.streams, self.recorder
-            )
+            start_operations(scenario, self.cluster, tables, self.streams, self.recorder)
         self.env.process(self._close_windows())
 
     def run(self) -> None:
