@@ -34,8 +34,7 @@ from sim.server.cluster import Cluster
 from sim.storage.request import Kind, KvRequest
 from sim.streams import Streams
 from sim.units import GIB, NS_PER_MS, NS_PER_S, NS_PER_US
-from sim.workload.script import Script
-from sim.workload.statement import Read, ReadKind, Statement, Transaction
+from sim.workload.statement import Read, ReadKind, Script, Statement, Transaction
 
 FOLDER = Path(__file__).resolve().parents[1] / "scenarios"
 

@@ -7,8 +7,6 @@ counts from the moment it was meant to begin, so that a stall is charged to all 
 Source: Schroeder, Wierman, Harchol-Balter, Open Versus Closed: A Cautionary Tale, NSDI 2006.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from typing import Any
 

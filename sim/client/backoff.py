@@ -9,8 +9,6 @@ txnkv/transaction/2pc.go (PrewriteMaxBackoff, CommitMaxBackoff); pingcap/tidb pk
 (copNextMaxBackoff).
 """
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple
 
 from sim.storage.request import Kind

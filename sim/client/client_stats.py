@@ -1,10 +1,8 @@
 """What sessions count: transactions, locks and where a lock's time went."""
 
-from __future__ import annotations
-
 from typing import Final
 
-from sim.record.recorder import Counter, Recorder, Series
+from sim.record.recorder import Recorder
 from sim.storage.request import Kind, KvRequest, LockPath
 
 PATH_NAMES: Final = ("in_memory", "pipelined", "sync", "fallback")
@@ -74,10 +72,6 @@ class ClientStats:
             [recorder.counter("lock_station_ns", f"{path}/{station}") for station in STATIONS]
             for path in PATH_NAMES
         ]
-        self._locks_total: dict[str, Counter] = {}
-        self._txns: dict[str, Counter] = {}
-        self._aborts: dict[str, Counter] = {}
-        self._txn_latency: dict[str, Series] = {}
         self.lock_wait = recorder.series("lock_wait", "all")
         self.by_kind = {
             Kind.LOCK: recorder.counter("lock_rpcs"),
@@ -90,6 +84,8 @@ class ClientStats:
         self.statement_retries = recorder.counter("statement_retries")
         self.started = recorder.counter("txns_started")
         self.population = Population()
+        self._committed = 0
+        self._aborted = 0
         self.stays_ns = 0
         """Latencies of all transactions that have ended, whatever their outcome."""
 
@@ -103,11 +99,7 @@ class ClientStats:
         name = PATH_NAMES[path]
         if path is _FALLBACK:
             name = f"fallback:{request.fallback}"
-        counter = self._locks_total.get(name)
-        if counter is None:
-            counter = self._recorder.counter("locks_total", name)
-            self._locks_total[name] = counter
-        counter.value += 1
+        self._recorder.counter("locks_total", name).value += 1
         self._count_stations(request)
 
     def _count_stations(self, request: KvRequest) -> None:
@@ -132,26 +124,21 @@ class ClientStats:
 
     def committed(self, name: str, latency_ns: int) -> None:
         """Counts a transaction that its client knows to be committed."""
-        counter = self._txns.get(name)
-        if counter is None:
-            counter = self._txns[name] = self._recorder.counter("txns", name)
-            self._txn_latency[name] = self._recorder.series("txn_latency", name)
-        counter.value += 1
-        self._txn_latency[name].add(latency_ns)
+        self._recorder.counter("txns", name).value += 1
+        self._recorder.series("txn_latency", name).add(latency_ns)
+        self._committed += 1
         self.stays_ns += latency_ns
 
     def aborted(self, reason: str, latency_ns: int) -> None:
         """Counts a transaction that ended without a commit, and why."""
+        self._recorder.counter("txn_aborts", reason).value += 1
+        self._aborted += 1
         self.stays_ns += latency_ns
-        counter = self._aborts.get(reason)
-        if counter is None:
-            counter = self._aborts[reason] = self._recorder.counter("txn_aborts", reason)
-        counter.value += 1
 
     def total_committed(self) -> int:
         """Returns how many transactions have been committed so far."""
-        return sum(counter.value for counter in self._txns.values())
+        return self._committed
 
     def total_aborted(self) -> int:
         """Returns how many transactions have ended otherwise so far."""
-        return sum(counter.value for counter in self._aborts.values())
+        return self._aborted

@@ -10,8 +10,6 @@ Source: tikv/client-go config/client.go (GrpcKeepAliveTime 10 s, GrpcKeepAliveTi
 StoreLivenessTimeout 1 s), internal/client/client.go (ReadTimeoutMedium, 30 s for writes).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Iterable
 from typing import Any, Final
 

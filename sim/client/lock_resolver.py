@@ -3,8 +3,6 @@
 Source: tikv/client-go txnkv/txnlock/lock_resolver.go; config/retry (backoffs).
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from typing import Any
 
@@ -16,7 +14,7 @@ from sim.client.region_request import RequestGroup
 from sim.client.tidb import TidbNode
 from sim.pd.tso import TSO_PHYSICAL_SHIFT
 from sim.protocol.mvcc import PESSIMISTIC, Lock
-from sim.protocol.percolator import SecondaryLocks, TxnAction, TxnStatus
+from sim.protocol.percolator import KeyIsLocked, SecondaryLocks, TxnAction, TxnStatus
 from sim.protocol.percolator.rollback import has_expired
 from sim.protocol.region_errors import RegionError
 from sim.storage.request import Kind, KvRequest
@@ -67,10 +65,32 @@ class LockResolver:
         yield from self._finish_on_key(key, lock, commit_ts)
         return True
 
-    def backoff(self, attempt: int) -> Event:
-        """Returns the event of the ``attempt``-th wait being over (from 0; with equal jitter)."""
+    def resolve_all(
+        self, requests: list[KvRequest], start_ts: int, attempt: int, *, reading: bool = False
+    ) -> Generator[Event, Any, int]:
+        """Resolves the lock that each request has met, so that it can be sent again.
+
+        Args:
+            requests: reads or prewrites of one transaction.
+            start_ts: the transaction's.
+            attempt: how often its requests were blocked before; the backoff grows with it.
+            reading: as in ``resolve``; a read may then ignore the lock.
+
+        Returns:
+            How long it took, in ns.
+        """
         node = self._node
-        return node.env.timeout(TXN_LOCK_FAST.wait_ns(attempt, node.lock_backoffs))
+        began_ns = node.env.now_ns
+        for request in requests:
+            met = request.result
+            assert isinstance(met, KeyIsLocked), f"unexpected answer {met!r}"
+            gone = yield from self.resolve(met.key, met.lock, start_ts, reading=reading)
+            if not gone:
+                yield node.env.timeout(TXN_LOCK_FAST.wait_ns(attempt, node.lock_backoffs))
+            elif reading:
+                request.bypass = (*request.bypass, met.lock.start_ts)
+            request.result = None
+        return node.env.now_ns - began_ns
 
     def _current_ts(self) -> int:
         return (self._node.env.now_ns // NS_PER_MS) << TSO_PHYSICAL_SHIFT

@@ -7,8 +7,6 @@ request that has waited too long for a lock asks what became of the holder and i
 Source: tikv/client-go txnkv/transaction/txn.go (lockKeys), pessimistic.go.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Sequence
 from typing import Any, Final
 

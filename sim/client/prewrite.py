@@ -6,8 +6,6 @@ phase has to be cut because of a split, it may go on as an async commit.
 Source: tikv/client-go txnkv/transaction/prewrite.go (buildPrewriteRequest, handleSingleBatch).
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from typing import Any, Final
 
@@ -86,15 +84,7 @@ class Prewriter:
             requests = self._take_answers(group, answers)
             if requests and blocked_ns >= BUDGETS_NS[_PREWRITE]:
                 raise TransactionAborted("resolve_lock_timeout")
-            began_ns = node.env.now_ns
-            for request in requests:
-                met = request.result
-                assert isinstance(met, KeyIsLocked), "only blocked prewrites are sent again"
-                gone = yield from self._resolver.resolve(met.key, met.lock, txn.start_ts)
-                if not gone:
-                    yield self._resolver.backoff(attempt)
-                request.result = None
-            blocked_ns += node.env.now_ns - began_ns
+            blocked_ns += yield from self._resolver.resolve_all(requests, txn.start_ts, attempt)
             attempt += 1
         return answers
 

@@ -10,8 +10,6 @@ Source: tikv/client-go internal/locate/region_cache.go (OnRegionEpochNotMatch, U
 InvalidateCachedRegion, insertRegionToCache).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from sim.protocol.region import Region, RegionMap, Route

@@ -9,8 +9,6 @@ Source: tikv/client-go txnkv/transaction/2pc.go (groupMutations, txnCommitBatchS
 (handleSingleBatch, checkOnePCFallBack); pingcap/tidb pkg/store/copr/key_ranges.go (SplitByRegion).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 

@@ -11,8 +11,6 @@ Source: tikv/client-go internal/locate/region_request.go (RegionRequestSender.Se
 onRegionError, onSendFail, replicaSelector), txnkv/transaction/prewrite.go, commit.go (regionMiss).
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from typing import Any, Final
 

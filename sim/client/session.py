@@ -7,8 +7,6 @@ on is rolled back and counted under its reason.
 Source: pingcap/tidb pkg/executor/adapter.go (handlePessimisticDML, handlePessimisticLockError).
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from typing import Any, Final
 
@@ -28,7 +26,6 @@ from sim.client.transaction_state import (
 )
 from sim.client.ttl_manager import TtlManager
 from sim.client.two_phase_commit import TwoPhaseCommitter
-from sim.protocol.percolator import KeyIsLocked
 from sim.storage.request import Kind
 from sim.workload.statement import ROLLBACK, Payloads, Read, ReadKind, Statement, Transaction
 
@@ -183,19 +180,9 @@ class Session:
             requests = group.refusals()
             if requests and blocked_ns >= BUDGETS_NS[kind]:
                 raise TransactionAborted("resolve_lock_timeout")
-            began_ns = node.env.now_ns
-            for request in requests:
-                met = request.result
-                assert isinstance(met, KeyIsLocked), f"unexpected answer {met!r}"
-                gone = yield from self._resolver.resolve(
-                    met.key, met.lock, txn.start_ts, reading=True
-                )
-                if gone:
-                    request.bypass = (*request.bypass, met.lock.start_ts)
-                else:
-                    yield self._resolver.backoff(attempt)
-                request.result = None
-            blocked_ns += node.env.now_ns - began_ns
+            blocked_ns += yield from self._resolver.resolve_all(
+                requests, txn.start_ts, attempt, reading=True
+            )
             attempt += 1
 
     def _roll_back(self, txn: TransactionState) -> Generator[Event, Any, None]:

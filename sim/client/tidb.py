@@ -8,8 +8,6 @@ and are slowed down by those on the other threads of the cores, as on a store
 Source: tikv/client-go tikv/kv.go (KVStore), internal/client/client.go (RPCClient).
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """What TiDB remembers of one running transaction."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from sim.pd.tso import physical_ms

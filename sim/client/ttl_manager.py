@@ -7,8 +7,6 @@ the oldest, and a transaction that ends in time costs nothing.
 Source: tikv/client-go txnkv/transaction/2pc.go (ttlManager, ManagedLockTTL / 2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from typing import Any, Final
 

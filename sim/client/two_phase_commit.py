@@ -19,8 +19,6 @@ needLinearizability, setUndeterminedErr), commit.go, cleanup.go; tidb_guarantee_
 which only matters to explicit transactions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Sequence
 from typing import Any, Final
 

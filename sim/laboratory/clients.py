@@ -14,8 +14,7 @@ from sim.laboratory.values import duration_ns, key_of
 from sim.laboratory.words import suggestion
 from sim.protocol.mvcc import PUT
 from sim.protocol.percolator import Mutation
-from sim.workload.script import Script
-from sim.workload.statement import ROLLBACK, Read, ReadKind, Statement
+from sim.workload.statement import ROLLBACK, Read, ReadKind, Script, Statement
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence

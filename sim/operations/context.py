@@ -5,8 +5,6 @@ from the operation's own stream. Where there is nothing to choose from the answe
 operation is left out this time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Operations on stores, disks, the network and messages, each for a time or until it is ended."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from typing import Any
 

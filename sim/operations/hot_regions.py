@@ -4,8 +4,6 @@ A leader's log grows by what is written, whatever the lock mode; reads do not co
 idea: tikv/pd server/statistics (hot regions by written bytes and keys).
 """
 
-from __future__ import annotations
-
 from sim.server.cluster import Cluster
 
 

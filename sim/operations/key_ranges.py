@@ -4,8 +4,6 @@ What is inserted during a run is not counted: TiKV too learns sizes late, from t
 SST files, and minutes of inserts are small beside a region.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 

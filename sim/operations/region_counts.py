@@ -3,8 +3,6 @@
 A change counts once, with the first replica that shows it, whoever wanted it.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from sim.probe import Probe

@@ -9,8 +9,6 @@ Source: pingcap/tiup pkg/cluster/operation (rolling restart, --transfer-timeout)
 pdapi.go (EvictStoreLeader: looks every 5 s).
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from sim.operations.context import OperationContext, Process

@@ -4,8 +4,6 @@ Source: tikv/tikv components/raftstore/src/coprocessor/split_check/size.rs (from
 size on); store/worker/split_controller.rs (load: so many seconds in a row above a threshold).
 """
 
-from __future__ import annotations
-
 from sim.operations.context import OperationContext, Process
 from sim.operations.hot_regions import HotRegions
 from sim.scenario.resolved_operations import AutoSplit

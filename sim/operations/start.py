@@ -4,8 +4,6 @@ Every operation draws from its own stream, so one more of them changes no draw o
 lasts (a fault with an end, a rolling restart) is a process too; the next time does not wait for it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count, islice, takewhile
 from typing import Any, Final
@@ -20,51 +18,30 @@ from sim.operations.pd.merge_checker import MergeChecker
 from sim.operations.pd.operator_controller import OperatorController
 from sim.operations.pd.shuffle_leader import shuffle_leader
 from sim.record.recorder import Recorder
+from sim.scenario import resolved_operations as ops
 from sim.scenario.resolved import Scenario
-from sim.scenario.resolved_operations import (
-    AutoMerge,
-    AutoSplit,
-    BalanceLeader,
-    ChangePeer,
-    CrashStore,
-    DelayMessages,
-    Driven,
-    DropMessages,
-    EvictLeader,
-    FillDisk,
-    MergeRegion,
-    Operation,
-    Partition,
-    RestartStore,
-    SetConfig,
-    ShuffleLeader,
-    SlowDisk,
-    SplitRegion,
-    Timed,
-    TransferLeader,
-    UpgradeStore,
-)
+from sim.scenario.resolved_operations import Driven, Operation, Timed
 from sim.server.cluster import Cluster
 from sim.streams import Stream, Streams
 from sim.units import NS_PER_S
 from sim.workload.layout import Table
 
 _ACTIONS: Final[dict[type[Timed], Callable[[OperationContext, Any], Process | None]]] = {
-    TransferLeader: handler.transfer_leader,
-    ShuffleLeader: shuffle_leader,
-    SplitRegion: handler.split_region,
-    MergeRegion: handler.merge_region,
-    ChangePeer: handler.change_peer,
-    EvictLeader: rolling.roll,
-    UpgradeStore: rolling.roll,
-    CrashStore: faults.crash_store,
-    RestartStore: faults.restart_store,
-    Partition: faults.partition,
-    SlowDisk: faults.slow_disk,
-    FillDisk: faults.fill_disk,
-    SetConfig: faults.set_config,
-    DropMessages: faults.disturb_messages,
-    DelayMessages: faults.disturb_messages,
+    ops.TransferLeader: handler.transfer_leader,
+    ops.ShuffleLeader: shuffle_leader,
+    ops.SplitRegion: handler.split_region,
+    ops.MergeRegion: handler.merge_region,
+    ops.ChangePeer: handler.change_peer,
+    ops.EvictLeader: rolling.roll,
+    ops.UpgradeStore: rolling.roll,
+    ops.CrashStore: faults.crash_store,
+    ops.RestartStore: faults.restart_store,
+    ops.Partition: faults.partition,
+    ops.SlowDisk: faults.slow_disk,
+    ops.FillDisk: faults.fill_disk,
+    ops.SetConfig: faults.set_config,
+    ops.DropMessages: faults.disturb_messages,
+    ops.DelayMessages: faults.disturb_messages,
 }
 """What is done at each of an operation's times; what lasts is returned as a process."""
 
@@ -97,11 +74,11 @@ def _processes(context: OperationContext, operation: Operation) -> list[Process]
     match operation:
         case Timed():
             return [_act_at_its_times(context, operation)]
-        case BalanceLeader():
+        case ops.BalanceLeader():
             loops = [balance_leader(context, operation)]
-        case AutoMerge():
+        case ops.AutoMerge():
             loops = [MergeChecker(context, operation).run()]
-        case AutoSplit():
+        case ops.AutoSplit():
             loops = []
             if operation.by in {"size", "both"}:
                 loops.append(split_check.split_by_size(context, operation))

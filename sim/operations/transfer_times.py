@@ -11,8 +11,6 @@ Source: tikv/pd server/schedule/operator (RunningTime, FastOperatorWaitTime), op
 (Dispatch: a heartbeat of the region ends its operator).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from sim.engine import LeanEnv

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sim.protocol.keys import show_key
 from sim.protocol.lock_table import LocksStatus
 from sim.units import NS_PER_MS
-from sim.workload.script import Script
-from sim.workload.statement import Statement
+from sim.workload.statement import Script, Statement
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator

@@ -16,8 +16,15 @@ from sim.protocol.keys import record_prefix, row_key
 from sim.protocol.mvcc import PUT
 from sim.protocol.percolator import Mutation
 from sim.workload.layout import Segment, Table, stored_bytes
-from sim.workload.script import Script
-from sim.workload.statement import ROLLBACK, Payloads, Read, ReadKind, Statement, Transaction
+from sim.workload.statement import (
+    ROLLBACK,
+    Payloads,
+    Read,
+    ReadKind,
+    Script,
+    Statement,
+    Transaction,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Generator

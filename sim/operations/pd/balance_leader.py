@@ -4,8 +4,6 @@ Source: tikv/pd server/schedulers/balance_leader.go and utils.go (shouldBalance)
 interval of schedule_controller.go.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from sim.operations.context import OperationContext, Process

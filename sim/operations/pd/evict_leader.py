@@ -4,8 +4,6 @@ Source: tikv/pd server/schedulers/evict_leader.go (batch 3, every 10 ms, a rando
 over).
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from sim.operations.context import OperationContext, Process

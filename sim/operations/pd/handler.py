@@ -3,8 +3,6 @@
 Source: tikv/pd server/handler.go (pd-ctl's ``operator add``).
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from sim.operations.context import OperationContext, Process

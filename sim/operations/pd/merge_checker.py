@@ -3,8 +3,6 @@
 Source: tikv/pd server/schedule/checker/merge_checker.go; PD docs, configuration file.
 """
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple
 
 from sim.operations.context import OperationContext, Process

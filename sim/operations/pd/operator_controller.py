@@ -7,8 +7,6 @@ Source: tikv/pd server/schedule/operator_controller.go, operator (FastOperatorWa
 (leader-schedule-limit).
 """
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple
 
 from sim.protocol.region import Route

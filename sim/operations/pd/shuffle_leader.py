@@ -5,8 +5,6 @@ PD's shuffle-leader scheduler moves one random leader at a time; here all of the
 Source of the idea: tikv/pd server/schedulers/shuffle_leader.go.
 """
 
-from __future__ import annotations
-
 from sim.operations.context import OperationContext
 from sim.operations.pd.handler import order_transfer
 from sim.scenario.resolved_operations import ShuffleLeader
