@@ -6,41 +6,32 @@ its transaction ended.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Generator, Sequence
+from typing import Any, Final
 
-from sim.client.client_stats import ClientStats
-from sim.client.session import Session, SessionParts
+from simpy import Event
+
 from sim.laboratory.grammar import ScriptProblem
 from sim.laboratory.jobs import Job
-from sim.laboratory.laboratory import Command, Laboratory
+from sim.laboratory.laboratory import Command, Laboratory, Model
 from sim.laboratory.values import duration_ns, key_of
 from sim.laboratory.words import Words, suggestion
 from sim.protocol.percolator import Mutation
 from sim.protocol.records import PUT
-from sim.record.recorder import Recorder
-from sim.workload.script import Script
-from sim.workload.statement import ROLLBACK, Read, ReadKind, Statement
+from sim.workload.statement import ROLLBACK, Read, ReadKind, Script, Statement
 
 _VERBS = ("update", "insert", "lock", "write", "read", "sleep", "rollback")
 
 
-class ClientJob(Job, ClientStats):
-    """One client's transaction; it learns of the end where a run's counters do."""
+class ClientJob(Job):
+    """One client's transaction."""
 
-    def __init__(self, recorder: Recorder) -> None:
-        ClientStats.__init__(self, recorder)
+    def __init__(self) -> None:
         self.outcome = ""
 
-    def aborted(self, reason: str, stay_ns: int) -> None:
-        """Notes why the transaction was given up."""
-        super().aborted(reason, stay_ns)
-        self.outcome = f"aborted: {reason}"
-
-    def committed(self, name: str, stay_ns: int) -> None:
-        """Notes that the transaction is committed."""
-        super().committed(name, stay_ns)
-        self.outcome = "committed"
+    def run(self, model: Model, transaction: Script) -> Generator[Event, Any, None]:
+        """Carries the transaction out."""
+        self.outcome = yield from model.session.run(transaction, model.env.now_ns)
 
     def done(self) -> bool:
         """Returns whether the client knows the end."""
@@ -60,14 +51,12 @@ def client(lab: Laboratory, words: Words) -> str:
     words.done()
     if autocommit and len(statements) != 1:
         raise ScriptProblem("autocommit is for one statement; leave it, or the others")
-    lab.clients += 1
     model = lab.model
-    job = ClientJob(model.recorder)
-    backoffs = model.streams.stream(f"client-{lab.clients}/backoff")
-    parts = SessionParts(model.node, model.cluster, model.scenario, job, backoffs)
-    transaction = Script(name, statements, autocommit=autocommit)
-    model.env.process(parts.keep_alive.run())
-    model.env.process(Session(parts).run(transaction, model.env.now_ns))
+    if not lab.clients:
+        model.env.process(model.session.ttl_manager.run())
+    lab.clients += 1
+    job = ClientJob()
+    model.env.process(job.run(model, Script(name, statements, autocommit=autocommit)))
     return lab.finish(job, words.as_name, patience_ns)
 
 

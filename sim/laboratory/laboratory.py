@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from sim.client.client_stats import ClientStats
+from sim.client.session import Session
 from sim.client.tidb import TidbNode
 from sim.engine import LeanEnv
 from sim.laboratory.grammar import ScriptProblem
@@ -25,7 +27,6 @@ from sim.protocol.region import Route
 from sim.raftstore.peer import Peer
 from sim.record.facts import MemorySink
 from sim.record.recorder import Recorder
-from sim.scenario import Scenario
 from sim.server.cluster import Cluster
 from sim.storage.request import KvRequest
 from sim.streams import Streams
@@ -93,15 +94,14 @@ class Watcher(Probe):
 
 @dataclass(frozen=True)
 class Model:
-    """The cluster under a script, and what it was built with."""
+    """The cluster under a script, and those who ask and watch it."""
 
-    scenario: Scenario
     env: LeanEnv
-    streams: Streams
     recorder: Recorder
     watcher: Watcher
     cluster: Cluster
     node: TidbNode
+    session: Session
 
     @classmethod
     def build(cls, setup: ClusterSetup) -> Model:
@@ -115,8 +115,8 @@ class Model:
         recorder = Recorder(scenario.run.window_ns, MemorySink())
         cluster = make_cluster(env, scenario, regions, streams, recorder)
         cluster.probe.add(watcher)
-        node = TidbNode(env, 0, scenario, cluster, streams)
-        return cls(scenario, env, streams, recorder, watcher, cluster, node)
+        node = TidbNode(env, 0, scenario, cluster, streams, ClientStats(recorder))
+        return cls(env, recorder, watcher, cluster, node, Session(node))
 
 
 class Laboratory:

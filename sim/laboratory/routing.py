@@ -7,7 +7,6 @@ store only if the script wants it to: ``store=``, ``region=``, ``epoch=``, ``con
 from collections.abc import Sequence
 from typing import Final
 
-from sim.client.callers import NOBODY
 from sim.laboratory.grammar import ScriptProblem
 from sim.laboratory.laboratory import Laboratory, Txn
 from sim.laboratory.stores import checked_store, leader_of_key, leaders
@@ -26,7 +25,7 @@ def new_request(
     """Returns a request on ``keys`` to where its command's words say; no word may be left."""
     route = route_to(lab, words, keys)
     words.done()
-    request = KvRequest(kind, route, NOBODY, 0, txn.start_ts)
+    request = lab.model.node.new_request(kind, route, txn.start_ts)
     request.keys = tuple(keys)
     request.request_bytes = sum(map(len, keys))
     return request

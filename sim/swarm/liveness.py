@@ -20,8 +20,7 @@ from sim.protocol.percolator.read import newest_data
 from sim.raftstore.peer import Peer
 from sim.server.cluster import Cluster
 from sim.units import NS_PER_MS
-from sim.workload.script import Script
-from sim.workload.statement import Statement
+from sim.workload.statement import Script, Statement
 
 _PAUSE_NS: Final = 100 * NS_PER_MS
 

@@ -20,8 +20,15 @@ from sim.protocol.percolator import Mutation
 from sim.streams import Stream, Streams
 from sim.swarm.recipe import Recipe
 from sim.workload.layout import Segment, Table, stored_bytes
-from sim.workload.script import Script
-from sim.workload.statement import ROLLBACK, Payloads, Read, ReadKind, Statement, Transaction
+from sim.workload.statement import (
+    ROLLBACK,
+    Payloads,
+    Read,
+    ReadKind,
+    Script,
+    Statement,
+    Transaction,
+)
 
 ACCOUNTS: Final = 100
 ORDERS: Final = 102

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from simpy import Event
 
-    from sim.client.requests import RequestGroup
+    from sim.client.region_request import RequestGroup
     from sim.storage.request import Caller, KvRequest
 
 STATEMENT: Final = "client round trip, plan"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
-from sim.client.locker import Locker
-from sim.client.session import Session, SessionParts
+from sim.client.session import Session
 from sim.client.tidb import TidbNode
 from sim.probe import Probe
 from sim.tracing.notes import PLAN, STATEMENT, TIMESTAMP, Notes, Sent, Wait
@@ -16,9 +15,6 @@ if TYPE_CHECKING:
 
     from simpy import Event
 
-    from sim.client.client_stats import ClientStats
-    from sim.scenario.resolved import Scenario
-    from sim.server.cluster import Cluster
     from sim.storage.request import KvRequest
     from sim.workload.statement import Transaction
 
@@ -30,58 +26,33 @@ class TracedSession(Session):
     to write; None: it is not followed.
     """
 
-    __slots__ = ("_cluster", "_follow", "_scenario")
-
     def __init__(
-        self,
-        parts: SessionParts,
-        scenario: Scenario,
-        cluster: Cluster,
-        follow: Callable[[Transaction, int, int], Notes | None],
+        self, node: TidbNode, follow: Callable[[Transaction, int, int], Notes | None]
     ) -> None:
-        super().__init__(parts)
-        self._scenario = scenario
-        self._cluster = cluster
+        super().__init__(node)
         self._follow = follow
 
-    def run(self, transaction: Transaction, intended_ns: int) -> Generator[Event, Any, None]:
+    def run(self, transaction: Transaction, intended_ns: int) -> Generator[Event, Any, str]:
         """Carries out one transaction, followed or not."""
-        notes = self._follow(transaction, self._parts.node.node, intended_ns)
+        notes = self._follow(transaction, self.node.number, intended_ns)
         if notes is None:
-            yield from super().run(transaction, intended_ns)
-            return
-        parts = self._followed_parts(notes, self._parts.stats)
-        yield from _write_down(Session(parts).run(transaction, intended_ns), parts.node, notes)
-
-    def _followed_parts(self, notes: Notes, stats: ClientStats) -> SessionParts:
-        """Returns parts whose requests pass a node that writes them down; the rest is shared."""
-        own = self._parts
-        node = _NotingNode(own.node, notes)
-        parts = SessionParts(node, self._cluster, self._scenario, stats, own.backoffs)
-        parts.keep_alive = own.keep_alive
-        parts.locker = Locker(
-            parts.kv,
-            self._scenario.cluster.tidb,
-            parts.background,
-            own.keep_alive,
-            parts.resolver,
-        )
-        parts.probe = _NotingProbe(own.probe, notes)  # type: ignore[assignment]
-        return parts
+            return (yield from super().run(transaction, intended_ns))
+        session = Session(_NotingNode(self.node, notes), self.ttl_manager)
+        return (yield from _write_down(session.run(transaction, intended_ns), self.node, notes))
 
 
 def _write_down(
-    steps: Generator[Event, Any, None], node: TidbNode, notes: Notes
-) -> Generator[Event, Any, None]:
+    steps: Generator[Event, Any, str], node: TidbNode, notes: Notes
+) -> Generator[Event, Any, str]:
     """Passes every event on, with a note of when the session waited for it."""
     env = node.env
     value: object = None
     while True:
         try:
             event = steps.send(value)
-        except StopIteration:
+        except StopIteration as end:
             notes.end_ns = env.now_ns
-            return
+            return str(end.value)
         wait = Wait(event, env.now_ns)
         notes.waits.append(wait)
         value = yield event
@@ -91,11 +62,9 @@ def _write_down(
 class _NotingNode(TidbNode):
     """The same node (its CPU, its links, its draws), as one transaction uses it."""
 
-    __slots__ = ("_notes",)
-
     def __init__(self, node: TidbNode, notes: Notes) -> None:
-        for name in TidbNode.__slots__:
-            setattr(self, name, getattr(node, name))
+        vars(self).update(vars(node))
+        self.probe = _NotingProbe(node.probe, notes)
         self._notes = notes
 
     def statement(self) -> Event:

@@ -11,7 +11,8 @@ from sim.tracing.spans import TracedTransaction, traced_transaction
 from sim.tracing.traced_session import TracedSession
 
 if TYPE_CHECKING:
-    from sim.client.session import Session, SessionParts
+    from sim.client.session import Session
+    from sim.client.tidb import TidbNode
     from sim.record.facts import Columns, FactSink
     from sim.scenario.resolved import Scenario
     from sim.workload.statement import Transaction
@@ -41,8 +42,8 @@ class TracedUnit(Unit):
         """Returns the followed transactions that have ended, in the order of their beginning."""
         return [traced_transaction(notes) for notes in self.followed if notes.end_ns >= 0]
 
-    def _session(self, parts: SessionParts) -> Session:
-        return TracedSession(parts, self.scenario, self.cluster, self._follow)
+    def _session(self, node: TidbNode) -> Session:
+        return TracedSession(node, self._follow)
 
     def _follow(self, transaction: Transaction, tidb: int, intended_ns: int) -> Notes | None:
         number = len(self.followed)
