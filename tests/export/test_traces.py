@@ -31,7 +31,7 @@ from sim.tracing import (
     trace_unit,
 )
 from sim.tracing.notes import Notes
-from sim.tracing.traced_session import _NotingNode
+from sim.tracing.traced_unit import _NotingNode
 from tests.export.small_study import SCENARIO
 
 COUNT = 8
