@@ -156,7 +156,7 @@ def point_of(word: str) -> str:
 
 
 def hold(lab: Laboratory, words: Words) -> str:
-    """Holds up whatever comes to a named point."""
+    """Stops whatever comes to a named point."""
     point, store, region = _point_words(words)
     lab.cluster.holds.hold(point, store=store, region=region)
     return ""
