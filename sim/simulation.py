@@ -15,20 +15,19 @@ from sim.checks.checkers import LAWS, Checkers
 from sim.checks.conservation import broken_conservation
 from sim.client.arrivals import closed_loop, open_loop
 from sim.client.client_stats import ClientStats
-from sim.client.session import Session, SessionParts
+from sim.client.session import Session
 from sim.client.tidb import TidbNode
 from sim.engine import LeanEnv
-from sim.server.control import Control
-
-PutClient = object
-from sim.lock_fates import LockFates
+from sim.etcd.put_client import PutClient, start_put_clients
+from sim.etcd.puts_check import broken_puts
+from sim.observers.lock_fates import LockFates
+from sim.observers.own_latches import OwnLatches
+from sim.observers.station_meter import StationMeter
 from sim.operations import LeaderCounts, RegionCounts, TransferTimes, start_operations
-from sim.own_latches import OwnLatches
 from sim.protocol.region import RegionMap, lay_out_regions
 from sim.record.recorder import Recorder
 from sim.scenario.resolved import ETCD
 from sim.server.cluster import Cluster
-from sim.station_meter import StationMeter
 from sim.storage.block_cache import Extent
 from sim.streams import Streams
 from sim.workload import build_workload
@@ -126,7 +125,7 @@ class Unit:
         self.transfer_times = TransferTimes(self.env, self.recorder)
         self.cluster.probe.add(self.transfer_times)
         self.nodes = [
-            TidbNode(self.env, node, scenario, self.cluster, self.streams)
+            TidbNode(self.env, node, scenario, self.cluster, self.streams, self.stats)
             for node in range(0 if scenario.workload.kind == ETCD else scenario.cluster.tidb_nodes)
         ]
         self.put_client: PutClient | None = None
@@ -135,9 +134,7 @@ class Unit:
         self._start_clients()
         if scenario.operations:
             tables = self.workload.tables()
-            start_operations(
-                scenario, self.cluster, Control(self.cluster), tables, self.streams, self.recorder
-            )
+            start_operations(scenario, self.cluster, tables, self.streams, self.recorder)
         self.env.process(self._close_windows())
 
     def run(self) -> None:
@@ -176,23 +173,14 @@ class Unit:
                 env, scenario, self.cluster, self.workload, self.stats, self.streams
             )
             return
-        parts = [
-            SessionParts(
-                node,
-                self.cluster,
-                scenario,
-                self.stats,
-                self.streams.stream(f"tidb-{node.node}/backoff"),
-            )
-            for node in self.nodes
-        ]
-        for part in parts:
-            env.process(part.keep_alive.run())
-        self._begin_load([self._session(part) for part in parts])
+        sessions = [self._session(node) for node in self.nodes]
+        for session in sessions:
+            env.process(session.ttl_manager.run())
+        self._begin_load(sessions)
 
-    def _session(self, parts: SessionParts) -> Session:
+    def _session(self, node: TidbNode) -> Session:
         """Returns a node's sessions; a traced unit has others."""
-        return Session(parts)
+        return Session(node)
 
     def _begin_load(self, sessions: list[Session]) -> None:
         scenario, env = self.scenario, self.env

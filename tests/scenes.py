@@ -17,12 +17,12 @@ from typing import Any
 from sim.checks.checkers import Checkers
 from sim.checks.conservation import broken_conservation
 from sim.client.client_stats import ClientStats
-from sim.client.session import Session, SessionParts
+from sim.client.session import Session
 from sim.client.tidb import TidbNode
 from sim.distributions import Constant
 from sim.engine import LeanEnv
 from sim.hardware import DiskSpec, NetworkSpec
-from sim.lock_fates import LockFates
+from sim.observers.lock_fates import LockFates
 from sim.protocol.mvcc import PUT
 from sim.protocol.percolator import Mutation
 from sim.protocol.region import lay_out_regions
@@ -34,8 +34,7 @@ from sim.server.cluster import Cluster
 from sim.storage.request import Kind, KvRequest
 from sim.streams import Streams
 from sim.units import GIB, NS_PER_MS, NS_PER_S, NS_PER_US
-from sim.workload.script import Script
-from sim.workload.statement import Read, ReadKind, Statement, Transaction
+from sim.workload.statement import Read, ReadKind, Script, Statement, Transaction
 
 FOLDER = Path(__file__).resolve().parents[1] / "scenarios"
 
@@ -135,11 +134,10 @@ class Scene:
         self.checkers = Checkers(self.cluster, self.fates, 1)
         self.checkers.watch(self.cluster.probe)
         self.cluster.probe.add(self.fates)
-        self.node = TidbNode(self.env, 0, of, self.cluster, self.streams)
+        self.node = TidbNode(self.env, 0, of, self.cluster, self.streams, self.stats)
         self.replies: list[KvRequest] = []
-        backoffs = self.streams.stream("tidb-0/backoff")
-        self.parts = SessionParts(self.node, self.cluster, of, self.stats, backoffs)
-        self.env.process(self.parts.keep_alive.run())
+        self.session = Session(self.node)
+        self.env.process(self.session.ttl_manager.run())
 
     def replied(self, request: KvRequest) -> None:
         """Takes a reply, as a caller of requests does."""
@@ -184,10 +182,9 @@ class Scene:
         return seen
 
     def begin(self, transaction: Transaction, at_ns: int = 0) -> None:
-        """Lets a session of its own carry out a transaction, starting at ``at_ns``."""
-        session = Session(self.parts)
+        """Lets the node's session carry out a transaction, starting at ``at_ns``."""
         self.env.at(
-            at_ns, lambda _: self.env.process(session.run(transaction, self.env.now_ns)), None
+            at_ns, lambda _: self.env.process(self.session.run(transaction, self.env.now_ns)), None
         )
 
     def run(self, until_ns: int = NS_PER_S) -> Scene:

@@ -1,7 +1,7 @@
 """What a scenario sets in motion on purpose, and which counts of facts show that it moved.
 
-Source: the names of facts are those of ``sim.client.client_stats``, ``sim.lock_fates`` and
-``sim.operations``.
+Source: the names of facts are those of ``sim.client.client_stats``, ``sim.operations`` and
+``sim.observers.lock_fates``.
 """
 
 from __future__ import annotations

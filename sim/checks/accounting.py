@@ -1,39 +1,36 @@
-"""Lock accounting: nothing that was granted is missing, and nothing is there that has ended.
+"""Lock accounting: no lock that was granted is missing, and none that has ended is still there.
 
-Law: granted = ended + held. A lock that is held is in some replica's lock CF (the leader's may be
-behind) or in a leader's table, unless a table that had it was dropped while the command that
+Invariant: granted = ended + held. A lock that is held is in some replica's lock CF (the leader's
+may be behind) or in a leader's table, unless a table that had it was dropped while the command that
 replaces it was under way. A lock in a leader's table that is not marked deleted is held, or lost
 with a cause.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
+from sim.checks.report import Report
+from sim.observers.lock_fates import LockFates
 from sim.protocol.keys import show_key
 from sim.protocol.raft import LEADER
+from sim.raftstore.peer import Peer
+from sim.server.cluster import Cluster
 from sim.storage.request import LockPath
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sim.checks.report import Report
-    from sim.lock_fates import LockFates
-    from sim.raftstore.peer import Peer
-    from sim.server.cluster import Cluster
 
 LAW: Final = "lock accounting"
 
 
 def compare_locks(report: Report, cluster: Cluster, fates: LockFates) -> None:
-    """Reports locks that are held by the books and nowhere to be found, and the reverse."""
+    """Reports locks that should be held and are nowhere to be found, and the reverse."""
     ended, held = fates.ended_locks(), len(fates.held)
     if fates.granted_locks != ended + held:
         report.add(LAW, f"{fates.granted_locks} granted, but {ended} ended and {held} held")
     for peer in _peers(cluster):
         if peer.raft.role is LEADER:
             _find_ghosts(report, fates, peer)
-    found = _places(cluster)
+    found = _locks_by_key(cluster)
     for key, request in fates.held.items():
         if request.start_ts in found.get(key, {}) or fates.places.is_doubtful(key, request):
             continue
@@ -43,8 +40,8 @@ def compare_locks(report: Report, cluster: Cluster, fates: LockFates) -> None:
             )
 
 
-def _places(cluster: Cluster) -> dict[bytes, dict[int, None]]:
-    """Returns by key whose locks are in a leader's table or in any lock CF."""
+def _locks_by_key(cluster: Cluster) -> dict[bytes, dict[int, None]]:
+    """Returns by key the transactions whose locks are in a leader's table or in any lock CF."""
     found: dict[bytes, dict[int, None]] = {}
     for peer in _peers(cluster):
         table = peer.locks.map if peer.raft.role is LEADER else {}

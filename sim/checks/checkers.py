@@ -1,31 +1,27 @@
 """All checkers of a unit, joined: what they watch while it runs, what they compare at its end.
 
-Law: checkers observe. The model does not know them, and with or without them it does the same.
-They stand before the books of locks, which forget a lock when it ends.
+Checkers observe: the model does not know them and runs the same without them. They are called
+before ``LockFates``, which forgets a lock when it ends.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sim.checks.accounting import compare_locks
 from sim.checks.isolation import SnapshotIsolation
-from sim.checks.lock_tables import LockTables, compare_books
+from sim.checks.lock_tables import LockTables, compare_sizes
 from sim.checks.locks import KeyLocks
 from sim.checks.raft_safety import RaftSafety
 from sim.checks.replicas import compare_replicas
 from sim.checks.report import Report
-from sim.lock_fates import LockFates, was_skipped
-from sim.storage.probe import Probe, Probes
-
-if TYPE_CHECKING:
-    from sim.protocol.raft.log import Entry
-    from sim.raftstore.peer import Peer
-    from sim.server.cluster import Cluster
+from sim.observers.lock_fates import LockFates, was_skipped
+from sim.probe import Probe, Probes
+from sim.protocol.raft.log import Entry
+from sim.raftstore.peer import Peer
+from sim.server.cluster import Cluster
 
 LAWS = 9
-"""Laws that are looked at: one holder, resurrection, lost update, accounting, a table's status,
-limits and books, Raft's three as one, equal replicas."""
+"""Laws that are checked: one holder, resurrection, lost update, accounting, a table's status,
+limits and sizes, Raft's three as one, equal replicas."""
 
 
 class Checkers(Probe):
@@ -46,7 +42,7 @@ class Checkers(Probe):
             probes.add(probe)
 
     def first_applied(self, peer: Peer, entry: Entry) -> None:
-        """Shows each command to those who look at it once."""
+        """Passes each command on to those who look at it once."""
         if not was_skipped(peer, entry):
             for command in entry.payload:  # type: ignore[attr-defined]
                 batch = command.batch
@@ -55,8 +51,8 @@ class Checkers(Probe):
 
     def broken(self) -> list[str]:
         """Compares what can be compared now; returns every violation found so far."""
-        self._locks.told()
-        compare_books(self.report, self._cluster)
+        self._locks.report_two_holders()
+        compare_sizes(self.report, self._cluster)
         compare_replicas(self.report, self._cluster)
         compare_locks(self.report, self._cluster, self._fates)
         return self.report.lines()

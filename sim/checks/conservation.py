@@ -1,15 +1,12 @@
-"""What goes in must come out: disk bytes by cause against the disks' own count, and transactions.
+"""Conservation: disk bytes by cause against the disks' own count, transactions, Little's law.
 
 Each check returns an empty line if it holds, and otherwise says which figures disagree.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from sim.client.client_stats import ClientStats
-    from sim.server.cluster import Cluster
+from sim.client.client_stats import ClientStats
+from sim.server.cluster import Cluster
 
 
 def broken_conservation(cluster: Cluster, stats: ClientStats) -> list[str]:

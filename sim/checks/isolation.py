@@ -1,33 +1,29 @@
 """Snapshot isolation and no lost update, over what was committed.
 
-Law: between a transaction's reading a key and its commit nobody else commits on that key. A key
-that was locked was read at the lock's ``for_update_ts``; a key without lock (an optimistic
-transaction's, or one whose lock was lost and amended) at ``start_ts``. Keys that a pessimistic
-transaction writes without ever locking them (index entries) are covered by their row.
+Invariant: between a transaction's read of a key and its commit no other transaction commits on that
+key. A key that was locked was read at the lock's ``for_update_ts``; a key without lock (an
+optimistic transaction's, or one whose lock was lost and amended) at ``start_ts``. Keys that a
+pessimistic transaction writes without ever locking them (index entries) are covered by their row.
 
 Records of a key are looked at in the order in which they are applied, which is the order in which
-the key was locked for commit. Only the newest commit of a key is kept, and only as long as somebody
-runs who may not have seen it.
+the key was locked for commit. Only the newest commit of a key is kept, and only as long as a
+transaction runs that may not have seen it.
 
 Source: Berenson et al., A Critique of ANSI SQL Isolation Levels, 1995 (P4); TiKV's amend rule.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
+from sim.checks.report import Report
+from sim.observers.lock_fates import LockFates
 from sim.protocol.keys import show_key
-from sim.protocol.mvcc import DELETE, ROLLBACK
-from sim.storage.request import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sim.checks.report import Report
-    from sim.lock_fates import LockFates
-    from sim.protocol.mvcc import Write
-    from sim.protocol.write_batch import WriteBatch
-    from sim.storage.request import KvRequest
+from sim.protocol.percolator import Prewritten
+from sim.protocol.records import DELETE, ROLLBACK, Write
+from sim.protocol.write_batch import WriteBatch
+from sim.storage.request import Kind, KvRequest
 
 LAW: Final = "lost update"
 _PREWRITE: Final = Kind.PREWRITE
@@ -37,8 +33,6 @@ _FORGET_EVERY: Final = 4096
 
 class SnapshotIsolation:
     """Watches every command once, when the first replica has applied it."""
-
-    __slots__ = ("_fates", "_forget_at", "_newest", "_report", "_safe_ts", "_unlocked")
 
     def __init__(self, report: Report, fates: LockFates, safe_ts: Callable[[], int]) -> None:
         self._report = report
@@ -53,15 +47,13 @@ class SnapshotIsolation:
     def command_applied(self, command: KvRequest, batch: WriteBatch) -> None:
         """Takes a command that was applied for the first time."""
         puts = batch.write_puts
-        if not puts:
-            if batch.lock_puts and getattr(command, "kind", None) is _PREWRITE:
-                self._note_unlocked(command, [key for key, _ in batch.lock_puts])
-            return
-        if command.kind is _PREWRITE:
-            self._note_unlocked(command, [key for key, _ in puts])
-        self._versions_put(puts)
-        if len(self._newest) > self._forget_at:
-            self._forget()
+        records = puts or batch.lock_puts
+        if records and command.__class__ is KvRequest and command.kind is _PREWRITE:
+            self._note_unlocked(command, [key for key, _ in records])
+        if puts:
+            self._versions_put(puts)
+            if len(self._newest) > self._forget_at:
+                self._forget()
 
     def _versions_put(self, puts: list[tuple[bytes, Write]]) -> None:
         newest = self._newest
@@ -77,7 +69,7 @@ class SnapshotIsolation:
                 newest[key] = commit_ts
 
     def _check(self, key: bytes, start_ts: int, commit_ts: int, last: int) -> None:
-        """Asks when a transaction read ``key``, which somebody committed after it had begun."""
+        """Looks when a transaction read ``key``, on which another committed after its start."""
         lock = self._fates.held.get(key)
         if lock is not None and lock.start_ts == start_ts:
             granted = lock.result
@@ -102,7 +94,8 @@ class SnapshotIsolation:
         start_ts = command.start_ts
         lost = self._fates.lost.get(start_ts, {})
         if command.pessimistic:
-            amended = getattr(command.result, "amended", 0)
+            result = command.result
+            amended = result.amended if isinstance(result, Prewritten) else 0
             if not amended and not lost:
                 return
             checked = {m.key: None for m in command.mutations if m.pessimistic_check}

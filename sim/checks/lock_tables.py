@@ -1,28 +1,26 @@
-"""Lock tables: within their limits, written only while they may be, and their books in order.
+"""Lock tables: within their limits, written only while they may be, their sizes right.
 
-Law: a lock is granted in memory only by a leader whose table is NORMAL and of the command's own
-term and the region's version; then the table and the store's tables together are within their
-limits. A table's size is the sum of its locks', and who does not lead has an empty table.
+Invariant: a lock is granted in memory only by a leader whose table is NORMAL and of the command's
+own term and the region's version; then the table and the store's tables together are within their
+limits. A table's size is the sum of its locks', and a replica that does not lead has an empty
+table.
 
-A limit that was lowered while a table was fuller says only that the table does not grow.
+After a limit was lowered below what a table holds, the table must not grow.
 
 Source: tikv/tikv components/raftstore/src/store/txn_ext.rs.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from sim.checks.report import Report
+from sim.probe import Probe
 from sim.protocol.lock_table import LocksStatus
 from sim.protocol.raft import LEADER
-from sim.storage.probe import Probe
-from sim.storage.request import LockPath
-
-if TYPE_CHECKING:
-    from sim.checks.report import Report
-    from sim.raftstore.peer import Peer
-    from sim.server.cluster import Cluster
-    from sim.storage.request import KvRequest
+from sim.raftstore.peer import Peer
+from sim.server.cluster import Cluster
+from sim.storage.request import KvRequest, LockPath
 
 STATUS: Final = "lock table's status"
 LIMITS: Final = "lock table's limits"
@@ -69,7 +67,7 @@ class LockTables(Probe):
         self._used[peer.store] = used
 
 
-def compare_books(report: Report, cluster: Cluster) -> None:
+def compare_sizes(report: Report, cluster: Cluster) -> None:
     """Reports tables whose sizes are wrong, or that should be empty."""
     for store_id, store in cluster.stores.items():
         total = 0
@@ -83,8 +81,7 @@ def compare_books(report: Report, cluster: Cluster) -> None:
                 )
             if table.map and peer.raft.role is not LEADER:
                 report.add(BOOKS, f"store {store_id} does not lead {peer.region}, but has {table}")
-        if total != store.ctx.instance.used_bytes:
+        if total != store.instance.used_bytes:
             report.add(
-                BOOKS,
-                f"store {store_id}: tables sum to {total} B, not {store.ctx.instance.used_bytes}",
+                BOOKS, f"store {store_id}: tables sum to {total} B, not {store.instance.used_bytes}"
             )

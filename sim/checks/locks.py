@@ -1,33 +1,30 @@
 """One holder a key, no lock that comes back after its end, none that is left behind.
 
-Law: a key whose lock has not ended is granted to nobody else, unless the lock was lost with a named
-cause; a key that is prewritten is granted to nobody else at all. A lock of a transaction that was
-committed or rolled back on a key is never seen again there, and a prewritten lock never becomes a
-pessimistic one again. Where leadership or a range of keys moves in good order, locks move as well.
+Invariant: a key whose lock has not ended is not granted to another transaction, unless the lock was
+lost with a named cause; a key that is prewritten is not granted to another at all. A lock of a
+transaction that was committed or rolled back on a key is never seen again there, and a prewritten
+lock never becomes a pessimistic one again. Where leadership or a range of keys moves in good order,
+locks move as well.
 
 Source: RFC 77, Correctness (why deleted locks are not transferred, and why a merge has a fence).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
-from sim.lock_fates import MISTAKES, cause_of
+from sim.checks.report import Report
+from sim.observers.lock_fates import LockFates
+from sim.observers.lock_places import MISTAKES, cause_of
+from sim.probe import Probe
 from sim.protocol.keys import show_key
 from sim.protocol.mvcc import PESSIMISTIC
-from sim.protocol.write_batch import MIGRATION, PREWRITE
+from sim.protocol.records import Lock
+from sim.protocol.write_batch import MIGRATION, PREWRITE, WriteBatch
 from sim.protocol.write_batch import ROLLBACK as ROLLBACK_CAUSE
-from sim.storage.probe import Probe
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sim.checks.report import Report
-    from sim.lock_fates import LockFates
-    from sim.protocol.records import Lock
-    from sim.protocol.write_batch import WriteBatch
-    from sim.raftstore.peer import Peer
-    from sim.storage.request import KvRequest
+from sim.raftstore.peer import Peer
+from sim.storage.request import KvRequest
 
 ONE_HOLDER: Final = "one holder a key"
 NO_RESURRECTION: Final = "no resurrected lock"
@@ -43,14 +40,15 @@ class KeyLocks(Probe):
     def __init__(self, report: Report, fates: LockFates) -> None:
         self._report = report
         self._fates = fates
-        self._told = 0
+        self._reported = 0
+        """Double grants that have been reported."""
         self._prewritten: dict[bytes, int] = {}
         """Keys with a prewritten lock, and whose it is."""
         self._over: dict[bytes, int] = {}
         """The last transaction that was committed or rolled back on a key."""
 
     def granted(self, peer: Peer, request: KvRequest) -> None:
-        """Refuses a grant over somebody's prewritten lock."""
+        """Refuses a grant over another transaction's prewritten lock."""
         prewritten = self._prewritten
         start_ts = request.start_ts
         for key, _ in request.result.locks:  # type: ignore[attr-defined]
@@ -91,17 +89,17 @@ class KeyLocks(Probe):
         if batch.lock_puts:
             self._locks_put(batch)
 
-    def told(self) -> None:
-        """Tells the grants that the books of locks could not explain since the last call."""
+    def report_two_holders(self) -> None:
+        """Reports the grants since the last call that no loss of the other's lock explains."""
         found = self._fates.two_holders
-        for two in found[self._told :]:
+        for two in found[self._reported :]:
             self._report.add(
                 ONE_HOLDER,
                 f"{show_key(two.key)} was granted to {two.granted_to} by {two.peer}, but "
                 f"{two.holder} has not lost it",
                 two.at_ns,
             )
-        self._told = len(found)
+        self._reported = len(found)
 
     def _locks_put(self, batch: WriteBatch) -> None:
         over, prewritten = self._over, self._prewritten
@@ -109,10 +107,10 @@ class KeyLocks(Probe):
         for key, lock in batch.lock_puts:
             start_ts = lock.start_ts
             if over.get(key) == start_ts:
-                self._tell(key, lock, "had ended there")
+                self._resurrected(key, lock, "had ended there")
             other = prewritten.get(key)
             if other is not None and (other != start_ts or lock.kind == PESSIMISTIC):
-                self._tell(key, lock, f"took the place of the prewritten lock of {other}")
+                self._resurrected(key, lock, f"took the place of the prewritten lock of {other}")
             if cause == PREWRITE:
                 prewritten[key] = start_ts
             elif cause == MIGRATION:
@@ -124,7 +122,7 @@ class KeyLocks(Probe):
         holder = self._fates.held.get(key)
         is_held = holder is not None and holder.start_ts == start_ts
         if not is_held and self._fates.loss_of(key, start_ts) is None:
-            self._tell(key, lock, "was not held any more when it was migrated")
+            self._resurrected(key, lock, "was not held any more when it was migrated")
 
-    def _tell(self, key: bytes, lock: Lock, what: str) -> None:
+    def _resurrected(self, key: bytes, lock: Lock, what: str) -> None:
         self._report.add(NO_RESURRECTION, f"{lock} on {show_key(key)} {what}")

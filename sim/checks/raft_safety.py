@@ -1,23 +1,22 @@
-"""Raft's safety, as seen by whoever applies.
+"""Raft's safety, as seen by replicas that apply.
 
-Law: at most one leader a term (election safety); replicas apply the same entry at the same index
-(state machine safety, and by it log matching); a new leader's log holds every entry that was ever
-applied (leader completeness). Replicas that have applied equally far hold equal records.
+Invariant: at most one leader a term (election safety); replicas apply the same entry at the same
+index (state machine safety, and by it log matching); a new leader's log holds every entry that was
+ever applied (leader completeness). Replicas that have applied equally far hold equal records.
 
 Source: Ongaro and Ousterhout, In Search of an Understandable Consensus Algorithm, figure 3.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field
+from typing import Final
 
+from sim.checks.report import Report
+from sim.probe import Probe
 from sim.protocol.raft import LEADER
-from sim.storage.probe import Probe
-
-if TYPE_CHECKING:
-    from sim.checks.report import Report
-    from sim.protocol.raft.log import Entry
-    from sim.raftstore.peer import Peer
+from sim.protocol.raft.log import Entry
+from sim.raftstore.peer import Peer
 
 ONE_LEADER: Final = "one leader a term"
 SAME_ENTRIES: Final = "log matching"
@@ -27,15 +26,14 @@ _REMEMBERED: Final = 1024
 """Entries of a region that are kept for replicas that lag, before the oldest half is forgotten."""
 
 
+@dataclass(slots=True)
 class _Applied:
-    """What has been applied of one region, and by how many replicas it is still to be."""
+    """What has been applied of one region."""
 
-    __slots__ = ("entries", "index", "term")
-
-    def __init__(self) -> None:
-        self.entries: dict[int, tuple[Entry, int]] = {}
-        self.index = 0
-        self.term = 0
+    entries: dict[int, tuple[Entry, int]] = field(default_factory=dict)
+    """By index, an entry and how many replicas have still to apply it."""
+    index: int = 0
+    term: int = 0
 
 
 class RaftSafety(Probe):
@@ -65,11 +63,12 @@ class RaftSafety(Probe):
             return
         known = region.entries.get(index)
         if known is not None:
-            self._compare(peer, entry, known[0])
-            if known[1] == 1:
+            first, others = known
+            self._compare(peer, entry, first)
+            if others == 1:
                 del region.entries[index]
             else:
-                region.entries[index] = (known[0], known[1] - 1)
+                region.entries[index] = (first, others - 1)
 
     def _compare(self, peer: Peer, entry: Entry, first: Entry) -> None:
         if first is entry or (first.term == entry.term and first.payload is entry.payload):

@@ -9,17 +9,14 @@ components/raftstore/src/store/worker/consistency_check.rs).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
+from sim.checks.report import Report
 from sim.protocol.keys import show_key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from sim.checks.report import Report
-    from sim.protocol.mvcc import Lock, Write
-    from sim.raftstore.peer import Peer
-    from sim.server.cluster import Cluster
+from sim.protocol.mvcc import Lock, Write
+from sim.raftstore.peer import Peer
+from sim.server.cluster import Cluster
 
 LAW: Final = "equal replicas"
 

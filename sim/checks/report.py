@@ -1,25 +1,21 @@
-"""Where checkers put what they find: one line a violation, the first few of each law.
+"""What the checkers have found: one line a violation, the first few of each law.
 
-A law that is broken once is broken a thousand times by the end; the first ones tell most.
+A law that is broken once is broken a thousand times by the end; the first violations say most.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from sim.engine import LeanEnv
 from sim.units import NS_PER_MS
 
-if TYPE_CHECKING:
-    from sim.engine import LeanEnv
-
 MOST_SHOWN: Final = 5
-"""Violations of one law that are told in full."""
+"""Violations of one law that are shown in full."""
 
 
 class Report:
     """The violations of one run."""
-
-    __slots__ = ("_counts", "_env", "_lines", "_seed")
 
     def __init__(self, env: LeanEnv, seed: int) -> None:
         self._env = env

@@ -1,28 +1,23 @@
 """When transactions begin: closed loop (threads) or open loop (a rate).
 
-Law: a closed-loop client begins its next transaction when the last one has ended and it has
-thought; an open-loop source does not care how the system does, and a transaction's latency counts
-from the moment it was meant to begin, so that a stall is charged to all that it delays.
+A closed-loop client begins its next transaction when the last one has ended and its think time is
+over; an open-loop source begins transactions whatever the system does. A transaction's latency
+counts from the moment it was meant to begin, so that a stall is charged to all that it delays.
 
 Source: Schroeder, Wierman, Harchol-Balter, Open Versus Closed: A Cautionary Tale, NSDI 2006.
 """
 
-from __future__ import annotations
+from collections.abc import Generator
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
+from simpy import Event
 
+from sim.client.session import Session
 from sim.distributions import Distribution, Sampler
+from sim.engine import LeanEnv
+from sim.streams import Streams
 from sim.units import NS_PER_MS, NS_PER_S
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from simpy import Event
-
-    from sim.client.session import Session
-    from sim.engine import LeanEnv
-    from sim.streams import Streams
-    from sim.workload.statement import Workload
+from sim.workload.statement import Workload
 
 _RAMP_NS = 50 * NS_PER_MS
 """Threads start spread over this time. ASSUMED; as load generators open their connections."""

@@ -1,23 +1,19 @@
 """How long a request waits before it is sent again, and when its client gives up.
 
-Law: the waits of one kind double from its base to its cap, each kind for itself; once all waits of
-a request add up to its budget, the next error is the answer. Time spent on the way, or waiting for
-an answer, is not counted, nor are the waits for a busy server until they come to ten minutes.
+The waits of one kind double from its base to its cap, each kind for itself; once all waits of a
+request add up to its budget, the next error is the answer. Time spent on the network, or waiting
+for an answer, is not counted, nor are the waits for a busy server until they add up to ten minutes.
 
 Source: tikv/client-go config/retry/config.go (BoTiKVRPC and others), backoff.go (isSleepExcluded),
 txnkv/transaction/2pc.go (PrewriteMaxBackoff, CommitMaxBackoff); pingcap/tidb pkg/store/copr
 (copNextMaxBackoff).
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from sim.storage.request import Kind
+from sim.streams import Stream
 from sim.units import NS_PER_MS, NS_PER_S
-
-if TYPE_CHECKING:
-    from sim.streams import Stream
 
 
 class Backoff(NamedTuple):
@@ -38,7 +34,7 @@ class Backoff(NamedTuple):
 
 
 _LAST_DOUBLING = 12
-"""By then every kind has come to its cap."""
+"""By then every kind has reached its cap."""
 
 TIKV_RPC: Final = Backoff("tikvRPC", 100, 2_000, jitter=True)
 REGION_MISS: Final = Backoff("regionMiss", 2, 500, jitter=False)

@@ -1,14 +1,9 @@
 """What sessions count: transactions, locks and where a lock's time went."""
 
-from __future__ import annotations
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
-from sim.client.population import Population
+from sim.record.recorder import Recorder
 from sim.storage.request import Kind, KvRequest, LockPath
-
-if TYPE_CHECKING:
-    from sim.record.recorder import Counter, Recorder, Series
 
 PATH_NAMES: Final = ("in_memory", "pipelined", "sync", "fallback")
 """By ``LockPath``."""
@@ -16,32 +11,58 @@ PATH_NAMES: Final = ("in_memory", "pipelined", "sync", "fallback")
 _FALLBACK: Final = LockPath.FALLBACK
 
 STATIONS: Final = ("request", "latch", "scheduler", "propose", "replicate", "apply", "reply")
-"""A lock's way: TiDB to store; waiting for latches; pool and command; waiting for and at a store
-poller; persisted by a majority and committed; applied; store to TiDB."""
+"""Where a lock request spends its time: TiDB to store; waiting for latches; pool and command;
+waiting for and at a store poller; persisted by a majority and committed; applied; store to TiDB."""
+
+
+class Population:
+    """How many transactions are in the system, as an area under a curve; all times in ns.
+
+    Invariant (Little): over any time, the area under the number in the system is the sum of the
+    stays, those not yet over included. The stays of what has ended are not known here: they come
+    from the latencies that were recorded, so that the two can be compared.
+
+    Source: J. D. C. Little, A proof for the queuing formula L = lambda W, 1961 (sample-path form).
+    """
+
+    def __init__(self) -> None:
+        self._tickets = 0
+        self._entered_ns: dict[int, int] = {}
+        self._area_ns = 0
+        self._changed_ns = 0
+
+    @property
+    def present(self) -> int:
+        """Returns how many are in the system now."""
+        return len(self._entered_ns)
+
+    def enter(self, now_ns: int) -> int:
+        """Notes the intended start of a transaction; returns the ticket to leave with."""
+        self._advance(now_ns)
+        self._tickets += 1
+        self._entered_ns[self._tickets] = now_ns
+        return self._tickets
+
+    def leave(self, now_ns: int, ticket: int) -> None:
+        """Notes the end of a transaction."""
+        self._advance(now_ns)
+        del self._entered_ns[ticket]
+
+    def area_ns(self, now_ns: int) -> int:
+        """Returns the area under the number in the system until ``now_ns``."""
+        return self._area_ns + self.present * (now_ns - self._changed_ns)
+
+    def unfinished_ns(self, now_ns: int) -> int:
+        """Returns how long those in the system have stayed so far, in sum."""
+        return sum(now_ns - entered_ns for entered_ns in self._entered_ns.values())
+
+    def _advance(self, now_ns: int) -> None:
+        self._area_ns += self.present * (now_ns - self._changed_ns)
+        self._changed_ns = now_ns
 
 
 class ClientStats:
     """The counters of all sessions of a run."""
-
-    __slots__ = (
-        "_aborts",
-        "_lock_latency",
-        "_lock_service",
-        "_lock_stations",
-        "_locks_total",
-        "_recorder",
-        "_txn_latency",
-        "_txns",
-        "amended",
-        "by_kind",
-        "lock_wait",
-        "locked_keys",
-        "mutations",
-        "population",
-        "started",
-        "statement_retries",
-        "stays_ns",
-    )
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
@@ -51,10 +72,6 @@ class ClientStats:
             [recorder.counter("lock_station_ns", f"{path}/{station}") for station in STATIONS]
             for path in PATH_NAMES
         ]
-        self._locks_total: dict[str, Counter] = {}
-        self._txns: dict[str, Counter] = {}
-        self._aborts: dict[str, Counter] = {}
-        self._txn_latency: dict[str, Series] = {}
         self.lock_wait = recorder.series("lock_wait", "all")
         self.by_kind = {
             Kind.LOCK: recorder.counter("lock_rpcs"),
@@ -67,8 +84,10 @@ class ClientStats:
         self.statement_retries = recorder.counter("statement_retries")
         self.started = recorder.counter("txns_started")
         self.population = Population()
+        self._committed = 0
+        self._aborted = 0
         self.stays_ns = 0
-        """Latencies of all transactions that have ended, however they did."""
+        """Latencies of all transactions that have ended, whatever their outcome."""
 
     def lock_replied(self, request: KvRequest) -> None:
         """Counts a granted lock request, without the time it waited for other transactions."""
@@ -80,25 +99,20 @@ class ClientStats:
         name = PATH_NAMES[path]
         if path is _FALLBACK:
             name = f"fallback:{request.fallback}"
-        counter = self._locks_total.get(name)
-        if counter is None:
-            counter = self._recorder.counter("locks_total", name)
-            self._locks_total[name] = counter
-        counter.value += 1
-        self._note_stations(request)
+        self._recorder.counter("locks_total", name).value += 1
+        self._count_stations(request)
 
-    def _note_stations(self, request: KvRequest) -> None:
-        stations = self._lock_stations[request.path]
-        stations[0].value += request.arrived_ns - request.sent_ns
-        stations[1].value += request.latched_ns - request.arrived_ns - request.waited_ns
-        stations[2].value += request.executed_ns - request.latched_ns
-        replied = request.replied_ns
+    def _count_stations(self, request: KvRequest) -> None:
+        sent, latch, scheduler, propose, replicate, apply, reply = self._lock_stations[request.path]
+        sent.value += request.arrived_ns - request.sent_ns
+        latch.value += request.latched_ns - request.arrived_ns - request.waited_ns
+        scheduler.value += request.executed_ns - request.latched_ns
         if request.proposed_ns:
-            stations[3].value += request.proposed_ns - request.executed_ns
+            propose.value += request.proposed_ns - request.executed_ns
             if not request.reply_at_proposed:
-                stations[4].value += request.committed_ns - request.proposed_ns
-                stations[5].value += replied - request.committed_ns
-        stations[6].value += request.done_ns - replied
+                replicate.value += request.committed_ns - request.proposed_ns
+                apply.value += request.replied_ns - request.committed_ns
+        reply.value += request.done_ns - request.replied_ns
 
     def region_error(self, name: str) -> None:
         """Counts a region error under TiKV's name."""
@@ -110,26 +124,21 @@ class ClientStats:
 
     def committed(self, name: str, latency_ns: int) -> None:
         """Counts a transaction that its client knows to be committed."""
-        counter = self._txns.get(name)
-        if counter is None:
-            counter = self._txns[name] = self._recorder.counter("txns", name)
-            self._txn_latency[name] = self._recorder.series("txn_latency", name)
-        counter.value += 1
-        self._txn_latency[name].add(latency_ns)
+        self._recorder.counter("txns", name).value += 1
+        self._recorder.series("txn_latency", name).add(latency_ns)
+        self._committed += 1
         self.stays_ns += latency_ns
 
-    def aborted(self, reason: str, stay_ns: int) -> None:
-        """Counts a transaction that ended without a commit after ``stay_ns``, and why."""
-        self.stays_ns += stay_ns
-        counter = self._aborts.get(reason)
-        if counter is None:
-            counter = self._aborts[reason] = self._recorder.counter("txn_aborts", reason)
-        counter.value += 1
+    def aborted(self, reason: str, latency_ns: int) -> None:
+        """Counts a transaction that ended without a commit, and why."""
+        self._recorder.counter("txn_aborts", reason).value += 1
+        self._aborted += 1
+        self.stays_ns += latency_ns
 
     def total_committed(self) -> int:
         """Returns how many transactions have been committed so far."""
-        return sum(counter.value for counter in self._txns.values())
+        return self._committed
 
     def total_aborted(self) -> int:
         """Returns how many transactions have ended otherwise so far."""
-        return sum(counter.value for counter in self._aborts.values())
+        return self._aborted

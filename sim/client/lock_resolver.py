@@ -3,40 +3,29 @@
 Source: tikv/client-go txnkv/txnlock/lock_resolver.go; config/retry (backoffs).
 """
 
-from __future__ import annotations
+from collections.abc import Generator
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
+from simpy import Event
 
 from sim.client.backoff import TXN_LOCK_FAST
-from sim.client.callers import NOBODY
 from sim.client.region_groups import keys_by_region
-from sim.client.requests import RequestGroup
-from sim.protocol.mvcc import PESSIMISTIC
-from sim.protocol.percolator import SecondaryLocks, TxnAction, TxnStatus
+from sim.client.region_request import RequestGroup
+from sim.client.tidb import TidbNode
+from sim.protocol.mvcc import PESSIMISTIC, Lock
+from sim.protocol.percolator import KeyIsLocked, SecondaryLocks, TxnAction, TxnStatus
 from sim.protocol.percolator.rollback import has_expired
 from sim.protocol.region_errors import RegionError
 from sim.protocol.timestamp import TSO_PHYSICAL_SHIFT
 from sim.storage.request import Kind, KvRequest
 from sim.units import NS_PER_MS
 
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from simpy import Event
-
-    from sim.client.kv_client import KvClient
-    from sim.protocol.mvcc import Lock
-    from sim.streams import Stream
-
 
 class LockResolver:
     """Resolves locks for the sessions of one TiDB node."""
 
-    __slots__ = ("_kv", "_stream")
-
-    def __init__(self, kv: KvClient, stream: Stream) -> None:
-        self._kv = kv
-        self._stream = stream
+    def __init__(self, node: TidbNode) -> None:
+        self._node = node
 
     def resolve(
         self, key: bytes, lock: Lock, caller_start_ts: int, *, reading: bool = False
@@ -47,7 +36,7 @@ class LockResolver:
             key: where the lock is.
             lock: another transaction's.
             caller_start_ts: the caller's; 0 for a lock request, which pushes nobody's commit.
-            reading: whether the caller can pass a lock that is sure to be committed after it.
+            reading: whether the caller can read past a lock that is certain to be committed later.
 
         Returns:
             Whether the caller may go on at once: the lock is gone, or will not matter to its read.
@@ -76,22 +65,45 @@ class LockResolver:
         yield from self._finish_on_key(key, lock, commit_ts)
         return True
 
-    def backoff(self, attempt: int) -> Event:
-        """Returns the event of the ``attempt``-th wait being over (from 0; with equal jitter)."""
-        return self._kv.env.timeout(TXN_LOCK_FAST.wait_ns(attempt, self._stream))
+    def resolve_all(
+        self, requests: list[KvRequest], start_ts: int, attempt: int, *, reading: bool = False
+    ) -> Generator[Event, Any, int]:
+        """Resolves the lock that each request has met, so that it can be sent again.
+
+        Args:
+            requests: reads or prewrites of one transaction.
+            start_ts: the transaction's.
+            attempt: how often its requests were blocked before; the backoff grows with it.
+            reading: as in ``resolve``; a read may then ignore the lock.
+
+        Returns:
+            How long it took, in ns.
+        """
+        node = self._node
+        began_ns = node.env.now_ns
+        for request in requests:
+            met = request.result
+            assert isinstance(met, KeyIsLocked), f"unexpected answer {met!r}"
+            gone = yield from self.resolve(met.key, met.lock, start_ts, reading=reading)
+            if not gone:
+                yield node.env.timeout(TXN_LOCK_FAST.wait_ns(attempt, node.lock_backoffs))
+            elif reading:
+                request.bypass = (*request.bypass, met.lock.start_ts)
+            request.result = None
+        return node.env.now_ns - began_ns
 
     def _current_ts(self) -> int:
-        return (self._kv.env.now_ns // NS_PER_MS) << TSO_PHYSICAL_SHIFT
+        return (self._node.env.now_ns // NS_PER_MS) << TSO_PHYSICAL_SHIFT
 
     def _ask(self, request: KvRequest) -> Generator[Event, Any, list[object]]:
         """Returns the answers to a request: several if its keys are in several regions by then."""
-        group = RequestGroup(self._kv, [request])
+        group = RequestGroup(self._node, [request])
         yield group.send()
         return [answered.result for answered in group.requests]
 
     def _request(self, kind: Kind, key: bytes, start_ts: int) -> KvRequest:
-        node = self._kv.node
-        request = KvRequest(kind, node.regions.locate(key), NOBODY, node.node, start_ts)
+        node = self._node
+        request = node.new_request(kind, node.regions.locate(key), start_ts)
         request.keys = (key,)
         return request
 
@@ -119,7 +131,7 @@ class LockResolver:
         None: some of its regions do not answer, so nobody can say.
         """
         commit_ts = primary.min_commit_ts
-        for route, keys in keys_by_region(self._kv.node.regions, primary.secondaries or ()):
+        for route, keys in keys_by_region(self._node.regions, primary.secondaries or ()):
             request = self._request(Kind.CHECK_SECONDARY_LOCKS, keys[0], primary.start_ts)
             request.region, request.store = route
             request.keys = tuple(keys)

@@ -1,8 +1,8 @@
 """Which regions there are and who leads them, as one TiDB node believes.
 
-Law: a belief is used until a store contradicts it. What the store says is taken at once; where it
-only says no, the region is marked stale, and PD is asked before the next request to it. Nothing
-older than what is known already is believed, whoever says it.
+A route is used until a store contradicts it. If the store says where the region is now, that is
+taken over at once; if it does not, the region is marked stale, and PD is asked before the next
+request to it. What is older than what is known already is ignored, whoever says it.
 
 All nodes begin with one map in common; a node takes its own copy when it first learns something.
 
@@ -10,11 +10,9 @@ Source: tikv/client-go internal/locate/region_cache.go (OnRegionEpochNotMatch, U
 InvalidateCachedRegion, insertRegionToCache).
 """
 
-from __future__ import annotations
+from collections.abc import Callable
 
-from typing import TYPE_CHECKING
-
-from sim.protocol.region import Route
+from sim.protocol.region import Region, RegionMap, Route
 from sim.protocol.region_errors import (
     EpochNotMatch,
     KeyNotInRegion,
@@ -23,16 +21,9 @@ from sim.protocol.region_errors import (
     RegionNotFound,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sim.protocol.region import Region, RegionMap
-
 
 class RegionCache:
     """The routes that one TiDB node knows."""
-
-    __slots__ = ("_is_own", "_routes", "changes", "locate", "stale")
 
     locate: Callable[[bytes], Route]
     """Returns the route of the region that holds a key, as far as this node knows."""
@@ -42,7 +33,7 @@ class RegionCache:
         self._is_own = False
         self.locate = bootstrap.locate
         self.changes = 0
-        """How often this node has learnt something; who has cut keys by region may look again."""
+        """How often this node has learnt something: groups made before may be out of date."""
         self.stale: dict[int, None] = {}
         """Regions to ask PD about before their next request (a dict as a set)."""
 

@@ -1,36 +1,46 @@
-"""Keys and mutations by region, as they travel in requests.
+"""Keys, mutations and whole requests by region, as they travel.
 
-Law: keys keep their order; keys of one region travel together until 16 KiB are full.
+Keys keep their order; keys of one region travel together until 16 KiB are full. A request that was
+sent belongs to the store: what is sent again is a new one. After a split its keys may lie in
+several regions; then each part travels on its own, a commit in one phase is no longer possible, and
+an async commit's secondaries go with the primary.
 
-Source: tikv/client-go txnkv/transaction/2pc.go (groupMutations, txnCommitBatchSize).
+Source: tikv/client-go txnkv/transaction/2pc.go (groupMutations, txnCommitBatchSize), prewrite.go
+(handleSingleBatch, checkOnePCFallBack); pingcap/tidb pkg/store/copr/key_ranges.go (SplitByRegion).
 """
 
-from __future__ import annotations
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol
 
-from typing import TYPE_CHECKING, Final, Protocol
-
+from sim.client.connections import NOT_IN_FLIGHT
+from sim.protocol.percolator import Mutation
+from sim.protocol.region import Route
+from sim.storage.request import Kind, KvRequest
 from sim.units import KIB
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from sim.protocol.percolator import Mutation
-    from sim.protocol.region import Route
 
 
 class Locator(Protocol):
-    """Who knows the regions."""
+    """Knows the regions: a region cache, or PD's map."""
 
     @property
     def locate(self) -> Callable[[bytes], Route]:
         """Returns what finds the route of a key."""
 
 
-_BEHIND_ALL: Final = b"\xff" * 64
-"""Behind every key: where the last region ends."""
+_AFTER_ALL: Final = b"\xff" * 64
+"""Above every key: where the last region ends."""
 
 BATCH_BYTES = 16 * KIB
 """``txnCommitBatchSize``: a larger request is cut."""
+
+_CLIENT_FIELDS: Final = (
+    "allow_lock_with_conflict", "bypass", "commit_ts", "current_ts", "expected_for_update_ts",
+    "for_update_ts", "force_sync_commit", "insert", "keys", "lock_ttl_ms", "max_commit_ts",
+    "min_commit_ts", "mutations", "one_pc", "pessimistic", "primary",
+    "request_bytes", "rollback_if_not_exist", "rows", "secondaries", "use_async_commit",
+    "wait_timeout_ns", "wants_values",
+)  # fmt: skip
+"""What a client fills in; the rest of a request is written by the stations on its way."""
 
 
 class RegionGroup:
@@ -41,7 +51,7 @@ class RegionGroup:
     def __init__(self, route: Route) -> None:
         self.route = route
         self.start_key = route.region.start_key
-        self.end_key = route.region.end_key or _BEHIND_ALL
+        self.end_key = route.region.end_key or _AFTER_ALL
         self.keys: list[bytes] = []
         self.mutations: list[Mutation] = []
         self.size_bytes = 0
@@ -88,8 +98,8 @@ def mutations_by_region(regions: Locator, mutations: Sequence[Mutation]) -> list
 class _RegionGroups:
     """Groups in the making: the newest one of each region is open.
 
-    A region is told by where it starts: a client that has heard of a split in part only believes in
-    two ranges of one id, of which one is over.
+    A region is identified by its start key: a client that has learnt only one half of a split
+    believes in two ranges with one id, one of which is out of date.
     """
 
     __slots__ = ("_open", "_regions", "all")
@@ -108,3 +118,68 @@ class _RegionGroups:
             group = self._open[start_key] = RegionGroup(route)
             self.all.append(group)
         return group
+
+
+def copy_of(request: KvRequest, route: Route) -> KvRequest:
+    """Returns a copy of a request, not yet sent, for ``route``."""
+    copy = KvRequest(request.kind, route, NOT_IN_FLIGHT, request.tidb, request.start_ts)
+    for name in _CLIENT_FIELDS:
+        setattr(copy, name, getattr(request, name))
+    copy.is_retry = True
+    return copy
+
+
+def requests_by_region(regions: Locator, request: KvRequest) -> list[KvRequest]:
+    """Returns what to send instead of ``request``: a copy, or one for each region of its keys."""
+    if request.kind is Kind.COP:
+        parts = _ranges_by_region(regions, request)
+    elif request.mutations:
+        parts = _prewrites_by_region(regions, request)
+    else:
+        parts = []
+        for route, keys in keys_by_region(regions, request.keys):
+            part = copy_of(request, route)
+            part.keys = tuple(keys)
+            parts.append(part)
+    if len(parts) > 1:
+        keys_in_all = sum(len(part.keys) for part in parts)
+        for part in parts:
+            part.request_bytes = request.request_bytes * len(part.keys) // keys_in_all
+    return parts
+
+
+def _prewrites_by_region(regions: Locator, request: KvRequest) -> list[KvRequest]:
+    groups = mutations_by_region(regions, request.mutations)
+    parts = []
+    for group in groups:
+        part = copy_of(request, group.route)
+        part.mutations = tuple(group.mutations)
+        part.keys = tuple(group.keys)
+        part.one_pc = request.one_pc and len(groups) == 1
+        if request.primary not in group.keys:
+            part.secondaries = None
+        parts.append(part)
+    return parts
+
+
+def _ranges_by_region(regions: Locator, request: KvRequest) -> list[KvRequest]:
+    """Cuts the ranges, pairs (first, last) of keys, where a region ends."""
+    ranges_of: dict[int, tuple[Route, list[bytes]]] = {}
+    for first, last in zip(request.keys[::2], request.keys[1::2], strict=True):
+        start = first
+        while True:
+            route = regions.locate(start)
+            end = route.region.end_key
+            _, ranges = ranges_of.setdefault(route.region.region_id, (route, []))
+            if not end or last < end:
+                ranges += (start, last)
+                break
+            ranges += (start, end)
+            start = end
+    parts = []
+    for route, ranges in ranges_of.values():
+        part = copy_of(request, route)
+        part.keys = tuple(ranges)
+        part.rows = request.rows // len(ranges_of)
+        parts.append(part)
+    return parts

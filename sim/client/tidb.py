@@ -1,30 +1,31 @@
 """One TiDB node: CPU for statements, ways to the stores and to PD.
 
-Law: a statement costs a round trip to the client and CPU on the node; a request leaves when it is
-sent. CPU that goes into building requests and commits is part of the statement's. Statements wait
-for a hardware thread in one queue, and are slowed down by those on the other threads of the cores,
-as on a store (``sim.engine.thread_pool``). A fixed delay is added that keeps no thread busy.
+A statement costs a round trip to the client and CPU on the node; CPU that goes into building
+requests and commits is part of the statement's. Statements wait for a hardware thread in one queue,
+and are slowed down by those on the other threads of the cores, as on a store
+(``sim.engine.thread_pool``). A fixed delay is added that keeps no thread busy.
+
+Source: tikv/client-go tikv/kv.go (KVStore), internal/client/client.go (RPCClient).
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Generator
+from typing import Any, Final
 
 from simpy import Event
 
-from sim.client.connection import Connections
+from sim.client.backoff import BUDGETS_NS, Backoffer
+from sim.client.client_stats import ClientStats
+from sim.client.connections import NOT_IN_FLIGHT, Connections
 from sim.client.region_cache import RegionCache
 from sim.distributions import LognormalMean, Sampler
 from sim.engine import FifoServers, LeanEnv, smt_slowness
-from sim.server.cluster import Cluster
-from sim.transport.nodes import CLIENT_NAME, PD_NAME, store_name, tidb_name
+from sim.probe import Probe
+from sim.protocol.region import Route
+from sim.scenario.resolved import Scenario
+from sim.server.cluster import CLIENT_NAME, PD_NAME, Cluster, store_name, tidb_name
+from sim.storage.request import Kind, KvRequest
+from sim.streams import Streams
 from sim.units import NS_PER_MS
-
-if TYPE_CHECKING:
-    from sim.protocol.region import Route
-    from sim.scenario.resolved import Scenario
-    from sim.storage.request import KvRequest
-    from sim.streams import Streams
 
 PD_RETRY_NS: Final = 500 * NS_PER_MS
 """How long a node that is cut off from PD waits before it asks again (``pdRPC``'s base)."""
@@ -51,45 +52,26 @@ class TimestampRequest:
         self.timestamp = 0
 
 
-class _RouteRequest:
-    """A question to PD: where is the region of this key?"""
-
-    __slots__ = ("event", "key", "route")
-
-    def __init__(self, event: Event, key: bytes) -> None:
-        self.event = event
-        self.key = key
-        self.route: Route | None = None
-
-
 class TidbNode:
     """One TiDB process on its own machine."""
 
-    __slots__ = (
-        "_cluster",
-        "_cpu",
-        "_delay_ns",
-        "_draw",
-        "_from_client",
-        "_from_pd",
-        "_statement_ns",
-        "_to_pd",
-        "_to_stores",
-        "_units",
-        "backoffs",
-        "connections",
-        "env",
-        "node",
-        "regions",
-    )
-
     def __init__(
-        self, env: LeanEnv, node: int, scenario: Scenario, cluster: Cluster, streams: Streams
+        self,
+        env: LeanEnv,
+        number: int,
+        scenario: Scenario,
+        cluster: Cluster,
+        streams: Streams,
+        stats: ClientStats,
     ) -> None:
         self.env = env
-        self.node = node
+        self.number = number
+        self.settings = scenario.cluster.tidb
+        self.stats = stats
+        self.tso = cluster.tso
+        self.probe: Probe = cluster.probe
         self._cluster = cluster
-        here, network = tidb_name(node), cluster.network
+        here, network = tidb_name(number), cluster.network
         hardware, cpu = scenario.hardware, scenario.hardware.cpu
         threads = hardware.tidb_cores
         slowness = smt_slowness(threads, hardware.threads_per_core, cpu.smt_gain)
@@ -101,11 +83,12 @@ class TidbNode:
         self._to_stores = {store: network.link(here, store_name(store)) for store in cluster.stores}
         self._to_pd = network.link(here, PD_NAME)
         self._from_pd = network.link(PD_NAME, here)
-        self._from_client = network.link(f"{CLIENT_NAME}-{node}", here)
-        self.backoffs = streams.stream(f"{here}/region-backoff")
+        self._from_client = network.link(f"{CLIENT_NAME}-{number}", here)
+        self._region_backoffs = streams.stream(f"{here}/region-backoff")
+        self.lock_backoffs = streams.stream(f"{here}/backoff")
         self.regions = RegionCache(cluster.bootstrap)
         self.connections = Connections(env, self._to_stores, self.send)
-        cluster.listeners[node] = self.connections
+        cluster.control.listen(number, self.connections)
 
     @property
     def busy_ns(self) -> int:
@@ -133,17 +116,31 @@ class TidbNode:
         self._ask_tso(request)
         return request.event
 
-    def route_of(self, key: bytes) -> Event:
-        """Returns the event of PD having said where a key is; its value is the route."""
-        question = _RouteRequest(Event(self.env), key)
-        self._ask_route(question)
-        return question.event
+    def get_region(self, key: bytes) -> Generator[Event, Any, Route]:
+        """Asks PD which region holds a key, until PD is reached; returns what PD says."""
+        env = self.env
+        while self._to_pd.cut:
+            yield env.timeout(PD_RETRY_NS)
+        yield env.timeout(self._to_pd.send(env.now_ns, _ROUTE_BYTES) - env.now_ns)
+        route = self._cluster.pd.routes.locate(key)
+        yield env.timeout(self._from_pd.send(env.now_ns, _ROUTE_BYTES) - env.now_ns)
+        return route
+
+    def new_request(self, kind: Kind, route: Route, start_ts: int) -> KvRequest:
+        """Returns a request of this node, not yet sent."""
+        return KvRequest(kind, route, NOT_IN_FLIGHT, self.number, start_ts)
+
+    def backoffer(self, kind: Kind) -> Backoffer:
+        """Returns the backoffs of requests of one kind, none of them used."""
+        is_lock = kind is Kind.LOCK
+        limit_ns = self.settings.innodb_lock_wait_timeout_ns if is_lock else BUDGETS_NS[kind]
+        return Backoffer(limit_ns, self._region_backoffs)
 
     def send(self, request: KvRequest) -> None:
         """Sends a request to its store."""
         env = self.env
         request.sent_ns = env.now_ns
-        if self.connections.broken and self.connections.takes(request):
+        if self.connections.broken and self.connections.intercepts(request):
             return
         size = _REQUEST_BYTES + request.request_bytes
         store = request.store
@@ -168,24 +165,9 @@ class TidbNode:
 
     def _at_pd(self, request: TimestampRequest) -> None:
         now = self.env.now_ns
-        tso = self._cluster.tso
+        tso = self.tso
         request.timestamp = tso.begin(now) if request.begin else tso.next(now)
         self.env.at(self._from_pd.send(now, _TSO_BYTES), self._from_tso, request)
 
     def _from_tso(self, request: TimestampRequest) -> None:
         self.env.fire(request.event, request.timestamp)
-
-    def _ask_route(self, question: _RouteRequest) -> None:
-        now = self.env.now_ns
-        if self._to_pd.cut:
-            self.env.at(now + PD_RETRY_NS, self._ask_route, question)
-            return
-        self.env.at(self._to_pd.send(now, _ROUTE_BYTES), self._route_at_pd, question)
-
-    def _route_at_pd(self, question: _RouteRequest) -> None:
-        question.route = self._cluster.pd.routes.locate(question.key)
-        arrival = self._from_pd.send(self.env.now_ns, _ROUTE_BYTES)
-        self.env.at(arrival, self._route_from_pd, question)
-
-    def _route_from_pd(self, question: _RouteRequest) -> None:
-        self.env.fire(question.event, question.route)

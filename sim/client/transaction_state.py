@@ -1,15 +1,10 @@
 """What TiDB remembers of one running transaction."""
 
-from __future__ import annotations
+from collections.abc import Iterable
 
-from typing import TYPE_CHECKING
-
+from sim.protocol.mvcc import LOCK_ONLY
+from sim.protocol.percolator import Mutation
 from sim.protocol.timestamp import physical_ms
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from sim.protocol.percolator import Mutation
 
 PESSIMISTIC_TTL_MS = 20_000
 """``ManagedLockTTL``: life of a pessimistic lock beyond the transaction's age."""
@@ -33,6 +28,10 @@ class TransactionUndetermined(TransactionAborted):
         super().__init__("undetermined")
 
 
+class OptimisticConflict(Exception):
+    """An auto-commit statement met a newer version; it is tried again with locks."""
+
+
 class TransactionState:
     """Timestamps, locks and buffered mutations."""
 
@@ -40,12 +39,13 @@ class TransactionState:
         "buffer",
         "explicit",
         "for_update_ts",
-        "has_primary_lock",
         "heartbeat_due_ns",
         "locked",
+        "one_pc",
         "optimistic",
         "primary",
         "start_ts",
+        "use_async_commit",
     )
 
     def __init__(self, start_ts: int, *, optimistic: bool, explicit: bool = True) -> None:
@@ -55,12 +55,14 @@ class TransactionState:
         self.for_update_ts = start_ts
         self.optimistic = optimistic
         self.primary = b""
-        self.has_primary_lock = False
         self.locked: dict[bytes, None] = {}
         """Keys locked so far, in order."""
         self.buffer: dict[bytes, Mutation] = {}
         """Newest mutation of each key, in the order in which keys were first written."""
         self.heartbeat_due_ns = 0
+        self.use_async_commit = False
+        self.one_pc = False
+        """Whether the commit may do without a second phase, or without a commit_ts from PD."""
 
     def lock_ttl_ms(self, now_ms: int) -> int:
         """Returns the time to live for a lock request sent at ``now_ms``."""
@@ -75,3 +77,10 @@ class TransactionState:
         """Buffers mutations."""
         for mutation in mutations:
             self.buffer[mutation.key] = mutation
+
+    def mutations(self) -> list[Mutation]:
+        """Returns what is to be committed: the buffer, and a lock record for every other lock."""
+        for key in self.locked:
+            if key not in self.buffer:
+                self.buffer[key] = Mutation(key, LOCK_ONLY)
+        return list(self.buffer.values())

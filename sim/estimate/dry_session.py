@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sim.client.committer import ASYNC_COMMIT_KEY_BYTES, ASYNC_COMMIT_KEYS
 from sim.client.region_groups import keys_by_region, mutations_by_region
+from sim.client.two_phase_commit import ASYNC_COMMIT_KEY_BYTES, ASYNC_COMMIT_KEYS
 from sim.estimate.dry_transaction import DryRequest, DryTransaction, Written
 from sim.protocol.encoding import LockFormat, prewrite_base_bytes, secondaries_bytes
 from sim.protocol.mvcc import LOCK_ONLY

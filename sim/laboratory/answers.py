@@ -1,6 +1,6 @@
 """What a store answers, as one line of text under TiKV's names.
 
-Law: the same answer is always the same text, with the fields in the order of TiKV's messages.
+The same answer is always the same text, with the fields in the order of TiKV's messages.
 Zeros that mean "not asked for" are left out.
 
 Source of the names: tikv/tikv src/storage/mvcc/mod.rs (ErrorInner), src/storage/types.rs
@@ -9,38 +9,30 @@ Source of the names: tikv/tikv src/storage/mvcc/mod.rs (ErrorInner), src/storage
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import fields
+from enum import Enum
 
 from sim.laboratory.values import show_key, show_keys
 from sim.laboratory.values import show_timestamp as ts
 from sim.protocol.percolator import (
     Acquired,
     AlreadyCommitted,
-    AlreadyExist,
     Beat,
     Committed,
-    CommitTsExpired,
     KeyIsLocked,
     LockTypeNotMatch,
-    PessimisticLockNotFound,
-    PessimisticLockRolledBack,
+    MvccError,
     Prewritten,
     PrimaryMismatch,
     RolledBack,
     SecondaryLocks,
-    TxnLockNotFound,
-    TxnNotFound,
     TxnStatus,
-    WriteConflict,
 )
-from sim.protocol.records import KIND_NAMES, PUT
+from sim.protocol.records import KIND_NAMES, PUT, Lock, Write
 from sim.protocol.region_errors import RegionError
+from sim.protocol.write_batch import WriteBatch
 from sim.storage.lock_manager import Deadlock
-
-if TYPE_CHECKING:
-    from sim.protocol.records import Lock, Write
-    from sim.protocol.write_batch import WriteBatch
-    from sim.storage.request import KvRequest
+from sim.storage.request import KvRequest
 
 
 def show_lock(lock: Lock) -> str:
@@ -70,52 +62,37 @@ def show_write(write: Write) -> str:
 
 def show_refusal(answer: object) -> str | None:
     """Returns a refusal or a region error, None if ``answer`` is neither."""
-    if isinstance(answer, RegionError):
-        return str(answer)
-    return _show_mvcc_error(answer)
-
-
-def _show_mvcc_error(answer: object) -> str | None:  # noqa: C901, PLR0911, PLR0912 - a table
     match answer:
+        case RegionError():
+            return str(answer)
         case KeyIsLocked(key, lock, resolve_now):
             now = "; resolve now" if resolve_now else ""
             return f"KeyIsLocked({show_key(key)}: {show_lock(lock)}{now})"
-        case WriteConflict():
-            return (
-                f"WriteConflict({show_key(answer.key)}: start_ts={ts(answer.start_ts)} "
-                f"conflict_start_ts={ts(answer.conflict_start_ts)} "
-                f"conflict_commit_ts={ts(answer.conflict_commit_ts)} reason={answer.reason.value})"
-            )
-        case PessimisticLockNotFound(key, reason):
-            return f"PessimisticLockNotFound({show_key(key)}: reason={reason.value})"
-        case PessimisticLockRolledBack(key, start_ts):
-            return f"PessimisticLockRolledBack({show_key(key)}: start_ts={ts(start_ts)})"
+        case PrimaryMismatch(key, lock):
+            return f"PrimaryMismatch({show_key(key)}: {show_lock(lock)})"
         case LockTypeNotMatch(key, start_ts, pessimistic):
             there = "pessimistic" if pessimistic else "prewritten"
             return f"LockTypeNotMatch({show_key(key)}: start_ts={ts(start_ts)}, is {there})"
-        case AlreadyExist(key, existing):
-            return f"AlreadyExist({show_key(key)}: existing_start_ts={ts(existing)})"
-        case TxnLockNotFound(key, start_ts, commit_ts):
-            return (
-                f"TxnLockNotFound({show_key(key)}: start_ts={ts(start_ts)} "
-                f"commit_ts={ts(commit_ts)})"
-            )
-        case CommitTsExpired(key, start_ts, commit_ts, least):
-            return (
-                f"CommitTsExpired({show_key(key)}: start_ts={ts(start_ts)} "
-                f"commit_ts={ts(commit_ts)} min_commit_ts={ts(least)})"
-            )
-        case TxnNotFound(key, start_ts):
-            return f"TxnNotFound({show_key(key)}: start_ts={ts(start_ts)})"
-        case AlreadyCommitted(key, start_ts, commit_ts):
-            return f"Committed({show_key(key)}: start_ts={ts(start_ts)} commit_ts={ts(commit_ts)})"
-        case PrimaryMismatch(key, lock):
-            return f"PrimaryMismatch({show_key(key)}: {show_lock(lock)})"
         case Deadlock(key, chain):
             edges = ", ".join(f"{ts(edge.txn)}->{ts(edge.wait_for_txn)}" for edge in chain)
             return f"Deadlock({show_key(key)}: {edges})"
+        case AlreadyCommitted():
+            return f"Committed({_show_fields(answer)})"
+        case MvccError():
+            return f"{type(answer).__name__}({_show_fields(answer)})"
         case _:
             return None
+
+
+def _show_fields(error: MvccError) -> str:
+    """Returns the key and the other fields, which are timestamps and reasons, by name."""
+    values = {field.name: getattr(error, field.name) for field in fields(error)}  # type: ignore[arg-type]
+    shown = [
+        f"{name}={value.value if isinstance(value, Enum) else ts(value)}"
+        for name, value in values.items()
+        if name != "key"
+    ]
+    return f"{show_key(values['key'])}: {' '.join(shown)}"
 
 
 def show_answer(request: KvRequest) -> str:

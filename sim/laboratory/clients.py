@@ -1,53 +1,37 @@
 """Whole transactions of a client: TiDB's session, with its retries, backoffs and background work.
 
-Law: what a session does is the client's business; the laboratory tells it the statements and prints
-how its transaction ended.
+What a session does is the client's business; the laboratory gives it the statements and prints how
+its transaction ended.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Generator, Sequence
+from typing import Any, Final
 
-from sim.client.client_stats import ClientStats
-from sim.client.session import Session, SessionParts
+from simpy import Event
+
+from sim.laboratory.grammar import ScriptProblem
 from sim.laboratory.jobs import Job
-from sim.laboratory.problems import ScriptProblem
+from sim.laboratory.laboratory import Command, Laboratory, Model
 from sim.laboratory.values import duration_ns, key_of
-from sim.laboratory.words import suggestion
-from sim.protocol.mvcc import PUT
+from sim.laboratory.words import Words, suggestion
 from sim.protocol.percolator import Mutation
-from sim.workload.script import Script
-from sim.workload.statement import ROLLBACK, Read, ReadKind, Statement
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
-    from typing import Any
-
-    from simpy import Event
-
-    from sim.laboratory.laboratory import Laboratory
-    from sim.laboratory.words import Words
-    from sim.record.recorder import Recorder
+from sim.protocol.records import PUT
+from sim.workload.statement import ROLLBACK, Read, ReadKind, Script, Statement
 
 _VERBS = ("update", "insert", "lock", "write", "read", "sleep", "rollback")
 
 
-class ClientJob(Job, ClientStats):
-    """One client's transaction; it hears of the end where a run's counters do."""
+class ClientJob(Job):
+    """One client's transaction."""
 
-    def __init__(self, recorder: Recorder) -> None:
-        ClientStats.__init__(self, recorder)
+    def __init__(self) -> None:
         self.outcome = ""
 
-    def aborted(self, reason: str, stay_ns: int) -> None:
-        """Notes why the transaction was given up."""
-        super().aborted(reason, stay_ns)
-        self.outcome = f"aborted: {reason}"
-
-    def committed(self, name: str, stay_ns: int) -> None:
-        """Notes that the transaction is committed."""
-        super().committed(name, stay_ns)
-        self.outcome = "committed"
+    def run(self, model: Model, transaction: Script) -> Generator[Event, Any, None]:
+        """Carries the transaction out."""
+        self.outcome = yield from model.session.run(transaction, model.env.now_ns)
 
     def done(self) -> bool:
         """Returns whether the client knows the end."""
@@ -59,7 +43,7 @@ class ClientJob(Job, ClientStats):
 
 
 def client(lab: Laboratory, words: Words) -> str:
-    """Lets a client of its own carry out a transaction."""
+    """Starts a client with TiDB's retries, which carries out a whole transaction."""
     autocommit = words.flag("autocommit")
     patience_ns = words.duration_ns("within", "60s")
     name = words.as_name or f"client{lab.clients + 1}"
@@ -67,18 +51,13 @@ def client(lab: Laboratory, words: Words) -> str:
     words.done()
     if autocommit and len(statements) != 1:
         raise ScriptProblem("autocommit is for one statement; leave it, or the others")
-    cluster = lab.cluster
+    model = lab.model
+    if not lab.clients:
+        model.env.process(model.session.ttl_manager.run())
     lab.clients += 1
-    job = ClientJob(lab.recorder)
-    backoffs = lab.streams.stream(f"client-{lab.clients}/backoff")
-    parts = SessionParts(lab.node, cluster, lab.scenario, job, backoffs)
-    lab.env.process(parts.keep_alive.run())
-    lab.env.process(_run(Session(parts), Script(name, statements, autocommit=autocommit), lab))
+    job = ClientJob()
+    model.env.process(job.run(model, Script(name, statements, autocommit=autocommit)))
     return lab.finish(job, words.as_name, patience_ns)
-
-
-def _run(session: Session, script: Script, lab: Laboratory) -> Generator[Event, Any, None]:
-    yield from session.run(script, lab.env.now_ns)
 
 
 def _statements(words: Sequence[str], name: str) -> list[Statement]:
@@ -112,8 +91,8 @@ def _statement(verb: str, keys: list[bytes], name: str) -> Statement:
     if verb == "rollback":
         return ROLLBACK
     if verb not in _VERBS:
-        mend = suggestion(verb, list(_VERBS), ", ".join(_VERBS))
-        raise ScriptProblem(f"no statement {verb}; {mend}")
+        hint = suggestion(verb, list(_VERBS), ", ".join(_VERBS))
+        raise ScriptProblem(f"no statement {verb}; {hint}")
     if not keys:
         raise ScriptProblem(f"{verb} of which keys? write {verb} k1")
     wanted = tuple(keys)
@@ -132,3 +111,10 @@ def _statement(verb: str, keys: list[bytes], name: str) -> Statement:
         insert=verb == "insert",
         fresh_ts=True,
     )
+
+
+COMMANDS: Final = (
+    Command(
+        "client STATEMENT KEY… [; STATEMENT KEY…]… [autocommit] [within=60s] [as NAME]", client
+    ),
+)

@@ -5,45 +5,35 @@ Source of the ideas: tikv/tikv components/test_raftstore (transport_simulate.rs)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Final
 
-from sim.laboratory.problems import ScriptProblem
-from sim.laboratory.routing import checked_store
+from sim.failpoints import POINTS
+from sim.laboratory.grammar import ScriptProblem
+from sim.laboratory.laboratory import Command, Laboratory
 from sim.laboratory.setup import tikv_keys
+from sim.laboratory.stores import checked_store
 from sim.laboratory.values import duration_ns, show_duration, size_bytes
-from sim.laboratory.words import plain, suggestion
-from sim.raftstore.failpoints import POINTS
+from sim.laboratory.words import Words, plain, suggestion
 from sim.server.control import ONLINE_KEYS, Control
-from sim.transport.filters import ANY, KINDS, MessageFilter
+from sim.transport.message_filter import ANY, KINDS, MessageFilter
 from sim.transport.nodes import store_name
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sim.laboratory.laboratory import Laboratory
-    from sim.laboratory.words import Words
 
 
 def _store(lab: Laboratory, words: Words) -> int:
     return checked_store(lab.cluster, words.number_at("store", "the store"))
 
 
-def _ordering(order: Callable[[Control, int], None]) -> Callable[[Laboratory, Words], str]:
-    """Returns the command that names a store and gives it an order."""
+def _store_order(order: Callable[[Control, int], None]) -> Callable[[Laboratory, Words], str]:
+    """Returns the command that gives one store an order."""
 
     def run(lab: Laboratory, words: Words) -> str:
         store = _store(lab, words)
         words.done()
-        order(Control(lab.cluster), store)
+        order(lab.cluster.control, store)
         return ""
 
     return run
-
-
-crash = _ordering(Control.crash_store)
-restart = _ordering(Control.restart_store)
-fill_disk = _ordering(Control.fill_disk)
-free_disk = _ordering(Control.free_disk)
 
 
 def isolate(lab: Laboratory, words: Words) -> str:
@@ -52,7 +42,7 @@ def isolate(lab: Laboratory, words: Words) -> str:
     words.done()
     if not names:
         raise ScriptProblem("whom? write isolate 1, or isolate store-1 tidb-0")
-    Control(lab.cluster).isolate(names)
+    lab.cluster.control.isolate(names)
     return ""
 
 
@@ -67,7 +57,7 @@ def partition(lab: Laboratory, words: Words) -> str:
     words.done()
     if len(groups) < 2 or not all(groups):
         raise ScriptProblem("into which groups? write partition 1 | 2 3")
-    Control(lab.cluster).partition(groups)
+    lab.cluster.control.partition(groups)
     return ""
 
 
@@ -83,7 +73,7 @@ def _node(lab: Laboratory, word: str) -> str:
 def heal(lab: Laboratory, words: Words) -> str:
     """Takes back every isolation and partition."""
     words.done()
-    Control(lab.cluster).heal()
+    lab.cluster.control.heal()
     return ""
 
 
@@ -101,8 +91,8 @@ def delay(lab: Laboratory, words: Words) -> str:
     kind, src, dst, region = _message_words(words)
     by_ns = by_ns or duration_ns(words.next("how long"))
     words.done()
-    filters = lab.cluster.filters
-    _keep(lab, words, filters.delay(kind, by_ns, src=src, dst=dst, region=region))
+    rule = lab.cluster.filters.delay(kind, by_ns, src=src, dst=dst, region=region)
+    _keep(lab, words, rule)
     return ""
 
 
@@ -113,8 +103,8 @@ def _message_words(words: Words) -> tuple[str, int, int, int]:
     by_name = {plain(kind): kind for kind in (*KINDS, ANY, "all")}
     kind = by_name.get(plain(asked))
     if kind is None:
-        mend = suggestion(asked, [*KINDS, ANY], ", ".join(KINDS))
-        raise ScriptProblem(f"no message {asked}; {mend}")
+        hint = suggestion(asked, [*KINDS, ANY], ", ".join(KINDS))
+        raise ScriptProblem(f"no message {asked}; {hint}")
     return (ANY if kind == "all" else kind), src, dst, region
 
 
@@ -131,8 +121,8 @@ def allow(lab: Laboratory, words: Words) -> str:
     words.done()
     for name in names:
         if name not in lab.rules:
-            mend = suggestion(name, list(lab.rules), "allow, to take all back")
-            raise ScriptProblem(f"no rule {name}; {mend}")
+            hint = suggestion(name, list(lab.rules), "allow, to take all back")
+            raise ScriptProblem(f"no rule {name}; {hint}")
         lab.cluster.filters.remove(lab.rules.pop(name))
     return ""
 
@@ -160,22 +150,22 @@ def point_of(word: str) -> str:
     """
     name = word.lower().replace("-", "_")
     if name not in POINTS:
-        mend = suggestion(name, list(POINTS), "one of " + ", ".join(POINTS))
-        raise ScriptProblem(f"no point {word}; {mend}")
+        hint = suggestion(name, list(POINTS), "one of " + ", ".join(POINTS))
+        raise ScriptProblem(f"no point {word}; {hint}")
     return name
 
 
 def hold(lab: Laboratory, words: Words) -> str:
-    """FailPoints up whatever comes to a named point."""
+    """Stops whatever comes to a named point."""
     point, store, region = _point_words(words)
-    lab.cluster.failpoints.hold(point, store=store, region=region)
+    lab.cluster.holds.hold(point, store=store, region=region)
     return ""
 
 
 def release(lab: Laboratory, words: Words) -> str:
-    """Lets go what was held by the same words."""
+    """Lets what the same words hold go on."""
     point, store, region = _point_words(words)
-    holds = lab.cluster.failpoints
+    holds = lab.cluster.holds
     if (point, store, region) not in holds.held():
         said = [_hold_words(*held) for held in holds.held()]
         raise ScriptProblem(
@@ -201,7 +191,7 @@ def _point_words(words: Words) -> tuple[str, int, int]:
 def held(lab: Laboratory, words: Words) -> str:
     """Shows how many are stopped at each point."""
     words.done()
-    holds = lab.cluster.failpoints
+    holds = lab.cluster.holds
     lines = [f"{point}: {holds.waiting(point)}" for point in POINTS if holds.waiting(point)]
     return "\n".join(lines) or "nothing is held"
 
@@ -215,13 +205,13 @@ def set_config(lab: Laboratory, words: Words) -> str:
         raise ScriptProblem("which key? write set-config pessimistic-txn.in-memory=false")
     for key, value in keys.items():
         if key not in ONLINE_KEYS:
-            mend = suggestion(key, list(ONLINE_KEYS), "set-config with one of them")
-            raise ScriptProblem(f"{key} cannot be changed while a store runs; {mend}")
+            hint = suggestion(key, list(ONLINE_KEYS), "set-config with one of them")
+            raise ScriptProblem(f"{key} cannot be changed while a store runs; {hint}")
         is_size = key.endswith("-limit")
         if not is_size and not isinstance(value, bool):
             raise ScriptProblem(f"{key} must be true or false, is {value}; write {key}=true")
         wanted = size_bytes(str(value)) if is_size else value
-        Control(lab.cluster).set_config(key, wanted, store=store or None)
+        lab.cluster.control.set_config(key, wanted, store=store or None)
     return ""
 
 
@@ -232,20 +222,41 @@ def upgrade(lab: Laboratory, words: Words) -> str:
     version = words.text("to", "version", "") or words.next("the version")
     words.done()
     try:
-        Control(lab.cluster).upgrade_store(store, version)
+        lab.cluster.control.upgrade_store(store, version)
     except ValueError as error:
         raise ScriptProblem(str(error)) from None
     return ""
 
 
 def slow_disk(lab: Laboratory, words: Words) -> str:
-    """Makes a store's disk slower by a factor; 1 makes it well again."""
+    """Makes a store's disk slower by a factor; 1: as before."""
     store = _store(lab, words)
     words.skip("by")
     factor = words.text("factor", "by", "") or words.next("the factor")
     words.done()
     try:
-        Control(lab.cluster).slow_disk(store, float(factor))
+        lab.cluster.control.slow_disk(store, float(factor))
     except ValueError:
         raise ScriptProblem(f"{factor!r} is no factor; write slow-disk {store} 10") from None
     return ""
+
+
+COMMANDS: Final = (
+    Command("crash STORE", _store_order(Control.crash_store)),
+    Command("restart STORE", _store_order(Control.restart_store)),
+    Command("isolate NODE…", isolate),
+    Command("partition NODE… | NODE…", partition),
+    Command("heal", heal),
+    Command("drop MESSAGE [from=STORE] [to=STORE] [region=REGION] [as NAME]", drop),
+    Command("delay MESSAGE TIME [from=STORE] [to=STORE] [region=REGION] [as NAME]", delay),
+    Command("allow [NAME…]", allow),
+    Command("rules", rules),
+    Command("hold POINT [store=STORE] [region=REGION]", hold),
+    Command("release POINT [store=STORE] [region=REGION]", release),
+    Command("held", held),
+    Command("set-config TIKV.KEY=VALUE… [store=STORE]", set_config),
+    Command("upgrade STORE VERSION", upgrade),
+    Command("slow-disk STORE FACTOR", slow_disk),
+    Command("fill-disk STORE", _store_order(Control.fill_disk)),
+    Command("free-disk STORE", _store_order(Control.free_disk)),
+)

@@ -1,8 +1,8 @@
 """A script as text: blocks of commands, ``----``, what they print, and a blank line.
 
-Law: a block begins after a blank line and ends before the next; ``#`` at the start of a line is
-prose. Nothing is known here of what a command means. A block that is written back is the block that
-was read, with another expectation.
+A block begins after a blank line and ends before the next; ``#`` at the start of a line is prose.
+Nothing is known here of what a command means. A block that is written back differs from the block
+that was read in its expectation only.
 
 Source of the idea: cockroachdb/datadriven.
 """
@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-
-from sim.laboratory.problems import ScriptProblem
 
 SEPARATOR = "----"
 
@@ -25,6 +23,27 @@ _WORD = re.compile(
     re.VERBOSE,
 )
 _OPTION = re.compile(r"[A-Za-z][A-Za-z0-9_.\-]*=")
+
+
+class ScriptProblem(Exception):
+    """A command cannot be understood or carried out: one line, ``file:line: what; how to mend``.
+
+    What the model answers, refusals included, is output and never a problem. Lines count from 1;
+    0 means the whole file.
+    """
+
+    def __init__(self, message: str, line: int = 0) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+
+    def at(self, line: int) -> ScriptProblem:
+        """Returns this problem with its line, if it has none yet."""
+        return self if self.line else ScriptProblem(self.message, line)
+
+    def in_file(self, name: str) -> str:
+        """Returns the line a user reads."""
+        return f"{name}:{self.line}: {self.message}" if self.line else f"{name}: {self.message}"
 
 
 @dataclass(frozen=True, slots=True)

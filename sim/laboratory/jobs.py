@@ -1,16 +1,12 @@
 """What a script waits for: the answer to a request, or something that the cluster is doing.
 
-Law: a job is looked at, never told; looking changes nothing.
+Looking at a job changes nothing.
 """
 
-from __future__ import annotations
+from collections.abc import Callable
+from dataclasses import dataclass
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sim.storage.request import KvRequest
+from sim.storage.request import KvRequest
 
 
 class Job:
@@ -35,57 +31,48 @@ class Job:
 class RequestJob(Job):
     """A request that is answered when the reply has arrived at the client."""
 
-    __slots__ = ("_describe", "answered", "request")
-
     def __init__(self, request: KvRequest, describe: Callable[[KvRequest], str]) -> None:
-        self.request = request
-        self.answered = False
+        self._request = request
         self._describe = describe
+        self._answered = False
         request.caller = self
 
     def replied(self, request: KvRequest) -> None:
         """Takes the reply."""
-        assert request is self.request, "a reply to somebody else's request"
-        self.answered = True
+        assert request is self._request, "a reply to another request"
+        self._answered = True
 
     def done(self) -> bool:
         """Returns whether the reply has come."""
-        return self.answered
+        return self._answered
 
     def text(self) -> str:
         """Returns the answer."""
-        return self._describe(self.request)
+        return self._describe(self._request)
 
 
-class Awaited(Job):
+@dataclass
+class ClusterChange(Job):
     """Something that the cluster does by itself, seen from outside."""
 
-    __slots__ = ("_happened", "_order", "_tell")
-
-    def __init__(
-        self,
-        happened: Callable[[], bool],
-        tell: Callable[[], str],
-        order: Callable[[], object] | None = None,
-    ) -> None:
-        """Args: ``order`` starts it anew; None: it is given only once."""
-        self._happened = happened
-        self._tell = tell
-        self._order = order
+    happened: Callable[[], bool]
+    describe: Callable[[], str]
+    order: Callable[[], object] | None
+    """Starts it anew, as PD does with each heartbeat of the region; None: it is given once."""
 
     def done(self) -> bool:
         """Returns whether it has happened."""
-        return self._happened()
+        return self.happened()
 
     def text(self) -> str:
         """Returns what is there now."""
-        return self._tell()
+        return self.describe()
 
     def so_far(self) -> str:
         """Returns what is there instead."""
-        return f"; {self._tell()}"
+        return f"; {self.describe()}"
 
     def repeat(self) -> None:
-        """Gives the order again, as PD does with each heartbeat of the region."""
-        if self._order is not None:
-            self._order()
+        """Gives the order again."""
+        if self.order is not None:
+            self.order()

@@ -1,35 +1,37 @@
 """The laboratory: one cluster, driven step by step by a script.
 
-Law: simulated time passes only while a command waits for its answer, or when the script says so. A
+Simulated time passes only while a command waits for its answer, or when the script says so. A
 request travels as a client's does, to one store and without any retry; what comes back, region
 errors included, is the output.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
+from sim.client.client_stats import ClientStats
+from sim.client.session import Session
 from sim.client.tidb import TidbNode
 from sim.engine import LeanEnv
+from sim.laboratory.grammar import ScriptProblem
 from sim.laboratory.jobs import Job, RequestJob
-from sim.laboratory.key_check import check_keys
-from sim.laboratory.problems import ScriptProblem
-from sim.laboratory.setup import ClusterWords, region_map, scenario_of
+from sim.laboratory.setup import ClusterSetup, region_map, scenario_of
+from sim.laboratory.stores import advance_tso, make_cluster
 from sim.laboratory.values import show_duration, timestamp
-from sim.laboratory.watcher import Watcher
-from sim.laboratory.words import suggestion
+from sim.laboratory.words import Words, suggestion
+from sim.probe import Probe
+from sim.protocol.records import Lock
+from sim.protocol.region import Route
+from sim.raftstore.peer import Peer
 from sim.record.facts import MemorySink
 from sim.record.recorder import Recorder
 from sim.server.cluster import Cluster
+from sim.storage.request import KvRequest
 from sim.streams import Streams
+from sim.transport.message_filter import MessageFilter
 from sim.units import NS_PER_MS, NS_PER_S
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sim.protocol.region import RegionMap, Route
-    from sim.storage.request import KvRequest
-    from sim.transport.filters import MessageFilter
 
 PATIENCE_NS: Final = 10 * NS_PER_S
 """How long a command waits for its answer, in simulated time."""
@@ -38,82 +40,124 @@ REPEAT_NS: Final = 100 * NS_PER_MS
 """Between two times that PD gives an order, while a command waits for what it ordered."""
 
 
+class Command(NamedTuple):
+    """One command: how it is written, and what carries it out and returns what it prints."""
+
+    usage: str
+    run: Callable[[Laboratory, Words], str]
+
+
+@dataclass
 class Txn:
     """A transaction as the script's author knows it."""
 
-    __slots__ = (
-        "commit_ts",
-        "for_update_ts",
-        "keys",
-        "min_commit_ts",
-        "name",
-        "primary",
-        "start_ts",
-    )
+    name: str
+    start_ts: int
+    for_update_ts: int
+    primary: bytes = b""
+    keys: dict[bytes, None] = field(default_factory=dict)
+    """Keys that it has asked to lock or to write, in order."""
+    min_commit_ts: int = 0
+    """Largest ``min_commit_ts`` that a prewrite has answered with."""
+    commit_ts: int = 0
 
-    def __init__(self, name: str, start_ts: int) -> None:
-        self.name = name
-        self.start_ts = start_ts
-        self.for_update_ts = start_ts
-        self.primary = b""
-        self.keys: dict[bytes, None] = {}
-        """Keys that it has asked to lock or to write, in order."""
-        self.min_commit_ts = 0
-        """Largest ``min_commit_ts`` that a prewrite has answered with."""
-        self.commit_ts = 0
+
+@dataclass(frozen=True)
+class DroppedLock:
+    """A lock that was in a table when the table was dropped."""
+
+    key: bytes
+    lock: Lock
+    was_deleted: bool
+    """Whether it was marked deleted."""
+    cause: str
+    store: int
+
+
+class Watcher(Probe):
+    """Counts the branches taken, and keeps the locks that tables have dropped."""
+
+    def __init__(self) -> None:
+        self.marks: dict[str, int] = {}
+        self.dropped: list[DroppedLock] = []
+
+    def mark(self, name: str) -> None:
+        """Counts a branch."""
+        self.marks[name] = self.marks.get(name, 0) + 1
+
+    def table_dropped(
+        self, peer: Peer, locks: Sequence[tuple[bytes, Lock, bool]], cause: str
+    ) -> None:
+        """Notes locks that a table has lost."""
+        self.dropped += [DroppedLock(*each, cause, peer.store) for each in locks]
+
+
+@dataclass(frozen=True)
+class Model:
+    """The cluster under a script, and those who ask and watch it."""
+
+    env: LeanEnv
+    recorder: Recorder
+    watcher: Watcher
+    cluster: Cluster
+    node: TidbNode
+    session: Session
+
+    @classmethod
+    def build(cls, setup: ClusterSetup) -> Model:
+        """Returns a new cluster.
+
+        Raises:
+            ScriptProblem: if its regions do not fit together.
+        """
+        scenario, regions = scenario_of(setup), region_map(setup)
+        env, streams, watcher = LeanEnv(), Streams(1, 0), Watcher()
+        recorder = Recorder(scenario.run.window_ns, MemorySink())
+        cluster = make_cluster(env, scenario, regions, streams, recorder)
+        cluster.probe.add(watcher)
+        node = TidbNode(env, 0, scenario, cluster, streams, ClientStats(recorder))
+        return cls(env, recorder, watcher, cluster, node, Session(node))
 
 
 class Laboratory:
     """A cluster under a script, and what the script has named."""
 
     def __init__(self) -> None:
-        self.said = ClusterWords()
-        self.begun = False
-        """Whether the cluster exists; until then ``region`` lines may add to it."""
+        self.begin_with(ClusterSetup())
+
+    def begin_with(self, setup: ClusterSetup) -> None:
+        """Forgets everything and begins with another cluster, built when it is first needed."""
+        self.setup = setup
         self.txns: dict[str, Txn] = {}
         self.jobs: dict[str, Job] = {}
         self.contexts: dict[str, Route] = {}
         self.rules: dict[str, MessageFilter] = {}
         """Message rules, by the name the script gave them."""
-        self.watcher = Watcher()
         self.clients = 0
         """How many whole transactions were begun."""
-        self._cluster: Cluster | None = None
-        self._requests = 0
+        self._model: Model | None = None
 
     @property
-    def routes(self) -> RegionMap:
-        """What PD knows of the regions."""
-        return self.cluster.pd.routes
+    def is_built(self) -> bool:
+        """Whether the cluster exists; until then ``region`` lines may add to it."""
+        return self._model is not None
+
+    @property
+    def model(self) -> Model:
+        """The cluster with all around it; built when it is first needed."""
+        if self._model is None:
+            self._model = Model.build(self.setup)
+        return self._model
 
     @property
     def cluster(self) -> Cluster:
-        """The cluster; it is built when it is first needed."""
-        if self._cluster is None:
-            self._build()
-        assert self._cluster is not None, "just built"
-        return self._cluster
+        """The cluster."""
+        return self.model.cluster
 
-    def restart(self, said: ClusterWords) -> None:
-        """Forgets everything and begins with another cluster."""
-        self.__init__()  # type: ignore[misc]
-        self.said = said
-
-    def _build(self) -> None:
-        scenario = scenario_of(self.said)
-        self.env = LeanEnv()
-        self.streams = Streams(1, 0)
-        self.recorder = Recorder(scenario.run.window_ns, MemorySink())
-        regions = region_map(self.said)
-        self._cluster = cluster = Cluster(self.env, scenario, regions, self.streams, self.recorder)
-        self.scenario = scenario
-        self.node = TidbNode(self.env, 0, scenario, cluster, self.streams)
-        cluster.tso.running[0] = 0  # Nothing is old enough to be collected.
-        cluster.replicas.keep_rows = True
-        cluster.probe.add(self.watcher)
-        check_keys(cluster)
-        cluster.create_all_replicas()
-        self.begun = True
+    @property
+    def env(self) -> LeanEnv:
+        """The clock."""
+        return self.model.env
 
     def txn(self, name: str) -> Txn:
         """Returns a transaction; a bare timestamp is one that begins there.
@@ -127,45 +171,42 @@ class Laboratory:
         try:
             start_ts = timestamp(name)
         except ScriptProblem:
-            mend = suggestion(name, list(self.txns), f"begin {name}")
-            raise ScriptProblem(f"no transaction {name}; {mend}") from None
+            hint = suggestion(name, list(self.txns), f"begin {name}")
+            raise ScriptProblem(f"no transaction {name}; {hint}") from None
         return self.begin(name, start_ts)
 
     def reader(self, at: str) -> Txn:
-        """Returns somebody who reads at a timestamp, or at a transaction's ``start_ts``."""
-        return self.txns[at] if at in self.txns else Txn(at, self.time(at))
+        """Returns a transaction that reads at a timestamp, or at another's ``start_ts``."""
+        if at in self.txns:
+            return self.txns[at]
+        ts = self.time(at)
+        return Txn(at, ts, ts)
 
     def begin(self, name: str, start_ts: int) -> Txn:
         """Begins a transaction; a name may be used again."""
-        txn = self.txns[name] = Txn(name, start_ts)
-        self.saw(start_ts)
+        txn = self.txns[name] = Txn(name, start_ts, start_ts)
+        advance_tso(self.cluster, start_ts)
         return txn
 
     def next_ts(self) -> int:
         """Returns a timestamp from PD, at once."""
         return self.cluster.tso.next(self.env.now_ns)
 
-    def saw(self, ts: int) -> None:
-        """Sees to it that PD hands out nothing as old as ``ts``, which the script uses."""
-        tso = self.cluster.tso
-        tso._last = max(tso._last, ts)
-
     def time(self, text: str) -> int:
         """Returns a timestamp as a script says it; ``now`` is a new one."""
         if text == "now":
             return self.next_ts()
         value = timestamp(text)
-        self.saw(value)
+        advance_tso(self.cluster, value)
         return value
 
     def run_for(self, duration_ns: int) -> None:
         """Lets time pass."""
-        env = self.cluster.env
-        env.run_until(env.now_ns + duration_ns)
+        self.env.run_until(self.env.now_ns + duration_ns)
 
-    def run_until(self, happened: Callable[[], bool], patience_ns: int = PATIENCE_NS) -> bool:
+    def run_until(self, happened: Callable[[], bool], patience_ns: int) -> bool:
         """Lets time pass until something has happened; returns whether it has, in time."""
-        env = self.cluster.env
+        env = self.env
         end_ns = env.now_ns + patience_ns
         while not happened():
             if env.peek() > end_ns:
@@ -174,31 +215,29 @@ class Laboratory:
             env.step()
         return True
 
-    def send(self, request: KvRequest, describe: Callable[[KvRequest], str]) -> RequestJob:
-        """Sends a request; returns what stands for its answer."""
+    def ask(self, request: KvRequest, describe: Callable[[KvRequest], str], name: str) -> str:
+        """Sends a request; returns its answer, or nothing if it is put aside under ``name``."""
         job = RequestJob(request, describe)
-        self.node.send(request)
-        return job
+        self.model.node.send(request)
+        return self.finish(job, name)
 
     def finish(self, job: Job, name: str, patience_ns: int = PATIENCE_NS) -> str:
         """Puts a job aside under its name, or waits for it; returns what is printed."""
-        if name:
-            if name in self.jobs and not self.jobs[name].done():
-                raise ScriptProblem(f"{name} is still under way; wait {name} first")
-            self.jobs[name] = job
-            return ""
-        return self.wait(job, patience_ns)
+        if not name:
+            return self.wait(job, patience_ns)
+        if name in self.jobs and not self.jobs[name].done():
+            raise ScriptProblem(f"{name} is still under way; wait {name} first")
+        self.jobs[name] = job
+        return ""
 
-    def wait(self, job: Job, patience_ns: int = PATIENCE_NS) -> str:
+    def wait(self, job: Job, patience_ns: int) -> str:
         """Waits for a job; returns its answer, or that there is none."""
-        end_ns = self.cluster.env.now_ns + patience_ns
+        end_ns = self.env.now_ns + patience_ns
         while not self.run_until(job.done, min(end_ns - self.env.now_ns, REPEAT_NS)):
             if self.env.now_ns >= end_ns:
-                break
+                return f"no answer within {show_duration(patience_ns)}{job.so_far()}"
             job.repeat()
-        else:
-            return job.text()
-        return f"no answer within {show_duration(patience_ns)}{job.so_far()}"
+        return job.text()
 
     def job(self, name: str) -> Job:
         """Returns what was put aside under ``name``.
@@ -207,7 +246,6 @@ class Laboratory:
             ScriptProblem: if nothing was.
         """
         if name not in self.jobs:
-            usage = "… as " + name
-            raise ScriptProblem(f"nothing is called {name}; "
-                                f"{suggestion(name, list(self.jobs), usage)}")  # fmt: skip
+            hint = suggestion(name, list(self.jobs), f"… as {name}")
+            raise ScriptProblem(f"nothing is called {name}; {hint}")
         return self.jobs[name]

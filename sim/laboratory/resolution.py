@@ -3,22 +3,18 @@
 Source: kvproto ``kvrpcpb.proto``; tikv/tikv src/storage/txn/commands.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sim.laboratory.answers import show_answer, show_lock, show_refusal
-from sim.laboratory.key_check import key_outside
-from sim.laboratory.problems import ScriptProblem
-from sim.laboratory.transactions import new_request
+from sim.laboratory.grammar import ScriptProblem
+from sim.laboratory.laboratory import Command, Laboratory, Txn
+from sim.laboratory.routing import new_request
+from sim.laboratory.stores import key_outside, keys_locked_by, replica_on, value_line, value_lines
 from sim.laboratory.values import key_of, key_range, show_key
-from sim.protocol.percolator import ScannedLocks, locks_of, visible_version
+from sim.laboratory.words import Words
+from sim.protocol.percolator import ScannedLocks
 from sim.storage.request import Kind, KvRequest
 from sim.units import NS_PER_MS
-
-if TYPE_CHECKING:
-    from sim.laboratory.laboratory import Laboratory, Txn
-    from sim.laboratory.words import Words
 
 _LAST_KEY: Final = b"\xff" * 16
 """Behind every key that a script may name: the end of an unbounded scan."""
@@ -30,10 +26,9 @@ def heartbeat(lab: Laboratory, words: Words) -> str:
     ttl_ms = words.duration_ns("ttl", "20000") // NS_PER_MS
     primary = _primary(txn, words)
     request = new_request(lab, words, Kind.HEARTBEAT, txn, [primary])
-    request.keys = (primary,)
     request.primary = primary
     request.lock_ttl_ms = ttl_ms
-    return lab.finish(lab.send(request, show_answer), words.as_name)
+    return lab.ask(request, show_answer, words.as_name)
 
 
 def check_txn_status(lab: Laboratory, words: Words) -> str:
@@ -46,23 +41,20 @@ def check_txn_status(lab: Laboratory, words: Words) -> str:
     force_sync = words.flag("force-sync-commit")
     primary = _primary(txn, words)
     request = new_request(lab, words, Kind.CHECK_TXN_STATUS, txn, [primary])
-    request.keys = (primary,)
     request.primary = primary
     request.for_update_ts = lab.txns[caller].start_ts if caller in lab.txns else lab.time(caller)
     request.current_ts = lab.time(current)
     request.rollback_if_not_exist = roll_back
     request.pessimistic = resolving
     request.force_sync_commit = force_sync
-    return lab.finish(lab.send(request, show_answer), words.as_name)
+    return lab.ask(request, show_answer, words.as_name)
 
 
 def check_secondary_locks(lab: Laboratory, words: Words) -> str:
     """Sends CheckSecondaryLocks."""
     txn = lab.txn(words.next("a transaction"))
-    keys = words.keys()
-    request = new_request(lab, words, Kind.CHECK_SECONDARY_LOCKS, txn, keys)
-    request.keys = keys
-    return lab.finish(lab.send(request, show_answer), words.as_name)
+    request = new_request(lab, words, Kind.CHECK_SECONDARY_LOCKS, txn, words.keys())
+    return lab.ask(request, show_answer, words.as_name)
 
 
 def resolve_lock(lab: Laboratory, words: Words) -> str:
@@ -72,12 +64,10 @@ def resolve_lock(lab: Laboratory, words: Words) -> str:
     keys = words.keys(at_least=0)
     route_keys = keys or ([] if words.has("region") else list(txn.keys))
     request = new_request(lab, words, Kind.RESOLVE_LOCK, txn, route_keys)
-    peer = lab.cluster.stores[request.store].peers.get(request.region.region_id)
-    if not keys and peer is not None:
-        keys = tuple(locks_of(peer.state.mvcc, peer.locks, txn.start_ts))
-    request.keys = keys
+    peer = replica_on(lab.cluster, request.store, request.region.region_id)
+    request.keys = keys or keys_locked_by(peer, txn.start_ts)
     request.commit_ts = lab.time(commit_ts)
-    return lab.finish(lab.send(request, show_answer), words.as_name)
+    return lab.ask(request, show_answer, words.as_name)
 
 
 def cleanup(lab: Laboratory, words: Words) -> str:
@@ -86,58 +76,8 @@ def cleanup(lab: Laboratory, words: Words) -> str:
     current = words.text("current-ts", "0")
     key = key_of(words.next("a key"))
     request = new_request(lab, words, Kind.CLEANUP, txn, [key])
-    request.keys = (key,)
     request.current_ts = lab.time(current)
-    return lab.finish(lab.send(request, show_answer), words.as_name)
-
-
-def get(lab: Laboratory, words: Words) -> str:
-    """Sends a point read."""
-    at = words.text("ts", "start-ts", "at", "now")
-    bypass = words.numbers("bypass")
-    keys = words.keys()
-    txn = lab.reader(at)
-    request = new_request(lab, words, Kind.BATCH_GET if len(keys) > 1 else Kind.GET, txn, keys)
-    request.keys = keys
-    request.bypass = bypass
-    return lab.finish(lab.send(request, _show_values), words.as_name)
-
-
-def scan(lab: Laboratory, words: Words) -> str:
-    """Sends a range read."""
-    at = words.text("ts", "start-ts", "at", "now")
-    limit = words.number("limit")
-    bypass = words.numbers("bypass")
-    start, end = key_range(words.next_or("[-inf,+inf)"))
-    txn = lab.reader(at)
-    request = new_request(lab, words, Kind.COP, txn, [start or b""])
-    first, last = max(start, request.region.start_key), _before(end, request.region.end_key)
-    request.keys = (first, last)
-    request.bypass = bypass
-    return lab.finish(
-        lab.send(request, lambda done: _show_range(done, first, last, limit)), words.as_name
-    )
-
-
-def scan_locks(lab: Laboratory, words: Words) -> str:
-    """Sends ScanLock."""
-    most = words.text("max-ts", "now")
-    limit = words.number("limit")
-    start, end = key_range(words.next_or("[-inf,+inf)"))
-    txn = lab.reader(most)
-    request = new_request(lab, words, Kind.SCAN_LOCK, txn, [start])
-    request.keys = (start, end)
-    request.rows = limit
-    return lab.finish(lab.send(request, _show_scanned), words.as_name)
-
-
-def _before(end: bytes, region_end: bytes) -> bytes:
-    """Returns the last key of a range that ends before ``end`` and before the region's end."""
-    ends = [key for key in (end, region_end) if key]
-    if not ends:
-        return _LAST_KEY
-    nearest = min(ends)
-    return nearest[:-1] + bytes([nearest[-1] - 1]) + _LAST_KEY if nearest[-1] else nearest[:-1]
+    return lab.ask(request, show_answer, words.as_name)
 
 
 def _primary(txn: Txn, words: Words) -> bytes:
@@ -152,34 +92,64 @@ def _primary(txn: Txn, words: Words) -> bytes:
     return txn.primary
 
 
+def get(lab: Laboratory, words: Words) -> str:
+    """Sends a point read."""
+    at = words.text("ts", "start-ts", "at", "now")
+    bypass = words.numbers("bypass")
+    keys = words.keys()
+    txn = lab.reader(at)
+    request = new_request(lab, words, Kind.BATCH_GET if len(keys) > 1 else Kind.GET, txn, keys)
+    request.bypass = bypass
+    return lab.ask(request, _show_values, words.as_name)
+
+
 def _show_values(request: KvRequest) -> str:
     refusal = show_refusal(request.result or key_outside(request))
     if refusal is not None:
         return refusal
-    return "\n".join(_show_value(request, key) for key in request.keys)
+    return "\n".join(value_line(request, key) for key in request.keys)
 
 
-def _show_value(request: KvRequest, key: bytes) -> str:
-    """Returns what the replica that served a read shows at the read's timestamp.
+def scan(lab: Laboratory, words: Words) -> str:
+    """Sends a range read."""
+    at = words.text("ts", "start-ts", "at", "now")
+    limit = words.number("limit")
+    bypass = words.numbers("bypass")
+    start, end = key_range(words.next_or("[-inf,+inf)"))
+    txn = lab.reader(at)
+    request = new_request(lab, words, Kind.COP, txn, [start or b""])
+    first, last = max(start, request.region.start_key), _before(end, request.region.end_key)
+    request.keys = (first, last)
+    request.bypass = bypass
 
-    The model's reads say only which lock is in the way; the version below is looked up here. It
-    cannot have changed since: a later commit at an earlier timestamp would have been in the way.
-    """
-    assert request.peer is not None, "a read that was served was served by a replica"
-    version = visible_version(request.peer.state.mvcc, key, request.start_ts)
-    if version is None:
-        return f"{show_key(key)} not found"
-    return f"{show_key(key)} = {version.value}"
+    def describe(done: KvRequest) -> str:
+        refusal = show_refusal(done.result)
+        if refusal is not None:
+            return refusal
+        return "\n".join(value_lines(done, first, last)[: limit or None]) or "nothing"
+
+    return lab.ask(request, describe, words.as_name)
 
 
-def _show_range(request: KvRequest, first: bytes, last: bytes, limit: int) -> str:
-    refusal = show_refusal(request.result)
-    if refusal is not None:
-        return refusal
-    assert request.peer is not None, "a read that was served was served by a replica"
-    keys = sorted(key for key in request.peer.state.mvcc.writes if first <= key <= last)
-    lines = [line for key in keys if "not found" not in (line := _show_value(request, key))]
-    return "\n".join(lines[: limit or None]) or "nothing"
+def _before(end: bytes, region_end: bytes) -> bytes:
+    """Returns the last key of a range that ends before ``end`` and before the region's end."""
+    ends = [key for key in (end, region_end) if key]
+    if not ends:
+        return _LAST_KEY
+    nearest = min(ends)
+    return nearest[:-1] + bytes([nearest[-1] - 1]) + _LAST_KEY if nearest[-1] else nearest[:-1]
+
+
+def scan_locks(lab: Laboratory, words: Words) -> str:
+    """Sends ScanLock."""
+    most = words.text("max-ts", "now")
+    limit = words.number("limit")
+    start, end = key_range(words.next_or("[-inf,+inf)"))
+    txn = lab.reader(most)
+    request = new_request(lab, words, Kind.SCAN_LOCK, txn, [start])
+    request.keys = (start, end)
+    request.rows = limit
+    return lab.ask(request, _show_scanned, words.as_name)
 
 
 def _show_scanned(request: KvRequest) -> str:
@@ -189,3 +159,19 @@ def _show_scanned(request: KvRequest) -> str:
     lines = [f"{show_key(key)}: {show_lock(lock)}" for key, lock in answer.locks]
     lines += ["and more"] if answer.has_remain else []
     return "\n".join(lines) or "no locks"
+
+
+COMMANDS: Final = (
+    Command("cleanup TXN KEY [current_ts=TS]", cleanup),
+    Command("heartbeat TXN [PRIMARY] [ttl=MS]", heartbeat),
+    Command(
+        "check-txn-status TXN [PRIMARY] [caller_start_ts=TS] [current_ts=TS] "
+        "[rollback-if-not-exist] [resolving-pessimistic-lock] [force-sync-commit]",
+        check_txn_status,
+    ),
+    Command("check-secondary-locks TXN KEY…", check_secondary_locks),
+    Command("resolve-lock TXN [KEY…] [commit_ts=TS]", resolve_lock),
+    Command("get KEY… [ts=TS] [bypass=TS,…]", get),
+    Command("scan [[START, END)] [ts=TS] [limit=N] [bypass=TS,…]", scan),
+    Command("scan-locks [[START, END)] [max_ts=TS] [limit=N]", scan_locks),
+)

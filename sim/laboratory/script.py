@@ -1,22 +1,63 @@
 """Runs scripts: each block's commands, compared with what the block expects, or written over it.
 
-Law: a script has a laboratory of its own. The first command that cannot be understood ends it; a
-block that prints something else does not, so one run tells of every difference.
+A script has a laboratory of its own. The first command that cannot be understood ends it; a block
+that prints something else does not, so one run shows every difference. The table of commands is the
+grammar: docs/SCRIPTS.md is held to it by a test.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 from difflib import ndiff
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Final
 
-from sim.laboratory.commands import execute
-from sim.laboratory.grammar import Block, Line, blocks_of
-from sim.laboratory.laboratory import Laboratory
-from sim.laboratory.problems import ScriptProblem
+from sim.laboratory import (
+    clients,
+    faults,
+    regions,
+    resolution,
+    setup_commands,
+    shows,
+    transactions,
+    waiting,
+)
+from sim.laboratory.grammar import Block, Line, ScriptProblem, blocks_of
+from sim.laboratory.laboratory import Command, Laboratory
+from sim.laboratory.words import Words, plain, suggestion
 
-if TYPE_CHECKING:
-    from pathlib import Path
+COMMANDS: Final[dict[str, Command]] = {
+    command.usage.partition(" ")[0]: command
+    for command in (
+        *setup_commands.COMMANDS,
+        *transactions.COMMANDS,
+        *resolution.COMMANDS,
+        *clients.COMMANDS,
+        *regions.COMMANDS,
+        *faults.COMMANDS,
+        *waiting.COMMANDS,
+        *shows.COMMANDS,
+    )
+}
+"""By name, the first word of their usage."""
+
+ALIASES: Final = {
+    "acquire": "lock",
+    "pessimistic-lock": "lock",
+    "acquire-pessimistic-lock": "lock",
+    "batch-get": "get",
+    "txn-heart-beat": "heartbeat",
+    "batch-rollback": "rollback",
+    "scan-lock": "scan-locks",
+    "table": "tables",
+    "write": "writes",
+    "sleep": "advance",
+    "split": "split-region",
+    "merge": "merge-region",
+    "move-leader": "transfer-leader",
+    "kill": "crash",
+    "pause": "hold",
+    "resume": "release",
+}
+"""Other names; ``show locks`` is ``locks``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +132,23 @@ def _difference(name: str, block: Block, output: list[str]) -> str:
     compared = [line for line in ndiff(block.expected, output) if not line.startswith("?")]
     lines = "\n".join(f"    {line}" for line in compared)
     return f"{name}:{block.expected_from}: not as expected\n{lines}"
+
+
+def execute(lab: Laboratory, line: Line) -> str:
+    """Carries out one command and returns what it prints.
+
+    Raises:
+        ScriptProblem: with its line, if the command cannot be understood or carried out.
+    """
+    name, words = plain(line.name), line.words
+    if name == "show" and words:
+        name, words = plain(words[0]), words[1:]
+    name = ALIASES.get(name, name)
+    command = COMMANDS.get(name)
+    if command is None:
+        hint = suggestion(name, [*COMMANDS, *ALIASES], "a command of docs/SCRIPTS.md")
+        raise ScriptProblem(f"no command {line.name}; {hint}", line.number)
+    try:
+        return command.run(lab, Words(words, command.usage))
+    except ScriptProblem as problem:
+        raise problem.at(line.number) from None

@@ -1,8 +1,7 @@
 """From ``cluster`` and ``region`` lines to a scenario with constant costs, and its regions.
 
-Law: everything a request, a message or a write costs is a constant, so a script can say to the
-microsecond what happens. Keys of TiKV's configuration are those of a scenario file, checked by the
-same schema.
+Whatever a request, a message or a write costs is a constant, so a script can say to the microsecond
+what happens. Keys of TiKV's configuration are those of a scenario file, checked by the same schema.
 
     network 100 us a way · request 100 us of CPU · store poller 10 us a message
     append + fsync 1 ms · apply 20 us a command
@@ -12,25 +11,22 @@ Source of ``ticks=fast``: tikv/tikv components/test_raftstore/src/util.rs (new_t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from sim.distributions import Constant
 from sim.hardware import DiskSpec, NetworkSpec
-from sim.laboratory.problems import ScriptProblem
+from sim.laboratory.grammar import ScriptProblem
 from sim.laboratory.values import show_key
 from sim.protocol.region import Region, RegionEpoch, RegionId, RegionMap, Route, StoreId
+from sim.scenario import Scenario
 from sim.scenario.dotted_keys import normalised
 from sim.scenario.problems import Mark, Problem
 from sim.scenario.resolve import resolved
 from sim.scenario.tree import node_of
 from sim.units import GIB, NS_PER_MS, NS_PER_US
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sim.scenario import Scenario
 
 FSYNC_NS: Final = NS_PER_MS
 ONE_WAY_NS: Final = 100 * NS_PER_US
@@ -71,9 +67,9 @@ _WORKLOAD: Final = {
 """The laboratory has no clients of its own; a scenario cannot do without a workload."""
 
 
-@dataclass(slots=True)
-class ClusterWords:
-    """What a script has said about its cluster so far."""
+@dataclass
+class ClusterSetup:
+    """How a script describes its cluster."""
 
     stores: int = 3
     replicas: int = 0
@@ -86,22 +82,22 @@ class ClusterWords:
     regions: list[Route] = field(default_factory=list)
 
 
-def scenario_of(said: ClusterWords) -> Scenario:
+def scenario_of(setup: ClusterSetup) -> Scenario:
     """Returns the scenario of a script's cluster.
 
     Raises:
         ScriptProblem: with the first problem the schema finds.
     """
-    replicas = said.replicas or said.stores
-    cluster: dict[str, Any] = {"stores": said.stores, "replicas": replicas, "tidb_nodes": 1}
-    if said.versions:
-        one = len(said.versions) == 1
-        cluster["store_versions"] = said.versions[0] if one else list(said.versions)
+    replicas = setup.replicas or setup.stores
+    cluster: dict[str, Any] = {"stores": setup.stores, "replicas": replicas, "tidb_nodes": 1}
+    if setup.versions:
+        one = len(setup.versions) == 1
+        cluster["store_versions"] = setup.versions[0] if one else list(setup.versions)
     tree = {
         "run": {"seed": 1, "warmup": "0ms", "measure": "1s", "replications": 1},
         "cluster": cluster,
         "hardware": {"profile": "i3.4xlarge"},
-        "tikv": {"behaviour": "v8.5", **said.tikv},
+        "tikv": {"behaviour": "v8.5", **setup.tikv},
         "workload": _WORKLOAD,
     }
     problems: list[Problem] = []
@@ -119,23 +115,23 @@ def _first(problems: list[Problem]) -> str:
     return f"{key}: {problem.message}"
 
 
-def region_map(said: ClusterWords) -> RegionMap:
+def region_map(setup: ClusterSetup) -> RegionMap:
     """Returns the regions of a script's cluster, checked.
 
     Raises:
         ScriptProblem: if they leave a gap, overlap, or lie on stores that there are not.
     """
-    routes = sorted(said.regions, key=lambda route: route.region.start_key)
+    routes = sorted(setup.regions, key=lambda route: route.region.start_key)
     if not routes:
-        routes = _cut(said)
+        routes = _cut(setup)
     for region, leader in routes:
-        _check_stores(region, leader, said.stores)
+        _check_stores(region, leader, setup.stores)
     _check_cover([region for region, _ in routes])
     return RegionMap(routes)
 
 
 def make_route(
-    said: ClusterWords,
+    setup: ClusterSetup,
     region_id: int,
     bounds: tuple[bytes, bytes],
     *,
@@ -144,22 +140,22 @@ def make_route(
     epoch: tuple[int, int] = (1, 1),
 ) -> Route:
     """Returns a region; without ``stores`` it lies on its leader and the stores that follow."""
-    count = said.replicas or said.stores
-    placed = stores or tuple(sorted((leader - 1 + n) % said.stores + 1 for n in range(count)))
+    count = setup.replicas or setup.stores
+    placed = stores or tuple(sorted((leader - 1 + n) % setup.stores + 1 for n in range(count)))
     names = tuple(StoreId(store) for store in placed)
     return Route(Region(RegionId(region_id), *bounds, names, RegionEpoch(*epoch)), leader)
 
 
-def _cut(said: ClusterWords) -> list[Route]:
-    bounds = [b"", *sorted(said.split), b""]
-    leaders = said.leaders or (1,)
+def _cut(setup: ClusterSetup) -> list[Route]:
+    bounds = [b"", *sorted(setup.split), b""]
+    leaders = setup.leaders or (1,)
     if len(leaders) > len(bounds) - 1:
         raise ScriptProblem(
             f"{len(leaders)} leaders for {len(bounds) - 1} regions; write one for each region"
         )
     leaders += leaders[-1:] * (len(bounds) - 1 - len(leaders))
     return [
-        make_route(said, number, pair, leader=leader, stores=())
+        make_route(setup, number, pair, leader=leader, stores=())
         for number, (pair, leader) in enumerate(zip(pairwise(bounds), leaders, strict=True), 1)
     ]
 

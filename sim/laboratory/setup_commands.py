@@ -1,34 +1,30 @@
-"""Commands that make and change the surroundings: the cluster, its regions, time, waiting."""
+"""Commands that set the scene: a cluster, its regions, remembered routes, locks put in by hand."""
 
-from __future__ import annotations
+from typing import Final
 
-from typing import TYPE_CHECKING
-
-from sim.laboratory.problems import ScriptProblem
+from sim.laboratory.grammar import ScriptProblem
+from sim.laboratory.laboratory import Command, Laboratory
 from sim.laboratory.routing import route_to
 from sim.laboratory.setup import (
     FAST_TICKS,
-    ClusterWords,
+    ClusterSetup,
     make_route,
     region_map,
     scenario_of,
     tikv_keys,
 )
-from sim.laboratory.values import duration_ns, key_of, key_range, show_duration
-from sim.laboratory.words import whole_number
+from sim.laboratory.stores import insert_locks, lock_sizes, remove_locks, replica_on
+from sim.laboratory.values import key_of, key_range
+from sim.laboratory.words import Words, whole_number
 from sim.protocol.records import PESSIMISTIC, Lock
+from sim.protocol.region import Route
+from sim.raftstore.peer import Peer
 from sim.units import NS_PER_MS
-
-if TYPE_CHECKING:
-    from sim.laboratory.laboratory import Laboratory
-    from sim.laboratory.words import Words
-    from sim.protocol.region import Route
-    from sim.raftstore.peer import Peer
 
 
 def cluster(lab: Laboratory, words: Words) -> str:
     """Begins with a new cluster; everything before is forgotten."""
-    said = ClusterWords(
+    setup = ClusterSetup(
         stores=words.number("stores", 3),
         replicas=words.number("replicas"),
         split=words.keys_option("split") or (),
@@ -39,22 +35,22 @@ def cluster(lab: Laboratory, words: Words) -> str:
     if ticks not in {"fast", "real"}:
         raise ScriptProblem(f"no ticks {ticks}; write ticks=fast, as TiKV's tests, or ticks=real")
     if ticks == "fast":
-        said.tikv.update(tikv_keys(FAST_TICKS))
+        setup.tikv.update(tikv_keys(FAST_TICKS))
     ablations = words.text("ablate", "ablations", "")
     if ablations:
-        said.tikv["ablations"] = ablations.split(",")
-    said.tikv.update(tikv_keys(words.other_options()))
+        setup.tikv["ablations"] = ablations.split(",")
+    setup.tikv.update(tikv_keys(words.other_options()))
     words.done()
-    scenario_of(said)
-    if said.split or said.leaders:
-        region_map(said)
-    lab.restart(said)
+    scenario_of(setup)
+    if setup.split or setup.leaders:
+        region_map(setup)
+    lab.begin_with(setup)
     return ""
 
 
 def region(lab: Laboratory, words: Words) -> str:
     """Adds a region to a cluster that nothing has been done to yet."""
-    if lab.begun:
+    if lab.is_built:
         raise ScriptProblem("regions come directly after cluster; split-region makes more later")
     region_id = whole_number("region", words.next("the region's id"))
     bounds = words.peek()
@@ -66,8 +62,8 @@ def region(lab: Laboratory, words: Words) -> str:
     conf_ver, _, version = words.text("epoch", "1:1").partition(":")
     words.done()
     epoch = (whole_number("conf_ver", conf_ver), whole_number("version", version))
-    lab.said.regions.append(
-        make_route(lab.said, region_id, (start, end), leader=leader, stores=stores, epoch=epoch)
+    lab.setup.regions.append(
+        make_route(lab.setup, region_id, (start, end), leader=leader, stores=stores, epoch=epoch)
     )
     return ""
 
@@ -100,16 +96,15 @@ def insert_in_memory(lab: Laboratory, words: Words) -> str:
     words.done()
     peer = _peer_at(lab, route)
     first = primary[0] if primary else (txn.primary if txn and txn.primary else keys[0])
-    locks = []
-    for key in keys:
-        sizes = peer.state.mvcc.lock_format.pessimistic(len(key), len(first))
-        locks.append(
-            (key, Lock(PESSIMISTIC, first, start_ts, ttl_ms, for_update_ts, least_ts, sizes))
-        )
     if txn is not None:
         txn.primary = txn.primary or first
         txn.keys.update(dict.fromkeys(keys))
-    return "" if peer.locks.insert(locks) else "full"
+    locks = []
+    for key in keys:
+        sizes = lock_sizes(peer, key, first)
+        lock = Lock(PESSIMISTIC, first, start_ts, ttl_ms, for_update_ts, least_ts, sizes)
+        locks.append((key, lock))
+    return "" if insert_locks(peer, locks) else "full"
 
 
 def lose(lab: Laboratory, words: Words) -> str:
@@ -117,68 +112,32 @@ def lose(lab: Laboratory, words: Words) -> str:
     keys = words.keys()
     route = route_to(lab, words, keys)
     words.done()
-    _peer_at(lab, route).locks.remove(keys)
+    remove_locks(_peer_at(lab, route), keys)
     return ""
 
 
 def _peer_at(lab: Laboratory, route: Route) -> Peer:
     region_id, store = route.region.region_id, route.leader_store
-    peer = lab.cluster.stores[store].peers.get(region_id)
+    peer = replica_on(lab.cluster, store, region_id)
     if peer is None:
         raise ScriptProblem(f"store {store} has no replica of region {region_id}")
     return peer
 
 
-def advance(lab: Laboratory, words: Words) -> str:
-    """Lets time pass: for a while, or until something has happened."""
-    from sim.laboratory.conditions import condition
-
-    if words.peek().lower() == "until":
-        words.skip("until")
-        patience_ns = words.duration_ns("within", "10s")
-        happened = condition(lab, words)
-        words.done()
-        if lab.run_until(happened, patience_ns):
-            return ""
-        return f"not within {show_duration(patience_ns)}"
-    text = words.text("by", "for", "") or words.next("a duration")
-    words.done()
-    lab.run_for(duration_ns(text))
-    return ""
-
-
-def wait(lab: Laboratory, words: Words) -> str:
-    """Waits for commands that were put aside, and prints their answers."""
-    patience_ns = words.duration_ns("within", "10s")
-    names = words.rest()
-    words.done()
-    if not names or names == ["all"]:
-        names = list(lab.jobs)
-    lines = [f"{name}: {lab.wait(lab.job(name), patience_ns)}" for name in names]
-    for name in names:
-        if lab.jobs[name].done():
-            del lab.jobs[name]
-    return "\n".join(lines)
-
-
-def requests(lab: Laboratory, words: Words) -> str:
-    """Says what has become of the commands that were put aside, without waiting."""
-    names = words.rest() or list(lab.jobs)
-    words.done()
-    lines = []
-    for name in names:
-        job = lab.job(name)
-        lines.append(f"{name}: {job.text() if job.done() else 'waiting'}")
-    return "\n".join(lines) or "none"
-
-
-def time(lab: Laboratory, words: Words) -> str:
-    """Prints the simulated time."""
-    words.done()
-    return show_duration(lab.cluster.env.now_ns)
-
-
-def echo(lab: Laboratory, words: Words) -> str:
-    """Prints its words."""
-    del lab
-    return " ".join(words.rest())
+COMMANDS: Final = (
+    Command(
+        "cluster [stores=3] [replicas=N] [split=KEY,…] [leaders=STORE,…] [behaviour=v8.5] "
+        "[ticks=fast] [ablate=NAME,…] [versions=6.0.0,…] [TIKV.KEY=VALUE]…",
+        cluster,
+    ),
+    Command(
+        "region ID [START, END) [leader=STORE] [stores=STORE,…] [epoch=CONF_VER:VERSION]", region
+    ),
+    Command("context NAME region=REGION | context NAME KEY", context),
+    Command(
+        "mem KEY… [txn=TXN] [start_ts=10] [for_update_ts=20] [ttl=3000] [min_commit_ts=30] "
+        "[primary=KEY]",
+        insert_in_memory,
+    ),
+    Command("lose KEY…", lose),
+)

@@ -6,26 +6,20 @@ Source: kvproto ``kvrpcpb.proto`` (fields and their meaning); tikv/client-go txn
 (what a client fills in).
 """
 
-from __future__ import annotations
+from collections.abc import Sequence
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
-from sim.client.callers import NOBODY
 from sim.laboratory.answers import show_answer
-from sim.laboratory.problems import ScriptProblem
-from sim.laboratory.routing import route_to
+from sim.laboratory.grammar import ScriptProblem
+from sim.laboratory.laboratory import Command, Laboratory, Txn
+from sim.laboratory.routing import new_request
+from sim.laboratory.stores import keys_locked_by, replica_on
 from sim.laboratory.values import key_of, show_timestamp
-from sim.laboratory.words import suggestion
-from sim.protocol.mvcc import DELETE, INSERT, LOCK_ONLY, PUT
-from sim.protocol.percolator import Mutation, Prewritten, locks_of
+from sim.laboratory.words import Words, suggestion
+from sim.protocol.percolator import Mutation, Prewritten
+from sim.protocol.records import DELETE, INSERT, LOCK_ONLY, PUT
 from sim.storage.request import Kind, KvRequest
 from sim.units import NS_PER_MS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sim.laboratory.laboratory import Laboratory, Txn
-    from sim.laboratory.words import Words
 
 PESSIMISTIC_TTL: Final = "20000"
 """TiDB's ``ManagedLockTTL`` in ms."""
@@ -49,11 +43,9 @@ def begin(lab: Laboratory, words: Words) -> str:
 def lock(lab: Laboratory, words: Words) -> str:
     """Sends AcquirePessimisticLock."""
     txn = lab.txn(words.next("a transaction"))
-    fields = {
-        "insert": words.flag("should-not-exist"),
-        "wants_values": words.flag("return-values"),
-        "allow_lock_with_conflict": words.flag("allow-lock-with-conflict"),
-    }
+    insert = words.flag("should-not-exist")
+    wants_values = words.flag("return-values")
+    with_conflict = words.flag("allow-lock-with-conflict")
     no_wait = words.flag("no-wait")
     wait_ns = words.duration_ns("wait-timeout", "0")
     asked_ts = words.text("for-update-ts", "")
@@ -62,23 +54,28 @@ def lock(lab: Laboratory, words: Words) -> str:
     primary = words.keys_option("primary")
     keys = words.keys()
     request = new_request(lab, words, Kind.LOCK, txn, keys)
+    _note_keys(txn, keys, primary)
     if asked_ts:
         txn.for_update_ts = lab.time(asked_ts)
-    if primary:
-        txn.primary = primary[0]
-    txn.primary = txn.primary or keys[0]
-    txn.keys.update(dict.fromkeys(keys))
-    request.keys = keys
     request.primary = txn.primary
     request.for_update_ts = txn.for_update_ts
     request.min_commit_ts = lab.time(least_ts) if least_ts else txn.for_update_ts + 1
     request.lock_ttl_ms = ttl_ms
     request.wait_timeout_ns = -1 if no_wait else wait_ns
-    for name, value in fields.items():
-        setattr(request, name, value)
-    if request.allow_lock_with_conflict and len(keys) > 1:
+    request.insert = insert
+    request.wants_values = wants_values
+    request.allow_lock_with_conflict = with_conflict
+    if with_conflict and len(keys) > 1:
         raise ScriptProblem("allow-lock-with-conflict is for one key; lock the others on their own")
-    return lab.finish(lab.send(request, show_answer), words.as_name)
+    return lab.ask(request, show_answer, words.as_name)
+
+
+def _note_keys(txn: Txn, keys: Sequence[bytes], primary: Sequence[bytes] | None) -> None:
+    """Adds keys to a transaction; its first is its primary, unless another is named."""
+    if primary:
+        txn.primary = primary[0]
+    txn.primary = txn.primary or keys[0]
+    txn.keys.update(dict.fromkeys(keys))
 
 
 def prewrite(lab: Laboratory, words: Words) -> str:
@@ -96,16 +93,12 @@ def prewrite(lab: Laboratory, words: Words) -> str:
     primary = words.keys_option("primary")
     asked_ts, least_ts = words.text("for-update-ts", ""), words.text("min-commit-ts", "")
     value_bytes = words.size_bytes("bytes", 0)
-    mutations = mutations_of(txn, words.rest(), value_bytes, unlocked)
+    mutations = _mutations(txn, words.rest(), value_bytes, unlocked)
+    request = _new_prewrite(lab, words, txn, mutations)
     keys = [mutation.key for mutation in mutations]
-    request = new_request(lab, words, Kind.PREWRITE, txn, keys)
-    if primary:
-        txn.primary = primary[0]
-    txn.primary = txn.primary or keys[0]
-    txn.keys.update(dict.fromkeys(keys))
+    _note_keys(txn, keys, primary)
     if asked_ts:
         txn.for_update_ts = lab.time(asked_ts)
-    request.mutations = tuple(mutations)
     request.primary = txn.primary
     request.pessimistic = not optimistic
     request.for_update_ts = 0 if optimistic else txn.for_update_ts
@@ -119,8 +112,34 @@ def prewrite(lab: Laboratory, words: Words) -> str:
     if async_commit and txn.primary in keys:
         others = tuple(key for key in txn.keys if key != txn.primary)
         request.secondaries = others if secondaries is None else secondaries
-    job = lab.send(request, lambda done: _prewritten(txn, done))
-    return lab.finish(job, words.as_name)
+    return lab.ask(request, lambda done: _prewritten(txn, done), words.as_name)
+
+
+def put(lab: Laboratory, words: Words) -> str:
+    """Writes one key in a transaction of its own, committed in one phase."""
+    value_bytes = words.size_bytes("bytes", 0)
+    start = words.text("start-ts", "now")
+    key = key_of(words.next("a key"))
+    value = words.next_or("v")
+    txn = lab.begin("put", lab.time(start))
+    mutation = Mutation(key, PUT, value_bytes or len(value), value)
+    request = _new_prewrite(lab, words, txn, [mutation])
+    request.primary = key
+    request.pessimistic = False
+    request.one_pc = True
+    request.lock_ttl_ms = int(PREWRITE_TTL)
+    return lab.ask(request, show_answer, words.as_name)
+
+
+def _new_prewrite(
+    lab: Laboratory, words: Words, txn: Txn, mutations: Sequence[Mutation]
+) -> KvRequest:
+    """Returns a prewrite, which names its keys in its mutations only."""
+    keys = [mutation.key for mutation in mutations]
+    request = new_request(lab, words, Kind.PREWRITE, txn, keys)
+    request.keys = ()
+    request.mutations = tuple(mutations)
+    return request
 
 
 def _key_and_ts(lab: Laboratory, word: bytes) -> tuple[bytes, int]:
@@ -141,7 +160,7 @@ def _prewritten(txn: Txn, request: KvRequest) -> str:
     return show_answer(request)
 
 
-def mutations_of(
+def _mutations(
     txn: Txn, words: Sequence[str], value_bytes: int, unlocked: Sequence[bytes]
 ) -> list[Mutation]:
     """Returns what ``put:k=v``, ``delete:k``, ``lock:k``, ``insert:k=v`` and ``k`` mean.
@@ -163,8 +182,8 @@ def _mutation(txn: Txn, word: str, value_bytes: int, unlocked: Sequence[bytes]) 
     if not colon:
         op_name, rest = "put", word
     if op_name.lower() not in _OPS:
-        mend = suggestion(op_name, list(_OPS), "put:k1=v1, delete:k1, lock:k1 or insert:k1=v1")
-        raise ScriptProblem(f"no mutation {op_name!r}; {mend}")
+        hint = suggestion(op_name, list(_OPS), "put:k1=v1, delete:k1, lock:k1 or insert:k1=v1")
+        raise ScriptProblem(f"no mutation {op_name!r}; {hint}")
     name, equals, value = rest.partition("=")
     op, key = _OPS[op_name.lower()], key_of(name)
     checked = key not in unlocked
@@ -173,8 +192,7 @@ def _mutation(txn: Txn, word: str, value_bytes: int, unlocked: Sequence[bytes]) 
             raise ScriptProblem(f"{op_name} has no value; write {op_name}:{name}")
         return Mutation(key, op, pessimistic_check=checked)
     text = value if equals else txn.name
-    size = value_bytes or len(text)
-    return Mutation(key, op, size, text, checked)
+    return Mutation(key, op, value_bytes or len(text), text, checked)
 
 
 def commit(lab: Laboratory, words: Words) -> str:
@@ -186,10 +204,9 @@ def commit(lab: Laboratory, words: Words) -> str:
     if asked_ts:
         txn.commit_ts = lab.time(asked_ts)
     txn.commit_ts = txn.commit_ts or txn.min_commit_ts or lab.next_ts()
-    request.keys = keys
     request.primary = txn.primary
     request.commit_ts = txn.commit_ts
-    return lab.finish(lab.send(request, show_answer), words.as_name)
+    return lab.ask(request, show_answer, words.as_name)
 
 
 def pessimistic_rollback(lab: Laboratory, words: Words) -> str:
@@ -200,45 +217,37 @@ def pessimistic_rollback(lab: Laboratory, words: Words) -> str:
     keys = words.keys(at_least=0) or tuple(txn.keys)
     request = new_request(lab, words, Kind.PESSIMISTIC_ROLLBACK, txn, keys)
     request.for_update_ts = lab.time(asked_ts) if asked_ts else txn.for_update_ts
-    peer = lab.cluster.stores[request.store].peers.get(request.region.region_id)
+    peer = replica_on(lab.cluster, request.store, request.region.region_id)
     if reads_first and peer is not None:
-        keys = tuple(locks_of(peer.state.mvcc, peer.locks, txn.start_ts))
-    request.keys = keys
-    return lab.finish(lab.send(request, show_answer), words.as_name)
+        request.keys = keys_locked_by(peer, txn.start_ts)
+    return lab.ask(request, show_answer, words.as_name)
 
 
 def rollback(lab: Laboratory, words: Words) -> str:
     """Sends BatchRollback."""
     txn = lab.txn(words.next("a transaction"))
     keys = words.keys(at_least=0) or tuple(txn.keys)
-    request = new_request(lab, words, Kind.ROLLBACK, txn, keys)
-    request.keys = keys
-    return lab.finish(lab.send(request, show_answer), words.as_name)
+    return lab.ask(new_request(lab, words, Kind.ROLLBACK, txn, keys), show_answer, words.as_name)
 
 
-def put(lab: Laboratory, words: Words) -> str:
-    """Writes one key in a transaction of its own, committed in one phase."""
-    value_bytes = words.size_bytes("bytes", 0)
-    start = words.text("start-ts", "now")
-    key = key_of(words.next("a key"))
-    value = words.next_or("v")
-    txn = lab.begin("put", lab.time(start))
-    request = new_request(lab, words, Kind.PREWRITE, txn, [key])
-    size = value_bytes or len(value)
-    request.mutations = (Mutation(key, PUT, size, value),)
-    request.primary = key
-    request.pessimistic = False
-    request.one_pc = True
-    request.lock_ttl_ms = int(PREWRITE_TTL)
-    return lab.finish(lab.send(request, show_answer), words.as_name)
-
-
-def new_request(
-    lab: Laboratory, words: Words, kind: Kind, txn: Txn, keys: Sequence[bytes]
-) -> KvRequest:
-    """Returns a request on its way to where ``words`` and ``keys`` say; no word may be left."""
-    route = route_to(lab, words, keys)
-    words.done()
-    request = KvRequest(kind, route, NOBODY, 0, txn.start_ts)
-    request.request_bytes = sum(map(len, keys))
-    return request
+COMMANDS: Final = (
+    Command("begin TXN [start_ts=TS] [for_update_ts=TS]", begin),
+    Command(
+        "lock TXN KEY… [for_update_ts=TS] [primary=KEY] [ttl=MS] [min_commit_ts=TS] "
+        "[wait_timeout=TIME] [no-wait] [return-values] [should-not-exist] "
+        "[allow-lock-with-conflict]",
+        lock,
+    ),
+    Command(
+        "prewrite TXN [put:KEY=VALUE | delete:KEY | lock:KEY | insert:KEY=VALUE | KEY]… "
+        "[for_update_ts=TS] [primary=KEY] [ttl=MS] [min_commit_ts=TS] [optimistic] "
+        "[async-commit] [secondaries=KEY,…] [one-pc] [skip-pessimistic-check=KEY,…] [retry] "
+        "[max_commit_ts=TS] [expected-for-update-ts=KEY:TS,…] "
+        "[bytes=SIZE]",
+        prewrite,
+    ),
+    Command("commit TXN [KEY…] [commit_ts=TS]", commit),
+    Command("pessimistic-rollback TXN [KEY…] [for_update_ts=TS] [scan]", pessimistic_rollback),
+    Command("rollback TXN [KEY…]", rollback),
+    Command("put KEY [VALUE] [bytes=SIZE] [start_ts=TS]", put),
+)

@@ -1,6 +1,6 @@
 """Values in a script, read and shown: keys, timestamps, durations, sizes, ranges.
 
-Law: what is shown can be read back. A timestamp below 2^18 is a plain number; one that has a
+What is shown can be read back. A timestamp below 2^18 is a plain number; one that has a
 physical part is ``200ms`` or ``200ms+3``.
 
 Source of the timestamp's layout: tikv/pd server/tso.
@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from sim.laboratory.problems import ScriptProblem
+from sim.laboratory.grammar import ScriptProblem
 from sim.protocol.keys import show_key as plain_key
 from sim.protocol.timestamp import TSO_PHYSICAL_SHIFT
 from sim.units import NS_PER_MS, NS_PER_S, NS_PER_US

@@ -1,23 +1,20 @@
 """The words of one command: a name, positions, ``option=value`` pairs and flags, in any order.
 
-Law: whoever reads a command asks for every word it knows and then calls ``done``; what nobody asked
-for is a problem, with what it may have been meant to be. Names of options and flags may be written
-with ``-`` or ``_``, in any case; a quoted word is always a position.
+The reader of a command takes every word it knows and then calls ``done``; what was not taken is a
+problem, with what it may have been meant to be. Names of options and flags may be written with
+``-`` or ``_``, in any case; a quoted word is always a position.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from sim.laboratory.grammar import is_option, unquoted
-from sim.laboratory.problems import ScriptProblem
+from sim.laboratory.grammar import ScriptProblem, is_option, unquoted
 from sim.laboratory.values import duration_ns, expanded, key_of, size_bytes
 from sim.units import NS_PER_MS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _FLAG: Final = re.compile(r"\[([a-z][a-z0-9-]*)\]")
 """A flag in a command's usage."""
@@ -53,16 +50,6 @@ def _flag_of(word: str) -> str:
 
 class Words:
     """One command line, being read."""
-
-    __slots__ = (
-        "_asked_options",
-        "_flags",
-        "_known_flags",
-        "_options",
-        "_positions",
-        "as_name",
-        "usage",
-    )
 
     def __init__(self, words: Sequence[str], usage: str = "") -> None:
         self.usage = usage
@@ -220,12 +207,12 @@ class Words:
         return tuple(key_of(word) for word in words)
 
     def other_options(self) -> dict[str, str]:
-        """Returns the options that nobody has asked for, as they are written."""
+        """Returns the options that are left, as they are written."""
         rest, self._options = self._options, {}
         return dict(rest.values())
 
     def done(self) -> None:
-        """Refuses what nobody has asked for.
+        """Refuses the words that are left.
 
         Raises:
             ScriptProblem: for the first such word.

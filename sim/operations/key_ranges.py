@@ -1,24 +1,17 @@
 """How much data a key range holds, and where its middle is, computed from how tables are laid out.
 
-What is inserted during a run is not counted: TiKV too learns sizes late, from its files' tables of
-properties, and minutes of inserts are small beside a region.
+What is inserted during a run is not counted: TiKV too learns sizes late, from the properties of its
+SST files, and minutes of inserts are small beside a region.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sim.workload.layout import Segment, Table
+from sim.workload.layout import Segment, Table
 
 
 class KeyRanges:
     """The data of all tables by key."""
-
-    __slots__ = ("_segments", "_sizes", "_starts", "_tables")
 
     def __init__(self, tables: Sequence[Table]) -> None:
         self._tables = {table.name: table for table in tables}

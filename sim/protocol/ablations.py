@@ -1,7 +1,7 @@
-"""Ablations: protections of in-memory locks that a scenario may take away, to see their worth.
+"""Ablations: protections of in-memory locks that a scenario may remove, to see what they prevent.
 
-Law: an ablation removes one protection of RFC 77 or of TiKV's code for it; with none the model
-does what TiKV does. Raft's own rules are no ablations: without them nothing above has a meaning.
+An ablation removes one protection of RFC 77 or of TiKV's code for it; without any the model does
+what TiKV does. Raft's own rules cannot be removed: nothing above them would mean anything.
 
 Source: RFC 77 (tikv/rfcs text/0077, Correctness) and tikv/tikv components/txn_types,
 components/raftstore and src/storage, where the protections are.
@@ -23,7 +23,7 @@ def _without(meaning: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ablations:
-    """Which protections are gone; the model asks by attribute, such as ``no_term_check``."""
+    """Which protections are removed; the model reads attributes, such as ``no_term_check``."""
 
     transfer_sends_deleted_locks: bool = _without(
         "a leader transfer proposes locks marked as deleted as well, so they come back to life"
@@ -68,7 +68,7 @@ class Ablations:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Returns the names of what is taken away, in the table's order."""
+        """Returns the names of what is removed, in the table's order."""
         return tuple(name for name in ABLATIONS if getattr(self, name))
 
 

@@ -1,8 +1,8 @@
 """Admin commands: what changes a region itself, and which proposals that forbids meanwhile.
 
-Law: a command that changes the region's version makes every write proposed after it, and applied
-after it, fail. So a leader does not even propose such a write: it waits for the admin command and
-then fails with EpochNotMatch. A change of replicas harms no write.
+A command that changes the region's version makes every write fail that is proposed after it, since
+the write is applied after it as well. So a leader does not even propose such a write: the write
+waits for the admin command and then fails with EpochNotMatch. A change of replicas harms no write.
 
 Source: tikv/tikv components/raftstore/src/store/{util.rs (admin_cmd_epoch_lookup), peer.rs
 (CmdEpochChecker)}; kvproto ``raft_cmdpb.proto``.
@@ -10,11 +10,11 @@ Source: tikv/tikv components/raftstore/src/store/{util.rs (admin_cmd_epoch_looku
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
-if TYPE_CHECKING:
-    from sim.protocol.raft.log import Entry
-    from sim.protocol.region import Region, RegionId
+from sim.protocol.raft.log import Entry
+from sim.protocol.region import Region, RegionId
 
 _HEADER_BYTES = 60
 """A RaftCmdRequest without its admin request: header, epoch, peer (kvproto field sizes)."""
@@ -24,9 +24,8 @@ _REGION_BYTES = 100
 
 
 class AdminCommand:
-    """Base of all; what of the epoch it changes, and what of it must still hold at apply."""
+    """Base class: what of the epoch a command changes, and what must still hold at apply."""
 
-    __slots__ = ()
     name: ClassVar[str]
     changes_version: ClassVar[bool] = False
     changes_conf_ver: ClassVar[bool] = False
@@ -45,16 +44,15 @@ class AdminCommand:
         )
 
 
+@dataclass(eq=False)
 class Split(AdminCommand):
     """Cuts the region at ``keys``; the new regions are the left ones."""
 
-    __slots__ = ("keys", "region_ids")
     name = "Split"
     changes_version = True
 
-    def __init__(self, keys: list[bytes], region_ids: list[RegionId]) -> None:
-        self.keys = keys
-        self.region_ids = region_ids
+    keys: list[bytes]
+    region_ids: list[RegionId]
 
     @property
     def size_bytes(self) -> int:
@@ -62,17 +60,16 @@ class Split(AdminCommand):
         return _HEADER_BYTES + sum(len(key) + 30 for key in self.keys)
 
 
+@dataclass(eq=False)
 class PrepareMerge(AdminCommand):
-    """Stops the source of a merge; ``min_index`` is what every replica is known to have."""
+    """Stops the source of a merge; every replica is known to hold its log up to ``min_index``."""
 
-    __slots__ = ("min_index", "target")
     name = "PrepareMerge"
     changes_version = True
     changes_conf_ver = True
 
-    def __init__(self, target: Region, min_index: int) -> None:
-        self.target = target
-        self.min_index = min_index
+    target: Region
+    min_index: int
 
     @property
     def size_bytes(self) -> int:
@@ -80,18 +77,17 @@ class PrepareMerge(AdminCommand):
         return _HEADER_BYTES + _REGION_BYTES
 
 
+@dataclass(eq=False)
 class CommitMerge(AdminCommand):
     """Proposed to the target: takes over the source, whose log ends at ``commit``."""
 
-    __slots__ = ("commit", "entries", "source")
     name = "CommitMerge"
     changes_version = True
 
-    def __init__(self, source: Region, commit: int, entries: list[Entry]) -> None:
-        self.source = source
-        self.commit = commit
-        self.entries = entries
-        """What a replica of the source may not have: everything behind ``min_index``."""
+    source: Region
+    commit: int
+    entries: list[Entry]
+    """What a replica of the source may lack: everything after ``min_index``."""
 
     @property
     def size_bytes(self) -> int:
@@ -99,61 +95,59 @@ class CommitMerge(AdminCommand):
         return _HEADER_BYTES + _REGION_BYTES + sum(entry.size_bytes for entry in self.entries)
 
 
+@dataclass(eq=False)
 class RollbackMerge(AdminCommand):
     """Takes back the PrepareMerge applied at ``commit``."""
 
-    __slots__ = ("commit",)
     name = "RollbackMerge"
     changes_version = True
 
-    def __init__(self, commit: int) -> None:
-        self.commit = commit
+    commit: int
 
 
 class PrepareFlashback(AdminCommand):
     """Closes the region for a flashback."""
 
-    __slots__ = ()
     name = "PrepareFlashback"
 
 
 class FinishFlashback(AdminCommand):
     """Opens the region again."""
 
-    __slots__ = ()
     name = "FinishFlashback"
 
 
+@dataclass(eq=False)
 class TransferLeaderCommand(AdminCommand):
-    """Lets the named replica answer when it has applied everything up to here.
+    """Asks the named replica to answer when it has applied everything up to here.
 
-    Since tikv/tikv#17643 (v8.5) it is not refused because of a split or merge under way.
+    ``checks_epoch``: refused because of a split or merge under way; no longer since
+    tikv/tikv#17643 (v8.5).
     """
 
-    __slots__ = ("checks", "term", "to_store")
     name = "TransferLeader"
     checks_version = False
     checks_conf_ver = False
 
-    def __init__(self, to_store: int, term: int, *, checks_epoch: bool) -> None:
-        self.to_store = to_store
-        self.term = term
-        self.checks = checks_epoch
+    to_store: int
+    term: int
+    checks_epoch: bool
 
     def conflicts_with(self, earlier: AdminCommand) -> bool:
         """Returns whether ``earlier`` stops it, which depends on TiKV's version."""
-        return self.checks and (earlier.changes_version or earlier.changes_conf_ver)
+        return self.checks_epoch and (earlier.changes_version or earlier.changes_conf_ver)
 
 
+@dataclass(eq=False, kw_only=True)
 class ChangePeer(AdminCommand):
     """Adds a replica, or removes one; 0: none."""
 
-    __slots__ = ("add", "remove")
     name = "ChangePeer"
     changes_conf_ver = True
     checks_version = False
 
-    def __init__(self, *, add: int = 0, remove: int = 0) -> None:
-        assert bool(add) != bool(remove), "one replica at a time"
-        self.add = add
-        self.remove = remove
+    add: int = 0
+    remove: int = 0
+
+    def __post_init__(self) -> None:
+        assert bool(self.add) != bool(self.remove), "one replica at a time"

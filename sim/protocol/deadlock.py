@@ -1,28 +1,27 @@
 """The deadlock detector's table: who waits for whom, until an edge expires.
 
-An edge lives for the time a lock wait may last; time comes in with each call. A wait that would
-close a cycle is not added: the cycle is returned, and the waiter is the one to give up.
+An edge lives as long as a lock wait may last; each call says what time it is. A wait that would
+close a cycle is not added: the cycle is returned, and the waiter has to give up.
 
 Source: tikv/tikv src/server/lock_manager/deadlock.rs (DetectTable).
 """
 
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
 class WaitForEntry(NamedTuple):
-    """One edge: transaction ``txn`` waits for ``wait_for_txn`` to free ``key``."""
+    """One edge: transaction ``txn`` waits for ``wait_for_txn`` to unlock ``key``."""
 
     txn: int
     wait_for_txn: int
     key: bytes
 
 
+@dataclass(slots=True, eq=False)
 class _Edge:
-    __slots__ = ("keys", "seen_ns")
-
-    def __init__(self, seen_ns: int) -> None:
-        self.seen_ns = seen_ns
-        self.keys: dict[bytes, None] = {}
+    seen_ns: int
+    keys: dict[bytes, None] = field(default_factory=dict)
 
 
 class DetectTable:
@@ -31,8 +30,6 @@ class DetectTable:
     Args:
         ttl_ns: life of an edge after it was last reported (``wait-for-lock-timeout``).
     """
-
-    __slots__ = ("_wait_for", "ttl_ns")
 
     def __init__(self, ttl_ns: int) -> None:
         self.ttl_ns = ttl_ns
@@ -71,7 +68,7 @@ class DetectTable:
                 del self._wait_for[waiter]
 
     def edges(self, now_ns: int) -> list[WaitForEntry]:
-        """Returns the edges alive at ``now_ns``, one an awaited key, in order of their making."""
+        """Returns the edges alive at ``now_ns``, one per awaited key, oldest first."""
         return [
             WaitForEntry(waiter, holder, key)
             for waiter in list(self._wait_for)

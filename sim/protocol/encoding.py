@@ -1,8 +1,8 @@
 """How many bytes a record takes in the raft log, in the KV WAL and in a memtable.
 
-Only lengths go in and only lengths come out, so every size is computed once for a shape (length of
-the key, of the lock, of the value) and then looked up. A lock keeps the sizes of its key's whole
-life: lock put, prewrite, commit, delete.
+A size depends on lengths only (of the key, the lock, the value), so it is computed once for each
+combination and then looked up. A lock carries the sizes of all records that its key will need: lock
+put, prewrite, commit, delete.
 
 Sources: tikv/tikv components/txn_types/src/{lock,write}.rs (record formats, values up to 255 B
 inside the lock), kvproto raft_cmdpb (``Request``), components/raftstore/src/store/{peer_storage.rs,
@@ -56,23 +56,6 @@ class RecordSizes:
     record inside a KV write batch, the others what enters a memtable.
     """
 
-    __slots__ = (
-        "commit_raft_bytes",
-        "commit_wal_bytes",
-        "default_cf_bytes",
-        "delete_raft_bytes",
-        "delete_wal_bytes",
-        "lock_mem_bytes",
-        "lock_value_bytes",
-        "memory_bytes",
-        "prewrite_raft_bytes",
-        "prewrite_wal_bytes",
-        "put_raft_bytes",
-        "put_wal_bytes",
-        "tombstone_bytes",
-        "write_cf_bytes",
-    )
-
     def __init__(self, key_len: int, lock_value_bytes: int, value_bytes: int) -> None:
         key_bytes = encoded_len(key_len)
         self.lock_value_bytes = lock_value_bytes
@@ -92,8 +75,6 @@ class RecordSizes:
 
 class LockFormat:
     """Lock records of one TiKV version, with the sizes seen so far."""
-
-    __slots__ = ("_pessimistic", "_prewrite", "last_change", "struct_bytes")
 
     def __init__(self, *, last_change: bool, struct_bytes: int) -> None:
         self.last_change = last_change

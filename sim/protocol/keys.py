@@ -19,13 +19,13 @@ _PACK_HANDLE = Struct(">Q").pack
 
 @cache
 def record_prefix(table_id: int) -> bytes:
-    """Returns what all row keys of a table begin with: 11 bytes."""
+    """Returns the prefix of all row keys of a table: 11 bytes."""
     return b"t" + _PACK_HANDLE(table_id + _SIGN) + b"_r"
 
 
 @cache
 def index_prefix(table_id: int, index_id: int) -> bytes:
-    """Returns what all entries of an index begin with: 19 bytes."""
+    """Returns the prefix of all entries of an index: 19 bytes."""
     return b"t" + _PACK_HANDLE(table_id + _SIGN) + b"_i" + _PACK_HANDLE(index_id + _SIGN)
 
 
@@ -68,5 +68,5 @@ def encoded_len(raw_len: int) -> int:
 
 
 def show_key(key: bytes) -> str:
-    """Returns a key for people: as it is if it is text, else with escapes."""
+    """Returns a key as text, with escapes for bytes that are not ASCII."""
     return key.decode("ascii", "backslashreplace")

@@ -1,8 +1,8 @@
 """Latches: commands on the same key run one after the other.
 
-A key hashes to a slot, a slot is a queue of commands, and the head of the queue holds it. A command
-takes its slots in ascending order and waits at the first that is taken, keeping those it has: all
-take in the same order, so no cycle can arise.
+A key hashes to a slot; a slot has a queue of commands, and the first one holds it. A command takes
+its slots in ascending order, waits at the first one that is held, and keeps those it has. All take
+them in the same order, so no cycle can arise.
 
 Source: tikv/tikv src/storage/txn/latch.rs.
 """
@@ -21,8 +21,6 @@ class Latches:
         size: number of slots (``storage.scheduler-concurrency``).
     """
 
-    __slots__ = ("_holders", "_pending", "_waiting", "size")
-
     def __init__(self, size: int = 524_288) -> None:
         self.size = size
         self._holders: dict[int, int] = {}
@@ -39,7 +37,7 @@ class Latches:
     def acquire(self, cid: int, slots: Slots, owned: int = 0) -> bool:
         """Takes the slots for command ``cid``; False if it must wait for a ``release``.
 
-        The first ``owned`` of them it has already.
+        It holds the first ``owned`` of them already.
         """
         holders = self._holders
         for slot in slots[owned:] if owned else slots:
@@ -55,14 +53,14 @@ class Latches:
         return True
 
     def release(self, cid: int, slots: Slots) -> list[int]:
-        """Frees the slots of a command that holds them all; returns who may run now, in order."""
+        """Frees the slots of a command that holds all; returns the commands that may run now."""
         holders = self._holders
         if not self._waiting:
             for slot in slots:
                 del holders[slot]
             return []
-        woken = [heir for slot in slots if (heir := self._pass_on(cid, slot)) is not None]
-        return [heir for heir in woken if self._go_on(heir)]
+        woken = [heir for slot in slots if (heir := self._next_holder(cid, slot)) is not None]
+        return [heir for heir in woken if self._take_rest(heir)]
 
     def hand_over(self, cid: int, slots: Slots, heir: int) -> None:
         """Gives the slots of ``cid`` to a command that waited for its lock (fair locking)."""
@@ -70,7 +68,7 @@ class Latches:
             assert self._holders[slot] == cid, f"slot {slot} is not held by {cid}"
             self._holders[slot] = heir
 
-    def _pass_on(self, cid: int, slot: int) -> int | None:
+    def _next_holder(self, cid: int, slot: int) -> int | None:
         assert self._holders[slot] == cid, f"slot {slot} is not held by {cid}"
         queue = self._waiting.get(slot)
         if queue is None:
@@ -81,6 +79,6 @@ class Latches:
             del self._waiting[slot]
         return heir
 
-    def _go_on(self, heir: int) -> bool:
+    def _take_rest(self, heir: int) -> bool:
         slots, owned = self._pending.pop(heir)
         return self.acquire(heir, slots, owned + 1)

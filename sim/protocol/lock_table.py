@@ -1,9 +1,9 @@
-"""A peer's pessimistic locks in memory: bounded, valid for one (term, version), easily lost.
+"""A peer's pessimistic locks in memory: bounded, valid for one (term, version), lost in a crash.
 
 Nothing in here is replicated. A table may be written only while its status is NORMAL and its term
-and version are those of the command; whoever cannot write falls back to a proposal. Removal has two
-steps: a lock is marked deleted when the command that replaces it is proposed, and leaves when that
-command is applied; until then readers still see it.
+and version are those of the command; a command that may not write it falls back to a proposal.
+Removal has two steps: a lock is marked deleted when the command that replaces it is proposed, and
+removed when that command is applied; until then other commands still see it.
 
 Source: tikv/tikv components/raftstore/src/store/txn_ext.rs (PeerPessimisticLocks), RFC 77.
 """
@@ -36,8 +36,6 @@ _NORMAL: Final = LocksStatus.NORMAL
 
 class InstanceMemory:
     """Bytes in the tables of all peers of a store: a gauge, checked and then added to."""
-
-    __slots__ = ("limit_bytes", "used_bytes")
 
     def __init__(self, limit_bytes: int = INSTANCE_MEM_SIZE_LIMIT_BYTES) -> None:
         self.limit_bytes = limit_bytes
@@ -95,7 +93,7 @@ class PeerPessimisticLocks:
     def insert(self, locks: Sequence[tuple[bytes, Lock]]) -> bool:
         """Puts all locks of a command, or none if that would exceed a limit.
 
-        A key that is present is overwritten: that costs nothing and clears its deleted mark.
+        A key that is present is overwritten, which takes no room and clears its deleted mark.
         """
         table = self.map
         growth = 0
@@ -151,7 +149,7 @@ class PeerPessimisticLocks:
         self.instance.used_bytes -= freed
 
     def clear(self) -> None:
-        """Drops every lock: the peer is no leader any more, or goes away."""
+        """Drops every lock: the peer no longer leads, or is destroyed."""
         self.map.clear()
         self._deleted.clear()
         self.instance.used_bytes -= self.memory_size
@@ -170,7 +168,7 @@ class PeerPessimisticLocks:
         self.version = version
 
     def activate(self, term: int, version: int) -> None:
-        """Opens the table of a new leader; what it holds stays."""
+        """Opens the table of a new leader; locks in it stay."""
         self.status = LocksStatus.NORMAL
         self.term = term
         self.version = version
@@ -207,9 +205,9 @@ class PeerPessimisticLocks:
         Args:
             start_keys: first keys of the regions after the split, ascending; the first region
                 takes whatever lies below.
-            derived: index of the region that goes on as this peer; its locks stay, with their
-                deleted marks.
-            keep_deleted_marks: what nobody should do: moved locks keep theirs, too.
+            derived: index of the region that this peer keeps; its locks stay, with their deleted
+                marks.
+            keep_deleted_marks: an ablation: locks that are moved keep theirs as well.
 
         Returns:
             One table for each region, ``self`` at ``derived``; moved locks are not deleted.

@@ -1,42 +1,39 @@
-"""Queues of requests that wait for a key's lock; waiting is a value, time is the driver's.
+"""Queues of requests that wait for a key's lock; time is the driver's.
 
-A queue is ordered by ``start_ts``: the oldest transaction is woken first, whoever came first. In
-legacy mode the woken one goes back to its client, and the others that were queued by then follow
-``wake-up-delay-duration`` after the latest wake-up; a resumable one (fair locking) is run again in
-place, and its own release wakes the next.
+A queue is ordered by ``start_ts``: the oldest transaction is woken first, whichever came first. In
+legacy mode the woken request goes back to its client, and the others that were queued by then
+follow ``wake-up-delay-duration`` after the latest wake-up; a resumable one (fair locking) is run
+again in place, and its own release wakes the next.
 
 Source: tikv/tikv src/storage/lock_manager/lock_waiting_queue.rs.
 """
 
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 from sim.protocol.keys import show_key
 from sim.protocol.records import Lock
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class LockWaitEntry:
     """One request that waits for one key.
 
     Attributes:
-        lock_holder: the lock it met.
-        token: whatever the driver needs to find the request again.
+        lock_holder: the lock it waits for.
+        token: by which the driver finds the request again.
         resumable: may be run again in place (``allow_lock_with_conflict``).
-        wake_ups: value of ``LockWaitQueues.mark`` when it was queued first.
+        wake_ups: value of ``LockWaitQueues.mark`` when it was first queued.
         queued: False once it has been woken or cancelled.
     """
 
-    __slots__ = ("key", "lock_holder", "queued", "resumable", "start_ts", "token", "wake_ups")
-
-    def __init__(
-        self, key: bytes, start_ts: int, lock_holder: Lock, token: int, *, resumable: bool = False
-    ) -> None:
-        self.key = key
-        self.start_ts = start_ts
-        self.lock_holder = lock_holder
-        self.token = token
-        self.resumable = resumable
-        self.wake_ups = -1
-        self.queued = False
+    key: bytes
+    start_ts: int
+    lock_holder: Lock
+    token: int
+    resumable: bool = field(default=False, kw_only=True)
+    wake_ups: int = field(default=-1, init=False)
+    queued: bool = field(default=False, init=False)
 
     def __repr__(self) -> str:
         return f"{self.start_ts}{'r' if self.resumable else ''}"
@@ -58,13 +55,11 @@ class LockWaitQueues:
 
     After a release that woke a legacy request while others wait, the driver takes ``mark``, lets
     the wake-up delay pass, and calls ``pop_delayed`` with it. A later wake-up on the same key makes
-    the mark stale: the delay begins anew.
+    the mark stale: the delay starts again.
 
     Attributes:
         mark: number of legacy wake-ups so far, on all keys.
     """
-
-    __slots__ = ("_pushes", "_queues", "mark")
 
     def __init__(self) -> None:
         self.mark = 0
@@ -72,7 +67,7 @@ class LockWaitQueues:
         self._queues: dict[bytes, _Queue] = {}
 
     def push(self, entry: LockWaitEntry) -> None:
-        """Queues a request; one that was woken and must wait again keeps its seniority."""
+        """Queues a request; one that was woken and must wait again keeps its ``wake_ups``."""
         assert not entry.queued, f"{entry} waits already"
         queue = self._queues.get(entry.key)
         if queue is None:
@@ -96,9 +91,9 @@ class LockWaitQueues:
         return entry, queue.live
 
     def pop_delayed(self, key: bytes, mark: int) -> list[LockWaitEntry]:
-        """Returns whom the delay after wake-up ``mark`` was for, oldest transaction first.
+        """Returns the requests to wake after the delay of wake-up ``mark``, oldest first.
 
-        The list ends before a request that came after the wake-up, and after a resumable one.
+        The list ends before a request that was queued after the wake-up, and after a resumable one.
         """
         woken: list[LockWaitEntry] = []
         queue = self._queues.get(key)

@@ -1,7 +1,7 @@
 """Coverage marks: a name for every branch of lock migration, fallback and region change.
 
-Law: the model says which branch it takes by hitting its mark; a mark that a swarm of random runs
-never hits is a branch that nobody has tested. Hitting a name that is not here is an error.
+The model hits a mark when it takes the branch; a mark that no run of the swarm hits is a branch
+that has not been tested. To hit a name that is not here is an error.
 
 Source of the idea: FoundationDB's TEST macro (flow/CodeProbe).
 """
@@ -18,7 +18,7 @@ MARKS: Final[dict[str, str]] = {
     "snapshot.read_index": "a leader without a lease asks a quorum before it serves",
     "propose.stale_term": "a command's term is over when it is to be proposed",
     "propose.epoch": "a command's region version is over when it is to be proposed",
-    "propose.conflict": "a command waits for the split or merge that is under way, to fail",
+    "propose.conflict": "a command waits for a split or merge under way and then fails",
     "propose.transferring": "a command is refused while leadership is handed over",
     "propose.merging": "a command is refused while its region is being merged",
     "propose.fence": "a command is refused behind a merge's fence",
@@ -51,4 +51,4 @@ MARKS: Final[dict[str, str]] = {
     "merge.rolled_back": "a merge is taken back; the source's table is opened again",
     "gate.closed": "in-memory locks are on but the cluster's version does not allow them",
 }
-"""Name and one line."""
+"""What has happened, by the mark's name."""

@@ -7,7 +7,7 @@ Source: tikv/tikv src/storage/mvcc/reader/reader.rs, src/storage/txn/actions/gc.
 """
 
 from collections import deque
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sim.protocol.encoding import LockFormat, lock_format
 from sim.protocol.records import (
@@ -22,9 +22,7 @@ from sim.protocol.records import (
     Lock,
     Write,
 )
-
-if TYPE_CHECKING:
-    from sim.protocol.write_batch import WriteBatch
+from sim.protocol.write_batch import WriteBatch
 
 __all__ = [
     "DELETE",
@@ -42,7 +40,7 @@ __all__ = [
 
 
 _NO_GARBAGE: Final[deque[tuple[bytes, Write]]] = deque()
-"""Of a region that nobody has written to, as most are; never filled."""
+"""Of a region without writes, as most are; never filled."""
 
 
 class Mvcc:
@@ -62,7 +60,7 @@ class Mvcc:
         self.locks: dict[bytes, Lock] = {}
         self.writes: dict[bytes, Write] = {}
         self.garbage = _NO_GARBAGE
-        """Versions that ``collect_garbage`` has not looked at, roughly by age."""
+        """Versions that ``collect_garbage`` has not checked, roughly by age."""
 
     def newest_commit(self, key: bytes) -> Write | None:
         """Returns the newest record of ``key``, of any kind, or None."""
@@ -84,7 +82,7 @@ class Mvcc:
             write = write.prev
         return write if write is not None and write.commit_ts == commit_ts else None
 
-    def apply(self, batch: "WriteBatch") -> None:
+    def apply(self, batch: WriteBatch) -> None:
         """Makes the records of a committed batch visible."""
         if batch.lock_puts:
             self.locks.update(batch.lock_puts)
@@ -98,8 +96,8 @@ class Mvcc:
     def _apply_writes(self, puts: list[tuple[bytes, Write]]) -> None:
         """Puts versions on their keys' chains; a record that gets a tail is this replica's own.
 
-        The replicas of a region are given the same record, and may be apart: a record is shared
-        only while nothing hangs below it.
+        All replicas of a region are given the same record, but their chains may differ: a record is
+        shared only while there is nothing below it.
         """
         writes = self.writes
         garbage = self.garbage
@@ -120,7 +118,7 @@ class Mvcc:
     def collect_garbage(self, safe_ts: int) -> None:
         """Drops what no transaction with ``start_ts >= safe_ts`` can see.
 
-        Each version is looked at once, when it becomes older than ``safe_ts``.
+        Each version is checked once, when it becomes older than ``safe_ts``.
         """
         garbage = self.garbage
         writes = self.writes
@@ -139,7 +137,7 @@ class Mvcc:
     def copy(self) -> "Mvcc":
         """Returns the same records as a replica of their own (a snapshot).
 
-        Chains are shared: what lies below a version never changes, but for what nobody can see.
+        Chains are shared: below a version only what nobody can see is ever changed.
         """
         twin = Mvcc(self.lock_format, keep_rows=self.keep_rows)
         twin.locks = dict(self.locks)
@@ -148,7 +146,7 @@ class Mvcc:
         return twin
 
     def split_off(self, split_key: bytes) -> "Mvcc":
-        """Moves the records of all keys from ``split_key`` on into a region of their own."""
+        """Moves the records of all keys from ``split_key`` on into a new region, and returns it."""
         right = Mvcc(self.lock_format, keep_rows=self.keep_rows)
         for key in [key for key in self.locks if key >= split_key]:
             right.locks[key] = self.locks.pop(key)
@@ -186,7 +184,7 @@ class Mvcc:
         self.writes[key] = chain
 
     def _trim(self, key: bytes, head: Write) -> None:
-        """Drops the newest record of a key, and those below, as far as they say nothing."""
+        """Drops a key's locks and rollbacks, and its newest version if that is not to be kept."""
         write: Write | None = head
         while write is not None and write.kind > DELETE:
             write = write.prev

@@ -7,6 +7,7 @@ record carries them.
 Source: tikv/tikv components/txn_types/src/{lock,write}.rs.
 """
 
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final
 
 from sim.protocol.encoding import NO_VALUE, RecordSizes
@@ -31,6 +32,7 @@ KIND_NAMES: Final = {
 }
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Lock:
     """A lock on one key: pessimistic, or of a transaction that has been prewritten.
 
@@ -42,56 +44,28 @@ class Lock:
         sizes: bytes of this key's records.
     """
 
-    __slots__ = (
-        "for_update_ts",
-        "kind",
-        "min_commit_ts",
-        "primary",
-        "secondaries",
-        "sizes",
-        "start_ts",
-        "ttl_ms",
-        "use_async_commit",
-        "value",
-        "value_bytes",
-    )
-
     is_locked_with_conflict: ClassVar[bool] = False
     """Whether the lock was taken over a version newer than the request's for_update_ts."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - a record with TiKV's fields; keywords cost time
-        self,
-        kind: int,
-        primary: bytes,
-        start_ts: int,
-        ttl_ms: int,
-        for_update_ts: int,
-        min_commit_ts: int,
-        sizes: RecordSizes,
-        value_bytes: int = NO_VALUE,
-        value: object = None,
-        use_async_commit: bool = False,  # noqa: FBT001, FBT002
-        secondaries: tuple[bytes, ...] | None = None,
-    ) -> None:
-        self.kind = kind
-        self.primary = primary
-        self.start_ts = start_ts
-        self.ttl_ms = ttl_ms
-        self.for_update_ts = for_update_ts
-        self.min_commit_ts = min_commit_ts
-        self.sizes = sizes
-        self.value_bytes = value_bytes
-        self.value = value
-        self.use_async_commit = use_async_commit
-        self.secondaries = secondaries
+    kind: int
+    primary: bytes
+    start_ts: int
+    ttl_ms: int
+    for_update_ts: int
+    min_commit_ts: int
+    sizes: RecordSizes
+    value_bytes: int = NO_VALUE
+    value: object = None
+    use_async_commit: bool = False
+    secondaries: tuple[bytes, ...] | None = None
 
     def with_ttl(self, ttl_ms: int) -> "Lock":
         """Returns this lock with another time to live."""
-        return self._with(ttl_ms, self.min_commit_ts)
+        return replace(self, ttl_ms=ttl_ms)
 
     def with_min_commit_ts(self, min_commit_ts: int) -> "Lock":
         """Returns this lock with another smallest commit_ts."""
-        return self._with(self.ttl_ms, min_commit_ts)
+        return replace(self, min_commit_ts=min_commit_ts)
 
     def with_conflict(self) -> "LockWithConflict":
         """Returns this pessimistic lock as one taken with conflict."""
@@ -105,21 +79,6 @@ class Lock:
             self.sizes,
         )
 
-    def _with(self, ttl_ms: int, min_commit_ts: int) -> "Lock":
-        return type(self)(
-            self.kind,
-            self.primary,
-            self.start_ts,
-            ttl_ms,
-            self.for_update_ts,
-            min_commit_ts,
-            self.sizes,
-            self.value_bytes,
-            self.value,
-            self.use_async_commit,
-            self.secondaries,
-        )
-
     def __repr__(self) -> str:
         return (
             f"Lock({KIND_NAMES[self.kind]} start_ts={self.start_ts} primary={self.primary!r} "
@@ -131,8 +90,8 @@ class Lock:
 class LockWithConflict(Lock):
     """A pessimistic lock taken with conflict (fair locking).
 
-    A request that comes late may take one for a transaction that has ended since, so whoever judges
-    a transaction by such a lock looks for the transaction's record first.
+    A delayed request may take one for a transaction that has ended since, so whoever infers a
+    transaction's state from such a lock looks for the transaction's record first.
     """
 
     __slots__ = ()
@@ -140,34 +99,17 @@ class LockWithConflict(Lock):
     is_locked_with_conflict: ClassVar[bool] = True
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Write:
     """One version of a key, or the record of a rollback (``commit_ts == start_ts``)."""
 
-    __slots__ = (
-        "commit_ts",
-        "has_overlapped_rollback",
-        "kind",
-        "prev",
-        "start_ts",
-        "value",
-        "value_bytes",
-    )
-
-    def __init__(
-        self,
-        kind: int,
-        start_ts: int,
-        commit_ts: int,
-        value_bytes: int = NO_VALUE,
-        value: object = None,
-    ) -> None:
-        self.kind = kind
-        self.start_ts = start_ts
-        self.commit_ts = commit_ts
-        self.value_bytes = value_bytes
-        self.value = value
-        self.prev: Write | None = None
-        self.has_overlapped_rollback = False
+    kind: int
+    start_ts: int
+    commit_ts: int
+    value_bytes: int = NO_VALUE
+    value: object = None
+    prev: "Write | None" = field(default=None, init=False)
+    has_overlapped_rollback: bool = field(default=False, init=False)
 
     def above(self, prev: "Write | None") -> "Write":
         """Returns the same record with ``prev`` below it."""

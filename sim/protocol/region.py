@@ -1,9 +1,9 @@
 """A region: a range of keys with an epoch, replicated on some stores.
 
-Law: a ``Region`` is a value: whoever changes a region makes a new one with a greater epoch.
-``version`` grows when the range changes (split, merge), ``conf_ver`` when the replicas change. The
-routes of a ``RegionMap`` cover the whole key space exactly once, in key order. This module knows
-neither Raft nor stores; a region only names them.
+A ``Region`` is a value: a change makes a new one with a greater epoch. ``version`` grows when the
+range changes (split, merge), ``conf_ver`` when the replicas change. The routes of a ``RegionMap``
+cover the whole key space exactly once, in key order. This module knows neither Raft nor stores; a
+region only names them.
 
 Source: tikv/kvproto ``metapb.proto`` (Region, RegionEpoch); tikv/pd server/core (RegionsInfo).
 """
@@ -19,7 +19,7 @@ StoreId = NewType("StoreId", int)
 
 
 class RegionEpoch(NamedTuple):
-    """The two counters by which a request proves that it knows the region's present shape."""
+    """Two counters in every request, which show whether its sender knows the present region."""
 
     conf_ver: int
     version: int
@@ -99,13 +99,11 @@ class Route(NamedTuple):
 
     region: Region
     leader_store: int
-    """0: nobody knows."""
+    """0: unknown."""
 
 
 class RegionMap:
-    """Routes by key: what PD knows, and what a client believes."""
-
-    __slots__ = ("_by_id", "_starts", "routes")
+    """Routes by key: PD's, or those that a client believes."""
 
     def __init__(self, routes: list[Route]) -> None:
         assert routes, "a cluster has at least one region"
@@ -126,7 +124,7 @@ class RegionMap:
         return self._by_id.get(RegionId(region_id))
 
     def copy(self) -> "RegionMap":
-        """Returns a map that can change on its own."""
+        """Returns an independent copy."""
         twin = object.__new__(RegionMap)
         twin.routes = list(self.routes)
         twin._starts = list(self._starts)
@@ -134,10 +132,10 @@ class RegionMap:
         return twin
 
     def put(self, route: Route) -> None:
-        """Enters a region over whatever it overlaps; what sticks out on either side is cut.
+        """Enters a region over those that it overlaps; what remains of them on either side stays.
 
-        The stumps keep id and epoch: a request to one of them is refused by the store, and brings
-        the truth back.
+        A remaining part keeps its region's id and epoch, so its store refuses a request to it and
+        answers with the regions that are there now.
         """
         region = route.region
         first = bisect_right(self._starts, region.start_key) - 1
@@ -150,7 +148,7 @@ class RegionMap:
         if region.end_key and (not right.region.end_key or region.end_key < right.region.end_key):
             new.append(_cut(right, region.end_key, right.region.end_key))
         for old in self.routes[first:last]:
-            # A region may have left two stumps; the other one stays known by its id.
+            # If two parts of a region remain, the other one stays known by its id.
             if self._by_id.get(old.region.region_id) is old:
                 del self._by_id[old.region.region_id]
         self.routes[first:last] = new
@@ -160,7 +158,7 @@ class RegionMap:
         self._by_id[region.region_id] = route
 
     def set_leader(self, region_id: int, leader_store: int) -> None:
-        """Notes who leads a region, if the region is known."""
+        """Notes the leader of a region, if the region is known."""
         route = self._by_id.get(RegionId(region_id))
         if route is None or route.leader_store == leader_store:
             return

@@ -1,7 +1,7 @@
-"""Why a store does not even look at a request: the region is not as its client thinks.
+"""Why a store refuses a request before it runs: the region is not as its client believes.
 
-A region error is a value, like a command's refusal; the client mends its idea of the region, backs
-off, and sends the request again.
+A region error is a value, like a command's refusal; the client updates its routes, backs off, and
+sends the request again.
 
 Source: tikv/kvproto ``errorpb.proto``; tikv/client-go internal/locate/region_request.go.
 """
@@ -13,14 +13,14 @@ from sim.protocol.region import Region
 
 
 class RegionError:
-    """What every such answer is an instance of."""
+    """Base class of all region errors."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class NotLeader(RegionError):
-    """This replica does not lead; ``leader_store`` may (0: it knows nobody)."""
+    """This replica does not lead; ``leader_store`` may (0: unknown)."""
 
     region_id: int
     leader_store: int = 0
@@ -32,7 +32,7 @@ class NotLeader(RegionError):
 
 @dataclass(frozen=True, slots=True)
 class EpochNotMatch(RegionError):
-    """The region has been split or merged since; ``regions`` are what is there now."""
+    """The region has been split or merged since; ``regions`` are there now."""
 
     regions: tuple[Region, ...]
 
@@ -73,7 +73,7 @@ class KeyNotInRegion(RegionError):
 
 @dataclass(frozen=True, slots=True)
 class ServerIsBusy(RegionError):
-    """The store takes nothing more for now."""
+    """The store accepts no more requests for now."""
 
     reason: str
 
@@ -93,7 +93,7 @@ class ProposalInMergingMode(RegionError):
 
 @dataclass(frozen=True, slots=True)
 class ReadIndexNotReady(RegionError):
-    """The region cannot be read for now; ``reason`` as TiKV words it."""
+    """The region cannot be read for now; ``reason`` in TiKV's words."""
 
     region_id: int
     reason: str
@@ -135,7 +135,7 @@ class RaftEntryTooLarge(RegionError):
 
 @dataclass(frozen=True, slots=True)
 class MaxTimestampNotSynced(RegionError):
-    """A new leader does not yet know which timestamps have been read at (async commit, 1PC)."""
+    """A new leader does not know yet up to which timestamp was read (async commit, 1PC)."""
 
     region_id: int
 
@@ -145,7 +145,7 @@ class MaxTimestampNotSynced(RegionError):
 
 @dataclass(frozen=True, slots=True)
 class RpcError(RegionError):
-    """No answer at all: the client's own, when a connection breaks or a request times out."""
+    """The client's own: the connection broke, or the request timed out."""
 
     store: int
     reason: str

@@ -15,7 +15,7 @@ SERVICE_NS: Final = 40 * NS_PER_US
 _APPEND: Final = lab_disk().append
 """Appends of the measured disk: most take 0.1 ms, one in ten thousand more than a millisecond."""
 
-assert isinstance(_APPEND, Empirical), "the measured disk is told by its quantiles"
+assert isinstance(_APPEND, Empirical), "the measured disk is given by its quantiles"
 
 
 @dataclass(frozen=True, slots=True)

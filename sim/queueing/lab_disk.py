@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from sim.hardware import DiskSpec
 from sim.hardware.closed_loop import closed_loop
 from sim.scenario import load_study
-
-if TYPE_CHECKING:
-    from sim.hardware import DiskSpec
 
 _SCENARIO: Final = Path(__file__).resolve().parents[2] / "scenarios" / "etcd_loopback.yaml"
 _PAUSE_NS: Final = 11_000

@@ -1,28 +1,24 @@
 """Runs of the queues: stations of the engine and the hardware, nothing else.
 
-Every function takes the name under which its luck is drawn, and returns integers, one a customer in
-the order in which they come: times in ns, unless it says otherwise.
+Every function takes the name of its random streams, and returns integers, one a customer in order
+of arrival: times in ns, unless it says otherwise.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-from sim.distributions import Constant, Exponential, Sampler, mean_ns
+from sim.distributions import Constant, Distribution, Empirical, Exponential, Sampler, mean_ns
 from sim.engine import Cores, FifoServers, LeanEnv, ThreadPool
 from sim.hardware import Disk, DiskSpec, Network, NetworkSpec
 from sim.protocol.raft.quorum import committed_index
 from sim.streams import Streams
 from sim.units import KIB, NS_PER_S
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sim.distributions import Distribution, Empirical
 
 JOBS: Final = 400_000
 SEED: Final = 1

@@ -1,29 +1,24 @@
 """Carries out a recipe's faults on a cluster.
 
-Law: a fault asks for something that is possible at the moment: numbers are taken modulo what is
-there, a store that is down is not stopped again, the last regions are not merged away. Whatever has
-a length of time is ended by the fault itself; ``heal_all`` ends everything at once.
+A fault asks for something that is possible at the moment: numbers are taken modulo what is there, a
+store that is down is not stopped again, the last regions are not merged away. A fault that lasts
+for a time ends itself; ``heal_all`` ends all at once.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import ClassVar
 
+from sim.failpoints import POINTS
 from sim.protocol.keys import row_key
-from sim.raftstore.failpoints import POINTS
-from sim.server.control import Control
-from sim.swarm.cluster_of import NEW_VERSION, OLD_VERSION
+from sim.protocol.region import Region
+from sim.server.cluster import Cluster, store_name
+from sim.swarm.recipe import Fault, Recipe
+from sim.swarm.scenario import NEW_VERSION, OLD_VERSION
 from sim.swarm.workload import ACCOUNTS, INDEX, ORDERS
-from sim.transport.filters import KINDS
-from sim.transport.nodes import store_name
+from sim.transport.message_filter import KINDS
 from sim.units import NS_PER_MS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sim.protocol.region import Region
-    from sim.server.cluster import Cluster
-    from sim.swarm.recipe import Fault, Recipe
 
 _LIMITS = (
     "pessimistic-txn.in-memory-peer-size-limit",
@@ -38,6 +33,7 @@ class Faults:
 
     def __init__(self, cluster: Cluster, recipe: Recipe) -> None:
         self._cluster = cluster
+        self._control = cluster.control
         self._recipe = recipe
         self._over = False
         self._held: list[tuple[str, int]] = []
@@ -53,18 +49,17 @@ class Faults:
         cluster = self._cluster
         cluster.filters.clear()
         for point, store_id in self._held:
-            cluster.failpoints.release(point, store=store_id)
-        Control(cluster).heal()
+            cluster.holds.release(point, store=store_id)
+        self._control.heal()
         for store_id, store in cluster.stores.items():
-            Control(cluster).slow_disk(store_id, 1.0)
-            Control(cluster).free_disk(store_id)
+            self._control.slow_disk(store_id, 1.0)
+            self._control.free_disk(store_id)
             if not store.up:
-                Control(cluster).restart_store(store_id)
+                self._control.restart_store(store_id)
 
     def _happen(self, fault: Fault) -> None:
         if not self._over:
-            carry_out: Callable[[Fault], None] = getattr(self, f"_{fault.verb}")
-            carry_out(fault)
+            self._BY_VERB[fault.verb](self, fault)
 
     def _later(self, fault: Fault, undo: Callable[[None], object]) -> None:
         env = self._cluster.env
@@ -80,14 +75,14 @@ class Faults:
     def _transfer(self, fault: Fault) -> None:
         region = self._region(fault.which)
         to_store = region.stores[fault.where % len(region.stores)]
-        Control(self._cluster).transfer_leader(region.region_id, to_store)
+        self._control.transfer_leader(region.region_id, to_store)
 
     def _split(self, fault: Fault) -> None:
         table = (ACCOUNTS, ACCOUNTS, ACCOUNTS, ORDERS, INDEX)[fault.where % 5]
         key = row_key(table, fault.where // 5 % self._recipe.rows + 1)
         region = self._cluster.pd.routes.locate(key).region
         if region.start_key != key:
-            Control(self._cluster).split_region(region.region_id, key)
+            self._control.split_region(region.region_id, key)
 
     def _merge(self, fault: Fault) -> None:
         routes = self._cluster.pd.routes.routes
@@ -95,25 +90,24 @@ class Faults:
             left = fault.which % (len(routes) - 1)
             pair = [routes[left].region.region_id, routes[left + 1].region.region_id]
             source, target = pair if fault.where % 2 else reversed(pair)
-            Control(self._cluster).merge_region(source, target)
+            self._control.merge_region(source, target)
 
     def _crash(self, fault: Fault) -> None:
         store_id = self._store(fault.which)
         if self._cluster.stores[store_id].up:
-            Control(self._cluster).crash_store(store_id)
+            self._control.crash_store(store_id)
             self._later(fault, lambda _: self._restart(store_id))
 
     def _restart(self, store_id: int) -> None:
         if not self._cluster.stores[store_id].up:
-            Control(self._cluster).restart_store(store_id)
+            self._control.restart_store(store_id)
 
     def _isolate(self, fault: Fault) -> None:
-        Control(self._cluster).isolate([store_name(self._store(fault.which))])
-        self._later(fault, lambda _: Control(self._cluster).heal())
+        self._control.isolate([store_name(self._store(fault.which))])
+        self._later(fault, lambda _: self._control.heal())
 
-    def _heal(self, fault: Fault) -> None:
-        del fault
-        Control(self._cluster).heal()
+    def _heal(self, _: Fault) -> None:
+        self._control.heal()
 
     def _drop(self, fault: Fault) -> None:
         kind = KINDS[fault.where % len(KINDS)]
@@ -125,50 +119,67 @@ class Faults:
         delay_ns = fault.value * NS_PER_MS
         self._cluster.filters.delay(kind, delay_ns, src=self._store(fault.which))
 
-    def _clear_filters(self, fault: Fault) -> None:
-        del fault
+    def _clear_filters(self, _: Fault) -> None:
         self._cluster.filters.clear()
 
     def _slow_disk(self, fault: Fault) -> None:
-        Control(self._cluster).slow_disk(self._store(fault.which), float(fault.value))
+        self._control.slow_disk(self._store(fault.which), float(fault.value))
 
     def _set_config(self, fault: Fault) -> None:
-        control = Control(self._cluster)
         if fault.where % 2:
-            control.set_config(_LIMITS[fault.which % 2], fault.value)
+            self._control.set_config(_LIMITS[fault.which % 2], fault.value)
         else:
-            control.set_config(_SWITCHES[fault.which % 2], bool(fault.value % 2))
+            self._control.set_config(_SWITCHES[fault.which % 2], bool(fault.value % 2))
 
     def _change_peer(self, fault: Fault) -> None:
         region = self._region(fault.which)
         store_id = self._store(fault.where)
         if store_id not in region.stores:
-            Control(self._cluster).change_peer(region.region_id, add=store_id)
+            self._control.change_peer(region.region_id, add=store_id)
         elif len(region.stores) > 3:
-            Control(self._cluster).change_peer(region.region_id, remove=store_id)
+            self._control.change_peer(region.region_id, remove=store_id)
 
     def _campaign(self, fault: Fault) -> None:
         region = self._region(fault.which)
         store_id = region.stores[fault.where % len(region.stores)]
         if self._cluster.stores[store_id].up:
-            Control(self._cluster).campaign(region.region_id, store_id)
+            self._control.campaign(region.region_id, store_id)
 
     def _hold(self, fault: Fault) -> None:
         held = (_POINTS[fault.where % len(_POINTS)], self._store(fault.which))
         self._held.append(held)
         point, store_id = held
-        self._cluster.failpoints.hold(point, store=store_id)
-        self._later(fault, lambda _: self._cluster.failpoints.release(point, store=store_id))
+        self._cluster.holds.hold(point, store=store_id)
+        self._later(fault, lambda _: self._cluster.holds.release(point, store=store_id))
 
     def _upgrade(self, fault: Fault) -> None:
         """Restarts a store as another version, up or down."""
         store_id = self._store(fault.which)
         version = NEW_VERSION if fault.where % 3 else OLD_VERSION
-        Control(self._cluster).crash_store(store_id)
-        Control(self._cluster).upgrade_store(store_id, version)
+        self._control.crash_store(store_id)
+        self._control.upgrade_store(store_id, version)
         self._restart(store_id)
 
     def _fill_disk(self, fault: Fault) -> None:
         store_id = self._store(fault.which)
-        Control(self._cluster).fill_disk(store_id)
-        self._later(fault, lambda _: Control(self._cluster).free_disk(store_id))
+        self._control.fill_disk(store_id)
+        self._later(fault, lambda _: self._control.free_disk(store_id))
+
+    _BY_VERB: ClassVar[dict[str, Callable[[Faults, Fault], None]]] = {
+        "transfer": _transfer,
+        "split": _split,
+        "merge": _merge,
+        "crash": _crash,
+        "isolate": _isolate,
+        "heal": _heal,
+        "drop": _drop,
+        "delay": _delay,
+        "clear_filters": _clear_filters,
+        "slow_disk": _slow_disk,
+        "set_config": _set_config,
+        "change_peer": _change_peer,
+        "campaign": _campaign,
+        "hold": _hold,
+        "upgrade": _upgrade,
+        "fill_disk": _fill_disk,
+    }

@@ -1,29 +1,26 @@
-"""Rest: what a healed cluster comes to when nobody asks it anything new.
+"""Rest: what a healed cluster comes to once its clients are done; all the swarm reads in stores.
 
-Law: at rest every region has exactly one leader with an open lock table, every replica has applied
-everything, and no lock is left, in memory or in the lock CF. Locks of transactions whose clients
-gave up are resolved by whoever meets them: a sweep locks every key that has a lock.
+Invariant: at rest every region has exactly one leader with an open lock table, every replica has
+applied everything, and no lock is left, in memory or in the lock CF. Locks of transactions whose
+clients gave up are resolved by those who meet them: a sweep locks every key that has a lock.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Generator, Iterator
+from typing import Any, Final
 
+from simpy import Event
+
+from sim.client.session import Session
+from sim.engine import LeanEnv
 from sim.protocol.keys import show_key
 from sim.protocol.lock_table import LocksStatus
+from sim.protocol.percolator.read import newest_data
+from sim.raftstore.peer import Peer
+from sim.server.cluster import Cluster
 from sim.units import NS_PER_MS
-from sim.workload.script import Script
-from sim.workload.statement import Statement
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
-
-    from simpy import Event
-
-    from sim.client.session import Session
-    from sim.engine import LeanEnv
-    from sim.raftstore.peer import Peer
-    from sim.server.cluster import Cluster
+from sim.workload.statement import Script, Statement
 
 _PAUSE_NS: Final = 100 * NS_PER_MS
 
@@ -77,3 +74,16 @@ def _by_region(cluster: Cluster) -> dict[int, list[Peer]]:
 def _locks(peer: Peer) -> Iterator[bytes]:
     yield from peer.locks.map
     yield from peer.state.mvcc.locks
+
+
+def payloads(cluster: Cluster, prefix: bytes) -> dict[bytes, object]:
+    """Returns what the keys that begin with ``prefix`` hold, as their leaders know it."""
+    found: dict[bytes, object] = {}
+    for peer in _peers(cluster):
+        if not peer.is_leader:
+            continue
+        for key, head in peer.state.mvcc.writes.items():
+            newest = newest_data(head)
+            if key.startswith(prefix) and newest is not None and newest.value is not None:
+                found[key] = newest.value
+    return found

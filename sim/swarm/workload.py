@@ -1,6 +1,6 @@
 """What the swarm's clients do: small transactions on few rows, whose sums show what was lost.
 
-Law: transfers move amounts between accounts, which sum to zero at all times; an increment adds one
+Transfers move amounts between accounts, which sum to zero at all times; an increment adds one
 to a counter, which at the end is as great as the number of commits; an order takes the next id of a
 counter and inserts a row of that id, which must not be there. A lost update breaks one of them.
 Blind writes (auto-commit, an index entry) and readers meet the locks of the others.
@@ -10,20 +10,25 @@ Source of the idea: tipocket's bank and append tests; TPC-C's order ids.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Final
 
 from sim.protocol.keys import record_prefix, row_key
 from sim.protocol.mvcc import PUT
 from sim.protocol.percolator import Mutation
+from sim.streams import Stream, Streams
+from sim.swarm.recipe import Recipe
 from sim.workload.layout import Segment, Table, stored_bytes
-from sim.workload.script import Script
-from sim.workload.statement import ROLLBACK, Payloads, Read, ReadKind, Statement, Transaction
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from sim.streams import Stream, Streams
-    from sim.swarm.recipe import Recipe
+from sim.workload.statement import (
+    ROLLBACK,
+    Payloads,
+    Read,
+    ReadKind,
+    Script,
+    Statement,
+    Transaction,
+)
 
 ACCOUNTS: Final = 100
 ORDERS: Final = 102
@@ -33,7 +38,7 @@ BLIND: Final = 106
 that are written without being read."""
 
 ROW_BYTES: Final = 20
-KINDS: Final = ("counters", "transfers", "orders", "blind")
+ACCOUNT_PREFIX: Final = record_prefix(ACCOUNTS)
 
 
 def account_key(row: int) -> bytes:
@@ -41,34 +46,37 @@ def account_key(row: int) -> bytes:
     return row_key(ACCOUNTS, row + 1)
 
 
+@dataclass
 class Tally:
     """What clients know to be committed."""
 
-    __slots__ = ("increments", "orders")
-
-    def __init__(self) -> None:
-        self.increments = 0
-        self.orders = 0
+    increments: int = 0
+    orders: int = 0
 
 
 class Changing(Transaction):
-    """Reads and locks rows, and writes each with another number in it."""
+    """Reads and locks rows, and writes each with another number in it.
 
-    __slots__ = ("_changes", "_gives_up", "_indexed", "_one_by_one", "_order", "_tally")
+    Args:
+        changes: what to add to each row's number.
+        one_by_one: a statement for each row, instead of one for all.
+        gives_up: roll back at the end.
+        indexed: write an index entry with each row.
+    """
 
     def __init__(
-        self, name: str, changes: dict[bytes, int], tally: Tally, *, order: bool = False
+        self,
+        name: str,
+        changes: dict[bytes, int],
+        tally: Tally,
+        *,
+        one_by_one: bool,
+        gives_up: bool,
+        indexed: bool,
     ) -> None:
         super().__init__(name)
         self._changes = changes
         self._tally = tally
-        self._order = order
-        self._one_by_one = False
-        self._gives_up = False
-        self._indexed = False
-
-    def vary(self, *, one_by_one: bool, gives_up: bool, indexed: bool) -> None:
-        """Chooses one statement a row, a rollback at the end, and an index entry for each row."""
         self._one_by_one = one_by_one
         self._gives_up = gives_up
         self._indexed = indexed
@@ -88,14 +96,14 @@ class Changing(Transaction):
             if self._indexed:
                 writes += [_index_entry(key) for key in group]
             yield Statement("UPDATE account", (), (), tuple(writes))
-            if self._order:
+            if self.name == "orders":
                 yield self._insert(order_id)
         if self._gives_up:
             yield ROLLBACK
 
     def committed(self) -> None:
         """Counts what the counter must show at the end."""
-        if self._order:
+        if self.name == "orders":
             self._tally.orders += 1
         elif self.name == "counters":
             self._tally.increments += 1
@@ -112,16 +120,14 @@ class Changing(Transaction):
 class SwarmWorkload:
     """Draws the transactions of one recipe."""
 
-    __slots__ = ("_kinds", "_recipe", "_streams", "_streams_by_client", "tally")
-
-    classes = (*KINDS, "orders")
+    classes = ("counters", "transfers", "orders", "blind", "orders")
 
     def __init__(self, recipe: Recipe, streams: Streams) -> None:
         self._recipe = recipe
         self._streams = streams
         self._streams_by_client: dict[int, Stream] = {}
-        weights = [(kind, getattr(recipe, kind)) for kind in KINDS]
-        self._kinds = [kind for kind, weight in weights for _ in range(weight)] or ["transfers"]
+        weights = recipe.weights()
+        self._kinds = [kind for kind in weights for _ in range(weights[kind])] or ["transfers"]
         self.tally = Tally()
 
     def tables(self) -> tuple[Table, ...]:
@@ -144,13 +150,14 @@ class SwarmWorkload:
             changes = {account_key(rows + 1): 1}
         else:
             changes = _transfer(stream, rows)
-        made = Changing(kind, changes, self.tally, order=kind == "orders")
-        made.vary(
+        return Changing(
+            kind,
+            changes,
+            self.tally,
             one_by_one=stream.random() < 0.5,
             gives_up=kind == "transfers" and stream.random() < 0.1,
             indexed=stream.random() < 0.3,
         )
-        return made
 
     def _blind(self, stream: Stream, rows: int) -> Script:
         key = row_key(BLIND, stream.randint(1, rows))

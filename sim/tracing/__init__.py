@@ -1,8 +1,7 @@
 """A few transactions of a unit, followed station by station.
 
-Law: who is followed runs exactly as he would have run. A followed session is given parts of its own
-that write down what it asks of its TiDB node, and when it goes on; the unit's facts are the same
-bytes, and a unit in which nobody is followed does not know of this package.
+Following changes nothing: the facts of a unit are the same bytes with and without it. A followed
+session gets a TiDB node that writes down what is asked of it, and when the session goes on.
 """
 
 from sim.tracing.spans import Span, TracedTransaction

@@ -7,13 +7,11 @@ other, are its whole life.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from simpy import Event
+from simpy import Event
 
-    from sim.client.requests import RequestGroup
-    from sim.storage.request import Caller, KvRequest
+from sim.storage.request import KvRequest
 
 STATEMENT: Final = "client round trip, plan"
 PLAN: Final = "plan again"
@@ -23,10 +21,11 @@ BACKOFF: Final = "back off"
 
 @dataclass(slots=True)
 class Sent:
-    """One request on its way; ``by`` is the group that waits for it."""
+    """One request on its way."""
 
     request: KvRequest
-    by: Caller
+    awaited: Event | None
+    """Fires when the request's group is answered; None: no session waits for it."""
     at_ns: int
 
 
@@ -70,13 +69,9 @@ class Notes:
 
     def sent_for(self, wait: Wait) -> list[Sent]:
         """Returns the requests for whose answers a session waited, in the order of sending."""
-        return [sent for sent in self.sent if _event_of(sent.by) is wait.event]
+        return [sent for sent in self.sent if sent.awaited is wait.event]
 
     def sent_aside(self) -> list[Sent]:
-        """Returns the requests that nobody waited for."""
+        """Returns the requests that no session waited for."""
         awaited = {wait.event for wait in self.waits}
-        return [sent for sent in self.sent if _event_of(sent.by) not in awaited]
-
-
-def _event_of(group: RequestGroup | Caller) -> Event | None:
-    return getattr(group, "event", None)
+        return [sent for sent in self.sent if sent.awaited not in awaited]

@@ -1,6 +1,6 @@
 """From notes to nested spans: transaction, statement, what it waits for, stations of a request.
 
-Law: children lie within their parent and do not overlap. What runs beside the request that a
+Invariant: children lie within their parent and do not overlap. What runs beside the request that a
 session waited for longest is in ``beside``, what nobody waited for in ``after``.
 """
 
@@ -8,15 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sim.storage.request import Kind
-from sim.tracing.notes import BACKOFF, STATEMENT, TIMESTAMP
-from sim.tracing.stations import after_reply, stations, words
-
-if TYPE_CHECKING:
-    from sim.tracing.notes import Notes, Sent, Wait
-    from sim.tracing.stations import Station
+from sim.tracing.notes import BACKOFF, STATEMENT, TIMESTAMP, Notes, Sent, Wait
+from sim.tracing.stations import Station, after_reply, stations, words
 
 PAUSE: Final = "pause"
 
@@ -150,8 +146,8 @@ def _wait(notes: Notes, wait: Wait, beside: list[Span]) -> Span | None:
     spans = [_request(each, wait.end_ns) for each in sent]
     if len(spans) == 1 and spans[0].begin_ns == wait.begin_ns:
         only = spans[0]
-        told = {"asks": 1, **only.words}
-        return Span(name, "wait", wait.begin_ns, wait.end_ns, told, only.children)
+        known = {"asks": 1, **only.words}
+        return Span(name, "wait", wait.begin_ns, wait.end_ns, known, only.children)
     shown = _place(spans, beside)
     title = f"{name} × {len(spans)}" if len(spans) > 1 else name
     return Span(title, "wait", wait.begin_ns, wait.end_ns, {"asks": len(spans)}, shown)
@@ -188,10 +184,10 @@ def _after(notes: Notes) -> Iterator[Span]:
     for sent in notes.sent_aside():
         request = sent.request
         if request.done_ns >= sent.at_ns:
-            told = _request(sent, request.done_ns)
-            name = f"{told.name}, nobody waits"
-            ends = (told.begin_ns, told.end_ns)
-            yield Span(name, "background", *ends, told.words, told.children)
+            span = _request(sent, request.done_ns)
+            name = f"{span.name}, nobody waits"
+            ends = (span.begin_ns, span.end_ns)
+            yield Span(name, "background", *ends, span.words, span.children)
 
 
 def _spans(passed: Iterable[Station]) -> tuple[Span, ...]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from sim.client.client_stats import PATH_NAMES
 from sim.protocol.percolator import Acquired
-from sim.storage.request import LAST_READ, Kind
-
-if TYPE_CHECKING:
-    from sim.storage.request import KvRequest
-    from sim.tracing.notes import Sent
+from sim.storage.request import LAST_READ, Kind, KvRequest
+from sim.tracing.notes import Sent
 
 
 class Station(NamedTuple):

@@ -4,29 +4,23 @@ Four verbs. ``read`` is a point get, or a batch of them. ``lock`` is ``SELECT ..
 primary key: one lock request brings the rows. ``update`` writes the rows the transaction has
 locked in that table where it names no number of rows, and otherwise draws, locks and writes rows
 of its own. ``insert`` appends rows. A part of the draws can go to the first ``hot_rows`` rows of a
-table, which is how a hot row or a hot range is said. ``like`` takes the row numbers that the
+table: that is how a mix has a hot row or a hot range. ``like`` takes the row numbers that the
 transaction has locked in another table: a transfer between two accounts of one number.
 
 A transaction that is one ``update`` in auto-commit is tried optimistically, as TiDB does.
 """
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sim.protocol.keys import record_prefix, row_key
 from sim.protocol.mvcc import PUT
 from sim.protocol.percolator import Mutation
+from sim.scenario.resolved import StatementSpec, TableSpec, TransactionSpec
+from sim.streams import Stream, Streams
 from sim.workload.layout import Segment, Table, stored_bytes
-from sim.workload.script import Script
-from sim.workload.statement import Read, ReadKind, Statement
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sim.scenario.resolved import StatementSpec, TableSpec, TransactionSpec
-    from sim.streams import Stream, Streams
+from sim.workload.statement import Read, ReadKind, Script, Statement
 
 FIRST_TABLE: Final = 100
 _ROW_KEY_BYTES: Final = 19
@@ -34,17 +28,6 @@ _ROW_KEY_BYTES: Final = 19
 
 class CustomWorkload:
     """Draws transactions of a mix for any number of clients."""
-
-    __slots__ = (
-        "_clients",
-        "_next_row",
-        "_specs",
-        "_streams",
-        "_table_ids",
-        "_tables",
-        "_thresholds",
-        "classes",
-    )
 
     def __init__(
         self,
@@ -75,12 +58,13 @@ class CustomWorkload:
             self._clients[client_id] = stream
         spec = self._drawn_spec(stream.random())
         held: dict[str, list[int]] = {}
-        script = [self._statement(stream, statement, held) for statement in spec.statements]
-        for statement, said in zip(script, spec.statements, strict=True):
-            statement.pause_ns = said.pause_ns
-        if spec.autocommit:
-            for statement in script:
+        script = []
+        for each in spec.statements:
+            statement = self._statement(stream, each, held)
+            statement.pause_ns = each.pause_ns
+            if spec.autocommit:
                 _read_what_is_locked(statement)
+            script.append(statement)
         return Script(spec.name, script, autocommit=spec.autocommit)
 
     def _drawn_spec(self, chance: float) -> TransactionSpec:

@@ -4,20 +4,14 @@ How many clients there are and how they arrive is not decided here: a workload a
 client, whenever it is asked.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from sim.scenario import resolved
 from sim.scenario.resolved import ETCD
+from sim.streams import Streams
 from sim.workload.custom import CustomWorkload
 from sim.workload.etcd import EtcdWorkload
+from sim.workload.statement import Workload
 from sim.workload.sysbench import SCRIPTS, SysbenchWorkload
 from sim.workload.tpcc import TpccWorkload
-
-if TYPE_CHECKING:
-    from sim.scenario import resolved
-    from sim.streams import Streams
-    from sim.workload.statement import Workload
 
 
 def build_workload(section: resolved.Workload, streams: Streams) -> Workload:

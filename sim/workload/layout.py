@@ -11,15 +11,11 @@ At 96 MiB this gives about 1,190 regions for 1,000 TPC-C warehouses, the lower e
 clusters show; older data, split again after growth, has regions half full.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from sim.protocol.keys import encoded_len
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 TS_BYTES = 8
 """The commit timestamp at the end of a key in the write and default column families."""
@@ -34,33 +30,20 @@ def stored_bytes(raw_key_bytes: int, value_bytes: int) -> int:
     return encoded_len(raw_key_bytes) + TS_BYTES + WRITE_RECORD_BYTES + value_bytes
 
 
+@dataclass(frozen=True)
 class Segment:
-    """One index, or the rows, of one table; filled evenly.
+    """One index, or the rows, of one table; filled evenly."""
 
-    Attributes:
-        name: such as ``orders`` or ``orders.idx_order``.
-        start_key: raw; no key of the segment is lower.
-        rows: how many entries it holds before the run.
-        row_bytes: what each adds to its region (``stored_bytes``).
-        key_of_row: row number, from 0 in key order, to raw key.
-    """
-
-    __slots__ = ("key_of_row", "name", "row_bytes", "rows", "start_key")
-
-    def __init__(
-        self,
-        name: str,
-        start_key: bytes,
-        *,
-        rows: int,
-        row_bytes: int,
-        key_of_row: Callable[[int], bytes],
-    ) -> None:
-        self.name = name
-        self.start_key = start_key
-        self.rows = rows
-        self.row_bytes = row_bytes
-        self.key_of_row = key_of_row
+    name: str
+    """Such as ``orders`` or ``orders.idx_order``."""
+    start_key: bytes
+    """Raw; no key of the segment is lower."""
+    rows: int
+    """How many entries it holds before the run."""
+    row_bytes: int
+    """What each adds to its region (``stored_bytes``)."""
+    key_of_row: Callable[[int], bytes]
+    """Row number, from 0 in key order, to raw key."""
 
     @property
     def size_bytes(self) -> int:
@@ -73,30 +56,19 @@ class Segment:
         return self.key_of_row(offset_bytes // self.row_bytes)
 
 
+@dataclass(frozen=True)
 class Table:
-    """Where one table lies in the key space, and how much of it there is.
+    """Where one table lies in the key space, and how much of it there is."""
 
-    Attributes:
-        name: as in the schema.
-        start_key: raw prefix of all its keys; a region starts here.
-        segments: its indexes, then its rows, in the order of their keys.
-        scattered_reads: rows read a transaction, chosen over the whole table; 0 where transactions
-            read what has just been written, or go on where the last one ended.
-    """
-
-    __slots__ = ("name", "scattered_reads", "segments", "start_key")
-
-    def __init__(
-        self,
-        name: str,
-        start_key: bytes,
-        segments: tuple[Segment, ...],
-        scattered_reads: float = 0.0,
-    ) -> None:
-        self.name = name
-        self.scattered_reads = scattered_reads
-        self.start_key = start_key
-        self.segments = segments
+    name: str
+    """As in the schema."""
+    start_key: bytes
+    """Raw prefix of all its keys; a region starts here."""
+    segments: tuple[Segment, ...]
+    """Its indexes, then its rows, in the order of their keys."""
+    scattered_reads: float = 0.0
+    """Rows read a transaction, chosen over the whole table; 0 where transactions read what has just
+    been written, or go on where the last one ended."""
 
     @property
     def size_bytes(self) -> int:

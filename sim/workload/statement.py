@@ -9,16 +9,13 @@ The order inside one statement is TiDB's: reads, then the lock requests, then th
 This module knows no engine, no clock and no randomness.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
-    from sim.protocol.percolator import Mutation
-    from sim.workload.layout import Table
+from sim.protocol.percolator import Mutation
+from sim.workload.layout import Table
 
 Payloads = tuple[object | None, ...]
 """What the newest versions of the locked keys carry, in the order of the keys; None: nothing."""
@@ -32,79 +29,47 @@ class ReadKind(IntEnum):
     COP = 2
 
 
+@dataclass(slots=True, eq=False)
 class Read:
-    """One read plan of a statement; the client sends one request for each region of ``keys``.
+    """One read plan of a statement; the client sends one request for each region of ``keys``."""
 
-    Attributes:
-        kind: which request it becomes.
-        keys: the rows of a GET or BATCH_GET; for COP the first and the last key of each range, so
-            that grouping by region yields the coprocessor tasks here as well (a range lies in at
-            most two regions: the ranges of these workloads are far smaller than a region).
-        rows: rows the storage touches in all, for the service time.
-    """
-
-    __slots__ = ("keys", "kind", "rows")
-
-    def __init__(self, kind: ReadKind, keys: tuple[bytes, ...], rows: int) -> None:
-        self.kind = kind
-        self.keys = keys
-        self.rows = rows
+    kind: ReadKind
+    """Which request it becomes."""
+    keys: tuple[bytes, ...]
+    """The rows of a GET or BATCH_GET; for COP the first and the last key of each range, so that
+    grouping by region yields the coprocessor tasks here as well (a range lies in at most two
+    regions: the ranges of these workloads are far smaller than a region)."""
+    rows: int
+    """Rows the storage touches in all, for the service time."""
 
 
+@dataclass(slots=True, eq=False)
 class Statement:
-    """One SQL statement, planned.
+    """One SQL statement, planned."""
 
-    Attributes:
-        label: the verb and the table, such as ``SELECT district FOR UPDATE``.
-        reads: before the locks, one after the other; all requests of one read are in flight at
-            once.
-        lock_keys: keys to lock that the transaction does not hold yet (TiDB filters the ones it
-            holds before it sends anything: client-go txnkv/transaction/txn.go, lockKeys).
-        select: where given, the keys to lock are what this returns, asked again at each try of
-            the statement, after the reads; empty means that no row qualifies.
-        fresh_ts: each try fetches a timestamp for ``for_update_ts`` before it reads; otherwise
-            the first try reuses the transaction's newest one (tidb
-            pkg/sessiontxn/isolation/repeatable_read.go, notNeedGetLatestTSFromPD).
-        insert: the locked keys must not exist.
-        pause_ns: the client waits this long before it sends the statement.
-        writes: enter the transaction's buffer once the statement has succeeded.
-        returns_values: the lock responses carry the rows; the payloads of the locked keys are
-            then sent into the transaction's generator, otherwise ``()`` is.
-    """
-
-    __slots__ = (
-        "fresh_ts",
-        "insert",
-        "label",
-        "lock_keys",
-        "pause_ns",
-        "reads",
-        "returns_values",
-        "select",
-        "writes",
-    )
-
-    def __init__(  # noqa: PLR0913 - one flat record, built a dozen times a transaction
-        self,
-        label: str,
-        reads: tuple[Read, ...] = (),
-        lock_keys: tuple[bytes, ...] = (),
-        writes: tuple[Mutation, ...] = (),
-        *,
-        insert: bool = False,
-        returns_values: bool = False,
-        fresh_ts: bool = False,
-        select: Callable[[], tuple[bytes, ...]] | None = None,
-    ) -> None:
-        self.label = label
-        self.reads = reads
-        self.lock_keys = lock_keys
-        self.writes = writes
-        self.insert = insert
-        self.returns_values = returns_values
-        self.fresh_ts = fresh_ts
-        self.select = select
-        self.pause_ns = 0
+    label: str
+    """The verb and the table, such as ``SELECT district FOR UPDATE``."""
+    reads: tuple[Read, ...] = ()
+    """Before the locks, one after the other; all requests of one read are in flight at once."""
+    lock_keys: tuple[bytes, ...] = ()
+    """Keys to lock that the transaction does not hold yet (TiDB filters the ones it holds before it
+    sends anything: client-go txnkv/transaction/txn.go, lockKeys)."""
+    writes: tuple[Mutation, ...] = ()
+    """Enter the transaction's buffer once the statement has succeeded."""
+    insert: bool = field(default=False, kw_only=True)
+    """The locked keys must not exist."""
+    returns_values: bool = field(default=False, kw_only=True)
+    """The lock responses carry the rows; the payloads of the locked keys are then sent into the
+    transaction's generator, otherwise ``()`` is."""
+    fresh_ts: bool = field(default=False, kw_only=True)
+    """Each try fetches a timestamp for ``for_update_ts`` before it reads; otherwise the first try
+    reuses the transaction's newest one (tidb pkg/sessiontxn/isolation/repeatable_read.go,
+    notNeedGetLatestTSFromPD)."""
+    select: Callable[[], tuple[bytes, ...]] | None = field(default=None, kw_only=True)
+    """Where given, the keys to lock are what this returns, asked again at each try of the
+    statement, after the reads; empty means that no row qualifies."""
+    pause_ns: int = field(default=0, kw_only=True)
+    """The client waits this long before it sends the statement."""
 
     def __str__(self) -> str:
         return (
@@ -142,6 +107,34 @@ class Transaction:
 
     def committed(self) -> None:
         """Notes that the commit succeeded; the client calls it once, before its next step."""
+
+
+class Script(Transaction):
+    """A list of statements that are all known when it is made: sysbench, custom mixes.
+
+    An auto-commit statement reads its row in the first, optimistic try. In the second, pessimistic
+    one the lock request returns the row instead, so the reads fall away (tidb
+    pkg/executor/point_get.go).
+    """
+
+    __slots__ = ("_script", "_tries")
+
+    def __init__(self, name: str, script: list[Statement], *, autocommit: bool = False) -> None:
+        self.name = name
+        self.autocommit = autocommit
+        self._script = script
+        self._tries = 0
+
+    def statements(self) -> Generator[Statement, Payloads, None]:
+        """Yields the list, without the reads of locked rows from the second try on."""
+        self._tries += 1
+        if self.autocommit and self._tries == 2:
+            self._script = [
+                replace(statement, reads=(), pause_ns=0) if statement.lock_keys else statement
+                for statement in self._script
+            ]
+        for statement in self._script:  # noqa: UP028 - a list does not take what is sent
+            yield statement
 
 
 class Workload(Protocol):

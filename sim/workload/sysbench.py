@@ -12,19 +12,14 @@ runs ask for (``--rand-type=uniform``). ``special``, the default of 1.0, is here
 Source: akopytov/sysbench src/lua/oltp_common.lua, src/sb_rand.c (1.0.20 for ``special``).
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from sim.protocol.keys import index_key, index_prefix, record_prefix, row_key
 from sim.protocol.mvcc import DELETE, PUT
 from sim.protocol.percolator import Mutation
+from sim.streams import Stream, Streams
 from sim.workload.layout import Segment, Table, stored_bytes
-from sim.workload.script import Script
-from sim.workload.statement import Read, ReadKind, Statement
-
-if TYPE_CHECKING:
-    from sim.streams import Stream, Streams
+from sim.workload.statement import Read, ReadKind, Script, Statement
 
 READ_WRITE: Final = "oltp_read_write"
 WRITE_ONLY: Final = "oltp_write_only"
@@ -71,16 +66,6 @@ def special_id(stream: Stream, rows: int) -> int:
 
 class SysbenchWorkload:
     """Draws transactions of one script for any number of clients."""
-
-    __slots__ = (
-        "_clients",
-        "_ids",
-        "_streams",
-        "_tables",
-        "classes",
-        "rows",
-        "script",
-    )
 
     def __init__(
         self, script: str, streams: Streams, *, tables: int, rows: int, rand: RandType = "uniform"

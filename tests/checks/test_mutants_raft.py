@@ -11,8 +11,8 @@ from sim.checks import raft_safety, replicas
 from sim.protocol.raft import RaftPeer
 from sim.protocol.raft.log import Entry
 from sim.simulation import Unit
-from sim.swarm.outcome import outcome_of
 from sim.swarm.recipe import Fault, Recipe
+from sim.swarm.unit import outcome_of
 from sim.units import NS_PER_MS
 from tests.checks.planted import busy_unit, laws_broken
 from tests.scenes import IN_MEMORY

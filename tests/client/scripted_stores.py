@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sim.client.callers import FORGOTTEN
-from sim.client.recut import again
+from sim.client.connections import ABANDONED
+from sim.client.region_groups import copy_of
 from sim.protocol.region import Region, RegionEpoch, RegionId, Route, StoreId
 from sim.units import NS_PER_MS
 from tests.scenes import ONE_WAY_NS, Scene, constant_scenario
@@ -81,9 +81,9 @@ class ScriptedStores:
             env.at(env.now_ns + ONE_WAY_NS, self._answer, (request, rule.answer))
 
     def _carry_out_unseen(self, request: KvRequest) -> None:
-        copy = again(request, Route(request.region, request.store))
+        copy = copy_of(request, Route(request.region, request.store))
         copy.is_retry = request.is_retry
-        copy.caller = FORGOTTEN
+        copy.caller = ABANDONED
         self._carry_out(copy)
 
     def _carry_out(self, request: KvRequest) -> None:

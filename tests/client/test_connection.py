@@ -19,8 +19,8 @@ from tests.scenes import IN_MEMORY
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sim.client.connection import Connections
-    from sim.client.requests import RequestGroup
+    from sim.client.connections import Connections
+    from sim.client.region_request import RequestGroup
 
 US = 1_000
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sim.client.requests import RequestGroup
+from sim.client.region_request import RequestGroup
 from sim.protocol.percolator import Acquired
 from sim.protocol.region_errors import (
     DiskFull,
@@ -38,7 +38,7 @@ def group_of(of: ScriptedStores, *keys: bytes, at_ns: int = 0, ts: int = 10 << 1
     """Sends one lock request in a group of its own."""
     scene = of.scene
     request = scene.request(Kind.LOCK, keys[0], ts, keys=keys, request_bytes=9 * len(keys))
-    group = RequestGroup(scene.parts.kv, [request])
+    group = RequestGroup(scene.node, [request])
 
     def send(_: None) -> None:
         request.region, request.store = scene.node.regions.locate(keys[0])
@@ -176,7 +176,7 @@ def test_a_store_that_lags_behind_what_is_known_is_given_time() -> None:
     of.scene.node.regions.learn(route(region(1, b"", b"", 4), 1))
     request = of.scene.request(Kind.LOCK, b"k", 10 << 18)
     request.region = region(1, b"", b"", 4)
-    group = RequestGroup(of.scene.parts.kv, [request])
+    group = RequestGroup(of.scene.node, [request])
     of.scene.env.at(0, lambda _: group.send(), None)
     of.scene.run(3 * NS_PER_MS)
     assert of.scene.node.regions.locate(b"k").region.epoch.version == 4
@@ -207,7 +207,7 @@ def test_a_group_waits_for_all_of_its_requests() -> None:
     of.answer(StaleCommand(2), store=2)
     scene = of.scene
     requests = [scene.request(Kind.LOCK, key, 10 << 18) for key in (b"a", b"x")]
-    group = RequestGroup(scene.parts.kv, requests)
+    group = RequestGroup(scene.node, requests)
     scene.env.at(0, lambda _: group.send(), None)
     ended = [scene.at(at_ms * NS_PER_MS, lambda: group.event.triggered) for at_ms in (2, 3)]
     scene.run()

@@ -30,7 +30,7 @@ FACTORS = {
 """To nanoseconds, bytes and bytes per second."""
 PARTS = ("cluster", "client", "hardware", "protocol", "operations", "workload")
 BOOKKEEPING = {
-    "client.connection:LOOK_NS",  # how often a list is looked through; no message waits for it
+    "client.connections:TIMEOUT_SCAN_NS",  # how often a list is scanned; no message waits for it
     "hardware.closed_loop:_ARRIVALS_APART_NS",  # a start of fio's jobs that is not counted
 }
 

@@ -14,8 +14,8 @@ import pytest
 from analysis.cli.export_command import FolderStudy
 from analysis.export.chrome_trace import chrome_trace, in_lanes, microseconds
 from analysis.export.traces import write_traces
-from sim.client.callers import NOBODY
 from sim.client.client_stats import ClientStats
+from sim.client.connections import NOT_IN_FLIGHT
 from sim.client.tidb import TidbNode
 from sim.engine import LeanEnv
 from sim.protocol.region import Region, RegionId, Route, StoreId
@@ -31,7 +31,7 @@ from sim.tracing import (
     trace_unit,
 )
 from sim.tracing.notes import Notes
-from sim.tracing.traced_session import _NotingNode
+from sim.tracing.traced_unit import _NotingNode
 from tests.export.small_study import SCENARIO
 
 COUNT = 8
@@ -194,7 +194,7 @@ def test_a_request_sent_again_keeps_its_first_stamps(monkeypatch: pytest.MonkeyP
     node = object.__new__(_NotingNode)
     node._notes, node.env = notes, LeanEnv()
     request = KvRequest(
-        Kind.GET, Route(Region(RegionId(1), b"", b"", (StoreId(1),)), 1), NOBODY, 0, 1
+        Kind.GET, Route(Region(RegionId(1), b"", b"", (StoreId(1),)), 1), NOT_IN_FLIGHT, 0, 1
     )
     request.replied_ns = 5
     node.send(request)

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from sim.laboratory import run_text
-from sim.laboratory.command import AWAITED, ROUTE
-from sim.laboratory.commands import ALIASES, COMMANDS
-from sim.laboratory.conditions import KINDS as CONDITIONS
+from sim.laboratory.regions import AWAITED
+from sim.laboratory.routing import ROUTE
+from sim.laboratory.script import ALIASES, COMMANDS
+from sim.laboratory.waiting import CONDITIONS
 from sim.protocol.ablations import ABLATIONS
 from sim.raftstore.failpoints import POINTS
 from sim.transport.filters import KINDS

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from sim.laboratory import run_script, run_text
-from sim.laboratory.grammar import blocks_of, words_of
-from sim.laboratory.problems import ScriptProblem
+from sim.laboratory.grammar import ScriptProblem, blocks_of, words_of
 from sim.laboratory.values import (
     duration_ns,
     expanded,

@@ -149,9 +149,7 @@ class Stage:
         ]
         self.control = self.cluster.control = FakeControl(self.cluster)
         self.cluster.filters = FakeFilters(self.cluster)
-        start_operations(
-            scenario, self.cluster, self.control, workload.tables(), streams, self.recorder
-        )
+        start_operations(scenario, self.cluster, workload.tables(), streams, self.recorder)
 
     def grow(self, region_id: int, entries: int) -> None:
         """Lets a region's log be that long, on the store where PD sees its leader."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sim.operations.leader_counts import LeaderCounts
+from sim.operations.region_counts import LeaderCounts
 from sim.protocol.region import Region, RegionEpoch, RegionId, StoreId, lay_out_regions
 from sim.record.facts import COUNTER, MemorySink
 from sim.record.recorder import Recorder

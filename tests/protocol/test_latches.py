@@ -107,16 +107,16 @@ def test_latches_behave_like_a_queue_per_slot(steps: Steps) -> None:
 class LastComeFirst(Latches):
     """Mutant: the youngest waiter of a slot goes first."""
 
-    def _pass_on(self, cid: int, slot: int) -> int | None:
+    def _next_holder(self, cid: int, slot: int) -> int | None:
         if slot in self._waiting:
             self._waiting[slot].reverse()
-        return super()._pass_on(cid, slot)
+        return super()._next_holder(cid, slot)
 
 
 class LosesHeirs(Latches):
     """Mutant: a woken command that must wait again is forgotten."""
 
-    def _go_on(self, heir: int) -> bool:
+    def _take_rest(self, heir: int) -> bool:
         slots, owned = self._pending.pop(heir)
         return owned + 1 == len(slots)
 

@@ -10,12 +10,10 @@ from pathlib import Path
 import pytest
 
 from sim.protocol.marks import MARKS
-from sim.swarm.ci_seeds import COVERING, RARE
-from sim.swarm.coverage import add_hits, never_hit
-from sim.swarm.draw import recipe_of
-from sim.swarm.fuzz import outcomes
-from sim.swarm.outcome import outcome_of
-from sim.swarm.recipe import VERBS
+from sim.swarm.fuzz import add_hits, never_hit, outcomes
+from sim.swarm.recipe import VERBS, recipe_of
+from sim.swarm.unit import outcome_of
+from tests.swarm.covering_seeds import COVERING, RARE
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -59,7 +57,7 @@ def test_a_seed_gives_the_same_outcome_again() -> None:
 
 def test_a_seed_gives_the_same_outcome_whatever_the_hash_seed() -> None:
     call = (
-        "from sim.swarm.draw import recipe_of; from sim.swarm.outcome import outcome_of;"
+        "from sim.swarm.recipe import recipe_of; from sim.swarm.unit import outcome_of;"
         "print([outcome_of(recipe_of(seed)).digest for seed in (1, 5, 9)])"
     )
     said = {

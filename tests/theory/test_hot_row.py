@@ -14,7 +14,6 @@ from simpy import Event
 
 from analysis.statistics.batch_means import mean_interval
 from sim.client.client_stats import ClientStats
-from sim.client.session import Session
 from sim.storage.request import KvRequest
 from sim.streams import Streams
 from sim.units import NS_PER_S, NS_PER_US
@@ -57,7 +56,7 @@ def hot_row(*, fair: bool) -> Scene:
 
 def client(scene: Scene) -> Generator[Event, Any, None]:
     while True:
-        yield from Session(scene.parts).run(script(update(b"k")), scene.env.now_ns)
+        yield from scene.session.run(script(update(b"k")), scene.env.now_ns)
 
 
 @pytest.mark.parametrize("fair", [True, False])

@@ -1,8 +1,8 @@
 """One replica's Raft log: entries, and how far they are persisted, committed and applied.
 
-Law: ``applied <= committed`` and ``applied <= persisted``; an entry is never applied before it is
-durable here (TiKV until v8.1: ``raftstore.max-apply-unpersisted-log-limit`` = 0), and an
-entry that is committed never changes. The log knows no peers and no messages.
+Invariant: ``applied <= committed`` and ``applied <= persisted``; an entry is never applied before
+it is durable here (TiKV until v8.1: ``raftstore.max-apply-unpersisted-log-limit`` = 0), and a
+committed entry never changes. The log knows no peers and no messages.
 
 Source: etcd-io/raft ``log.go``; Ongaro and Ousterhout, In Search of an Understandable
 Consensus Algorithm, section 5.3.
@@ -10,31 +10,26 @@ Consensus Algorithm, section 5.3.
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import dataclass
+from typing import ClassVar, Final
 
 
+@dataclass(slots=True, eq=False)
 class Entry:
-    """One log entry: some commands that are proposed, persisted and applied together.
+    """One log entry: some commands that are proposed, persisted and applied together."""
 
-    ``payload`` belongs to whoever proposed; Raft never looks inside. ``size_bytes`` is the
-    entry as the raft engine stores it, without that engine's own framing.
-    """
+    changes_voters: ClassVar[bool] = False
 
-    __slots__ = (
-        "committed_ns", "index", "is_applied", "payload", "proposed_ns", "size_bytes", "term",
-    )  # fmt: skip
-
-    changes_voters: bool = False
-
-    def __init__(self, term: int, index: int, payload: object, size_bytes: int) -> None:
-        self.term = term
-        self.index = index
-        self.payload = payload
-        self.size_bytes = size_bytes
-        self.committed_ns = 0
-        self.proposed_ns = 0
-        self.is_applied = False
-        """Whether any replica has applied it; for drivers, as the times."""
+    term: int
+    index: int
+    payload: object
+    """The proposer's; Raft never looks inside."""
+    size_bytes: int
+    """The entry as the raft engine stores it, without that engine's own framing."""
+    committed_ns: int = 0
+    proposed_ns: int = 0
+    is_applied: bool = False
+    """Whether any replica has applied it; for drivers, like the times."""
 
 
 class ConfEntry(Entry):
@@ -42,7 +37,7 @@ class ConfEntry(Entry):
 
     __slots__ = ()
 
-    changes_voters = True
+    changes_voters: ClassVar[bool] = True
 
 
 NO_ENTRIES: list[Entry] = []
@@ -58,8 +53,8 @@ NOOP_BYTES: Final = 12
 class RaftLog:
     """Entries ``first_index .. last_index`` and the four marks.
 
-    ``writing`` and ``applying`` run ahead of what is done: they say what was handed out to be
-    persisted, and to be applied.
+    ``writing`` and ``applying`` run ahead of ``persisted`` and of what is applied: they mark what
+    has been handed out to be persisted, and to be applied.
     """
 
     __slots__ = (
@@ -83,7 +78,7 @@ class RaftLog:
         self.committed = first_index - 1
         self.applying = first_index - 1
         self.truncated = NO_ENTRIES
-        """What was cut off and not asked for yet."""
+        """Entries that were cut off and have not been taken yet."""
 
     @property
     def last_index(self) -> int:
@@ -112,7 +107,7 @@ class RaftLog:
         return self.entries[index - self.first_index :]
 
     def accept(self, prev_index: int, prev_term: int, entries: list[Entry]) -> bool:
-        """Adds a leader's entries behind ``prev_index``; a conflicting tail is cut off.
+        """Adds a leader's entries after ``prev_index``; a conflicting tail is cut off.
 
         Returns:
             Whether the log holds (``prev_index``, ``prev_term``); nothing changes when not.
@@ -179,7 +174,7 @@ class RaftLog:
             self.first_index = index + 1
 
     def restore(self, index: int, term: int) -> None:
-        """Begins anew behind a snapshot; entries that were not applied count as cut off."""
+        """Starts again after a snapshot; entries that were not applied count as cut off."""
         assert index > self.committed, "a snapshot must not take the log back"
         self._cut_off(self.since(max(self.first_index, self.applying + 1)))
         self.entries = []
@@ -190,9 +185,9 @@ class RaftLog:
     def after_crash(self, applied: int) -> RaftLog:
         """Returns the log as it is found on disk, applied up to ``applied``.
 
-        The commit mark is written beside the entries without a sync; it survives a crash of the
-        process, as the page cache does. A tail that was being replaced counts as gone: whoever
-        replaced it was elected without it, so nobody will commit it.
+        The commit mark is written with the entries but not synced; it survives a crash of the
+        process, as the page cache does. A tail that was being replaced counts as lost: the leader
+        that replaced it was elected without it, so it will never be committed.
         """
         log = RaftLog(first_index=self.first_index, first_term=self.first_term)
         log.entries = self.entries[: self.persisted - self.first_index + 1]

@@ -1,8 +1,8 @@
-"""What replicas of a region say to each other.
+"""The messages between the replicas of a region.
 
-Law: each message names its region, its sender's store and the sender's term; a pre-vote, and a
-granted answer to one, names the term that the candidate would begin. Plain records: who builds
-one does not change it afterwards, so one message may go to several.
+Each names its region, its sender's store and the sender's term; a pre-vote, and a granted answer to
+one, names the term that the candidate would begin. A message is not changed after it was built, so
+the same one may go to several receivers.
 
 Source: etcd-io/raft ``raftpb/raft.proto``; Ongaro, Consensus: Bridging Theory and Practice,
 chapters 3 (RPCs), 3.10 (TimeoutNow), 5 (InstallSnapshot), 9.6 (pre-vote).
@@ -10,50 +10,27 @@ chapters 3 (RPCs), 3.10 (TimeoutNow), 5 (InstallSnapshot), 9.6 (pre-vote).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
 
-if TYPE_CHECKING:
-    from sim.protocol.raft.log import Entry
+from sim.protocol.raft.log import Entry
 
 
+@dataclass(slots=True, eq=False)
 class Append:
-    """Leader to follower: entries behind (``prev_index``, ``prev_term``), and the commit index.
+    """Leader to follower: entries after (``prev_index``, ``prev_term``), and the commit index.
 
-    Without entries it only carries the commit index, and is not answered when it fits.
+    Without entries it only carries the commit index, and is answered only if the logs differ.
     ``compact`` is the index up to which every voter is known to hold the log.
     """
 
-    __slots__ = (
-        "commit",
-        "compact",
-        "entries",
-        "prev_index",
-        "prev_term",
-        "region_id",
-        "store",
-        "term",
-    )
-
-    def __init__(  # noqa: PLR0913, PLR0917 a message has the fields that it has
-        self,
-        region_id: int,
-        term: int,
-        prev_index: int,
-        prev_term: int,
-        entries: list[Entry],
-        commit: int,
-        store: int,
-        compact: int = 0,
-    ) -> None:
-        self.region_id = region_id
-        self.term = term
-        self.prev_index = prev_index
-        self.prev_term = prev_term
-        self.entries = entries
-        self.commit = commit
-        self.store = store
-        self.compact = compact
+    region_id: int
+    term: int
+    prev_index: int
+    prev_term: int
+    entries: list[Entry]
+    commit: int
+    store: int
+    compact: int = 0
 
     def __str__(self) -> str:
         entries = f" entries {spans(self.entries)}" if self.entries else ""
@@ -61,20 +38,18 @@ class Append:
         return f"Append term {self.term} prev {prev}{entries} commit {self.commit}"
 
 
+@dataclass(slots=True, eq=False)
 class AppendResponse:
     """Follower to leader: everything up to ``index`` is persisted here.
 
     In a rejection ``index`` is the last entry that may still agree with the leader's log.
     """
 
-    __slots__ = ("index", "region_id", "reject", "store", "term")
-
-    def __init__(self, region_id: int, store: int, term: int, index: int, *, reject: bool) -> None:
-        self.region_id = region_id
-        self.store = store
-        self.term = term
-        self.index = index
-        self.reject = reject
+    region_id: int
+    store: int
+    term: int
+    index: int
+    reject: bool = field(kw_only=True)
 
     def __str__(self) -> str:
         what = "rejects, may agree up to" if self.reject else "holds"
@@ -83,7 +58,7 @@ class AppendResponse:
 
 @dataclass(slots=True, eq=False)
 class Heartbeat:
-    """Leader to follower: I lead; you may commit as much. ``context`` 0: no read waits for it."""
+    """Leader to follower: its term, and what to commit. ``context`` 0: no read waits for it."""
 
     region_id: int
     store: int
@@ -97,7 +72,7 @@ class Heartbeat:
 
 @dataclass(slots=True, eq=False)
 class HeartbeatResponse:
-    """Follower to leader: you led me when the heartbeat with ``context`` came."""
+    """Follower to leader: it followed when the heartbeat with ``context`` arrived."""
 
     region_id: int
     store: int
@@ -110,10 +85,10 @@ class HeartbeatResponse:
 
 @dataclass(slots=True, eq=False)
 class RequestVote:
-    """Candidate to voter: my log ends at (``last_index``, ``last_term``).
+    """Candidate to voter; the candidate's log ends at (``last_index``, ``last_term``).
 
-    ``pre``: would you vote for me? ``forced``: the leader itself asked me to take over, so the
-    voter's lease does not count.
+    ``pre``: a pre-vote, which only asks. ``forced``: the leader itself has asked the candidate to
+    take over, so the voter's lease does not count.
     """
 
     region_id: int
@@ -147,7 +122,7 @@ class VoteResponse:
 
 @dataclass(slots=True, eq=False)
 class TimeoutNow:
-    """Leader to the replica that shall lead next, which holds the whole log: campaign at once."""
+    """Leader to the replica that is to lead next and holds the whole log: campaign at once."""
 
     region_id: int
     store: int
@@ -159,9 +134,9 @@ class TimeoutNow:
 
 @dataclass(slots=True, eq=False)
 class Snapshot:
-    """Leader to a follower that lacks entries which the leader has forgotten.
+    """Leader to a follower that lacks entries which the leader has compacted.
 
-    ``payload`` is what applying everything up to ``index`` makes; it belongs to the driver.
+    ``payload`` is the driver's: the state after everything up to ``index`` has been applied.
     """
 
     region_id: int

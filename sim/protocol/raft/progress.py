@@ -1,8 +1,8 @@
-"""What a leader knows of one follower, and how much it dares to send.
+"""What a leader knows of one follower, and how much it may send it.
 
-Law: a follower whose log is not known to agree gets one append at a time (probe); one whose log
-agrees gets appends without waiting (replicate); one that lacks what the log has forgotten gets
-none until it has taken a snapshot. ``window`` is how many appends may be unanswered; outside of
+A follower whose log is not known to agree gets one append at a time (probe); one whose log agrees
+gets appends without waiting for answers (replicate); one that lacks compacted entries gets none
+until it has installed a snapshot. ``window`` is how many appends may be unanswered; outside of
 replicate it is 0, so that one comparison finds every unusual case.
 
 Source: etcd-io/raft ``tracker/progress.go``, ``tracker/state.go``.
@@ -43,7 +43,7 @@ class Progress:
     )
 
     def __init__(self, store: int, next_index: int, window: int = 0) -> None:
-        """Begins in replicate with a ``window``, without one in probe."""
+        """Begins in replicate if there is a ``window``, else in probe."""
         self.store = store
         self.next_index = next_index
         """First index that it has not been sent."""
@@ -52,15 +52,15 @@ class Progress:
         self.window = window
         self.state = ProgressState.REPLICATE if window else ProgressState.PROBE
         self.active = False
-        """Whether it has answered anything since the last look at the quorum."""
+        """Whether it has answered anything since the last check of the quorum."""
         self.paused = False
         """Whether a probe is on its way."""
         self.snapshot_ticks = 0
         """Ticks since it was found to need a snapshot."""
         self.sent_before = 0
-        """What it had been sent when the last regular heartbeat left."""
+        """The last index that it had been sent when the last regular heartbeat left."""
         self.sent_long_before = 0
-        """What it had been sent one heartbeat earlier: to be held by it when it answers."""
+        """The same one heartbeat earlier: it should hold this much when it answers the last."""
 
     def probe(self, next_index: int) -> None:
         """Sends one append at a time from ``next_index`` on."""
@@ -78,7 +78,7 @@ class Progress:
         self.sent_before = self.sent_long_before = 0
 
     def await_snapshot(self) -> None:
-        """Sends nothing until it has taken a snapshot."""
+        """Sends nothing until it has installed a snapshot."""
         self.probe(self.next_index)
         self.state = ProgressState.SNAPSHOT
         self.snapshot_ticks = 0

@@ -1,7 +1,7 @@
 """Majority arithmetic: what a set of replicas has agreed on.
 
-Law: an index is committed when more than half of the voters hold it, and a vote is won when more
-than half have granted it. Knows nothing of Raft's messages, roles or logs.
+An index is committed when more than half of the voters hold it, and a vote is won when more than
+half have granted it. Knows nothing of Raft's messages, roles or logs.
 
 Source: Ongaro, Consensus: Bridging Theory and Practice, section 3.5.
 """

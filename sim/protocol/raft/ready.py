@@ -1,8 +1,8 @@
 """What a replica asks of its driver: what to write, what to send, what to apply, in which order.
 
-Law: ``appends`` may leave at once; ``response`` and ``messages`` leave when this ready's
+Invariant: ``appends`` may leave at once; ``response`` and ``messages`` leave when this ready's
 ``hard_state`` and ``entries``, and those of every ready before it, are durable. Only a leader's
-``Heartbeat`` and ``TimeoutNow`` may leave earlier: whatever made it leader is durable already.
+``Heartbeat`` and ``TimeoutNow`` may leave earlier: the votes that made it leader are durable.
 
 Most readies carry the five fields of ``Ready`` only; the others are class attributes there, which
 cost nothing, and slots of ``EventfulReady``.
@@ -25,19 +25,19 @@ _NO_INTEGERS: Final[list[int]] = []
 
 
 class HardState(NamedTuple):
-    """What a replica must never forget beside its log. ``vote`` 0: none in this term."""
+    """What a replica must keep through a crash besides its log. ``vote`` 0: none in this term."""
 
     term: int
     vote: int
 
 
 class Ready:
-    """What one visit to a replica asks its driver to do, in the order of the fields."""
+    """What the driver has to do, in the order of the fields."""
 
     __slots__ = ("appends", "committed", "entries", "last_index", "response")
 
     messages: list[tuple[int, RaftMessage]] = _NO_MESSAGES
-    """(store, message) to be sent when everything before is durable."""
+    """(store, message) to be sent when everything above is durable."""
     hard_state: HardState | None = None
     """To be written with ``entries``; report it by ``on_hard_state_persisted`` once durable."""
     role_changed: bool = False
@@ -45,9 +45,9 @@ class Ready:
     read_states: list[int] = _NO_INTEGERS
     """Contexts of ``read_index`` that a majority has confirmed."""
     needs_snapshot: list[int] = _NO_INTEGERS
-    """Stores that need what the log has forgotten: send them ``make_snapshot``."""
+    """Stores that need compacted entries: send them ``make_snapshot``."""
     snapshot: Snapshot | None = None
-    """What a leader sent: make it durable, then call ``install_snapshot``."""
+    """A leader's snapshot: make it durable, then call ``install_snapshot``."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Ready:
 
 
 class EventfulReady(Ready):
-    """A ready with more than replication in it; a replica fills one until it is asked."""
+    """A ready with more than replication in it; a replica collects it until ``ready`` is called."""
 
     __slots__ = (
         "hard_state",
@@ -92,4 +92,4 @@ class EventfulReady(Ready):
 
 
 NOTHING_READY: Final = Ready(NO_APPENDS, NO_ENTRIES, 0, None, NO_ENTRIES)
-"""What most answers of followers lead to: a majority had agreed before."""
+"""The ready after most answers of followers: a majority had agreed before."""

@@ -8,27 +8,21 @@ transaction with an ordinary two-phase commit.
 Source: pingcap/go-tpc tpcc/delivery.go.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Generator
+from typing import Final
 
 from sim.protocol.keys import encoded_ints
 from sim.protocol.mvcc import DELETE, PUT
 from sim.protocol.percolator import Mutation
 from sim.workload.statement import Payloads, Read, ReadKind, Statement, Transaction
 from sim.workload.tpcc import keys
-from sim.workload.tpcc.orders import customer_of, lines_of
+from sim.workload.tpcc.orders import Orders, customer_of, lines_of
 from sim.workload.tpcc.schema import (
     CUSTOMER_BYTES,
     DELIVERED_LINE_BYTES,
     DELIVERED_ORDERS_BYTES,
     DISTRICTS,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from sim.workload.tpcc.orders import Orders
 
 NAME: Final = "delivery"
 

@@ -8,14 +8,10 @@ Source: pingcap/go-tpc tpcc/rand.go; its ranges are kept, including 8190 where t
 specification says 8191.
 """
 
-from __future__ import annotations
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from sim.streams import Stream
 from sim.workload.tpcc.schema import CUSTOMERS, DISTRICTS, ITEMS, MOST_LINES
-
-if TYPE_CHECKING:
-    from sim.streams import Stream
 
 _CUSTOMER_SPAN: Final = 1_024
 _ITEM_SPAN: Final = 8_190
@@ -25,8 +21,6 @@ _NAMES: Final = 1_000
 
 class Draws:
     """The run's constants, and the draws that depend on them."""
-
-    __slots__ = ("_c_customer", "_c_item", "_c_name", "_warehouses")
 
     def __init__(self, warehouses: int, constants: Stream) -> None:
         self._warehouses = warehouses

@@ -6,8 +6,6 @@ so most keys cost one concatenation. The parts come from ``sim.protocol.keys``, 
 the codec.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from sim.protocol.keys import encoded_ints, index_prefix, record_prefix, row_key

@@ -8,16 +8,15 @@ Stock is always that of the home warehouse: go-tpc changes only the supplying wa
 Source: pingcap/go-tpc tpcc/new_order.go.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Generator
+from typing import Final
 
 from sim.protocol.keys import encoded_ints
 from sim.protocol.mvcc import PUT
 from sim.protocol.percolator import Mutation
 from sim.workload.statement import ROLLBACK, Payloads, Read, ReadKind, Statement, Transaction
 from sim.workload.tpcc import keys
-from sim.workload.tpcc.orders import lines_of
+from sim.workload.tpcc.orders import Orders, lines_of
 from sim.workload.tpcc.schema import (
     DISTRICT_BYTES,
     FIRST_NEW_ORDER,
@@ -28,18 +27,11 @@ from sim.workload.tpcc.schema import (
     STOCK_BYTES,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from sim.workload.tpcc.orders import Orders
-
 NAME: Final = "new_order"
 
 
 class ItemKeys:
     """Row keys of ``item``, and the last parts of ``stock`` keys, by item id."""
-
-    __slots__ = ("rows", "stock_parts")
 
     def __init__(self) -> None:
         self.rows, self.stock_parts = keys.item_parts()

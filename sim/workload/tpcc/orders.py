@@ -7,8 +7,6 @@ price: the customer an order is delivered to has the right distribution but is n
 placed it; only contention on customer rows could tell.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from sim.workload.tpcc.schema import (
@@ -45,8 +43,6 @@ def customer_of(w: int, d: int, o: int) -> int:
 
 class Orders:
     """The committed orders of all districts, as far as later transactions depend on them."""
-
-    __slots__ = ("_next", "_oldest")
 
     def __init__(self) -> None:
         self._next: dict[int, int] = {}

@@ -7,9 +7,8 @@ warehouse, 60 % name the customer, 10 % of the customers have bad credit and the
 Source: pingcap/go-tpc tpcc/payment.go.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Generator
+from typing import Final, NamedTuple
 
 from sim.protocol.keys import encoded_ints
 from sim.protocol.mvcc import PUT
@@ -25,32 +24,23 @@ from sim.workload.tpcc.schema import (
     WAREHOUSE_BYTES,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
 NAME: Final = "payment"
 
 NAMESAKES: Final = 3
 """Customers of one district with the same last name, on average (TPC-C 4.3.3.1)."""
 
 
-class Customer:
-    """Who pays, or asks: a customer, perhaps known by last name only.
+class Customer(NamedTuple):
+    """Who pays, or asks: a customer, perhaps known by last name only."""
 
-    Attributes:
-        w: warehouse.
-        d: district.
-        c: customer id; for a name, the middle one of those who bear it.
-        name: number of the last name, or None where the id is known.
-    """
-
-    __slots__ = ("c", "d", "name", "w")
-
-    def __init__(self, w: int, d: int, c: int, name: int | None) -> None:
-        self.w = w
-        self.d = d
-        self.c = c
-        self.name = name
+    w: int
+    """Warehouse."""
+    d: int
+    """District."""
+    c: int
+    """Customer id; for a name, the middle one of those who bear it."""
+    name: int | None
+    """Number of the last name, or None where the id is known."""
 
     def key(self) -> bytes:
         """Returns the key of the row."""

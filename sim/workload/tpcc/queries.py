@@ -6,22 +6,15 @@ rows, two coprocessor requests one after the other (TiDB's IndexLookUp).
 Source: pingcap/go-tpc tpcc/order_status.go, tpcc/stock_level.go.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Generator
+from typing import Final
 
 from sim.protocol.keys import encoded_ints
 from sim.workload.statement import Payloads, Read, ReadKind, Statement, Transaction
 from sim.workload.tpcc import keys
-from sim.workload.tpcc.orders import lines_of
-from sim.workload.tpcc.payment import NAMESAKES
+from sim.workload.tpcc.orders import Orders, lines_of
+from sim.workload.tpcc.payment import NAMESAKES, Customer
 from sim.workload.tpcc.schema import CUSTOMERS, ITEMS, LINES
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from sim.workload.tpcc.orders import Orders
-    from sim.workload.tpcc.payment import Customer
 
 ORDER_STATUS: Final = "order_status"
 STOCK_LEVEL: Final = "stock_level"

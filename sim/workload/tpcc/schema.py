@@ -8,8 +8,6 @@ is enough, because the lengths of one table differ by less than a tenth.
 Source: pingcap/go-tpc tpcc/ddl.go (CREATE TABLE), tpcc/load.go (contents).
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 DISTRICTS: Final = 10

@@ -5,17 +5,13 @@ each other in every table; the hidden handles of ``history`` were given out in l
 by warehouse as well.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 from sim.protocol.keys import index_key, index_prefix, record_key, record_prefix, row_key
 from sim.workload.layout import Segment, Table, stored_bytes
 from sim.workload.tpcc import schema
 from sim.workload.tpcc.schema import CUSTOMERS, DISTRICTS, FIRST_UNDELIVERED, ITEMS, LINES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _NAMES_IN_ORDER: Final = tuple(sorted(schema.LAST_NAMES))
 

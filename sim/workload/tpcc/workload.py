@@ -8,11 +8,13 @@ that depend on the order of events (orders, history handles) are given out while
 Source: pingcap/go-tpc tpcc/workload.go (weights, no think time).
 """
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from sim.streams import Stream, Streams
+from sim.workload.layout import Table
+from sim.workload.statement import Transaction
 from sim.workload.tpcc.delivery import NAME as DELIVERY
 from sim.workload.tpcc.delivery import Delivery
 from sim.workload.tpcc.draws import Draws
@@ -24,13 +26,6 @@ from sim.workload.tpcc.payment import Customer, Payment
 from sim.workload.tpcc.queries import ORDER_STATUS, STOCK_LEVEL, OrderStatus, StockLevel
 from sim.workload.tpcc.schema import CUSTOMERS, DISTRICTS
 from sim.workload.tpcc.segments import tables as tpcc_tables
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sim.streams import Stream, Streams
-    from sim.workload.layout import Table
-    from sim.workload.statement import Transaction
 
 CLASSES: Final = (NEW_ORDER, PAYMENT, ORDER_STATUS, DELIVERY, STOCK_LEVEL)
 
@@ -56,17 +51,6 @@ names in turn)."""
 
 class TpccWorkload:
     """Draws TPC-C transactions for any number of clients."""
-
-    __slots__ = (
-        "_clients",
-        "_draws",
-        "_item_keys",
-        "_next_handle",
-        "_orders",
-        "_streams",
-        "_thresholds",
-        "warehouses",
-    )
 
     def __init__(
         self, warehouses: int, streams: Streams, mix: Mapping[str, float] | None = None

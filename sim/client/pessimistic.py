@@ -1,0 +1,185 @@
+"""LockKeys: the pessimistic locks of one statement.
+
+Keys that the transaction holds already are left out. The transaction's first key becomes its
+primary, and its request goes before the others; requests to the other regions go together. A
+request that has waited too long for a lock asks what became of the holder and is sent again.
+
+Source: tikv/client-go txnkv/transaction/txn.go (lockKeys), pessimistic.go.
+"""
+
+from collections.abc import Generator, Sequence
+from typing import Any, Final
+
+from simpy import Event
+
+from sim.client.lock_resolver import LockResolver
+from sim.client.region_groups import keys_by_region
+from sim.client.region_request import RequestGroup
+from sim.client.tidb import TidbNode
+from sim.client.transaction_state import TransactionAborted, TransactionState
+from sim.client.ttl_manager import TtlManager
+from sim.protocol.percolator import Acquired, AlreadyExist, KeyIsLocked, WriteConflict
+from sim.protocol.region import Route
+from sim.protocol.region_errors import RegionError
+from sim.storage.lock_manager import Deadlock
+from sim.storage.request import Kind, KvRequest
+from sim.units import NS_PER_MS
+from sim.workload.statement import Statement
+
+_LOCK: Final = Kind.LOCK
+
+_KEY_OVERHEAD_BYTES = 6
+"""A key's mutation in a lock request: tags, lengths and op (kvproto kvrpcpb field sizes)."""
+
+
+class PessimisticLocker:
+    """Lock requests of the sessions of one TiDB node."""
+
+    def __init__(self, node: TidbNode, resolver: LockResolver, ttl_manager: TtlManager) -> None:
+        self._node = node
+        self._resolver = resolver
+        self._ttl_manager = ttl_manager
+
+    def lock(
+        self, txn: TransactionState, statement: Statement, keys: tuple[bytes, ...]
+    ) -> Generator[Event, Any, dict[bytes, object] | None]:
+        """Locks ``keys``, none of which the transaction holds.
+
+        Returns:
+            The payloads of the keys; None if a newer version was met, so that the statement has to
+            be tried again with a newer ``for_update_ts``.
+
+        Raises:
+            TransactionAborted: deadlock, lock wait timeout, a row that must not exist, or a region
+                that has not been reached for as long as a lock is waited for.
+        """
+        groups = keys_by_region(self._node.regions, keys)
+        first = not txn.primary
+        if first:
+            txn.primary = keys[0]
+        rounds = [groups[:1], groups[1:]] if first and len(groups) > 1 else [groups]
+        values: dict[bytes, object] = {}
+        for batch in rounds:
+            try:
+                granted = yield from self._lock_together(txn, statement, batch, values)
+            except TransactionAborted:
+                # The transaction's rollback frees what this statement has locked so far, too.
+                txn.locked.update(dict.fromkeys(values))
+                raise
+            if not granted:
+                self._roll_back_statement(txn, keys, values)
+                if first and keys[0] not in values:
+                    txn.primary = b""
+                return None
+        txn.locked.update(dict.fromkeys(keys))
+        if first:
+            self._ttl_manager.keep_alive(txn)
+        return values
+
+    def roll_back(self, txn: TransactionState, keys: Sequence[bytes]) -> Event:
+        """Frees pessimistic locks; returns the event of all requests being answered."""
+        requests = []
+        for route, group in keys_by_region(self._node.regions, keys):
+            request = self._node.new_request(Kind.PESSIMISTIC_ROLLBACK, route, txn.start_ts)
+            request.keys = tuple(group)
+            request.for_update_ts = txn.for_update_ts
+            request.request_bytes = sum(map(len, group)) + 3 * len(group)
+            requests.append(request)
+        return RequestGroup(self._node, requests).send()
+
+    def _lock_together(
+        self,
+        txn: TransactionState,
+        statement: Statement,
+        groups: list[tuple[Route, list[bytes]]],
+        values: dict[bytes, object],
+    ) -> Generator[Event, Any, bool]:
+        """Sends one request a group until each is granted; False if one met a newer version."""
+        node = self._node
+        requests = [self._request(txn, statement, route, keys) for route, keys in groups]
+        began_ns = node.env.now_ns
+        while requests:
+            group = RequestGroup(node, requests)
+            yield group.send()
+            blocked = self._take_answers(txn, group.requests, values)
+            if blocked is None:
+                return False
+            requests = []
+            for request, met in blocked:
+                yield from self._resolve(met, began_ns)
+                for route, keys in keys_by_region(node.regions, request.keys):
+                    requests.append(self._request(txn, statement, route, keys))
+        return True
+
+    @staticmethod
+    def _take_answers(
+        txn: TransactionState, requests: list[KvRequest], values: dict[bytes, object]
+    ) -> list[tuple[KvRequest, KeyIsLocked]] | None:
+        """Notes what was granted; returns who met a lock, or None if one met a newer version.
+
+        All answers are looked at before one of them ends the statement: what was granted has to be
+        freed again.
+        """
+        blocked: list[tuple[KvRequest, KeyIsLocked]] = []
+        conflict = False
+        fatal: object = None
+        for request in requests:
+            result = request.result
+            if isinstance(result, Acquired):
+                txn.for_update_ts = max(txn.for_update_ts, result.locked_with_conflict_ts)
+                values.update(zip(request.keys, result.values, strict=True))
+            elif isinstance(result, WriteConflict):
+                conflict = True
+            elif isinstance(result, KeyIsLocked):
+                blocked.append((request, result))
+            else:
+                fatal = result
+                if isinstance(result, RegionError):
+                    # Perhaps it was carried out all the same: the rollback includes its keys.
+                    txn.locked.update(dict.fromkeys(request.keys))
+        if fatal is not None:
+            raise TransactionAborted(_reason(fatal))
+        return None if conflict else blocked
+
+    def _resolve(self, met: KeyIsLocked, began_ns: int) -> Generator[Event, Any, None]:
+        """Asks about a lock after a wait in the store, which is why there is no backoff here."""
+        if self._node.env.now_ns - began_ns >= self._node.settings.innodb_lock_wait_timeout_ns:
+            raise TransactionAborted("lock_wait_timeout")
+        yield from self._resolver.resolve(met.key, met.lock, 0)
+
+    def _request(
+        self, txn: TransactionState, statement: Statement, route: Route, keys: list[bytes]
+    ) -> KvRequest:
+        node = self._node
+        request = node.new_request(_LOCK, route, txn.start_ts)
+        request.keys = tuple(keys)
+        request.primary = txn.primary
+        request.for_update_ts = txn.for_update_ts
+        request.min_commit_ts = txn.for_update_ts + 1
+        request.lock_ttl_ms = txn.lock_ttl_ms(node.env.now_ns // NS_PER_MS)
+        request.insert = statement.insert
+        request.wants_values = statement.returns_values
+        request.allow_lock_with_conflict = node.settings.fair_locking and len(keys) == 1
+        request.request_bytes = len(txn.primary) + sum(map(len, keys))
+        request.request_bytes += _KEY_OVERHEAD_BYTES * len(keys)
+        node.stats.by_kind[_LOCK].value += 1
+        node.stats.locked_keys.value += len(keys)
+        return request
+
+    def _roll_back_statement(
+        self, txn: TransactionState, keys: tuple[bytes, ...], values: dict[bytes, object]
+    ) -> None:
+        """Frees, in the background, what a failed statement on several keys has locked."""
+        held = tuple(key for key in keys if key in values)
+        if held and len(keys) > 1:
+            self.roll_back(txn, held)
+            for key in held:
+                del values[key]
+
+
+def _reason(result: object) -> str:
+    if isinstance(result, Deadlock):
+        return "deadlock"
+    if isinstance(result, AlreadyExist):
+        return "already_exist"
+    return type(result).__name__

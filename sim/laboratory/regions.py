@@ -1,0 +1,244 @@
+"""Commands that change regions: leaders, splits, merges, replicas.
+
+PD answers such a command at once and the cluster carries it out in its own time. Without ``as`` the
+script waits until it has happened; with it, the script goes on.
+
+Source: tikv/pd server/schedule/operator; kvproto ``pdpb.proto`` (RegionHeartbeatResponse).
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from sim.laboratory.grammar import ScriptProblem
+from sim.laboratory.jobs import ClusterChange
+from sim.laboratory.laboratory import Command, Laboratory
+from sim.laboratory.stores import (
+    applied_index,
+    checked_store,
+    is_idle,
+    leader_line,
+    leader_of_key,
+    leaders,
+    region_line,
+    replica_on,
+    replicas,
+    table_status,
+)
+from sim.laboratory.values import key_of, show_key
+from sim.laboratory.words import Words, whole_number
+from sim.protocol.lock_table import LocksStatus
+from sim.raftstore.peer import Peer
+from sim.server.control import Control
+
+AWAITED: Final = "[within=10s] [as NAME]"
+"""What every change of a region takes besides the words of its own usage."""
+
+
+def _region_id(lab: Laboratory, words: Words, option: str = "region") -> int:
+    """Returns the region that comes next, after checking that there is one."""
+    region_id = words.number_at(option, "the region")
+    known = sorted({peer.region.region_id for peer in replicas(lab.cluster)})
+    if region_id not in known:
+        raise ScriptProblem(f"no region {region_id}; there are {', '.join(map(str, known))}")
+    return region_id
+
+
+def _store(lab: Laboratory, words: Words, before: str) -> int:
+    """Returns the store that comes next; a word such as ``to`` may stand before it."""
+    if words.has(before):
+        return checked_store(lab.cluster, words.number(before))
+    words.skip(before)
+    return checked_store(lab.cluster, words.number_at("store", "the store"))
+
+
+def _order(
+    lab: Laboratory,
+    words: Words,
+    order: Callable[[], object],
+    happened: Callable[[], bool],
+    describe: Callable[[], str],
+    region_id: int = 0,
+) -> str:
+    """Gives an order and waits until it is carried out, unless that is put aside.
+
+    With a ``region_id`` the order is repeated until that region's leader has taken it up.
+    """
+    patience_ns = words.duration_ns("within", "10s")
+    words.done()
+
+    def repeat() -> None:
+        leader = leaders(lab.cluster).get(region_id)
+        if leader is not None and is_idle(leader):
+            order()
+
+    order()
+    job = ClusterChange(happened, describe, repeat if region_id else None)
+    return lab.finish(job, words.as_name, patience_ns)
+
+
+def change_leader(
+    lab: Laboratory, words: Words, *, before: str, order: Callable[[Control, int, int], None]
+) -> str:
+    """Asks a leader to hand over to a store, or a store's replica to stand for election."""
+    region_id = _region_id(lab, words)
+    store = _store(lab, words, before)
+
+    def happened() -> bool:
+        leader = leaders(lab.cluster).get(region_id)
+        return leader is not None and leader.store == store
+
+    return _order(
+        lab,
+        words,
+        lambda: order(lab.cluster.control, region_id, store),
+        happened,
+        lambda: leader_line(lab.cluster, region_id),
+    )
+
+
+def split_region(lab: Laboratory, words: Words) -> str:
+    """Splits a region at a key; the right part keeps its id."""
+    new_id = words.number("new")
+    named = words.has("region")
+    region_id = _region_id(lab, words) if named else 0
+    at = words.text("at", "key", "")
+    first = at or words.next("the key to split at")
+    if not named and not at and words.peek():
+        region_id = whole_number("the region", first)
+        words.skip("at")
+        first = words.next("the key to split at")
+    key = key_of(first)
+    leader = leader_of_key(lab.cluster, key)
+    if leader is None:
+        raise ScriptProblem(f"the region of {show_key(key)} has no leader now")
+    if leader.region.start_key == key:
+        raise ScriptProblem(f"{show_key(key)} begins {leader.region}; split behind its first key")
+    here = leader.region.region_id
+    if region_id not in {0, here}:
+        raise ScriptProblem(
+            f"{show_key(key)} lies in region {here}, not in {region_id}; write split-region "
+            f"{show_key(key)}"
+        )
+    region_id = here
+    return _order(
+        lab,
+        words,
+        lambda: lab.cluster.control.split_region(region_id, key, new_region_id=new_id),
+        lambda: all(side is not None for side in _sides(lab, key)),
+        lambda: "\n".join(region_line(side) for side in _sides(lab, key) if side is not None),
+        region_id,
+    )
+
+
+def _sides(lab: Laboratory, key: bytes) -> tuple[Peer | None, Peer | None]:
+    """Returns who leads the regions that end and begin at ``key``."""
+    known = leaders(lab.cluster).values()
+    left = next((peer for peer in known if peer.region.end_key == key), None)
+    right = next((peer for peer in known if peer.region.start_key == key), None)
+    return left, right
+
+
+def merge_region(lab: Laboratory, words: Words) -> str:
+    """Merges a region into its neighbour."""
+    source = _region_id(lab, words, "source")
+    words.skip("into", "to")
+    target = _region_id(lab, words, "into" if words.has("into") else "target")
+    if source == target:
+        raise ScriptProblem(f"region {source} cannot be merged into itself; name its neighbour")
+
+    def describe() -> str:
+        known = leaders(lab.cluster)
+        return "\n".join(region_line(known[each]) for each in (source, target) if each in known)
+
+    return _order(
+        lab,
+        words,
+        lambda: lab.cluster.control.merge_region(source, target),
+        lambda: not replicas(lab.cluster, source),
+        describe,
+        source,
+    )
+
+
+def add_peer(lab: Laboratory, words: Words) -> str:
+    """Adds a replica to a region."""
+    region_id = _region_id(lab, words)
+    store = _store(lab, words, "on")
+
+    def happened() -> bool:
+        leader = leaders(lab.cluster).get(region_id)
+        here = replica_on(lab.cluster, store, region_id)
+        if leader is None or here is None or store not in leader.region.stores:
+            return False
+        return applied_index(here) >= applied_index(leader)
+
+    return _change_peer(lab, words, region_id, happened, add=store)
+
+
+def remove_peer(lab: Laboratory, words: Words) -> str:
+    """Removes a replica from a region."""
+    region_id = _region_id(lab, words)
+    store = _store(lab, words, "from")
+
+    def happened() -> bool:
+        leader = leaders(lab.cluster).get(region_id)
+        here = replica_on(lab.cluster, store, region_id)
+        return leader is not None and store not in leader.region.stores and here is None
+
+    return _change_peer(lab, words, region_id, happened, remove=store)
+
+
+def _change_peer(
+    lab: Laboratory,
+    words: Words,
+    region_id: int,
+    happened: Callable[[], bool],
+    *,
+    add: int = 0,
+    remove: int = 0,
+) -> str:
+    def describe() -> str:
+        leader = leaders(lab.cluster).get(region_id)
+        return leader_line(lab.cluster, region_id) if leader is None else region_line(leader)
+
+    return _order(
+        lab,
+        words,
+        lambda: lab.cluster.control.change_peer(region_id, add=add, remove=remove),
+        happened,
+        describe,
+        region_id,
+    )
+
+
+def flashback(lab: Laboratory, words: Words, *, begins: bool) -> str:
+    """Closes a region for a flashback, which drops its locks in memory, or opens it again."""
+    region_id = _region_id(lab, words)
+
+    def happened() -> bool:
+        status = table_status(leaders(lab.cluster).get(region_id))
+        return status is not None and (status is LocksStatus.IS_IN_FLASHBACK) == begins
+
+    return _order(
+        lab,
+        words,
+        lambda: lab.cluster.control.flashback(region_id, begins=begins),
+        happened,
+        lambda: leader_line(lab.cluster, region_id),
+    )
+
+
+COMMANDS: Final = (
+    Command(
+        "transfer-leader REGION STORE",
+        partial(change_leader, before="to", order=Control.transfer_leader),
+    ),
+    Command("campaign REGION STORE", partial(change_leader, before="on", order=Control.campaign)),
+    Command("split-region [REGION] KEY [new=REGION]", split_region),
+    Command("merge-region SOURCE TARGET", merge_region),
+    Command("add-peer REGION STORE", add_peer),
+    Command("remove-peer REGION STORE", remove_peer),
+    Command("prepare-flashback REGION", partial(flashback, begins=True)),
+    Command("finish-flashback REGION", partial(flashback, begins=False)),
+)

@@ -1,0 +1,155 @@
+"""Commands that let time pass: for a while, until an answer, until something has happened."""
+
+from collections.abc import Callable
+from typing import Final
+
+from sim.laboratory.faults import point_of
+from sim.laboratory.grammar import ScriptProblem
+from sim.laboratory.laboratory import Command, Laboratory
+from sim.laboratory.stores import (
+    all_applied,
+    applied_index,
+    leaders,
+    replica_on,
+    replicas,
+    table_status,
+)
+from sim.laboratory.values import duration_ns, show_duration
+from sim.laboratory.words import Words, suggestion, whole_number
+from sim.protocol.lock_table import LocksStatus
+
+CONDITIONS: Final = {
+    "leader": "leader REGION [STORE]: the region has a leader, that one if a store is named",
+    "status": "status REGION STATUS [store=STORE]: the leader's table has that status",
+    "held": "held POINT [COUNT]: so many are stopped there",
+    "quiet": "quiet: no request is under way, and every replica has applied what is committed",
+    "applied": "applied REGION [store=STORE]: the replica has applied what its leader has",
+}
+"""What ``advance until`` waits for, by first word; any other was put aside with ``as``."""
+
+
+def advance(lab: Laboratory, words: Words) -> str:
+    """Lets time pass: for a while, or until something has happened."""
+    if words.peek().lower() == "until":
+        words.skip("until")
+        patience_ns = words.duration_ns("within", "10s")
+        happened = _condition(lab, words)
+        words.done()
+        if lab.run_until(happened, patience_ns):
+            return ""
+        return f"not within {show_duration(patience_ns)}"
+    text = words.text("by", "for", "") or words.next("a duration")
+    words.done()
+    lab.run_for(duration_ns(text))
+    return ""
+
+
+def _condition(lab: Laboratory, words: Words) -> Callable[[], bool]:
+    word = words.next("what to wait for")
+    match word.lower():
+        case "leader":
+            return _leader(lab, words)
+        case "status":
+            return _status(lab, words)
+        case "held":
+            point = point_of(words.next("the point"))
+            count = whole_number("the count", words.next_or("1"))
+            return lambda: lab.cluster.holds.waiting(point) >= count
+        case "quiet":
+            return lambda: _all_done(lab, list(lab.jobs)) and all_applied(lab.cluster)
+        case "applied":
+            return _applied(lab, words)
+        case _:
+            names = [word, *words.rest()]
+            unknown = next((name for name in names if name not in lab.jobs), None)
+            if unknown is not None:
+                hint = suggestion(unknown, [*lab.jobs, *CONDITIONS], "… as " + unknown)
+                raise ScriptProblem(f"nothing is called {unknown}; {hint}")
+            return lambda: _all_done(lab, names)
+
+
+def _all_done(lab: Laboratory, names: list[str]) -> bool:
+    return all(lab.jobs[name].done() for name in names)
+
+
+def _leader(lab: Laboratory, words: Words) -> Callable[[], bool]:
+    region_id = words.number_at("region", "the region")
+    store = words.number("store", whole_number("store", words.next_or("0")))
+
+    def happened() -> bool:
+        peer = leaders(lab.cluster).get(region_id)
+        return peer is not None and store in {0, peer.store}
+
+    return happened
+
+
+def _status(lab: Laboratory, words: Words) -> Callable[[], bool]:
+    store = words.number("store")
+    region_id = words.number_at("region", "the region")
+    text = words.next("the status")
+    by_name = {status.value.lower(): status for status in LocksStatus}
+    status = by_name.get(text.lower())
+    if status is None:
+        names = [each.value for each in LocksStatus]
+        raise ScriptProblem(f"no status {text}; {suggestion(text, names, ' or '.join(names))}")
+
+    def happened() -> bool:
+        cluster = lab.cluster
+        peer = replica_on(cluster, store, region_id) if store else leaders(cluster).get(region_id)
+        return table_status(peer) is status
+
+    return happened
+
+
+def _applied(lab: Laboratory, words: Words) -> Callable[[], bool]:
+    store = words.number("store")
+    region_id = words.number_at("region", "the region")
+    leader = leaders(lab.cluster).get(region_id)
+    if leader is None:
+        raise ScriptProblem(f"region {region_id} has no leader now")
+    goal = applied_index(leader)
+    wanted = replicas(lab.cluster, region_id, store)
+    return lambda: all(applied_index(peer) >= goal for peer in wanted)
+
+
+def wait(lab: Laboratory, words: Words) -> str:
+    """Waits for commands that were put aside, and prints their answers."""
+    patience_ns = words.duration_ns("within", "10s")
+    names = words.rest()
+    words.done()
+    if not names or names == ["all"]:
+        names = list(lab.jobs)
+    lines = [f"{name}: {lab.wait(lab.job(name), patience_ns)}" for name in names]
+    for name in names:
+        if lab.jobs[name].done():
+            del lab.jobs[name]
+    return "\n".join(lines)
+
+
+def requests(lab: Laboratory, words: Words) -> str:
+    """Says what has become of the commands that were put aside, without waiting."""
+    names = words.rest() or list(lab.jobs)
+    words.done()
+    jobs = [(name, lab.job(name)) for name in names]
+    lines = [f"{name}: {job.text() if job.done() else 'waiting'}" for name, job in jobs]
+    return "\n".join(lines) or "none"
+
+
+def time(lab: Laboratory, words: Words) -> str:
+    """Prints the simulated time."""
+    words.done()
+    return show_duration(lab.env.now_ns)
+
+
+def echo(_: Laboratory, words: Words) -> str:
+    """Prints its words."""
+    return " ".join(words.rest())
+
+
+COMMANDS: Final = (
+    Command("wait [NAME…] [within=10s]", wait),
+    Command("requests [NAME…]", requests),
+    Command("advance TIME | advance until CONDITION [within=10s]", advance),
+    Command("time", time),
+    Command("echo WORD…", echo),
+)

@@ -1,0 +1,132 @@
+"""Starts the operations of a scenario, each in a process of its own.
+
+Every operation draws from its own stream, so one more of them changes no draw of another. What
+lasts (a fault with an end, a rolling restart) is a process too; the next time does not wait for it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count, islice, takewhile
+from typing import Any, Final
+
+from sim.operations import faults, rolling, split_check
+from sim.operations.context import OperationContext, Process
+from sim.operations.hot_regions import HotRegions
+from sim.operations.key_ranges import KeyRanges
+from sim.operations.pd import handler
+from sim.operations.pd.balance_leader import balance_leader
+from sim.operations.pd.merge_checker import MergeChecker
+from sim.operations.pd.operator_controller import OperatorController
+from sim.operations.pd.shuffle_leader import shuffle_leader
+from sim.record.recorder import Recorder
+from sim.scenario import resolved_operations as ops
+from sim.scenario.resolved import Scenario
+from sim.scenario.resolved_operations import Driven, Operation, Timed
+from sim.server.cluster import Cluster
+from sim.streams import Stream, Streams
+from sim.units import NS_PER_S
+from sim.workload.layout import Table
+
+_ACTIONS: Final[dict[type[Timed], Callable[[OperationContext, Any], Process | None]]] = {
+    ops.TransferLeader: handler.transfer_leader,
+    ops.ShuffleLeader: shuffle_leader,
+    ops.SplitRegion: handler.split_region,
+    ops.MergeRegion: handler.merge_region,
+    ops.ChangePeer: handler.change_peer,
+    ops.EvictLeader: rolling.roll,
+    ops.UpgradeStore: rolling.roll,
+    ops.CrashStore: faults.crash_store,
+    ops.RestartStore: faults.restart_store,
+    ops.Partition: faults.partition,
+    ops.SlowDisk: faults.slow_disk,
+    ops.FillDisk: faults.fill_disk,
+    ops.SetConfig: faults.set_config,
+    ops.DropMessages: faults.disturb_messages,
+    ops.DelayMessages: faults.disturb_messages,
+}
+"""What is done at each of an operation's times; what lasts is returned as a process."""
+
+
+def start_operations(
+    scenario: Scenario,
+    cluster: Cluster,
+    tables: Sequence[Table],
+    streams: Streams,
+    recorder: Recorder,
+) -> None:
+    """Starts the processes of every operation of ``scenario``."""
+    ranges = KeyRanges(tables)
+    controller = OperatorController(cluster)
+    for operation in scenario.operations:
+        context = OperationContext(
+            cluster,
+            ranges,
+            controller,
+            recorder,
+            streams.stream(f"operations/{operation.name}"),
+            HotRegions(cluster),
+            scenario.tikv.region_split_size_bytes,
+        )
+        for process in _processes(context, operation):
+            cluster.env.process(process)
+
+
+def _processes(context: OperationContext, operation: Operation) -> list[Process]:
+    match operation:
+        case Timed():
+            return [_act_at_its_times(context, operation)]
+        case ops.BalanceLeader():
+            loops = [balance_leader(context, operation)]
+        case ops.AutoMerge():
+            loops = [MergeChecker(context, operation).run()]
+        case ops.AutoSplit():
+            loops = []
+            if operation.by in {"size", "both"}:
+                loops.append(split_check.split_by_size(context, operation))
+            if operation.by in {"load", "both"}:
+                loops.append(split_check.split_by_load(context, operation))
+        case _:
+            raise AssertionError(f"an operation without an action: {operation.do}")
+    return [_from_its_start(context, operation, loop) for loop in loops]
+
+
+def _act_at_its_times(context: OperationContext, operation: Timed) -> Process:
+    env = context.env
+    for time_ns in times_of(operation, context.stream):
+        yield env.timeout(time_ns - env.now_ns)
+        process = _ACTIONS[type(operation)](context, operation)
+        if process is not None:
+            env.process(process)
+
+
+def _from_its_start(context: OperationContext, operation: Driven, loop: Process) -> Process:
+    yield context.env.timeout(operation.from_ns)
+    yield from loop
+
+
+def times_of(operation: Timed, stream: Stream) -> Iterator[int]:
+    """Yields the absolute times of an operation, ascending, in ns; endless unless it ends.
+
+    ``every`` begins at ``from``, or after one interval; ``rate`` is a Poisson process.
+    """
+    times = _unlimited_times(operation, stream)
+    until_ns = operation.until_ns
+    if until_ns is not None:
+        times = takewhile(lambda time_ns: time_ns < until_ns, times)
+    return islice(times, operation.count)
+
+
+def _unlimited_times(operation: Timed, stream: Stream) -> Iterator[int]:
+    if operation.at_ns is not None:
+        return iter((operation.at_ns,))
+    if operation.every_ns is not None:
+        first = operation.every_ns if operation.from_ns is None else operation.from_ns
+        return count(first, operation.every_ns)
+    assert operation.rate_per_s is not None, "the schema wants one of at, every and rate"
+    return _poisson_times(operation.from_ns or 0, NS_PER_S / operation.rate_per_s, stream)
+
+
+def _poisson_times(begin_ns: int, mean_ns: float, stream: Stream) -> Iterator[int]:
+    time_ns = begin_ns
+    while True:
+        time_ns += stream.exponential(mean_ns)
+        yield time_ns
