@@ -14,10 +14,10 @@ from sim.checks.raft_safety import RaftSafety
 from sim.checks.replicas import compare_replicas
 from sim.checks.report import Report
 from sim.observers.lock_fates import LockFates, was_skipped
-from sim.probe import Probe, Probes
 from sim.protocol.raft.log import Entry
 from sim.raftstore.peer import Peer
 from sim.server.cluster import Cluster
+from sim.storage.probe import Probe, Probes
 
 LAWS = 9
 """Laws that are checked: one holder, resurrection, lost update, accounting, a table's status,

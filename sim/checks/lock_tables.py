@@ -15,11 +15,11 @@ from __future__ import annotations
 from typing import Final
 
 from sim.checks.report import Report
-from sim.probe import Probe
 from sim.protocol.lock_table import LocksStatus
 from sim.protocol.raft import LEADER
 from sim.raftstore.peer import Peer
 from sim.server.cluster import Cluster
+from sim.storage.probe import Probe
 from sim.storage.request import KvRequest, LockPath
 
 STATUS: Final = "lock table's status"
@@ -81,7 +81,8 @@ def compare_sizes(report: Report, cluster: Cluster) -> None:
                 )
             if table.map and peer.raft.role is not LEADER:
                 report.add(BOOKS, f"store {store_id} does not lead {peer.region}, but has {table}")
-        if total != store.instance.used_bytes:
+        if total != store.ctx.instance.used_bytes:
             report.add(
-                BOOKS, f"store {store_id}: tables sum to {total} B, not {store.instance.used_bytes}"
+                BOOKS,
+                f"store {store_id}: tables sum to {total} B, not {store.ctx.instance.used_bytes}",
             )

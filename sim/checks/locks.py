@@ -17,13 +17,13 @@ from typing import Final
 from sim.checks.report import Report
 from sim.observers.lock_fates import LockFates
 from sim.observers.lock_places import MISTAKES, cause_of
-from sim.probe import Probe
 from sim.protocol.keys import show_key
 from sim.protocol.mvcc import PESSIMISTIC
 from sim.protocol.records import Lock
 from sim.protocol.write_batch import MIGRATION, PREWRITE, WriteBatch
 from sim.protocol.write_batch import ROLLBACK as ROLLBACK_CAUSE
 from sim.raftstore.peer import Peer
+from sim.storage.probe import Probe
 from sim.storage.request import KvRequest
 
 ONE_HOLDER: Final = "one holder a key"

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from sim.checks.report import Report
-from sim.probe import Probe
 from sim.protocol.raft import LEADER
 from sim.protocol.raft.log import Entry
 from sim.raftstore.peer import Peer
+from sim.storage.probe import Probe
 
 ONE_LEADER: Final = "one leader a term"
 SAME_ENTRIES: Final = "log matching"

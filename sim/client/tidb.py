@@ -19,12 +19,13 @@ from sim.client.connections import NOT_IN_FLIGHT, Connections
 from sim.client.region_cache import RegionCache
 from sim.distributions import LognormalMean, Sampler
 from sim.engine import FifoServers, LeanEnv, smt_slowness
-from sim.probe import Probe
 from sim.protocol.region import Route
 from sim.scenario.resolved import Scenario
-from sim.server.cluster import CLIENT_NAME, PD_NAME, Cluster, store_name, tidb_name
+from sim.server.cluster import Cluster
+from sim.storage.probe import Probe
 from sim.storage.request import Kind, KvRequest
 from sim.streams import Streams
+from sim.transport.nodes import CLIENT_NAME, PD_NAME, store_name, tidb_name
 from sim.units import NS_PER_MS
 
 PD_RETRY_NS: Final = 500 * NS_PER_MS
@@ -88,7 +89,7 @@ class TidbNode:
         self.lock_backoffs = streams.stream(f"{here}/backoff")
         self.regions = RegionCache(cluster.bootstrap)
         self.connections = Connections(env, self._to_stores, self.send)
-        cluster.control.listen(number, self.connections)
+        cluster.listeners[number] = self.connections
 
     @property
     def busy_ns(self) -> int:

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from sim.failpoints import POINTS
 from sim.laboratory.grammar import ScriptProblem
 from sim.laboratory.laboratory import Command, Laboratory
 from sim.laboratory.setup import tikv_keys
 from sim.laboratory.stores import checked_store
 from sim.laboratory.values import duration_ns, show_duration, size_bytes
 from sim.laboratory.words import Words, plain, suggestion
+from sim.raftstore.failpoints import POINTS
 from sim.server.control import ONLINE_KEYS, Control
-from sim.transport.message_filter import ANY, KINDS, MessageFilter
+from sim.transport.filters import ANY, KINDS, MessageFilter
 from sim.transport.nodes import store_name
 
 
@@ -30,7 +30,7 @@ def _store_order(order: Callable[[Control, int], None]) -> Callable[[Laboratory,
     def run(lab: Laboratory, words: Words) -> str:
         store = _store(lab, words)
         words.done()
-        order(lab.cluster.control, store)
+        order(Control(lab.cluster), store)
         return ""
 
     return run
@@ -42,7 +42,7 @@ def isolate(lab: Laboratory, words: Words) -> str:
     words.done()
     if not names:
         raise ScriptProblem("whom? write isolate 1, or isolate store-1 tidb-0")
-    lab.cluster.control.isolate(names)
+    Control(lab.cluster).isolate(names)
     return ""
 
 
@@ -57,7 +57,7 @@ def partition(lab: Laboratory, words: Words) -> str:
     words.done()
     if len(groups) < 2 or not all(groups):
         raise ScriptProblem("into which groups? write partition 1 | 2 3")
-    lab.cluster.control.partition(groups)
+    Control(lab.cluster).partition(groups)
     return ""
 
 
@@ -73,7 +73,7 @@ def _node(lab: Laboratory, word: str) -> str:
 def heal(lab: Laboratory, words: Words) -> str:
     """Takes back every isolation and partition."""
     words.done()
-    lab.cluster.control.heal()
+    Control(lab.cluster).heal()
     return ""
 
 
@@ -158,14 +158,14 @@ def point_of(word: str) -> str:
 def hold(lab: Laboratory, words: Words) -> str:
     """Stops whatever comes to a named point."""
     point, store, region = _point_words(words)
-    lab.cluster.holds.hold(point, store=store, region=region)
+    lab.cluster.failpoints.hold(point, store=store, region=region)
     return ""
 
 
 def release(lab: Laboratory, words: Words) -> str:
     """Lets what the same words hold go on."""
     point, store, region = _point_words(words)
-    holds = lab.cluster.holds
+    holds = lab.cluster.failpoints
     if (point, store, region) not in holds.held():
         said = [_hold_words(*held) for held in holds.held()]
         raise ScriptProblem(
@@ -191,7 +191,7 @@ def _point_words(words: Words) -> tuple[str, int, int]:
 def held(lab: Laboratory, words: Words) -> str:
     """Shows how many are stopped at each point."""
     words.done()
-    holds = lab.cluster.holds
+    holds = lab.cluster.failpoints
     lines = [f"{point}: {holds.waiting(point)}" for point in POINTS if holds.waiting(point)]
     return "\n".join(lines) or "nothing is held"
 
@@ -211,7 +211,7 @@ def set_config(lab: Laboratory, words: Words) -> str:
         if not is_size and not isinstance(value, bool):
             raise ScriptProblem(f"{key} must be true or false, is {value}; write {key}=true")
         wanted = size_bytes(str(value)) if is_size else value
-        lab.cluster.control.set_config(key, wanted, store=store or None)
+        Control(lab.cluster).set_config(key, wanted, store=store or None)
     return ""
 
 
@@ -222,7 +222,7 @@ def upgrade(lab: Laboratory, words: Words) -> str:
     version = words.text("to", "version", "") or words.next("the version")
     words.done()
     try:
-        lab.cluster.control.upgrade_store(store, version)
+        Control(lab.cluster).upgrade_store(store, version)
     except ValueError as error:
         raise ScriptProblem(str(error)) from None
     return ""
@@ -235,7 +235,7 @@ def slow_disk(lab: Laboratory, words: Words) -> str:
     factor = words.text("factor", "by", "") or words.next("the factor")
     words.done()
     try:
-        lab.cluster.control.slow_disk(store, float(factor))
+        Control(lab.cluster).slow_disk(store, float(factor))
     except ValueError:
         raise ScriptProblem(f"{factor!r} is no factor; write slow-disk {store} 10") from None
     return ""

@@ -21,16 +21,16 @@ from sim.laboratory.setup import ClusterSetup, region_map, scenario_of
 from sim.laboratory.stores import advance_tso, make_cluster
 from sim.laboratory.values import show_duration, timestamp
 from sim.laboratory.words import Words, suggestion
-from sim.probe import Probe
 from sim.protocol.records import Lock
 from sim.protocol.region import Route
 from sim.raftstore.peer import Peer
 from sim.record.facts import MemorySink
 from sim.record.recorder import Recorder
 from sim.server.cluster import Cluster
+from sim.storage.probe import Probe
 from sim.storage.request import KvRequest
 from sim.streams import Streams
-from sim.transport.message_filter import MessageFilter
+from sim.transport.filters import MessageFilter
 from sim.units import NS_PER_MS, NS_PER_S
 
 PATIENCE_NS: Final = 10 * NS_PER_S

@@ -91,7 +91,7 @@ def change_leader(
     return _order(
         lab,
         words,
-        lambda: order(lab.cluster.control, region_id, store),
+        lambda: order(Control(lab.cluster), region_id, store),
         happened,
         lambda: leader_line(lab.cluster, region_id),
     )
@@ -124,7 +124,7 @@ def split_region(lab: Laboratory, words: Words) -> str:
     return _order(
         lab,
         words,
-        lambda: lab.cluster.control.split_region(region_id, key, new_region_id=new_id),
+        lambda: Control(lab.cluster).split_region(region_id, key, new_region_id=new_id),
         lambda: all(side is not None for side in _sides(lab, key)),
         lambda: "\n".join(region_line(side) for side in _sides(lab, key) if side is not None),
         region_id,
@@ -154,7 +154,7 @@ def merge_region(lab: Laboratory, words: Words) -> str:
     return _order(
         lab,
         words,
-        lambda: lab.cluster.control.merge_region(source, target),
+        lambda: Control(lab.cluster).merge_region(source, target),
         lambda: not replicas(lab.cluster, source),
         describe,
         source,
@@ -205,7 +205,7 @@ def _change_peer(
     return _order(
         lab,
         words,
-        lambda: lab.cluster.control.change_peer(region_id, add=add, remove=remove),
+        lambda: Control(lab.cluster).change_peer(region_id, add=add, remove=remove),
         happened,
         describe,
         region_id,
@@ -223,7 +223,7 @@ def flashback(lab: Laboratory, words: Words, *, begins: bool) -> str:
     return _order(
         lab,
         words,
-        lambda: lab.cluster.control.flashback(region_id, begins=begins),
+        lambda: Control(lab.cluster).flashback(region_id, begins=begins),
         happened,
         lambda: leader_line(lab.cluster, region_id),
     )

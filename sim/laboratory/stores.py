@@ -10,6 +10,7 @@ from sim.engine import LeanEnv
 from sim.laboratory.answers import show_lock, show_write
 from sim.laboratory.grammar import ScriptProblem
 from sim.laboratory.values import show_key, show_timestamp
+from sim.protocol.ablations import Ablations
 from sim.protocol.encoding import RecordSizes
 from sim.protocol.lock_table import LocksStatus
 from sim.protocol.percolator import locks_of, visible_version
@@ -23,7 +24,7 @@ from sim.server.cluster import Cluster
 from sim.storage.request import KvRequest
 from sim.streams import Streams
 
-Carry = Callable[[KvRequest, Peer, int], object]
+Execute = Callable[[KvRequest, Peer, int, Ablations], object]
 
 
 def make_cluster(
@@ -35,20 +36,20 @@ def make_cluster(
     """
     cluster = Cluster(env, scenario, regions, streams, recorder)
     cluster.tso.running[0] = 0
-    cluster.keep_rows = True
+    cluster.replicas.keep_rows = True
     for store in cluster.stores.values():
-        commands = store.serving.commands
-        for kind, carry in list(commands.items()):
-            commands[kind] = _checked(carry)
-    cluster.awaken_all()
+        store.scheduler.execute_command = _checked(store.scheduler.execute_command)
+    cluster.create_all_replicas()
     return cluster
 
 
-def _checked(carry: Carry) -> Carry:
-    def carry_out(request: KvRequest, peer: Peer, max_ts: int) -> object:
-        return key_outside(request) or carry(request, peer, max_ts)
+def _checked(execute: Execute) -> Execute:
+    def execute_checked(
+        request: KvRequest, peer: Peer, max_ts: int, ablations: Ablations
+    ) -> object:
+        return key_outside(request) or execute(request, peer, max_ts, ablations)
 
-    return carry_out
+    return execute_checked
 
 
 def key_outside(request: KvRequest) -> KeyNotInRegion | None:
@@ -116,7 +117,7 @@ def leader_of_key(cluster: Cluster, key: bytes) -> Peer | None:
 
 def is_idle(peer: Peer) -> bool:
     """Returns whether a leader is not changing its region already."""
-    return not (peer.in_flight or peer.merge or peer.state.merging)
+    return not (peer.proposed_admin or peer.merge or peer.state.merging)
 
 
 def table_status(peer: Peer | None) -> LocksStatus | None:
@@ -263,7 +264,7 @@ def leader_line(cluster: Cluster, region_id: int) -> str:
 def memory_lines(cluster: Cluster) -> list[str]:
     """Returns the bytes of all lock tables of each store, and the limit."""
     return [
-        f"store {number}: {store.instance.used_bytes} B of {store.instance.limit_bytes} B"
+        f"store {number}: {store.ctx.instance.used_bytes} B of {store.ctx.instance.limit_bytes} B"
         for number, store in sorted(cluster.stores.items())
     ]
 
@@ -271,7 +272,7 @@ def memory_lines(cluster: Cluster) -> list[str]:
 def max_ts_lines(cluster: Cluster, only: int) -> list[str]:
     """Returns the largest timestamp that a store, or each, has served a read at."""
     return [
-        f"store {number}: max_ts {show_timestamp(store.scheduler.max_ts)}"
+        f"store {number}: max_ts {show_timestamp(store.ctx.concurrency.max_ts)}"
         for number, store in sorted(cluster.stores.items())
         if only in {0, number}
     ]

@@ -54,7 +54,7 @@ def _condition(lab: Laboratory, words: Words) -> Callable[[], bool]:
         case "held":
             point = point_of(words.next("the point"))
             count = whole_number("the count", words.next_or("1"))
-            return lambda: lab.cluster.holds.waiting(point) >= count
+            return lambda: lab.cluster.failpoints.waiting(point) >= count
         case "quiet":
             return lambda: _all_done(lab, list(lab.jobs)) and all_applied(lab.cluster)
         case "applied":

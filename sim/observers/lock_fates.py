@@ -19,7 +19,6 @@ from typing import Final, NamedTuple
 
 from sim.engine import LeanEnv
 from sim.observers.lock_places import PROPOSAL_DROPPED, UNEXPLAINED, LockPlaces, cause_of
-from sim.probe import Probe
 from sim.protocol.mvcc import ROLLBACK, Lock, Write
 from sim.protocol.raft.log import Entry
 from sim.protocol.region_errors import RegionError
@@ -28,6 +27,7 @@ from sim.protocol.write_batch import MIGRATION, PREWRITE, WriteBatch
 from sim.protocol.write_batch import ROLLBACK as ROLLBACK_CAUSE
 from sim.raftstore.peer import Peer
 from sim.record.recorder import Counter, Recorder
+from sim.storage.probe import Probe
 from sim.storage.request import Kind, KvRequest
 from sim.units import NS_PER_MS
 

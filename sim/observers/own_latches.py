@@ -16,10 +16,10 @@ from __future__ import annotations
 from typing import Final
 
 from sim.engine import LeanEnv
-from sim.probe import Probe
 from sim.protocol.region_errors import RegionError
 from sim.raftstore.peer import Peer
 from sim.record.recorder import Recorder
+from sim.storage.probe import Probe
 from sim.storage.request import Kind, KvRequest
 
 _LOCK: Final = Kind.LOCK

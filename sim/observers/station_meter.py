@@ -43,22 +43,24 @@ class StationMeter:
         if scenario.workload.kind == ETCD:
             station("store_cpu", cluster.machines.core_count(), cluster.machines.busy_ns)
         else:
-            pool("store_cpu", scenario.hardware.store_cores, lambda s: s.cores.busy_ns)
-        pool("store_poller", first.raft_pool.threads, lambda s: s.raft_pool.busy_ns)
-        pool("apply", first.apply.threads, lambda s: s.apply.busy_ns)
-        pool("scheduler", first.pool.threads, lambda s: s.pool.busy_ns)
-        pool("read_pool", first.read_pool.threads, lambda s: s.read_pool.busy_ns)
-        pool("raft_log", 1, lambda s: s.log.writing_ns)
-        disks = list({id(store.raft_disk): store.raft_disk for store in stores}.values())
+            pool("store_cpu", scenario.hardware.store_cores, lambda s: s.machine.cores.busy_ns)
+        pool("store_poller", first.raftstore.pool.threads, lambda s: s.raftstore.pool.busy_ns)
+        pool("apply", first.raftstore.apply.threads, lambda s: s.raftstore.apply.busy_ns)
+        pool("scheduler", first.machine.pool.threads, lambda s: s.machine.pool.busy_ns)
+        pool("read_pool", first.machine.read_pool.threads, lambda s: s.machine.read_pool.busy_ns)
+        pool("raft_log", 1, lambda s: s.raftstore.log.writing_ns)
+        disks = list(
+            {id(store.machine.raft_disk): store.machine.raft_disk for store in stores}.values()
+        )
         station("raft_disk", len(disks), lambda: sum(disk.busy_ns for disk in disks))
-        if first.kv_disk is not first.raft_disk:
-            pool("kv_disk", 1, lambda s: s.kv_disk.busy_ns)
+        if first.machine.kv_disk is not first.machine.raft_disk:
+            pool("kv_disk", 1, lambda s: s.machine.kv_disk.busy_ns)
         tidb_cores = scenario.hardware.tidb_cores * len(nodes)
         station("tidb_cpu", tidb_cores, lambda: sum(node.busy_ns for node in nodes))
         totals: dict[tuple[str, str], Callable[[], int]] = {
-            ("fsyncs", "raft"): over(lambda s: s.log.fsyncs),
-            ("raft_entries", "all"): over(lambda s: s.log.entries),
-            ("store_messages", "all"): over(lambda s: s.raft_pool.messages),
+            ("fsyncs", "raft"): over(lambda s: s.raftstore.log.fsyncs),
+            ("raft_entries", "all"): over(lambda s: s.raftstore.log.entries),
+            ("store_messages", "all"): over(lambda s: s.raftstore.pool.messages),
             ("network_bytes", "raft"): lambda: _sent(cluster, raft=True),
             ("network_bytes", "kv"): lambda: _sent(cluster, raft=False),
             ("engine_events", "all"): lambda: cluster.env.events,

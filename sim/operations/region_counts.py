@@ -5,10 +5,10 @@ A change counts once, with the first replica that shows it, whoever wanted it.
 
 from typing import Final
 
-from sim.probe import Probe
 from sim.protocol.region import Region, RegionMap
 from sim.raftstore.peer import Peer
 from sim.record.recorder import Recorder
+from sim.storage.probe import Probe
 from sim.transport.nodes import store_name
 
 GAINED: Final = "leaders_gained"

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 from sim.engine import LeanEnv
 from sim.operations.pd.operator_controller import OPERATOR_TIMEOUT_NS
-from sim.probe import Probe
 from sim.protocol.region import Region
 from sim.raftstore.peer import Peer
 from sim.record.recorder import Recorder
+from sim.storage.probe import Probe
 
 
 @dataclass

@@ -343,7 +343,7 @@ def _is_current(command: RaftCommand, state: AppliedState) -> bool:
 def _is_out_of_date(proposal: AdminProposal, region: Region) -> bool:
     admin, proposed = proposal.admin, proposal.region.epoch
     if isinstance(admin, TransferLeaderCommand):
-        return admin.checks and proposed != region.epoch
+        return admin.checks_epoch and proposed != region.epoch
     return (admin.checks_version and proposed.version != region.epoch.version) or (
         admin.checks_conf_ver and proposed.conf_ver != region.epoch.conf_ver
     )

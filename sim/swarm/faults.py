@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
-from sim.failpoints import POINTS
 from sim.protocol.keys import row_key
 from sim.protocol.region import Region
-from sim.server.cluster import Cluster, store_name
+from sim.raftstore.failpoints import POINTS
+from sim.server.cluster import Cluster
+from sim.server.control import Control
 from sim.swarm.recipe import Fault, Recipe
 from sim.swarm.scenario import NEW_VERSION, OLD_VERSION
 from sim.swarm.workload import ACCOUNTS, INDEX, ORDERS
-from sim.transport.message_filter import KINDS
+from sim.transport.filters import KINDS
+from sim.transport.nodes import store_name
 from sim.units import NS_PER_MS
 
 _LIMITS = (
@@ -33,7 +35,7 @@ class Faults:
 
     def __init__(self, cluster: Cluster, recipe: Recipe) -> None:
         self._cluster = cluster
-        self._control = cluster.control
+        self._control = Control(cluster)
         self._recipe = recipe
         self._over = False
         self._held: list[tuple[str, int]] = []
@@ -49,7 +51,7 @@ class Faults:
         cluster = self._cluster
         cluster.filters.clear()
         for point, store_id in self._held:
-            cluster.holds.release(point, store=store_id)
+            cluster.failpoints.release(point, store=store_id)
         self._control.heal()
         for store_id, store in cluster.stores.items():
             self._control.slow_disk(store_id, 1.0)
@@ -149,8 +151,8 @@ class Faults:
         held = (_POINTS[fault.where % len(_POINTS)], self._store(fault.which))
         self._held.append(held)
         point, store_id = held
-        self._cluster.holds.hold(point, store=store_id)
-        self._later(fault, lambda _: self._cluster.holds.release(point, store=store_id))
+        self._cluster.failpoints.hold(point, store=store_id)
+        self._later(fault, lambda _: self._cluster.failpoints.release(point, store=store_id))
 
     def _upgrade(self, fault: Fault) -> None:
         """Restarts a store as another version, up or down."""

@@ -18,10 +18,10 @@ from typing import Any, Final
 from simpy import Event
 
 from sim.client.session import Session
-from sim.probe import Probe
 from sim.protocol.marks import MARKS
 from sim.record.facts import Columns
 from sim.simulation import Unit
+from sim.storage.probe import Probe
 from sim.swarm.faults import Faults
 from sim.swarm.liveness import payloads, sweep, unrest
 from sim.swarm.recipe import Recipe

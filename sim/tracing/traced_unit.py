@@ -10,10 +10,10 @@ from simpy import Event
 from sim.client.region_request import RequestGroup
 from sim.client.session import Session
 from sim.client.tidb import TidbNode
-from sim.probe import Probe
 from sim.record.facts import Columns, FactSink
 from sim.scenario.resolved import Scenario
 from sim.simulation import Unit, simulated_ns
+from sim.storage.probe import Probe
 from sim.storage.request import KvRequest
 from sim.tracing.notes import PLAN, STATEMENT, TIMESTAMP, Notes, Sent, Wait
 from sim.tracing.spans import TracedTransaction, traced_transaction
