@@ -6,9 +6,6 @@ runs; what comes back is only the bill and what the checkers have found.
 
 from __future__ import annotations
 
-import gc
-from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sim.checks.checkers import LAWS, Checkers
@@ -30,12 +27,13 @@ from sim.server.cluster import Cluster
 from sim.station_meter import StationMeter
 from sim.storage.block_cache import Extent
 from sim.streams import Streams
+from sim.unit_result import UnitResult, no_cycle_search, simulated_ns
 from sim.workload import build_workload
 from sim.workload.etcd import EtcdWorkload
 from sim.workload.layout import even_start_keys, region_start_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator
 
     from simpy import Event
 
@@ -43,30 +41,7 @@ if TYPE_CHECKING:
     from sim.scenario.resolved import Scenario
     from sim.workload.statement import Workload
 
-AUTO_WARMUP_SHARE = 2
-"""With ``warmup: auto`` a unit runs longer by measure / this; MSER-5 then says what to cut."""
-
-
-@dataclass(frozen=True, slots=True)
-class UnitResult:
-    """What running one unit took, and whether its invariants held."""
-
-    events: int
-    """Executed entries of the event queue."""
-    transactions: int
-    """Transactions committed, warm-up included."""
-    simulated_ns: int
-    checked: int
-    """Invariants that were looked at."""
-    violations: tuple[str, ...]
-    """One line for each invariant that did not hold."""
-
-
-def simulated_ns(scenario: Scenario) -> int:
-    """Returns how long a unit of ``scenario`` runs, warm-up included, in ns."""
-    run = scenario.run
-    warmup_ns = run.measure_ns // AUTO_WARMUP_SHARE if run.warmup_ns is None else run.warmup_ns
-    return warmup_ns + run.measure_ns
+__all__ = ["Unit", "UnitResult", "run_unit", "simulated_ns"]
 
 
 def run_unit(scenario: Scenario, replication: int, sink: FactSink) -> UnitResult:
@@ -77,21 +52,6 @@ def run_unit(scenario: Scenario, replication: int, sink: FactSink) -> UnitResult
     unit = Unit(scenario, replication, sink)
     unit.run()
     return unit.result()
-
-
-@contextmanager
-def _no_cycle_search() -> Iterator[None]:
-    """Switches Python's cycle collector off: the model drops no cycles; searching costs a third.
-
-    A test counts what the collector would find after a run: nothing.
-    """
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 class Unit:
@@ -141,7 +101,7 @@ class Unit:
 
     def run(self) -> None:
         """Runs to the end and closes the facts."""
-        with _no_cycle_search():
+        with no_cycle_search():
             self.env.run_until(simulated_ns(self.scenario))
             now_ns = self.env.now_ns
             if now_ns > self.recorder.window * self.recorder.window_ns:
