@@ -15,8 +15,7 @@ from sim.client.client_stats import ClientStats
 from sim.client.session import Session, SessionParts
 from sim.client.tidb import TidbNode
 from sim.engine import LeanEnv
-from sim.etcd.put_client import PutClient, start_put_clients
-from sim.etcd.puts_check import broken_puts
+from sim.etcd.unit import EtcdUnit
 from sim.lock_fates import LockFates
 from sim.operations import LeaderCounts, RegionCounts, TransferTimes, start_operations
 from sim.own_latches import OwnLatches
@@ -29,7 +28,6 @@ from sim.storage.block_cache import Extent
 from sim.streams import Streams
 from sim.unit_result import UnitResult, no_cycle_search, simulated_ns
 from sim.workload import build_workload
-from sim.workload.etcd import EtcdWorkload
 from sim.workload.layout import even_start_keys, region_start_keys
 
 if TYPE_CHECKING:
@@ -49,7 +47,8 @@ def run_unit(scenario: Scenario, replication: int, sink: FactSink) -> UnitResult
 
     The same scenario, seed and replication give the same facts, on any machine.
     """
-    unit = Unit(scenario, replication, sink)
+    kind = EtcdUnit if scenario.workload.kind == ETCD else Unit
+    unit = kind(scenario, replication, sink)
     unit.run()
     return unit.result()
 
@@ -86,10 +85,8 @@ class Unit:
         self.cluster.probe.add(self.transfer_times)
         self.nodes = [
             TidbNode(self.env, node, scenario, self.cluster, self.streams)
-            for node in range(0 if scenario.workload.kind == ETCD else scenario.cluster.tidb_nodes)
+            for node in range(scenario.cluster.tidb_nodes)
         ]
-        self.put_client: PutClient | None = None
-        """The clients of an etcd cluster, in the place of TiDB nodes."""
         self.meter = StationMeter(self.recorder, scenario, self.cluster, self.nodes)
         self._start_clients()
         if scenario.operations:
@@ -113,8 +110,6 @@ class Unit:
         checked, violations = 0, []
         if self.checkers is not None:
             conserved = broken_conservation(self.cluster, self.stats)
-            if self.put_client is not None:
-                conserved.append(broken_puts(self.cluster, self.put_client.acknowledged))
             checked = len(conserved) + LAWS
             violations = [line for line in conserved if line] + self.checkers.broken()
         return UnitResult(
@@ -130,11 +125,6 @@ class Unit:
 
     def _start_clients(self) -> None:
         scenario, env = self.scenario, self.env
-        if isinstance(self.workload, EtcdWorkload):
-            self.put_client = start_put_clients(
-                env, scenario, self.cluster, self.workload, self.stats, self.streams
-            )
-            return
         parts = [
             SessionParts(
                 node,

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.scenario.resolved import ETCD
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -48,8 +46,6 @@ class StationMeter:
         count = len(stores)
         cores = scenario.hardware.store_cores * count
         cores_busy_ns = over(lambda s: s.cores.busy_ns)
-        if scenario.workload.kind == ETCD:
-            cores, cores_busy_ns = cluster.machines.core_count(), cluster.machines.busy_ns
         station("store_cpu", cores, cores_busy_ns)
         station("store_poller", first.raft_pool.threads * count, over(_raft_pool_busy))
         station("apply", first.apply.threads * count, over(lambda s: s.apply.busy_ns))

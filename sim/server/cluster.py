@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from sim.etcd.machines import Machines
-from sim.etcd.member import Member
 from sim.failpoints import Holds
 from sim.hardware.network import Network
 from sim.pd.placement import IN_MEMORY_SINCE, Placement, parse_version
@@ -22,7 +20,6 @@ from sim.protocol.raft import RaftPeer
 from sim.protocol.raft_log import RaftLog
 from sim.raftstore.disk_bytes import DiskBytes
 from sim.raftstore.peer import AppliedState, Peer, make_peer
-from sim.scenario.resolved import ETCD
 from sim.server.control import Control
 from sim.server.store import Store, StoreLinks
 from sim.storage.block_cache import CACHE_SHARE, miss_probabilities
@@ -67,7 +64,6 @@ class Cluster:
         "holds",
         "keep_rows",
         "ledger",
-        "machines",
         "network",
         "pd",
         "probe",
@@ -107,14 +103,12 @@ class Cluster:
         table = DetectTable(scenario.tikv.wait_for_lock_timeout_ns)
         self.detector = Detector(regions.routes[0].leader_store, table, self.network)
         self.stores: dict[int, Store] = {}
-        self.machines = Machines(env, scenario.hardware, streams)
-        store_class = Member if scenario.workload.kind == ETCD else Store
         misses = miss_probabilities(extents, CACHE_SHARE * scenario.hardware.store_memory_bytes)
         for store_id in range(1, scenario.cluster.stores + 1):
             links = StoreLinks(
                 raft=self._raft_links(store_id), replies=self._reply_links(store_id), misses=misses
             )
-            store = store_class(self, store_id, scenario, streams, recorder, links)
+            store = Store(self, store_id, scenario, streams, recorder, links)
             self.stores[store_id] = store
             env.process(store.ticker.run())
             env.process(store.background_work())

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.scenario.resolved import ETCD
 from sim.workload.custom import CustomWorkload
-from sim.workload.etcd import EtcdWorkload
 from sim.workload.sysbench import SCRIPTS, SysbenchWorkload
 from sim.workload.tpcc import TpccWorkload
 
@@ -42,6 +40,4 @@ def build_workload(section: resolved.Workload, streams: Streams) -> Workload:
         )
     if section.kind == "custom":
         return CustomWorkload(section.custom_tables, section.transactions, streams)
-    if section.kind == ETCD:
-        return EtcdWorkload(section, streams)
     raise ValueError(f"unknown workload kind {section.kind!r}")
