@@ -19,12 +19,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from sim.distributions import Empirical
+from sim.etcd.member import Member
+from sim.etcd.put import CLASS
+from sim.etcd.unit import EtcdUnit
 from sim.record.facts import COUNTER, HISTOGRAM, MemorySink
 from sim.record.histogram import bucket_bounds
 from sim.scenario import Scenario, load_study
-from sim.simulation import Unit, simulated_ns
+from sim.unit_result import simulated_ns
 from sim.units import NS_PER_S, NS_PER_US
-from sim.workload.etcd import CLASS
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 MEASURED: Final = ROOT / "tests" / "testdata" / "lab" / "etcd.json"
@@ -77,7 +79,7 @@ def scenario_of(run: dict[str, Any], seed: int = 1) -> Scenario:
 def predict(scenario: Scenario) -> Predicted:
     """Runs one unit and reads its facts."""
     sink = MemorySink()
-    unit = Unit(scenario, 0, sink)
+    unit = EtcdUnit(scenario, 0, sink)
     unit.run()
     first = (scenario.run.warmup_ns or 0) // scenario.run.window_ns
     measured_s = (simulated_ns(scenario) - first * scenario.run.window_ns) / NS_PER_S
@@ -123,30 +125,28 @@ class Counts:
 
 def predict_counts(scenario: Scenario) -> Counts:
     """Runs one unit and returns how often its processes do what costs CPU."""
-    unit = Unit(scenario, 0, MemorySink())
+    unit = EtcdUnit(scenario, 0, MemorySink())
     unit.run()
-    puts = unit.stats.total_committed()
+    puts = unit.stats.done.value
     simulated_s = simulated_ns(scenario) / NS_PER_S
-    assert unit.put_client is not None, "an etcd scenario has clients"
 
-    def of(store: int) -> MemberCounts:
-        member: Any = unit.cluster.stores[store]
+    def of(member: Member) -> MemberCounts:
         return MemberCounts(
             member.log.fsyncs / puts,
-            member.raft_pool.rounds / puts,
-            (member.transport.turns + member.readers.turns) / puts,
-            member.scheduler.turns / puts,
+            member.rounds / puts,
+            member.streams.turns / puts,
+            member.puts.turns / puts,
             member.process.heap.marked_ns / puts,
             member.process.monitor.looks / simulated_s,
         )
 
-    process = unit.put_client.process
+    process = unit.clients.process
     return Counts(
-        unit.put_client.turns / puts,
+        unit.clients.turns / puts,
         process.heap.marked_ns / puts,
         process.monitor.looks / simulated_s,
-        of(1),
-        of(2),
+        of(unit.cluster.members[1]),
+        of(unit.cluster.members[2]),
     )
 
 

@@ -6,10 +6,10 @@ runs; what comes back is only the bill and what the checkers have found.
 
 from __future__ import annotations
 
-import gc
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Generator
+from typing import Any
+
+from simpy import Event
 
 from sim.checks.checkers import LAWS, Checkers
 from sim.checks.conservation import broken_conservation
@@ -18,55 +18,25 @@ from sim.client.client_stats import ClientStats
 from sim.client.session import Session
 from sim.client.tidb import TidbNode
 from sim.engine import LeanEnv
-from sim.etcd.put_client import PutClient, start_put_clients
-from sim.etcd.puts_check import broken_puts
+from sim.etcd.unit import EtcdUnit
 from sim.observers.lock_fates import LockFates
 from sim.observers.own_latches import OwnLatches
 from sim.observers.station_meter import StationMeter
 from sim.operations import LeaderCounts, RegionCounts, TransferTimes, start_operations
 from sim.protocol.region import RegionMap, lay_out_regions
+from sim.record.facts import FactSink
 from sim.record.recorder import Recorder
-from sim.scenario.resolved import ETCD
+from sim.scenario.resolved import ETCD, Scenario
 from sim.server.cluster import Cluster
+from sim.server.control import Control
 from sim.storage.block_cache import Extent
 from sim.streams import Streams
+from sim.unit_result import UnitResult, no_cycle_search, simulated_ns
 from sim.workload import build_workload
-from sim.workload.etcd import EtcdWorkload
+from sim.workload.statement import Workload
 from sim.workload.layout import even_start_keys, region_start_keys
 
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
-
-    from simpy import Event
-
-    from sim.record.facts import FactSink
-    from sim.scenario.resolved import Scenario
-    from sim.workload.statement import Workload
-
-AUTO_WARMUP_SHARE = 2
-"""With ``warmup: auto`` a unit runs longer by measure / this; MSER-5 then says what to cut."""
-
-
-@dataclass(frozen=True, slots=True)
-class UnitResult:
-    """What running one unit took, and whether its invariants held."""
-
-    events: int
-    """Executed entries of the event queue."""
-    transactions: int
-    """Transactions committed, warm-up included."""
-    simulated_ns: int
-    checked: int
-    """Invariants that were looked at."""
-    violations: tuple[str, ...]
-    """One line for each invariant that did not hold."""
-
-
-def simulated_ns(scenario: Scenario) -> int:
-    """Returns how long a unit of ``scenario`` runs, warm-up included, in ns."""
-    run = scenario.run
-    warmup_ns = run.measure_ns // AUTO_WARMUP_SHARE if run.warmup_ns is None else run.warmup_ns
-    return warmup_ns + run.measure_ns
+__all__ = ["Unit", "UnitResult", "run_unit", "simulated_ns"]
 
 
 def run_unit(scenario: Scenario, replication: int, sink: FactSink) -> UnitResult:
@@ -74,24 +44,10 @@ def run_unit(scenario: Scenario, replication: int, sink: FactSink) -> UnitResult
 
     The same scenario, seed and replication give the same facts, on any machine.
     """
-    unit = Unit(scenario, replication, sink)
+    kind = EtcdUnit if scenario.workload.kind == ETCD else Unit
+    unit = kind(scenario, replication, sink)
     unit.run()
     return unit.result()
-
-
-@contextmanager
-def _no_cycle_search() -> Iterator[None]:
-    """Switches Python's cycle collector off: the model drops no cycles; searching costs a third.
-
-    A test counts what the collector would find after a run: nothing.
-    """
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 class Unit:
@@ -126,20 +82,25 @@ class Unit:
         self.cluster.probe.add(self.transfer_times)
         self.nodes = [
             TidbNode(self.env, node, scenario, self.cluster, self.streams, self.stats)
-            for node in range(0 if scenario.workload.kind == ETCD else scenario.cluster.tidb_nodes)
+            for node in range(scenario.cluster.tidb_nodes)
         ]
-        self.put_client: PutClient | None = None
-        """The clients of an etcd cluster, in the place of TiDB nodes."""
         self.meter = StationMeter(self.recorder, scenario, self.cluster, self.nodes)
         self._start_clients()
         if scenario.operations:
             tables = self.workload.tables()
-            start_operations(scenario, self.cluster, tables, self.streams, self.recorder)
+            start_operations(
+                scenario,
+                self.cluster,
+                Control(self.cluster),
+                tables,
+                self.streams,
+                self.recorder,
+            )
         self.env.process(self._close_windows())
 
     def run(self) -> None:
         """Runs to the end and closes the facts."""
-        with _no_cycle_search():
+        with no_cycle_search():
             self.env.run_until(simulated_ns(self.scenario))
             now_ns = self.env.now_ns
             if now_ns > self.recorder.window * self.recorder.window_ns:
@@ -151,8 +112,6 @@ class Unit:
         checked, violations = 0, []
         if self.checkers is not None:
             conserved = broken_conservation(self.cluster, self.stats)
-            if self.put_client is not None:
-                conserved.append(broken_puts(self.cluster, self.put_client.acknowledged))
             checked = len(conserved) + LAWS
             violations = [line for line in conserved if line] + self.checkers.broken()
         return UnitResult(

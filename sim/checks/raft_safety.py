@@ -10,13 +10,12 @@ Source: Ongaro and Ousterhout, In Search of an Understandable Consensus Algorith
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
 from sim.checks.report import Report
-from sim.protocol.raft import LEADER
+from sim.protocol.raft import LEADER, RaftPeer
 from sim.protocol.raft.log import Entry
-from sim.raftstore.peer import Peer
-from sim.storage.probe import Probe
+from sim.raftstore.probe import RaftstoreProbe
 
 ONE_LEADER: Final = "one leader a term"
 SAME_ENTRIES: Final = "log matching"
@@ -24,6 +23,12 @@ COMPLETE: Final = "committed entries survive"
 
 _REMEMBERED: Final = 1024
 """Entries of a region that are kept for replicas that lag, before the oldest half is forgotten."""
+
+
+class Replica(Protocol):
+    """Whoever drives a replica."""
+
+    raft: RaftPeer
 
 
 @dataclass(slots=True)
@@ -36,7 +41,7 @@ class _Applied:
     term: int = 0
 
 
-class RaftSafety(Probe):
+class RaftSafety(RaftstoreProbe):
     """Watches roles and applied entries."""
 
     def __init__(self, report: Report) -> None:
@@ -44,9 +49,9 @@ class RaftSafety(Probe):
         self._regions: dict[int, _Applied] = {}
         self._leaders: dict[tuple[int, int], int] = {}
 
-    def applied(self, peer: Peer, entry: Entry) -> None:
+    def applied(self, peer: Replica, entry: Entry) -> None:
         """Compares an entry that a replica has applied with what the first one did there."""
-        region_id = peer.region.region_id
+        region_id = peer.raft.region_id
         region = self._regions.get(region_id)
         if region is None:
             region = self._regions[region_id] = _Applied()
@@ -70,7 +75,7 @@ class RaftSafety(Probe):
             else:
                 region.entries[index] = (first, others - 1)
 
-    def _compare(self, peer: Peer, entry: Entry, first: Entry) -> None:
+    def _compare(self, peer: Replica, entry: Entry, first: Entry) -> None:
         if first is entry or (first.term == entry.term and first.payload is entry.payload):
             return
         self._report.add(
@@ -79,17 +84,17 @@ class RaftSafety(Probe):
             f"than the first replica did, of term {first.term}",
         )
 
-    def role_changed(self, peer: Peer) -> None:
+    def role_changed(self, peer: Replica) -> None:
         """Looks at a new leader."""
         raft = peer.raft
         if raft.role is not LEADER:
             return
-        region_id = peer.region.region_id
-        other = self._leaders.setdefault((region_id, raft.term), peer.store)
-        if other != peer.store:
+        region_id = peer.raft.region_id
+        other = self._leaders.setdefault((region_id, raft.term), peer.raft.store)
+        if other != peer.raft.store:
             self._report.add(
                 ONE_LEADER,
-                f"stores {other} and {peer.store} lead region {region_id} in term {raft.term}",
+                f"stores {other} and {peer.raft.store} lead region {region_id} in term {raft.term}",
             )
         region = self._regions.get(region_id)
         if region is None:

@@ -1,9 +1,16 @@
-"""etcd's members on the model's own Raft: where their process differs from TiKV's, and no more.
+"""etcd beside TiKV: members on the model's own Raft, log engine, disk and network, and no more.
 
-Raft, peers, mailboxes, the log device, elections, transfers and crashes are those of every store.
-What is an etcd member's own stands here: one Go process with as many running threads as its machine
-has cores, a raft loop that tells commits at once, a stream a peer, puts that are proposed as they
-come, and bolt.
+A real etcd could be measured where TiKV could not (docs/ETCD.md). What is common to both is
+composed here from outside; the rest is etcd's own, in one Go process a member::
+
+    put_client ─► put_server ─► member: raft loop ─► streams ─► the other members
+                        ▲          │    ▲ WAL + fdatasync
+                        └── apply ◄┘    └── raftstore.log_engine, protocol.raft
+                              └► backend (bolt)
+
+    goroutine ► go_process (procs, system calls; go_heap, go_monitor) ► shared_cores (EEVDF)
+
+``cluster`` joins members, machines and links; ``unit`` runs it with its clients and checks.
 
 Source: etcd-io/etcd release-3.4 etcdserver/{raft.go, server.go, v3_server.go},
 etcdserver/api/rafthttp/stream.go, mvcc/backend/backend.go.

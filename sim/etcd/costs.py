@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from sim.distributions import Sampler
-    from sim.scenario.resolved import EtcdCosts
+from sim.distributions import Sampler
+from sim.scenario.resolved import EtcdCosts
 
 
 class Priced:
     """The costs of one process, drawn."""
-
-    __slots__ = ("_draw", "means")
 
     def __init__(self, means: EtcdCosts, draw: Sampler) -> None:
         self.means = means

@@ -1,9 +1,9 @@
 """A Go program's heap: when it is marked, and how much CPU that takes.
 
-Law: a cycle begins when as much has been allocated as was alive after the last one (GOGC 100), at
-least 4 MiB in all; its CPU is in proportion to what is alive. What allocations pay for it
-themselves (assists, a twentieth of the CPU as measured) and the two stops of the world (0.1 ms) are
-left out, and so is that a cycle begins a little early.
+A cycle begins when as much has been allocated as was alive after the last one (GOGC 100), at least
+4 MiB in all; its CPU is in proportion to what is alive. Left out: marking by goroutines that
+allocate (assists, measured as a twentieth of the CPU), the two stops of the world (0.1 ms), and
+that a cycle begins a little early.
 
 Source: golang/go release-branch.go1.19 src/runtime/mgcpacer.go, mgc.go. CPU: our own measurement,
 ``gctrace`` of three etcd 3.4.23 members and a client, 50 cycles of 19 to 47 MB: 0.35 to 0.59 ms a
@@ -14,13 +14,23 @@ from __future__ import annotations
 
 from typing import Final
 
-from sim.units import MIB
+from sim.units import MIB, NS_PER_US
 
 MARK_NS_PER_BYTE: Final = 0.43
 """CPU of marking, by bytes alive."""
 
 _SMALLEST_BYTES: Final = 4 * MIB
 """No cycle begins below it (``heapMinimum``)."""
+
+MARK_PIECE_NS: Final = 100 * NS_PER_US
+"""How long a proc marks before it looks for other work (``drainCheckThreshold``). Derived: 100,000
+units of scanning, at a byte or so a nanosecond."""
+
+_MARK_SHARE: Final = 0.25
+"""Of each proc's time, while the heap is marked (``gcBackgroundUtilization``)."""
+
+_MARK_LEEWAY: Final = 1.2
+"""A proc stops marking at so many times its share (``pollFractionalWorkerExit``)."""
 
 
 class Heap:
@@ -30,14 +40,12 @@ class Heap:
         live_bytes: alive at the start.
     """
 
-    __slots__ = ("_allocated_bytes", "_live_bytes", "began_ns", "cycles", "left_ns", "marked_ns")
-
     def __init__(self, live_bytes: int) -> None:
         self._live_bytes = live_bytes
         self._allocated_bytes = 0
         self.began_ns = 0
         self.left_ns = 0
-        """CPU that nobody has taken yet of the cycle under way; 0: there is none."""
+        """CPU of the present cycle that nobody has taken yet; 0: there is no cycle."""
         self.cycles = 0
         self.marked_ns = 0
         """CPU taken so far."""
@@ -58,8 +66,16 @@ class Heap:
         self.left_ns = max(1, int(self._live_bytes * MARK_NS_PER_BYTE))
 
     def take(self, most_ns: int) -> int:
-        """Returns how much CPU somebody is to mark for, at most what is left."""
+        """Takes a piece of marking, at most what is left; returns its CPU."""
         piece_ns = min(self.left_ns, most_ns)
         self.left_ns -= piece_ns
         self.marked_ns += piece_ns
         return piece_ns
+
+    def take_share(self, marked_ns: int, now_ns: int) -> int:
+        """Takes a piece for a proc that has marked so long in this cycle, 0 if that is enough."""
+        since_ns = now_ns - self.began_ns
+        if marked_ns >= _MARK_SHARE * since_ns:
+            return 0
+        most = _MARK_LEEWAY * _MARK_SHARE
+        return self.take(max(MARK_PIECE_NS, int((most * since_ns - marked_ns) / (1 - most))))

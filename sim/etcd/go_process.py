@@ -1,17 +1,18 @@
-"""A Go program on shared cores: goroutines, threads, system calls, the monitor, garbage.
+"""A Go program on shared cores: procs, threads, system calls, the monitor, garbage collection.
 
-Law: as many goroutines run as there are *procs* (GOMAXPROCS), each on a thread that has to get a
-core. A proc has a queue of its own; what a job brings about last comes next there. A proc without
-work takes from everybody's queue, then half of another's. What comes from outside waits in
-everybody's queue. When work comes and a proc is idle, one thread is woken up to look for it.
+As many goroutines run at a time as there are *procs* (GOMAXPROCS; Go's P), each on a thread that
+has to get a core. A proc has a run queue of its own; the newest job that its running goroutine made
+ready runs next. A proc without work takes from the global queue, where timers and the network put
+theirs, and then half of another proc's. When work comes while a proc is idle, one thread is woken
+up to look for it.
 
-A thread in a system call keeps its proc and goes on as soon as it gets a core, before all that
-waits, unless the monitor has taken the proc away: it does at its second look at the same call if
-there is work for the proc. The thread then goes on with an idle proc, or its goroutine queues with
-the others. A thread that lost its core while in the kernel is taken for one in a call, too.
+A thread in a system call keeps its proc and goes on as soon as it gets a core, before everything in
+the queue, unless the monitor has retaken the proc: it does so when it sees the same call a second
+time and there is work for the proc. The thread then goes on with an idle proc, or its goroutine
+goes to the global queue. A thread that lost its core while in the kernel counts as one in a call.
 
-While the heap is marked, a proc gives a quarter of the time to that, and all that it has no
-other work for.
+While the heap is marked, each proc spends a quarter of its time on that, and all time that it has
+no other work for.
 
 Source: golang/go release-branch.go1.19 src/runtime/proc.go (findRunnable, runqput, runqgrab, wakep,
 entersyscall, exitsyscall, sysmon, retake, handoffp), mgcpacer.go (fractional workers).
@@ -20,38 +21,82 @@ entersyscall, exitsyscall, sysmon, retake, handoffp), mgcpacer.go (fractional wo
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from sim.etcd.go_monitor import DULL, FOUND, IDLE, Monitor
-from sim.etcd.go_proc import GoThread, Proc
-from sim.units import NS_PER_US
+from sim.engine.environment import Call, LeanEnv
+from sim.etcd.go_heap import MARK_PIECE_NS, Heap
+from sim.etcd.go_monitor import IDLE, NOTHING, RETOOK, Monitor
+from sim.etcd.shared_cores import SharedCores, Thread
 
-if TYPE_CHECKING:
-    from sim.engine.environment import Call, LeanEnv
-    from sim.etcd.go_heap import Heap
-    from sim.etcd.go_proc import Job
-    from sim.etcd.shared_cores import SharedCores
+Job = tuple[int, Call, Any]
+"""CPU in ns, and what is called with which argument at its end."""
 
-_EVERYBODYS_TURN: Final = 61
-"""How often everybody's queue comes before a proc's own."""
+_GLOBAL_QUEUE_TURN: Final = 61
+"""Every so many turns of a proc the global queue comes before its own."""
 
 _IN_KERNEL: Final = 3
-"""One in so many threads that lost their core was in a system call: etcd's share of system time is
-0.29 to 0.45."""
-
-_MARK_PIECE_NS: Final = 100 * NS_PER_US
-"""How long who marks does not look for other work (``drainCheckThreshold``). Derived: 100,000 units
-of scanning, at a byte or so a nanosecond."""
-
-_MARK_SHARE: Final = 0.25
-"""Of each proc's time, while the heap is marked (``gcBackgroundUtilization``)."""
-
-_MARK_LEEWAY: Final = 1.2
-"""Who marks stops at so much more than its share (``pollFractionalWorkerExit``)."""
+"""One in so many threads that lost their core was in a system call. Derived: etcd's share of system
+time is 0.29 to 0.45."""
 
 
 def _nothing(_: Any) -> None:
-    """Is the job of a thread that only looks for work, returns from a call, or marks."""
+    """The job of a thread that only looks for work, returns from a call, or marks."""
+
+
+class Proc:
+    """Runs one goroutine at a time, and has a queue of those that are ready (Go's P)."""
+
+    def __init__(self) -> None:
+        self.queue: deque[Job] = deque()
+        self._next: Job | None = None
+        self.thread: GoThread | None = None
+        """The thread that runs it; None if it is idle."""
+        self.in_call = False
+        """Its thread is in a system call."""
+        self.calls = 0
+        self.seen = (0, 0)
+        """What the monitor saw last: number of the call, and turn of a thread without a core."""
+        self.turns = 0
+        """How often it has looked for work."""
+        self.marked_ns = 0
+        """Time spent on marking in this cycle."""
+
+    @property
+    def has_work(self) -> bool:
+        """Whether something waits for it."""
+        return self._next is not None or bool(self.queue)
+
+    def put(self, job: Job) -> None:
+        """Queues a job that its running goroutine has made ready, to run next."""
+        if self._next is not None:
+            self.queue.append(self._next)
+        self._next = job
+
+    def take(self) -> Job:
+        """Returns the next job; there has to be one."""
+        job, self._next = self._next, None
+        return self.queue.popleft() if job is None else job
+
+    def give_half_to(self, thief: Proc) -> Job:
+        """Moves the older half of its queue, rounded up, to another; returns the first of it."""
+        queue = self.queue
+        if not queue:
+            return self.take()
+        for _ in range(len(queue) - len(queue) // 2 - 1):
+            thief.queue.append(queue.popleft())
+        return queue.popleft()
+
+
+class GoThread(Thread):
+    """A thread that runs goroutines while it has a proc."""
+
+    def __init__(self, process: GoProcess, core: int) -> None:
+        super().__init__(process, core)
+        self.proc: Proc | None = None
+        self.goes_on: Job | None = None
+        """What comes after its system call."""
+        self.enters_call = False
+        self.searches = False
 
 
 class GoProcess:
@@ -65,11 +110,6 @@ class GoProcess:
         heap: its heap.
     """
 
-    __slots__ = (
-        "_cores", "_env", "_everybodys", "_idle", "_made", "_now", "_procs", "_searching",
-        "_threads", "heap", "monitor",
-    )  # fmt: skip
-
     def __init__(
         self, env: LeanEnv, cores: SharedCores, procs: int, watch_ns: int, heap: Heap
     ) -> None:
@@ -79,10 +119,10 @@ class GoProcess:
         self._idle = list(self._procs)
         self._threads: list[GoThread] = []
         self._made = 0
-        self._everybodys: deque[Job] = deque()
+        self._global_queue: deque[Job] = deque()
         self._searching = False
         self._now: Proc | None = None
-        """Whose job is at its end: what it brings about comes from inside."""
+        """Whose job is ending: what is submitted meanwhile goes to its queue."""
         self.heap = heap
         self.monitor = Monitor(env, cores, watch_ns, self._look)
 
@@ -91,13 +131,13 @@ class GoProcess:
         job = (max(1, service_ns), fn, arg)
         proc = self._now
         if proc is None:
-            self._everybodys.append(job)
+            self._global_queue.append(job)
         else:
             proc.put(job)
         self._wake()
 
     def enter_call(self) -> GoThread | None:
-        """Lets the thread whose job is at its end wait in a system call; returns it."""
+        """Sends the thread whose job is ending into a system call; returns it."""
         proc = self._now
         if proc is None:
             return None
@@ -116,7 +156,7 @@ class GoProcess:
             self._enter(thread)
 
     def allocate(self, size_bytes: int, kept_bytes: int = 0) -> None:
-        """Notes an allocation, and has the heap marked if it is time."""
+        """Notes an allocation, and begins a marking cycle if one is due."""
         if self.heap.allocate(size_bytes, kept_bytes):
             self.heap.begin(self._env.now_ns)
             for proc in self._procs:
@@ -160,7 +200,7 @@ class GoProcess:
             proc = thread.proc = self._idle.pop()
             proc.thread = thread
         else:
-            self._everybodys.append(job)
+            self._global_queue.append(job)
             self._threads.append(thread)
             return False
         thread.left_ns, thread.fn, thread.arg = job
@@ -186,59 +226,48 @@ class GoProcess:
     def _enter(self, thread: GoThread) -> None:
         thread.left_ns, thread.fn, thread.arg = 1, _nothing, None
         self._cores.enter(thread)
-        self.monitor.call()
+        self.monitor.wake()
 
     def _find(self, proc: Proc) -> Job | None:
         proc.turns += 1
         if self.heap.left_ns:
-            job = self._mark_share(proc)
+            job = self._mark(proc, self.heap.take_share(proc.marked_ns, self._env.now_ns))
             if job is not None:
                 return job
-        everybodys = self._everybodys
-        if everybodys and proc.turns % _EVERYBODYS_TURN == 0:
-            return everybodys.popleft()
+        waiting = self._global_queue
+        if waiting and proc.turns % _GLOBAL_QUEUE_TURN == 0:
+            return waiting.popleft()
         if proc.has_work:
             return proc.take()
-        if everybodys:
-            share = min(len(everybodys), len(everybodys) // len(self._procs) + 1)
-            job = everybodys.popleft()
+        if waiting:
+            share = min(len(waiting), len(waiting) // len(self._procs) + 1)
+            job = waiting.popleft()
             for _ in range(share - 1):
-                proc.queue(everybodys.popleft())
+                proc.queue.append(waiting.popleft())
             return job
-        return self._steal(proc) or self._mark(proc, _MARK_PIECE_NS)
+        return self._steal(proc) or self._mark(proc, self.heap.take(MARK_PIECE_NS))
 
     def _steal(self, thief: Proc) -> Job | None:
         for proc in self._procs:
             if proc is not thief and proc.has_work:
-                return proc.lose_half(thief)
+                return proc.give_half_to(thief)
         return None
 
-    def _mark_share(self, proc: Proc) -> Job | None:
-        """Returns marking if the proc owes some."""
-        since_ns = self._env.now_ns - self.heap.began_ns
-        if proc.marked_ns >= _MARK_SHARE * since_ns:
-            return None
-        most = _MARK_LEEWAY * _MARK_SHARE
-        until_ns = int((most * since_ns - proc.marked_ns) / (1 - most))
-        return self._mark(proc, max(_MARK_PIECE_NS, until_ns))
-
-    def _mark(self, proc: Proc, most_ns: int) -> Job | None:
-        piece_ns = self.heap.take(most_ns)
-        if not piece_ns:
-            return None
+    @staticmethod
+    def _mark(proc: Proc, piece_ns: int) -> Job | None:
         proc.marked_ns += piece_ns
-        return (piece_ns, _nothing, None)
+        return (piece_ns, _nothing, None) if piece_ns else None
 
     def _look(self) -> int:
-        taken = DULL
+        seen = NOTHING
         for proc in self._procs:
-            if self._may_take(proc):
-                taken = FOUND
-                self._take(proc)
-        return IDLE if len(self._idle) == len(self._procs) else taken
+            if self._may_retake(proc):
+                seen = RETOOK
+                self._retake(proc)
+        return IDLE if len(self._idle) == len(self._procs) else seen
 
-    def _may_take(self, proc: Proc) -> bool:
-        """Returns whether a proc's thread is in the same call as at the last look, and missed."""
+    def _may_retake(self, proc: Proc) -> bool:
+        """Returns whether a proc's thread is in the same call as before, and is needed."""
         thread = proc.thread
         if proc.in_call:
             sight = (proc.calls, -1)
@@ -251,8 +280,8 @@ class GoProcess:
             return False
         return proc.has_work or not (self._idle or self._searching)
 
-    def _take(self, proc: Proc) -> None:
-        """Takes a proc from its thread, and gives it another if there is work."""
+    def _retake(self, proc: Proc) -> None:
+        """Takes a proc from its thread, and gives it another thread if there is work."""
         thread = proc.thread
         assert thread is not None, "it has one"
         thread.proc = proc.thread = None
@@ -260,7 +289,7 @@ class GoProcess:
             thread.goes_on = (thread.left_ns, thread.fn, thread.arg)
             thread.left_ns, thread.fn, thread.arg = 1, _nothing, None
         proc.in_call = False
-        if proc.has_work or self._everybodys:
+        if proc.has_work or self._global_queue:
             self._run(proc)
         elif self._idle or self._searching:
             self._idle.append(proc)

@@ -1,106 +1,272 @@
-"""One etcd member: a store whose stations run in one Go process."""
+"""One etcd member: a Go process whose goroutines drive one Raft replica, its log and bolt.
+
+One turn of the raft loop::
+
+    take what has come and step it ► hand committed entries to the apply goroutine
+        ► hand a leader's appends to the streams ► append to the WAL + fdatasync ► send the rest
+
+What comes meanwhile waits for the next turn: that is where batches come from. Differences from
+TiKV: the followers hear of a commit at once, with the turn's appends or by messages of its own, and
+a follower answers every append, empty ones too.
+
+A put is answered by the member that it came to, when that has applied it. Who does not lead passes
+it on; while nobody leads it waits. A leader that is handing over drops it.
+
+Source: etcd-io/etcd release-3.4 etcdserver/raft.go (raftNode.start), etcdserver/server.go
+(applyAll), raft/node.go (run: no proposals without a leader), raft/raft.go (bcastAppend,
+stepLeader, stepFollower).
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, Protocol
 
 from sim.distributions import LognormalMean, Sampler
-from sim.engine import Cores, ThreadPool
-from sim.etcd.allocations import MEMBER_LIVE_BYTES
-from sim.etcd.applying import MemberApply
+from sim.engine.environment import LeanEnv
+from sim.etcd.allocations import MEMBER_LIVE_BYTES, kept, of_round
 from sim.etcd.backend import Backend
 from sim.etcd.costs import Priced
 from sim.etcd.go_heap import Heap
-from sim.etcd.puts import PutService
-from sim.etcd.raft_loop import MemberPool
-from sim.etcd.streams import ForwardedPut, MemberTransport, Readers
-from sim.server.store import Store
-from sim.transport.nodes import store_name, zones_of
+from sim.etcd.goroutine import RECEIVE, Body, Goroutines, SystemCall
+from sim.etcd.machines import Machine
+from sim.etcd.put import Put
+from sim.etcd.put_server import PutServer
+from sim.etcd.streams import ForwardedPut, Message, RaftStreams
+from sim.protocol.encoding import ENTRY_OVERHEAD_BYTES
+from sim.protocol.raft import LEADER, Append, RaftPeer, Ready
+from sim.protocol.raft_log import Entry
+from sim.protocol.write_batch import CAUSE_NAMES
+from sim.raftstore.disk_bytes import DiskBytes
+from sim.raftstore.log_engine import LogEngine, LogFormat
+from sim.record.recorder import Recorder
+from sim.scenario.resolved import Scenario
+from sim.streams import Streams
 
-if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
-
-    from simpy import Event
-
-    from sim.etcd.go_process import GoProcess
-    from sim.scenario.resolved import Scenario
-    from sim.server.store import StoreLinks
-    from sim.storage.store_stats import StoreStats
-    from sim.streams import Streams
-
-_UNIT: Final = 1_000_000
+DROPPED: Final = "dropped"
+"""Why a put fails whose leader is handing over (ErrProposalDropped)."""
 
 
-class Member(Store):
-    """One member."""
+class Surroundings(Protocol):
+    """What a member needs of its cluster."""
 
-    __slots__ = ("process", "readers")
+    env: LeanEnv
+    recorder: Recorder
+    ledger: DiskBytes
 
-    scheduler_class = PutService
-    raft_pool_class = MemberPool
-    apply_class = MemberApply
-    engine_class = Backend
-    transport_class = MemberTransport
+    def send(self, src: int, to: int, messages: list[Message], size_bytes: int) -> None:
+        """Sends messages to another member in one piece."""
 
-    process: GoProcess
+    def answer(self, member: int, put: Put) -> None:
+        """Sends an answer to a put's client."""
 
-    def _make_machine(self, scenario: Scenario, _: Streams, name: str, /) -> None:
-        machine = self._cluster.machines.of_store(name)
-        self.process = machine.process(Heap(MEMBER_LIVE_BYTES))
-        self.raft_disk = self.kv_disk = machine.disk
-        # Those who have no work here: the scheduler's and the read pool's threads.
-        self.cores = Cores(scenario.hardware.store_cores)
-        self.pool = ThreadPool(self._env, self.cores, 1, f"{name}/scheduler")
-        self.read_pool = ThreadPool(self._env, self.cores, 1, f"{name}/read-pool")
+    def role_changed(self, member: Member) -> None:
+        """Notes that a member has won or lost leadership, or stands for election."""
 
-    def _make_parts(
-        self, scenario: Scenario, streams: Streams, stats: StoreStats, links: StoreLinks
+    def applied(self, member: Member, entry: Entry) -> None:
+        """Notes that a member has applied an entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class MoveLeader:
+    """An order to the leader: hand over."""
+
+    to: int
+
+
+_LOOK: Final = object()
+"""Has the raft loop look at what Raft has ready, without a message."""
+
+
+class Member:
+    """One member; its disk, its log and its records outlive its process."""
+
+    def __init__(
+        self,
+        surroundings: Surroundings,
+        raft: RaftPeer,
+        machine: Machine,
+        scenario: Scenario,
+        streams: Streams,
     ) -> None:
-        super()._make_parts(scenario, streams, stats, links)
-        unit = LognormalMean(_UNIT, scenario.hardware.cpu.cv)
-        draw = Sampler(unit, streams.stream(f"store-{self.store_id}/cpu-process"))
-        costs = Priced(scenario.hardware.etcd, draw)
-        process = self.process
-        parts: list[Any] = [self.transport, self.scheduler, self.raft_pool, self.apply]
-        for part in parts:
-            part.runs_in(process, costs)
-        self.readers = Readers(process, costs, self._take)
-        self._find_relay(scenario)
-        apply: Any = self.apply
-        backend: Any = apply.backend
-        backend.runs_in(process, costs, apply)
-        self._env.process(backend.run())
+        env = self._env = surroundings.env
+        recorder, ledger = surroundings.recorder, surroundings.ledger
+        self._surroundings = surroundings
+        self.raft = raft
+        self.store = raft.store
+        self.disk = machine.disk
+        self.process = machine.process(Heap(MEMBER_LIVE_BYTES))
+        unit = LognormalMean(1_000_000, scenario.hardware.cpu.cv)
+        draw = Sampler(unit, streams.stream(f"store-{self.store}/cpu-process"))
+        self._costs = Priced(scenario.hardware.etcd, draw)
+        log_format = LogFormat(
+            raft_engine=scenario.tikv.raft_engine_enable,
+            file=scenario.tikv.log_file,
+            file_system=scenario.hardware.file_system,
+            compression=scenario.hardware.lsm.raft_engine_compression,
+            rewrite=scenario.hardware.lsm.raftdb_rewrite,
+        )
+        entry_bytes = [recorder.counter("raft_entry_bytes", cause) for cause in CAUSE_NAMES]
+        self.log = LogEngine(env, self.disk, log_format, ledger, entry_bytes)
+        self.backend = Backend(env, self.disk, ledger, self._costs)
+        self._proposals = recorder.counter("proposals", CAUSE_NAMES[Put.cause])
+        self.messages = 0
+        self.rounds = 0
+        self.busy_ns = 0
+        """Time that the raft loop spent in turns, fdatasync included."""
+        self.up = False
+        self.start()
 
-    def _find_relay(self, scenario: Scenario) -> None:
-        relay = self._cluster.machines.relay
-        if relay is None:
-            return
-        zones = zones_of(scenario)
-        here = zones[store_name(self.store_id)]
-        members = range(1, scenario.cluster.stores + 1)
-        elsewhere = [other for other in members if zones[store_name(other)] != here]
-        transport: Any = self.transport
-        transport.goes_through(relay, elsewhere)
+    def start(self) -> None:
+        """Starts the process with what is on its disk."""
+        self.up = True
+        program = self._program = Goroutines(self._env, self.process)
+        self.backend.open()
+        program.go(self.backend.commit_regularly())
+        self._applying = program.go(self._apply_loop())
+        self._loop = program.go(self._raft_loop())
+        self.streams = RaftStreams(
+            program,
+            self._costs,
+            [voter for voter in self.raft.voters if voter != self.store],
+            send=partial(self._surroundings.send, self.store),
+            deliver=self._loop.deliver,
+        )
+        self.puts = PutServer(
+            program,
+            self._costs,
+            propose=self._loop.deliver,
+            answer=partial(self._surroundings.answer, self.store),
+        )
+        self._apply(self.raft.take_committed())
 
-    def background_work(self) -> Generator[Event, None, None]:
-        """Has none: all of a member's work goes through its process."""
-        yield from ()
+    def crash(self) -> None:
+        """Kills the process; what was durable of its replica waits for ``start``."""
+        self.up = False
+        self._program.kill()
+        self.raft = self.raft.crashed()
 
-    def take_raft_messages(self, messages: Sequence[Any]) -> None:
-        """Takes what another member has sent, to be read by the reader of its connection."""
+    def put_arrived(self, put: Put) -> None:
+        """Takes a put from a client, if the process runs."""
         if self.up:
-            self.readers.take(messages)
+            self.puts.arrived(put)
 
-    def _take(self, messages: list[Any]) -> None:
-        if not self.up:
-            return
-        plain = []
-        for message in messages:
-            if message.__class__ is ForwardedPut:
-                peer = self.peers.get(message.region_id)
-                if peer is not None:
-                    self.raft_pool.deliver(peer, message.request)
+    def tick(self) -> None:
+        """Lets one tick of Raft's time pass."""
+        self.raft.tick()
+        if self.raft.is_eventful:
+            self._loop.deliver(_LOOK)
+
+    def move_leader(self, to: int) -> None:
+        """Orders this leader to hand over."""
+        self._loop.deliver(MoveLeader(to))
+
+    def _raft_loop(self) -> Body:
+        raft, costs = self.raft, self._costs
+        waiting: list[Put] = []
+        while True:
+            mail = yield RECEIVE
+            began_ns = self._env.now_ns
+            waiting += self._step(mail)
+            forwarded: list[tuple[int, Message]] = []
+            if raft.leader:
+                forwarded = self._propose(waiting)
+                waiting = []
+            ready = raft.ready()
+            if ready.role_changed:
+                raft.take_truncated()  # The members that they came to do not answer them.
+                self._surroundings.role_changed(self)
+            count = len(ready.entries)
+            size_bytes = sum(entry.size_bytes for entry in ready.entries)
+            self.process.allocate(of_round(count, size_bytes), kept(count, size_bytes))
+            yield costs.round_ns(count, size_bytes)
+
+            self._apply(ready.committed)
+            self.streams.send(self._appends(ready))
+            if count or ready.hard_state is not None:
+                yield SystemCall(partial(self._save, ready), costs.sync_ns)
+            self.streams.send(forwarded + self._saved(ready))
+            self.rounds += 1
+            self.busy_ns += self._env.now_ns - began_ns
+
+    def _step(self, mail: list[Any]) -> list[Put]:
+        """Hands Raft what has come; returns the puts to be proposed."""
+        raft = self.raft
+        self.messages += len(mail)
+        puts = []
+        for message in mail:
+            match message:
+                case Put():
+                    puts.append(message)
+                case ForwardedPut():
+                    puts.append(message.put)
+                case MoveLeader():
+                    if raft.role is LEADER:
+                        raft.transfer_leader(message.to)
+                case _ if message is _LOOK:
+                    pass
+                case _:
+                    raft.step(message)
+        if any(message.__class__ is Append for message in mail):
+            raft.answer_append()
+        return puts
+
+    def _propose(self, puts: list[Put]) -> list[tuple[int, Message]]:
+        """Puts each into an entry of its own; returns those that go to the leader instead."""
+        raft = self.raft
+        if raft.role is not LEADER:
+            return [(raft.leader, ForwardedPut(put)) for put in puts]
+        for put in puts:
+            if raft.lead_transferee:
+                self.puts.answer(put, DROPPED)
             else:
-                plain.append(message)
-        if plain:
-            super().take_raft_messages(plain)
+                raft.propose([put], ENTRY_OVERHEAD_BYTES + put.raft_bytes)
+                self._proposals.value += 1
+        return []
+
+    def _apply(self, entries: list[Entry]) -> None:
+        if entries:
+            self._applying.deliver(entries)
+
+    def _appends(self, ready: Ready) -> list[tuple[int, Message]]:
+        """Returns what a leader sends before it saves: appends, and what is committed."""
+        if ready.committed and not ready.appends and self.raft.role is LEADER:
+            return list(self.raft.commit_tellings())
+        return list(ready.appends)
+
+    def _save(self, ready: Ready, then: Any) -> None:
+        self.log.write(ready.entries, then, None, hard_states=int(ready.hard_state is not None))
+
+    def _saved(self, ready: Ready) -> list[tuple[int, Message]]:
+        """Tells Raft what is durable; returns what had to wait for it."""
+        raft = self.raft
+        if ready.hard_state is not None:
+            raft.on_hard_state_persisted(ready.hard_state)
+            self._loop.deliver(_LOOK)  # It may be the vote that makes it leader.
+        if ready.last_index:
+            raft.on_persisted(ready.last_index, ready.entries[-1].term)
+            self._apply(raft.take_committed())
+        messages: list[tuple[int, Message]] = list(ready.messages)
+        if ready.response is not None and raft.leader not in {0, self.store}:
+            messages.append((raft.leader, ready.response))
+        return messages
+
+    def _apply_loop(self) -> Body:
+        raft, backend = self.raft, self.backend
+        while True:
+            committed = yield RECEIVE
+            yield backend.batch_tx
+            entries: list[Entry] = [entry for each in committed for entry in each]
+            size_bytes = sum(entry.size_bytes for entry in entries)
+            yield self._costs.apply_ns(len(entries), size_bytes)
+            puts: list[Put] = []
+            for entry in entries:
+                puts += entry.payload  # type: ignore[arg-type]
+                self._surroundings.applied(self, entry)
+            for put in puts:
+                backend.apply(put)
+            raft.note_applied(entries[-1].index)
+            backend.batch_tx.unlock()
+            for put in puts:
+                self.puts.answer(put)

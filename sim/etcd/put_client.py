@@ -1,9 +1,8 @@
 """Clients of an etcd cluster: each puts a key, waits for the answer, and puts the next.
 
-Law: the clients of a node share at most so many connections; one process does their work. All are
-connected to the member that led at the start. Who loses its connection goes on with the next
-member that is there; what was under way then has failed, and a put that is not answered in time has
-failed, too: writes are not repeated.
+All are goroutines of one process and share its connections, all to the member that led at the
+start. When that is lost they go on with the next member that is there; what was under way then has
+failed, and so has a put that is not answered in time: writes are not repeated.
 
 Source: etcd-io/etcd release-3.4 clientv3/balancer (round robin over endpoints), clientv3/retry.go
 (writes are not retried).
@@ -11,30 +10,21 @@ Source: etcd-io/etcd release-3.4 clientv3/balancer (round robin over endpoints),
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
-from simpy import Event
-
+from sim.client.population import Population
 from sim.distributions import LognormalMean, Sampler
+from sim.engine.environment import LeanEnv
 from sim.etcd.allocations import CONNECTION_LIVE_BYTES, of_client
+from sim.etcd.cluster import CLIENT, EtcdCluster, member_name
 from sim.etcd.costs import Priced
-from sim.etcd.gatherer import Gatherer
 from sim.etcd.go_heap import Heap
-from sim.protocol.region_errors import RegionError
-from sim.storage.request import Kind, KvRequest
-from sim.transport.nodes import CLIENT_NAME, store_name, tidb_name
+from sim.etcd.goroutine import RECEIVE, Body, Goroutines, Sleep, gather
+from sim.etcd.put import CLASS, Put, PutWorkload
+from sim.record.recorder import Recorder
+from sim.scenario.resolved import Scenario
+from sim.streams import Streams
 from sim.units import NS_PER_MS
-from sim.workload.etcd import CLASS
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from sim.client.client_stats import ClientStats
-    from sim.engine import LeanEnv
-    from sim.scenario.resolved import Scenario
-    from sim.server.cluster import Cluster
-    from sim.streams import Streams
-    from sim.workload.etcd import EtcdWorkload
 
 RAMP_NS: Final = 50 * NS_PER_MS
 """Clients start spread over this time. ASSUMED."""
@@ -42,198 +32,165 @@ RAMP_NS: Final = 50 * NS_PER_MS
 _LOOK_EVERY_NS: Final = 100 * NS_PER_MS
 """How often they look for puts that ran into their timeout. ASSUMED."""
 
-_REQUEST_BYTES: Final = 40
-"""A PutRequest with its HTTP/2 and gRPC frames, without key and value."""
+UNAVAILABLE: Final = "unavailable"
+TIMEOUT: Final = "timeout"
 
 
-class PutClient:
-    """The clients, all on one node."""
+class PutStats:
+    """What the clients count."""
 
-    __slots__ = (
-        "_cluster", "_costs", "_env", "_in_flight", "_links", "_node", "_put_bytes", "_readers",
-        "_stats", "_timeout_ns", "_workload", "_writers", "acknowledged", "member", "process",
-    )  # fmt: skip
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._latency = recorder.series("txn_latency", CLASS)
+        self.started = recorder.counter("txns_started")
+        self.done = recorder.counter("txns", CLASS)
+        self.failed = 0
+        self.population = Population()
+        self.stays_ns = 0
+        """Latencies of all puts that have ended, however they did."""
+
+    def ended(self, error: str, stay_ns: int) -> None:
+        """Counts a put that has failed for a reason, or is done."""
+        self.stays_ns += stay_ns
+        if error:
+            self.failed += 1
+            self._recorder.counter("txn_aborts", error).value += 1
+        else:
+            self.done.value += 1
+            self._latency.add(stay_ns)
+
+
+class PutClients:
+    """The clients, all in one process on one node."""
 
     def __init__(
-        self,
-        env: LeanEnv,
-        scenario: Scenario,
-        cluster: Cluster,
-        workload: EtcdWorkload,
-        stats: ClientStats,
-        streams: Streams,
-    ) -> None:
-        node = 0
+        self, env: LeanEnv, scenario: Scenario, cluster: EtcdCluster, streams: Streams,
+        stats: PutStats,
+    ) -> None:  # fmt: skip
         load = scenario.workload
+        assert load.threads is not None, (
+            "etcd's clients run in a closed loop; the schema sees to it"
+        )
         self._env = env
         self._cluster = cluster
-        self._workload = workload
+        self._workload = PutWorkload(load, streams)
         self._stats = stats
-        self._node = node
-        machine = cluster.machines.of_client(f"{CLIENT_NAME}-{node}")
-        connections = min(load.connections, load.threads or load.connections)
+        self._timeout_ns = load.timeout_ns
+        machine = cluster.machines.of("client-0", scenario.hardware.tidb_cores)
+        connections = min(load.connections, load.threads)
         self.process = machine.process(Heap(connections * CONNECTION_LIVE_BYTES))
         unit = LognormalMean(1_000_000, scenario.hardware.cpu.cv)
-        draw = Sampler(unit, streams.stream(f"{tidb_name(node)}/cpu"))
+        draw = Sampler(unit, streams.stream(f"{CLIENT}/cpu"))
         self._costs = Priced(scenario.hardware.etcd, draw)
-        self._timeout_ns = load.timeout_ns
-        self._put_bytes = _REQUEST_BYTES + load.key_bytes + load.value_bytes
-        self.member = cluster.bootstrap.routes[0].leader_store
+        self.member = min(cluster.members)
         """The member that all are connected to."""
-        self._links = {
-            store: cluster.network.link(tidb_name(node), store_name(store))
-            for store in cluster.stores
-        }
-        self._writers = [
-            Gatherer(self.process, self._write_ns, self._write) for _ in range(load.connections)
-        ]
-        self._readers = [
-            Gatherer(self.process, self._read_ns, self._read) for _ in range(load.connections)
-        ]
-        self._in_flight: dict[KvRequest, Event] = {}
-        """Whose answers are awaited, in the order of their sending."""
+        self._in_flight: dict[Put, None] = {}
+        """Puts whose answers are awaited, in the order of their sending."""
         self.acknowledged: dict[bytes, int] = {}
         """By key: the latest version whose put has been acknowledged."""
-        cluster.listeners[node] = self
-        env.process(self._lose_patience())
-
-    def closed_loop(
-        self, client_id: int, start_ns: int, think: Sampler | None = None
-    ) -> Generator[Event, Any, None]:
-        """One client, for ever."""
-        env, stats, tso = self._env, self._stats, self._cluster.tso
-        yield env.timeout(start_ns)
-        while True:
-            began_ns = env.now_ns
-            stats.started.value += 1
-            ticket = stats.population.enter(began_ns)
-            number = tso.begin(began_ns)
-            request = self._make(client_id, number)
-            key = request.keys[0]
-            answer = yield self._send(request)
-            tso.end(number)
-            stay_ns = env.now_ns - began_ns
-            stats.population.leave(env.now_ns, ticket)
-            if answer is None:
-                stats.committed(CLASS, stay_ns)
-                self.acknowledged[key] = max(number, self.acknowledged.get(key, 0))
-            else:
-                stats.aborted(answer, stay_ns)
-            if think is not None:
-                yield env.timeout(think.draw())
+        program = Goroutines(env, self.process)
+        every = range(load.connections)
+        self._writers = [program.go(gather(self._write_cost_ns, self._write)) for _ in every]
+        self._readers = [program.go(gather(self._read_cost_ns, self._read)) for _ in every]
+        program.go(self._give_up_late_puts())
+        self._clients = []
+        for client in range(load.threads):
+            start_ns = streams.stream(f"client-{client}/start").randint(0, RAMP_NS)
+            pauses = load.think_time
+            think = Sampler(pauses, streams.stream(f"client-{client}/think")) if pauses else None
+            self._clients.append(program.go(self._closed_loop(client, start_ns, think)))
+        cluster.client = self
 
     @property
     def turns(self) -> int:
         """How often a connection was read from or written to."""
         return sum(each.turns for each in (*self._readers, *self._writers))
 
-    def replied(self, request: KvRequest) -> None:
+    def answered(self, put: Put) -> None:
         """Takes an answer that has arrived; its connection's reader reads it."""
-        self._readers[request.cid].add([request])
+        self._readers[put.connection].deliver(put)
 
-    def store_crashed(self, store: int) -> None:
+    def member_crashed(self, member: int) -> None:
         """The connections to a member are reset: what was under way has failed."""
-        if store == self.member:
-            reset_ns = self._links[store].send(self._env.now_ns, 0)
-            self._env.at(reset_ns, self._reconnect, store)
+        if member == self.member:
+            link = self._cluster.network.link(CLIENT, member_name(member))
+            self._env.at(link.send(self._env.now_ns, 0), self._reconnect, member)
 
-    def store_started(self, store: int) -> None:
+    def member_started(self, member: int) -> None:
         """A member takes connections again; nobody waits for it unless all were gone."""
-        if not self._cluster.stores[self.member].up:
-            self.member = store
+        if not self._cluster.members[self.member].up:
+            self.member = member
 
-    def link_cut(self, store: int) -> None:
-        """Nothing gets through any more; patience will tell."""
+    def _closed_loop(self, client: int, start_ns: int, think: Sampler | None) -> Body:
+        """One client, for ever."""
+        env, stats = self._env, self._stats
+        yield Sleep(start_ns)
+        while True:
+            began_ns = env.now_ns
+            stats.started.value += 1
+            ticket = stats.population.enter(began_ns)
+            put = self._workload.put(client)
+            self.process.allocate(of_client(put.raft_bytes))
+            self._send(put)
+            (error,) = yield RECEIVE
+            stats.population.leave(env.now_ns, ticket)
+            stats.ended(error, env.now_ns - began_ns)
+            if not error:
+                self.acknowledged[put.key] = max(put.version, self.acknowledged.get(put.key, 0))
+            if think is not None:
+                yield Sleep(think.draw())
 
-    def link_healed(self, store: int) -> None:
-        """Messages get through again."""
+    def _send(self, put: Put) -> None:
+        put.connection = put.client % len(self._writers)
+        put.sent_ns = self._env.now_ns
+        self._in_flight[put] = None
+        self._writers[put.connection].deliver(put)
+
+    def _write_cost_ns(self, puts: list[Put]) -> int:
+        return self._costs.client_ns(len(puts), sum(put.sizes.request_bytes for put in puts))
+
+    def _write(self, puts: list[Put]) -> None:
+        env, member = self._env, self._cluster.members[self.member]
+        link = self._cluster.network.link(CLIENT, member_name(self.member))
+        for put in puts:
+            put.member = self.member
+            if not member.up:
+                env.at(env.now_ns + _LOOK_EVERY_NS, self._refused, put)
+            elif not link.cut:
+                arrival_ns = link.send_ordered(env.now_ns, put.sizes.request_bytes)
+                env.at(arrival_ns, member.put_arrived, put)
+
+    def _read_cost_ns(self, puts: list[Put]) -> int:
+        return self._costs.client_ns(len(puts), 0)
+
+    def _read(self, puts: list[Put]) -> None:
+        for put in puts:
+            self._end(put, put.error)
+
+    def _refused(self, put: Put) -> None:
+        self._end(put, UNAVAILABLE)
+
+    def _end(self, put: Put, error: str) -> None:
+        """Tells a put's client how it went, unless it has given the put up."""
+        if put in self._in_flight:
+            del self._in_flight[put]
+            self._clients[put.client].deliver(error)
 
     def _reconnect(self, lost: int) -> None:
-        members = sorted(self._cluster.stores)
+        members = sorted(self._cluster.members)
         place = members.index(lost)
         for member in members[place + 1 :] + members[:place]:
-            if self._cluster.stores[member].up:
+            if self._cluster.members[member].up:
                 self.member = member
                 break
-        for request in [each for each in self._in_flight if each.store == lost]:
-            self._fail(request, "unavailable")
+        for put in [each for each in self._in_flight if each.member == lost]:
+            self._end(put, UNAVAILABLE)
 
-    def _make(self, client_id: int, number: int) -> KvRequest:
-        route = self._cluster.bootstrap.routes[0]
-        request = KvRequest(Kind.COMMIT, route, self, self._node, number)
-        request.cid = client_id % len(self._writers)
-        request.request_bytes = self._put_bytes
-        key, request.batch = self._workload.put(client_id, number)
-        request.keys = (key,)
-        self.process.allocate(of_client(request.batch.raft_bytes))
-        return request
-
-    def _send(self, request: KvRequest) -> Event:
-        event = self._in_flight[request] = Event(self._env)
-        request.sent_ns = self._env.now_ns
-        self._writers[request.cid].add([request])
-        return event
-
-    def _write_ns(self, requests: list[KvRequest]) -> int:
-        return self._costs.client_ns(len(requests), len(requests) * self._put_bytes)
-
-    def _write(self, requests: list[KvRequest]) -> None:
-        member = self._cluster.stores[self.member]
-        link = self._links[self.member]
-        for request in requests:
-            request.store = self.member
-            if not member.up:
-                self._env.at(self._env.now_ns + _LOOK_EVERY_NS, self._refused, request)
-            elif not link.cut:
-                arrival_ns = link.send_ordered(self._env.now_ns, self._put_bytes)
-                self._env.at(arrival_ns, member.scheduler.receive, request)
-
-    def _read_ns(self, requests: list[KvRequest]) -> int:
-        return self._costs.client_ns(len(requests), 0)
-
-    def _read(self, requests: list[KvRequest]) -> None:
-        for request in requests:
-            event = self._in_flight.pop(request, None)
-            if event is None:
-                continue  # Its client has given it up.
-            request.done_ns = self._env.now_ns
-            result = request.result
-            name = result.__class__.__name__ if isinstance(result, RegionError) else None
-            self._env.fire(event, name)
-
-    def _refused(self, request: KvRequest) -> None:
-        self._fail(request, "unavailable")
-
-    def _fail(self, request: KvRequest, reason: str) -> None:
-        event = self._in_flight.pop(request, None)
-        if event is not None:
-            self._env.fire(event, reason)
-
-    def _lose_patience(self) -> Generator[Event, Any, None]:
+    def _give_up_late_puts(self) -> Body:
         while True:
-            yield self._env.timeout(_LOOK_EVERY_NS)
+            yield Sleep(_LOOK_EVERY_NS)
             too_old_ns = self._env.now_ns - self._timeout_ns
-            for request in list(self._in_flight):
-                if request.sent_ns > too_old_ns:
+            for put in list(self._in_flight):
+                if put.sent_ns > too_old_ns:
                     break
-                self._fail(request, "timeout")
-
-
-def start_put_clients(
-    env: LeanEnv,
-    scenario: Scenario,
-    cluster: Cluster,
-    workload: EtcdWorkload,
-    stats: ClientStats,
-    streams: Streams,
-) -> PutClient:
-    """Starts a scenario's clients, all on one node."""
-    node = PutClient(env, scenario, cluster, workload, stats, streams)
-    threads = scenario.workload.threads
-    assert threads is not None, "etcd's clients run in a closed loop; the schema sees to it"
-    for client in range(threads):
-        start_ns = streams.stream(f"client-{client}/start").randint(0, RAMP_NS)
-        pauses = scenario.workload.think_time
-        think = Sampler(pauses, streams.stream(f"client-{client}/think")) if pauses else None
-        env.process(node.closed_loop(client, start_ns, think))
-    return node
+                self._end(put, TIMEOUT)

@@ -1,31 +1,30 @@
 """Cores that several processes share: Linux's fair scheduler, EEVDF.
 
-Law: a core runs, of the threads that have not had more than their share, the one with the earliest
-deadline; deadlines are a slice after the CPU time that a thread has used. It goes on until its
-slice is used up, unless it has had more than its share and a thread wakes up that is the one to
-run: then that one runs at once. Who sleeps keeps what it was owed (two slices at most) or has had
-too much, in part. A thread wakes up where it ran last, or on an idle core; cores do not steal.
+Of the threads that have not had more than their share, a core runs the one with the earliest
+deadline: a slice after the CPU time that it has used. A thread runs until its slice is used up, or
+until a thread wakes up that is the one to run while the running one has had more than its share. A
+sleeping thread keeps what it is owed (two slices at most) and, in part, what it has had too much. A
+thread wakes up where it ran last, or on an idle core; cores do not steal.
 
 ``sim.engine.thread_pool`` slows all jobs down in proportion instead, fixed at a job's start, which
 is cheaper, and right where a job is short against the time in which the load changes. Here two
-cores are nearly always taken, and who waits for whom is what makes latencies vary.
+cores are nearly always busy, and which thread waits for which is what makes latencies vary.
 
 Left out: threads that sleep with a debt stay in the mean that shares are measured by until it is
 paid; slices end on the dot, not at the next tick (4 ms) or wake-up (50 us here).
 
 Source: Linux 6.18 kernel/sched/fair.c (pick_eevdf, place_entity, wakeup_preempt_fair; base slice
 0.7 ms x (1 + log2 of the CPUs)); Stoica and Abdel-Wahab, Earliest Eligible Virtual Deadline First,
-1995. With wake-ups that never push anybody away a thread would be pushed away 700 times a second on
-a core; those of three etcd members and a client under 16 clients were, some 3,800 times (measured).
+1995. Wake-ups preempt: without that a core would switch 700 times a second; with three etcd members
+and a client under 16 clients it did so some 3,800 times (measured).
 """
 
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from sim.engine.environment import Call, LeanEnv
+from sim.engine.environment import Call, LeanEnv
 
 
 class Runs(Protocol):
@@ -43,8 +42,6 @@ class SharedCores:
         slice_ns: how much CPU a thread asks for at a time.
         wake_ns: how long an idle core needs until it runs a thread.
     """
-
-    __slots__ = ("_busy_ns", "_cores", "_env", "_slice_ns", "_wake_ns", "count")
 
     def __init__(self, env: LeanEnv, count: int, slice_ns: int, wake_ns: int = 0) -> None:
         self._env = env
@@ -73,18 +70,18 @@ class SharedCores:
         if thread.used_ns <= fair_ns:
             owed_ns = thread.owed_ns
             if owed_ns:
-                owed_ns += owed_ns // (len(core.waiting) + 1)  # Its own coming moves the mean.
+                owed_ns += owed_ns // (len(core.waiting) + 1)  # Its arrival moves the mean.
             thread.used_ns = fair_ns - owed_ns
             thread.deadline_ns = thread.used_ns + self._slice_ns
         elif thread.used_ns >= thread.deadline_ns:
             thread.deadline_ns = thread.used_ns + self._slice_ns
         core.waiting.append(thread)
         core.woken = thread
-        if running.end_ns >= 0:  # Else it is at the end of a job, and looks then.
+        if running.end_ns >= 0:  # Else a job is ending, and looks then.
             self._look(core, running)
 
     def _look(self, core: _Core, running: Thread) -> None:
-        """Lets who woke up last push the running thread away, or lets that go on."""
+        """Decides whether the thread that woke up last preempts the running one."""
         woken, core.woken = core.woken, None
         if running.used_ns >= running.deadline_ns:
             running.deadline_ns += self._slice_ns
@@ -109,7 +106,7 @@ class SharedCores:
         return core
 
     def _count(self, thread: Thread) -> None:
-        """Brings a running thread's account up to now."""
+        """Adds to a running thread's account what it has run since the last time."""
         now_ns = self._env.now_ns
         ran_ns = now_ns - thread.since_ns
         if ran_ns > 0:
@@ -119,16 +116,16 @@ class SharedCores:
             self._busy_ns += ran_ns
 
     def _switch(self, core: _Core) -> None:
-        """Lets the best thread run, be it the one that runs already."""
+        """Runs the best thread, which may be the one that runs already."""
         running = core.running
-        assert running is not None, "somebody runs"
+        assert running is not None, "a thread runs"
         core.waiting.append(running)
         best = core.best(core.waiting_fair())
         core.waiting.remove(best)
         if best is running:
             self._go_on(running)
             return
-        running.turn += 1  # Its end is off.
+        running.turn += 1  # It does not end as planned.
         running.end_ns = -1
         self._start(core, best, 0)
 
@@ -173,21 +170,19 @@ class SharedCores:
 
 
 class _Core:
-    """Who runs on one core and who waits for it."""
-
-    __slots__ = ("fair_ns", "running", "waiting", "woken")
+    """The thread that runs on one core, and those that wait for it."""
 
     def __init__(self) -> None:
         self.running: Thread | None = None
         self.woken: Thread | None = None
         self.waiting: list[Thread] = []
         self.fair_ns = 0
-        """Virtual time when last asked for: the mean of what its threads have used."""
+        """Virtual time at the last question: the mean of what its threads have used."""
 
     def fair(self) -> int:
         """Returns the virtual time."""
         running = self.running
-        assert running is not None, "somebody runs"
+        assert running is not None, "a thread runs"
         used_ns = running.used_ns
         for thread in self.waiting:
             used_ns += thread.used_ns
@@ -195,7 +190,7 @@ class _Core:
         return self.fair_ns
 
     def waiting_fair(self) -> int:
-        """Returns the virtual time of those who wait."""
+        """Returns the virtual time of the waiting threads."""
         used_ns = 0
         for thread in self.waiting:
             used_ns += thread.used_ns
@@ -203,24 +198,19 @@ class _Core:
         return self.fair_ns
 
     def best(self, fair_ns: int) -> Thread:
-        """Returns who waits, has not had more than its share and has the earliest deadline."""
+        """Returns the waiting thread with the earliest deadline that has not had its share."""
         best = None
         for thread in self.waiting:
             if thread.used_ns <= fair_ns and (
                 best is None or thread.deadline_ns < best.deadline_ns
             ):
                 best = thread
-        assert best is not None, "somebody is not above the mean"
+        assert best is not None, "some thread is not above the mean"
         return best
 
 
 class Thread:
     """One running thread of a process, with the job it does."""
-
-    __slots__ = (
-        "arg", "core", "deadline_ns", "end_ns", "fn", "left_ns", "owed_ns", "process", "since_ns",
-        "turn", "used_ns",
-    )  # fmt: skip
 
     fn: Call
     arg: Any
@@ -245,55 +235,35 @@ class Thread:
         return self.end_ns >= 0
 
 
-class Process:
-    """A program with a bounded number of running threads and one queue of ready work.
+class Program:
+    """A program with a bounded number of threads and one queue of work.
 
     Args:
         cores: those of its machine.
         threads: how many may run at a time.
     """
 
-    __slots__ = ("_cores", "_handing_on", "_idle", "_next", "_queue")
-
     def __init__(self, cores: SharedCores, threads: int) -> None:
         self._cores = cores
         self._idle = [Thread(self, core % cores.count) for core in range(threads)]
         self._queue: deque[tuple[int, Call, Any]] = deque()
-        self._handing_on = False
-        """A thread is at the end of a job: it takes the last thing that comes of it itself."""
-        self._next: tuple[int, Call, Any] | None = None
 
     def submit(self, service_ns: int, fn: Call, arg: Any) -> None:
         """Queues a job of ``service_ns`` of CPU, at least 1 ns; calls ``fn(arg)`` when done."""
-        job = (max(1, service_ns), fn, arg)
-        if not self._handing_on:
-            self._queue.append(job)
-            self._wake()
-            return
-        if self._next is not None:
-            self._queue.append(self._next)
-        self._next = job
+        self._queue.append((max(1, service_ns), fn, arg))
+        if self._idle:
+            thread = self._idle.pop()
+            self._take(thread)
+            self._cores.enter(thread)
 
     def next_job(self, thread: Thread) -> bool:
         """Ends a thread's job and gives it another; returns whether there was one."""
-        self._handing_on = True
         thread.fn(thread.arg)
-        self._handing_on = False
-        if self._next is not None:
-            self._queue.appendleft(self._next)
-            self._next = None
         if not self._queue:
             self._idle.append(thread)
             return False
         self._take(thread)
-        self._wake()
         return True
-
-    def _wake(self) -> None:
-        while self._queue and self._idle:
-            thread = self._idle.pop()
-            self._take(thread)
-            self._cores.enter(thread)
 
     def _take(self, thread: Thread) -> None:
         thread.left_ns, thread.fn, thread.arg = self._queue.popleft()

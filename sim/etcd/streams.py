@@ -1,7 +1,7 @@
 """Raft streams: to and from every other member one connection, with a writer and a reader each.
 
-Law: a writer sends all that has come while it was busy in one piece, a reader takes all that has
-arrived; order is kept on each connection.
+Invariant: a writer sends all that has come while it was busy in one piece, a reader takes all that
+has arrived; messages of a connection stay in order.
 
 Source: etcd-io/etcd release-3.4 etcdserver/api/rafthttp/stream.go (streamWriter.run: flushes when
 nothing more waits; streamReader.decodeLoop).
@@ -9,110 +9,107 @@ nothing more waits; streamReader.decodeLoop).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
 
-from sim.etcd.gatherer import Gatherer
-from sim.transport.transport import Transport
+from sim.etcd.costs import Priced
+from sim.etcd.goroutine import Goroutines, gather
+from sim.etcd.put import Put
+from sim.protocol.raft import Append, AppendResponse, RaftMessage
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+_MESSAGE_BYTES: Final = 64
+"""A raft message without entries: ids, term, indexes, type (raftpb.Message)."""
 
-    from sim.etcd.costs import Priced
-    from sim.etcd.go_process import GoProcess
-    from sim.etcd.shared_cores import Process
-    from sim.storage.request import KvRequest
-    from sim.transport.transport import RaftMessage
+_RESPONSE_BYTES: Final = 60
+"""The answer to an append, likewise."""
 
 
-class ForwardedPut(NamedTuple):
+@dataclass(slots=True, eq=False)
+class ForwardedPut:
     """A follower's message to its leader: propose this (MsgProp)."""
 
-    region_id: int
-    store: int
-    request: KvRequest
+    put: Put
 
 
-class MemberTransport(Transport):
-    """The writers of one member."""
-
-    __slots__ = ("_costs", "_process", "_relays", "_writers")
-
-    def runs_in(self, process: GoProcess, costs: Priced) -> None:
-        """Says whose threads the writers use."""
-        self._process = process
-        self._costs = costs
-        self._writers: dict[int, Gatherer] = {}
-        self._relays: dict[int, Process] = {}
-
-    @property
-    def turns(self) -> int:
-        """How often something was written to a connection."""
-        return sum(writer.turns for writer in self._writers.values())
-
-    def goes_through(self, relay: Process, stores: Sequence[int]) -> None:
-        """Lets messages to some stores pass a process that forwards them."""
-        self._relays = dict.fromkeys(stores, relay)
-
-    def send(self, store: int, messages: Sequence[RaftMessage], size_bytes: int) -> None:
-        """Gives messages to the writer of the connection to ``store``."""
-        writer = self._writers.get(store)
-        if writer is None:
-
-            def write(items: list[Any]) -> None:
-                together = [message for each, _ in items for message in each]
-                size = sum(size for _, size in items)
-                relay = self._relays.get(store)
-                if relay is None:
-                    Transport.send(self, store, together, size)
-                else:
-                    relay.submit(
-                        self._costs.means.relay_ns,
-                        lambda _: Transport.send(self, store, together, size),
-                        None,
-                    )
-
-            writer = self._writers[store] = Gatherer(self._process, self._cost_ns, write)
-        writer.add([(messages, size_bytes)])
-
-    def _cost_ns(self, items: list[Any]) -> int:
-        return self._costs.burst_ns(sum(size for _, size in items))
+Message = RaftMessage | ForwardedPut
+Piece = tuple[list[Message], int]
+"""Messages that are sent together, and their bytes."""
 
 
-class Readers:
-    """The readers of one member."""
+def size_of(message: Message) -> int:
+    """Returns the bytes of a message."""
+    match message:
+        case Append():
+            return _MESSAGE_BYTES + sum(entry.size_bytes for entry in message.entries)
+        case AppendResponse():
+            return _RESPONSE_BYTES
+        case ForwardedPut():
+            return _MESSAGE_BYTES + message.put.sizes.request_bytes
+        case _:
+            return _MESSAGE_BYTES
 
-    __slots__ = ("_costs", "_deliver", "_process", "_readers")
+
+class RaftStreams:
+    """The connections of one member's process to and from all others.
+
+    Args:
+        program: whose goroutines write and read.
+        costs: what that takes of the CPU.
+        others: the other members.
+        send: sends messages of so many bytes to a member, over the network.
+        deliver: takes each message that has been read.
+    """
 
     def __init__(
-        self, process: GoProcess, costs: Priced, deliver: Callable[[list[Any]], object]
+        self,
+        program: Goroutines,
+        costs: Priced,
+        others: Sequence[int],
+        *,
+        send: Callable[[int, list[Message], int], None],
+        deliver: Callable[[Message], None],
     ) -> None:
-        self._process = process
         self._costs = costs
+        self._send = send
         self._deliver = deliver
-        self._readers: dict[int, Gatherer] = {}
+        self._writers = {
+            to: program.go(gather(self._write_cost_ns, partial(self._write, to))) for to in others
+        }
+        self._readers = {
+            sender: program.go(gather(self._read_cost_ns, self._read)) for sender in others
+        }
 
     @property
     def turns(self) -> int:
-        """How often something was read from a connection."""
-        return sum(reader.turns for reader in self._readers.values())
+        """How often a connection was written to or read from."""
+        return sum(each.turns for each in (*self._writers.values(), *self._readers.values()))
 
-    def take(self, messages: Sequence[Any]) -> None:
-        """Takes what one member has sent in one piece."""
-        sender: int = messages[0].store
-        reader = self._readers.get(sender)
-        if reader is None:
-            reader = Gatherer(self._process, self._cost_ns, self._deliver)
-            self._readers[sender] = reader
-        reader.add(list(messages))
+    def send(self, messages: list[tuple[int, Message]]) -> None:
+        """Gives (member, message) pairs to the writers, in one piece for each member."""
+        pieces: dict[int, list[Message]] = {}
+        for to, message in messages:
+            pieces.setdefault(to, []).append(message)
+        for to, piece in pieces.items():
+            self._writers[to].deliver((piece, sum(map(size_of, piece))))
 
-    def _cost_ns(self, messages: list[Any]) -> int:
-        size = 0
-        for message in messages:
-            for entry in getattr(message, "entries", ()):
-                size += entry.size_bytes
-        return self._costs.burst_ns(size)
+    def arrived(self, sender: int, messages: list[Message]) -> None:
+        """Takes what another member has sent, to be read."""
+        self._readers[sender].deliver(messages)
 
-    def forget(self) -> None:
-        """Drops what has been read and not handled: the process has died."""
-        for reader in self._readers.values():
-            reader.forget()
+    def _write_cost_ns(self, pieces: list[Piece]) -> int:
+        return self._costs.burst_ns(sum(size_bytes for _, size_bytes in pieces))
+
+    def _write(self, to: int, pieces: list[Piece]) -> None:
+        together = [message for piece, _ in pieces for message in piece]
+        self._send(to, together, sum(size_bytes for _, size_bytes in pieces))
+
+    def _read_cost_ns(self, arrived: list[list[Message]]) -> int:
+        appends = [each for messages in arrived for each in messages if isinstance(each, Append)]
+        return self._costs.burst_ns(sum(entry.size_bytes for a in appends for entry in a.entries))
+
+    def _read(self, arrived: list[list[Message]]) -> None:
+        for messages in arrived:
+            for message in messages:
+                self._deliver(message)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from sim.client.tidb import TidbNode
 from sim.record.recorder import Counter, Recorder
-from sim.scenario.resolved import ETCD, Scenario
+from sim.scenario.resolved import Scenario
 from sim.server.cluster import Cluster
 from sim.server.store import Store
 
@@ -40,10 +40,7 @@ class StationMeter:
             station(name, threads * len(stores), over(busy_ns))
 
         first = stores[0]
-        if scenario.workload.kind == ETCD:
-            station("store_cpu", cluster.machines.core_count(), cluster.machines.busy_ns)
-        else:
-            pool("store_cpu", scenario.hardware.store_cores, lambda s: s.machine.cores.busy_ns)
+        pool("store_cpu", scenario.hardware.store_cores, lambda s: s.machine.cores.busy_ns)
         pool("store_poller", first.raftstore.pool.threads, lambda s: s.raftstore.pool.busy_ns)
         pool("apply", first.raftstore.apply.threads, lambda s: s.raftstore.apply.busy_ns)
         pool("scheduler", first.machine.pool.threads, lambda s: s.machine.pool.busy_ns)

@@ -32,6 +32,7 @@ class OperationContext:
     """One operation's cluster, random stream and record."""
 
     cluster: Cluster
+    control: Control
     ranges: KeyRanges
     controller: OperatorController
     recorder: Recorder
@@ -43,11 +44,6 @@ class OperationContext:
     def env(self) -> LeanEnv:
         """The clock."""
         return self.cluster.env
-
-    @property
-    def control(self) -> Control:
-        """Takes orders to the cluster."""
-        return self.cluster.control
 
     @property
     def routes(self) -> RegionMap:

@@ -22,6 +22,7 @@ from sim.scenario import resolved_operations as ops
 from sim.scenario.resolved import Scenario
 from sim.scenario.resolved_operations import Driven, Operation, Timed
 from sim.server.cluster import Cluster
+from sim.server.control import Control
 from sim.streams import Stream, Streams
 from sim.units import NS_PER_S
 from sim.workload.layout import Table
@@ -49,16 +50,18 @@ _ACTIONS: Final[dict[type[Timed], Callable[[OperationContext, Any], Process | No
 def start_operations(
     scenario: Scenario,
     cluster: Cluster,
+    control: Control,
     tables: Sequence[Table],
     streams: Streams,
     recorder: Recorder,
 ) -> None:
     """Starts the processes of every operation of ``scenario``."""
     ranges = KeyRanges(tables)
-    controller = OperatorController(cluster)
+    controller = OperatorController(cluster, control)
     for operation in scenario.operations:
         context = OperationContext(
             cluster,
+            control,
             ranges,
             controller,
             recorder,

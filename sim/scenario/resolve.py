@@ -125,10 +125,15 @@ def _check_etcd(
             node = tree.find(("hardware", "shared")) or tree
             message = f"stores of {workload.kind} have a machine each; write false, or kind: etcd"
             problems.append(Problem(node.mark, "hardware.shared", message))
-    elif cluster.regions is not None:
+        return
+    if cluster.regions is not None:
         node = tree.find(("cluster", "regions")) or tree
         message = "etcd has one Raft group; remove it"
         problems.append(Problem(node.mark, "cluster.regions", message))
+    if cluster.replicas != cluster.stores:
+        node = tree.find(("cluster", "replicas")) or tree
+        message = f"every member of etcd has a replica; write {cluster.stores}"
+        problems.append(Problem(node.mark, "cluster.replicas", message))
 
 
 def _run(section: RunSection) -> Run:

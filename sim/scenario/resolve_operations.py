@@ -21,6 +21,9 @@ _TPCC_TABLES: Final = (
     "item",
 )  # fmt: skip
 
+_OF_ETCD: Final = ("transfer_leader", "crash_store", "restart_store", "partition", "slow_disk")
+"""Operations that an etcd cluster has as well."""
+
 _MANY: Final = 1_000_000
 
 
@@ -52,6 +55,10 @@ def resolved_operations(
         operation = None if entry.value is None else _one(tree, name, entry, problems)
         if operation is not None:
             problems += _out_of_place(operation, name, entry, stores, tables)
+            if isinstance(workload, EtcdSection) and operation.do not in _OF_ETCD:
+                message = f"etcd has no {operation.do}; write one of {', '.join(_OF_ETCD)}"
+                place = dotted(("operations", name, "do"))
+                problems.append(Problem(entry.entries["do"].mark, place, message))
             operations.append(operation)
     return tuple(operations)
 

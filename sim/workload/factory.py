@@ -5,10 +5,8 @@ client, whenever it is asked.
 """
 
 from sim.scenario import resolved
-from sim.scenario.resolved import ETCD
 from sim.streams import Streams
 from sim.workload.custom import CustomWorkload
-from sim.workload.etcd import EtcdWorkload
 from sim.workload.statement import Workload
 from sim.workload.sysbench import SCRIPTS, SysbenchWorkload
 from sim.workload.tpcc import TpccWorkload
@@ -36,6 +34,4 @@ def build_workload(section: resolved.Workload, streams: Streams) -> Workload:
         )
     if section.kind == "custom":
         return CustomWorkload(section.custom_tables, section.transactions, streams)
-    if section.kind == ETCD:
-        return EtcdWorkload(section, streams)
     raise ValueError(f"unknown workload kind {section.kind!r}")

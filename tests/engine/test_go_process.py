@@ -6,9 +6,8 @@ import pytest
 
 from sim.engine import LeanEnv
 from sim.etcd.go_heap import MARK_NS_PER_BYTE, Heap
-from sim.etcd.go_proc import GoThread
-from sim.etcd.go_process import GoProcess
-from sim.etcd.shared_cores import Process, SharedCores
+from sim.etcd.go_process import GoProcess, GoThread
+from sim.etcd.shared_cores import Program, SharedCores
 from sim.units import MIB, NS_PER_MS, NS_PER_S, NS_PER_US
 
 LONG_NS = 1000 * NS_PER_S
@@ -128,7 +127,7 @@ def test_marking_keeps_other_programs_from_the_core() -> None:
     cores = SharedCores(env, 1, slice_ns=NS_PER_MS)
     program = _program(env, cores, 1)
     program.allocate(10 * MIB)
-    other = Process(cores, 1)
+    other = Program(cores, 1)
     ended: list[int] = []
     other.submit(2 * NS_PER_MS, lambda _: ended.append(env.now_ns), None)
     env.run_until(10 * NS_PER_MS)

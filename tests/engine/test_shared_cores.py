@@ -7,14 +7,14 @@ from math import factorial
 import pytest
 
 from sim.engine import LeanEnv
-from sim.etcd.shared_cores import Process, SharedCores
+from sim.etcd.shared_cores import Program, SharedCores
 from sim.streams import Streams
 from sim.units import NS_PER_MS, NS_PER_S, NS_PER_US
 
 LONG_NS = 1000 * NS_PER_S
 
 
-def _finishes(env: LeanEnv, process: Process, services_ns: list[int]) -> list[int]:
+def _finishes(env: LeanEnv, process: Program, services_ns: list[int]) -> list[int]:
     ended: list[int] = []
     for service_ns in services_ns:
         process.submit(service_ns, lambda _: ended.append(env.now_ns), None)
@@ -23,14 +23,14 @@ def _finishes(env: LeanEnv, process: Process, services_ns: list[int]) -> list[in
 
 def test_two_jobs_on_two_cores_do_not_meet() -> None:
     env = LeanEnv()
-    ended = _finishes(env, Process(SharedCores(env, 2, LONG_NS), 2), [300, 500])
+    ended = _finishes(env, Program(SharedCores(env, 2, LONG_NS), 2), [300, 500])
     env.run_until(NS_PER_MS)
     assert ended == [300, 500]
 
 
 def test_a_process_runs_at_most_its_threads() -> None:
     env = LeanEnv()
-    ended = _finishes(env, Process(SharedCores(env, 2, LONG_NS), 1), [300, 500])
+    ended = _finishes(env, Program(SharedCores(env, 2, LONG_NS), 1), [300, 500])
     env.run_until(NS_PER_MS)
     assert ended == [300, 800]
 
@@ -38,8 +38,8 @@ def test_a_process_runs_at_most_its_threads() -> None:
 def test_a_slice_ends_while_others_wait() -> None:
     env = LeanEnv()
     cores = SharedCores(env, 1, slice_ns=100)
-    long = _finishes(env, Process(cores, 1), [250])
-    short = _finishes(env, Process(cores, 1), [150])
+    long = _finishes(env, Program(cores, 1), [250])
+    short = _finishes(env, Program(cores, 1), [150])
     env.run_until(NS_PER_MS)
     # long 0-100, short 100-200, long 200-300, short 300-350, long 350-400
     assert (long, short) == ([400], [350])
@@ -48,7 +48,7 @@ def test_a_slice_ends_while_others_wait() -> None:
 def test_who_is_owed_time_pushes_away_who_has_had_more_than_its_share() -> None:
     env = LeanEnv()
     cores = SharedCores(env, 1, slice_ns=100)
-    long, short = Process(cores, 1), Process(cores, 1)
+    long, short = Program(cores, 1), Program(cores, 1)
     _finishes(env, long, [1000])
     env.run_until(50)
     first = _finishes(env, short, [30])
@@ -61,7 +61,7 @@ def test_who_is_owed_time_pushes_away_who_has_had_more_than_its_share() -> None:
 def test_nobody_is_pushed_away_before_it_has_had_its_share() -> None:
     env = LeanEnv()
     cores = SharedCores(env, 1, slice_ns=100)
-    processes = [Process(cores, 1) for _ in range(3)]
+    processes = [Program(cores, 1) for _ in range(3)]
     ended = [_finishes(env, process, [100]) for process in processes[:2]]
     env.run_until(110)  # The second has run for 10 ns after the first; a third wakes up.
     ended.append(_finishes(env, processes[2], [100]))
@@ -72,7 +72,7 @@ def test_nobody_is_pushed_away_before_it_has_had_its_share() -> None:
 def test_who_has_had_too_much_sleeps_on_its_debt() -> None:
     env = LeanEnv()
     cores = SharedCores(env, 1, slice_ns=100)
-    greedy, long, fresh = (Process(cores, 1) for _ in range(3))
+    greedy, long, fresh = (Program(cores, 1) for _ in range(3))
     _finishes(env, greedy, [100])
     _finishes(env, long, [1000])
     env.run_until(101)
@@ -85,14 +85,14 @@ def test_who_has_had_too_much_sleeps_on_its_debt() -> None:
 
 def test_an_idle_core_needs_its_time_to_wake_up() -> None:
     env = LeanEnv()
-    ended = _finishes(env, Process(SharedCores(env, 1, LONG_NS, wake_ns=12), 1), [300, 500])
+    ended = _finishes(env, Program(SharedCores(env, 1, LONG_NS, wake_ns=12), 1), [300, 500])
     env.run_until(NS_PER_MS)
     assert ended == [312, 812]
 
 
-def test_what_a_job_brings_about_last_comes_next() -> None:
+def test_a_process_does_its_jobs_in_the_order_in_which_they_came() -> None:
     env = LeanEnv()
-    process = Process(SharedCores(env, 1, LONG_NS), 1)
+    process = Program(SharedCores(env, 1, LONG_NS), 1)
     ended: list[str] = []
 
     def brings_two(_: object) -> None:
@@ -102,7 +102,7 @@ def test_what_a_job_brings_about_last_comes_next() -> None:
     process.submit(10, brings_two, None)
     process.submit(10, ended.append, "before")
     env.run_until(NS_PER_MS)
-    assert ended == ["b", "before", "a"]
+    assert ended == ["before", "a", "b"]
 
 
 @pytest.mark.parametrize("load", [0.5, 0.8])
@@ -126,7 +126,7 @@ def test_long_slices_of_one_process_are_erlang_c() -> None:
     """
     load, mean_ns = 0.7, 100 * NS_PER_US
     env = LeanEnv()
-    process = Process(SharedCores(env, 2, LONG_NS), 2)
+    process = Program(SharedCores(env, 2, LONG_NS), 2)
     stream = Streams(3, 0).stream("arrivals")
     waits: list[int] = []
 
@@ -157,7 +157,7 @@ def _open_queue(
 
     def arrive(_: object) -> None:
         service_ns = services_ns[stream.randint(0, len(services_ns) - 1)]
-        Process(cores, 1).submit(service_ns, ended, (service_ns, env.now_ns))
+        Program(cores, 1).submit(service_ns, ended, (service_ns, env.now_ns))
         env.at(env.now_ns + int(stream.exponential(mean_ns / load)), arrive, None)
 
     arrive(None)

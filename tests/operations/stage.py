@@ -104,15 +104,15 @@ class FakeControl:
 
 
 class FakeFilters:
-    def __init__(self, cluster: Any) -> None:
-        self.cluster = cluster
+    def __init__(self, control: FakeControl) -> None:
+        self.control = control
 
     def delay(self, kind: str, delay_ns: int, **where: int) -> str:
-        self.cluster.control.say(f"filter {kind} {delay_ns} {where}")
+        self.control.say(f"filter {kind} {delay_ns} {where}")
         return kind
 
     def remove(self, rule: str) -> None:
-        self.cluster.control.say(f"unfilter {rule}")
+        self.control.say(f"unfilter {rule}")
 
 
 def scenario_of(operations: str, folder: Path, *overrides: str) -> Scenario:
@@ -147,9 +147,16 @@ class Stage:
         self.cluster.up_stores = lambda: [
             store for store in self.cluster.stores if store not in self.cluster.down
         ]
-        self.control = self.cluster.control = FakeControl(self.cluster)
-        self.cluster.filters = FakeFilters(self.cluster)
-        start_operations(scenario, self.cluster, workload.tables(), streams, self.recorder)
+        self.control = FakeControl(self.cluster)
+        self.cluster.filters = FakeFilters(self.control)
+        start_operations(
+            scenario,
+            self.cluster,
+            self.control,  # type: ignore[arg-type]
+            workload.tables(),
+            streams,
+            self.recorder,
+        )
 
     def grow(self, region_id: int, entries: int) -> None:
         """Lets a region's log be that long, on the store where PD sees its leader."""

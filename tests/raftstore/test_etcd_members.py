@@ -6,17 +6,24 @@ from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sim.distributions import Constant
-from sim.etcd.puts_check import broken_puts
+from sim.etcd.checks import broken_puts
+from sim.etcd.unit import EtcdUnit
 from sim.hardware import DiskSpec, NetworkSpec
-from sim.record.facts import MOMENTS, MemorySink
+from sim.record.facts import COUNTER, EVENT, MOMENTS, MemorySink
 from sim.scenario import Scenario, load_study
 from sim.scenario.resolved import EtcdCosts
-from sim.server.control import Control
-from sim.simulation import Unit
+from sim.scenario.resolved_operations import (
+    CrashStore,
+    Partition,
+    RegionTarget,
+    StoreTarget,
+    TransferLeader,
+)
 from sim.units import GIB, NS_PER_MS, NS_PER_S, NS_PER_US
 
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
@@ -74,9 +81,9 @@ def _constant(threads: int = 1) -> Scenario:
     )
 
 
-def _run(scenario: Scenario, seconds: float = 0.09) -> tuple[Unit, MemorySink]:
+def _run(scenario: Scenario, seconds: float = 0.09) -> tuple[EtcdUnit, MemorySink]:
     sink = MemorySink()
-    unit = Unit(scenario, 0, sink)
+    unit = EtcdUnit(scenario, 0, sink)
     unit.env.run_until(int(seconds * NS_PER_S))
     unit.recorder.close(unit.env.now_ns)
     return unit, sink
@@ -116,9 +123,9 @@ def test_a_put_waits_for_the_leader_and_the_faster_follower(
     scenario = _constant()
     _, undisturbed = _run(scenario)
     sink = MemorySink()
-    unit = Unit(scenario, 0, sink)
+    unit = EtcdUnit(scenario, 0, sink)
     for store in slow:
-        unit.cluster.stores[store].machine.raft_disk.slowdown = 4
+        unit.cluster.slow_disk(store, 4)
     unit.env.run_until(90 * NS_PER_MS)
     unit.recorder.close(unit.env.now_ns)
     usual_ns = max(row[2] for row in _latencies(undisturbed))
@@ -129,8 +136,8 @@ def test_a_put_waits_for_the_leader_and_the_faster_follower(
 def test_puts_that_come_during_a_sync_share_the_next() -> None:
     one, _ = _run(_constant(1), 1.0)
     many, _ = _run(_constant(32), 1.0)
-    puts = [unit.stats.total_committed() for unit in (one, many)]
-    syncs = [unit.cluster.stores[1].raftstore.log.fsyncs for unit in (one, many)]
+    puts = [unit.stats.done.value for unit in (one, many)]
+    syncs = [unit.cluster.members[1].log.fsyncs for unit in (one, many)]
     assert syncs[0] == pytest.approx(puts[0], abs=2)
     assert puts[1] > 8 * syncs[1]
     assert puts[1] > 10 * puts[0]
@@ -143,8 +150,8 @@ def test_members_have_their_machine_to_themselves_or_share_one() -> None:
     alone, _ = _run(apart, 1.0)
     assert together.cluster.machines.core_count() == 2
     assert alone.cluster.machines.core_count() == 8
-    assert alone.stats.total_committed() > 1.5 * together.stats.total_committed()
-    disks = {id(store.machine.raft_disk) for store in together.cluster.stores.values()}
+    assert alone.stats.done.value > 1.5 * together.stats.done.value
+    disks = {id(member.disk) for member in together.cluster.members.values()}
     assert len(disks) == 1
 
 
@@ -156,52 +163,103 @@ def test_two_runs_leave_the_same_facts() -> None:
 
 
 def test_a_transfer_hardly_stops_anybody() -> None:
-    unit = Unit(_lab(), 0, MemorySink())
+    unit = EtcdUnit(_lab(), 0, MemorySink())
     unit.env.run_until(300 * NS_PER_MS)
-    Control(unit.cluster).transfer_leader(1, 2)
+    unit.cluster.transfer_leader(2)
     moments = _completions(unit, 1_000)
-    leader = unit.cluster.leader_of(1)
+    leader = unit.cluster.leader()
     assert leader is not None
     assert leader.store == 2
     assert _longest_gap_ns(moments) < 30 * NS_PER_MS
-    assert unit.put_client is not None
-    assert unit.put_client.member == 1, "clients stay where they are; their member forwards"
+    assert unit.clients.member == 1, "clients stay where they are; their member forwards"
     assert not unit.result().violations
 
 
 def test_a_killed_leader_is_missed_for_an_election_timeout() -> None:
-    unit = Unit(_lab(), 0, MemorySink())
+    unit = EtcdUnit(_lab(), 0, MemorySink())
     unit.env.run_until(300 * NS_PER_MS)
-    Control(unit.cluster).crash_store(1)
+    unit.cluster.crash(1)
     moments = _completions(unit, 3_500)
     gap_ns = _longest_gap_ns(moments)
     # An election timeout of 1 to 2 s, and a forgotten put's 300 ms.
     assert 1_000 * NS_PER_MS < gap_ns < 2_500 * NS_PER_MS
     assert moments[-1] > 3_400 * NS_PER_MS
-    assert unit.put_client is not None
-    assert unit.put_client.member != 1
+    assert unit.clients.member != 1
     assert not unit.result().violations
+
+
+def test_a_member_that_comes_back_catches_up() -> None:
+    unit = EtcdUnit(_lab(), 0, MemorySink())
+    unit.env.run_until(300 * NS_PER_MS)
+    unit.cluster.crash(2)
+    unit.env.run_until(700 * NS_PER_MS)
+    members = unit.cluster.members
+    assert members[2].raft.applied_index < members[1].raft.applied_index - 500
+    unit.cluster.restart(2)
+    unit.env.run_until(1_500 * NS_PER_MS)
+    assert members[1].raft.applied_index - members[2].raft.applied_index < 50
+    assert unit.cluster.leader_store() == 1
+    assert not unit.result().violations
+
+
+def test_operations_are_carried_out_and_written_down() -> None:
+    at: dict[str, Any] = {
+        "every_ns": None,
+        "rate_per_s": None,
+        "from_ns": None,
+        "until_ns": None,
+        "count": None,
+    }
+    everyone = RegionTarget(by="random")
+    operations = (
+        TransferLeader(name="moves", at_ns=100 * NS_PER_MS, region=everyone, to=_store(2), **at),
+        CrashStore(name="dies", at_ns=300 * NS_PER_MS, store=_store(3), for_ns=NS_PER_MS, **at),
+        Partition(
+            name="cut", at_ns=500 * NS_PER_MS, groups=None, isolate=_store(2), for_ns=None, **at
+        ),
+    )
+    sink = MemorySink()
+    unit = EtcdUnit(replace(_lab(), operations=operations), 0, sink)
+    unit.env.run_until(400 * NS_PER_MS)
+    assert unit.cluster.leader_store() == 2
+    unit.env.run_until(3 * NS_PER_S)
+    unit.recorder.close(unit.env.now_ns)
+    assert unit.cluster.leader_store() != 2, "a leader that is cut off is replaced"
+    assert [row[1:] for row in sink.rows(EVENT)] == [
+        ("transfer_leader", "store 2"),
+        ("crash_store", "store 3"),
+        ("crash_store_end", "store 3"),
+        ("partition", "store 2"),
+    ]
+    moved = {row[1:3] for row in sink.rows(COUNTER)}
+    assert ("leaders_gained", "store-2") in moved
+    assert ("leaders_lost", "store-1") in moved
+    assert not unit.result().violations
+
+
+def _store(number: int) -> StoreTarget:
+    return StoreTarget(by="id", store=number)
 
 
 def test_a_lost_put_is_found() -> None:
     unit, _ = _run(_lab(), 0.2)
-    assert unit.put_client is not None
-    told = unit.put_client.acknowledged
-    assert broken_puts(unit.cluster, told) == ""
+    told = unit.clients.acknowledged
+    assert not list(broken_puts(unit.cluster, told))
     key = next(iter(told))
-    for store in unit.cluster.stores.values():
-        del store.peers[1].state.mvcc.writes[key]
-    assert "1 acknowledged puts are lost" in broken_puts(unit.cluster, told)
+    for member in unit.cluster.members.values():
+        del member.backend.versions[key]
+    (line,) = broken_puts(unit.cluster, told)
+    assert "1 acknowledged puts are lost" in line
 
 
-def _completions(unit: Unit, until_ms: int) -> list[int]:
+def _completions(unit: EtcdUnit, until_ms: int) -> list[int]:
     """Returns now, and then when puts were answered, to the millisecond."""
     moments = [unit.env.now_ns]
-    before = unit.stats.total_committed()
+    before = unit.stats.done.value
     for now_ms in range(unit.env.now_ns // NS_PER_MS, until_ms):
         unit.env.run_until((now_ms + 1) * NS_PER_MS)
-        if unit.stats.total_committed() > before:
-            before = unit.stats.total_committed()
+        if unit.stats.done.value > before:
+            before = unit.stats.done.value
             moments.append(unit.env.now_ns)
     return moments
 

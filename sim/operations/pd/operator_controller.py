@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from sim.protocol.region import Route
 from sim.server.cluster import Cluster
+from sim.server.control import Control
 from sim.units import NS_PER_S
 
 OPERATOR_TIMEOUT_NS: Final = 10 * NS_PER_S
@@ -28,8 +29,9 @@ class _Transfer(NamedTuple):
 class OperatorController:
     """All transfers of schedulers, and the stores that must not have leaders."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, control: Control) -> None:
         self._cluster = cluster
+        self._control = control
         self._transfers: dict[int, _Transfer] = {}
         self.evicted: set[int] = set()
         """Stores with an evict-leader scheduler."""
@@ -52,7 +54,7 @@ class OperatorController:
         """Adds an operator that transfers a region's leader."""
         deadline_ns = self._cluster.env.now_ns + OPERATOR_TIMEOUT_NS
         self._transfers[region_id] = _Transfer(to_store, deadline_ns)
-        self._cluster.control.transfer_leader(region_id, to_store)
+        self._control.transfer_leader(region_id, to_store)
 
     def led_by(self, store: int) -> list[Route]:
         """Returns the regions whose leader PD sees on a store."""

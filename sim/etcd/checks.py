@@ -1,0 +1,67 @@
+"""What must hold after a run of an etcd cluster; Raft's own safety is watched while it runs.
+
+Each check yields a line for what it finds broken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from sim.etcd.cluster import EtcdCluster
+from sim.etcd.put_client import PutStats
+
+CHECKS: Final = 6
+"""Raft's safety, equal replicas, lost puts, disk bytes, counted puts, Little's law."""
+
+_SHOWN: Final = 5
+"""Lost puts that are named; the others are counted."""
+
+
+def broken_puts(cluster: EtcdCluster, acknowledged: Mapping[bytes, int]) -> Iterator[str]:
+    """No put that was acknowledged is lost.
+
+    Once a client has its answer, whoever leads has the put, or a later one of the same key; while
+    nobody leads, some replica has.
+
+    Args:
+        cluster: the cluster after a run.
+        acknowledged: by key, the latest version whose client has its answer.
+    """
+    leader = cluster.leader()
+    holders = list(cluster.members.values())
+    if leader is not None and leader.raft.has_applied_to_current_term():
+        holders = [leader]
+    lost = [
+        key
+        for key, version in acknowledged.items()
+        if max(holder.backend.versions.get(key, 0) for holder in holders) < version
+    ]
+    if lost:
+        yield f"{len(lost)} acknowledged puts are lost, such as of {lost[:_SHOWN]}"
+
+
+def broken_replicas(cluster: EtcdCluster) -> Iterator[str]:
+    """Members that have applied equally far hold the same."""
+    seen: dict[int, int] = {}
+    for store, member in cluster.members.items():
+        index = member.raft.applied_index
+        first = seen.setdefault(index, store)
+        if cluster.members[first].backend.versions != member.backend.versions:
+            yield f"at index {index} members {first} and {store} hold different puts"
+
+
+def broken_conservation(cluster: EtcdCluster, stats: PutStats) -> Iterator[str]:
+    """What goes in comes out: bytes by cause against the disks' own count, puts, and stays."""
+    disks = {id(member.disk): member.disk for member in cluster.members.values()}
+    written, explained = sum(disk.written_bytes for disk in disks.values()), cluster.ledger.total()
+    if written != explained:
+        yield f"disks wrote {written} bytes, but places and causes sum to {explained}"
+    ended, present = stats.done.value + stats.failed, stats.population.present
+    if ended + present != stats.started.value:
+        yield f"{ended} puts ended and {present} run, but {stats.started.value} were started"
+    now_ns = cluster.env.now_ns
+    area_ns = stats.population.area_ns(now_ns)
+    stays_ns = stats.stays_ns + stats.population.unfinished_ns(now_ns)
+    if area_ns != stays_ns:
+        yield f"Little's law: the number of puts sums to {area_ns} ns, the stays to {stays_ns} ns"

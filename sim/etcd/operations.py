@@ -1,0 +1,113 @@
+"""Carries out a scenario's operations on an etcd cluster: those that etcd has as well."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from functools import partial
+from typing import Any, NamedTuple
+
+from simpy import Event
+
+from sim.etcd.cluster import EtcdCluster
+from sim.operations.choice import drawn
+from sim.operations.journal import Journal
+from sim.operations.moments import moments
+from sim.record.recorder import Recorder
+from sim.scenario.resolved import Scenario
+from sim.scenario.resolved_operations import (
+    CrashStore,
+    Partition,
+    RestartStore,
+    SlowDisk,
+    StoreTarget,
+    Timed,
+    TransferLeader,
+)
+from sim.streams import Stream, Streams
+
+
+class _Plan(NamedTuple):
+    """What is done to one member, and undone after a time if there is an end."""
+
+    target: StoreTarget
+    among: list[int]
+    begin: Callable[[int], None]
+    end: Callable[[int], None] | None = None
+
+
+def start_operations(
+    scenario: Scenario, cluster: EtcdCluster, streams: Streams, recorder: Recorder
+) -> None:
+    """Starts a process for every operation of a scenario."""
+    journal = Journal(cluster.env, recorder)
+    for operation in scenario.operations:
+        assert isinstance(operation, Timed), f"etcd has no {operation.do}"
+        stream = streams.stream(f"operations/{operation.name}")
+        cluster.env.process(_run(cluster, journal, stream, operation))
+
+
+def _run(
+    cluster: EtcdCluster, journal: Journal, stream: Stream, operation: Timed
+) -> Generator[Event, Any, None]:
+    """Carries an operation out at each of its moments."""
+    env = cluster.env
+    for time_ns in moments(operation, stream):
+        yield env.timeout(time_ns - env.now_ns)
+        if isinstance(operation, Partition) and operation.groups is not None:
+            journal.note(operation.do, " | ".join(" ".join(each) for each in operation.groups))
+            cluster.partition(operation.groups)
+            _end_later(cluster, journal, operation, "", cluster.heal)
+            continue
+        plan = _plan(cluster, operation)
+        member = _chosen(cluster, stream, plan.target, plan.among)
+        if member in plan.among:
+            journal.note(operation.do, f"store {member}")
+            plan.begin(member)
+            if plan.end is not None:
+                end = partial(plan.end, member)
+                _end_later(cluster, journal, operation, f"store {member}", end)
+
+
+def _plan(cluster: EtcdCluster, operation: Timed) -> _Plan:
+    up = [member.store for member in cluster.up()]
+    match operation:
+        case TransferLeader():
+            followers = [each for each in up if each != cluster.leader_store()]
+            return _Plan(operation.to, followers, cluster.transfer_leader)
+        case CrashStore():
+            return _Plan(operation.store, up, cluster.crash, cluster.restart)
+        case RestartStore():
+            down = [each for each in cluster.members if each not in up]
+            return _Plan(operation.store, down, cluster.restart)
+        case SlowDisk():
+            slow = partial(cluster.slow_disk, factor=operation.factor)
+            usual = partial(cluster.slow_disk, factor=1.0)
+            return _Plan(operation.store, list(cluster.members), slow, usual)
+        case Partition(isolate=StoreTarget() as target):
+            return _Plan(target, up, cluster.isolate, lambda _: cluster.heal())
+        case _:
+            raise AssertionError(f"etcd has no {operation.do}")
+
+
+def _chosen(cluster: EtcdCluster, stream: Stream, target: StoreTarget, among: list[int]) -> int:
+    """Returns the member that is meant, 0 if there is none."""
+    match target.by:
+        case "id":
+            return target.store
+        case "leader_of":
+            return cluster.leader_store()
+        case _:
+            return drawn(among, stream) or 0
+
+
+def _end_later(
+    cluster: EtcdCluster, journal: Journal, operation: Timed, what: str, end: Callable[[], None]
+) -> None:
+    for_ns: int | None = getattr(operation, "for_ns", None)
+
+    def ended(_: None) -> None:
+        journal.mark(f"{operation.do}_end", what)
+        end()
+
+    if for_ns is not None:
+        cluster.env.at(cluster.env.now_ns + for_ns, ended, None)

@@ -1,0 +1,50 @@
+"""What running a unit takes and what it comes to, for every kind of unit."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from sim.scenario.resolved import Scenario
+
+AUTO_WARMUP_SHARE = 2
+"""With ``warmup: auto`` a unit runs longer by measure / this; MSER-5 then says what to cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnitResult:
+    """What running one unit took, and whether its invariants held."""
+
+    events: int
+    """Executed entries of the event queue."""
+    transactions: int
+    """Transactions committed, warm-up included."""
+    simulated_ns: int
+    checked: int
+    """Invariants that were looked at."""
+    violations: tuple[str, ...]
+    """One line for each invariant that did not hold."""
+
+
+def simulated_ns(scenario: Scenario) -> int:
+    """Returns how long a unit of ``scenario`` runs, warm-up included, in ns."""
+    run = scenario.run
+    warmup_ns = run.measure_ns // AUTO_WARMUP_SHARE if run.warmup_ns is None else run.warmup_ns
+    return warmup_ns + run.measure_ns
+
+
+@contextmanager
+def no_cycle_search() -> Iterator[None]:
+    """Switches Python's cycle collector off: the model drops no cycles; searching costs a third.
+
+    A test counts what the collector would find after a run: nothing.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
