@@ -33,8 +33,8 @@ from sim.storage.block_cache import Extent
 from sim.streams import Streams
 from sim.unit_result import UnitResult, no_cycle_search, simulated_ns
 from sim.workload import build_workload
-from sim.workload.statement import Workload
 from sim.workload.layout import even_start_keys, region_start_keys
+from sim.workload.statement import Workload
 
 __all__ = ["Unit", "UnitResult", "run_unit", "simulated_ns"]
 
@@ -126,15 +126,9 @@ class Unit:
         return build_workload(self.scenario.workload, self.streams)
 
     def _start_clients(self) -> None:
-        scenario, env = self.scenario, self.env
-        if isinstance(self.workload, EtcdWorkload):
-            self.put_client = start_put_clients(
-                env, scenario, self.cluster, self.workload, self.stats, self.streams
-            )
-            return
         sessions = [self._session(node) for node in self.nodes]
         for session in sessions:
-            env.process(session.ttl_manager.run())
+            self.env.process(session.ttl_manager.run())
         self._begin_load(sessions)
 
     def _session(self, node: TidbNode) -> Session:

@@ -21,7 +21,7 @@ from sim.etcd.shared_cores import Program
 from sim.etcd.streams import Message
 from sim.hardware.network import Network
 from sim.protocol.raft import LEADER, RaftPeer
-from sim.protocol.raft_log import Entry, RaftLog
+from sim.protocol.raft.log import Entry, RaftLog
 from sim.raftstore.disk_bytes import DiskBytes
 from sim.record.recorder import Recorder
 from sim.scenario.resolved import Scenario

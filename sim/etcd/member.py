@@ -36,7 +36,7 @@ from sim.etcd.put_server import PutServer
 from sim.etcd.streams import ForwardedPut, Message, RaftStreams
 from sim.protocol.encoding import ENTRY_OVERHEAD_BYTES
 from sim.protocol.raft import LEADER, Append, RaftPeer, Ready
-from sim.protocol.raft_log import Entry
+from sim.protocol.raft.log import Entry
 from sim.protocol.write_batch import CAUSE_NAMES
 from sim.raftstore.disk_bytes import DiskBytes
 from sim.raftstore.log_engine import LogEngine, LogFormat
@@ -232,7 +232,7 @@ class Member:
     def _appends(self, ready: Ready) -> list[tuple[int, Message]]:
         """Returns what a leader sends before it saves: appends, and what is committed."""
         if ready.committed and not ready.appends and self.raft.role is LEADER:
-            return list(self.raft.commit_tellings())
+            return list(self.raft.empty_appends())
         return list(ready.appends)
 
     def _save(self, ready: Ready, then: Any) -> None:

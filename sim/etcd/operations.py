@@ -9,9 +9,7 @@ from typing import Any, NamedTuple
 from simpy import Event
 
 from sim.etcd.cluster import EtcdCluster
-from sim.operations.choice import drawn
-from sim.operations.journal import Journal
-from sim.operations.moments import moments
+from sim.operations.times import times_of
 from sim.record.recorder import Recorder
 from sim.scenario.resolved import Scenario
 from sim.scenario.resolved_operations import (
@@ -39,33 +37,33 @@ def start_operations(
     scenario: Scenario, cluster: EtcdCluster, streams: Streams, recorder: Recorder
 ) -> None:
     """Starts a process for every operation of a scenario."""
-    journal = Journal(cluster.env, recorder)
     for operation in scenario.operations:
         assert isinstance(operation, Timed), f"etcd has no {operation.do}"
         stream = streams.stream(f"operations/{operation.name}")
-        cluster.env.process(_run(cluster, journal, stream, operation))
+        cluster.env.process(_run(cluster, recorder, stream, operation))
 
 
 def _run(
-    cluster: EtcdCluster, journal: Journal, stream: Stream, operation: Timed
+    cluster: EtcdCluster, recorder: Recorder, stream: Stream, operation: Timed
 ) -> Generator[Event, Any, None]:
     """Carries an operation out at each of its moments."""
     env = cluster.env
-    for time_ns in moments(operation, stream):
+    for time_ns in times_of(operation, stream):
         yield env.timeout(time_ns - env.now_ns)
         if isinstance(operation, Partition) and operation.groups is not None:
-            journal.note(operation.do, " | ".join(" ".join(each) for each in operation.groups))
+            groups = " | ".join(" ".join(each) for each in operation.groups)
+            _record(cluster, recorder, operation.do, groups)
             cluster.partition(operation.groups)
-            _end_later(cluster, journal, operation, "", cluster.heal)
+            _end_later(cluster, recorder, operation, "", cluster.heal)
             continue
         plan = _plan(cluster, operation)
         member = _chosen(cluster, stream, plan.target, plan.among)
         if member in plan.among:
-            journal.note(operation.do, f"store {member}")
+            _record(cluster, recorder, operation.do, f"store {member}")
             plan.begin(member)
             if plan.end is not None:
                 end = partial(plan.end, member)
-                _end_later(cluster, journal, operation, f"store {member}", end)
+                _end_later(cluster, recorder, operation, f"store {member}", end)
 
 
 def _plan(cluster: EtcdCluster, operation: Timed) -> _Plan:
@@ -97,17 +95,23 @@ def _chosen(cluster: EtcdCluster, stream: Stream, target: StoreTarget, among: li
         case "leader_of":
             return cluster.leader_store()
         case _:
-            return drawn(among, stream) or 0
+            return among[stream.randint(0, len(among) - 1)] if among else 0
 
 
 def _end_later(
-    cluster: EtcdCluster, journal: Journal, operation: Timed, what: str, end: Callable[[], None]
+    cluster: EtcdCluster, recorder: Recorder, operation: Timed, what: str, end: Callable[[], None]
 ) -> None:
     for_ns: int | None = getattr(operation, "for_ns", None)
 
     def ended(_: None) -> None:
-        journal.mark(f"{operation.do}_end", what)
+        recorder.event(cluster.env.now_ns, f"{operation.do}_end", what)
         end()
 
     if for_ns is not None:
         cluster.env.at(cluster.env.now_ns + for_ns, ended, None)
+
+
+def _record(cluster: EtcdCluster, recorder: Recorder, kind: str, detail: str) -> None:
+    """Counts an operation, and writes an event that says what it is about."""
+    recorder.counter("operations", kind).value += 1
+    recorder.event(cluster.env.now_ns, kind, detail)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from sim.client.population import Population
+from sim.client.client_stats import Population
 from sim.distributions import LognormalMean, Sampler
 from sim.engine.environment import LeanEnv
 from sim.etcd.allocations import CONNECTION_LIVE_BYTES, of_client

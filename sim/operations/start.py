@@ -4,8 +4,7 @@ Every operation draws from its own stream, so one more of them changes no draw o
 lasts (a fault with an end, a rolling restart) is a process too; the next time does not wait for it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import count, islice, takewhile
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from sim.operations import faults, rolling, split_check
@@ -17,14 +16,14 @@ from sim.operations.pd.balance_leader import balance_leader
 from sim.operations.pd.merge_checker import MergeChecker
 from sim.operations.pd.operator_controller import OperatorController
 from sim.operations.pd.shuffle_leader import shuffle_leader
+from sim.operations.times import times_of
 from sim.record.recorder import Recorder
 from sim.scenario import resolved_operations as ops
 from sim.scenario.resolved import Scenario
 from sim.scenario.resolved_operations import Driven, Operation, Timed
 from sim.server.cluster import Cluster
 from sim.server.control import Control
-from sim.streams import Stream, Streams
-from sim.units import NS_PER_S
+from sim.streams import Streams
 from sim.workload.layout import Table
 
 _ACTIONS: Final[dict[type[Timed], Callable[[OperationContext, Any], Process | None]]] = {
@@ -104,32 +103,3 @@ def _act_at_its_times(context: OperationContext, operation: Timed) -> Process:
 def _from_its_start(context: OperationContext, operation: Driven, loop: Process) -> Process:
     yield context.env.timeout(operation.from_ns)
     yield from loop
-
-
-def times_of(operation: Timed, stream: Stream) -> Iterator[int]:
-    """Yields the absolute times of an operation, ascending, in ns; endless unless it ends.
-
-    ``every`` begins at ``from``, or after one interval; ``rate`` is a Poisson process.
-    """
-    times = _unlimited_times(operation, stream)
-    until_ns = operation.until_ns
-    if until_ns is not None:
-        times = takewhile(lambda time_ns: time_ns < until_ns, times)
-    return islice(times, operation.count)
-
-
-def _unlimited_times(operation: Timed, stream: Stream) -> Iterator[int]:
-    if operation.at_ns is not None:
-        return iter((operation.at_ns,))
-    if operation.every_ns is not None:
-        first = operation.every_ns if operation.from_ns is None else operation.from_ns
-        return count(first, operation.every_ns)
-    assert operation.rate_per_s is not None, "the schema wants one of at, every and rate"
-    return _poisson_times(operation.from_ns or 0, NS_PER_S / operation.rate_per_s, stream)
-
-
-def _poisson_times(begin_ns: int, mean_ns: float, stream: Stream) -> Iterator[int]:
-    time_ns = begin_ns
-    while True:
-        time_ns += stream.exponential(mean_ns)
-        yield time_ns

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from sim.engine import LeanEnv
-from sim.engine.environment import Call
 from sim.etcd.go_heap import Heap
 from sim.etcd.go_process import GoProcess
 from sim.etcd.goroutine import RECEIVE, Body, Goroutines, Mutex, Sleep, SystemCall, gather
