@@ -30,7 +30,7 @@ def broken_puts(cluster: EtcdCluster, acknowledged: Mapping[bytes, int]) -> Iter
     """
     leader = cluster.leader()
     holders = list(cluster.members.values())
-    if leader is not None and leader.raft.has_applied_to_current_term():
+    if leader is not None and leader.raft.applied_index >= leader.raft.noop_index:
         holders = [leader]
     lost = [
         key
