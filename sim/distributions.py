@@ -13,10 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from sim.streams import Stream
+from sim.streams import FIRST_BLOCK, LARGEST_BLOCK, Stream
 
-_FIRST_BLOCK = 64
-_LARGEST_BLOCK = 512
 _Z99 = 2.3263478740408408
 """The 0.99 quantile of the standard normal distribution."""
 
@@ -146,7 +144,7 @@ class Sampler:
         self._spec = spec
         self._stream = stream
         self._mean_ns = mean_ns(spec)
-        self._size = _FIRST_BLOCK
+        self._size = FIRST_BLOCK
         self._draws: list[int] = []
         self._units: list[float] = []
 
@@ -188,7 +186,6 @@ class Sampler:
         return block
 
     def _next(self) -> _Floats:
-        # Blocks grow, since there are hundreds of samplers and most are used little.
         block = _draw_block(self._spec, self._stream, self._size)
-        self._size = min(2 * self._size, _LARGEST_BLOCK)
+        self._size = min(2 * self._size, LARGEST_BLOCK)
         return block

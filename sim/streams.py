@@ -18,8 +18,10 @@ from numpy.random.bit_generator import ISeedSequence
 
 Kind = Literal["uniform", "exponential", "normal"]
 
-_FIRST_BLOCK = 64
-_LARGEST_BLOCK = 512
+FIRST_BLOCK = 64
+"""Draws in a buffer's first block. Blocks double, since most streams are used little."""
+
+LARGEST_BLOCK = 512
 
 
 class Streams:
@@ -50,7 +52,7 @@ class Stream:
     def __init__(self, key: str) -> None:
         self._key = key
         self._generators: dict[str, np.random.Generator] = {}
-        self._size = _FIRST_BLOCK
+        self._size = FIRST_BLOCK
         self._uniforms: list[float] = []
         self._exponentials: list[float] = []
 
@@ -77,9 +79,9 @@ class Stream:
 
     def _fill(self, draws: list[float], kind: Kind) -> None:
         # Reversed, so that draws are popped in the order in which they were made: then they do not
-        # depend on the sizes of blocks, which grow since most streams are used little.
+        # depend on the sizes of blocks.
         draws.extend(self.block_of(kind, self._size)[::-1].tolist())
-        self._size = min(2 * self._size, _LARGEST_BLOCK)
+        self._size = min(2 * self._size, LARGEST_BLOCK)
 
     def block_of(self, kind: Kind, count: int) -> "np.ndarray[Any, np.dtype[np.float64]]":
         """Returns the next ``count`` standard draws of a kind, shape (count,).

@@ -15,7 +15,7 @@ from sim.protocol.mvcc import PESSIMISTIC
 from sim.protocol.percolator import SecondaryLocks, TxnAction, TxnStatus
 from sim.protocol.percolator.rollback import has_expired
 from sim.protocol.region_errors import RegionError
-from sim.protocol.timestamp import TSO_PHYSICAL_SHIFT
+from sim.protocol.timestamp import compose_ts
 from sim.storage.request import Kind, KvRequest
 from sim.units import NS_PER_MS
 
@@ -81,7 +81,7 @@ class LockResolver:
         return self._kv.env.timeout(TXN_LOCK_FAST.wait_ns(attempt, self._stream))
 
     def _current_ts(self) -> int:
-        return (self._kv.env.now_ns // NS_PER_MS) << TSO_PHYSICAL_SHIFT
+        return compose_ts(self._kv.env.now_ns // NS_PER_MS)
 
     def _ask(self, request: KvRequest) -> Generator[Event, Any, list[object]]:
         """Returns the answers to a request: several if its keys are in several regions by then."""

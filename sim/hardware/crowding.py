@@ -22,13 +22,11 @@ from math import exp
 import numpy as np
 
 from sim.distributions import Empirical
-from sim.streams import Stream
+from sim.streams import FIRST_BLOCK, LARGEST_BLOCK, Stream
 from sim.units import NS_PER_MS
 
 _MEMORY_NS = 1 * NS_PER_MS
 """Time constant of the (exponential) mean in flight. ASSUMED: some ten accesses of an SSD."""
-_FIRST_BLOCK = 64
-_LARGEST_BLOCK = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +85,7 @@ class CrowdedLatency:
             np.array(each.quantiles, dtype=np.float64).T for each in (alone, *latencies)
         ]
         self._stream = stream
-        self._size = _FIRST_BLOCK
+        self._size = FIRST_BLOCK
         self._columns: list[tuple[float, ...]] = []
         self._in_flight: list[int] = []
         self._mean = 0.0
@@ -149,7 +147,7 @@ class CrowdedLatency:
         """Returns the next ranks' latencies, the next last: alone, crowded, longer, further."""
         # One rank for all of them, so that the draw does not depend on the number in flight.
         ranks = self._stream.block_of("uniform", self._size)[::-1]
-        self._size = min(2 * self._size, _LARGEST_BLOCK)
+        self._size = min(2 * self._size, LARGEST_BLOCK)
         drawn = [
             np.interp(ranks, known, latencies).tolist() for known, latencies in self._quantiles
         ]
