@@ -1,9 +1,9 @@
-"""Distributions of durations: what a scenario says (specs), and how it is drawn (``Sampler``).
+"""Distributions of durations: the specs in a scenario, and how they are drawn (``Sampler``).
 
 A spec is a frozen value that can be compared and hashed into a unit's key. A sampler owns one
-random stream. Draws are integer nanoseconds, never negative, made 512 at a time. Standard draws
-(uniform, normal, exponential) are scaled by the spec, so that two variants with different means
-still share their luck (common random numbers).
+random stream. Draws are integer nanoseconds, never negative, made in blocks of up to 512. Standard
+draws (uniform, normal, exponential) are scaled by the spec, so that two variants with different
+means still use the same random numbers (common random numbers).
 """
 
 from dataclasses import dataclass
@@ -13,10 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from sim.streams import Stream
+from sim.streams import FIRST_BLOCK, LARGEST_BLOCK, Stream
 
-_FIRST_BLOCK = 64
-_LARGEST_BLOCK = 512
 _Z99 = 2.3263478740408408
 """The 0.99 quantile of the standard normal distribution."""
 
@@ -59,7 +57,7 @@ class LognormalMean:
 
 @dataclass(frozen=True, slots=True)
 class Empirical:
-    """Straight lines between known quantiles, flat beyond the first and the last.
+    """Linear between known quantiles, constant beyond the first and the last.
 
     ``quantiles`` are (probability, nanoseconds), both ascending.
     """
@@ -135,20 +133,18 @@ def _draw_block(spec: Distribution, stream: Stream, count: int) -> _Floats:
 
 
 def _floats(values: Any) -> _Floats:
-    """Names the type that numpy's own stubs leave open."""
+    """Returns the same values with the type that numpy's stubs leave open."""
     return np.asarray(values, dtype=np.float64)
 
 
 class Sampler:
     """Draws durations of one distribution from a stream of its own."""
 
-    __slots__ = ("_draws", "_mean_ns", "_size", "_spec", "_stream", "_units")
-
     def __init__(self, spec: Distribution, stream: Stream) -> None:
         self._spec = spec
         self._stream = stream
         self._mean_ns = mean_ns(spec)
-        self._size = _FIRST_BLOCK
+        self._size = FIRST_BLOCK
         self._draws: list[int] = []
         self._units: list[float] = []
 
@@ -171,7 +167,7 @@ class Sampler:
     def unit_block(self) -> list[float]:
         """Returns the next draws divided by the mean, ready to be popped, as ``scaled`` uses them.
 
-        For hot code that keeps them itself; draws that ``scaled`` holds back are not among them.
+        For hot code that keeps them itself; draws that ``scaled`` has buffered are not among them.
 
         Raises:
             ValueError: if the distribution is always 0, which has no shape.
@@ -184,13 +180,12 @@ class Sampler:
     def block(self) -> list[int]:
         """Returns the next durations in nanoseconds, the first at the end, ready to be popped.
 
-        For hot code that keeps them itself; draws that ``draw`` holds back are not among them.
+        For hot code that keeps them itself; draws that ``draw`` has buffered are not among them.
         """
         block: list[int] = np.rint(self._next()[::-1]).astype(np.int64).tolist()
         return block
 
     def _next(self) -> _Floats:
-        # Blocks grow, since most samplers are used little and there are hundreds of them.
         block = _draw_block(self._spec, self._stream, self._size)
-        self._size = min(2 * self._size, _LARGEST_BLOCK)
+        self._size = min(2 * self._size, LARGEST_BLOCK)
         return block

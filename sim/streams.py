@@ -1,9 +1,9 @@
 """Named random streams: what a component draws depends on its own name alone.
 
-A stream is keyed by (seed, replication, name). Adding, removing or reordering components shifts
-nobody else's draws, and two variants of a scenario share theirs (common random numbers). A name has
-one owner: asking for it twice is refused. Within a stream every kind of draw (uniform, exponential,
-normal) has a generator of its own, so an extra draw of one kind leaves the others as they were.
+A stream is keyed by (seed, replication, name). Adding, removing or reordering components does not
+change the draws of others, and two variants of a scenario share theirs (common random numbers). A
+name has one owner: a second request for it is refused. Within a stream every kind of draw (uniform,
+exponential, normal) has its own generator, so an extra draw of one kind does not change the others.
 
 This is the only module that makes generators. A scalar numpy draw costs over 1 us, so numbers are
 drawn in blocks.
@@ -18,14 +18,14 @@ from numpy.random.bit_generator import ISeedSequence
 
 Kind = Literal["uniform", "exponential", "normal"]
 
-_FIRST_BLOCK = 64
-_LARGEST_BLOCK = 512
+FIRST_BLOCK = 64
+"""Draws in a buffer's first block. Blocks double, since most streams are used little."""
+
+LARGEST_BLOCK = 512
 
 
 class Streams:
     """The random streams of one replication."""
-
-    __slots__ = ("_owned", "_prefix")
 
     def __init__(self, seed: int, replication: int) -> None:
         self._prefix = f"{seed}\0{replication}\0"
@@ -49,12 +49,10 @@ class Streams:
 class Stream:
     """An endless sequence of random numbers that belongs to one component and purpose."""
 
-    __slots__ = ("_exponentials", "_generators", "_key", "_size", "_uniforms")
-
     def __init__(self, key: str) -> None:
         self._key = key
         self._generators: dict[str, np.random.Generator] = {}
-        self._size = _FIRST_BLOCK
+        self._size = FIRST_BLOCK
         self._uniforms: list[float] = []
         self._exponentials: list[float] = []
 
@@ -80,10 +78,10 @@ class Stream:
         return int(mean_ns * draws.pop())
 
     def _fill(self, draws: list[float], kind: Kind) -> None:
-        # Turned round, so that draws are used in the order in which they were made: then the size
-        # of blocks, which grow since most streams are used little, cannot be noticed.
+        # Reversed, so that draws are popped in the order in which they were made: then they do not
+        # depend on the sizes of blocks.
         draws.extend(self.block_of(kind, self._size)[::-1].tolist())
-        self._size = min(2 * self._size, _LARGEST_BLOCK)
+        self._size = min(2 * self._size, LARGEST_BLOCK)
 
     def block_of(self, kind: Kind, count: int) -> "np.ndarray[Any, np.dtype[np.float64]]":
         """Returns the next ``count`` standard draws of a kind, shape (count,).
@@ -107,12 +105,10 @@ class Stream:
 
 
 class _Digest(ISeedSequence):
-    """Hands a digest to a bit generator as its state.
+    """Gives a bit generator a digest as its seed.
 
     numpy's own ``SeedSequence`` would hash it once more, which makes a stream cost 9 us, not 1.3.
     """
-
-    __slots__ = ("_digest",)
 
     def __init__(self, digest: bytes) -> None:
         self._digest = digest

@@ -16,7 +16,7 @@ from sim.protocol.mvcc import PESSIMISTIC, Lock
 from sim.protocol.percolator import KeyIsLocked, SecondaryLocks, TxnAction, TxnStatus
 from sim.protocol.percolator.rollback import has_expired
 from sim.protocol.region_errors import RegionError
-from sim.protocol.timestamp import TSO_PHYSICAL_SHIFT
+from sim.protocol.timestamp import compose_ts
 from sim.storage.request import Kind, KvRequest
 from sim.units import NS_PER_MS
 
@@ -93,7 +93,7 @@ class LockResolver:
         return node.env.now_ns - began_ns
 
     def _current_ts(self) -> int:
-        return (self._node.env.now_ns // NS_PER_MS) << TSO_PHYSICAL_SHIFT
+        return compose_ts(self._node.env.now_ns // NS_PER_MS)
 
     def _ask(self, request: KvRequest) -> Generator[Event, Any, list[object]]:
         """Returns the answers to a request: several if its keys are in several regions by then."""

@@ -1,12 +1,12 @@
-"""Budgets of a disk: who may use its bandwidth and its I/Os when.
+"""Budgets of a disk: which write may use its bandwidth and its I/Os when.
 
-Law: synchronous writes are served first come first served. Background bytes wait in a backlog.
-While nothing synchronous waits, the backlog is written one I/O after the other; when synchronous
-writes queue, the two take turns. An I/O that has begun is finished, so a write that finds the disk
-busy with the background waits for the rest of one I/O (non-preemptive, two queues in turn).
+Synchronous writes are served first come first served. Background bytes wait in a backlog. While no
+synchronous write waits, the backlog is written one I/O after the other; when synchronous writes
+queue, the two take turns. An I/O that has begun is finished, so a write that finds the disk busy
+with the background waits for the rest of one I/O (non-preemptive, two queues in turn).
 
-Nothing here needs an event: the backlog's progress is worked out when somebody asks next. Calls
-come in the order of time.
+Nothing here needs an event: the backlog's progress is computed at the next call. Calls come in the
+order of time.
 """
 
 from sim.units import NS_PER_S, ceil_div
@@ -15,16 +15,6 @@ from sim.units import NS_PER_S, ceil_div
 class DeviceBudget:
     """The device is the limit: one server, held by a write as long as its tighter limit says."""
 
-    __slots__ = (
-        "_background_was_last",
-        "_backlog_bytes",
-        "_io_bytes",
-        "_ns_per_byte",
-        "_ns_per_io",
-        "busy_ns",
-        "free_ns",
-    )
-
     def __init__(self, bytes_per_s: int, iops: int, io_bytes: int) -> None:
         self._ns_per_byte = NS_PER_S / bytes_per_s
         self._ns_per_io = NS_PER_S / iops
@@ -32,7 +22,7 @@ class DeviceBudget:
         self._backlog_bytes = 0
         self._background_was_last = False
         self.free_ns = 0
-        """When everything begun so far will be done."""
+        """When everything begun so far will be finished."""
         self.busy_ns = 0
         """Service handed out so far."""
 
@@ -41,11 +31,11 @@ class DeviceBudget:
         return int(max(size_bytes * self._ns_per_byte, ios * self._ns_per_io))
 
     def measured_ns(self, size_bytes: int, ios: int) -> int:
-        """Returns what of a write's measured latency ``reserve`` has in its answer: the service."""
+        """Returns the part of a write's measured latency that ``reserve`` includes: its service."""
         return self.service_ns(size_bytes, ios)
 
     def reserve(self, now_ns: int, size_bytes: int, ios: int) -> int:
-        """Returns when a write that comes now will have been served, in nanoseconds."""
+        """Returns when a write that arrives now will have been served, in nanoseconds."""
         if self._backlog_bytes:
             self._take_turns(now_ns)
         service_ns = int(size_bytes * self._ns_per_byte)
@@ -59,26 +49,26 @@ class DeviceBudget:
         return served_ns
 
     def _take_turns(self, now_ns: int) -> None:
-        """Lets the background have what it gets before a write that comes now."""
+        """Serves the background I/Os that go before a write that arrives now."""
         self._catch_up(now_ns)
         if self.free_ns > now_ns and not self._background_was_last:
             self._serve_background(self._io_bytes)
         self._background_was_last = False
 
     def add_background(self, now_ns: int, size_bytes: int) -> None:
-        """Puts bytes into the backlog."""
+        """Adds bytes to the backlog."""
         self._catch_up(now_ns)
         self.free_ns = max(self.free_ns, now_ns)
         self._backlog_bytes += size_bytes
 
     def backlog_ns(self, now_ns: int) -> int:
-        """Returns how long the backlog would take on its own, in nanoseconds."""
+        """Returns how long the backlog alone would take, in nanoseconds."""
         self._catch_up(now_ns)
         size_bytes = self._backlog_bytes
         return self.service_ns(size_bytes, ceil_div(size_bytes, self._io_bytes))
 
     def _catch_up(self, now_ns: int) -> None:
-        """Writes what of the backlog has begun in the idle time until now."""
+        """Writes the part of the backlog that began in the idle time until now."""
         idle_ns = now_ns - self.free_ns
         if idle_ns > 0 and self._backlog_bytes:
             begun = ceil_div(idle_ns, self.service_ns(self._io_bytes, 1) or 1)
@@ -96,22 +86,9 @@ class DeviceBudget:
 class TokenBudget:
     """A ceiling in front of the device: one token bucket for bytes and one for I/Os.
 
-    Each bucket is a clock that runs ahead of time as tokens are taken, and lets a write in while it
+    Each bucket is a clock that runs ahead of time as tokens are taken, and admits a write while it
     is ahead by no more than the burst (the generic cell rate algorithm, ITU-T I.371).
     """
-
-    __slots__ = (
-        "_background_was_last",
-        "_backlog_bytes",
-        "_burst_ns",
-        "_bytes_clock_ns",
-        "_io_bytes",
-        "_ios_clock_ns",
-        "_ns_per_byte",
-        "_ns_per_io",
-        "_used_bytes_ns",
-        "_used_ios_ns",
-    )
 
     def __init__(self, bytes_per_s: int, iops: int, io_bytes: int, burst_ns: int) -> None:
         self._ns_per_byte = NS_PER_S / bytes_per_s
@@ -127,19 +104,19 @@ class TokenBudget:
 
     @property
     def busy_ns(self) -> int:
-        """Tokens taken so far, as time of the tighter bucket."""
+        """Tokens taken so far, as time of the bucket that limits more."""
         return int(max(self._used_bytes_ns, self._used_ios_ns))
 
     def measured_ns(self, size_bytes: int, ios: int) -> int:  # noqa: ARG002
-        """Returns what of a write's measured latency ``reserve`` has in its answer: nothing."""
+        """Returns the part of a write's measured latency that ``reserve`` includes: none."""
         return 0
 
     def reserve(self, now_ns: int, size_bytes: int, ios: int) -> int:
-        """Returns when the last I/O of a write that comes now is let in, in nanoseconds."""
+        """Returns when the last I/O of a write that arrives now is admitted, in nanoseconds."""
         if self._backlog_bytes:
             self._take_turns(now_ns)
         if ios > 1:
-            # Those before the last are let in first; only the last one's entry is asked for.
+            # Those before the last are admitted first; only the time of the last one matters.
             before_bytes = min((ios - 1) * self._io_bytes, size_bytes)
             self._take(now_ns, before_bytes, ios - 1)
             size_bytes -= before_bytes
@@ -148,31 +125,31 @@ class TokenBudget:
         return admitted_ns if admitted_ns > now_ns else now_ns
 
     def _take_turns(self, now_ns: int) -> None:
-        """Lets the background have what it gets before a write that comes now."""
+        """Serves the background I/Os that go before a write that arrives now."""
         self._catch_up(now_ns)
         if self._admitted_ns() > now_ns and not self._background_was_last:
             self._take(now_ns, *self._next_background(1))
         self._background_was_last = False
 
     def add_background(self, now_ns: int, size_bytes: int) -> None:
-        """Puts bytes into the backlog."""
+        """Adds bytes to the backlog."""
         self._catch_up(now_ns)
         self._backlog_bytes += size_bytes
         self._take(now_ns, 0, 0)
 
     def backlog_ns(self, now_ns: int) -> int:
-        """Returns how long the backlog would take on its own, in nanoseconds."""
+        """Returns how long the backlog alone would take, in nanoseconds."""
         self._catch_up(now_ns)
         size_bytes = self._backlog_bytes
         ios = ceil_div(size_bytes, self._io_bytes)
         return int(max(size_bytes * self._ns_per_byte, ios * self._ns_per_io))
 
     def _admitted_ns(self) -> int:
-        """Returns when the next I/O would be let in."""
+        """Returns when the next I/O would be admitted."""
         return int(max(self._bytes_clock_ns, self._ios_clock_ns)) - self._burst_ns
 
     def _take(self, now_ns: int, size_bytes: int, ios: int) -> None:
-        """Takes tokens; a bucket that is full forgets the time before now."""
+        """Takes tokens; a full bucket gains nothing from the time before now."""
         bytes_ns, ios_ns = size_bytes * self._ns_per_byte, ios * self._ns_per_io
         self._bytes_clock_ns = max(self._bytes_clock_ns, now_ns) + bytes_ns
         self._ios_clock_ns = max(self._ios_clock_ns, now_ns) + ios_ns
@@ -180,7 +157,7 @@ class TokenBudget:
         self._used_ios_ns += ios_ns
 
     def _catch_up(self, now_ns: int) -> None:
-        """Lets in what of the backlog found tokens before now."""
+        """Admits the part of the backlog that found tokens before now."""
         if not self._backlog_bytes:
             return
         before_ns = now_ns + self._burst_ns

@@ -1,8 +1,8 @@
-"""A disk on its own under jobs that wait for each answer, as fio runs them with ``numjobs``.
+"""A disk alone under jobs that wait for each answer, as fio runs them with ``numjobs``.
 
-What a calibration compares with the measurement: the model of the disk, not the figures it was
-made of. Ranks are spread evenly over the run and shuffled, so that a quantile of the tail differs
-from the law it is drawn from by the model's doing, and not by luck.
+A calibration compares its result with the measurement, to check the model of the disk and not only
+the figures it was given. Ranks are spread evenly over the run and shuffled, so that if a quantile
+of the tail differs from the distribution that is drawn from, the model is the cause and not chance.
 """
 
 from heapq import heapify, heappop, heappush
@@ -17,13 +17,11 @@ Access = Literal["append", "fetch"]
 
 _ARRIVALS_APART_NS = 3_000
 _SETTLED = 0.02
-"""Part of a run, at its beginning, that is not counted: the jobs are still getting under way."""
+"""The first part of a run is not counted: the jobs have not all started."""
 
 
 class _EvenStream(Stream):
-    """Uniform draws of which every stretch of [0, 1) gets its share."""
-
-    __slots__ = ("_ranks", "_used")
+    """Uniform draws spread evenly over [0, 1), in random order."""
 
     def __init__(self, source: Stream, count: int) -> None:
         super().__init__("even")
@@ -32,7 +30,7 @@ class _EvenStream(Stream):
         self._used = 0
 
     def block_of(self, kind: Kind, count: int) -> "np.ndarray[Any, np.dtype[np.float64]]":
-        """Returns the next ranks; begins again at the end."""
+        """Returns the next ranks; after the last one come the first again."""
         if kind != "uniform":
             return super().block_of(kind, count)
         places = np.arange(self._used, self._used + count) % len(self._ranks)

@@ -1,14 +1,14 @@
-"""A disk: a latency nobody can shorten, and a budget of bandwidth and I/Os that all writers share.
+"""A disk: a latency per access, and a budget of bandwidth and I/Os that all writers share.
 
-Law: a synchronous write takes its turn in the budget, then a drawn latency. The latency is that of
-one small append + fsync on an idle device and may overlap with that of other writes (an SSD has
-many channels), or grow with their number and its size where that was measured (``crowding``); the
-budget, max(bytes / bandwidth, I/Os / IOPS), may not overlap. Background writes (flush,
-compaction, write-back) are cut into I/Os and served in turn with the synchronous ones: a write
-meets at most one background I/O before it, not the whole backlog, and the backlog still moves.
+A synchronous write waits for its share of the budget, then for a drawn latency. The latency is that
+of one small append + fsync on an idle device. It may overlap with that of other writes (an SSD has
+many channels), or grow with their number and its size where that was measured (``crowding``). The
+budget, max(bytes / bandwidth, I/Os / IOPS), is used by one write at a time. Background writes
+(flush, compaction, write-back) are cut into I/Os and served in turn with the synchronous ones: a
+write waits for at most one background I/O, not the whole backlog, and the backlog still shrinks.
 
 Devices of a cloud (EBS, PD) have two budgets in front of them instead, token buckets for bytes and
-for I/Os, which save up a little of their idle time.
+for I/Os, which accumulate a little of their idle time.
 """
 
 from dataclasses import dataclass
@@ -32,23 +32,24 @@ class DiskSpec:
     write_bytes_per_s: int
     write_iops: int
     append: Distribution
-    """Latency of one append of a page and its fsync, with what the file system writes besides, on
-    an otherwise idle disk."""
+    """Latency of one append of a page and its fsync, metadata of the file system included, on an
+    otherwise idle disk."""
     page_bytes: int = 4 * KIB
     io_bytes: int = 256 * KIB
     """The largest single I/O; a larger write counts as several."""
     throttled: bool = False
     """Whether hard ceilings in front of the device (a cloud's) limit it, not the device itself."""
     burst_ns: int = 10 * NS_PER_MS
-    """How much idle time the ceilings save up. ASSUMED: no cloud publishes it."""
+    """How much idle time the ceilings accumulate. ASSUMED: no cloud publishes it."""
     longer: tuple[Longer, ...] = ()
-    """Latency of longer appends and their fsync, ascending; longer ones wait for the bandwidth."""
+    """Latency of longer appends and their fsync, by ascending size; beyond the last the bandwidth
+    decides."""
     crowding: Crowding | None = None
-    """Latency with several appends in flight; None: they do not disturb each other."""
+    """Latency with several appends in flight; None: they do not slow each other down."""
     fetch: Distribution | None = None
     """Latency of one random read on an otherwise idle disk; None: that of an append."""
     fetch_crowding: Crowding | None = None
-    """Latency with several reads in flight; None: they do not disturb each other."""
+    """Latency with several reads in flight; None: they do not slow each other down."""
 
     def __post_init__(self) -> None:
         measured = self.crowding is not None or bool(self.longer)
@@ -62,24 +63,7 @@ class DiskSpec:
 
 
 class Disk:
-    """One disk of one node. Callers round sizes to pages, and must not go back in time."""
-
-    __slots__ = (
-        "_append",
-        "_budget",
-        "_crowd",
-        "_fetch",
-        "_fetch_crowd",
-        "_gathered_bytes",
-        "_io_bytes",
-        "background_bytes",
-        "fetched_blocks",
-        "fsyncs",
-        "ios",
-        "slowdown",
-        "spec",
-        "written_bytes",
-    )
+    """One disk of one node. Callers round sizes up to pages; calls come in the order of time."""
 
     def __init__(self, spec: DiskSpec, stream: Stream, fetches: Stream | None = None) -> None:
         """Args: ``fetches`` is the stream of read latencies, for a disk that is read from."""
@@ -97,9 +81,9 @@ class Disk:
             TokenBudget(*limits, spec.burst_ns) if spec.throttled else DeviceBudget(*limits)
         )
         self._io_bytes = spec.io_bytes
-        self._gathered_bytes = 0
+        self._collected_bytes = 0
         self.slowdown = 1.0
-        """What every latency is multiplied by; more than 1: the disk is ill."""
+        """Factor of every latency; more than 1: the disk is degraded."""
         self.written_bytes = 0
         """Bytes written, background included."""
         self.background_bytes = 0
@@ -133,22 +117,22 @@ class Disk:
 
     @property
     def busy_ns(self) -> int:
-        """Time that the budget was in use, so far as it has been handed out."""
+        """Time for which the budget has been reserved so far."""
         return self._budget.busy_ns
 
     def backlog_ns(self, now_ns: int) -> int:
-        """Returns how long the background writes accepted so far need on an else idle disk."""
+        """Returns how long the background writes accepted so far would take on an idle disk."""
         return self._budget.backlog_ns(now_ns)
 
     def sync_write(self, now_ns: int, size_bytes: int, metadata: Metadata = NO_METADATA) -> int:
         """Returns when an append of ``size_bytes`` and its fsync will be durable, in nanoseconds.
 
-        Several may be in flight; an engine that writes one group at a time waits by itself.
+        Several may be in flight; an engine that writes one group at a time has to wait itself.
 
         Args:
             now_ns: when it is called.
             size_bytes: whole pages of the file.
-            metadata: what the file system writes for it besides.
+            metadata: what the file system writes in addition.
         """
         ios = 1 if size_bytes <= self._io_bytes else ceil_div(size_bytes, self._io_bytes)
         ios += metadata.ios
@@ -159,7 +143,7 @@ class Disk:
         served_ns = self._budget.reserve(now_ns, written_bytes, ios)
         if self._crowd is not None:
             return self._crowded(self._crowd, now_ns, size_bytes, metadata, served_ns)
-        # The drawn latency was measured with one page and its metadata: their transfer is in it.
+        # The latency was measured with one page and its metadata, so it includes their transfer.
         page_bytes = self.spec.page_bytes + metadata.size_bytes
         page_ns = self._budget.measured_ns(page_bytes, 1 + metadata.ios)
         more_ns = int(self._append.draw() * self.slowdown) - page_ns
@@ -173,9 +157,9 @@ class Disk:
         metadata: Metadata,
         served_ns: int,
     ) -> int:
-        """Returns when a write will be durable whose latency depends on size and company."""
+        """Returns when a write is durable whose latency depends on its size and those in flight."""
         latency_ns = int(crowd.draw(now_ns, size_bytes) * self.slowdown)
-        # The latency was measured with the transfer of as many bytes in it, so far as was measured.
+        # The latency includes the transfer of as many bytes, up to the longest append measured.
         measured_bytes = max(min(size_bytes, crowd.longest_bytes), self.spec.page_bytes)
         measured_bytes += metadata.size_bytes
         more_ns = latency_ns - self._budget.measured_ns(measured_bytes, 1 + metadata.ios)
@@ -206,13 +190,13 @@ class Disk:
     def background_write(self, now_ns: int, size_bytes: int) -> None:
         """Accepts bytes of a flush, a compaction or write-back, to be written in the background.
 
-        They are gathered to whole I/Os, as the writers of such files do, however small the slices
-        are in which they come.
+        They are collected into whole I/Os, as the writers of such files do, however small the
+        slices are.
         """
         self.written_bytes += size_bytes
         self.background_bytes += size_bytes
-        self._gathered_bytes += size_bytes
-        if self._gathered_bytes >= self._io_bytes:
-            ios, self._gathered_bytes = divmod(self._gathered_bytes, self._io_bytes)
+        self._collected_bytes += size_bytes
+        if self._collected_bytes >= self._io_bytes:
+            ios, self._collected_bytes = divmod(self._collected_bytes, self._io_bytes)
             self.ios += ios
             self._budget.add_background(now_ns, ios * self._io_bytes)

@@ -1,10 +1,9 @@
-"""What a file system writes besides the bytes of a file, when an append to it is synced.
+"""What a file system writes in addition to the bytes of a file, when an append to it is synced.
 
-Law: fdatasync leaves out metadata that are not needed to read the bytes again. Where a file grows
-or a page of it is written for the first time they are needed: its size, or that the page now holds
-something. With a journal that is a descriptor, the block with the inode and a commit record, in two
-I/Os; without, the block with the inode; XFS logs the changed fields only. A page that was written
-before needs nothing.
+fdatasync omits metadata that are not needed to read the bytes again. They are needed if the file
+grows (its size) or if a page is written for the first time (that it holds data now). With a journal
+they are a descriptor, the block with the inode and a commit record, in two I/Os; without one, the
+block with the inode; XFS logs the changed fields only. A page that was written before needs none.
 
 Source: measured (docs/CALIBRATION.md, File systems): appends of 100 B to 16 KiB with fdatasync on
 ext4 with and without a journal and XFS, by the block device's own counters; for the mechanism
@@ -19,16 +18,16 @@ from sim.units import KIB
 FileSystemName = Literal["ext4", "ext4-without-journal", "xfs"]
 
 LogFile = Literal["growing", "preallocated", "recycled"]
-"""What a log is appended to.
+"""The kind of file that a log is appended to.
 
-``growing``: every append makes the file longer. ``preallocated``: its size is there, its pages were
-never written. ``recycled``: an old log is written over.
+``growing``: every append makes the file longer. ``preallocated``: it has its size, but its pages
+were never written. ``recycled``: an old log is overwritten.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What is written besides, in one sync."""
+    """What one sync writes in addition."""
 
     size_bytes: int
     ios: int
@@ -41,17 +40,17 @@ FILE_SYSTEMS: Final[dict[FileSystemName, Metadata]] = {
     "ext4-without-journal": Metadata(4 * KIB, 1),
     "xfs": Metadata(1 * KIB, 1),
 }
-"""By file system: what a sync needs that changes a file's size or which of its pages are used."""
+"""By file system: metadata of a sync that changes a file's size or which of its pages are used."""
 
 
 def metadata_of(file: LogFile, first_written_pages: int, file_system: FileSystemName) -> Metadata:
-    """Returns what a sync writes besides an append that began ``first_written_pages`` new pages."""
+    """Returns the metadata of a sync after an append to ``first_written_pages`` new pages."""
     changed = file == "growing" or (file == "preallocated" and first_written_pages > 0)
     return FILE_SYSTEMS[file_system] if changed else NO_METADATA
 
 
 def metadata_share(file: LogFile, size_bytes: float, page_bytes: int) -> float:
-    """Returns the part of appends with metadata, if they begin anywhere in a page."""
+    """Returns the share of appends with metadata, if they begin anywhere in a page."""
     if file == "preallocated":
         return min(1.0, size_bytes / page_bytes)
     return float(file == "growing")

@@ -1,8 +1,8 @@
-"""A network: each node sends through one port, and every pair of nodes is some latency apart.
+"""A network: each node sends through one port, and every pair of nodes has a latency.
 
-Law: a node's messages leave its port one after the other at the port's bandwidth; then each travels
-half a drawn round trip, independent of the others. A message of a TCP stream (``send_ordered``)
-never overtakes an earlier one of its link. Receivers' ports are not a queue of their own.
+A node's messages leave its port one after the other at the port's bandwidth; then each takes half a
+drawn round trip, independent of the others. A message of a TCP stream (``send_ordered``) never
+overtakes an earlier one of its link. Receivers' ports do not queue.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from sim.units import NS_PER_S
 
 @dataclass(frozen=True, slots=True)
 class NetworkSpec:
-    """What a network is capable of; latencies are round trips, as ping reports them."""
+    """Latencies (round trips, as ping reports them) and bandwidth of a network."""
 
     same_zone: Distribution
     cross_zone: Distribution | None
@@ -23,12 +23,10 @@ class NetworkSpec:
 
 
 class Port:
-    """A node's way out: one message at a time, first come first served (Lindley).
+    """A node's outgoing port: one message at a time, first come first served (Lindley).
 
-    No station of the engine: a transaction sends 75 messages, and its links do the sum themselves.
+    It is no station of the engine: a transaction sends 75 messages, and a link only adds up times.
     """
-
-    __slots__ = ("free_ns",)
 
     def __init__(self) -> None:
         self.free_ns = 0
@@ -38,10 +36,6 @@ class Port:
 class Link:
     """One direction between two nodes."""
 
-    __slots__ = (
-        "_draws", "_last_ns", "_ns_per_byte", "_port", "_round_trip", "bytes", "cut", "messages",
-    )  # fmt: skip
-
     def __init__(self, port: Port, round_trip: Sampler, bandwidth_bytes_per_s: int) -> None:
         self._port = port
         self._round_trip = round_trip
@@ -49,7 +43,7 @@ class Link:
         self._ns_per_byte = NS_PER_S / bandwidth_bytes_per_s
         self._last_ns = 0
         self.cut = False
-        """Whether nothing gets through; senders ask before they send."""
+        """Whether nothing gets through; senders check before they send."""
         self.bytes = 0
         """Bytes sent."""
         self.messages = 0
@@ -70,9 +64,9 @@ class Link:
         return left_ns + (draws.pop() >> 1)
 
     def round_trip(self, now_ns: int, size_bytes: int) -> int:
-        """Returns when the answer to a message sent now will be back, in nanoseconds.
+        """Returns when the answer to a message sent now will arrive, in nanoseconds.
 
-        For a receiver that answers at once; both ways are counted on this link.
+        For a receiver that answers at once; both directions are counted on this link.
         """
         self.messages += 2
         self.bytes += 2 * size_bytes
@@ -106,9 +100,7 @@ class Link:
 
 
 class Network:
-    """The links between nodes, made as they are asked for."""
-
-    __slots__ = ("_links", "_ports", "_spec", "_streams", "_zones")
+    """The links between nodes, created on demand."""
 
     def __init__(self, spec: NetworkSpec, streams: Streams, zones: Mapping[str, str]) -> None:
         self._spec = spec
@@ -121,7 +113,7 @@ class Network:
         """Returns the one link from ``src`` to ``dst``.
 
         Raises:
-            ValueError: if both are one node, or lie in two zones without a latency between zones.
+            ValueError: if both are one node, or are in two zones without a latency between zones.
         """
         link = self._links.get((src, dst))
         if link is None:
@@ -132,7 +124,7 @@ class Network:
         return link
 
     def links(self) -> Mapping[tuple[str, str], Link]:
-        """Returns the links made so far, by (sender, receiver)."""
+        """Returns the links used so far, by (sender, receiver)."""
         return self._links
 
     def _round_trip(self, src: str, dst: str) -> Distribution:
@@ -141,5 +133,5 @@ class Network:
         if self._zones[src] == self._zones[dst]:
             return self._spec.same_zone
         if self._spec.cross_zone is None:
-            raise ValueError(f"{src} and {dst} lie in two zones; cross_zone must be given")
+            raise ValueError(f"{src} and {dst} are in two zones; cross_zone must be given")
         return self._spec.cross_zone

@@ -13,14 +13,13 @@ from typing import Final
 
 from sim.laboratory.grammar import ScriptProblem
 from sim.protocol.keys import show_key as plain_key
-from sim.protocol.timestamp import TSO_PHYSICAL_SHIFT
+from sim.protocol.timestamp import compose_ts, logical_part, physical_ms
 from sim.units import NS_PER_MS, NS_PER_S, NS_PER_US
 
 LONGEST_KEY: Final = 1 << 20
 MOST_WORDS: Final = 10_000
 MOST_SHOWN: Final = 12
 
-_LOGICAL_MASK = (1 << TSO_PHYSICAL_SHIFT) - 1
 _UNITS_NS = {"ns": 1, "us": NS_PER_US, "ms": NS_PER_MS, "s": NS_PER_S, "m": 60 * NS_PER_S}
 _SIZES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "KB": 1000, "MB": 1000**2}
 _QUANTITY = re.compile(r"(\d+(?:\.\d+)?)([A-Za-z]*)")
@@ -108,8 +107,8 @@ def timestamp(text: str) -> int:
     found = _TIMESTAMP.fullmatch(text)
     if not text or not found:
         raise ScriptProblem(f"{text!r} is no timestamp; write 10, 200ms, 200ms+3 or now")
-    physical_ms = duration_ns(found[1]) // NS_PER_MS if found[1] else 0
-    return (physical_ms << TSO_PHYSICAL_SHIFT) + int(found[2] or 0)
+    milliseconds = duration_ns(found[1]) // NS_PER_MS if found[1] else 0
+    return compose_ts(milliseconds, int(found[2] or 0))
 
 
 def key_range(text: str) -> tuple[bytes, bytes]:
@@ -127,10 +126,10 @@ def key_range(text: str) -> tuple[bytes, bytes]:
 
 def show_timestamp(value: int) -> str:
     """Returns a timestamp as ``timestamp`` reads it."""
-    physical_ms, logical = value >> TSO_PHYSICAL_SHIFT, value & _LOGICAL_MASK
-    if not physical_ms:
+    milliseconds, logical = physical_ms(value), logical_part(value)
+    if not milliseconds:
         return str(logical)
-    return f"{physical_ms}ms+{logical}" if logical else f"{physical_ms}ms"
+    return f"{milliseconds}ms+{logical}" if logical else f"{milliseconds}ms"
 
 
 def show_duration(value_ns: int) -> str:

@@ -1,15 +1,15 @@
 """PD as far as transactions need it: timestamps, and the oldest transaction that still runs.
 
-Timestamps (``protocol.timestamp``) grow strictly. The safe point below which
-old versions may go is the ``start_ts`` of the oldest running transaction: no running transaction
-can see anything older, which is all that TiDB's own GC safe point promises too, ten minutes later.
+Timestamps (``protocol.timestamp``) grow strictly. The safe point below which old versions may be
+dropped is the ``start_ts`` of the oldest running transaction: no running transaction can see
+anything older. TiDB's own GC safe point guarantees the same, ten minutes later.
 
 Source: tikv/pd server/tso; client-go oracle.
 """
 
 from __future__ import annotations
 
-from sim.protocol.timestamp import TSO_PHYSICAL_SHIFT
+from sim.protocol.timestamp import compose_ts
 from sim.units import NS_PER_MS
 
 
@@ -23,7 +23,7 @@ class TimestampOracle:
 
     def next(self, now_ns: int) -> int:
         """Returns a timestamp greater than all before."""
-        timestamp = (now_ns // NS_PER_MS) << TSO_PHYSICAL_SHIFT
+        timestamp = compose_ts(now_ns // NS_PER_MS)
         if timestamp <= self._last:
             timestamp = self._last + 1
         self._last = timestamp

@@ -16,3 +16,13 @@ time, so no transaction is promised to commit after it."""
 def physical_ms(timestamp: int) -> int:
     """Returns the milliseconds of a timestamp."""
     return timestamp >> TSO_PHYSICAL_SHIFT
+
+
+def logical_part(timestamp: int) -> int:
+    """Returns the logical counter of a timestamp."""
+    return timestamp & ((1 << TSO_PHYSICAL_SHIFT) - 1)
+
+
+def compose_ts(physical_ms: int, logical: int = 0) -> int:
+    """Returns the timestamp of these milliseconds and this logical counter."""
+    return (physical_ms << TSO_PHYSICAL_SHIFT) + logical

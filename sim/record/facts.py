@@ -1,6 +1,6 @@
-"""The fact tables a unit leaves, and the sink that takes them.
+"""The fact tables that a unit writes, and the sink that it writes them to.
 
-One row type a table; the Parquet and Spark schemas are derived from these. Rows are flat integers
+One row type per table; the Parquet and Spark schemas are derived from these. Rows are flat integers
 and names, in ns and bytes, per window of simulated time. A metric is a name, a class splits it
 (``lock_latency`` by path, ``disk_write_bytes`` by ``place/cause``). ``class`` is a Python keyword,
 so the field is ``class_`` here and the column is ``class``.
@@ -83,10 +83,10 @@ TABLES: Final[dict[str, dict[str, str]]] = {
 
 
 class FactSink(Protocol):
-    """Takes batches of facts; what becomes of them is its own business."""
+    """Takes batches of facts and stores them in its own way."""
 
     def write(self, table: str, columns: Columns) -> None:
-        """Takes rows of ``table``, given by column; the caller will not touch them again."""
+        """Takes rows of ``table``, given by column; the caller does not use them again."""
 
 
 class MemorySink:

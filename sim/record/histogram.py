@@ -2,8 +2,8 @@
 
 Bucket ``i`` holds the integers in ``(base**(i - 1), base**i]`` with ``base = 2**(2**-6)``, so two
 histograms merge by adding counts, exactly, in any order. Boundaries are whole numbers found by
-integer roots: a value lands in the same bucket on every machine, which a floating logarithm near a
-power of two does not promise.
+integer roots, so a value falls into the same bucket on every machine, which a floating logarithm
+near a power of two does not guarantee.
 
 Source: Prometheus, native histogram specification, "Standard exponential schemas".
 """

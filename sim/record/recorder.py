@@ -1,8 +1,8 @@
-"""Series and counters that fill the current window, and hand it on when it closes.
+"""Series and counters of the current window, written out as rows when it closes.
 
-``Series.add`` and ``counter.value += n`` are the hot path. ``Recorder.roll`` turns what the
-window gathered into rows; a full buffer goes to the sink, so memory does not grow with simulated
-time. Nothing is dropped here: the warm-up cut is made when facts are read.
+``Series.add`` and ``counter.value += n`` are the hot path. ``Recorder.roll`` turns a window's
+values into rows; a full buffer goes to the sink, so memory does not grow with simulated time.
+Nothing is dropped here: the warm-up is cut off when facts are read.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ ROWS_PER_BATCH: Final = 65_536
 class Series:
     """Values of one metric and class; create it through ``Recorder.series``."""
 
-    __slots__ = ("buckets", "class_", "count", "max", "metric", "sum")
-
     def __init__(self, metric: str, class_: str) -> None:
         self.metric = metric
         self.class_ = class_
@@ -29,7 +27,7 @@ class Series:
         self.buckets: dict[int, int] = {}
 
     def add(self, value: int) -> None:
-        """Takes one value, in the unit of the metric (ns or bytes), >= 0."""
+        """Adds one value, in the unit of the metric (ns or bytes), >= 0."""
         self.count += 1
         self.sum += value
         if value > self.max:
@@ -48,8 +46,6 @@ class Series:
 
 class Counter:
     """A total that only grows; hot code writes ``counter.value += n``."""
-
-    __slots__ = ("class_", "metric", "reported", "value")
 
     def __init__(self, metric: str, class_: str) -> None:
         self.metric = metric
@@ -75,14 +71,14 @@ class Recorder:
         self._events = _Rows(EVENT, sink)
 
     def series(self, metric: str, class_: str = "all") -> Series:
-        """Returns the series of that name, the same one each time."""
+        """Returns the series of that name; always the same object."""
         found = self._series.get((metric, class_))
         if found is None:
             found = self._series[metric, class_] = Series(metric, class_)
         return found
 
     def counter(self, metric: str, class_: str = "all") -> Counter:
-        """Returns the counter of that name, the same one each time."""
+        """Returns the counter of that name; always the same object."""
         found = self._counters.get((metric, class_))
         if found is None:
             found = self._counters[metric, class_] = Counter(metric, class_)
@@ -93,11 +89,11 @@ class Recorder:
         return [self._counters[name] for name in sorted(self._counters)]
 
     def event(self, at_ns: int, kind: str, detail: str) -> None:
-        """Notes that something was done to the cluster; for rare things only."""
+        """Records something that was done to the cluster; for rare things only."""
         self._events.add((at_ns, kind, detail))
 
     def roll(self, now_ns: int) -> None:
-        """Closes the current window at its end, ``now_ns``, and begins the one that holds it."""
+        """Closes the current window at its end, ``now_ns``, and begins the next."""
         for series in self._series.values():
             if series.count:
                 self._take_series(series)
@@ -109,7 +105,7 @@ class Recorder:
         self.window = now_ns // self.window_ns
 
     def close(self, now_ns: int) -> None:
-        """Closes the last window, even a part of one, and hands everything to the sink."""
+        """Closes the last window, complete or not, and writes everything to the sink."""
         self.roll(now_ns)
         for rows in (self._moments, self._histogram, self._deltas, self._events):
             rows.flush()
@@ -123,9 +119,7 @@ class Recorder:
 
 
 class _Rows:
-    """Rows of one table on their way to the sink."""
-
-    __slots__ = ("_rows", "_sink", "_table")
+    """Rows of one table that have not been written to the sink."""
 
     def __init__(self, table: str, sink: FactSink) -> None:
         self._table = table

@@ -13,6 +13,7 @@ from sim.protocol.encoding import LockFormat, lock_format
 from sim.protocol.lock_table import InstanceMemory, PeerPessimisticLocks
 from sim.protocol.mvcc import DELETE, INSERT, KIND_NAMES, LOCK, PUT, Lock, Mvcc, Write
 from sim.protocol.percolator import Mutation, MvccError
+from sim.protocol.timestamp import compose_ts, logical_part, physical_ms
 from sim.protocol.write_batch import WriteBatch
 from tests.datadriven import Command
 
@@ -233,10 +234,10 @@ class ScriptedRegion:
 
 def show_ts(ts: int) -> str:
     """Returns a timestamp as the files write it."""
-    if ts < 1 << 18:
+    milliseconds, logical = physical_ms(ts), logical_part(ts)
+    if not milliseconds:
         return str(ts)
-    logical = ts & (1 << 18) - 1
-    return f"{ts >> 18}ms+{logical}" if logical else f"{ts >> 18}ms"
+    return f"{milliseconds}ms+{logical}" if logical else f"{milliseconds}ms"
 
 
 def describe(lock: Lock) -> str:
@@ -279,7 +280,7 @@ def _ts(command: Command, option: str, default: int | None = None) -> int:
     if text is None:
         assert default is not None, f"{command.name} needs {option}="
         return default
-    return int(text[:-2]) << 18 if text.endswith("ms") else int(text)
+    return compose_ts(int(text[:-2])) if text.endswith("ms") else int(text)
 
 
 def _mutation(word: str) -> Mutation:

@@ -1,4 +1,6 @@
-"""Cases that need more than one line of text: what lies between proposal and apply, and regions."""
+"""Percolator: scripts in tests/testdata/percolator, and cases that need more than one line."""
+
+from pathlib import Path
 
 import pytest
 
@@ -7,8 +9,14 @@ from sim.protocol.lock_table import InstanceMemory, PeerPessimisticLocks
 from sim.protocol.mvcc import PESSIMISTIC, PUT, Lock, Mvcc
 from sim.protocol.percolator import Acquired, KeyIsLocked, Mutation, MvccError, Prewritten
 from sim.protocol.write_batch import COMMIT, WriteBatch
+from tests import datadriven
 from tests.datadriven import parse
 from tests.protocol.scripted_region import ScriptedRegion
+
+
+@pytest.mark.parametrize("path", datadriven.files("percolator"), ids=lambda path: path.stem)
+def test_percolator_scripts(path: Path, rewrite: bool) -> None:
+    datadriven.run(path, ScriptedRegion().execute, rewrite=rewrite)
 
 
 def lines(region: ScriptedRegion, *commands: str) -> str:

@@ -1,15 +1,25 @@
-"""Raft without time: any order of deliveries and disk writes, and what the paper promises."""
+"""Raft: scripts in tests/testdata/raft, then any order of deliveries and disk writes."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sim.protocol.raft import Append, AppendResponse, RaftPeer
 from sim.protocol.raft.log import Entry
+from tests import datadriven
 from tests.protocol.raft_network import RaftNetwork
+from tests.protocol.raft_script import ScriptedRaft
 
 CHOICES = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 100)), max_size=80)
+
+
+@pytest.mark.parametrize("path", datadriven.files("raft"), ids=lambda path: path.stem)
+def test_raft_scripts(path: Path, rewrite: bool) -> None:
+    datadriven.run(path, ScriptedRaft().execute, rewrite=rewrite)
 
 
 def act(network: RaftNetwork, choice: tuple[int, int], *, in_order: bool) -> None:

@@ -94,24 +94,11 @@ def prewrite(  # noqa: PLR0913 - the request's fields
     """Locks all mutations for commit, or says why one of them cannot be.
 
     Fields are kvproto's. An optimistic transaction has ``pessimistic=False``, ``for_update_ts=0``.
-
-    Args:
-        mvcc: the region's records.
-        memory: the leader's table of pessimistic locks, if it has one.
-        mutations: the changes of keys in this region.
-        primary: primary key of the transaction.
-        start_ts: the transaction.
-        for_update_ts: of its latest statement.
-        ttl_ms: time to live of the locks.
-        async_commit_secondaries: all other keys, in the request that has the primary.
-        use_async_commit: whether the transaction counts as committed once all is prewritten.
-        one_pc_commit_ts: commit in one phase, at this timestamp or later; None: two phases.
-        min_commit_ts: smallest commit_ts that the client allows.
-        max_ts: the latest read of this store.
-        max_commit_ts: what would have to commit later becomes ordinary 2PC; 0: no limit.
-        expected_for_update_ts: by key, that of the lock which the client believes to hold.
-        pessimistic: whether the transaction locks before it writes.
-        is_retry: it may be a resend, so keys without a lock are checked as well.
+    The request that has the primary names all other keys in ``async_commit_secondaries``. Commit in
+    one phase is at ``one_pc_commit_ts`` or later (None: two phases). ``max_ts`` is the latest read
+    of this store; what would have to commit after ``max_commit_ts`` (0: no limit) becomes ordinary
+    2PC. ``is_retry``: it may be a resend, so keys without a lock are checked as well.
+    ``expected_for_update_ts``: by key, that of the lock which the client believes to hold.
     """
     floor_ts = min_commit_ts
     if use_async_commit or one_pc_commit_ts is not None:
