@@ -17,7 +17,7 @@ from sim.scenario import json_schema
 from sim.scenario.fields import Quantity
 from sim.scenario.metric_meanings import MEANINGS
 from sim.scenario.metrics import METRICS, STATS_OF
-from sim.scenario.schema.operation_kinds import KINDS
+from sim.scenario.schema.operations import KINDS
 from sim.scenario.schema.tikv import DEFAULTS, TikvSection
 
 _KEYS: Final = ("key", "values", "default", "meaning", "where from")

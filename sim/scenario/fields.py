@@ -12,9 +12,11 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from types import NoneType
+from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, PydanticCustomError, PydanticUndefined, core_schema
 
 from sim.scenario.problems import shown
@@ -41,7 +43,7 @@ class Section(BaseModel):
 
 def key(
     *,
-    description: str,
+    description: str = "",
     default: Any = PydanticUndefined,
     default_factory: Callable[[], Section] | None = None,
     alias: str | None = None,
@@ -51,13 +53,16 @@ def key(
     """Returns a field of a section.
 
     Args:
-        description: what it means; "Source:" and where its default is from.
+        description: what it means; "Source:" and where its default is from. Without a source the
+            value is the user's own, and the description says that it is given.
         default: as users would write it; without one the key must be given.
         default_factory: makes the default of a section.
         alias: the key in the file, where it is no Python name.
         min_length: of a list or a mapping.
         max_length: of a list or a mapping.
     """
+    if "Source:" not in description:
+        description = f"{description} Source: given.".lstrip()
     if default_factory is not None:
         return Field(default_factory=default_factory, description=description)
     return Field(
@@ -126,6 +131,16 @@ class Quantity(ParsedField):
             pattern = f"(auto|{pattern})"
         return {"type": "string", "pattern": f"^{pattern}$",
                 "title": f"{self.kind.name}, {self.at_least} to {self.at_most}"}  # fmt: skip
+
+
+def quantity_of(field: FieldInfo) -> Quantity | None:
+    """Returns the quantity that a key takes, if it takes one."""
+    parts = [part for part in get_args(field.annotation) if part is not NoneType]
+    said = [
+        *field.metadata,
+        *(each for part in parts for each in getattr(part, "__metadata__", ())),
+    ]
+    return next((each for each in said if isinstance(each, Quantity)), None)
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,12 @@ from typing import Any, Final
 import yaml
 
 from sim.scenario.case_resolver import CaseResolver, Point, canonical
-from sim.scenario.document import Document, differences, document_of
-from sim.scenario.document_study import (
+from sim.scenario.counterparts import Document
+from sim.scenario.document import (
     capacity_document,
     claim_document,
+    differences,
+    document_of,
     precision_document,
     sensitivity_document,
 )

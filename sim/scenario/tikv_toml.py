@@ -17,13 +17,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from types import NoneType
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from sim.scenario.fields import Quantity
+from sim.scenario.fields import quantity_of
 from sim.scenario.problems import shown
 from sim.scenario.quantities import DURATION, SIZE
 from sim.scenario.schema.tikv import TikvSection
@@ -156,7 +155,7 @@ def _as_written(value: Any, field: FieldInfo, key: str) -> Value:
     Raises:
         ValueError: if it is none that TiKV takes.
     """
-    quantity = _quantity(field)
+    quantity = quantity_of(field)
     if quantity is None:
         if isinstance(value, bool | int | float | str):
             return value
@@ -164,16 +163,6 @@ def _as_written(value: Any, field: FieldInfo, key: str) -> Value:
     if quantity.kind is SIZE:
         return SIZE.text_of(_size_bytes(value))
     return DURATION.text_of(_duration_ns(value, key))
-
-
-def _quantity(field: FieldInfo) -> Quantity | None:
-    """Returns the quantity that a key takes, if it takes one."""
-    parts = [part for part in get_args(field.annotation) if part is not NoneType]
-    said = [
-        *field.metadata,
-        *(each for part in parts for each in getattr(part, "__metadata__", ())),
-    ]
-    return next((each for each in said if isinstance(each, Quantity)), None)
 
 
 def _size_bytes(value: Any) -> int:

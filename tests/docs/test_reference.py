@@ -14,7 +14,7 @@ from sim.scenario import json_schema
 from sim.scenario.metric_meanings import MEANINGS
 from sim.scenario.metrics import METRICS
 from sim.scenario.profiles import profiles
-from sim.scenario.schema.operation_kinds import KINDS
+from sim.scenario.schema.operations import KINDS
 
 REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "REFERENCE.md"
 LINES = REFERENCE.read_text(encoding="utf-8").splitlines()

@@ -13,7 +13,7 @@ from sim.scenario import json_schema
 from sim.scenario.fields import Section
 from sim.scenario.metrics import METRICS, STATS_OF
 from sim.scenario.schema.hardware import HardwareSection
-from sim.scenario.schema.operation_kinds import KINDS
+from sim.scenario.schema.operations import KINDS
 from sim.scenario.schema.run import ClusterSection, RunSection
 from sim.scenario.schema.study import (
     CapacitySection,
