@@ -15,8 +15,7 @@ from analysis.report.reference_profiles import PROFILE_COLUMNS, profile_rows
 from analysis.report.reference_words import default_words, kind_words, meaning_and_source
 from sim.scenario import json_schema
 from sim.scenario.fields import Quantity
-from sim.scenario.metric_meanings import MEANINGS
-from sim.scenario.metrics import METRICS, STATS_OF
+from sim.scenario.metrics import METRICS
 from sim.scenario.schema.operations import KINDS
 from sim.scenario.schema.tikv import DEFAULTS, TikvSection
 
@@ -223,10 +222,9 @@ def _operation_tables() -> Iterator[Table]:
 
 def _metric_table() -> Table:
     rows = tuple(
-        (f"`{metric}`", unit or "–", ", ".join(STATS_OF[metric]), MEANINGS[metric].text,
-         MEANINGS[metric].classes or "–")
-        for metric, unit in METRICS.items()
-    )  # fmt: skip
+        (f"`{name}`", of.unit or "–", ", ".join(of.stats), of.meaning, of.classes or "–")
+        for name, of in METRICS.items()
+    )
     text = (
         "A figure is written `metric`, `metric.stat` or `metric.class.stat`; without a class it is "
         "that of `all`, without a statistic the first in its row."

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sim.scenario.fields import NAME_PATTERN
-from sim.scenario.metrics import METRICS, STATS_OF
+from sim.scenario.metrics import METRICS
 from sim.scenario.overrides import Overrides, check_key
 from sim.scenario.problems import Problem, shown, suggestion
 from sim.scenario.resolved import Expectation
@@ -116,7 +116,9 @@ def _metric_complaint(metric: str) -> str | None:
 
 
 def _stat_complaint(section: ExpectSection) -> str | None:
-    stats = STATS_OF.get(section.metric, (section.stat,))
+    if section.metric not in METRICS:
+        return None
+    stats = METRICS[section.metric].stats
     if section.stat in stats:
         return None
     return f"{section.metric} has no {section.stat}; write {' or '.join(stats)}"

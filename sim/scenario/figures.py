@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 from sim.scenario.fields import ParsedField, wrong
-from sim.scenario.metrics import METRICS, SHARES
+from sim.scenario.metrics import HIGHER_IS_BETTER, METRICS
 from sim.scenario.problems import shown
 from sim.scenario.quantities import BANDWIDTH, DURATION, PERCENT, RATE, SIZE, Kind
 from sim.scenario.resolved_study import MetricKey
@@ -25,8 +25,6 @@ _KINDS: Final[dict[str, tuple[Kind, float]]] = {
     "1/s": (RATE, 1),
 }
 """By a metric's unit: how a file writes it, and base units of that in one of the metric's."""
-
-_HIGHER_IS_BETTER: Final = frozenset({"txn_per_s", "tpmc"})
 
 _COUNTED_PER_TXN: Final = {"txn_aborts": "txn_aborts_per_txn"}
 """Counts of which a percentage means the metric per transaction."""
@@ -79,20 +77,20 @@ def limit_of(key: MetricKey, value: object) -> tuple[MetricKey, float]:
     Raises:
         ValueError: if the limit has another unit; the message says what to write.
     """
-    if key.metric in _HIGHER_IS_BETTER:
+    if key.metric in HIGHER_IS_BETTER:
         raise ValueError(f"{key.metric} is better the higher it is, and a limit is an upper end; "
                          "remove it")  # fmt: skip
     percent = isinstance(value, str) and value.rstrip().endswith("%")
     if percent and key.metric in _COUNTED_PER_TXN:
         key = MetricKey(_COUNTED_PER_TXN[key.metric], key.class_, key.stat)
-    unit = METRICS[key.metric]
+    unit = METRICS[key.metric].unit
     if unit in _KINDS:
         kind, in_base = _KINDS[unit]
         if kind is DURATION and _is_number(value):
             # Who writes a bare number means the unit that the metric's name says.
             raise ValueError(f"{value} has no unit; write {value}ms")
         limit = kind.parse(value) / in_base
-    elif key.metric in SHARES:
+    elif METRICS[key.metric].is_share:
         limit = _share(value, percent=percent)
     else:
         limit = _number(value, "a number without a unit", most=_MOST)
@@ -122,12 +120,12 @@ def _number(value: object, mend: str, *, most: float) -> float:
 
 def limit_text(key: MetricKey, limit: float) -> str | float:
     """Returns what ``limit_of`` turns into this limit again."""
-    unit = METRICS[key.metric]
+    unit = METRICS[key.metric].unit
     if unit in _KINDS:
         kind, in_base = _KINDS[unit]
         amount = limit * in_base
         return kind.text_of(round(amount) if kind.whole else amount)
-    return PERCENT.text_of(limit) if key.metric in SHARES else limit
+    return PERCENT.text_of(limit) if METRICS[key.metric].is_share else limit
 
 
 def said_twice(keys: Iterable[str]) -> str | None:

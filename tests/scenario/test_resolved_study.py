@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.scenario.interpolation import amount_of, complaint_about
-from sim.scenario.metrics import METRICS, STATS_OF
+from sim.scenario.metrics import METRICS
 from sim.scenario.resolved_study import Capacity, MetricKey, NodePrices, Range
 
 KEYS = st.sampled_from(list(METRICS)).flatmap(
@@ -17,7 +17,7 @@ KEYS = st.sampled_from(list(METRICS)).flatmap(
         MetricKey,
         st.just(metric),
         st.sampled_from(["all", "new_order", "raft_log/lock", "store-1/disk", "fallback:full"]),
-        st.sampled_from(STATS_OF[metric]),
+        st.sampled_from(METRICS[metric].stats),
     )
 )
 
