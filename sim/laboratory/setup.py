@@ -21,10 +21,9 @@ from sim.hardware import DiskSpec, NetworkSpec
 from sim.laboratory.problems import ScriptProblem
 from sim.laboratory.values import show_key
 from sim.protocol.region import Region, RegionEpoch, RegionId, RegionMap, Route, StoreId
-from sim.scenario.dotted_keys import normalised
 from sim.scenario.problems import Mark, Problem
 from sim.scenario.resolve import resolved
-from sim.scenario.tree import node_of
+from sim.scenario.tree import node_of, normalised
 from sim.units import GIB, NS_PER_MS, NS_PER_US
 
 if TYPE_CHECKING:

@@ -157,8 +157,8 @@ def _check_point(
         values = [point[key].plain() for point in points if key in point]
         if child.plain() not in values:
             swept = ", ".join(dict.fromkeys(str(value) for value in values))
-            mend = f"use one of {swept}" if swept else "sweep this key"
-            message = f"no point has {shown(child.value)}; {mend}"
+            remedy = f"use one of {swept}" if swept else "sweep this key"
+            message = f"no point has {shown(child.value)}; {remedy}"
             problems.append(Problem(child.mark, f"{path}.at.{key}", message))
 
 

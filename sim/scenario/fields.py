@@ -1,8 +1,8 @@
 """Types of a schema's fields: how text becomes a value, within which range, and what else is said.
 
-Each type is an annotation that both validates (with a message that says how to mend) and describes
-itself in the JSON Schema. Ranges are written as users write quantities, so a message can quote
-them. Upper ends are not opinions about good values: beyond them a simulation would not end, or a
+Each type is an annotation that both validates (with a message that says how to fix the value) and
+describes itself in the JSON Schema. Ranges are written as users write quantities, so a message can
+quote them. Upper ends are not opinions about good values: beyond them a simulation would not end, or a
 typing error is more likely than the value.
 """
 
@@ -66,11 +66,7 @@ def key(
     if default_factory is not None:
         return Field(default_factory=default_factory, description=description)
     return Field(
-        default,
-        alias=alias,
-        description=description,
-        min_length=min_length,
-        max_length=max_length,
+        default, alias=alias, description=description, min_length=min_length, max_length=max_length
     )
 
 
@@ -217,7 +213,7 @@ class _Words(ParsedField):
 
     longest: int
     pattern: str
-    mend: str
+    remedy: str
 
     def parse(self, value: object) -> str:
         """Returns the text, without space around it."""
@@ -225,7 +221,7 @@ class _Words(ParsedField):
             raise wrong(f"must be text, is {shown(value)}; put it in quotes")
         text = value.strip()
         if not text or len(text) > self.longest or not re.fullmatch(self.pattern, text, re.DOTALL):
-            raise wrong(f"{shown(text)} cannot be used; {self.mend}")
+            raise wrong(f"{shown(text)} cannot be used; {self.remedy}")
         return text
 
     def described(self) -> dict[str, Any]:

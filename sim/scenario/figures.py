@@ -110,11 +110,11 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _number(value: object, mend: str, *, most: float) -> float:
+def _number(value: object, remedy: str, *, most: float) -> float:
     if not isinstance(value, int | float) or not _is_number(value):
-        raise ValueError(f"{shown(value)} is no limit here; write {mend}")
+        raise ValueError(f"{shown(value)} is no limit here; write {remedy}")
     if value > most:
-        raise ValueError(f"{shown(value)} is more than {most:g}; write {mend}")
+        raise ValueError(f"{shown(value)} is more than {most:g}; write {remedy}")
     return float(value)
 
 

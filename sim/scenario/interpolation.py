@@ -1,7 +1,7 @@
 """Values between two that a file says, written as a file would write them.
 
-Law: a value read back is the value meant; the two ends are given back as they were written. What
-lies between has four significant digits, so that it can be read and typed.
+Law: a value read back is the value meant; the two ends are given back as they were written. Values
+between have four significant digits, so that it can be read and typed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _DECIMAL = {
 
 
 def complaint_about(low: object, high: object, scale: Scale) -> str | None:
-    """Returns why nothing lies between two values, with a mend, or None."""
+    """Returns why there is nothing between two values, with a remedy, or None."""
     try:
         first, second = amount_of(low), amount_of(high)
         if _kind_of(low) is not _kind_of(high):
@@ -79,7 +79,7 @@ def same_kind(value: object, other: object) -> bool:
 
 
 def between(low: Value, high: Value, share: float, scale: Scale) -> Value:
-    """Returns the value that lies ``share`` (0 to 1) of the way from ``low`` to ``high``."""
+    """Returns the value ``share`` (0 to 1) of the way from ``low`` to ``high``."""
     if share <= 0:
         return low
     if share >= 1:

@@ -117,7 +117,8 @@ METRICS: Final[dict[str, Metric]] = {
     "txn_aborts_per_txn": Metric("", "The same per committed transaction.", _ABORT, is_share=True),
     "prewrites_amended": Metric(
         "",
-        "Keys whose lock prewrite did not find, and wrote all the same: nobody had been there.",
+        "Keys whose lock prewrite did not find, and wrote all the same: no other transaction had "
+        "written there.",
         _LOSS,
     ),
     "prewrites_aborted": Metric(

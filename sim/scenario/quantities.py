@@ -49,7 +49,7 @@ class Kind:
         name: as messages call it.
         units: factor to the base unit, by unit.
         written: units that ``text_of`` uses, largest first; the last is the base unit.
-        examples: units that a message proposes to somebody who wrote none.
+        examples: units that a message proposes where none is written.
         whole: whether the base unit cannot be divided.
     """
 
@@ -168,10 +168,6 @@ RATE = Kind(
     whole=False,
 )
 PERCENT = Kind(
-    name="percentage",
-    units={"%": Fraction(1, 100)},
-    written=("%",),
-    examples=("%",),
-    whole=False,
+    name="percentage", units={"%": Fraction(1, 100)}, written=("%",), examples=("%",), whole=False
 )
 """A share of 1, written in hundredths."""

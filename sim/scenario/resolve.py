@@ -30,12 +30,7 @@ from sim.scenario.resolved_tikv import Tikv
 from sim.scenario.schema.etcd import EtcdSection
 from sim.scenario.schema.hardware import DiskSection, HardwareSection
 from sim.scenario.schema.run import ClusterSection, RunSection
-from sim.scenario.schema.tikv import (
-    DEFAULTS,
-    TikvSection,
-    instance_limit_bytes,
-    scheduler_workers,
-)
+from sim.scenario.schema.tikv import DEFAULTS, TikvSection, instance_limit_bytes, scheduler_workers
 from sim.scenario.schema.workload import (
     SECTIONS,
     AnyWorkload,
@@ -86,8 +81,8 @@ def _workload(tree: Node, problems: list[Problem]) -> AnyWorkload | None:
     """Returns the workload section of its kind."""
     node = tree.entries.get("workload")
     if node is None or node.value is None:
-        mend = "write workload: {kind: tpcc, warehouses: 5000, threads: 50}"
-        problems.append(Problem(tree.key_mark, "workload", f"missing; {mend}"))
+        message = "missing; write workload: {kind: tpcc, warehouses: 5000, threads: 50}"
+        problems.append(Problem(tree.key_mark, "workload", message))
         return None
     kind = node.entries.get("kind")
     name = kind.value if kind is not None else None
@@ -188,7 +183,7 @@ def resolved_tikv(
 ) -> Tikv:
     """Returns the section with every default filled in, also those that hardware decides.
 
-    In-memory locks that ``pipelined`` hides are as good as off, unless an operation changes it.
+    In-memory locks that ``pipelined`` hides count as off, unless an operation changes it.
     """
     changed = [each.key for each in operations if isinstance(each, SetConfig)]
     hidden = not section.pipelined and "pessimistic-txn.pipelined" not in changed

@@ -56,8 +56,7 @@ class MetricKey:
         key = cls(metric, rest[0] if rest else "all", stat)
         if stat not in METRICS[metric].stats:
             known = (str(cls(metric, key.class_, stat)) for stat in METRICS[metric].stats)
-            mend = " or ".join(known)
-            raise ValueError(f"{metric} has no {stat}; write {mend}")
+            raise ValueError(f"{metric} has no {stat}; write {' or '.join(known)}")
         return key
 
     def __str__(self) -> str:

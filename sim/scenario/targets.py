@@ -36,13 +36,13 @@ class Region(ParsedField):
             return RegionTarget(by="hottest")
         if value == "random":
             return RegionTarget(by="random")
-        raise wrong(f"{shown(value)} names no region; {_mend(value, ['hottest', 'random'])}")
+        raise wrong(f"{shown(value)} names no region; {_remedy(value, ['hottest', 'random'])}")
 
     def _by_keys(self, value: dict[str, Any]) -> RegionTarget:
         for name in value:
             if name not in ("key", "table", "row"):
-                mend = suggestion(name, ["table", "row", "key"])
-                raise wrong(f"unknown key {shown(name)}; {mend}")
+                remedy = suggestion(name, ["table", "row", "key"])
+                raise wrong(f"unknown key {shown(name)}; {remedy}")
         if set(value) == {"key"}:
             return RegionTarget(by="key", key=_hex(value["key"]))
         if "key" in value or not isinstance(value.get("table"), str):
@@ -66,9 +66,9 @@ class Region(ParsedField):
         ]}  # fmt: skip
 
 
-def _mend(value: object, words: list[str]) -> str:
-    mend = suggestion(value, words) if isinstance(value, str) else ""
-    return mend if mend.startswith("did you mean") else _REGION_FORMS
+def _remedy(value: object, words: list[str]) -> str:
+    remedy = suggestion(value, words) if isinstance(value, str) else ""
+    return remedy if remedy.startswith("did you mean") else _REGION_FORMS
 
 
 def _hex(value: object) -> str:

@@ -1,6 +1,6 @@
 """TiKV's own configuration file: the keys that the model knows, and the names of the others.
 
-Law: a ``tikv.toml`` lies below what the scenario says under ``tikv``. Keys of TiKV that the model
+Law: what the scenario says under ``tikv`` overrides a ``tikv.toml``. Keys of TiKV that the model
 does not have change nothing, and are not refused: a real file has a hundred of them. Units are
 TiKV's: KB and KiB are both 1,024 bytes, ``1h30m`` is a duration, a bare number of a lock's timeout
 is milliseconds.
@@ -47,7 +47,7 @@ Value = str | int | float | bool
 
 
 class TikvTomlError(ValueError):
-    """A file that is no configuration of TiKV; the text has the place, the cause and the mend."""
+    """A file that is no configuration of TiKV; the text has the place, the cause and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def _document(path: Path) -> dict[str, Any]:
     except RecursionError:
         raise TikvTomlError(f"{path}: is nested too deeply; no tikv.toml is") from None
     except tomllib.TOMLDecodeError as error:
-        raise TikvTomlError(f"{path}: {error}; mend the TOML there") from None
+        raise TikvTomlError(f"{path}: {error}; fix the TOML there") from None
 
 
 def _with_tables(

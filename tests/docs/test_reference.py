@@ -25,8 +25,8 @@ KEYS = {
 
 
 def test_the_committed_reference_is_the_present_one() -> None:
-    mend = "run: run_sim.py reference > docs/REFERENCE.md"
-    assert reference_text().splitlines() == LINES, mend
+    remedy = "run: run_sim.py reference > docs/REFERENCE.md"
+    assert reference_text().splitlines() == LINES, remedy
 
 
 @pytest.mark.parametrize("place", KEYS, ids=".".join)

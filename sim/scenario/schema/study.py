@@ -187,6 +187,6 @@ class SensitivitySection(Section):
         if self.levels % 2:
             raise wrong(f"must be even, is {self.levels}; write {self.levels + 1}", at="levels")
         if self.samples & (self.samples - 1):
-            mend = 1 << self.samples.bit_length()
-            raise wrong(f"is no power of two, is {self.samples}; write {mend}", at="samples")
+            power = 1 << self.samples.bit_length()
+            raise wrong(f"is no power of two, is {self.samples}; write {power}", at="samples")
         return self
