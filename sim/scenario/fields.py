@@ -2,8 +2,8 @@
 
 Each type is an annotation that both validates (with a message that says how to fix the value) and
 describes itself in the JSON Schema. Ranges are written as users write quantities, so a message can
-quote them. Upper ends are not opinions about good values: beyond them a simulation would not end, or a
-typing error is more likely than the value.
+quote them. Upper ends are not opinions about good values: beyond them a simulation would not end,
+or a typing error is more likely than the value.
 """
 
 from __future__ import annotations

@@ -140,7 +140,7 @@ def _events(text: str, name: str) -> Iterator[yaml.Event]:
 
 
 def _at(event: yaml.Event, name: str, message: str) -> ScenarioError:
-    return _refuse(name, message, event.start_mark.line + 1, event.start_mark.column + 1)
+    return ScenarioError([Problem(_mark(name, event.start_mark), "", message)])
 
 
 def _mark(name: str, mark: Any) -> Mark:
