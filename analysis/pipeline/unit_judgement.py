@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +26,7 @@ from analysis.statistics.saturation import Array, UnitCourse, Verdict, judge
 from analysis.statistics.warmup import Cut, mser_cut
 from analysis.study.plan import ResolvedScenario, RunSettings
 from sim.record.facts import COUNTER, MOMENTS
+from sim.scenario.resolved_operations import Operation, Timed
 
 
 class JudgedUnit(NamedTuple):
@@ -53,7 +54,7 @@ def judged_unit(folder: Path, scenario: ResolvedScenario, simulated_ns: int) -> 
         committed=committed,
         latency=_mean_latency(folder, windows),
     )
-    fixed_ns = first_fixed_ns(getattr(scenario, "operations", ()))
+    fixed_ns = first_fixed_ns(scenario.operations)
     cut = _cut(course, scenario.run, fixed_ns)
     if fixed_ns is not None:
         said = f"not judged: an average over what happens at fixed times, from {fixed_ns / 1e9:g} s"
@@ -63,10 +64,10 @@ def judged_unit(folder: Path, scenario: ResolvedScenario, simulated_ns: int) -> 
     return JudgedUnit(cut.observations, found.verdict, found.reason)
 
 
-def first_fixed_ns(operations: Sequence[Any]) -> int | None:
+def first_fixed_ns(operations: Sequence[Operation]) -> int | None:
     """Returns when the first operation with an ``at`` is carried out; None without one."""
-    times = [at for each in operations if (at := getattr(each, "at_ns", None)) is not None]
-    return min(times, default=None)
+    times = [each.at_ns for each in operations if isinstance(each, Timed)]
+    return min((at_ns for at_ns in times if at_ns is not None), default=None)
 
 
 def _cut(course: UnitCourse, run: RunSettings, until_ns: int | None) -> Cut:

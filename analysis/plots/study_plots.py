@@ -172,7 +172,7 @@ def _at_point(
         courses=cut(tables.courses),
         happenings=cut(tables.happenings),
         warmups=cut(tables.warmups),
-        limits=TableLimits.of(scenario),
+        limits=TableLimits.of(scenario.tikv),
         targets={} if precision is None else dict(precision.targets),
     )
 

@@ -15,11 +15,11 @@ from analysis.pipeline.unit_values import measured_s, read_unit_metrics
 from analysis.study.plan import Unit
 from analysis.study.unit_folder import UnitRecord, read_unit
 from sim.scenario.resolved_study import MetricKey
-from tests.stub_model import StubRun, StubStudy
+from tests.stub_model import StubStudy, run_settings
 
 pytestmark = pytest.mark.spark
 
-STUDY = StubStudy(run=StubRun(measure_ns=300_000_000))
+STUDY = StubStudy(run=run_settings(measure_ns=300_000_000))
 Found = list[tuple[str, UnitRecord]]
 
 
