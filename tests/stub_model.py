@@ -22,7 +22,7 @@ from sim.scenario.resolved import Run
 
 FACTORS = {"sync": 2.0, "pipelined": 1.0, "in_memory": 0.5}
 PROPOSED = {"sync": 1.0, "pipelined": 1.0, "in_memory": 0.0}
-STATIONS = {"network": 0.3, "scheduler": 0.2, "store_pollers": 0.35, "disk": 0.15}
+STATIONS = {"request": 0.3, "scheduler": 0.2, "propose": 0.35, "replicate": 0.15}
 LOCKS_PER_TXN = 5
 WARMUP_WINDOWS = 2
 QUICKSTART = Path(__file__).resolve().parents[1] / "scenarios" / "quickstart.yaml"
@@ -155,10 +155,10 @@ def _record_transactions(recorder: Recorder, variant: str, commits: int, locked_
     written("disk_write_bytes", "flush/commit").value += 30_000 * commits
     written("fsyncs", "raft").value += commits * 6
     written("lock_rpcs").value += commits * LOCKS_PER_TXN
-    written("busy_ns", "store-1/store_pollers").value += 70_000_000
-    written("capacity_ns", "store-1/store_pollers").value += 100_000_000
-    written("busy_ns", "store-1/disk").value += 30_000_000
-    written("capacity_ns", "store-1/disk").value += 100_000_000
+    written("busy_ns", "store_poller").value += 70_000_000
+    written("capacity_ns", "store_poller").value += 100_000_000
+    written("busy_ns", "raft_disk").value += 30_000_000
+    written("capacity_ns", "raft_disk").value += 100_000_000
 
 
 def fail_in_memory(scenario: Scenario, replication: int, sink: FactSink) -> StubResult:

@@ -16,7 +16,7 @@ import pandas as pd
 
 from analysis.metrics.catalogue import COUNTERS, MS_PER_NS, SERIES, CounterMetric
 from analysis.metrics.needed_facts import COMMITS
-from sim.scenario.metrics import METRICS
+from sim.scenario.metrics import CPU_STATIONS, DISK_STATIONS, METRICS
 
 FACT_KEY = ["metric", "class", "stat"]
 KEY = [*FACT_KEY, "unit"]
@@ -142,14 +142,14 @@ def _new_order_rate(
 
 
 def _busy(counters: dict[str, pd.DataFrame]) -> list[pd.DataFrame]:
-    """Busy time over capacity by station; stores' stations of one name also together."""
+    """Busy time over capacity by station."""
     if "busy_ns" not in counters or "capacity_ns" not in counters:
         return []
-    busy = _with_station_sums(counters["busy_ns"])
-    capacity = _with_station_sums(counters["capacity_ns"]).reindex(columns=busy.columns)
+    busy = counters["busy_ns"]
+    capacity = counters["capacity_ns"].reindex(columns=busy.columns)
     share = busy / capacity.where(capacity > 0)
-    disks = [name for name in share.columns if _is_disk(str(name))]
-    cpus = [name for name in share.columns if not _is_disk(str(name))]
+    disks = [name for name in share.columns if name in DISK_STATIONS]
+    cpus = [name for name in share.columns if name in CPU_STATIONS]
     return [_as_metric(share[disks], "disk_busy"), _as_metric(share[cpus], "cpu_busy")]
 
 
@@ -161,22 +161,6 @@ def _early_prewrites(counters: dict[str, pd.DataFrame]) -> list[pd.DataFrame]:
     total = early.sum(axis=1)
     waited = early.reindex(columns=["waited"], fill_value=0.0).div(total.where(total > 0), axis=0)
     return [_as_metric(waited.rename(columns={"waited": "all"}), "early_prewrites_waited")]
-
-
-def _is_disk(station: str) -> bool:
-    """Whether a station waits for a device: a disk, or the one writer of a log."""
-    return any(word in station for word in ("disk", "raft_log", "kv_wal"))
-
-
-def _with_station_sums(by_station: pd.DataFrame) -> pd.DataFrame:
-    """Adds ``name`` over all ``store-1/name``: one figure for all stores."""
-    places = {str(name): str(name).partition("/")[2] for name in by_station.columns}
-    sums = {
-        place: by_station[[name for name, of in places.items() if of == place]].sum(axis=1)
-        for place in dict.fromkeys(places.values())
-        if place and place not in by_station
-    }
-    return pd.concat([by_station, pd.DataFrame(sums, index=by_station.index)], axis=1)
 
 
 def _station_latency(sums: pd.DataFrame, counters: dict[str, pd.DataFrame]) -> list[pd.DataFrame]:

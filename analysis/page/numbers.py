@@ -20,11 +20,9 @@ NEUTRAL: Final = frozenset({
 _GAINS: Final = HIGHER_IS_BETTER | {"capacity_load", "capacity_txn_per_s"}
 
 TIMES_FROM: Final = 3.0
-"""Ratio from which a change is told as a multiple."""
+"""Ratio from which a change is written as a multiple."""
 
 DASH: Final = "–"
-BETTER: Final = "better"
-WORSE: Final = "worse"
 
 
 def value_cell(row: Row | None, scale: float = 1.0) -> Cell:

@@ -6,8 +6,11 @@ unless that is ``mean``: ``txn_latency_ms.new_order.p95``.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
+
+from sim.protocol.write_batch import CAUSE_NAMES
 
 STATS: Final = ("mean", "p50", "p90", "p95", "p99", "p999", "max")
 """Statistics of a latency."""
@@ -28,13 +31,50 @@ class Metric:
     higher_is_better: bool = False
 
 
+CPU_STATIONS: Final = {
+    "store_cpu": "cores of a store",
+    "store_poller": "store pollers",
+    "apply": "apply threads",
+    "scheduler": "scheduler threads",
+    "read_pool": "read pool",
+    "tidb_cpu": "cores of a TiDB node",
+}
+DISK_STATIONS: Final = {
+    "raft_disk": "disk of the raft log, bandwidth",
+    "kv_disk": "disk of the KV engine, bandwidth",
+    "raft_log": "raft log, appending or syncing",
+}
+"""Classes of ``disk_busy``; the raft log is written by one writer, which waits for the disk."""
+LOCK_STATIONS: Final = {
+    "request": "network, to the store",
+    "latch": "waiting for a latch on the key",
+    "scheduler": "scheduler thread and reading the row",
+    "propose": "waiting to be proposed by a store poller",
+    "replicate": "append, fsync, quorum",
+    "apply": "apply, and the way back to the scheduler",
+    "reply": "network, back to TiDB",
+}
+"""Classes of ``lock_station_ms``, in the order of a request's way."""
+WRITE_PLACES: Final = {
+    "raft_log": "raft log",
+    "kv_wal": "KV WAL",
+    "flush": "flush",
+    "compaction": "compaction",
+}
+"""Where bytes are written; their causes are ``CAUSE_NAMES``."""
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
 _PATH = "`in_memory`, `pipelined`, `sync`, `fallback`: how the lock was taken"
-_CAUSE = "cause: `lock`, `prewrite`, `commit`, `rollback`, `heartbeat`, `migration`, `admin`"
-_BYTES = f"place: `raft_log`, `kv_wal`, `flush`, `compaction`; {_CAUSE}; `place/cause`"
+_CAUSE = f"cause: {_quoted(CAUSE_NAMES)}"
+_BYTES = f"place: {_quoted(WRITE_PLACES)}; {_CAUSE}; `place/cause`"
 _TRANSACTION = "the transaction type, such as `new_order`"
 _LOSS = "why: `crash`, `step_down`, `stale_leader`, `proposal_dropped` …"
 _ABORT = "why: `rollback` (asked for by TPC-C), `Deadlock`, `lock_wait_timeout`, `retry_limit` …"
-_STATION = "the station: `store_cpu`, `store_poller`, `apply`, `scheduler`, `read_pool`, `tidb_cpu`"
+_STATION = f"the station: {_quoted(CPU_STATIONS)}"
 
 METRICS: Final[dict[str, Metric]] = {
     "lock_latency_ms": Metric(
@@ -54,7 +94,7 @@ METRICS: Final[dict[str, Metric]] = {
     "lock_station_ms": Metric(
         "ms",
         "Mean time of a lock request at each station of its way; they add up to lock_latency_ms.",
-        "`request`, `latch`, `scheduler`, `propose`, `replicate`, `apply`, `reply`; `path/station`",
+        f"{_quoted(LOCK_STATIONS)}; `path/station`",
     ),
     "txn_latency_ms": Metric(
         "ms",

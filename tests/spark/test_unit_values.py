@@ -67,8 +67,8 @@ def test_what_is_asked_for_is_what_the_whole_study_says(
         MetricKey("lock_latency_ms", "all", "p99"),
         MetricKey("lock_latency_ms", "sync"),
         MetricKey("disk_write_bytes_per_txn", "raft_log"),
-        MetricKey("cpu_busy", "store_pollers"),
-        MetricKey("lock_station_ms", "disk"),
+        MetricKey("cpu_busy", "store_poller"),
+        MetricKey("lock_station_ms", "replicate"),
         MetricKey("tpmc"),
     ]
     told = read_unit_metrics(starter.session(), units_dir, found, keys)
