@@ -1,7 +1,7 @@
 """What was found about one outcome, as ``summary.json`` has it, with the sentence that says it.
 
-Law: effects and deviations of a ratio are told on the scale of its logarithm, where they add; base,
-walks and ranges as ratios again. NaN becomes null.
+Law: effects and deviations of a ratio are given on the scale of its logarithm, where they add;
+base, walks and ranges as ratios again. NaN becomes null.
 """
 
 from __future__ import annotations

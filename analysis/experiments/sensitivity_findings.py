@@ -29,7 +29,7 @@ from sim.scenario.resolved_study import MetricKey, Sensitivity
 Array = NDArray[np.float64]
 
 TRUSTED_Q2: Final = 0.9
-"""From here a polynomial's shares are told in place of those from blocks."""
+"""From here a polynomial's shares replace those from blocks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +86,11 @@ class Outcome:
         return abs(middle) * RELATIVE_ERROR if self.baseline is None else 2 * RELATIVE_ERROR
 
     def shown(self, value: float) -> float:
-        """Returns an outcome as it is told: a ratio, or the value itself."""
+        """Returns an outcome as it is shown: a ratio, or the value itself."""
         return value if self.baseline is None else math.exp(value)
 
     def scaled(self, shown: float) -> float:
-        """Returns what is told on the scale of effects."""
+        """Returns what is shown on the scale of effects."""
         return shown if self.baseline is None else math.log(shown)
 
 

@@ -81,7 +81,7 @@ class Walk:
         """Returns the walk for ``summary.json``.
 
         Args:
-            shown: from the scale of effects to what is told.
+            shown: from the scale of effects to what is shown.
         """
         outcomes = [None if math.isnan(one) else shown(one) for one in self.outcomes]
         return {

@@ -33,7 +33,7 @@ START_S: Final = 1_735_689_600
 """2025-01-01T00:00:00Z: simulated time has no date, and a file has to be the same every time."""
 
 MOST_POINTS: Final = 6
-"""As figures: a sweep of more points is no course over time that somebody looks at."""
+"""As figures: a sweep of more points is not looked at over time."""
 
 MOST_BYTES: Final = 2_000_000
 LEAST_STEPS: Final = 10

@@ -63,7 +63,7 @@ class Mechanism:
     """Classes that begin so count; empty: all."""
     least: int = FEWEST_TIMES
     """How often it has to happen in all replications of a variant together."""
-    mend: str = "lengthen run.measure"
+    remedy: str = "lengthen run.measure"
     or_else: str = ""
     """Another fact, a total, that counts as well: who has waited for a lock may find that its
     statement has to be done again, and is then not counted as one that waited."""
@@ -85,8 +85,8 @@ def mechanisms(case: Case, said: Mapping[str, object]) -> Iterator[Mechanism]:
         yield Mechanism(path or "synchronous locks", "locks_total", class_=mode)
         yield from _of_keys(case, said)
     if _fought_for(case) or any(key.endswith(_ABOUT_WAITING) for key in said):
-        mend = "use fewer rows, more clients or a longer run.measure"
-        yield Mechanism("locks that transactions fought for", "lock_wait", "count", mend=mend,
+        remedy = "use fewer rows, more clients or a longer run.measure"
+        yield Mechanism("locks that transactions fought for", "lock_wait", "count", remedy=remedy,
                         or_else="statement_retries")  # fmt: skip
     for each in case.scenario.operations:
         yield from _of_operation(each, case)
@@ -104,8 +104,8 @@ def _of_keys(case: Case, said: Mapping[str, object]) -> Iterator[Mechanism]:
     }
     for key in said:
         if tikv.lock_mode == "in_memory" and small.get(key.rpartition(".")[2]):
-            mend = f"{key} is not seen at work; set a lower limit, or hold more locks"
-            yield Mechanism("locks that fell back", "locks_total", class_="fallback", mend=mend)
+            remedy = f"{key} is not seen at work; set a lower limit, or hold more locks"
+            yield Mechanism("locks that fell back", "locks_total", class_="fallback", remedy=remedy)
             return
 
 
@@ -126,9 +126,9 @@ def _of_operation(operation: Operation, case: Case) -> Iterator[Mechanism]:
     yield Mechanism(_WORDS[fact], fact, least=least)
     cause = _CARRIES_LOCKS.get(do)
     if cause is not None and again and case.scenario.tikv.lock_mode == "in_memory":
-        mend = "hold locks for longer (pause), or do it more often"
+        remedy = "hold locks for longer (pause), or do it more often"
         yield Mechanism(f"locks moved by a {cause}", "lock_fates", class_=f"migrated:{cause}",
-                        mend=mend)  # fmt: skip
+                        remedy=remedy)  # fmt: skip
 
 
 def _before(operation: Operation, case: Case) -> bool:

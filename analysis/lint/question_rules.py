@@ -38,9 +38,9 @@ def names(cases: list[Case]) -> Iterator[ScenarioWarning]:
             claimed = "sync"
         if claimed != mode and not case.changes_lock_mode:
             hidden = mode == "sync" and claimed == "in_memory"
-            mend = "set tikv.pessimistic-txn.pipelined: true" if hidden else "rename or change it"
+            remedy = "set tikv.pessimistic-txn.pipelined: true" if hidden else "rename or change it"
             yield ScenarioWarning(key, f"its locks are {_words(mode)}, not {_words(claimed)}; "
-                                       f"{mend}")  # fmt: skip
+                                       f"{remedy}")  # fmt: skip
         if place and case.variant.lower() in _MEANS_FIRST:
             yield ScenarioWarning(
                 key,

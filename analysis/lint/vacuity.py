@@ -111,7 +111,7 @@ def _too_few(
     if most < each.least:
         number = "no" if most == 0 else f"only {most:,}"
         wanted = f", {each.least} are wanted" if each.least > 1 else ""
-        text = f"{variant}: {number} {each.words}{where} in all replications{wanted}; {each.mend}"
+        text = f"{variant}: {number} {each.words}{where} in all replications{wanted}; {each.remedy}"
         yield warned | {"text": text}
         return
     never = counted[counted["times"] == 0]
@@ -119,7 +119,7 @@ def _too_few(
         point = dict(points[int(never["point_index"].iloc[0])])
         others = f", the first is {_words(point)}" if len(never) > 1 else f" ({_words(point)})"
         points_of = f"{len(never)} of {len(counted)} points{others}"
-        text = f"{variant}: no {each.words} at {points_of}; {each.mend}"
+        text = f"{variant}: no {each.words} at {points_of}; {each.remedy}"
         yield warned | {"text": text, "point": point}
 
 

@@ -1,4 +1,4 @@
-"""The numbers that somebody asks for, a row each."""
+"""The numbers asked for, a row each."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _MOST_SERIES: Final = 8
 _MOST_MARKS: Final = 200
 _FALLBACK: Final = {"colour": "#882255", "dash": [9, 3, 2, 3]}
 _DASHES: Final[tuple[list[int], ...]] = ([], [7, 3], [2, 2], [9, 3, 2, 3])
-"""Of lines, so that they are told apart without colours; the solid one is the main variant's."""
+"""Of lines, so that they can be told apart without colours; the solid one is the main variant's."""
 
 _MS: Final = 1e-6
 _STATS: Final = {"mean": "mean", "p50": "p50", "p99": "p99", "p999": "p99.9", "max": "longest"}

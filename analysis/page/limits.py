@@ -11,10 +11,10 @@ from analysis.page.numbers import DASH, share_text
 from analysis.report.capacity_table import FULL
 from analysis.report.table import short
 from sim.scenario.metrics import (
-    CAUSE_NAMES,
     CPU_STATIONS,
     DISK_STATIONS,
     LOCK_STATIONS,
+    WRITE_CAUSES,
     WRITE_PLACES,
 )
 
@@ -146,7 +146,7 @@ def byte_tables(found: Findings) -> Iterator[Table]:
     for point in found.whole_points:
         present = found.classes(point, "disk_write_bytes_per_txn")
         where = found.point_name(point)
-        for title, parts in (("place", WRITE_PLACES), ("cause", CAUSE_NAMES)):
+        for title, parts in (("place", WRITE_PLACES), ("cause", WRITE_CAUSES)):
             shown = [part for part in parts if part in present]
             if not shown:
                 continue

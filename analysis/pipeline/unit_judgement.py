@@ -1,6 +1,6 @@
-"""How many windows of a finished unit are warm-up, and how the unit stood its load.
+"""How many windows of a finished unit are warm-up, and whether the unit could carry its load.
 
-A scenario that says how long the warm-up is, is believed. Otherwise throughput and mean lock
+If the scenario gives the length of the warm-up, that holds. Otherwise throughput and mean lock
 latency are both looked at, and the later of the two cuts holds: a lock table settles sooner than
 the regions' logs. Done on the worker, so that no series travels to the driver.
 
@@ -30,7 +30,7 @@ from sim.scenario.resolved_operations import Operation, Timed
 
 
 class JudgedUnit(NamedTuple):
-    """What is left out of a unit's figures, and whether they can be believed."""
+    """What is left out of a unit's figures, and whether they can be trusted."""
 
     warmup_windows: int
     verdict: Verdict
@@ -88,7 +88,7 @@ class _Counters:
         self._windows = windows
 
     def total(self, metric: str) -> Array:
-        """Returns growth by window over all classes; zeros if nobody counted."""
+        """Returns growth by window over all classes; zeros if there is no such counter."""
         rows = self._rows(metric)
         return _by_window(rows, "value", self._windows)
 

@@ -1,4 +1,4 @@
-"""Everything over simulated time, one axis below the other: what was done, and what came of it.
+"""Everything over simulated time, one axis below the other: what was done, and its effects.
 
 Law: all variants share the time axis. Lines are over all replications together, bands reach from
 the lowest replication to the highest. Locks are split by path, so a time in which in-memory locks

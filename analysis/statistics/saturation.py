@@ -49,7 +49,7 @@ _MOST_CORRELATION: Final = 0.9
 
 
 class Verdict(StrEnum):
-    """How a unit stood its load."""
+    """Whether a unit could carry its load."""
 
     STABLE = "stable"
     NEAR_SATURATION = "near saturation"
@@ -74,7 +74,7 @@ class UnitCourse:
     """What is looked at, by window from the very beginning; shapes (windows,).
 
     Attributes:
-        begun: transactions begun; nothing but zeros if nobody counted them.
+        begun: transactions begun; nothing but zeros if none were counted.
         ended: transactions committed or given up.
         committed: transactions committed.
         latency: mean lock latency, any unit.

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from sim.scenario.resolved_operations import Operation
     from sim.scenario.resolved_study import Capacity, Precision, Sensitivity
-    from sim.scenario.resolved_tikv import Tikv
 
 Point = Mapping[str, Any]
 
@@ -46,10 +45,6 @@ class ResolvedScenario(Protocol):
     @property
     def run(self) -> RunSettings:
         """Times, windows, seed."""
-
-    @property
-    def tikv(self) -> Tikv:
-        """TiKV's configuration."""
 
     @property
     def operations(self) -> Sequence[Operation]:

@@ -61,7 +61,9 @@ WRITE_PLACES: Final = {
     "flush": "flush",
     "compaction": "compaction",
 }
-"""Where bytes are written; their causes are ``CAUSE_NAMES``."""
+"""Where bytes are written."""
+WRITE_CAUSES: Final = CAUSE_NAMES
+"""Why bytes are written."""
 
 
 def _quoted(names: Iterable[str]) -> str:
