@@ -9,7 +9,7 @@ from analysis.cli.console import messages, say, words_aside
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.failures import with_failures_reported
 from analysis.cli.folder_commands import load_folder, study_name
-from analysis.cli.rounds import Progress, RoundSettings, show
+from analysis.cli.rounds import RoundProgress, RoundSettings, show
 from analysis.cli.run_document import print_run
 from analysis.cli.study_report import Listener, StudyRun, no_listener, report_study
 from analysis.experiments.choose import experiment_of
@@ -49,7 +49,7 @@ def _report(
         return ExitStatus.BAD_INPUT
     experiment = experiment_of(study)
     done = dict(ledger.done)
-    progress = Progress(plan, SeenUnits(plan), done, dict(ledger.failed), reused=len(done))
+    progress = RoundProgress(plan, SeenUnits(plan), done, dict(ledger.failed), reused=len(done))
     job = UnitJob(study, str(folder / "units"))
     settings = RoundSettings(folder=folder, job=job, starter=starter)
     if experiment.keys():

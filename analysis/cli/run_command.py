@@ -16,7 +16,7 @@ from analysis.cli.console import messages, output, say, words_aside
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.export_command import TRACE, ExportRequest, export_command
 from analysis.cli.failures import with_failures_reported
-from analysis.cli.rounds import AfterFailure, Progress, Retry, RoundSettings, count, run_rounds
+from analysis.cli.rounds import AfterFailure, Retry, RoundProgress, RoundSettings, count, run_rounds
 from analysis.cli.study_report import (
     Listener,
     StudyRun,
@@ -184,7 +184,7 @@ class _Announcer:
 _KIND = {True: "a capacity search", False: "a sensitivity analysis"}
 
 
-def _tell_old_failures(settings: RoundSettings, progress: Progress) -> None:
+def _tell_old_failures(settings: RoundSettings, progress: RoundProgress) -> None:
     """Says that units which failed in an earlier run were left alone."""
     old = progress.failed_before
     if old:

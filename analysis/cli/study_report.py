@@ -21,7 +21,7 @@ from analysis.study.study_folder import write_text_whole
 from analysis.study.unit_folder import UnitRecord
 
 if TYPE_CHECKING:
-    from analysis.cli.rounds import Progress, RoundSettings
+    from analysis.cli.rounds import RoundProgress, RoundSettings
     from analysis.experiments.experiment import Experiment
     from analysis.page.provenance import Provenance
     from analysis.pipeline.study_tables import StudyTables
@@ -51,7 +51,7 @@ class StudyRun:
     def of(
         cls,
         settings: RoundSettings,
-        progress: Progress,
+        progress: RoundProgress,
         experiment: Experiment,
         *,
         name: str,

@@ -33,7 +33,7 @@ TRUSTED_Q2: Final = 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SensitivityOutcome:
     """One figure whose conclusion is questioned."""
 
     key: MetricKey
@@ -95,7 +95,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class SensitivityFindings:
     """Of one outcome, on the scale of effects."""
 
     base: Array
@@ -157,7 +157,7 @@ class SeenValues:
 
 def findings_of(
     asked: Sensitivity, trajectories: Array, kept: Sequence[int], values: SeenValues
-) -> Findings:
+) -> SensitivityFindings:
     """Returns what was found about one outcome.
 
     Args:
@@ -179,7 +179,7 @@ def findings_of(
     fit = None
     if indices is not None and indices.varies:
         fit = polynomial_shares(values.sampled_at, values.sampled, asked.seed)
-    return Findings(
+    return SensitivityFindings(
         base=base,
         deviation=deviation,
         floor=floor,

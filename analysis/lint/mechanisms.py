@@ -15,7 +15,7 @@ from sim.scenario.resolved_operations import Driven, Operation, Rolling, Shuffle
 from sim.units import KIB, MIB
 
 if TYPE_CHECKING:
-    from analysis.lint.scenario_warning import Case
+    from analysis.lint.scenario_warning import LintedCase
     from sim.scenario import Study
 
 _COUNTED: Final = {
@@ -69,7 +69,7 @@ class Mechanism:
     statement has to be done again, and is then not counted as one that waited."""
 
 
-def mechanisms(case: Case, said: Mapping[str, object]) -> Iterator[Mechanism]:
+def mechanisms(case: LintedCase, said: Mapping[str, object]) -> Iterator[Mechanism]:
     """Yields what one variant is meant to show.
 
     Args:
@@ -92,7 +92,7 @@ def mechanisms(case: Case, said: Mapping[str, object]) -> Iterator[Mechanism]:
         yield from _of_operation(each, case)
 
 
-def _of_keys(case: Case, said: Mapping[str, object]) -> Iterator[Mechanism]:
+def _of_keys(case: LintedCase, said: Mapping[str, object]) -> Iterator[Mechanism]:
     """Yields what a variant's own keys are about: a table that is full, a way to fall back."""
     tikv = case.scenario.tikv
     small = {
@@ -109,7 +109,7 @@ def _of_keys(case: Case, said: Mapping[str, object]) -> Iterator[Mechanism]:
             return
 
 
-def _of_operation(operation: Operation, case: Case) -> Iterator[Mechanism]:
+def _of_operation(operation: Operation, case: LintedCase) -> Iterator[Mechanism]:
     do = operation.do
     if do in _ON_THE_WAY:
         return
@@ -131,13 +131,13 @@ def _of_operation(operation: Operation, case: Case) -> Iterator[Mechanism]:
                         remedy=remedy)  # fmt: skip
 
 
-def _before(operation: Operation, case: Case) -> bool:
+def _before(operation: Operation, case: LintedCase) -> bool:
     """Returns whether it is done where no fact is counted."""
     at_ns = getattr(operation, "at_ns", None)
     return at_ns is not None and at_ns < case.warmup_ns and not isinstance(operation, ShuffleLeader)
 
 
-def _locks(case: Case) -> bool:
+def _locks(case: LintedCase) -> bool:
     """Returns whether the workload asks for pessimistic locks."""
     workload = case.scenario.workload
     if workload.kind == "custom":
@@ -145,7 +145,7 @@ def _locks(case: Case) -> bool:
     return workload.kind != "etcd" and not workload.kind.startswith("oltp_update")
 
 
-def _fought_for(case: Case) -> bool:
+def _fought_for(case: LintedCase) -> bool:
     """Returns whether the workload has rows that several clients are meant to want."""
     sizes = {table.name: table.rows for table in case.scenario.workload.custom_tables}
     return any(

@@ -29,7 +29,7 @@ class ScenarioWarning:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class LintedCase:
     """One variant at one point."""
 
     variant: str

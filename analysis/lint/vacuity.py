@@ -14,7 +14,7 @@ import pandas as pd
 from analysis.lint.mechanisms import Mechanism, mechanisms, said_by
 from analysis.lint.question_rules import is_steady
 from analysis.lint.scenario_lint import scenario_warnings
-from analysis.lint.scenario_warning import Case
+from analysis.lint.scenario_warning import LintedCase
 from sim.scenario import MetricKey, Study
 
 if TYPE_CHECKING:
@@ -88,7 +88,9 @@ def _idle(study: Study, facts: Facts) -> Iterator[Warned]:
         return
     seen: dict[Mechanism, pd.DataFrame] = {}
     for variant, scenario in study.variants.items():
-        for each in dict.fromkeys(mechanisms(Case(variant, scenario), said_by(study, variant))):
+        for each in dict.fromkeys(
+            mechanisms(LintedCase(variant, scenario), said_by(study, variant))
+        ):
             if each not in seen:
                 counted = facts.counts(each.fact, each.class_, each.stat)
                 if each.or_else:

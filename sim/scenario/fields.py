@@ -20,7 +20,15 @@ from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, PydanticCustomError, PydanticUndefined, core_schema
 
 from sim.scenario.problems import shown
-from sim.scenario.quantities import BANDWIDTH, DURATION, PERCENT, RATE, SIZE, Kind, QuantityError
+from sim.scenario.quantities import (
+    BANDWIDTH,
+    DURATION,
+    PERCENT,
+    RATE,
+    SIZE,
+    QuantityError,
+    QuantityKind,
+)
 
 
 def wrong(message: str, *, at: str = "") -> PydanticCustomError:
@@ -98,7 +106,7 @@ class ParsedField:
 class Quantity(ParsedField):
     """A quantity between two others, both allowed."""
 
-    kind: Kind
+    kind: QuantityKind
     at_least: str
     at_most: str
     auto: bool = False

@@ -14,11 +14,11 @@ from typing import Annotated, Any, Final
 from sim.scenario.fields import ParsedField, wrong
 from sim.scenario.metrics import HIGHER_IS_BETTER, METRICS
 from sim.scenario.problems import shown
-from sim.scenario.quantities import BANDWIDTH, DURATION, PERCENT, RATE, SIZE, Kind
+from sim.scenario.quantities import BANDWIDTH, DURATION, PERCENT, RATE, SIZE, QuantityKind
 from sim.scenario.resolved_study import MetricKey
 from sim.units import NS_PER_MS
 
-_KINDS: Final[dict[str, tuple[Kind, float]]] = {
+_KINDS: Final[dict[str, tuple[QuantityKind, float]]] = {
     "ms": (DURATION, NS_PER_MS),
     "B": (SIZE, 1),
     "B/s": (BANDWIDTH, 1),

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Literal
 
 from sim.scenario.problems import shown
-from sim.scenario.quantities import BANDWIDTH, DURATION, RATE, SIZE, Kind, QuantityError
+from sim.scenario.quantities import BANDWIDTH, DURATION, RATE, SIZE, QuantityError, QuantityKind
 
 Value = str | int | float
 Scale = Literal["linear", "log"]
@@ -57,7 +57,7 @@ def amount_of(value: object) -> int | float:
     return kind.parse(value)
 
 
-def _kind_of(value: object) -> Kind | None:
+def _kind_of(value: object) -> QuantityKind | None:
     """Returns the kind of a quantity; None for a number, or for what is no quantity at all."""
     for kind in _KINDS:
         if isinstance(value, str):
@@ -113,7 +113,7 @@ def _unit_of(text: str) -> str:
     return re.sub(r"^[-+0-9.]+([eE][-+]?[0-9]+)?", "", text.strip()).strip()
 
 
-def _text_of(amount: float, kind: Kind, units: tuple[str, ...]) -> str:
+def _text_of(amount: float, kind: QuantityKind, units: tuple[str, ...]) -> str:
     """Returns a quantity in the first unit in which it is one, or in a decimal unit."""
     for unit in units:
         number = rounded(amount / float(kind.units[unit]), 4)
