@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
+from sim.scenario.counterparts import resolved_as
 from sim.scenario.fields import NAME_PATTERN
 from sim.scenario.metrics import METRICS
 from sim.scenario.overrides import Overrides, check_key
@@ -163,14 +163,5 @@ def _check_point(
 
 
 def _claim(section: ExpectSection, only: str) -> Expectation:
-    at_point: dict[str, Any] | None = dict(section.at) if section.at else None
-    return Expectation(
-        metric=section.metric,
-        stat=section.stat,
-        class_=section.class_,
-        variant=section.variant or only,
-        against=section.against,
-        below=section.below,
-        above=section.above,
-        at_point=at_point,
-    )
+    at_point = dict(section.at) if section.at else None
+    return resolved_as(Expectation, section, variant=section.variant or only, at_point=at_point)

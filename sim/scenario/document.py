@@ -30,6 +30,7 @@ from sim.scenario.schema.etcd import EtcdSection
 from sim.scenario.schema.hardware import DiskSection, HardwareSection
 from sim.scenario.schema.operations import KINDS
 from sim.scenario.schema.run import ClusterSection, RunSection
+from sim.scenario.schema.study import ExpectSection, PriceSection, SensitivitySection
 from sim.scenario.schema.tikv import TikvSection
 from sim.scenario.schema.workload import SECTIONS, CustomSection
 
@@ -194,38 +195,23 @@ def capacity_document(capacity: Capacity) -> Document:
         "tolerance": PERCENT.text_of(capacity.tolerance),
     }
     prices = {
-        profile: {"store": price.store, "tidb_node": price.tidb_node}
-        for profile, price in capacity.prices.items()
+        profile: section_document(PriceSection, price) for profile, price in capacity.prices.items()
     }
     return document | ({"prices": prices} if prices else {})
 
 
 def sensitivity_document(sensitivity: Sensitivity) -> Document:
     """Returns the section ``sensitivity``."""
-    return {
+    return section_document(SensitivitySection, sensitivity) | {
         "factors": {
             factor.key: {"between": [factor.low, factor.high], "scale": factor.scale}
             for factor in sensitivity.factors
         },
         "outcomes": [str(outcome) for outcome in sensitivity.outcomes],
-        "trajectories": sensitivity.trajectories,
-        "levels": sensitivity.levels,
-        "keep": sensitivity.keep,
-        "samples": sensitivity.samples,
-        "seed": sensitivity.seed,
     }
 
 
 def claim_document(claim: Expectation) -> Document:
     """Returns one entry of the section ``expect``."""
-    document = {
-        "metric": claim.metric,
-        "stat": claim.stat,
-        "class": claim.class_,
-        "variant": claim.variant,
-        "against": claim.against,
-        "below": claim.below,
-        "above": claim.above,
-        "at": dict(claim.at_point) if claim.at_point else None,
-    }
-    return {key: value for key, value in document.items() if value is not None}
+    document = section_document(ExpectSection, claim)
+    return document | ({"at": dict(claim.at_point)} if claim.at_point else {})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sim.scenario.counterparts import resolved_as
 from sim.scenario.figures import limit_of, said_twice
 from sim.scenario.overrides import Overrides, overlap
 from sim.scenario.problems import Problem, shown, suggestion
@@ -85,13 +86,12 @@ def sensitivity_of(
                 problems.append(Problem(mark, f"sensitivity.factors.{factor.key}", message))
     if len(problems) > before:
         return None
-    return Sensitivity(
+    return resolved_as(
+        Sensitivity,
+        section,
         factors=tuple(factors),
         outcomes=tuple(MetricKey.parse(outcome) for outcome in section.outcomes),
-        trajectories=section.trajectories,
-        levels=section.levels,
         keep=min(section.keep, len(factors)),
-        samples=section.samples,
         seed=_run_seed(tree) if section.seed is None else section.seed,
     )
 
@@ -223,10 +223,7 @@ def _prices(section: CapacitySection, node: Node, problems: list[Problem]) -> di
             message = f"no machine {shown(name)}; {suggestion(name, known)}"
             mark = node.entries["prices"].entries[name].key_mark
             problems.append(Problem(mark, f"capacity.prices.{name}", message))
-    return {
-        name: NodePrices(price.store, price.tidb_node)
-        for name, price in (section.prices or {}).items()
-    }
+    return {name: resolved_as(NodePrices, price) for name, price in (section.prices or {}).items()}
 
 
 def check_capacity(
