@@ -42,6 +42,7 @@ class QueueRun:
     measure_ns: int
     warmup_ns: int | None = None
     window_ns: int = WINDOW_NS
+    checks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ class QueueScenario:
     load: float
     """Arrivals per time that all servers together need for one."""
     study: int = 0
+    operations: tuple[()] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,56 +9,43 @@ from __future__ import annotations
 
 import hashlib
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sim.record import FactSink, Recorder
-from sim.scenario import Capacity, Precision, Sensitivity, load_study
+from sim.scenario import Capacity, Expectation, Precision, Scenario, Sensitivity, load_study
+from sim.scenario.resolved import Run
 
 FACTORS = {"sync": 2.0, "pipelined": 1.0, "in_memory": 0.5}
 PROPOSED = {"sync": 1.0, "pipelined": 1.0, "in_memory": 0.0}
-STATIONS = {"network": 0.3, "scheduler": 0.2, "store_pollers": 0.35, "disk": 0.15}
+STATIONS = {"request": 0.3, "scheduler": 0.2, "propose": 0.35, "replicate": 0.15}
 LOCKS_PER_TXN = 5
 WARMUP_WINDOWS = 2
 QUICKSTART = Path(__file__).resolve().parents[1] / "scenarios" / "quickstart.yaml"
 
 
-@dataclass(frozen=True)
-class StubRun:
-    """Times of a stub scenario."""
-
-    seed: int = 1
-    warmup_ns: int | None = 200_000_000
-    measure_ns: int = 2_000_000_000
-    replications: int = 3
-    window_ns: int = 100_000_000
-    checks: bool = True
+@cache
+def quickstart() -> Scenario:
+    """Returns the real scenario that stubs differ from in a few values."""
+    return next(iter(load_study(QUICKSTART).variants.values()))
 
 
-@dataclass(frozen=True)
-class StubScenario:
-    """One variant at one point."""
-
-    variant: str
-    threads: int
-    run: StubRun
-    study: str = "stub"
+def run_settings(**changes: Any) -> Run:
+    """Returns the times of a stub scenario."""
+    return replace(
+        quickstart().run,
+        **{"warmup_ns": 200_000_000, "measure_ns": 2_000_000_000, "replications": 3} | changes,
+    )
 
 
-@dataclass(frozen=True)
-class StubClaim:
-    """One entry of ``expect``."""
-
-    metric: str
-    variant: str
-    stat: str = "mean"
-    class_: str = "all"
-    against: str | None = None
-    below: float | None = None
-    above: float | None = None
+def claim_that(metric: str, variant: str, **bounds: Any) -> Expectation:
+    """Returns one entry of ``expect``."""
+    said = {"stat": "mean", "class_": "all", "against": None, "below": None, "above": None}
+    return Expectation(metric=metric, variant=variant, **said | bounds)
 
 
 @dataclass(frozen=True)
@@ -66,13 +53,13 @@ class StubStudy:
     """Satisfies ``analysis.study.plan.ResolvedStudy``."""
 
     name: str = "stub"
-    run: StubRun = StubRun()
+    run: Run = field(default_factory=run_settings)
     variants: dict[str, None] = field(
         default_factory=lambda: dict.fromkeys(("pipelined", "sync", "in_memory"))
     )
     points: tuple[dict[str, Any], ...] = ({},)
     skipped: int = 0
-    expect: tuple[StubClaim, ...] = ()
+    expect: tuple[Expectation, ...] = ()
     precision: Precision | None = None
     capacity: Capacity | None = None
     sensitivity: Sensitivity | None = None
@@ -83,9 +70,17 @@ class StubStudy:
         """Returns the replications of the first round."""
         return self.run.replications
 
-    def scenario(self, point: dict[str, Any], variant: str) -> StubScenario:
-        """Returns the scenario of a unit."""
-        return StubScenario(variant, point.get("workload.threads", 50), self.run, self.name)
+    def scenario(self, point: dict[str, Any], variant: str) -> Scenario:
+        """Returns the scenario of a unit; what it is about is the study's name."""
+        real = quickstart()
+        in_memory, pipelined = variant == "in_memory", variant != "sync"
+        return replace(
+            real,
+            about=self.name,
+            run=self.run,
+            tikv=replace(real.tikv, in_memory=in_memory, pipelined=pipelined),
+            workload=replace(real.workload, threads=point.get("workload.threads", 50)),
+        )
 
     def document(self, point: dict[str, Any], variant: str) -> dict[str, Any]:
         """Returns a scenario with all its keys, of another study."""
@@ -113,7 +108,7 @@ class StubResult:
     violations: list[str]
 
 
-def run_unit(scenario: StubScenario, replication: int, sink: FactSink) -> StubResult:
+def run_unit(scenario: Scenario, replication: int, sink: FactSink) -> StubResult:
     """Leaves pseudo facts for one unit."""
     run = scenario.run
     draws = np.random.Generator(np.random.Philox(key=[run.seed, replication]))
@@ -124,13 +119,11 @@ def run_unit(scenario: StubScenario, replication: int, sink: FactSink) -> StubRe
     return StubResult(transactions * 40, transactions, windows * run.window_ns, [])
 
 
-def _window(
-    recorder: Recorder, scenario: StubScenario, draws: np.random.Generator, window: int
-) -> int:
+def _window(recorder: Recorder, scenario: Scenario, draws: np.random.Generator, window: int) -> int:
     slow = 3.0 if window < WARMUP_WINDOWS else 1.0
-    commits = int(draws.poisson(scenario.threads / slow))
+    commits = int(draws.poisson((scenario.workload.threads or 0) / slow))
     unit_draws = draws.lognormal(13.5, 0.6, commits * LOCKS_PER_TXN)
-    variant = scenario.variant
+    variant = scenario.tikv.lock_mode
     latencies = [int(draw * slow * FACTORS[variant]) for draw in unit_draws.tolist()]
     _record_locks(recorder, variant, latencies)
     _record_transactions(recorder, variant, commits, sum(latencies))
@@ -162,21 +155,21 @@ def _record_transactions(recorder: Recorder, variant: str, commits: int, locked_
     written("disk_write_bytes", "flush/commit").value += 30_000 * commits
     written("fsyncs", "raft").value += commits * 6
     written("lock_rpcs").value += commits * LOCKS_PER_TXN
-    written("busy_ns", "store-1/store_pollers").value += 70_000_000
-    written("capacity_ns", "store-1/store_pollers").value += 100_000_000
-    written("busy_ns", "store-1/disk").value += 30_000_000
-    written("capacity_ns", "store-1/disk").value += 100_000_000
+    written("busy_ns", "store_poller").value += 70_000_000
+    written("capacity_ns", "store_poller").value += 100_000_000
+    written("busy_ns", "raft_disk").value += 30_000_000
+    written("capacity_ns", "raft_disk").value += 100_000_000
 
 
-def fail_in_memory(scenario: StubScenario, replication: int, sink: FactSink) -> StubResult:
+def fail_in_memory(scenario: Scenario, replication: int, sink: FactSink) -> StubResult:
     """Fails one variant's units after some facts."""
-    if scenario.variant == "in_memory":
+    if scenario.tikv.lock_mode == "in_memory":
         Recorder(scenario.run.window_ns, sink).close(0)
         raise ValueError("no such disk")
     return run_unit(scenario, replication, sink)
 
 
-def run_first_round(scenario: StubScenario, replication: int, sink: FactSink) -> StubResult:
+def run_first_round(scenario: Scenario, replication: int, sink: FactSink) -> StubResult:
     """Ends for the first replication only; the next one waits to be interrupted, on any machine."""
     if replication > 0:
         time.sleep(600)

@@ -8,7 +8,7 @@ below it, so the middle is taken: from n to 2n each adds the least, and from the
 both. (Where all lies on one line through the origin, at the limit, both are the same.)
 
 Two in flight say what the first company costs and nothing of a limit: an access meets others with
-the chance 1 - 1/n that somebody else is there, and in that proportion four follow.
+the chance 1 - 1/n that another access is there, and in that proportion four follow.
 
 What is rare (beyond ``_RARE``) is a stall of a host or of a scheduler. It is in the latency once,
 however long the queue behind it is; so those ranks go on as ``_RARE`` does.

@@ -61,8 +61,8 @@ def profiles_of(runs: Sequence[FioRun], name: str) -> list[DiskProfile]:
     if not usable:
         path = appends[0].path if appends else runs[0].path
         cause = "no file of one job" if appends else "no file with fdatasync=1 or fsync=1"
-        mend = "run fio with rw=write bs=4k fdatasync=1 numjobs=1"
-        raise CalibrationError(path, "", f"{cause} is among those given; {mend}")
+        remedy = "run fio with rw=write bs=4k fdatasync=1 numjobs=1"
+        raise CalibrationError(path, "", f"{cause} is among those given; {remedy}")
     usable.sort(key=lambda way: (-len([run for run in appends if run.pattern == way]), way))
     made = [_profile(name, runs, way, alone[way]) for way in usable]
     unknown = {

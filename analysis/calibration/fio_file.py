@@ -129,7 +129,7 @@ def _same_options(
 
 def _check_job(path: Path, place: str, job: Mapping[str, Any]) -> None:
     if job.get("error"):
-        message = f"is {job['error']}, the job failed; mend it and run fio again"
+        message = f"is {job['error']}, the job failed; fix it and run fio again"
         raise CalibrationError(path, f"{place}.error", message)
     sections = [mapping(job.get(name)) for name in (*_DIRECTIONS, "sync")]
     names = {

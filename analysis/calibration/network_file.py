@@ -45,11 +45,11 @@ def read_network(path: Path) -> list[NetworkPart]:
         raise CalibrationError(path, "", message)
     if "ping: " in text:
         said = text[text.index("ping: ") :].splitlines()[0][:80]
-        raise CalibrationError(path, "", f"ping failed: {said!r}; mend it and ping again")
+        raise CalibrationError(path, "", f"ping failed: {said!r}; fix it and ping again")
     if "iperf" in text:
         raise CalibrationError(path, "", "is iperf3's text; write iperf3 --json -c HOST")
-    mend = "give the output of ping, sockperf, or iperf3 --json"
-    raise CalibrationError(path, "", f"has no round trips; {mend}")
+    remedy = "give the output of ping, sockperf, or iperf3 --json"
+    raise CalibrationError(path, "", f"has no round trips; {remedy}")
 
 
 def _ping(path: Path, text: str) -> NetworkPart:

@@ -41,8 +41,8 @@ def check_count(path: Path, count: int) -> None:
         CalibrationError: if p99 would rest on nothing.
     """
     if count < FEWEST:
-        mend = f"measure {FOR_TAIL:,} or more, such as ping -c 10000 -i 0.002"
-        raise CalibrationError(path, "", f"{count} round trips are too few for a tail; {mend}")
+        remedy = f"measure {FOR_TAIL:,} or more, such as ping -c 10000 -i 0.002"
+        raise CalibrationError(path, "", f"{count} round trips are too few for a tail; {remedy}")
 
 
 def of_samples(

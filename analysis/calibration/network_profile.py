@@ -21,7 +21,7 @@ _LEAST_BYTES_PER_S: Final = 100_000
 
 @dataclass(frozen=True, slots=True)
 class NetworkProfile:
-    """A network as a scenario describes it, and what is to be told of it."""
+    """A network as a scenario describes it, and remarks about it."""
 
     text: str
     document: dict[str, Any]

@@ -68,7 +68,7 @@ def _source(profile: DiskProfile) -> str:
 
 
 def plain(text: str) -> str:
-    """Returns text of a file that somebody sent as one line of printable characters."""
+    """Returns text of a file as one line of printable characters."""
     return "".join(each if each.isprintable() else "?" for each in text)[:200]
 
 

@@ -52,7 +52,7 @@ def read_stages(path: Path, known: Sequence[str] = ()) -> list[Growth]:
     document = read_json(path, _ASK)
     if document.get("status") != "success":
         said = str(document.get("error", document.get("status", "nothing")))[:80]
-        raise CalibrationError(path, "status", f"the query failed: {said!r}; mend it and ask again")
+        raise CalibrationError(path, "status", f"the query failed: {said!r}; fix it and ask again")
     data = document.get("data")
     if not isinstance(data, dict) or data.get("resultType") != "matrix":
         raise CalibrationError(path, "data.resultType", f"is no matrix; {_ASK}")

@@ -20,7 +20,7 @@ class CalibrationError(Exception):
     """A measurement that cannot be used; its text is one line."""
 
     def __init__(self, path: Path, place: str, message: str) -> None:
-        """Args: ``place`` is a key or line of the file, or empty; ``message`` says how to mend."""
+        """Args: ``place`` is a key or line of the file, or empty; ``message`` has the remedy."""
         super().__init__(": ".join(part for part in (str(path), place, message) if part))
 
 
@@ -53,17 +53,17 @@ def read_text(path: Path) -> str:
         raise CalibrationError(path, "", "is no text; give the tool's own output") from None
 
 
-def read_json(path: Path, mend: str) -> dict[str, Any]:
+def read_json(path: Path, remedy: str) -> dict[str, Any]:
     """Returns the object that a JSON file holds.
 
     Raises:
-        CalibrationError: if it holds no such thing; ``mend`` says how to make one.
+        CalibrationError: if it holds no such thing; ``remedy`` says how to make one.
     """
     try:
         document = json.loads(read_text(path))
     except (json.JSONDecodeError, RecursionError) as error:
         place = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-        raise CalibrationError(path, place, f"is no JSON; {mend}") from None
+        raise CalibrationError(path, place, f"is no JSON; {remedy}") from None
     if not isinstance(document, dict):
-        raise CalibrationError(path, "", f"is no JSON object; {mend}")
+        raise CalibrationError(path, "", f"is no JSON object; {remedy}")
     return document

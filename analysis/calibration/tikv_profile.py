@@ -24,7 +24,7 @@ _ALIKE: Final = 0.94
 
 @dataclass(frozen=True, slots=True)
 class TikvProfile:
-    """A TiKV as a scenario describes it, and what is to be told of it."""
+    """A TiKV as a scenario describes it, and remarks about it."""
 
     text: str
     document: dict[str, Any]

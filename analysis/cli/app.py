@@ -57,7 +57,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _forget_output() -> None:
-    """Nobody reads any more; what is left in the buffer would be a complaint at the end."""
+    """The reader has closed the pipe: what is left in the buffer would raise an error at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -51,7 +51,7 @@ class CalibrateRequest:
 
 
 def calibrate_command(request: CalibrateRequest) -> int:
-    """Returns the exit status; what cannot be used is told in a line."""
+    """Returns the exit status; one line says what cannot be used."""
     work = {DISK: _disk, NETWORK: _network, TIKV: _tikv}[request.kind]
     try:
         return work(request)

@@ -17,7 +17,7 @@ from analysis.cli.json_output import print_json
 from sim.swarm import fuzz
 
 SHRUNK = 3
-"""Failures that are made smaller and shown whole; the others are told in a line."""
+"""Failures that are made smaller and shown whole; the others get a line each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

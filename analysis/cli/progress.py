@@ -1,7 +1,7 @@
 """How far a run is: a bar with the time left on a terminal, plain lines elsewhere.
 
-The time left is told from finished units; before the first one is finished nothing is known, and
-nothing is claimed.
+The time left is estimated from finished units; before the first one is finished nothing
+is claimed.
 """
 
 from __future__ import annotations

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from analysis.cli.console import messages, say, words_aside
 from analysis.cli.exit_status import ExitStatus
+from analysis.cli.failures import with_failures_reported
 from analysis.cli.folder_commands import load_folder, study_name
-from analysis.cli.rounds import Progress, RoundSettings, show
+from analysis.cli.rounds import RoundProgress, RoundSettings, show
 from analysis.cli.run_document import print_run
-from analysis.cli.study_report import Hearer, StudyRun, report_study, unheard
-from analysis.cli.told_failures import told_failures
+from analysis.cli.study_report import Listener, StudyRun, no_listener, report_study
 from analysis.experiments.choose import experiment_of
 from analysis.experiments.seen import SeenUnits
 from analysis.pipeline.session import SparkStarter
@@ -32,14 +32,14 @@ def report_command(folder: Path, master: str, *, as_json: bool = False) -> int:
 
     def report_locked() -> int:
         with locked_study_folder(folder):
-            return _report(folder, study, starter, begun_s, print_run if as_json else unheard)
+            return _report(folder, study, starter, begun_s, print_run if as_json else no_listener)
 
     with words_aside(when=as_json):
-        return told_failures(starter, report_locked)
+        return with_failures_reported(starter, report_locked)
 
 
 def _report(
-    folder: Path, study: ResolvedStudy, starter: SparkStarter, begun_s: float, hear: Hearer
+    folder: Path, study: ResolvedStudy, starter: SparkStarter, begun_s: float, listener: Listener
 ) -> int:
     known = read_plan(folder)
     plan = Plan.of(study, known.points, known.units)
@@ -49,10 +49,10 @@ def _report(
         return ExitStatus.BAD_INPUT
     experiment = experiment_of(study)
     done = dict(ledger.done)
-    progress = Progress(plan, SeenUnits(plan), done, dict(ledger.failed), reused=len(done))
+    progress = RoundProgress(plan, SeenUnits(plan), done, dict(ledger.failed), reused=len(done))
     job = UnitJob(study, str(folder / "units"))
     settings = RoundSettings(folder=folder, job=job, starter=starter)
     if experiment.keys():
         show(settings, experiment, progress)
     run = StudyRun.of(settings, progress, experiment, name=study_name(folder), begun_s=begun_s)
-    return report_study(run, starter, hear)
+    return report_study(run, starter, listener)

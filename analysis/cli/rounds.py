@@ -47,7 +47,7 @@ class RoundSettings:
 
 
 @dataclass(slots=True)
-class Progress:
+class RoundProgress:
     """How far a study has come."""
 
     plan: Plan
@@ -74,7 +74,7 @@ def run_rounds(
     experiment: Experiment,
     plan: Plan,
     announce: Callable[[Plan, Sequence[Unit], int], None],
-) -> Progress:
+) -> RoundProgress:
     """Runs everything that an experiment asks for, as far as units do not fail.
 
     Args:
@@ -84,7 +84,7 @@ def run_rounds(
         announce: called before each round with the plan, the units of the round, and how many of
             them are done.
     """
-    progress = Progress(plan, SeenUnits(plan))
+    progress = RoundProgress(plan, SeenUnits(plan))
     while asked := plan.add(experiment.requests(progress.seen)):
         write_plan(settings.folder, plan)
         before = len(progress.done)
@@ -103,7 +103,9 @@ def run_rounds(
     return progress
 
 
-def _take_ledger(settings: RoundSettings, progress: Progress, asked: Sequence[Unit]) -> list[Unit]:
+def _take_ledger(
+    settings: RoundSettings, progress: RoundProgress, asked: Sequence[Unit]
+) -> list[Unit]:
     """Takes what is done; returns what is to be run."""
     units_dir = settings.folder / "units"
     ledger = read_ledger(units_dir, asked, settings.job.model)
@@ -126,7 +128,7 @@ def _tell_outdated(units_dir: Path, missing: Sequence[Unit]) -> None:
                         f"version of the model, and are run again")  # fmt: skip
 
 
-def _run_missing(settings: RoundSettings, progress: Progress, missing: Sequence[Unit]) -> None:
+def _run_missing(settings: RoundSettings, progress: RoundProgress, missing: Sequence[Unit]) -> None:
     """Runs units, and takes what became of them, also when it is interrupted."""
     spark = settings.starter.session()
     from analysis.pipeline.run_units import run_units
@@ -149,7 +151,7 @@ def _import_reporting() -> None:
         import_module(f"analysis.{module}")
 
 
-def show(settings: RoundSettings, experiment: Experiment, progress: Progress) -> None:
+def show(settings: RoundSettings, experiment: Experiment, progress: RoundProgress) -> None:
     """Shows an experiment what has been finished since it was shown something last."""
     fresh = {
         unit: record

@@ -15,9 +15,15 @@ from pathlib import Path
 from analysis.cli.console import messages, output, say, words_aside
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.export_command import TRACE, ExportRequest, export_command
-from analysis.cli.rounds import AfterFailure, Progress, Retry, RoundSettings, count, run_rounds
-from analysis.cli.study_report import Hearer, StudyRun, report_study, told_again, unheard
-from analysis.cli.told_failures import told_failures
+from analysis.cli.failures import with_failures_reported
+from analysis.cli.rounds import AfterFailure, Retry, RoundProgress, RoundSettings, count, run_rounds
+from analysis.cli.study_report import (
+    Listener,
+    StudyRun,
+    no_listener,
+    report_study,
+    report_unchanged,
+)
 from analysis.experiments.choose import experiment_of
 from analysis.lint.scenario_lint import scenario_warnings
 from analysis.pipeline.session import SparkStarter
@@ -48,10 +54,10 @@ class RunRequest:
     unit_function: str | None = None
 
     @property
-    def hearer(self) -> Hearer:
-        """What takes the study when it has been told."""
+    def listener(self) -> Listener:
+        """What takes the study when it has been reported."""
         if not self.as_json:
-            return unheard
+            return no_listener
         from analysis.cli.run_document import print_run
 
         return print_run
@@ -67,7 +73,7 @@ def run_command(request: RunRequest) -> int:
         return ExitStatus.BAD_INPUT if study is None else _run(request, study, starter, begun_s)
 
     with words_aside(when=request.as_json):
-        return told_failures(starter, load_and_run)
+        return with_failures_reported(starter, load_and_run)
 
 
 def _load(request: RunRequest) -> ResolvedStudy | None:
@@ -99,7 +105,7 @@ def _run(request: RunRequest, study: ResolvedStudy, starter: SparkStarter, begun
     )
     with locked_study_folder(folder):
         write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
-        status = run_study(settings, study, begun_s, request.hearer)
+        status = run_study(settings, study, begun_s, request.listener)
     if request.traced and status in (ExitStatus.FINE, ExitStatus.CLAIM_FAILED):
         traces = ExportRequest(folder=folder, formats=(TRACE,), traced=request.traced)
         return export_command(traces) or status
@@ -107,7 +113,7 @@ def _run(request: RunRequest, study: ResolvedStudy, starter: SparkStarter, begun
 
 
 def run_study(
-    settings: RoundSettings, study: ResolvedStudy, begun_s: float, hear: Hearer = unheard
+    settings: RoundSettings, study: ResolvedStudy, begun_s: float, listener: Listener = no_listener
 ) -> int:
     """Runs what is missing in a locked folder and reports the whole.
 
@@ -115,9 +121,9 @@ def run_study(
         settings: the study's folder, and how its units are run.
         study: what is asked.
         begun_s: when the command began, on ``perf_counter``.
-        hear: takes the study when it has been told.
+        listener: takes the study when it has been reported.
     """
-    again = told_again(settings.folder, study, settings.job.model, begun_s, hear)
+    again = report_unchanged(settings.folder, study, settings.job.model, begun_s, listener)
     if again is not None:
         return again
     for warning in scenario_warnings(study):
@@ -129,11 +135,11 @@ def run_study(
         done = scan(settings.folder / "units").done
         kept = sum(unit.unit_hash in done for unit in plan.units)
         say(messages(), f"interrupted: {kept} of {len(plan.units)} units are done and kept; "
-                        f"the same command goes on from there")  # fmt: skip
+                        f"the same command continues from there")  # fmt: skip
         raise
     _tell_old_failures(settings, progress)
     run = StudyRun.of(settings, progress, experiment, name=study.name, begun_s=begun_s)
-    return report_study(run, settings.starter, hear)
+    return report_study(run, settings.starter, listener)
 
 
 class _Announcer:
@@ -178,7 +184,7 @@ class _Announcer:
 _KIND = {True: "a capacity search", False: "a sensitivity analysis"}
 
 
-def _tell_old_failures(settings: RoundSettings, progress: Progress) -> None:
+def _tell_old_failures(settings: RoundSettings, progress: RoundProgress) -> None:
     """Says that units which failed in an earlier run were left alone."""
     old = progress.failed_before
     if old:

@@ -24,7 +24,7 @@ def check(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Checks scenario files; tells every problem and its mend.
+    """Checks scenario files; reports every problem and its remedy.
 
     Warns of what a scenario cannot show.
     """

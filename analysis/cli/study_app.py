@@ -51,7 +51,7 @@ def run(
 ) -> None:
     """Runs a scenario's variants and compares them.
 
-    Units that are done are not run again; an interrupted study goes on with the same command.
+    Units that are done are not run again; the same command continues an interrupted study.
     """
     from analysis.cli.run_command import RunRequest, run_command
 

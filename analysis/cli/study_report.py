@@ -21,7 +21,7 @@ from analysis.study.study_folder import write_text_whole
 from analysis.study.unit_folder import UnitRecord
 
 if TYPE_CHECKING:
-    from analysis.cli.rounds import Progress, RoundSettings
+    from analysis.cli.rounds import RoundProgress, RoundSettings
     from analysis.experiments.experiment import Experiment
     from analysis.page.provenance import Provenance
     from analysis.pipeline.study_tables import StudyTables
@@ -51,7 +51,7 @@ class StudyRun:
     def of(
         cls,
         settings: RoundSettings,
-        progress: Progress,
+        progress: RoundProgress,
         experiment: Experiment,
         *,
         name: str,
@@ -77,16 +77,16 @@ class StudyRun:
         return len(self.plan.units) - len(self.done)
 
 
-Hearer = Callable[[StudyRun, Mapping[str, Any], int], None]
-"""Takes a study, its summary (empty if no unit is done) and the exit status, when all is told."""
+Listener = Callable[[StudyRun, Mapping[str, Any], int], None]
+"""Takes a study, its summary (empty if no unit is done) and the exit status, at the very end."""
 
 
-def unheard(_run: StudyRun, _summary: Mapping[str, Any], _status: int) -> None:
-    """Does nothing: a reader has seen it all."""
+def no_listener(_run: StudyRun, _summary: Mapping[str, Any], _status: int) -> None:
+    """Does nothing: what was printed is enough."""
 
 
-def told_again(
-    folder: Path, study: ResolvedStudy, model: str, begun_s: float, hear: Hearer = unheard
+def report_unchanged(
+    folder: Path, study: ResolvedStudy, model: str, begun_s: float, listener: Listener = no_listener
 ) -> int | None:
     """Prints what is known already, without Spark, if nothing has changed since.
 
@@ -118,11 +118,11 @@ def told_again(
     print_study(run, summary)
     say(output(), "nothing has changed since this was computed; `report` computes it again")
     status = _verdict(run, summary)
-    hear(run, summary, status)
+    listener(run, summary, status)
     return status
 
 
-def report_study(run: StudyRun, starter: SparkStarter, hear: Hearer = unheard) -> int:
+def report_study(run: StudyRun, starter: SparkStarter, listener: Listener = no_listener) -> int:
     """Writes all files of the study and prints the comparison; returns the exit status."""
     units_s = time.perf_counter() - run.begun_s
     phases: dict[str, float] = {"until_units_done": round(units_s, 3)}
@@ -137,7 +137,7 @@ def report_study(run: StudyRun, starter: SparkStarter, hear: Hearer = unheard) -
             f"in {run.folder}, the same command runs the rest",
         )
     status = ExitStatus.UNITS_FAILED if run.missing else _verdict(run, summary)
-    hear(run, summary, status)
+    listener(run, summary, status)
     return status
 
 

@@ -1,4 +1,4 @@
-"""What is told while units run: how many are finished, and each failure as soon as it is known."""
+"""What is printed while units run: how many are finished, and each failure at once."""
 
 from __future__ import annotations
 

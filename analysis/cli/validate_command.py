@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from analysis.cli.console import output, say, words_aside
 from analysis.cli.exit_status import ExitStatus
+from analysis.cli.failures import with_failures_reported
 from analysis.cli.json_output import print_json
 from analysis.cli.quiet_study import UnitsMissingError, quiet_summary
-from analysis.cli.told_failures import told_failures
 from analysis.pipeline.session import SparkStarter
 from analysis.study.load import load_study
 from analysis.validation.anchor import Alone, Anchor, Figure, InTheory, Judged
@@ -42,7 +42,7 @@ def validate_command(request: ValidateRequest) -> int:
     """Judges all anchors; 1 if one lies outside its band."""
     starter = SparkStarter(request.master)
     with words_aside(when=request.as_json):
-        return told_failures(starter, lambda: _validate(request, starter))
+        return with_failures_reported(starter, lambda: _validate(request, starter))
 
 
 def _validate(request: ValidateRequest, starter: SparkStarter) -> int:

@@ -52,7 +52,7 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """A guarded number that became worse, or that nobody can judge."""
+    """A guarded number that became worse, or that cannot be judged."""
 
     guard: Guard
     key: Key

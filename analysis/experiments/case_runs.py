@@ -14,20 +14,18 @@ from analysis.experiments.experiment import Request, Seen
 from analysis.experiments.ladder import Ladder, Trail
 from analysis.statistics.crossing import MOST_SLACK, NO_SLACK, Crossing, crossing_of, slacks
 from analysis.statistics.saturation import Verdict
+from sim.scenario.metrics import CPU_STATIONS, DISK_STATIONS
 from sim.scenario.resolved_study import Capacity, MetricKey
 
 Array = NDArray[np.float64]
 
 THROUGHPUT: Final = MetricKey("txn_per_s")
 STATIONS: Final = (
-    *(
-        MetricKey("cpu_busy", name)
-        for name in ("store_cpu", "store_poller", "apply", "scheduler", "read_pool", "tidb_cpu")
-    ),
-    *(MetricKey("disk_busy", name) for name in ("raft_disk", "kv_disk")),
+    *(MetricKey("cpu_busy", name) for name in CPU_STATIONS),
+    *(MetricKey("disk_busy", name) for name in DISK_STATIONS if name != "raft_log"),
 )
 """What can be busy, over all nodes that have one. The log's writer is not among them: it is busy as
-long as anybody has something to write, and takes larger groups instead of more time."""
+long as there is something to write, and takes larger groups instead of more time."""
 
 
 ABORTS: Final = MetricKey("txn_aborts_per_txn")

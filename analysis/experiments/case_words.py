@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sim.scenario.metrics import METRICS, SHARES
+from sim.scenario.metrics import METRICS
 
 
 def case_words(case: Mapping[str, Any]) -> str:
@@ -19,6 +19,7 @@ def case_words(case: Mapping[str, Any]) -> str:
 
 def limit_words(objective: Mapping[str, Any]) -> str:
     """Returns the limit of an objective as a reader knows it: ``5 ms``, ``0.1 %``."""
-    if objective["metric"] in SHARES:
+    metric = METRICS[objective["metric"]]
+    if metric.is_share:
         return f"{100 * objective['limit']:g} %"
-    return f"{objective['limit']:g} {METRICS[objective['metric']]}".rstrip()
+    return f"{objective['limit']:g} {metric.unit}".rstrip()

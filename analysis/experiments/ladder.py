@@ -34,10 +34,6 @@ class Ladder:
         """Returns the number of rungs."""
         return len(self.loads)
 
-    def rung_near(self, load: float) -> int:
-        """Returns the rung nearest to a load, seen as a ratio."""
-        return min(range(len(self)), key=lambda rung: abs(math.log(self.loads[rung] / load)))
-
 
 def ladder_of(capacity: Capacity) -> Ladder:
     """Returns both ends of the search, and the powers of 1 + tolerance between them.

@@ -24,7 +24,12 @@ from numpy.typing import NDArray
 
 from analysis.experiments.experiment import Request, Seen
 from analysis.experiments.sensitivity_conclusion import conclusion_of
-from analysis.experiments.sensitivity_findings import Findings, Outcome, SeenValues, findings_of
+from analysis.experiments.sensitivity_findings import (
+    SeenValues,
+    SensitivityFindings,
+    SensitivityOutcome,
+    findings_of,
+)
 from analysis.experiments.walks import CENTRE, STEPS
 from analysis.statistics.sensitivity import morris_trajectories, sobol_blocks
 from analysis.study.plan import ResolvedStudy
@@ -45,7 +50,7 @@ class SensitivityAnalysis:
         self._asked: Sensitivity = study.sensitivity
         self._variants = list(study.variants)[:2]
         self._replications = study.replications
-        self._outcomes = [Outcome.of(key, study) for key in self._asked.outcomes]
+        self._outcomes = [SensitivityOutcome.of(key, study) for key in self._asked.outcomes]
         factors = len(self._asked.factors)
         self._trajectories = morris_trajectories(
             factors, self._asked.trajectories, self._asked.levels, self._asked.seed
@@ -155,7 +160,9 @@ class SensitivityAnalysis:
         order = np.argsort(-weights, kind="stable")[: self._asked.keep]
         return [int(place) for place in order if weights[place] > 0]
 
-    def _findings(self, seen: Seen, outcome: Outcome, kept: Sequence[int]) -> Findings:
+    def _findings(
+        self, seen: Seen, outcome: SensitivityOutcome, kept: Sequence[int]
+    ) -> SensitivityFindings:
         def values(points: Sequence[Point]) -> Array:
             return np.array([self._value(seen, outcome, point, 0) for point in points])
 
@@ -173,7 +180,9 @@ class SensitivityAnalysis:
         )
         return findings_of(self._asked, self._trajectories, kept, seen_values)
 
-    def _value(self, seen: Seen, outcome: Outcome, point: Point, replication: int) -> float:
+    def _value(
+        self, seen: Seen, outcome: SensitivityOutcome, point: Point, replication: int
+    ) -> float:
         return outcome.value(
             [
                 seen.value(Request(point, variant, replication), outcome.key)

@@ -1,7 +1,7 @@
 """What was found about one outcome, as ``summary.json`` has it, with the sentence that says it.
 
-Law: effects and deviations of a ratio are told on the scale of its logarithm, where they add; base,
-walks and ranges as ratios again. NaN becomes null.
+Law: effects and deviations of a ratio are given on the scale of its logarithm, where they add;
+base, walks and ranges as ratios again. NaN becomes null.
 """
 
 from __future__ import annotations
@@ -11,14 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from analysis.experiments.sensitivity_findings import Findings, Outcome
+from analysis.experiments.sensitivity_findings import SensitivityFindings, SensitivityOutcome
 from analysis.experiments.sensitivity_sentence import Told, sentence
 from analysis.experiments.walks import Walk
 from analysis.statistics.intervals import half_widths
 from sim.scenario.resolved_study import Sensitivity
 
 
-def conclusion_of(outcome: Outcome, found: Findings, asked: Sensitivity) -> dict[str, Any]:
+def conclusion_of(
+    outcome: SensitivityOutcome, found: SensitivityFindings, asked: Sensitivity
+) -> dict[str, Any]:
     """Returns one outcome for ``summary.json``; NaN becomes null."""
     base = _base(outcome, found)
     walks = _walks(outcome, found, asked)
@@ -58,7 +60,7 @@ def conclusion_of(outcome: Outcome, found: Findings, asked: Sensitivity) -> dict
     }
 
 
-def _base(outcome: Outcome, found: Findings) -> dict[str, Any]:
+def _base(outcome: SensitivityOutcome, found: SensitivityFindings) -> dict[str, Any]:
     there = found.base[~np.isnan(found.base)]
     if not len(there):
         return {"value": None, "ci_low": None, "ci_high": None, "replications": 0}
@@ -73,7 +75,7 @@ def _base(outcome: Outcome, found: Findings) -> dict[str, Any]:
     }
 
 
-def _morris(found: Findings, asked: Sensitivity) -> dict[str, Any]:
+def _morris(found: SensitivityFindings, asked: Sensitivity) -> dict[str, Any]:
     effects = found.effects
     columns = (effects.mu, effects.mu_star, effects.mu_star_conf, effects.sigma)
     return {
@@ -95,7 +97,7 @@ def _morris(found: Findings, asked: Sensitivity) -> dict[str, Any]:
     }
 
 
-def _sobol(found: Findings, asked: Sensitivity) -> dict[str, Any] | None:
+def _sobol(found: SensitivityFindings, asked: Sensitivity) -> dict[str, Any] | None:
     indices = found.indices
     if indices is None:
         return None
@@ -118,7 +120,7 @@ def _sobol(found: Findings, asked: Sensitivity) -> dict[str, Any] | None:
     }
 
 
-def _shares(found: Findings, asked: Sensitivity) -> dict[str, Any] | None:
+def _shares(found: SensitivityFindings, asked: Sensitivity) -> dict[str, Any] | None:
     """Returns the shares of variance to believe, and where they are from."""
     told = found.told_shares
     if told is None:
@@ -137,7 +139,9 @@ def _shares(found: Findings, asked: Sensitivity) -> dict[str, Any] | None:
     }
 
 
-def _walks(outcome: Outcome, found: Findings, asked: Sensitivity) -> list[Walk]:
+def _walks(
+    outcome: SensitivityOutcome, found: SensitivityFindings, asked: Sensitivity
+) -> list[Walk]:
     """Returns the kept factors' walks, those with the greatest total index first."""
     walks = []
     for row, place in enumerate(found.kept):

@@ -29,11 +29,11 @@ from sim.scenario.resolved_study import MetricKey, Sensitivity
 Array = NDArray[np.float64]
 
 TRUSTED_Q2: Final = 0.9
-"""From here a polynomial's shares are told in place of those from blocks."""
+"""From here a polynomial's shares replace those from blocks."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SensitivityOutcome:
     """One figure whose conclusion is questioned."""
 
     key: MetricKey
@@ -86,16 +86,16 @@ class Outcome:
         return abs(middle) * RELATIVE_ERROR if self.baseline is None else 2 * RELATIVE_ERROR
 
     def shown(self, value: float) -> float:
-        """Returns an outcome as it is told: a ratio, or the value itself."""
+        """Returns an outcome as it is shown: a ratio, or the value itself."""
         return value if self.baseline is None else math.exp(value)
 
     def scaled(self, shown: float) -> float:
-        """Returns what is told on the scale of effects."""
+        """Returns what is shown on the scale of effects."""
         return shown if self.baseline is None else math.log(shown)
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class SensitivityFindings:
     """Of one outcome, on the scale of effects."""
 
     base: Array
@@ -157,7 +157,7 @@ class SeenValues:
 
 def findings_of(
     asked: Sensitivity, trajectories: Array, kept: Sequence[int], values: SeenValues
-) -> Findings:
+) -> SensitivityFindings:
     """Returns what was found about one outcome.
 
     Args:
@@ -179,7 +179,7 @@ def findings_of(
     fit = None
     if indices is not None and indices.varies:
         fit = polynomial_shares(values.sampled_at, values.sampled, asked.seed)
-    return Findings(
+    return SensitivityFindings(
         base=base,
         deviation=deviation,
         floor=floor,

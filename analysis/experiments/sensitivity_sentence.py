@@ -20,12 +20,12 @@ class Told:
     Attributes:
         words: the outcome's name.
         base: value and interval at the centre, as ``summary.json`` has them.
-        logarithmic: whether walks are logarithms of what is told.
-        thresholds: levels, as they are told.
+        logarithmic: whether walks are logarithms of what is shown.
+        thresholds: levels, as they are shown.
         varies: whether anything moved it at all.
         screened: whether enough trajectories were whole.
         walks: of the factors that stand out, the weightiest first.
-        tried: the outcome at every point seen, as it is told.
+        tried: the outcome at every point seen, as it is shown.
     """
 
     words: str

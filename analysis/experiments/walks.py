@@ -21,7 +21,7 @@ STEPS: Final = (0.0, 0.25, CENTRE, 0.75, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Crossing:
+class LevelCrossing:
     """Where an outcome passes a level."""
 
     level: float
@@ -44,7 +44,7 @@ class Walk:
     total: float
     """The factor's total index, and the half width of its interval."""
     total_conf: float
-    crossings: tuple[Crossing, ...]
+    crossings: tuple[LevelCrossing, ...]
     """The one nearest to the centre for each level, nearest first."""
 
     @classmethod
@@ -81,7 +81,7 @@ class Walk:
         """Returns the walk for ``summary.json``.
 
         Args:
-            shown: from the scale of effects to what is told.
+            shown: from the scale of effects to what is shown.
         """
         outcomes = [None if math.isnan(one) else shown(one) for one in self.outcomes]
         return {
@@ -95,7 +95,7 @@ class Walk:
         }
 
 
-def _nearest(factor: Range, outcomes: Array, level: float) -> list[tuple[float, Crossing]]:
+def _nearest(factor: Range, outcomes: Array, level: float) -> list[tuple[float, LevelCrossing]]:
     """Returns the crossing nearest to the centre, with its distance; none without one."""
     there = [(share, one - level) for share, one in zip(STEPS, outcomes, strict=True)
              if not math.isnan(one)]  # fmt: skip
@@ -108,4 +108,4 @@ def _nearest(factor: Range, outcomes: Array, level: float) -> list[tuple[float, 
         return []
     share = min(shares, key=lambda one: abs(one - CENTRE))
     side: Literal["below", "above"] = "below" if share < CENTRE else "above"
-    return [(abs(share - CENTRE), Crossing(level, factor.at(share), side))]
+    return [(abs(share - CENTRE), LevelCrossing(level, factor.at(share), side))]

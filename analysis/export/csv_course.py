@@ -11,7 +11,7 @@ import numpy as np
 from analysis.export.csv_tables import FOLDER, line
 from analysis.export.families import FamilyFacts
 from analysis.export.openmetrics import MOST_POINTS
-from analysis.export.unit_course import UnitCourse, read_course
+from analysis.export.unit_course import CounterCourse, read_course
 from analysis.study.study_folder import write_text_whole
 from sim.record.histogram import BASE, ZERO_BUCKET
 
@@ -65,7 +65,7 @@ def _lines(folder: Path, run: FinishedStudy) -> Iterator[str]:
             begin_ns = end_ns
 
 
-def _numbers(course: UnitCourse) -> list[list[float | None]]:
+def _numbers(course: CounterCourse) -> list[list[float | None]]:
     """Returns the columns after ``warmup``, a value a window."""
     columns: list[list[float | None]] = [
         _grown(course, course.counters, fact).tolist()
@@ -78,7 +78,7 @@ def _numbers(course: UnitCourse) -> list[list[float | None]]:
 
 
 def _grown(
-    course: UnitCourse, part: dict[tuple[str, str], NDArray[np.int64]], metric: str
+    course: CounterCourse, part: dict[tuple[str, str], NDArray[np.int64]], metric: str
 ) -> NDArray[np.int64]:
     """Returns by how much a total of all classes grew in each window."""
     none = np.zeros(len(course.ends_ns), dtype=np.int64)
@@ -86,7 +86,7 @@ def _grown(
     return np.diff(total, prepend=0)
 
 
-def _means(course: UnitCourse, series: str) -> list[float | None]:
+def _means(course: CounterCourse, series: str) -> list[float | None]:
     counts = _grown(course, course.counts, series).tolist()
     sums = _grown(course, course.sums, series).tolist()
     return [
@@ -95,7 +95,7 @@ def _means(course: UnitCourse, series: str) -> list[float | None]:
     ]
 
 
-def _p99s(course: UnitCourse, series: str) -> list[float | None]:
+def _p99s(course: CounterCourse, series: str) -> list[float | None]:
     """Returns the geometric middle of the bucket that holds the 99th percentile: ±0.54 %."""
     tables = [table for key, table in course.buckets.items() if key[0] == series]
     if not tables:

@@ -2,7 +2,8 @@
 
 RFC 4180: commas, CRLF, quotes where needed, a header; UTF-8. Numbers are as in ``summary.json``. A
 text that a spreadsheet would take for a formula (it begins with ``=``, ``+``, ``-``, ``@``, a tab
-or a carriage return) gets an apostrophe before it: names come from scenarios of anybody.
+or a carriage return) gets an apostrophe before it: names come from scenarios, which
+may be by anyone.
 """
 
 from __future__ import annotations

@@ -18,12 +18,12 @@ from analysis.export.families import (
     LevelFamily,
     MeanFamily,
 )
-from analysis.export.unit_course import Key, UnitCourse, up_to
+from analysis.export.unit_course import CounterCourse, Key, up_to
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from analysis.export.unit_course import Replication
+    from analysis.export.unit_course import ReplicationFacts
 
 NS_PER_S: Final = 10**9
 ZERO_AFTER_NS: Final = 10**6
@@ -36,7 +36,7 @@ _Series = dict[tuple[tuple[str, str], ...], list[Key]]
 
 
 def family_lines(
-    family: Family, replications: Sequence[Replication], labels: Mapping[str, str]
+    family: Family, replications: Sequence[ReplicationFacts], labels: Mapping[str, str]
 ) -> Iterator[str]:
     """Yields a family with all its series; nothing if the facts have none of it."""
     common = {"instance": INSTANCES[family.job], "job": family.job, **labels}
@@ -72,7 +72,7 @@ def _facts(family: Family) -> tuple[str, ...]:
             return (family.fact,)
 
 
-def _series(family: Family, replications: Sequence[Replication]) -> _Series:
+def _series(family: Family, replications: Sequence[ReplicationFacts]) -> _Series:
     """Returns the keys of facts behind each set of labels, in any replication."""
     facts = _facts(family)
     keys = {
@@ -91,7 +91,7 @@ def _series(family: Family, replications: Sequence[Replication]) -> _Series:
 
 
 def _series_lines(
-    family: Family, labels: Labels, keys: list[Key], replications: Sequence[Replication]
+    family: Family, labels: Labels, keys: list[Key], replications: Sequence[ReplicationFacts]
 ) -> Iterator[str]:
     """Yields the samples of one series, in the order of time."""
     for replication in replications:
@@ -112,7 +112,7 @@ def _series_lines(
 
 
 def _total(
-    part: Mapping[Key, NDArray[np.int64]], keys: Sequence[Key], course: UnitCourse
+    part: Mapping[Key, NDArray[np.int64]], keys: Sequence[Key], course: CounterCourse
 ) -> NDArray[np.int64]:
     none = np.zeros(len(course.ends_ns), dtype=np.int64)
     return sum((part.get(key, none) for key in keys), none)
@@ -127,7 +127,11 @@ def _counter(
 
 
 def _gauge(
-    family: GaugeFamily, labels: Labels, course: UnitCourse, keys: list[Key], times: Sequence[str]
+    family: GaugeFamily,
+    labels: Labels,
+    course: CounterCourse,
+    keys: list[Key],
+    times: Sequence[str],
 ) -> Iterator[str]:
     """Yields the mean of each step that has values."""
     start = f"{family.name}{{{label_text(labels)}}}"
@@ -139,7 +143,11 @@ def _gauge(
 
 
 def _level(
-    family: LevelFamily, labels: Labels, course: UnitCourse, keys: list[Key], times: Sequence[str]
+    family: LevelFamily,
+    labels: Labels,
+    course: CounterCourse,
+    keys: list[Key],
+    times: Sequence[str],
 ) -> Iterator[str]:
     start = f"{family.name}{{{label_text(labels)}}}"
     gained = _total(course.counters, [key for key in keys if key[0] == family.gained], course)
@@ -158,7 +166,7 @@ class _Distribution:
 
 
 def _distribution(
-    family: HistogramFamily | MeanFamily, course: UnitCourse, keys: list[Key]
+    family: HistogramFamily | MeanFamily, course: CounterCourse, keys: list[Key]
 ) -> _Distribution:
     counts = _total(course.counts, keys, course)[:, None]
     if isinstance(family, MeanFamily):

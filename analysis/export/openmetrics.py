@@ -19,7 +19,7 @@ from analysis.export.families import FamilyFacts
 from analysis.export.family_samples import family_lines
 from analysis.export.pessim_families import PESSIM_FAMILIES
 from analysis.export.tikv_families import TIKV_FAMILIES
-from analysis.export.unit_course import Replication, read_course, step_ends_ns
+from analysis.export.unit_course import ReplicationFacts, read_course, step_ends_ns
 from analysis.study.study_folder import write_text_whole
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ START_S: Final = 1_735_689_600
 """2025-01-01T00:00:00Z: simulated time has no date, and a file has to be the same every time."""
 
 MOST_POINTS: Final = 6
-"""As figures: a sweep of more points is no course over time that somebody looks at."""
+"""As figures: a sweep of more points is not looked at over time."""
 
 MOST_BYTES: Final = 2_000_000
 LEAST_STEPS: Final = 10
@@ -98,7 +98,7 @@ def metrics_text(
     replications = []
     for record in records[:shown]:
         course = read_course(units_dir / record.unit_hash, record, windows, wanted)
-        replications.append(Replication(record, course, begin_ns))
+        replications.append(ReplicationFacts(record, course, begin_ns))
         begin_ns += record.simulated_ns
     yield from _lines(replications, labels)
 
@@ -127,19 +127,19 @@ def _bytes_of_a_step(
     """Returns how long the text of one step is at most: that of a whole unit as one step."""
     whole = -(-record.simulated_ns // record.window_ns)
     course = read_course(units_dir / record.unit_hash, record, whole, wanted)
-    lines = _lines([Replication(record, course, START_S * 10**9)], labels)
+    lines = _lines([ReplicationFacts(record, course, START_S * 10**9)], labels)
     # Two samples: the beginning and the end.
     return sum(len(line.encode()) for line in lines) // 2 + 1
 
 
-def _lines(replications: Sequence[Replication], labels: Mapping[str, str]) -> Iterator[str]:
+def _lines(replications: Sequence[ReplicationFacts], labels: Mapping[str, str]) -> Iterator[str]:
     for family in EVERY:
         yield from family_lines(family, replications, labels)
     yield from _progress(replications, labels)
     yield EOF
 
 
-def _progress(replications: Sequence[Replication], labels: Mapping[str, str]) -> Iterator[str]:
+def _progress(replications: Sequence[ReplicationFacts], labels: Mapping[str, str]) -> Iterator[str]:
     """Yields which replication runs, and whether it is still warming up."""
     own = {**labels, "instance": "pessim", "job": "pessim"}
     numbers, warmups = [], []

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from analysis.study.finished_study import FinishedStudy
     from analysis.study.plan import Unit
 
-MOST_TRACED: Final = 1000
-"""Transactions in a file: a viewer gets slow beyond."""
-
 RULE: Final = "the first transaction to begin after each of N evenly spaced moments"
 
 

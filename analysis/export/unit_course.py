@@ -31,7 +31,7 @@ _LAST_BUCKET: Final = 62 * BUCKETS_PER_DOUBLING
 
 
 @dataclass(slots=True)
-class UnitCourse:
+class CounterCourse:
     """Totals since the unit's beginning; arrays have shape (steps,)."""
 
     ends_ns: list[int]
@@ -45,11 +45,11 @@ class UnitCourse:
 
 
 @dataclass(frozen=True, slots=True)
-class Replication:
+class ReplicationFacts:
     """One unit's place in a file."""
 
     record: UnitRecord
-    course: UnitCourse
+    course: CounterCourse
     begin_ns: int
     """From 1970."""
 
@@ -61,7 +61,9 @@ def step_ends_ns(record: UnitRecord, windows: int) -> list[int]:
     return [*whole, record.simulated_ns]
 
 
-def read_course(folder: Path, record: UnitRecord, windows: int, wanted: FamilyFacts) -> UnitCourse:
+def read_course(
+    folder: Path, record: UnitRecord, windows: int, wanted: FamilyFacts
+) -> CounterCourse:
     """Returns what a unit's facts say at the end of every step.
 
     Args:
@@ -70,7 +72,7 @@ def read_course(folder: Path, record: UnitRecord, windows: int, wanted: FamilyFa
         windows: of facts, in a step.
         wanted: the facts to read.
     """
-    course = UnitCourse(step_ends_ns(record, windows))
+    course = CounterCourse(step_ends_ns(record, windows))
     steps = len(course.ends_ns)
     for key, rows in _by_series(folder, COUNTER, wanted.counters):
         course.counters[key] = _cumulated(rows, "value", windows, steps)

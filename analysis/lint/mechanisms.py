@@ -15,7 +15,7 @@ from sim.scenario.resolved_operations import Driven, Operation, Rolling, Shuffle
 from sim.units import KIB, MIB
 
 if TYPE_CHECKING:
-    from analysis.lint.scenario_warning import Case
+    from analysis.lint.scenario_warning import LintedCase
     from sim.scenario import Study
 
 _COUNTED: Final = {
@@ -63,13 +63,13 @@ class Mechanism:
     """Classes that begin so count; empty: all."""
     least: int = FEWEST_TIMES
     """How often it has to happen in all replications of a variant together."""
-    mend: str = "lengthen run.measure"
+    remedy: str = "lengthen run.measure"
     or_else: str = ""
     """Another fact, a total, that counts as well: who has waited for a lock may find that its
     statement has to be done again, and is then not counted as one that waited."""
 
 
-def mechanisms(case: Case, said: Mapping[str, object]) -> Iterator[Mechanism]:
+def mechanisms(case: LintedCase, said: Mapping[str, object]) -> Iterator[Mechanism]:
     """Yields what one variant is meant to show.
 
     Args:
@@ -85,14 +85,14 @@ def mechanisms(case: Case, said: Mapping[str, object]) -> Iterator[Mechanism]:
         yield Mechanism(path or "synchronous locks", "locks_total", class_=mode)
         yield from _of_keys(case, said)
     if _fought_for(case) or any(key.endswith(_ABOUT_WAITING) for key in said):
-        mend = "use fewer rows, more clients or a longer run.measure"
-        yield Mechanism("locks that transactions fought for", "lock_wait", "count", mend=mend,
+        remedy = "use fewer rows, more clients or a longer run.measure"
+        yield Mechanism("locks that transactions fought for", "lock_wait", "count", remedy=remedy,
                         or_else="statement_retries")  # fmt: skip
     for each in case.scenario.operations:
         yield from _of_operation(each, case)
 
 
-def _of_keys(case: Case, said: Mapping[str, object]) -> Iterator[Mechanism]:
+def _of_keys(case: LintedCase, said: Mapping[str, object]) -> Iterator[Mechanism]:
     """Yields what a variant's own keys are about: a table that is full, a way to fall back."""
     tikv = case.scenario.tikv
     small = {
@@ -104,12 +104,12 @@ def _of_keys(case: Case, said: Mapping[str, object]) -> Iterator[Mechanism]:
     }
     for key in said:
         if tikv.lock_mode == "in_memory" and small.get(key.rpartition(".")[2]):
-            mend = f"{key} is not seen at work; set a lower limit, or hold more locks"
-            yield Mechanism("locks that fell back", "locks_total", class_="fallback", mend=mend)
+            remedy = f"{key} is not seen at work; set a lower limit, or hold more locks"
+            yield Mechanism("locks that fell back", "locks_total", class_="fallback", remedy=remedy)
             return
 
 
-def _of_operation(operation: Operation, case: Case) -> Iterator[Mechanism]:
+def _of_operation(operation: Operation, case: LintedCase) -> Iterator[Mechanism]:
     do = operation.do
     if do in _ON_THE_WAY:
         return
@@ -126,18 +126,18 @@ def _of_operation(operation: Operation, case: Case) -> Iterator[Mechanism]:
     yield Mechanism(_WORDS[fact], fact, least=least)
     cause = _CARRIES_LOCKS.get(do)
     if cause is not None and again and case.scenario.tikv.lock_mode == "in_memory":
-        mend = "hold locks for longer (pause), or do it more often"
+        remedy = "hold locks for longer (pause), or do it more often"
         yield Mechanism(f"locks moved by a {cause}", "lock_fates", class_=f"migrated:{cause}",
-                        mend=mend)  # fmt: skip
+                        remedy=remedy)  # fmt: skip
 
 
-def _before(operation: Operation, case: Case) -> bool:
+def _before(operation: Operation, case: LintedCase) -> bool:
     """Returns whether it is done where no fact is counted."""
     at_ns = getattr(operation, "at_ns", None)
     return at_ns is not None and at_ns < case.warmup_ns and not isinstance(operation, ShuffleLeader)
 
 
-def _locks(case: Case) -> bool:
+def _locks(case: LintedCase) -> bool:
     """Returns whether the workload asks for pessimistic locks."""
     workload = case.scenario.workload
     if workload.kind == "custom":
@@ -145,7 +145,7 @@ def _locks(case: Case) -> bool:
     return workload.kind != "etcd" and not workload.kind.startswith("oltp_update")
 
 
-def _fought_for(case: Case) -> bool:
+def _fought_for(case: LintedCase) -> bool:
     """Returns whether the workload has rows that several clients are meant to want."""
     sizes = {table.name: table.rows for table in case.scenario.workload.custom_tables}
     return any(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from analysis.lint.scenario_warning import Case, ScenarioWarning, duration, operation_key
+from analysis.lint.scenario_warning import LintedCase, ScenarioWarning, duration, operation_key
 from sim.scenario.resolved_operations import (
     CrashStore,
     DelayMessages,
@@ -35,7 +35,7 @@ _MUCH_SLOWER: Final = 10.0
 """Factor from which a slow disk is taken for a stall."""
 
 
-def never(case: Case) -> Iterator[ScenarioWarning]:
+def never(case: LintedCase) -> Iterator[ScenarioWarning]:
     """Yields operations that begin when the run is over."""
     for each in case.scenario.operations:
         first_ns = _first_ns(each)
@@ -48,7 +48,7 @@ def never(case: Case) -> Iterator[ScenarioWarning]:
             )
 
 
-def unseen(case: Case) -> Iterator[ScenarioWarning]:
+def unseen(case: LintedCase) -> Iterator[ScenarioWarning]:
     """Yields operations that are over before the warm-up is."""
     for each in case.scenario.operations:
         over_ns = _over_ns(each)
@@ -60,7 +60,7 @@ def unseen(case: Case) -> Iterator[ScenarioWarning]:
             )
 
 
-def period(case: Case) -> Iterator[ScenarioWarning]:
+def period(case: LintedCase) -> Iterator[ScenarioWarning]:
     """Yields rhythms that are slower than what is measured."""
     measure_ns = case.scenario.run.measure_ns
     for each in case.scenario.operations:
@@ -75,7 +75,7 @@ def period(case: Case) -> Iterator[ScenarioWarning]:
             )
 
 
-def cut_short(case: Case) -> Iterator[ScenarioWarning]:
+def cut_short(case: LintedCase) -> Iterator[ScenarioWarning]:
     """Yields operations that the run cannot see to their end."""
     for each in case.scenario.operations:
         if not isinstance(each, Timed) or each.at_ns is None or each.at_ns >= case.end_ns:
@@ -89,7 +89,7 @@ def cut_short(case: Case) -> Iterator[ScenarioWarning]:
             yield _too_late(case, each, "lasts until", over_ns)
 
 
-def _too_late(case: Case, each: Operation, verb: str, over_ns: int) -> ScenarioWarning:
+def _too_late(case: LintedCase, each: Operation, verb: str, over_ns: int) -> ScenarioWarning:
     return ScenarioWarning(
         operation_key(each, "at"),
         f"it {verb} {duration(over_ns)} at least, and the run ends at {duration(case.end_ns)}, so "
@@ -97,7 +97,7 @@ def _too_late(case: Case, each: Operation, verb: str, over_ns: int) -> ScenarioW
     )
 
 
-def election(case: Case) -> Iterator[ScenarioWarning]:
+def election(case: LintedCase) -> Iterator[ScenarioWarning]:
     """Yields crashes and cuts so late that regions may have no new leader when the run ends."""
     tikv = case.scenario.tikv
     longest_ns = 2 * tikv.raft_election_timeout_ticks * tikv.raft_base_tick_interval_ns
@@ -125,7 +125,7 @@ def _loses_leaders(operation: Operation) -> bool:
             return False
 
 
-def seldom(cases: Sequence[Case], replications: int) -> Iterator[ScenarioWarning]:
+def seldom(cases: Sequence[LintedCase], replications: int) -> Iterator[ScenarioWarning]:
     """Yields what chance does too seldom to say what it costs, wherever a sweep makes it likeliest.
 
     Args:
@@ -150,7 +150,7 @@ def seldom(cases: Sequence[Case], replications: int) -> Iterator[ScenarioWarning
             )
 
 
-def reactivation(case: Case) -> Iterator[ScenarioWarning]:
+def reactivation(case: LintedCase) -> Iterator[ScenarioWarning]:
     """Yields transfers that may fail too late for a closed table to open again."""
     tikv = case.scenario.tikv
     cycle_ns = tikv.reactive_memory_lock_tick_interval_ns * tikv.reactive_memory_lock_timeout_tick
@@ -170,7 +170,7 @@ def reactivation(case: Case) -> Iterator[ScenarioWarning]:
             )
 
 
-def closed_loop(case: Case) -> Iterator[ScenarioWarning]:
+def closed_loop(case: LintedCase) -> Iterator[ScenarioWarning]:
     """Yields stalls under clients that wait: few requests feel what they would have felt."""
     if case.scenario.workload.threads is None:
         return
@@ -186,7 +186,7 @@ def closed_loop(case: Case) -> Iterator[ScenarioWarning]:
             return
 
 
-def nowhere_to_go(case: Case) -> Iterator[ScenarioWarning]:
+def nowhere_to_go(case: LintedCase) -> Iterator[ScenarioWarning]:
     """Yields moves for which a cluster has no place."""
     cluster = case.scenario.cluster
     for each in case.scenario.operations:
@@ -204,7 +204,7 @@ def nowhere_to_go(case: Case) -> Iterator[ScenarioWarning]:
             )
 
 
-def _transfers_may_fail(case: Case) -> bool:
+def _transfers_may_fail(case: LintedCase) -> bool:
     faults = (DropMessages, DelayMessages, Partition)
     return any(isinstance(each, faults) for each in case.scenario.operations)
 

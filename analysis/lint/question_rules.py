@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from analysis.lint.scenario_warning import Case, ScenarioWarning
+from analysis.lint.scenario_warning import LintedCase, ScenarioWarning
 from sim.scenario import MetricKey
 from sim.scenario.quantities import RATE
 from sim.scenario.resolved_operations import UpgradeStore
@@ -29,7 +29,7 @@ _DECIDES: Final = ("tikv.pessimistic-txn", "workload.kind", "workload.transactio
 _PATHS: Final = ("lock_latency_ms", "lock_service_ms", "locks_total")
 
 
-def names(cases: list[Case]) -> Iterator[ScenarioWarning]:
+def names(cases: list[LintedCase]) -> Iterator[ScenarioWarning]:
     """Yields variants that are not what their name says."""
     for place, case in enumerate(cases):
         mode, key = case.scenario.tikv.lock_mode, f"compare.{case.variant}"
@@ -38,9 +38,9 @@ def names(cases: list[Case]) -> Iterator[ScenarioWarning]:
             claimed = "sync"
         if claimed != mode and not case.changes_lock_mode:
             hidden = mode == "sync" and claimed == "in_memory"
-            mend = "set tikv.pessimistic-txn.pipelined: true" if hidden else "rename or change it"
+            remedy = "set tikv.pessimistic-txn.pipelined: true" if hidden else "rename or change it"
             yield ScenarioWarning(key, f"its locks are {_words(mode)}, not {_words(claimed)}; "
-                                       f"{mend}")  # fmt: skip
+                                       f"{remedy}")  # fmt: skip
         if place and case.variant.lower() in _MEANS_FIRST:
             yield ScenarioWarning(
                 key,
@@ -49,7 +49,7 @@ def names(cases: list[Case]) -> Iterator[ScenarioWarning]:
             )
 
 
-def without_effect(study: Study, cases: list[Case]) -> Iterator[ScenarioWarning]:
+def without_effect(study: Study, cases: list[LintedCase]) -> Iterator[ScenarioWarning]:
     """Yields keys of in-memory locks in variants that have none."""
     said = study.said.get("compare") or {}
     for case in cases:
@@ -63,7 +63,7 @@ def without_effect(study: Study, cases: list[Case]) -> Iterator[ScenarioWarning]
                 )
 
 
-def gate(case: Case) -> Iterator[ScenarioWarning]:
+def gate(case: LintedCase) -> Iterator[ScenarioWarning]:
     """Yields in-memory locks that the feature gate keeps out for the whole run."""
     scenario = case.scenario
     if scenario.tikv.lock_mode != "in_memory" or scenario.tikv.force_in_memory:
@@ -83,7 +83,7 @@ def _is_old(version: str) -> bool:
     return tuple(int(number) for number in numbers) < IN_MEMORY_SINCE
 
 
-def claims(study: Study, cases: Mapping[str, Case]) -> Iterator[ScenarioWarning]:
+def claims(study: Study, cases: Mapping[str, LintedCase]) -> Iterator[ScenarioWarning]:
     """Yields claims about numbers that a variant cannot have."""
     for place, claim in enumerate(study.expect):
         key = MetricKey(claim.metric, claim.class_, claim.stat)
@@ -100,7 +100,7 @@ def _holds_of_zero(claim: Expectation) -> bool:
     return counted and claim.above is None and claim.against is None
 
 
-def wanted(study: Study, cases: Mapping[str, Case]) -> Iterator[ScenarioWarning]:
+def wanted(study: Study, cases: Mapping[str, LintedCase]) -> Iterator[ScenarioWarning]:
     """Yields numbers wanted by precision, objectives or sensitivity that no variant can have."""
     keys = [("run.precision", key) for key, _ in study.precision.targets] if study.precision else []
     if study.capacity is not None:
@@ -126,7 +126,7 @@ def is_steady(study: Study) -> bool:
     )
 
 
-def _impossible(key: MetricKey, case: Case) -> str | None:
+def _impossible(key: MetricKey, case: LintedCase) -> str | None:
     """Returns why a variant has no such number, or always 0; None if it may have one."""
     workload, of = case.scenario.workload, case.variant
     if key.metric == "tpmc" and workload.kind != "tpcc":
@@ -142,7 +142,7 @@ def _impossible(key: MetricKey, case: Case) -> str | None:
     return _no_transaction(key, case)
 
 
-def _no_transaction(key: MetricKey, case: Case) -> str | None:
+def _no_transaction(key: MetricKey, case: LintedCase) -> str | None:
     """Returns why a class of transactions does not exist."""
     workload = case.scenario.workload
     if key.metric not in ("txn_latency_ms", "txn_per_s") or key.class_ == "all":
@@ -158,7 +158,7 @@ def _no_transaction(key: MetricKey, case: Case) -> str | None:
     return f"the workload has no transaction {key.class_}; it has {', '.join(known)}"
 
 
-def capacity_range(study: Study, first: Case) -> Iterator[ScenarioWarning]:
+def capacity_range(study: Study, first: LintedCase) -> Iterator[ScenarioWarning]:
     """Yields a present load that lies outside the loads that are searched."""
     capacity = study.capacity
     if capacity is None:
@@ -181,7 +181,7 @@ def _load_text(load: float, *, threads: bool) -> str:
     return f"{load:g}" if threads else RATE.text_of(load)
 
 
-def limits(study: Study, cases: list[Case]) -> Iterator[ScenarioWarning]:
+def limits(study: Study, cases: list[LintedCase]) -> Iterator[ScenarioWarning]:
     """Yields limits of a region's lock table, said by a variant, that its clients cannot fill."""
     said: Mapping[str, Any] = study.said.get("compare") or {}
     for case in cases:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from analysis.lint.scenario_warning import Case, ScenarioWarning, duration
+from analysis.lint.scenario_warning import LintedCase, ScenarioWarning, duration
 from analysis.statistics.warmup import BATCH, FEWEST_BATCHES
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def repetition(study: Study) -> Iterator[ScenarioWarning]:
         )
 
 
-def warmup_windows(case: Case) -> Iterator[ScenarioWarning]:
+def warmup_windows(case: LintedCase) -> Iterator[ScenarioWarning]:
     """Yields a search for a warm-up in too few windows."""
     run = case.scenario.run
     windows, wanted = case.end_ns // run.window_ns, BATCH * FEWEST_BATCHES
@@ -41,14 +41,14 @@ def warmup_windows(case: Case) -> Iterator[ScenarioWarning]:
         )
 
 
-def _window_for(case: Case, wanted: int) -> str:
+def _window_for(case: LintedCase, wanted: int) -> str:
     """Returns a round window of which the run has enough."""
     largest_ns = case.end_ns // wanted
     round_ns = 10 ** (len(str(largest_ns)) - 1)
     return duration(largest_ns // round_ns * round_ns)
 
 
-def longest_transaction(case: Case) -> Iterator[ScenarioWarning]:
+def longest_transaction(case: LintedCase) -> Iterator[ScenarioWarning]:
     """Yields transactions that pause for longer than they are watched."""
     measure_ns = case.scenario.run.measure_ns
     for transaction in case.scenario.workload.transactions:
@@ -62,7 +62,7 @@ def longest_transaction(case: Case) -> Iterator[ScenarioWarning]:
             )
 
 
-def burst(case: Case) -> Iterator[ScenarioWarning]:
+def burst(case: LintedCase) -> Iterator[ScenarioWarning]:
     """Yields token buckets that outlast the run: their ceilings are never felt."""
     hardware = case.scenario.hardware
     for name, disk in (("raft", hardware.raft_disk), ("kv", hardware.kv_disk)):

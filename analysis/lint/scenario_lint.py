@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from analysis.lint import operation_rules, question_rules, run_rules
-from analysis.lint.scenario_warning import Case, ScenarioWarning, said_once
+from analysis.lint.scenario_warning import LintedCase, ScenarioWarning, said_once
 from sim.scenario import Study
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MOST_POINTS: Final = 40
 """Points that are looked at, evenly taken from all, the ends included."""
 
-CASE_RULES: Final[tuple[Callable[[Case], Iterator[ScenarioWarning]], ...]] = (
+CASE_RULES: Final[tuple[Callable[[LintedCase], Iterator[ScenarioWarning]], ...]] = (
     run_rules.warmup_windows,
     run_rules.longest_transaction,
     run_rules.burst,
@@ -38,7 +38,7 @@ def scenario_warnings(study: ResolvedStudy) -> list[ScenarioWarning]:
 
 def _all(study: Study) -> Iterator[ScenarioWarning]:
     yield from run_rules.repetition(study)
-    first = [Case(name, scenario) for name, scenario in study.variants.items()]
+    first = [LintedCase(name, scenario) for name, scenario in study.variants.items()]
     by_name = {case.variant: case for case in first}
     if question_rules.is_steady(study):
         yield from question_rules.names(first)
@@ -54,10 +54,10 @@ def _all(study: Study) -> Iterator[ScenarioWarning]:
             yield from rule(case)
 
 
-def _cases(study: Study) -> Iterator[Case]:
+def _cases(study: Study) -> Iterator[LintedCase]:
     step = max(len(study.points) - 1, 1) / (MOST_POINTS - 1)
     places = dict.fromkeys(round(place * step) for place in range(MOST_POINTS))
     few = len(study.points) <= MOST_POINTS
     for place in range(len(study.points)) if few else places:
         for variant in study.variants:
-            yield Case(variant, study.scenario(study.points[place], variant))
+            yield LintedCase(variant, study.scenario(study.points[place], variant))

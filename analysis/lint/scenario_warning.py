@@ -21,7 +21,7 @@ class ScenarioWarning:
     key: str
     """Dotted path of the key to change."""
     text: str
-    """What is wrong; how to mend it."""
+    """What is wrong; how to fix it."""
 
     def __str__(self) -> str:
         """Returns what follows ``FILE: warning:``."""
@@ -29,7 +29,7 @@ class ScenarioWarning:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class LintedCase:
     """One variant at one point."""
 
     variant: str

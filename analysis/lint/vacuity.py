@@ -14,7 +14,7 @@ import pandas as pd
 from analysis.lint.mechanisms import Mechanism, mechanisms, said_by
 from analysis.lint.question_rules import is_steady
 from analysis.lint.scenario_lint import scenario_warnings
-from analysis.lint.scenario_warning import Case
+from analysis.lint.scenario_warning import LintedCase
 from sim.scenario import MetricKey, Study
 
 if TYPE_CHECKING:
@@ -88,7 +88,9 @@ def _idle(study: Study, facts: Facts) -> Iterator[Warned]:
         return
     seen: dict[Mechanism, pd.DataFrame] = {}
     for variant, scenario in study.variants.items():
-        for each in dict.fromkeys(mechanisms(Case(variant, scenario), said_by(study, variant))):
+        for each in dict.fromkeys(
+            mechanisms(LintedCase(variant, scenario), said_by(study, variant))
+        ):
             if each not in seen:
                 counted = facts.counts(each.fact, each.class_, each.stat)
                 if each.or_else:
@@ -111,7 +113,7 @@ def _too_few(
     if most < each.least:
         number = "no" if most == 0 else f"only {most:,}"
         wanted = f", {each.least} are wanted" if each.least > 1 else ""
-        text = f"{variant}: {number} {each.words}{where} in all replications{wanted}; {each.mend}"
+        text = f"{variant}: {number} {each.words}{where} in all replications{wanted}; {each.remedy}"
         yield warned | {"text": text}
         return
     never = counted[counted["times"] == 0]
@@ -119,7 +121,7 @@ def _too_few(
         point = dict(points[int(never["point_index"].iloc[0])])
         others = f", the first is {_words(point)}" if len(never) > 1 else f" ({_words(point)})"
         points_of = f"{len(never)} of {len(counted)} points{others}"
-        text = f"{variant}: no {each.words} at {points_of}; {each.mend}"
+        text = f"{variant}: no {each.words} at {points_of}; {each.remedy}"
         yield warned | {"text": text, "point": point}
 
 

@@ -1,4 +1,4 @@
-"""The numbers that somebody asks for, a row each."""
+"""The numbers asked for, a row each."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pandas as pd
 from analysis.metrics.catalogue import COUNTERS
 from analysis.metrics.needed_facts import COMMITS, Key
 from analysis.metrics.unit_metrics import KEY, names_of, unit_metrics
+from sim.scenario.metrics import METRICS
 
 
 def asked_metrics(
@@ -44,7 +45,7 @@ def _zeros(wanted: Collection[tuple[str, ...]], sums: pd.DataFrame) -> pd.DataFr
     counts = (facts.get_level_values(0) == COMMITS) & (facts.get_level_values(2) == "total")
     commits = pd.Series(np.nansum(sums.to_numpy()[:, counts], axis=1), index=sums.index)
     columns = {
-        (metric, class_, stat, counter.unit): 0.0 * commits.where(commits > 0)
+        (metric, class_, stat, METRICS[metric].unit): 0.0 * commits.where(commits > 0)
         if counter.per == "transaction"
         else 0.0 * commits
         for metric, class_, stat in sorted(wanted)

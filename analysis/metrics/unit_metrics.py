@@ -16,6 +16,7 @@ import pandas as pd
 
 from analysis.metrics.catalogue import COUNTERS, MS_PER_NS, SERIES, CounterMetric
 from analysis.metrics.needed_facts import COMMITS
+from sim.scenario.metrics import CPU_STATIONS, DISK_STATIONS, METRICS
 
 FACT_KEY = ["metric", "class", "stat"]
 KEY = [*FACT_KEY, "unit"]
@@ -46,13 +47,15 @@ def unit_metrics(sums: pd.DataFrame, measured_s: pd.Series[float]) -> pd.DataFra
 
 def _series(sums: pd.DataFrame) -> pd.DataFrame:
     """Picks the series that are published, and scales them."""
-    published = {(series.fact, stat): series for series in SERIES for stat in series.stats}
+    published = {
+        (series.fact, stat): series for series in SERIES for stat in METRICS[series.metric].stats
+    }
     places, names, scales = [], [], []
     for place, (fact, class_, stat) in enumerate(names_of(sums)):
         series = published.get((fact, stat))
         if series is not None:
             places.append(place)
-            names.append((series.metric, class_, stat, series.unit))
+            names.append((series.metric, class_, stat, METRICS[series.metric].unit))
             scales.append(series.scale)
     values = sums.to_numpy()[:, places] * np.array(scales, dtype=np.float64)
     return pd.DataFrame(values, index=sums.index, columns=_named(names))
@@ -117,11 +120,12 @@ def _parts_of(classes: list[str]) -> list[str]:
 def _published(
     by_class: pd.DataFrame, counter: CounterMetric, divisor: pd.Series[float]
 ) -> pd.DataFrame:
-    return _as_metric(by_class.div(divisor, axis=0), counter.metric, counter.unit)
+    return _as_metric(by_class.div(divisor, axis=0), counter.metric)
 
 
-def _as_metric(by_class: pd.DataFrame, metric: str, unit: str) -> pd.DataFrame:
+def _as_metric(by_class: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Names the columns, which were classes, in full."""
+    unit = METRICS[metric].unit
     names = _named((metric, str(class_), "mean", unit) for class_ in by_class.columns)
     return by_class.set_axis(names, axis=1)
 
@@ -134,19 +138,19 @@ def _new_order_rate(
     if commits is None or "new_order" not in commits:
         return []
     rate = commits[["new_order"]].div(measured_s / 60.0, axis=0)
-    return [_as_metric(rate.rename(columns={"new_order": "all"}), "tpmc", "1/min")]
+    return [_as_metric(rate.rename(columns={"new_order": "all"}), "tpmc")]
 
 
 def _busy(counters: dict[str, pd.DataFrame]) -> list[pd.DataFrame]:
-    """Busy time over capacity by station; stores' stations of one name also together."""
+    """Busy time over capacity by station."""
     if "busy_ns" not in counters or "capacity_ns" not in counters:
         return []
-    busy = _with_station_sums(counters["busy_ns"])
-    capacity = _with_station_sums(counters["capacity_ns"]).reindex(columns=busy.columns)
+    busy = counters["busy_ns"]
+    capacity = counters["capacity_ns"].reindex(columns=busy.columns)
     share = busy / capacity.where(capacity > 0)
-    disks = [name for name in share.columns if _is_disk(str(name))]
-    cpus = [name for name in share.columns if not _is_disk(str(name))]
-    return [_as_metric(share[disks], "disk_busy", ""), _as_metric(share[cpus], "cpu_busy", "")]
+    disks = [name for name in share.columns if name in DISK_STATIONS]
+    cpus = [name for name in share.columns if name in CPU_STATIONS]
+    return [_as_metric(share[disks], "disk_busy"), _as_metric(share[cpus], "cpu_busy")]
 
 
 def _early_prewrites(counters: dict[str, pd.DataFrame]) -> list[pd.DataFrame]:
@@ -156,23 +160,7 @@ def _early_prewrites(counters: dict[str, pd.DataFrame]) -> list[pd.DataFrame]:
         return []
     total = early.sum(axis=1)
     waited = early.reindex(columns=["waited"], fill_value=0.0).div(total.where(total > 0), axis=0)
-    return [_as_metric(waited.rename(columns={"waited": "all"}), "early_prewrites_waited", "")]
-
-
-def _is_disk(station: str) -> bool:
-    """Whether a station waits for a device: a disk, or the one writer of a log."""
-    return any(word in station for word in ("disk", "raft_log", "kv_wal"))
-
-
-def _with_station_sums(by_station: pd.DataFrame) -> pd.DataFrame:
-    """Adds ``name`` over all ``store-1/name``: one figure for all stores."""
-    places = {str(name): str(name).partition("/")[2] for name in by_station.columns}
-    sums = {
-        place: by_station[[name for name, of in places.items() if of == place]].sum(axis=1)
-        for place in dict.fromkeys(places.values())
-        if place and place not in by_station
-    }
-    return pd.concat([by_station, pd.DataFrame(sums, index=by_station.index)], axis=1)
+    return [_as_metric(waited.rename(columns={"waited": "all"}), "early_prewrites_waited")]
 
 
 def _station_latency(sums: pd.DataFrame, counters: dict[str, pd.DataFrame]) -> list[pd.DataFrame]:
@@ -193,4 +181,4 @@ def _station_latency(sums: pd.DataFrame, counters: dict[str, pd.DataFrame]) -> l
             before = columns.get(station, 0.0)
             columns[station] = before + by_station[name] / requests["all"]
     table = pd.DataFrame(columns, index=sums.index).replace(np.inf, np.nan) * MS_PER_NS
-    return [_as_metric(table, "lock_station_ms", "ms")]
+    return [_as_metric(table, "lock_station_ms")]

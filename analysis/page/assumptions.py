@@ -1,4 +1,4 @@
-"""What the numbers rest on: inputs that nobody has published, and what the model leaves out."""
+"""What the numbers rest on: unpublished inputs, and what the model leaves out."""
 
 from __future__ import annotations
 

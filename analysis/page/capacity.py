@@ -94,7 +94,7 @@ def _station(case: Mapping[str, Any]) -> str:
     station = case["station"]
     if station is None:
         return DASH
-    name = STATIONS.get(station["name"], station["name"])
+    name = STATIONS[station["name"]]
     return f"{name}, {100 * station['busy']:.0f} % busy"
 
 

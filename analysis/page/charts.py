@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from analysis.page.courses import PATHS, Course, series, short_number
+from analysis.page.courses import PATHS, ChartedCourse, series, short_number
 from analysis.page.findings import Findings
 from analysis.plots import timeline
 from analysis.plots.axes import Axis, axes_of, is_scattered
@@ -26,7 +26,7 @@ _MOST_SERIES: Final = 8
 _MOST_MARKS: Final = 200
 _FALLBACK: Final = {"colour": "#882255", "dash": [9, 3, 2, 3]}
 _DASHES: Final[tuple[list[int], ...]] = ([], [7, 3], [2, 2], [9, 3, 2, 3])
-"""Of lines, so that they are told apart without colours; the solid one is the main variant's."""
+"""Of lines, so that they can be told apart without colours; the solid one is the main variant's."""
 
 _MS: Final = 1e-6
 _STATS: Final = {"mean": "mean", "p50": "p50", "p99": "p99", "p999": "p99.9", "max": "longest"}
@@ -44,7 +44,7 @@ def time_charts(found: Findings) -> dict[str, Chart]:
             table[table["point_index"] == index]
             for table in (tables.courses, tables.units, tables.happenings)
         )
-        course = Course(courses, units, found.variants)
+        course = ChartedCourse(courses, units, found.variants)
         frame = _frame(course, timeline.marks(happenings, course.span_s))
         where = f", {found.point_name(index)}" if found.point_name(index) else ""
         for name, (title, chart) in _of_course(course, looks).items():
@@ -61,7 +61,7 @@ def variant_looks(found: Findings) -> dict[str, Look]:
     }
 
 
-def _frame(course: Course, marks: Sequence[timeline.Mark]) -> Chart:
+def _frame(course: ChartedCourse, marks: Sequence[timeline.EventMark]) -> Chart:
     """Returns what the charts of a point share: time axis, warm-up, what was done."""
     return {
         "axis": "simulated time (s)",
@@ -74,13 +74,13 @@ def _frame(course: Course, marks: Sequence[timeline.Mark]) -> Chart:
     }
 
 
-def mark_words(mark: timeline.Mark) -> str:
+def mark_words(mark: timeline.EventMark) -> str:
     """Returns ``evict leader: store 1``."""
     name = mark.lane.replace("_", " ")
     return f"{name}: {mark.text}" if mark.text else name
 
 
-def _of_course(course: Course, looks: Mapping[str, Look]) -> dict[str, tuple[str, Chart]]:
+def _of_course(course: ChartedCourse, looks: Mapping[str, Look]) -> dict[str, tuple[str, Chart]]:
     """Returns title and data of each chart; one without a line is left out."""
     latencies = (
         ("locks", "Latency of lock requests (ms)", "lock_latency"),
@@ -104,12 +104,12 @@ def _of_course(course: Course, looks: Mapping[str, Look]) -> dict[str, tuple[str
 
 
 def _latencies(
-    course: Course, looks: Mapping[str, Look], metric: str, stat: str
+    course: ChartedCourse, looks: Mapping[str, Look], metric: str, stat: str
 ) -> Iterator[Chart]:
     """Yields a line a variant; of locks one a path that any lock of the variant took."""
     classes = PATHS if metric == "lock_latency" else ("all",)
     for variant in course.variants:
-        lines = {class_: course.line(variant, (metric, class_, stat)) for class_ in classes}
+        lines = {class_: course.line(variant, metric, stat, class_) for class_ in classes}
         taken = {class_: line for class_, line in lines.items() if not line.empty}
         for class_, line in taken.items():
             usual = class_ == variant or len(taken) == 1
@@ -127,10 +127,10 @@ def _path_look(
     return _FALLBACK if class_ == "fallback" else looks.get(class_, looks[variant])
 
 
-def _rates(course: Course, looks: Mapping[str, Look], metric: str) -> Iterator[Chart]:
+def _rates(course: ChartedCourse, looks: Mapping[str, Look], metric: str) -> Iterator[Chart]:
     """Yields a line a variant, 0 where nothing was counted."""
     for variant in course.variants:
-        line = course.line(variant, (metric, "all", "mean"))
+        line = course.line(variant, metric, "mean")
         if not line.empty:
             yield series(variant, looks[variant], line.fillna(0.0), 1.0, bands=True)
 

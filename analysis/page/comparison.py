@@ -159,7 +159,7 @@ _HYPHEN: Final = re.compile(r"(?<![\w.])-(?=\d)")
 
 
 def latency_tables(found: Findings) -> Iterator[Block]:
-    """Yields the quantiles of latencies at points that are told one by one."""
+    """Yields the quantiles of latencies at points that are shown one by one."""
     for point in found.whole_points:
         for metric, title in LATENCIES:
             rows = [

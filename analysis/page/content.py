@@ -150,7 +150,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something to know before the numbers are believed."""
+    """Something to know before trusting the numbers."""
 
     text: str
     weight: Weight = "warning"

@@ -10,29 +10,17 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
+from analysis.metrics.course_lines import CourseLines
+
 PATHS: Final = ("in_memory", "pipelined", "sync", "fallback")
 """Ways that a lock can take."""
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
-    """What happened at one point, by bin.
+class ChartedCourse(CourseLines):
+    """What the charts of one point are made from; ``variants`` are in the order of the study."""
 
-    Attributes:
-        table: ``variant``, ``metric``, ``class``, ``bin``, ``bin_s``, ``stat``, ``value``, ``low``,
-            ``high``.
-        units: ``window_ns``, ``warmup_windows``, ``simulated_s``.
-        variants: in the order of the study.
-    """
-
-    table: pd.DataFrame
-    units: pd.DataFrame
     variants: Sequence[str]
-
-    @property
-    def span_s(self) -> float:
-        """Simulated time of the longest replication."""
-        return float(self.units["simulated_s"].max())
 
     @property
     def bin_s(self) -> float:
@@ -49,30 +37,9 @@ class Course:
         """Where the longest warm-up of the replications ends."""
         return float((self.units["warmup_windows"] * self.units["window_ns"]).max()) / 1e9
 
-    def has(self, metric: str) -> bool:
-        """Returns whether anything but zero was seen of a metric."""
-        return bool((self.table.loc[self.table["metric"] == metric, "value"] > 0).any())
-
     def stats(self, metric: str) -> set[str]:
         """Returns the statistics that there are of a metric."""
         return set(self.table.loc[self.table["metric"] == metric, "stat"])
-
-    def line(self, variant: str, of: tuple[str, str, str]) -> pd.DataFrame:
-        """Returns ``value``, ``low``, ``high`` by bin; empty if there is no value at all.
-
-        Args:
-            variant: whose.
-            of: metric, class, statistic.
-        """
-        table = self.table
-        metric, class_, stat = of
-        rows = table[
-            (table["variant"] == variant)
-            & (table["metric"] == metric)
-            & (table["class"] == class_)
-            & (table["stat"] == stat)
-        ].set_index("bin")[["value", "low", "high"]]
-        return rows if rows.empty else rows.reindex(pd.RangeIndex(self.bins))
 
 
 def series(

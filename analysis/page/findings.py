@@ -119,7 +119,7 @@ class Findings:
         return self._by_case(self.summary["comparisons"])
 
     def _by_case(self, rows: Iterable[Row]) -> dict[tuple[int, str], dict[Key, Row]]:
-        """Keeps the rows of points that are told one by one."""
+        """Keeps the rows of points that are shown one by one."""
         found: dict[tuple[int, str], dict[Key, Row]] = {}
         for row in rows:
             place = self._places.get(point_key(row["point"]))
@@ -133,7 +133,7 @@ class Findings:
         return {point_key(self.points[index]): index for index in self.whole_points}
 
     def value(self, point: int, variant: str, key: Key) -> Row | None:
-        """Returns the row of a number at a point that is told by itself, or None."""
+        """Returns the row of a number at a point that is shown by itself, or None."""
         return self._values.get((point, variant), {}).get(key)
 
     def ratio(self, point: int, variant: str, key: Key) -> Row | None:

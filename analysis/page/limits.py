@@ -10,33 +10,17 @@ from analysis.page.findings import Findings
 from analysis.page.numbers import DASH, share_text
 from analysis.report.capacity_table import FULL
 from analysis.report.table import short
+from sim.scenario.metrics import (
+    CPU_STATIONS,
+    DISK_STATIONS,
+    LOCK_STATIONS,
+    WRITE_CAUSES,
+    WRITE_PLACES,
+)
 
-STATIONS: Final = {
-    "apply": "apply threads",
-    "kv_disk": "disk of the KV engine, bandwidth",
-    "raft_disk": "disk of the raft log, bandwidth",
-    "raft_log": "raft log, appending or syncing",
-    "read_pool": "read pool",
-    "scheduler": "scheduler threads",
-    "store_cpu": "cores of a store",
-    "store_poller": "store pollers",
-    "store_writer": "store write workers",
-    "tidb_cpu": "cores of a TiDB node",
-}
+STATIONS: Final = CPU_STATIONS | DISK_STATIONS
 GROUPED: Final = frozenset({"raft_log"})
 """Takes all that waits in one group: it is busy long before it is full, and limits nothing."""
-
-STEPS: Final = {
-    "request": "network, to the store",
-    "latch": "waiting for a latch on the key",
-    "snapshot": "snapshot",
-    "scheduler": "scheduler thread and reading the row",
-    "propose": "waiting to be proposed by a store poller",
-    "replicate": "append, fsync, quorum",
-    "apply": "apply, and the way back to the scheduler",
-    "reply": "network, back to TiDB",
-}
-"""In the order of a request's way."""
 
 
 def limit_blocks(found: Findings) -> Iterator[Block]:
@@ -53,7 +37,7 @@ def limit_blocks(found: Findings) -> Iterator[Block]:
             continue
         rows = [
             (
-                Cell(STATIONS.get(class_, class_)),
+                Cell(STATIONS[class_]),
                 *(
                     Cell(share_text(found.value(point, name, (metric, class_, "mean"))))
                     for name in found.variants
@@ -83,7 +67,7 @@ def _sentence(found: Findings, point: int, variant: str, stations: list[tuple[st
     candidates = [key for key in stations if key[1] not in GROUPED] or stations
     metric, class_ = max(candidates, key=lambda key: _busy(found, point, variant, *key))
     share = _busy(found, point, variant, metric, class_)
-    name = STATIONS.get(class_, class_)
+    name = STATIONS[class_]
     where = f" at {found.point_name(point)}" if found.point_name(point) else ""
     if share >= FULL:
         return f"{variant}{where}: limited by the {name}, {100 * share:.0f} % busy."
@@ -130,10 +114,10 @@ def time_tables(found: Findings) -> Iterator[Table]:
         steps = [one for one in found.classes(point, "lock_station_ms") if "/" not in one]
         if not steps:
             continue
-        ordered = sorted(steps, key=lambda step: list(STEPS).index(step) if step in STEPS else 99)
+        ordered = sorted(steps, key=lambda step: list(LOCK_STATIONS).index(step))
         rows = [
             (
-                Cell(STEPS.get(step, step)),
+                Cell(LOCK_STATIONS[step]),
                 *(Cell(_ms(_step(found, point, name, step))) for name in found.variants),
             )
             for step in ordered
@@ -157,16 +141,12 @@ def _at_least(value: float) -> str:
     return "< 0.001" if value < 0.001 else short(value)
 
 
-_PLACES: Final = ("raft_log", "kv_wal", "flush", "compaction")
-_CAUSES: Final = ("lock", "prewrite", "commit", "rollback", "heartbeat", "migration", "admin")
-
-
 def byte_tables(found: Findings) -> Iterator[Table]:
     """Yields what a transaction writes, by place and by cause."""
     for point in found.whole_points:
         present = found.classes(point, "disk_write_bytes_per_txn")
         where = found.point_name(point)
-        for title, parts in (("place", _PLACES), ("cause", _CAUSES)):
+        for title, parts in (("place", WRITE_PLACES), ("cause", WRITE_CAUSES)):
             shown = [part for part in parts if part in present]
             if not shown:
                 continue

@@ -60,7 +60,7 @@ _NEVER: Final = {
 
 
 def _points(found: Findings) -> list[int | None]:
-    """Returns the points that are told one by one, or one that stands for all together."""
+    """Returns the points that are shown one by one, or one that stands for all together."""
     return list(found.whole_points) or [None]
 
 

@@ -1,4 +1,4 @@
-"""What a reader has to know before the numbers are believed."""
+"""What a reader has to know before trusting the numbers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FEW: Final = 50
 
 
 def notices(found: Findings) -> tuple[Notice, ...]:
-    """Returns what has to be known before the numbers are believed, the gravest first."""
+    """Returns what has to be known before trusting the numbers, the gravest first."""
     summary = found.summary
     told = [Notice(line) for line in _unfinished(found)]
     told += [

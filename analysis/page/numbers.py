@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
-from analysis.metrics.catalogue import HIGHER_IS_BETTER
 from analysis.page.content import Cell, Tone
 from analysis.report.table import short
+from sim.scenario.metrics import HIGHER_IS_BETTER
 
 Row = Mapping[str, Any]
 
@@ -20,11 +20,9 @@ NEUTRAL: Final = frozenset({
 _GAINS: Final = HIGHER_IS_BETTER | {"capacity_load", "capacity_txn_per_s"}
 
 TIMES_FROM: Final = 3.0
-"""Ratio from which a change is told as a multiple."""
+"""Ratio from which a change is written as a multiple."""
 
 DASH: Final = "–"
-BETTER: Final = "better"
-WORSE: Final = "worse"
 
 
 def value_cell(row: Row | None, scale: float = 1.0) -> Cell:
@@ -46,7 +44,7 @@ def with_half_width(row: Row, scale: float = 1.0) -> str:
         return f"{short(value)} ± 0"
     places = max(0, -math.floor(math.log10(half)))
     if half * 10**places < 2:
-        places += 1  # 0.14 is told as it is, 0.71 as 0.7
+        places += 1  # 0.14 is written as it is, 0.71 as 0.7
     places = min(places, 4)
     return f"{value:,.{places}f} ± {half:,.{places}f}"
 
@@ -93,7 +91,7 @@ def told_apart(row: Row) -> bool:
 
 
 def decimals(half: float) -> int:
-    """Returns with how many decimals a percentage is told whose half width is ``half``."""
+    """Returns the decimals of a percentage whose half width is ``half``."""
     if half >= 1 or half == 0:
         return 0
     return 1 if half >= 0.1 else 2

@@ -1,6 +1,6 @@
 """Tables as wide as a plot, made in Spark SQL: tails of latencies, latency over time, moves.
 
-All replications of a variant at a point are told together; where their spread is told, it is
+All replications of a variant at a point are shown together; where their spread is shown, it is
 computed here too, so that what leaves Spark does not grow with their number. A coarse bucket is a
 whole number of the facts' own, named by the last of them, so its upper bound is exact.
 """

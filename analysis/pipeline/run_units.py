@@ -60,7 +60,7 @@ _ARROW_RESULT: Final = pa.schema([("unit_index", pa.int64()), ("ended", pa.bool_
 
 
 class Watch(Protocol):
-    """Who is told how units go."""
+    """Who follows how units go."""
 
     def finished(self, done: int) -> None:
         """Takes the number of units that have ended, at every look."""
@@ -114,7 +114,7 @@ def run_units(
         job: the study and where units go.
         points: settings by ``unit.point_index``.
         units: what is to be run, in order; whatever bears their names is removed.
-        watch: is told, and may stop it.
+        watch: follows the units, and may stop them.
 
     Raises:
         OSError: if the folder cannot be written: a full disk, most often.
@@ -255,7 +255,7 @@ class _UnitRun:
 def _cause(text: str) -> Exception:
     return not_written(text) or SparkJobError(
         f"Spark gave up: {why_job_failed(text)}; units that are done are kept, the same command "
-        "goes on"
+        "continues"
     )
 
 

@@ -159,7 +159,7 @@ class SparkStarter:
         begun = time.perf_counter()
         try:
             self._session = start_session(self.master, self.scratch, self._java_options)
-        except BaseException as error:  # handed to whoever waits
+        except BaseException as error:  # handed to the thread that waits
             self._error = error
         self.start_s = time.perf_counter() - begun
         self._ended.set()

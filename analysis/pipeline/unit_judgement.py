@@ -1,6 +1,6 @@
-"""How many windows of a finished unit are warm-up, and how the unit stood its load.
+"""How many windows of a finished unit are warm-up, and whether the unit could carry its load.
 
-A scenario that says how long the warm-up is, is believed. Otherwise throughput and mean lock
+If the scenario gives the length of the warm-up, that holds. Otherwise throughput and mean lock
 latency are both looked at, and the later of the two cuts holds: a lock table settles sooner than
 the regions' logs. Done on the worker, so that no series travels to the driver.
 
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -26,10 +26,11 @@ from analysis.statistics.saturation import Array, UnitCourse, Verdict, judge
 from analysis.statistics.warmup import Cut, mser_cut
 from analysis.study.plan import ResolvedScenario, RunSettings
 from sim.record.facts import COUNTER, MOMENTS
+from sim.scenario.resolved_operations import Operation, Timed
 
 
 class JudgedUnit(NamedTuple):
-    """What is left out of a unit's figures, and whether they can be believed."""
+    """What is left out of a unit's figures, and whether they can be trusted."""
 
     warmup_windows: int
     verdict: Verdict
@@ -53,7 +54,7 @@ def judged_unit(folder: Path, scenario: ResolvedScenario, simulated_ns: int) -> 
         committed=committed,
         latency=_mean_latency(folder, windows),
     )
-    fixed_ns = first_fixed_ns(getattr(scenario, "operations", ()))
+    fixed_ns = first_fixed_ns(scenario.operations)
     cut = _cut(course, scenario.run, fixed_ns)
     if fixed_ns is not None:
         said = f"not judged: an average over what happens at fixed times, from {fixed_ns / 1e9:g} s"
@@ -63,10 +64,10 @@ def judged_unit(folder: Path, scenario: ResolvedScenario, simulated_ns: int) -> 
     return JudgedUnit(cut.observations, found.verdict, found.reason)
 
 
-def first_fixed_ns(operations: Sequence[Any]) -> int | None:
+def first_fixed_ns(operations: Sequence[Operation]) -> int | None:
     """Returns when the first operation with an ``at`` is carried out; None without one."""
-    times = [at for each in operations if (at := getattr(each, "at_ns", None)) is not None]
-    return min(times, default=None)
+    times = [each.at_ns for each in operations if isinstance(each, Timed)]
+    return min((at_ns for at_ns in times if at_ns is not None), default=None)
 
 
 def _cut(course: UnitCourse, run: RunSettings, until_ns: int | None) -> Cut:
@@ -87,7 +88,7 @@ class _Counters:
         self._windows = windows
 
     def total(self, metric: str) -> Array:
-        """Returns growth by window over all classes; zeros if nobody counted."""
+        """Returns growth by window over all classes; zeros if there is no such counter."""
         rows = self._rows(metric)
         return _by_window(rows, "value", self._windows)
 

@@ -2,8 +2,8 @@
 
 Law: a value is labelled as the file wrote it. Its place is its amount in base units, where all
 values of a key are numbers or quantities of one kind; otherwise its place in the file's order. A
-mapping that is swept as a whole, such as a latency with ``p50`` and ``p99``, is told by its first
-entry that varies.
+mapping that is swept as a whole, such as a latency with ``p50`` and ``p99``, is represented by its
+first entry that varies.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _axis(key: str, name: str, values: Sequence[Any]) -> Axis:
 
 
 def _telling_entry(values: Sequence[Any]) -> str:
-    """Returns the entry by which mappings are told apart; nothing if they are no mappings."""
+    """Returns the entry by which mappings differ; nothing if they are no mappings."""
     mappings = [value for value in values if isinstance(value, Mapping)]
     if len(mappings) < len(values):
         return ""

@@ -1,4 +1,4 @@
-"""Everything over simulated time, one axis below the other: what was done, and what came of it.
+"""Everything over simulated time, one axis below the other: what was done, and its effects.
 
 Law: all variants share the time axis. Lines are over all replications together, bands reach from
 the lowest replication to the highest. Locks are split by path, so a time in which in-memory locks
@@ -17,6 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from analysis.metrics.course_lines import CourseLines
 from analysis.plots import timeline
 from analysis.plots.style import FIXED, SMALL, Look, heading, variant_looks
 from analysis.plots.time_panels import time_panels
@@ -42,49 +43,16 @@ _LEGEND: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class Course(CourseLines):
     """What one point of a study is drawn from.
 
     Attributes:
-        table: ``variant``, ``metric``, ``class``, ``bin``, ``bin_s``, ``stat``, ``value``, ``low``,
-            ``high``.
-        units: ``variant``, ``window_ns``, ``warmup_windows``, ``simulated_s``.
         happenings: what ``timeline.marks`` takes.
         looks: by variant.
     """
 
-    table: pd.DataFrame
-    units: pd.DataFrame
     happenings: pd.DataFrame
     looks: Mapping[str, Look]
-
-    @property
-    def span_s(self) -> float:
-        """Simulated time of the longest replication."""
-        return float(self.units["simulated_s"].max())
-
-    def line(self, variant: str, metric: str, stat: str, class_: str = "all") -> pd.DataFrame:
-        """Returns a line by ascending time: ``at_s``, ``value``, ``low``, ``high``.
-
-        A bin without a value is a gap: its row has none. The last bin is left out if it is cut.
-        """
-        table = self.table
-        rows = table[
-            (table["variant"] == variant)
-            & (table["metric"] == metric)
-            & (table["stat"] == stat)
-            & (table["class"] == class_)
-        ]
-        if rows.empty:
-            return rows.assign(at_s=[])[["at_s", "value", "low", "high"]]
-        bin_s = float(rows["bin_s"].iloc[0])
-        bins = pd.RangeIndex(int(self.span_s / bin_s + 1e-9), name="bin")
-        spread = rows.set_index("bin")[["value", "low", "high"]].reindex(bins)
-        return spread.assign(at_s=(np.asarray(bins) + 0.5) * bin_s)
-
-    def has(self, metric: str) -> bool:
-        """Returns whether anything but zero was seen of a metric."""
-        return bool((self.table.loc[self.table["metric"] == metric, "value"] > 0).any())
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -21,6 +21,7 @@ from analysis.plots.course import Course
 from analysis.plots.style import INK, SMALL, Look, heading
 from analysis.plots.time_panels import time_panels
 from analysis.plots.words import digits, listed
+from sim.scenario.resolved_tikv import Tikv
 
 KIB: Final = 1024
 METRIC: Final = "lock_table_bytes"
@@ -34,11 +35,8 @@ class TableLimits:
     store_bytes: int
 
     @classmethod
-    def of(cls, scenario: Any) -> TableLimits | None:
-        """Returns the limits of a resolved scenario; None if it has no TiKV settings."""
-        tikv = getattr(scenario, "tikv", None)
-        if tikv is None:
-            return None
+    def of(cls, tikv: Tikv) -> TableLimits:
+        """Returns the limits that a configuration sets."""
         return cls(tikv.in_memory_peer_size_limit_bytes, tikv.in_memory_instance_size_limit_bytes)
 
 

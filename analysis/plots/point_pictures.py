@@ -36,7 +36,7 @@ class PointTables:
         sums: of facts, the same rows.
         tails: from ``plot_tables.tails``; so on for ``heat``, ``moves``, ``courses``,
             ``happenings`` and ``warmups``.
-        limits: of the lock table; None if the scenario has none.
+        limits: of the lock table.
         targets: relative half widths that were asked for.
     """
 
@@ -49,7 +49,7 @@ class PointTables:
     courses: pd.DataFrame
     happenings: pd.DataFrame
     warmups: pd.DataFrame
-    limits: lock_memory.TableLimits | None
+    limits: lock_memory.TableLimits
     targets: Mapping[MetricKey, float]
 
     @property
@@ -106,7 +106,7 @@ def _over_time(tables: PointTables, looks: Mapping[str, Look], subtitle: str) ->
         shown = timeline.marks(tables.happenings, over.span_s)
         alt = store_timeline.store_timeline_words(tables.moves, shown, looks, over.span_s)
         yield Picture("store_timeline", "time", figure, alt)
-    if tables.limits is not None and lock_memory.has_table(tables.courses):
+    if lock_memory.has_table(tables.courses):
         figure = lock_memory.lock_memory(over, looks, tables.limits, subtitle)
         alt = lock_memory.lock_memory_words(over, looks, tables.limits)
         yield Picture("lock_memory", "locks", figure, alt)

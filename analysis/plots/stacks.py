@@ -21,9 +21,7 @@ from analysis.plots.style import (
     variant_colours,
 )
 from analysis.plots.words import part_sizes, sizes_by_part
-
-PLACES: Final = ("raft_log", "kv_wal", "flush", "compaction")
-CAUSES: Final = ("lock", "prewrite", "commit", "rollback", "heartbeat", "migration", "admin")
+from sim.scenario.metrics import WRITE_CAUSES, WRITE_PLACES
 
 LEAST_SHARE: Final = 0.002
 
@@ -39,7 +37,9 @@ def disk_writes(rows: pd.DataFrame, variants: Sequence[str], subtitle: str) -> F
     """
     figure = new_figure(WIDTH_IN, 2.9 + 0.8 * len(variants))
     panels = figure.subplots(2, 1, sharey=True, sharex=True)
-    for axes, names, by in zip(panels, (PLACES, CAUSES), ("place", "cause"), strict=True):
+    for axes, names, by in zip(
+        panels, (tuple(WRITE_PLACES), WRITE_CAUSES), ("place", "cause"), strict=True
+    ):
         _draw_stacks(axes, rows, variants, names)
         axes.set_title(f"by {by}", fontweight="bold", pad=24)
     panels[-1].set_xlabel("disk writes of all stores (MB/s)")
@@ -49,15 +49,15 @@ def disk_writes(rows: pd.DataFrame, variants: Sequence[str], subtitle: str) -> F
 
 def disk_write_words(rows: pd.DataFrame, variants: Sequence[str]) -> str:
     """Returns the text alternative of ``disk_writes``."""
-    by_place = part_sizes(sizes_by_part(rows, variants, PLACES, 1e-6), "MB/s")
-    by_cause = part_sizes(sizes_by_part(rows, variants, CAUSES, 1e-6), "MB/s")
+    by_place = part_sizes(sizes_by_part(rows, variants, tuple(WRITE_PLACES), 1e-6), "MB/s")
+    by_cause = part_sizes(sizes_by_part(rows, variants, WRITE_CAUSES, 1e-6), "MB/s")
     return f"Disk writes of all stores. By place: {by_place}. By cause: {by_cause}."
 
 
 def _draw_stacks(
     axes: Axes, rows: pd.DataFrame, variants: Sequence[str], names: Sequence[str]
 ) -> None:
-    """Draws a row a variant; what cannot be told by its colour is told by its hatch."""
+    """Draws a row a variant; hatches tell apart what colours cannot."""
     table = rows.pivot_table(index="class", columns="variant", values="value", sort=False)
     table = table.reindex(index=list(names), columns=list(variants)).fillna(0.0) * 1e-6
     largest = float(table.sum().max())

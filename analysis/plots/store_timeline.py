@@ -89,7 +89,10 @@ def store_timeline(
 
 
 def store_timeline_words(
-    moves: pd.DataFrame, shown: Sequence[timeline.Mark], looks: Mapping[str, Look], span_s: float
+    moves: pd.DataFrame,
+    shown: Sequence[timeline.EventMark],
+    looks: Mapping[str, Look],
+    span_s: float,
 ) -> str:
     """Returns the text alternative: each store's leaders at both ends, and what happened."""
     told = []

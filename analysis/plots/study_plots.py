@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import pandas as pd
 
@@ -28,6 +28,7 @@ from analysis.plots.sweep import sweep_figures
 
 if TYPE_CHECKING:
     from analysis.study.finished_study import FinishedStudy
+    from sim.scenario import Scenario
 
 
 class PlotTables(Protocol):
@@ -161,7 +162,8 @@ def _at_point(
 
     here = (tables.units["point_index"] == index).to_numpy()
     precision = run.study.precision
-    scenario = run.study.scenario(run.plan.points[index], next(iter(run.study.variants)))
+    variant = next(iter(run.study.variants))
+    scenario = cast("Scenario", run.study.scenario(run.plan.points[index], variant))
     return PointTables(
         rows=summary["rows"].at_point(index).columns,
         units=tables.units[here].reset_index(drop=True),
@@ -172,7 +174,7 @@ def _at_point(
         courses=cut(tables.courses),
         happenings=cut(tables.happenings),
         warmups=cut(tables.warmups),
-        limits=TableLimits.of(scenario),
+        limits=TableLimits.of(scenario.tikv),
         targets={} if precision is None else dict(precision.targets),
     )
 

@@ -189,7 +189,7 @@ _DECIMALS: Final = re.compile(rb"(\.\d\d)\d+")
 def save(figure: Figure, folder: Path, name: str) -> None:
     """Writes ``name.png`` and ``name.svg``, without dates so that equal figures are equal bytes.
 
-    Both are made light: a picture has no more than 256 colours, and a place in an SVG is told to a
+    Both are made light: a picture has no more than 256 colours, and a place in an SVG is given to a
     hundredth of a point.
     """
     folder.mkdir(parents=True, exist_ok=True)

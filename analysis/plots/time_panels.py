@@ -15,7 +15,7 @@ _LANE_IN: Final = 0.22
 
 
 def time_panels(
-    shown: Sequence[timeline.Mark], heights_in: Sequence[float], span_s: float
+    shown: Sequence[timeline.EventMark], heights_in: Sequence[float], span_s: float
 ) -> tuple[Figure, list[Axes]]:
     """Returns a figure with the events drawn, and empty panels below them.
 

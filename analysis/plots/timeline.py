@@ -30,7 +30,7 @@ _MOST_TOLD: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class EventMark:
     """A bar, or a moment if it has no length."""
 
     lane: str
@@ -50,7 +50,7 @@ class Mark:
         return f"{self.times:.3g} times" if self.times > 1 else ""
 
 
-def marks(happenings: pd.DataFrame, span_s: float) -> list[Mark]:
+def marks(happenings: pd.DataFrame, span_s: float) -> list[EventMark]:
     """Returns what to draw, by lane and time; lanes in the order of their first mark.
 
     Args:
@@ -71,16 +71,16 @@ def marks(happenings: pd.DataFrame, span_s: float) -> list[Mark]:
     return list(_joined_lanes(in_lanes, _SAME_SHARE * span_s))
 
 
-def _moments(kind: str, detail: str, rows: pd.DataFrame) -> list[Mark]:
+def _moments(kind: str, detail: str, rows: pd.DataFrame) -> list[EventMark]:
     begun, ended = rows["from_ns"] / NS_PER_S, rows["until_ns"] / NS_PER_S
     per_unit = rows["times"] / rows["units"]
     spans = zip(begun.tolist(), ended.tolist(), per_unit.tolist(), strict=True)
-    return [Mark(kind, detail, from_s, until_s, times) for from_s, until_s, times in spans]
+    return [EventMark(kind, detail, from_s, until_s, times) for from_s, until_s, times in spans]
 
 
-def _joined(in_order: Sequence[Mark], gap_s: float) -> Iterator[Mark]:
+def _joined(in_order: Sequence[EventMark], gap_s: float) -> Iterator[EventMark]:
     """Makes one mark of those that follow each other closely."""
-    last: Mark | None = None
+    last: EventMark | None = None
     for mark in in_order:
         if last is not None and mark.from_s - last.until_s <= gap_s:
             last = _both(last, mark)
@@ -92,7 +92,7 @@ def _joined(in_order: Sequence[Mark], gap_s: float) -> Iterator[Mark]:
         yield last
 
 
-def _both(one: Mark, two: Mark) -> Mark:
+def _both(one: EventMark, two: EventMark) -> EventMark:
     return replace(
         one,
         detail=one.detail if one.detail == two.detail else "",
@@ -101,7 +101,7 @@ def _both(one: Mark, two: Mark) -> Mark:
     )
 
 
-def _joined_lanes(in_lanes: Sequence[Mark], gap_s: float) -> Iterator[Mark]:
+def _joined_lanes(in_lanes: Sequence[EventMark], gap_s: float) -> Iterator[EventMark]:
     """Joins marks of different details too, unless they have an end."""
     for lane in dict.fromkeys(mark.lane for mark in in_lanes):
         of_lane = [mark for mark in in_lanes if mark.lane == lane]
@@ -110,7 +110,7 @@ def _joined_lanes(in_lanes: Sequence[Mark], gap_s: float) -> Iterator[Mark]:
         yield from sorted([*ended, *loose], key=lambda mark: mark.from_s)
 
 
-def _with_ends(in_order: Sequence[Mark]) -> Iterator[Mark]:
+def _with_ends(in_order: Sequence[EventMark]) -> Iterator[EventMark]:
     """Makes bars of beginnings and their ends."""
     used: list[int] = []
     for place, mark in enumerate(in_order):
@@ -128,7 +128,7 @@ def _with_ends(in_order: Sequence[Mark]) -> Iterator[Mark]:
             yield replace(mark, lane=lane)
 
 
-def mark_words(shown: Sequence[Mark]) -> str:
+def mark_words(shown: Sequence[EventMark]) -> str:
     """Returns what happened when, by lane; of many marks the number and the span."""
     told = []
     for lane in dict.fromkeys(mark.lane for mark in shown):
@@ -144,7 +144,7 @@ def mark_words(shown: Sequence[Mark]) -> str:
     return "; ".join(told) or "none"
 
 
-def draw_lanes(axes: Axes, shown: Sequence[Mark], span_s: float) -> None:
+def draw_lanes(axes: Axes, shown: Sequence[EventMark], span_s: float) -> None:
     """Draws the strip."""
     lanes = list(dict.fromkeys(mark.lane for mark in shown))
     for row, lane in enumerate(lanes):
@@ -163,7 +163,7 @@ def draw_lanes(axes: Axes, shown: Sequence[Mark], span_s: float) -> None:
     axes.grid(visible=False)
 
 
-def _draw_mark(axes: Axes, row: int, mark: Mark, span_s: float) -> None:
+def _draw_mark(axes: Axes, row: int, mark: EventMark, span_s: float) -> None:
     length_s = mark.until_s - mark.from_s
     shown_s = max(length_s, 0.0025 * span_s)
     bar = Rectangle((mark.from_s, row - 0.3), shown_s, 0.6, color=INK, linewidth=0)
@@ -171,7 +171,7 @@ def _draw_mark(axes: Axes, row: int, mark: Mark, span_s: float) -> None:
 
 
 def _write(
-    axes: Axes, row: int, mark: Mark, free_from: float, free_until: float, span_s: float
+    axes: Axes, row: int, mark: EventMark, free_from: float, free_until: float, span_s: float
 ) -> None:
     """Writes behind the mark, or else before it, or not at all."""
     wide_s = (len(mark.text) + 1) * _CHARACTER_SHARE * span_s
@@ -187,7 +187,7 @@ def _write(
     )  # fmt: skip
 
 
-def draw_guides(axes: Axes, shown: Sequence[Mark]) -> None:
+def draw_guides(axes: Axes, shown: Sequence[EventMark]) -> None:
     """Draws where marks begin and end behind a course; shades what lasts."""
     if len(shown) > _MOST_GUIDES:
         return

@@ -9,7 +9,7 @@ passes has half its time.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import pandas as pd
@@ -20,9 +20,7 @@ from matplotlib.patches import ConnectionPatch
 from analysis.plots.style import INK, SMALL, WIDTH_IN, Look, heading, new_figure, part_colours
 from analysis.plots.style import part_hatches as hatches_of
 from analysis.plots.words import digits, part_sizes, sizes_by_part
-
-WAY: Final = ("request", "scheduler", "latch", "propose", "replicate", "apply", "reply")
-"""Stations in the order in which a lock request passes them; others come after."""
+from sim.scenario.metrics import LOCK_STATIONS
 
 LEAST_SHARE: Final = 0.002
 """Of the longest latency: what is shorter everywhere has no bar."""
@@ -60,18 +58,19 @@ def lock_waterfall(rows: pd.DataFrame, looks: Mapping[str, Look], subtitle: str)
 def lock_waterfall_words(rows: pd.DataFrame, looks: Mapping[str, Look]) -> str:
     """Returns the text alternative."""
     known = rows.dropna(subset=["value"])
-    sizes = sizes_by_part(known, list(looks), sorted(set(known["class"]), key=_way), 1.0)
+    sizes = sizes_by_part(known, list(looks), _in_order(known["class"]), 1.0)
     told = part_sizes({variant: of for variant, of in sizes.items() if of}, "ms")
     return f"Bars one after another along a time axis, in the order of the way. Means: {told}."
 
 
 def _stations(known: pd.DataFrame, longest: float) -> list[str]:
     most = known.groupby("class")["value"].max()
-    return sorted((str(name) for name in most.index[most > LEAST_SHARE * longest]), key=_way)
+    return _in_order(most.index[most > LEAST_SHARE * longest])
 
 
-def _way(station: str) -> tuple[int, str]:
-    return (WAY.index(station) if station in WAY else len(WAY), station)
+def _in_order(stations: Iterable[str]) -> list[str]:
+    """Returns stations in the order in which a lock request passes them."""
+    return sorted(set(stations), key=list(LOCK_STATIONS).index)
 
 
 def _bars(axes: Axes, mine: pd.DataFrame, stations: Sequence[str]) -> None:

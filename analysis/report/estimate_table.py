@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from analysis.report.table import short
+from sim.scenario.metrics import WRITE_PLACES
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,13 +24,6 @@ if TYPE_CHECKING:
 _AT_A_TIME: Final = 3
 _KIB: Final = 1024
 _WARNING: Final = "yellow"
-
-_PLACES: Final = {
-    "raft_log": "raft log",
-    "kv_wal": "KV WAL",
-    "flush": "flush",
-    "compaction": "compaction",
-}
 
 
 class Measured(NamedTuple):
@@ -85,7 +79,7 @@ def _figures(title: str, estimates: Mapping[str, Estimate]) -> Table:
     ]
     rows += [
         (f"  {words}", [each.write_bytes_per_txn[place] / _KIB for each in estimates.values()])
-        for place, words in _PLACES.items()
+        for place, words in WRITE_PLACES.items()
     ]
     rows += [
         ("proposals per txn", [each.proposals_per_txn for each in estimates.values()]),

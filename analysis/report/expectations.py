@@ -8,53 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from analysis.report.row_table import RowTable
 from analysis.study.plan import point_words
+from sim.scenario import Expectation
 
 Row = Mapping[str, Any]
 
 
-class Claim(Protocol):
-    """One entry of ``expect``."""
-
-    @property
-    def metric(self) -> str:
-        """Name in ``summary.json``."""
-
-    @property
-    def stat(self) -> str:
-        """``mean``, ``p99`` and the like."""
-
-    @property
-    def class_(self) -> str:
-        """``all``, or one class."""
-
-    @property
-    def variant(self) -> str:
-        """Whose number it is."""
-
-    @property
-    def against(self) -> str | None:
-        """The variant to divide by; None: the number itself is judged."""
-
-    @property
-    def below(self) -> float | None:
-        """Bound of the interval's upper end."""
-
-    @property
-    def above(self) -> float | None:
-        """Bound of the interval's lower end."""
-
-
-def claims_to_judge(claims: Sequence[Any], found: Mapping[str, Any]) -> Sequence[Any]:
+def claims_to_judge(
+    claims: Sequence[Expectation], found: Mapping[str, Any]
+) -> Sequence[Expectation]:
     """Returns the claims as they are meant: those of a sensitivity study are about its centre.
 
     Its other points have one replication each, which supports no claim.
 
     Args:
-        claims: of the scenario, frozen dataclasses.
+        claims: of the scenario.
         found: what experiments have found, by name.
     """
     if "sensitivity" not in found:
@@ -70,7 +41,7 @@ def claim_place(point: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
 
 
 def judge(
-    claims: Sequence[Claim], rows: Sequence[Row], comparisons: Mapping[str, Sequence[Row]]
+    claims: Sequence[Expectation], rows: Sequence[Row], comparisons: Mapping[str, Sequence[Row]]
 ) -> list[dict[str, Any]]:
     """Returns one row per claim and point: ``holds`` and the ``reason``.
 
@@ -96,7 +67,9 @@ def _refused(rows: Sequence[Row]) -> Sequence[Row]:
     return [row for row in rows if "refused" in row]
 
 
-def _judge_claim(claim: Claim, rows: Sequence[Row], refused: Sequence[Row]) -> list[dict[str, Any]]:
+def _judge_claim(
+    claim: Expectation, rows: Sequence[Row], refused: Sequence[Row]
+) -> list[dict[str, Any]]:
     found = [
         _judge_row(claim, row)
         for row in rows
@@ -108,7 +81,7 @@ def _judge_claim(claim: Claim, rows: Sequence[Row], refused: Sequence[Row]) -> l
     return found
 
 
-def _judge_refused(claim: Claim, refused: Sequence[Row]) -> list[dict[str, Any]]:
+def _judge_refused(claim: Expectation, refused: Sequence[Row]) -> list[dict[str, Any]]:
     """Returns a row for each point at which a number that the claim needs was refused."""
     wanted = [variant for variant in (claim.variant, claim.against) if variant]
     why: dict[str, Row] = {}
@@ -123,15 +96,15 @@ def _judge_refused(claim: Claim, refused: Sequence[Row]) -> list[dict[str, Any]]
     ]  # fmt: skip
 
 
-def _is_about(row: Row, claim: Claim, variant: str) -> bool:
+def _is_about(row: Row, claim: Expectation, variant: str) -> bool:
     named = (variant, claim.metric, claim.class_, claim.stat)
-    at_point = getattr(claim, "at_point", None) or {}
+    at_point = claim.at_point or {}
     return (row["variant"], row["metric"], row["class"], row["stat"]) == named and all(
         row["point"].get(key) == value for key, value in at_point.items()
     )
 
 
-def _judge_row(claim: Claim, row: Row) -> dict[str, Any]:
+def _judge_row(claim: Expectation, row: Row) -> dict[str, Any]:
     value = row["ratio"] if claim.against is not None else row["value"]
     low, high = row["ci_low"], row["ci_high"]
     if low is None or high is None:
@@ -152,7 +125,7 @@ def _judge_row(claim: Claim, row: Row) -> dict[str, Any]:
 
 
 def _verdict(
-    claim: Claim, point: Mapping[str, Any], value: float | None, *, holds: bool, reason: str
+    claim: Expectation, point: Mapping[str, Any], value: float | None, *, holds: bool, reason: str
 ) -> dict[str, Any]:
     return {
         "point": dict(point),

@@ -58,7 +58,7 @@ def result_digests(folder: Path) -> dict[str, str]:
 def present_summary(
     folder: Path, study: ResolvedStudy, done: Mapping[Unit, UnitRecord]
 ) -> dict[str, Any] | None:
-    """Returns the summary that lies in the folder if it, and all beside it, is up to date."""
+    """Returns the summary in the folder if it, and all beside it, is up to date."""
     try:
         said = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         whole = SUMMARY in said["results"] and said["results"] == result_digests(folder)

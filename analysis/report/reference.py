@@ -15,9 +15,8 @@ from analysis.report.reference_profiles import PROFILE_COLUMNS, profile_rows
 from analysis.report.reference_words import default_words, kind_words, meaning_and_source
 from sim.scenario import json_schema
 from sim.scenario.fields import Quantity
-from sim.scenario.metric_meanings import MEANINGS
-from sim.scenario.metrics import METRICS, STATS_OF
-from sim.scenario.schema.operation_kinds import KINDS
+from sim.scenario.metrics import METRICS
+from sim.scenario.schema.operations import KINDS
 from sim.scenario.schema.tikv import DEFAULTS, TikvSection
 
 _KEYS: Final = ("key", "values", "default", "meaning", "where from")
@@ -82,7 +81,7 @@ class NotInReferenceError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ReferenceTable:
     """A part of the reference: a heading, a sentence, rows of cells."""
 
     title: str
@@ -92,7 +91,7 @@ class Table:
 
 
 @cache
-def _tables() -> tuple[Table, ...]:
+def _tables() -> tuple[ReferenceTable, ...]:
     return (*_scenario_tables(), *_operation_tables(), _metric_table(), *_profile_tables())
 
 
@@ -119,18 +118,18 @@ def names() -> list[str]:
     return [row[0].strip("`") for table in _tables() for row in table.rows]
 
 
-def _only(word: str, table: Table) -> Table:
+def _only(word: str, table: ReferenceTable) -> ReferenceTable:
     rows = tuple(
         row
         for row in table.rows
         if word in row[0] or ("." in word and word in f"{table.title}.{row[0]}".replace("`", ""))
     )
-    return Table(table.title, table.text, table.columns, rows)
+    return ReferenceTable(table.title, table.text, table.columns, rows)
 
 
-def _scenario_tables() -> Iterator[Table]:
+def _scenario_tables() -> Iterator[ReferenceTable]:
     schema = _schema()
-    yield Table(
+    yield ReferenceTable(
         "A scenario file", schema["description"], ("section", "meaning"),
         tuple((f"`{key}`", said["description"]) for key, said in schema["properties"].items()),
     )  # fmt: skip
@@ -170,7 +169,7 @@ def _definitions() -> dict[str, Any]:
     return found
 
 
-def _key_table(title: str, section: Mapping[str, Any], keys: Iterable[str]) -> Table:
+def _key_table(title: str, section: Mapping[str, Any], keys: Iterable[str]) -> ReferenceTable:
     titles = {name: _link(heading) for heading, name in _headings()}
     by_version = _defaults_by_version() if "raft-engine.enable" in section["properties"] else {}
     rows = []
@@ -182,7 +181,7 @@ def _key_table(title: str, section: Mapping[str, Any], keys: Iterable[str]) -> T
             meaning, source,
         ))  # fmt: skip
     text = " ".join(section["description"].split())
-    return Table(title, text, _KEYS, tuple(rows))
+    return ReferenceTable(title, text, _KEYS, tuple(rows))
 
 
 def _defaults_by_version() -> dict[str, dict[str, str]]:
@@ -208,7 +207,7 @@ def _plain(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _operation_tables() -> Iterator[Table]:
+def _operation_tables() -> Iterator[ReferenceTable]:
     definitions = _definitions()
     timed = definitions["TransferLeaderSection"] | {"description": "When an operation is done."}
     driven = definitions["AutoMergeSection"] | {"description": "When a scheduler works."}
@@ -221,26 +220,25 @@ def _operation_tables() -> Iterator[Table]:
         yield _key_table(f"do: {kind}", section, own)
 
 
-def _metric_table() -> Table:
+def _metric_table() -> ReferenceTable:
     rows = tuple(
-        (f"`{metric}`", unit or "–", ", ".join(STATS_OF[metric]), MEANINGS[metric].text,
-         MEANINGS[metric].classes or "–")
-        for metric, unit in METRICS.items()
-    )  # fmt: skip
+        (f"`{name}`", of.unit or "–", ", ".join(of.stats), of.meaning, of.classes or "–")
+        for name, of in METRICS.items()
+    )
     text = (
         "A figure is written `metric`, `metric.stat` or `metric.class.stat`; without a class it is "
         "that of `all`, without a statistic the first in its row."
     )
-    return Table("Metrics", text, _METRICS, rows)
+    return ReferenceTable("Metrics", text, _METRICS, rows)
 
 
-def _profile_tables() -> Iterator[Table]:
+def _profile_tables() -> Iterator[ReferenceTable]:
     for file, columns in PROFILE_COLUMNS.items():
         text = f"`scenarios/profiles/{file}.yaml` has these with their sources in full."
-        yield Table(f"Profiles: {file}", text, columns, tuple(profile_rows(file)))
+        yield ReferenceTable(f"Profiles: {file}", text, columns, tuple(profile_rows(file)))
 
 
-def _contents(tables: Sequence[Table]) -> str:
+def _contents(tables: Sequence[ReferenceTable]) -> str:
     return "\n" + " ·\n".join(_link(table.title) for table in tables) + "\n"
 
 
@@ -249,7 +247,7 @@ def _link(title: str) -> str:
     return f"[{title}](#{kept.replace(' ', '-')})"
 
 
-def _lines_of(tables: Iterable[Table]) -> Iterator[str]:
+def _lines_of(tables: Iterable[ReferenceTable]) -> Iterator[str]:
     for table in tables:
         yield from ("", f"## {table.title}", "", table.text, "")
         if not table.rows:

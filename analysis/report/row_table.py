@@ -1,6 +1,6 @@
 """Rows of ``summary.json``, kept as columns: a study of 10,000 units has a million of them.
 
-A row looks like a dictionary to whoever asks for one, and is made when it is asked for.
+A row behaves like a dictionary, and is made only when it is asked for.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def study_summary(run: FinishedStudy, tables: ReplicationTables, wall_s: float) 
         "comparisons": against_each[baseline],
     }
     claims = claims_to_judge(run.study.expect, run.found)
-    checks = bool(getattr(run.study.scenario(points[0], baseline).run, "checks", False))
+    checks = run.study.scenario(points[0], baseline).run.checks
     return summary | {
         "expectations": judge(claims, summary["rows"], against_each),
         "units": unit_facts(units, points),

@@ -3,8 +3,8 @@
 Sobol' indices taken straight from blocks need hundreds of them; simulations give sixteen. A
 polynomial in Legendre's orthonormal basis has its shares in its coefficients: those with one factor
 alone are its own share, those with it at all its total share. What the fit leaves over, luck
-included, is in the whole variance and in nobody's share. How far it may be trusted is q2: the part
-of the variance that it predicts of samples left out of the fit, one at a time.
+included, is in the whole variance and in no input's share. How far it may be trusted is q2: the
+part of the variance that it predicts of samples left out of the fit, one at a time.
 
 Source: Sudret, Reliability Engineering & System Safety 93 (2008) 964-979.
 """

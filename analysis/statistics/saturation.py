@@ -32,9 +32,9 @@ Array = NDArray[np.float64]
 BUSY: Final = 0.9
 """Busy share of a station from which a little more load costs a lot of latency."""
 GROUPING: Final = ("store_poller", "raft_log")
-"""Stations that take all that waits in one group: they are busy as soon as anybody has something to
-write, and more load makes their groups larger before it makes anybody wait longer. Their busy share
-does not say how much is left."""
+"""Stations that take all that waits in one group: they are busy as soon as there is something to
+write, and more load makes their groups larger before it makes waits longer. Their busy share does
+not say how much is left."""
 OVERLOAD_LEVEL: Final = 0.01
 DRIFT_LEVEL: Final = 0.005
 MATERIAL_GROWTH: Final = 1 / 3
@@ -49,7 +49,7 @@ _MOST_CORRELATION: Final = 0.9
 
 
 class Verdict(StrEnum):
-    """How a unit stood its load."""
+    """Whether a unit could carry its load."""
 
     STABLE = "stable"
     NEAR_SATURATION = "near saturation"
@@ -74,7 +74,7 @@ class UnitCourse:
     """What is looked at, by window from the very beginning; shapes (windows,).
 
     Attributes:
-        begun: transactions begun; nothing but zeros if nobody counted them.
+        begun: transactions begun; nothing but zeros if none were counted.
         ended: transactions committed or given up.
         committed: transactions committed.
         latency: mean lock latency, any unit.
@@ -114,7 +114,7 @@ def judge(
 
 def near_saturation(busy: Mapping[str, float]) -> Judgement | None:
     """Returns the busiest station if it has little time left."""
-    telling = [name for name in busy if not name.endswith(GROUPING)]
+    telling = [name for name in busy if name not in GROUPING]
     station = max(telling, key=lambda name: busy[name], default=None)
     if station is None or busy[station] < BUSY:
         return None

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from sim.scenario.resolved_operations import Operation
     from sim.scenario.resolved_study import Capacity, Precision, Sensitivity
 
 Point = Mapping[str, Any]
@@ -33,13 +34,21 @@ class RunSettings(Protocol):
     def seed(self) -> int:
         """Of all random streams."""
 
+    @property
+    def checks(self) -> bool:
+        """Whether observers watch for broken invariants."""
+
 
 class ResolvedScenario(Protocol):
-    """One variant at one point, ready to run; only ``run`` is looked at here."""
+    """One variant at one point, ready to run, as far as units are judged by it."""
 
     @property
     def run(self) -> RunSettings:
         """Times, windows, seed."""
+
+    @property
+    def operations(self) -> Sequence[Operation]:
+        """What happens to the cluster."""
 
 
 class ResolvedStudy(Protocol):

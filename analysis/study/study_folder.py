@@ -21,7 +21,7 @@ def no_study(folder: Path, lacks: str) -> str:
     if folder.is_file():
         return f"{folder}: is a file; name the folder of a study, such as results/quickstart"
     if not folder.exists():
-        return f"{folder}: no such folder; run a scenario with --out {folder}, or mend its name"
+        return f"{folder}: no such folder; run a scenario with --out {folder}, or correct its name"
     return f"{folder}: is no study folder (it has no {lacks}); run a scenario with --out {folder}"
 
 

@@ -22,10 +22,10 @@ from sim.laboratory.grammar import ScriptProblem
 from sim.laboratory.values import show_key
 from sim.protocol.region import Region, RegionEpoch, RegionId, RegionMap, Route, StoreId
 from sim.scenario import Scenario
-from sim.scenario.dotted_keys import normalised
+from sim.scenario.tree import normalised
 from sim.scenario.problems import Mark, Problem
 from sim.scenario.resolve import resolved
-from sim.scenario.tree import node_of
+from sim.scenario.tree import node_of, normalised
 from sim.units import GIB, NS_PER_MS, NS_PER_US
 
 FSYNC_NS: Final = NS_PER_MS

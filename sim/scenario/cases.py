@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
+from sim.scenario.counterparts import resolved_as
 from sim.scenario.fields import NAME_PATTERN
-from sim.scenario.metrics import METRICS, STATS_OF
+from sim.scenario.metrics import METRICS
 from sim.scenario.overrides import Overrides, check_key
 from sim.scenario.problems import Problem, shown, suggestion
 from sim.scenario.resolved import Expectation
@@ -116,7 +116,9 @@ def _metric_complaint(metric: str) -> str | None:
 
 
 def _stat_complaint(section: ExpectSection) -> str | None:
-    stats = STATS_OF.get(section.metric, (section.stat,))
+    if section.metric not in METRICS:
+        return None
+    stats = METRICS[section.metric].stats
     if section.stat in stats:
         return None
     return f"{section.metric} has no {section.stat}; write {' or '.join(stats)}"
@@ -155,20 +157,11 @@ def _check_point(
         values = [point[key].plain() for point in points if key in point]
         if child.plain() not in values:
             swept = ", ".join(dict.fromkeys(str(value) for value in values))
-            mend = f"use one of {swept}" if swept else "sweep this key"
-            message = f"no point has {shown(child.value)}; {mend}"
+            remedy = f"use one of {swept}" if swept else "sweep this key"
+            message = f"no point has {shown(child.value)}; {remedy}"
             problems.append(Problem(child.mark, f"{path}.at.{key}", message))
 
 
 def _claim(section: ExpectSection, only: str) -> Expectation:
-    at_point: dict[str, Any] | None = dict(section.at) if section.at else None
-    return Expectation(
-        metric=section.metric,
-        stat=section.stat,
-        class_=section.class_,
-        variant=section.variant or only,
-        against=section.against,
-        below=section.below,
-        above=section.above,
-        at_point=at_point,
-    )
+    at_point = dict(section.at) if section.at else None
+    return resolved_as(Expectation, section, variant=section.variant or only, at_point=at_point)

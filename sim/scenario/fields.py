@@ -1,9 +1,9 @@
 """Types of a schema's fields: how text becomes a value, within which range, and what else is said.
 
-Each type is an annotation that both validates (with a message that says how to mend) and describes
-itself in the JSON Schema. Ranges are written as users write quantities, so a message can quote
-them. Upper ends are not opinions about good values: beyond them a simulation would not end, or a
-typing error is more likely than the value.
+Each type is an annotation that both validates (with a message that says how to fix the value) and
+describes itself in the JSON Schema. Ranges are written as users write quantities, so a message can
+quote them. Upper ends are not opinions about good values: beyond them a simulation would not end,
+or a typing error is more likely than the value.
 """
 
 from __future__ import annotations
@@ -12,13 +12,23 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from types import NoneType
+from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, PydanticCustomError, PydanticUndefined, core_schema
 
 from sim.scenario.problems import shown
-from sim.scenario.quantities import BANDWIDTH, DURATION, PERCENT, RATE, SIZE, Kind, QuantityError
+from sim.scenario.quantities import (
+    BANDWIDTH,
+    DURATION,
+    PERCENT,
+    RATE,
+    SIZE,
+    QuantityError,
+    QuantityKind,
+)
 
 
 def wrong(message: str, *, at: str = "") -> PydanticCustomError:
@@ -41,7 +51,7 @@ class Section(BaseModel):
 
 def key(
     *,
-    description: str,
+    description: str = "",
     default: Any = PydanticUndefined,
     default_factory: Callable[[], Section] | None = None,
     alias: str | None = None,
@@ -51,21 +61,20 @@ def key(
     """Returns a field of a section.
 
     Args:
-        description: what it means; "Source:" and where its default is from.
+        description: what it means; "Source:" and where its default is from. Without a source the
+            value is the user's own, and the description says that it is given.
         default: as users would write it; without one the key must be given.
         default_factory: makes the default of a section.
         alias: the key in the file, where it is no Python name.
         min_length: of a list or a mapping.
         max_length: of a list or a mapping.
     """
+    if "Source:" not in description:
+        description = f"{description} Source: given.".lstrip()
     if default_factory is not None:
         return Field(default_factory=default_factory, description=description)
     return Field(
-        default,
-        alias=alias,
-        description=description,
-        min_length=min_length,
-        max_length=max_length,
+        default, alias=alias, description=description, min_length=min_length, max_length=max_length
     )
 
 
@@ -97,7 +106,7 @@ class ParsedField:
 class Quantity(ParsedField):
     """A quantity between two others, both allowed."""
 
-    kind: Kind
+    kind: QuantityKind
     at_least: str
     at_most: str
     auto: bool = False
@@ -126,6 +135,16 @@ class Quantity(ParsedField):
             pattern = f"(auto|{pattern})"
         return {"type": "string", "pattern": f"^{pattern}$",
                 "title": f"{self.kind.name}, {self.at_least} to {self.at_most}"}  # fmt: skip
+
+
+def quantity_of(field: FieldInfo) -> Quantity | None:
+    """Returns the quantity that a key takes, if it takes one."""
+    parts = [part for part in get_args(field.annotation) if part is not NoneType]
+    said = [
+        *field.metadata,
+        *(each for part in parts for each in getattr(part, "__metadata__", ())),
+    ]
+    return next((each for each in said if isinstance(each, Quantity)), None)
 
 
 @dataclass(frozen=True)
@@ -202,7 +221,7 @@ class _Words(ParsedField):
 
     longest: int
     pattern: str
-    mend: str
+    remedy: str
 
     def parse(self, value: object) -> str:
         """Returns the text, without space around it."""
@@ -210,7 +229,7 @@ class _Words(ParsedField):
             raise wrong(f"must be text, is {shown(value)}; put it in quotes")
         text = value.strip()
         if not text or len(text) > self.longest or not re.fullmatch(self.pattern, text, re.DOTALL):
-            raise wrong(f"{shown(text)} cannot be used; {self.mend}")
+            raise wrong(f"{shown(text)} cannot be used; {self.remedy}")
         return text
 
     def described(self) -> dict[str, Any]:

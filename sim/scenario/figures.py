@@ -12,21 +12,19 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 from sim.scenario.fields import ParsedField, wrong
-from sim.scenario.metrics import METRICS, SHARES
+from sim.scenario.metrics import HIGHER_IS_BETTER, METRICS
 from sim.scenario.problems import shown
-from sim.scenario.quantities import BANDWIDTH, DURATION, PERCENT, RATE, SIZE, Kind
+from sim.scenario.quantities import BANDWIDTH, DURATION, PERCENT, RATE, SIZE, QuantityKind
 from sim.scenario.resolved_study import MetricKey
 from sim.units import NS_PER_MS
 
-_KINDS: Final[dict[str, tuple[Kind, float]]] = {
+_KINDS: Final[dict[str, tuple[QuantityKind, float]]] = {
     "ms": (DURATION, NS_PER_MS),
     "B": (SIZE, 1),
     "B/s": (BANDWIDTH, 1),
     "1/s": (RATE, 1),
 }
 """By a metric's unit: how a file writes it, and base units of that in one of the metric's."""
-
-_HIGHER_IS_BETTER: Final = frozenset({"txn_per_s", "tpmc"})
 
 _COUNTED_PER_TXN: Final = {"txn_aborts": "txn_aborts_per_txn"}
 """Counts of which a percentage means the metric per transaction."""
@@ -79,20 +77,20 @@ def limit_of(key: MetricKey, value: object) -> tuple[MetricKey, float]:
     Raises:
         ValueError: if the limit has another unit; the message says what to write.
     """
-    if key.metric in _HIGHER_IS_BETTER:
+    if key.metric in HIGHER_IS_BETTER:
         raise ValueError(f"{key.metric} is better the higher it is, and a limit is an upper end; "
                          "remove it")  # fmt: skip
     percent = isinstance(value, str) and value.rstrip().endswith("%")
     if percent and key.metric in _COUNTED_PER_TXN:
         key = MetricKey(_COUNTED_PER_TXN[key.metric], key.class_, key.stat)
-    unit = METRICS[key.metric]
+    unit = METRICS[key.metric].unit
     if unit in _KINDS:
         kind, in_base = _KINDS[unit]
         if kind is DURATION and _is_number(value):
             # Who writes a bare number means the unit that the metric's name says.
             raise ValueError(f"{value} has no unit; write {value}ms")
         limit = kind.parse(value) / in_base
-    elif key.metric in SHARES:
+    elif METRICS[key.metric].is_share:
         limit = _share(value, percent=percent)
     else:
         limit = _number(value, "a number without a unit", most=_MOST)
@@ -112,22 +110,22 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _number(value: object, mend: str, *, most: float) -> float:
+def _number(value: object, remedy: str, *, most: float) -> float:
     if not isinstance(value, int | float) or not _is_number(value):
-        raise ValueError(f"{shown(value)} is no limit here; write {mend}")
+        raise ValueError(f"{shown(value)} is no limit here; write {remedy}")
     if value > most:
-        raise ValueError(f"{shown(value)} is more than {most:g}; write {mend}")
+        raise ValueError(f"{shown(value)} is more than {most:g}; write {remedy}")
     return float(value)
 
 
 def limit_text(key: MetricKey, limit: float) -> str | float:
     """Returns what ``limit_of`` turns into this limit again."""
-    unit = METRICS[key.metric]
+    unit = METRICS[key.metric].unit
     if unit in _KINDS:
         kind, in_base = _KINDS[unit]
         amount = limit * in_base
         return kind.text_of(round(amount) if kind.whole else amount)
-    return PERCENT.text_of(limit) if key.metric in SHARES else limit
+    return PERCENT.text_of(limit) if METRICS[key.metric].is_share else limit
 
 
 def said_twice(keys: Iterable[str]) -> str | None:

@@ -1,21 +1,19 @@
 """``extends``: a scenario file that says only what differs from another one; ``tikv.file`` below.
 
-Law: the name is relative to the file that says it, and the file lies in the scenario's own folder
-or below, symbolic links followed (shipped scenarios: anywhere in ``scenarios``). A scenario that
-somebody sends around can therefore not read other files of whoever runs it. A file given on the
-command line may lie anywhere. The same holds of a ``tikv.toml``, whose keys lie below what the
-scenario that names it says itself.
+Law: the name is relative to the file that says it, and the file is in the scenario's own folder or
+below, symbolic links followed (shipped scenarios: anywhere in ``scenarios``). A scenario received
+from elsewhere can therefore read no other file of the user's. A file given on the command line may
+be anywhere. The same holds for a ``tikv.toml``; the scenario that names it overrides its keys.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from sim.scenario.dotted_keys import normalised
 from sim.scenario.problems import Mark, Problem, ScenarioError, shown
 from sim.scenario.reader import read_file
 from sim.scenario.tikv_toml import TikvTomlError, read_tikv_toml
-from sim.scenario.tree import Node, dotted, merged, node_of
+from sim.scenario.tree import Node, dotted, merged, node_of, normalised
 
 SHIPPED = Path(__file__).resolve().parents[2] / "scenarios"
 LONGEST_CHAIN = 8
@@ -106,10 +104,10 @@ def _allowed(said: Node, key: str, path: Path, root: Path) -> Path:
         example = "other.yaml" if key == "extends" else "tikv.toml"
         raise _refused(said.mark, key, f"must be a file's name, is {shown(name)}; write {example}")
     if Path(name).is_absolute() or name.startswith("~"):
-        mend = "write a path relative to this file"
+        remedy = "write a path relative to this file"
         if key != "extends":
-            mend += f", or name it on the command line: --set {key}={name}"
-        raise _refused(said.mark, key, f"is absolute; {mend}")
+            remedy += f", or name it on the command line: --set {key}={name}"
+        raise _refused(said.mark, key, f"is absolute; {remedy}")
     base = path.parent / name
     if not base.resolve().is_relative_to(root):
         raise _refused(said.mark, key, f"leaves {root}; copy the file there, or name it on the "

@@ -1,7 +1,7 @@
 """Values between two that a file says, written as a file would write them.
 
-Law: a value read back is the value meant; the two ends are given back as they were written. What
-lies between has four significant digits, so that it can be read and typed.
+Law: a value read back is the value meant; the two ends are given back as they were written. Values
+between have four significant digits, so that it can be read and typed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Literal
 
 from sim.scenario.problems import shown
-from sim.scenario.quantities import BANDWIDTH, DURATION, RATE, SIZE, Kind, QuantityError
+from sim.scenario.quantities import BANDWIDTH, DURATION, RATE, SIZE, QuantityError, QuantityKind
 
 Value = str | int | float
 Scale = Literal["linear", "log"]
@@ -28,7 +28,7 @@ _DECIMAL = {
 
 
 def complaint_about(low: object, high: object, scale: Scale) -> str | None:
-    """Returns why nothing lies between two values, with a mend, or None."""
+    """Returns why there is nothing between two values, with a remedy, or None."""
     try:
         first, second = amount_of(low), amount_of(high)
         if _kind_of(low) is not _kind_of(high):
@@ -57,7 +57,7 @@ def amount_of(value: object) -> int | float:
     return kind.parse(value)
 
 
-def _kind_of(value: object) -> Kind | None:
+def _kind_of(value: object) -> QuantityKind | None:
     """Returns the kind of a quantity; None for a number, or for what is no quantity at all."""
     for kind in _KINDS:
         if isinstance(value, str):
@@ -79,7 +79,7 @@ def same_kind(value: object, other: object) -> bool:
 
 
 def between(low: Value, high: Value, share: float, scale: Scale) -> Value:
-    """Returns the value that lies ``share`` (0 to 1) of the way from ``low`` to ``high``."""
+    """Returns the value ``share`` (0 to 1) of the way from ``low`` to ``high``."""
     if share <= 0:
         return low
     if share >= 1:
@@ -113,7 +113,7 @@ def _unit_of(text: str) -> str:
     return re.sub(r"^[-+0-9.]+([eE][-+]?[0-9]+)?", "", text.strip()).strip()
 
 
-def _text_of(amount: float, kind: Kind, units: tuple[str, ...]) -> str:
+def _text_of(amount: float, kind: QuantityKind, units: tuple[str, ...]) -> str:
     """Returns a quantity in the first unit in which it is one, or in a decimal unit."""
     for unit in units:
         number = rounded(amount / float(kind.units[unit]), 4)

@@ -14,7 +14,7 @@ from pydantic.json_schema import models_json_schema
 from sim.scenario.fields import Section, Text
 from sim.scenario.profiles import SHARED, profiles
 from sim.scenario.schema.hardware import HardwareSection
-from sim.scenario.schema.operation_kinds import OperationEntry
+from sim.scenario.schema.operations import OperationEntry
 from sim.scenario.schema.run import ClusterSection, RunSection
 from sim.scenario.schema.study import (
     CapacitySection,

@@ -11,20 +11,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from sim.scenario.case_resolver import CaseResolver, point_key
 from sim.scenario.cases import expectations_of, variants_of
 from sim.scenario.inheritance import read_with_bases
 from sim.scenario.overrides import CASES, Overrides, applied, command_line_overrides
 from sim.scenario.problems import Mark, Problem, ScenarioError
-from sim.scenario.resolve_capacity import capacity_of, check_capacity
-from sim.scenario.resolve_study import (
+from sim.scenario.resolve_questions import (
+    capacity_of,
+    check_capacity,
     check_one_question,
     check_sensitivity,
     precision_of,
     sensitivity_of,
 )
 from sim.scenario.resolved_study import Capacity, Sensitivity
-from sim.scenario.study import Study
+from sim.scenario.study import CaseResolver, Study, point_key
 from sim.scenario.sweep import LatinHypercube, sweep_of
 from sim.scenario.tree import Node, dotted
 from sim.scenario.tree import Path as TreePath
@@ -71,7 +71,7 @@ def _path_of(node: Node | None) -> Path | None:
 
 
 def _name_of(path: Path) -> str:
-    """Returns a study's name; the copy that lies in a study's folder is called as the folder."""
+    """Returns a study's name; the copy in a study's folder is named after the folder."""
     return path.resolve().parent.name if path.name == "scenario.yaml" else path.stem
 
 
@@ -195,15 +195,15 @@ def _check_effect(
     sensitivity: Sensitivity | None,
     problems: list[Problem],
 ) -> None:
-    """Refuses what the command line sets in vain."""
+    """Refuses keys of the command line that have no effect."""
     factors = [factor.key for factor in sensitivity.factors] if sensitivity is not None else []
     for key, node in given.items():
         if key in points[0]:
             message = f"the sweep overrules it; write --set sweep.grid.{key}=[value]"
             problems.append(Problem(node.mark, key, message))
         elif key in factors:
-            mend = f"--set sensitivity.factors.{key}.between=[low, high]"
-            problems.append(Problem(node.mark, key, f"sensitivity varies it; write {mend}"))
+            instead = f"--set sensitivity.factors.{key}.between=[low, high]"
+            problems.append(Problem(node.mark, key, f"sensitivity varies it; write {instead}"))
         elif all(key in changes for changes in variants.values()):
             names = ", ".join(variants)
             message = f"every variant ({names}) overrules it; write --set compare.NAME.{key}=value"

@@ -1,4 +1,4 @@
-"""What a study reports: names, units, and which statistics each metric has.
+"""What a study reports: each metric's unit, statistics, meaning and classes, for files and reports.
 
 A metric's key in a file is its name, then its class unless that is ``all``, then its statistic
 unless that is ``mean``: ``txn_latency_ms.new_order.p95``.
@@ -6,69 +6,211 @@ unless that is ``mean``: ``txn_latency_ms.new_order.p95``.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final
 
-METRICS: Final[dict[str, str]] = {
-    "lock_latency_ms": "ms",
-    "lock_service_ms": "ms",
-    "lock_wait_ms": "ms",
-    "lock_station_ms": "ms",
-    "txn_latency_ms": "ms",
-    "txn_per_s": "1/s",
-    "tpmc": "1/min",
-    "disk_write_bytes_per_s": "B/s",
-    "disk_write_bytes_per_txn": "B",
-    "fsync_per_s": "1/s",
-    "network_bytes_per_s": "B/s",
-    "proposals_per_txn": "",
-    "raft_entries_per_txn": "",
-    "lock_rpcs_per_txn": "",
-    "locked_keys_per_txn": "",
-    "mutations_per_txn": "",
-    "prewrite_rpcs_per_txn": "",
-    "commit_rpcs_per_txn": "",
-    "statement_retries": "",
-    "cpu_busy": "",
-    "disk_busy": "",
-    "locks_total": "",
-    "locks_lost": "",
-    "mutual_exclusion_lost": "",
-    "lock_fates": "",
-    "txn_aborts": "",
-    "txn_aborts_per_txn": "",
-    "prewrites_amended": "",
-    "prewrites_aborted": "",
-    "prewrites_aborted_per_txn": "",
-    "region_errors": "",
-    "lock_table_bytes": "B",
-    "own_latch_wait_ms": "ms",
-    "own_latch_waits_per_txn": "",
-    "early_prewrites_waited": "",
-    "leader_transfers": "",
-    "leader_transfer_ms": "ms",
-    "leader_transfers_failed": "",
-    "splits": "",
-    "merges": "",
-    "operations": "",
-}
-"""What a study reports, and its unit."""
+from sim.protocol.write_batch import CAUSE_NAMES
 
 STATS: Final = ("mean", "p50", "p90", "p95", "p99", "p999", "max")
+"""Statistics of a latency."""
 
-_DISTRIBUTIONS: Final = (
-    "lock_latency_ms", "lock_service_ms", "lock_wait_ms", "txn_latency_ms", "own_latch_wait_ms",
-    "leader_transfer_ms",
-)  # fmt: skip
 
-STATS_OF: Final[dict[str, tuple[str, ...]]] = (
-    dict.fromkeys(METRICS, ("mean",))
-    | dict.fromkeys(_DISTRIBUTIONS, STATS)
-    | {"lock_table_bytes": ("max", "p99")}
-)
-"""Which statistics a metric has; the first is the one to propose."""
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One metric of a study."""
 
-SHARES: Final = frozenset({
-    "cpu_busy", "disk_busy", "early_prewrites_waited", "txn_aborts_per_txn",
-    "prewrites_aborted_per_txn",
-})  # fmt: skip
-"""Metrics that are a part of something, which a file may write in percent."""
+    unit: str
+    meaning: str
+    classes: str = ""
+    """Which classes it has besides ``all``; empty if none."""
+    stats: tuple[str, ...] = ("mean",)
+    """The first is the one to propose."""
+    is_share: bool = False
+    """Whether it is a part of something, which a file may write in percent."""
+    higher_is_better: bool = False
+
+
+CPU_STATIONS: Final = {
+    "store_cpu": "cores of a store",
+    "store_poller": "store pollers",
+    "apply": "apply threads",
+    "scheduler": "scheduler threads",
+    "read_pool": "read pool",
+    "tidb_cpu": "cores of a TiDB node",
+}
+DISK_STATIONS: Final = {
+    "raft_disk": "disk of the raft log, bandwidth",
+    "kv_disk": "disk of the KV engine, bandwidth",
+    "raft_log": "raft log, appending or syncing",
+}
+"""Classes of ``disk_busy``; the raft log is written by one writer, which waits for the disk."""
+LOCK_STATIONS: Final = {
+    "request": "network, to the store",
+    "latch": "waiting for a latch on the key",
+    "scheduler": "scheduler thread and reading the row",
+    "propose": "waiting to be proposed by a store poller",
+    "replicate": "append, fsync, quorum",
+    "apply": "apply, and the way back to the scheduler",
+    "reply": "network, back to TiDB",
+}
+"""Classes of ``lock_station_ms``, in the order of a request's way."""
+WRITE_PLACES: Final = {
+    "raft_log": "raft log",
+    "kv_wal": "KV WAL",
+    "flush": "flush",
+    "compaction": "compaction",
+}
+"""Where bytes are written."""
+WRITE_CAUSES: Final = CAUSE_NAMES
+"""Why bytes are written."""
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+_PATH = "`in_memory`, `pipelined`, `sync`, `fallback`: how the lock was taken"
+_CAUSE = f"cause: {_quoted(CAUSE_NAMES)}"
+_BYTES = f"place: {_quoted(WRITE_PLACES)}; {_CAUSE}; `place/cause`"
+_TRANSACTION = "the transaction type, such as `new_order`"
+_LOSS = "why: `crash`, `step_down`, `stale_leader`, `proposal_dropped` …"
+_ABORT = "why: `rollback` (asked for by TPC-C), `Deadlock`, `lock_wait_timeout`, `retry_limit` …"
+_STATION = f"the station: {_quoted(CPU_STATIONS)}"
+
+METRICS: Final[dict[str, Metric]] = {
+    "lock_latency_ms": Metric(
+        "ms",
+        "A granted lock request from TiDB and back, without waiting for other transactions.",
+        _PATH,
+        stats=STATS,
+    ),
+    "lock_service_ms": Metric(
+        "ms", "The part of it inside the store, from arrival to reply.", _PATH, stats=STATS
+    ),
+    "lock_wait_ms": Metric(
+        "ms",
+        "Waiting for other transactions' locks, of the granted requests that waited at all.",
+        stats=STATS,
+    ),
+    "lock_station_ms": Metric(
+        "ms",
+        "Mean time of a lock request at each station of its way; they add up to lock_latency_ms.",
+        f"{_quoted(LOCK_STATIONS)}; `path/station`",
+    ),
+    "txn_latency_ms": Metric(
+        "ms",
+        "A committed transaction from its start (open loop: the intended one) to the commit's "
+        "answer.",
+        _TRANSACTION,
+        stats=STATS,
+    ),
+    "txn_per_s": Metric(
+        "1/s", "Committed transactions a second.", _TRANSACTION, higher_is_better=True
+    ),
+    "tpmc": Metric(
+        "1/min", "Committed new-order transactions a minute; TPC-C only.", higher_is_better=True
+    ),
+    "disk_write_bytes_per_s": Metric("B/s", "Bytes written to the disks of all stores.", _BYTES),
+    "disk_write_bytes_per_txn": Metric("B", "The same per committed transaction.", _BYTES),
+    "fsync_per_s": Metric("1/s", "Syncs of the raft logs of all stores.", "`raft`"),
+    "network_bytes_per_s": Metric(
+        "B/s", "Bytes sent by all nodes.", "`raft`: between stores; `kv`: everything else"
+    ),
+    "proposals_per_txn": Metric(
+        "", "Commands proposed to Raft, per committed transaction.", _CAUSE
+    ),
+    "raft_entries_per_txn": Metric(
+        "", "Raft log entries written by all replicas, per committed transaction."
+    ),
+    "lock_rpcs_per_txn": Metric("", "Lock requests sent, per committed transaction."),
+    "locked_keys_per_txn": Metric("", "Keys asked to be locked, per committed transaction."),
+    "mutations_per_txn": Metric("", "Keys prewritten, per committed transaction."),
+    "prewrite_rpcs_per_txn": Metric("", "Prewrite requests sent, per committed transaction."),
+    "commit_rpcs_per_txn": Metric("", "Commit requests sent, per committed transaction."),
+    "statement_retries": Metric("", "Statements tried again after a write conflict."),
+    "cpu_busy": Metric(
+        "",
+        "Busy time of a pool's threads or of the cores, as a part of their capacity.",
+        _STATION,
+        is_share=True,
+    ),
+    "disk_busy": Metric(
+        "",
+        "Time in which a device is writing, or a log's writer is at work, as a part of the time.",
+        "`raft_disk`, `kv_disk` if there is one, `raft_log`: the one writer of the log",
+        is_share=True,
+    ),
+    "locks_total": Metric(
+        "", "Granted lock requests.", _PATH + ", `fallback:full`, `fallback:status` …"
+    ),
+    "locks_lost": Metric("", "Granted locks that ended without their transaction's doing.", _LOSS),
+    "mutual_exclusion_lost": Metric(
+        "",
+        "Keys granted to another transaction while a running one still believed to hold them.",
+        _LOSS,
+    ),
+    "lock_fates": Metric(
+        "",
+        "How granted locks ended.",
+        "`committed`, `rolled_back`, `expired`, `migrated:transfer`, `migrated:split` …, `lost:…`",
+    ),
+    "txn_aborts": Metric("", "Transactions that ended without a commit.", _ABORT),
+    "txn_aborts_per_txn": Metric("", "The same per committed transaction.", _ABORT, is_share=True),
+    "prewrites_amended": Metric(
+        "",
+        "Keys whose lock prewrite did not find, and wrote all the same: no other transaction had "
+        "written there.",
+        _LOSS,
+    ),
+    "prewrites_aborted": Metric(
+        "", "Prewrites that failed because a pessimistic lock was gone.", _LOSS
+    ),
+    "prewrites_aborted_per_txn": Metric(
+        "", "The same per committed transaction.", _LOSS, is_share=True
+    ),
+    "region_errors": Metric(
+        "", "Requests refused with a region error.", "TiKV's name, such as `NotLeader`"
+    ),
+    "lock_table_bytes": Metric(
+        "B",
+        "Memory of a store's in-memory locks, looked at whenever one is granted.",
+        "`store-1` …",
+        stats=("max", "p99"),
+    ),
+    "own_latch_wait_ms": Metric(
+        "ms",
+        "How long a prewrite waited for latches, the last of which a lock request of its own "
+        "transaction held.",
+        _PATH,
+        stats=STATS,
+    ),
+    "own_latch_waits_per_txn": Metric(
+        "", "Prewrites that waited so, per committed transaction.", _PATH
+    ),
+    "early_prewrites_waited": Metric(
+        "",
+        "Of the prewrites that came before a lock of their transaction, on one of their keys, was "
+        "applied, the part that ran after it was.",
+        is_share=True,
+    ),
+    "leader_transfers": Metric("", "How often a region's leader was on another store than before."),
+    "leader_transfer_ms": Metric(
+        "ms",
+        "From PD's order to move a leader until PD hears from the new one; PD's log calls it "
+        "`takes`.",
+        "`command`: the old leader first proposed a TransferLeader command, as it does with locks "
+        "in memory; `direct`: it did not",
+        stats=STATS,
+    ),
+    "leader_transfers_failed": Metric(
+        "",
+        "Orders to move a leader that came to nothing.",
+        "`timeout`: not done within 10 s; `replaced`: by another for the same region",
+    ),
+    "splits": Metric("", "Regions split."),
+    "merges": Metric("", "Regions merged into a neighbour."),
+    "operations": Metric("", "Operations begun.", "the kind, such as `transfer_leader`"),
+}
+
+HIGHER_IS_BETTER: Final = frozenset(name for name, each in METRICS.items() if each.higher_is_better)

@@ -1,7 +1,7 @@
-"""What is wrong with a scenario, where, and how to mend it.
+"""What is wrong with a scenario, where, and how to fix it.
 
-Law: one line a problem, ``file:line:col: path: what; how to mend``; every problem of a file is
-found before the first is told. A value that came from the command line has no line.
+Law: one line a problem, ``file:line:col: path: what; how to fix it``; every problem of a file is
+found before the first is reported. A value that came from the command line has no line.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
-    """One thing to mend."""
+    """One thing to fix."""
 
     mark: Mark
     path: str
     """Dotted path of the key; empty for the file as a whole."""
     message: str
-    """What is wrong; how to mend it."""
+    """What is wrong; how to fix it."""
 
     def __str__(self) -> str:
         """Returns the line a user reads."""

@@ -72,7 +72,7 @@ def _on_its_profile(
         name = str(chosen.value)
         message = f"no profile {shown(name)} in {file}.yaml; {suggestion(name, list(known))}"
         problems.append(Problem(chosen.mark, dotted((*path, "profile")), message))
-        # Any other profile stands in, so that only what is wrong besides is told, too.
+        # Another profile stands in, so that the other problems are found, too.
         chosen = chosen.with_value(default or next(iter(known)))
         given = given.with_value({**given.entries, "profile": chosen})
     base = {

@@ -42,14 +42,14 @@ class QuantityError(ValueError):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kind:
+class QuantityKind:
     """One kind of quantity.
 
     Attributes:
         name: as messages call it.
         units: factor to the base unit, by unit.
         written: units that ``text_of`` uses, largest first; the last is the base unit.
-        examples: units that a message proposes to somebody who wrote none.
+        examples: units that a message proposes where none is written.
         whole: whether the base unit cannot be divided.
     """
 
@@ -122,7 +122,7 @@ class Kind:
 
 
 @lru_cache(maxsize=4096)
-def _parsed(kind: Kind, text: str) -> int | float:
+def _parsed(kind: QuantityKind, text: str) -> int | float:
     """Remembers texts: a sweep reads the same ones at each of its points."""
     return kind.parse_text(text)
 
@@ -133,7 +133,7 @@ def _decimal(number: Fraction) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-DURATION = Kind(
+DURATION = QuantityKind(
     name="duration",
     units={
         "ns": 1,
@@ -148,30 +148,26 @@ DURATION = Kind(
     written=("h", "m", "s", "ms", "us", "ns"),
     examples=("s", "ms"),
 )
-SIZE = Kind(
+SIZE = QuantityKind(
     name="size",
     units=_SIZES,
     written=("TiB", "GiB", "MiB", "KiB", "GB", "MB", "KB", "B"),
     examples=("B", "KiB"),
 )
-BANDWIDTH = Kind(
+BANDWIDTH = QuantityKind(
     name="bandwidth",
     units={f"{unit}/s": factor for unit, factor in _SIZES.items()} | _BITS,
     written=("TiB/s", "GiB/s", "MiB/s", "KiB/s", "GB/s", "MB/s", "KB/s", "B/s"),
     examples=("MB/s", "MiB/s"),
 )
-RATE = Kind(
+RATE = QuantityKind(
     name="rate",
     units={"/s": 1, "/m": Fraction(1, 60), "/min": Fraction(1, 60), "/h": Fraction(1, 3600)},
     written=("/s",),
     examples=("/s", "/min"),
     whole=False,
 )
-PERCENT = Kind(
-    name="percentage",
-    units={"%": Fraction(1, 100)},
-    written=("%",),
-    examples=("%",),
-    whole=False,
+PERCENT = QuantityKind(
+    name="percentage", units={"%": Fraction(1, 100)}, written=("%",), examples=("%",), whole=False
 )
 """A share of 1, written in hundredths."""

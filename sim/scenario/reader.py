@@ -7,7 +7,9 @@ document. What the limits forbid is refused before it costs time.
 
 from __future__ import annotations
 
+import math
 import os
+import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +18,6 @@ from typing import Any
 import yaml
 
 from sim.scenario.problems import Mark, Problem, ScenarioError, shown
-from sim.scenario.scalars import scalar_value
 from sim.scenario.tree import Node
 from sim.units import KIB, MIB
 
@@ -69,14 +70,14 @@ def read_value(text: str, name: str) -> Node:
         column = error.position - text.rfind("\n", 0, error.position)
         code = ord(error.character) if isinstance(error.character, str) else error.character
         message = f"character U+{code:04X} is not allowed in YAML; save the file as text"
-        tree.problems.append(Problem(Mark(name, line, column), "", message))
+        raise _refuse(name, message, line, column) from None
     if tree.problems:
         raise ScenarioError(tree.problems)
     return node
 
 
-def _refuse(name: str, message: str) -> ScenarioError:
-    return ScenarioError([Problem(Mark(name), "", message)])
+def _refuse(name: str, message: str, line: int = 0, column: int = 0) -> ScenarioError:
+    return ScenarioError([Problem(Mark(name, line, column), "", message)])
 
 
 def _text_of(path: Path) -> str:
@@ -116,7 +117,7 @@ def _decoded(content: bytes, name: str) -> str:
         begin = content.rfind(b"\n", 0, error.start) + 1
         column = len(content[begin : error.start].decode("utf-8-sig")) + 1
         message = f"byte 0x{content[error.start]:02x} is not UTF-8; save the file as UTF-8"
-        raise ScenarioError([Problem(Mark(name, line, column), "", message)]) from None
+        raise _refuse(name, message, line, column) from None
 
 
 def _events(text: str, name: str) -> Iterator[yaml.Event]:
@@ -152,11 +153,11 @@ def _syntax_problem(error: yaml.MarkedYAMLError, name: str) -> Problem:
     what = error.problem or error.context or "cannot be understood"
     if "'\\t'" in what:
         return Problem(place, "", "a tab; YAML is indented with spaces")
-    mend = _MENDS.get(what, "check indentation, colons, brackets and quotes near here")
-    return Problem(place, "", f"not YAML: {what}; {mend}")
+    remedy = _REMEDIES.get(what, "check indentation, colons, brackets and quotes near here")
+    return Problem(place, "", f"not YAML: {what}; {remedy}")
 
 
-_MENDS = {
+_REMEDIES = {
     "expected '<document start>', but found '<scalar>'": "write key: value, a section a line",
     "mapping values are not allowed here": "quote a text that contains ': ', or fix indentation",
     "could not find expected ':'": "write key: value, with a space after the colon",
@@ -277,3 +278,32 @@ class _Tree:
         if event.anchor is not None:
             self._anchors[event.anchor] = Node(event.value, mark, mark), 1
         return event.value
+
+
+_INTEGER = re.compile(r"[-+]?[0-9]+(_[0-9]+)*")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(_[0-9]+)*(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_WORDS: dict[str, bool | float | None] = {
+    "": None,
+    "~": None,
+    **dict.fromkeys(("null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+    ".inf": math.inf,
+    "-.inf": -math.inf,
+    ".nan": math.nan,
+}
+_MOST_DIGITS = 40
+"""More digits than any quantity needs; longer ones stay text, since they cost quadratic time."""
+
+
+def scalar_value(text: str) -> str | int | float | bool | None:
+    """Returns the value of a plain scalar."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if len(text) > _MOST_DIGITS or text[0] not in "-+.0123456789":
+        return text
+    if _INTEGER.fullmatch(text) and not re.fullmatch(r"[-+]?0[0-9]+", text):
+        return int(text)
+    if _FLOAT.fullmatch(text) and not re.match(r"[-+]?0[0-9]", text):
+        return float(text)
+    return text

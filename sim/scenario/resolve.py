@@ -5,14 +5,14 @@ Contradictions between sections are found here; those inside one section are the
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 
 from sim.hardware.disk import DiskSpec
 from sim.hardware.network import NetworkSpec
+from sim.scenario.counterparts import resolved_as
 from sim.scenario.problems import Problem, shown, suggestion
 from sim.scenario.profiles import expanded
 from sim.scenario.resolve_operations import resolved_operations
-from sim.scenario.resolve_tikv import resolved_tikv
 from sim.scenario.resolved import (
     Cluster,
     CpuCosts,
@@ -25,10 +25,12 @@ from sim.scenario.resolved import (
     Tidb,
     Workload,
 )
-from sim.scenario.schema.etcd import EtcdCostsSection, EtcdSection
+from sim.scenario.resolved_operations import Operation, SetConfig
+from sim.scenario.resolved_tikv import Tikv
+from sim.scenario.schema.etcd import EtcdSection
 from sim.scenario.schema.hardware import DiskSection, HardwareSection
 from sim.scenario.schema.run import ClusterSection, RunSection
-from sim.scenario.schema.tikv import DEFAULTS, TikvSection
+from sim.scenario.schema.tikv import DEFAULTS, TikvSection, instance_limit_bytes, scheduler_workers
 from sim.scenario.schema.workload import (
     SECTIONS,
     AnyWorkload,
@@ -66,7 +68,7 @@ def resolved(tree: Node, about: str, problems: list[Problem]) -> Scenario | None
         return None
     return Scenario(
         about=about,
-        run=_run(run),
+        run=resolved_as(Run, run),
         cluster=_cluster(cluster, tikv),
         hardware=_hardware(hardware),
         tikv=resolved_tikv(tikv, hardware, operations),
@@ -79,8 +81,8 @@ def _workload(tree: Node, problems: list[Problem]) -> AnyWorkload | None:
     """Returns the workload section of its kind."""
     node = tree.entries.get("workload")
     if node is None or node.value is None:
-        mend = "write workload: {kind: tpcc, warehouses: 5000, threads: 50}"
-        problems.append(Problem(tree.key_mark, "workload", f"missing; {mend}"))
+        message = "missing; write workload: {kind: tpcc, warehouses: 5000, threads: 50}"
+        problems.append(Problem(tree.key_mark, "workload", message))
         return None
     kind = node.entries.get("kind")
     name = kind.value if kind is not None else None
@@ -136,149 +138,96 @@ def _check_etcd(
         problems.append(Problem(node.mark, "cluster.replicas", message))
 
 
-def _run(section: RunSection) -> Run:
-    return Run(
-        seed=section.seed,
-        warmup_ns=section.warmup,
-        measure_ns=section.measure,
-        replications=section.replications,
-        window_ns=section.window,
-        checks=section.checks,
-    )
-
-
 def _cluster(section: ClusterSection, tikv: TikvSection) -> Cluster:
+    defaults = DEFAULTS[tikv.behaviour]
     tidb = section.tidb
     fair = tidb.tidb_pessimistic_txn_fair_locking
-    return Cluster(
-        stores=section.stores,
-        replicas=section.replicas,
-        zones=section.zones,
-        tidb_nodes=section.tidb_nodes,
-        regions=section.regions,
-        store_versions=section.versions(str(DEFAULTS[tikv.behaviour]["version"])),
+    return resolved_as(
+        Cluster,
+        section,
+        store_versions=section.versions(str(defaults["version"])),
         tidb=Tidb(
             async_commit=tidb.tidb_enable_async_commit,
             one_pc=tidb.tidb_enable_1pc,
             guarantee_linearizability=tidb.tidb_guarantee_linearizability,
             innodb_lock_wait_timeout_ns=tidb.innodb_lock_wait_timeout,
-            fair_locking=DEFAULTS[tikv.behaviour]["fair_locking"] if fair is None else fair,
+            fair_locking=defaults["fair_locking"] if fair is None else fair,
             max_retry_count=tidb.max_retry_count,
         ),
     )
 
 
 def _hardware(section: HardwareSection) -> Hardware:
-    cpu, lsm, network = section.cpu, section.lsm, section.network
-    return Hardware(
-        profile=section.profile,
-        raft_disk=_disk(section.disk.raft),
-        file_system=section.file_system,
-        kv_disk=None if section.disk.kv is None else _disk(section.disk.kv),
-        network=NetworkSpec(
-            same_zone=network.same_zone.distribution(),
-            cross_zone=network.cross_zone.distribution() if network.cross_zone else None,
-            bandwidth_bytes_per_s=network.bandwidth,
-        ),
-        store_cores=section.store_cores,
-        threads_per_core=section.threads_per_core,
-        tidb_cores=section.tidb_cores,
-        store_memory_bytes=section.store_memory,
-        cpu=CpuCosts(
-            tidb_statement_ns=cpu.tidb_statement,
-            statement_delay_ns=cpu.statement_delay,
-            tikv_request_ns=cpu.tikv_request,
-            tikv_background_ns=cpu.tikv_background,
-            tikv_extra_key=cpu.tikv_extra_key,
-            store_message_ns=cpu.store_message,
-            apply_command_ns=cpu.apply_command,
-            apply_key_ns=cpu.apply_key,
-            thread_hop_ns=cpu.thread_hop,
-            smt_gain=cpu.smt_gain,
-            cv=cpu.cv,
-        ),
-        lsm=LsmSpec(
-            write_amplification=lsm.write_amplification,
-            lock_write_amplification=lsm.lock_write_amplification,
-            raftdb_rewrite=lsm.raftdb_rewrite,
-            raft_engine_compression=lsm.raft_engine_compression,
-        ),
-        shared=section.shared,
-        etcd=_etcd_costs(section.etcd),
-    )
-
-
-def _etcd_costs(costs: EtcdCostsSection) -> EtcdCosts:
-    return EtcdCosts(
-        burst_ns=costs.burst,
-        request_ns=costs.request,
-        client_ns=costs.client,
-        round_ns=costs.round,
-        entry_ns=costs.entry,
-        sync_ns=costs.sync,
-        backend_commit_ns=costs.backend_commit,
-        byte_ns=costs.byte,
-        process_share=costs.process_share,
-        watch_ns=costs.watch,
-        kernel_share=costs.kernel_share,
-        time_slice_ns=costs.time_slice,
-        wake_ns=costs.wake,
-        relay_ns=costs.relay,
+    disk = section.disk
+    return resolved_as(
+        Hardware,
+        section,
+        raft_disk=_disk(disk.raft),
+        kv_disk=None if disk.kv is None else _disk(disk.kv),
+        network=resolved_as(NetworkSpec, section.network),
+        cpu=resolved_as(CpuCosts, section.cpu),
+        lsm=resolved_as(LsmSpec, section.lsm),
+        etcd=resolved_as(EtcdCosts, section.etcd),
     )
 
 
 def _disk(section: DiskSection) -> DiskSpec:
-    return DiskSpec(
-        name=section.name,
+    return resolved_as(
+        DiskSpec,
+        section,
         write_bytes_per_s=section.write_bandwidth,
-        write_iops=section.write_iops,
-        append=section.append.distribution(),
-        page_bytes=section.page,
         io_bytes=section.largest_io,
-        throttled=section.throttled,
-        burst_ns=section.burst,
         longer=tuple(each.longer() for each in section.longer),
         crowding=section.crowding.crowding() if section.crowding else None,
-        fetch=section.fetch.distribution() if section.fetch else None,
         fetch_crowding=section.fetch_crowding.crowding() if section.fetch_crowding else None,
     )
 
 
-def _resolved_workload(section: AnyWorkload) -> Workload:
-    arrival = Workload(
-        kind=section.kind,
-        threads=section.threads,
-        rate_per_s=section.rate,
-        think_time=section.think_time.distribution() if section.think_time else None,
+def resolved_tikv(
+    section: TikvSection, hardware: HardwareSection, operations: Sequence[Operation] = ()
+) -> Tikv:
+    """Returns the section with every default filled in, also those that hardware decides.
+
+    In-memory locks that ``pipelined`` hides count as off, unless an operation changes it.
+    """
+    changed = [each.key for each in operations if isinstance(each, SetConfig)]
+    hidden = not section.pipelined and "pessimistic-txn.pipelined" not in changed
+    defaults = {
+        name: default
+        for name, default in DEFAULTS[section.behaviour].items()
+        if getattr(section, name, "") is None
+    }
+    instance_limit = section.in_memory_instance_size_limit
+    if instance_limit is None:
+        instance_limit = instance_limit_bytes(section.behaviour, hardware.store_memory)
+    return resolved_as(
+        Tikv,
+        section.model_copy(update=defaults),
+        in_memory=section.in_memory and not hidden,
+        in_memory_instance_size_limit_bytes=instance_limit,
+        wake_up_delay_ns=section.wake_up_delay_duration,
+        scheduler_worker_pool_size=section.scheduler_worker_pool_size
+        or scheduler_workers(hardware.store_cores),
+        ablations=tuple(section.ablations),
     )
+
+
+def _resolved_workload(section: AnyWorkload) -> Workload:
     match section:
-        case TpccSection():
-            mix = section.mix.model_dump() if section.mix else None
-            return replace(arrival, warehouses=section.warehouses, mix=mix)
+        case TpccSection(mix=mix):
+            return resolved_as(Workload, section, mix=mix.model_dump() if mix else None)
         case SysbenchSection():
-            return replace(
-                arrival,
-                tables=section.tables,
-                table_rows=section.table_rows,
-                rand_type=section.rand_type,
-            )
+            return resolved_as(Workload, section)
         case EtcdSection():
-            return replace(
-                arrival,
-                keys=section.keys,
-                key_bytes=section.key_size,
-                value_bytes=section.value,
-                connections=section.connections,
-                timeout_ns=section.timeout,
-            )
+            return resolved_as(Workload, section, key_bytes=section.key_size)
         case CustomSection():
-            return replace(
-                arrival,
+            return resolved_as(
+                Workload,
+                section,
+                tables=0,
                 custom_tables=tuple(
-                    TableSpec(name=name, rows=table.rows, row_bytes=table.row_bytes)
+                    resolved_as(TableSpec, table, name=name)
                     for name, table in section.tables.items()
                 ),
-                transactions=tuple(
-                    transaction.spec(name) for name, transaction in section.transactions.items()
-                ),
+                transactions=tuple(each.spec(name) for name, each in section.transactions.items()),
             )

@@ -6,11 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import Final
 
+from sim.scenario.counterparts import key_of, resolved_as
 from sim.scenario.problems import Problem, shown, suggestion
-from sim.scenario.resolved_operations import Operation, Partition, RegionTarget, StoreTarget
+from sim.scenario.resolved_operations import (
+    OPERATIONS,
+    Operation,
+    Partition,
+    RegionTarget,
+    StoreTarget,
+)
 from sim.scenario.schema.etcd import EtcdSection
-from sim.scenario.schema.operation_kinds import KINDS
-from sim.scenario.schema.operations import said_as
+from sim.scenario.schema.operations import KINDS
 from sim.scenario.schema.run import ClusterSection
 from sim.scenario.schema.workload import AnyWorkload, CustomSection, SysbenchSection, TpccSection
 from sim.scenario.tree import Node, dotted
@@ -90,7 +96,7 @@ def _one(tree: Node, name: str, entry: Node, problems: list[Problem]) -> Operati
         problems.append(Problem((do or entry).mark, dotted((*path, "do")), message))
         return None
     section = validated(tree, path, KINDS[word], problems)
-    return None if section is None else section.spec(name)
+    return None if section is None else resolved_as(OPERATIONS[word], section, name=name)
 
 
 def _out_of_place(
@@ -100,7 +106,7 @@ def _out_of_place(
     for field in fields(operation):
         message = _missing(getattr(operation, field.name), stores, tables)
         if message:
-            word = said_as(field.name)
+            word = key_of(field.name)
             node = entry.entries.get(word, entry)
             yield Problem(node.mark, dotted(("operations", name, word)), message)
     if isinstance(operation, Partition):

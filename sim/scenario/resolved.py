@@ -1,7 +1,7 @@
 """A resolved scenario: what one simulation is built from, in integer nanoseconds and bytes.
 
 Law: everything is decided here. Defaults are filled in, profiles are looked up, ``auto`` is left
-only where the answer needs data nobody has yet (the regions of a workload, the warm-up of a run).
+only where the answer needs data of the run itself (a workload's regions, the length of a warm-up).
 Values are frozen, compare by content and travel between processes; nothing here reads a file.
 Names of settings are TiKV's, TiDB's and fio's own, with dots and hyphens as underscores.
 """
@@ -27,7 +27,7 @@ Verb = Literal["read", "lock", "update", "insert"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """How long, how often, and with which luck."""
+    """How long, how often, and with which random draws."""
 
     seed: int
     warmup_ns: int | None
@@ -59,7 +59,7 @@ class Cluster:
     stores: int
     replicas: int
     zones: int
-    """Stores and TiDB nodes are dealt out to the zones in turn."""
+    """Stores and TiDB nodes are assigned to the zones in turn."""
     tidb_nodes: int
     regions: int | None
     """None: as many as the data needs at ``region_split_size_bytes``."""
@@ -77,7 +77,7 @@ class CpuCosts:
     """No CPU: time of a statement that nothing in the model accounts for."""
     tikv_request_ns: int
     tikv_background_ns: int
-    """CPU of a request that nobody waits for: network, gRPC, compaction threads."""
+    """CPU of a request after its answer: network, gRPC, compaction threads."""
     tikv_extra_key: float
     """Part of ``tikv_request_ns`` that each key beyond the first adds."""
     store_message_ns: int
@@ -95,7 +95,7 @@ class EtcdCosts:
     """Mean CPU time of each kind of work of etcd's members and their clients, on one core."""
 
     burst_ns: int
-    """One read from, or write to, a connection, by whomever."""
+    """One read from, or write to, a connection, by a member or a client."""
     request_ns: int
     """A request on the member it came to, half on its way in, half on its way out."""
     client_ns: int
@@ -113,7 +113,7 @@ class EtcdCosts:
     watch_ns: int
     """One look of a process's monitor, a thread of Go's runtime."""
     kernel_share: float
-    """Part of a core that a machine's kernel uses for nobody in particular."""
+    """Part of a core that a machine's kernel uses on behalf of no process."""
     time_slice_ns: int
     """How long a thread keeps a core that others wait for."""
     wake_ns: int
@@ -145,7 +145,7 @@ class Hardware:
     profile: str
     raft_disk: DiskSpec
     kv_disk: DiskSpec | None
-    """None: KV data lies on the raft disk."""
+    """None: KV data is on the raft disk."""
     file_system: FileSystemName
     network: NetworkSpec
     store_cores: int

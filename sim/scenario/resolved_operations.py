@@ -104,7 +104,7 @@ class MergeRegion(Timed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rolling(Timed):
-    """What a store goes through that is emptied of leaders, and started anew if ``restart``."""
+    """Empties a store of leaders, and restarts it if ``restart``."""
 
     store: StoreTarget
     restart: bool

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from sim.scenario.interpolation import Scale, Value, between, digits, rounded
-from sim.scenario.metrics import METRICS, STATS, STATS_OF
+from sim.scenario.metrics import METRICS, STATS
 from sim.scenario.problems import shown, suggestion
 from sim.scenario.quantities import RATE
 
@@ -47,17 +47,16 @@ class MetricKey:
         if metric not in METRICS:
             raise ValueError(f"no metric {shown(metric)}; {suggestion(metric, list(METRICS))}")
         if rest and _LIKE_A_STAT.fullmatch(rest[-1]) and rest[-1] not in STATS:
-            stats = list(STATS_OF[metric])
+            stats = list(METRICS[metric].stats)
             raise ValueError(f"no statistic {shown(rest[-1])}; {suggestion(rest[-1], stats)}")
         stat = rest.pop() if rest and rest[-1] in STATS else "mean"
         if len(rest) > 1 or not all(rest) or set(rest) & set(STATS):
             raise ValueError(f"{shown(text)} is no figure; write metric, metric.stat, "
                              "metric.class or metric.class.stat")  # fmt: skip
         key = cls(metric, rest[0] if rest else "all", stat)
-        if stat not in STATS_OF[metric]:
-            known = (str(cls(metric, key.class_, stat)) for stat in STATS_OF[metric])
-            mend = " or ".join(known)
-            raise ValueError(f"{metric} has no {stat}; write {mend}")
+        if stat not in METRICS[metric].stats:
+            known = (str(cls(metric, key.class_, stat)) for stat in METRICS[metric].stats)
+            raise ValueError(f"{metric} has no {stat}; write {' or '.join(known)}")
         return key
 
     def __str__(self) -> str:

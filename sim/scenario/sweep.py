@@ -226,11 +226,7 @@ def ranges_of(
 
 
 def _may_be_swept(
-    key: str,
-    node: Node,
-    said_in: str,
-    variants: Mapping[str, Overrides],
-    problems: list[Problem],
+    key: str, node: Node, said_in: str, variants: Mapping[str, Overrides], problems: list[Problem]
 ) -> bool:
     """Returns whether a section and no variant has this key; says so if not."""
     for name, overrides in variants.items():

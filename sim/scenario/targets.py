@@ -23,7 +23,7 @@ def _is_id(value: object) -> bool:
 
 
 @dataclass(frozen=True)
-class Region(ParsedField):
+class RegionForm(ParsedField):
     """A region target."""
 
     def parse(self, value: object) -> RegionTarget:
@@ -36,13 +36,13 @@ class Region(ParsedField):
             return RegionTarget(by="hottest")
         if value == "random":
             return RegionTarget(by="random")
-        raise wrong(f"{shown(value)} names no region; {_mend(value, ['hottest', 'random'])}")
+        raise wrong(f"{shown(value)} names no region; {_remedy(value, ['hottest', 'random'])}")
 
     def _by_keys(self, value: dict[str, Any]) -> RegionTarget:
         for name in value:
             if name not in ("key", "table", "row"):
-                mend = suggestion(name, ["table", "row", "key"])
-                raise wrong(f"unknown key {shown(name)}; {mend}")
+                remedy = suggestion(name, ["table", "row", "key"])
+                raise wrong(f"unknown key {shown(name)}; {remedy}")
         if set(value) == {"key"}:
             return RegionTarget(by="key", key=_hex(value["key"]))
         if "key" in value or not isinstance(value.get("table"), str):
@@ -66,9 +66,9 @@ class Region(ParsedField):
         ]}  # fmt: skip
 
 
-def _mend(value: object, words: list[str]) -> str:
-    mend = suggestion(value, words) if isinstance(value, str) else ""
-    return mend if mend.startswith("did you mean") else _REGION_FORMS
+def _remedy(value: object, words: list[str]) -> str:
+    remedy = suggestion(value, words) if isinstance(value, str) else ""
+    return remedy if remedy.startswith("did you mean") else _REGION_FORMS
 
 
 def _hex(value: object) -> str:
@@ -83,7 +83,7 @@ def _hex(value: object) -> str:
 
 
 @dataclass(frozen=True)
-class Store(ParsedField):
+class StoreForm(ParsedField):
     """A store target."""
 
     each: bool = False
@@ -98,7 +98,7 @@ class Store(ParsedField):
         if value == "each" and self.each:
             return StoreTarget(by="each")
         if isinstance(value, dict) and set(value) == {"leader_of"}:
-            return StoreTarget(by="leader_of", region=Region().parse(value["leader_of"]))
+            return StoreTarget(by="leader_of", region=RegionForm().parse(value["leader_of"]))
         words = ", each" if self.each else ""
         raise wrong(f"{shown(value)} names no store; write an id, random{words} or "
                     "{leader_of: hottest}")  # fmt: skip
@@ -107,16 +107,16 @@ class Store(ParsedField):
         """Returns all forms."""
         leader_of = {
             "type": "object",
-            "properties": {"leader_of": Region().described()},
+            "properties": {"leader_of": RegionForm().described()},
             "additionalProperties": False,
         }
         words = ["random", "each"] if self.each else ["random"]
         return {"anyOf": [{"type": "integer", "minimum": 1}, {"enum": words}, leader_of]}
 
 
-RegionField = Annotated[RegionTarget, Region()]
-StoreField = Annotated[StoreTarget, Store()]
-StoresField = Annotated[StoreTarget, Store(each=True)]
+RegionField = Annotated[RegionTarget, RegionForm()]
+StoreField = Annotated[StoreTarget, StoreForm()]
+StoresField = Annotated[StoreTarget, StoreForm(each=True)]
 
 
 def target_document(target: RegionTarget | StoreTarget) -> Any:

@@ -1,6 +1,6 @@
 """TiKV's own configuration file: the keys that the model knows, and the names of the others.
 
-Law: a ``tikv.toml`` lies below what the scenario says under ``tikv``. Keys of TiKV that the model
+Law: what the scenario says under ``tikv`` overrides a ``tikv.toml``. Keys of TiKV that the model
 does not have change nothing, and are not refused: a real file has a hundred of them. Units are
 TiKV's: KB and KiB are both 1,024 bytes, ``1h30m`` is a duration, a bare number of a lock's timeout
 is milliseconds.
@@ -17,13 +17,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from types import NoneType
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from sim.scenario.fields import Quantity
+from sim.scenario.fields import quantity_of
 from sim.scenario.problems import shown
 from sim.scenario.quantities import DURATION, SIZE
 from sim.scenario.schema.tikv import TikvSection
@@ -48,7 +47,7 @@ Value = str | int | float | bool
 
 
 class TikvTomlError(ValueError):
-    """A file that is no configuration of TiKV; the text has the place, the cause and the mend."""
+    """A file that is no configuration of TiKV; the text has the place, the cause and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +127,7 @@ def _document(path: Path) -> dict[str, Any]:
     except RecursionError:
         raise TikvTomlError(f"{path}: is nested too deeply; no tikv.toml is") from None
     except tomllib.TOMLDecodeError as error:
-        raise TikvTomlError(f"{path}: {error}; mend the TOML there") from None
+        raise TikvTomlError(f"{path}: {error}; fix the TOML there") from None
 
 
 def _with_tables(
@@ -156,7 +155,7 @@ def _as_written(value: Any, field: FieldInfo, key: str) -> Value:
     Raises:
         ValueError: if it is none that TiKV takes.
     """
-    quantity = _quantity(field)
+    quantity = quantity_of(field)
     if quantity is None:
         if isinstance(value, bool | int | float | str):
             return value
@@ -164,16 +163,6 @@ def _as_written(value: Any, field: FieldInfo, key: str) -> Value:
     if quantity.kind is SIZE:
         return SIZE.text_of(_size_bytes(value))
     return DURATION.text_of(_duration_ns(value, key))
-
-
-def _quantity(field: FieldInfo) -> Quantity | None:
-    """Returns the quantity that a key takes, if it takes one."""
-    parts = [part for part in get_args(field.annotation) if part is not NoneType]
-    said = [
-        *field.metadata,
-        *(each for part in parts for each in getattr(part, "__metadata__", ())),
-    ]
-    return next((each for each in said if isinstance(each, Quantity)), None)
 
 
 def _size_bytes(value: Any) -> int:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sim.scenario.problems import Mark
+from sim.scenario.problems import Mark, Problem, ScenarioError
 
 Path = tuple[str | int, ...]
 Scalar = str | int | float | bool | None
@@ -91,7 +91,7 @@ def merged(base: Node, over: Node) -> Node:
     """Returns ``base`` with what ``over`` says; mappings are merged, all else is replaced."""
     if not isinstance(base.value, dict) or not isinstance(over.value, dict):
         return over
-    if any(_chooses_anew(base.value, over.value, key) for key in SELECTORS):
+    if any(_chooses_another(base.value, over.value, key) for key in SELECTORS):
         return over
     entries = dict(base.value)
     for key, child in over.value.items():
@@ -101,14 +101,105 @@ def merged(base: Node, over: Node) -> Node:
     return over.with_value(entries)
 
 
-def _chooses_anew(base: dict[str, Node], over: dict[str, Node], key: str) -> bool:
+def _chooses_another(base: dict[str, Node], over: dict[str, Node], key: str) -> bool:
     return key in over and (key not in base or base[key].value != over[key].value)
 
 
 def node_of(value: Any, mark: Mark) -> Node:
-    """Returns plain data as a tree that lies wholly at one mark."""
+    """Returns plain data as a tree, all of it at one mark."""
     if isinstance(value, dict):
         return Node({str(key): node_of(child, mark) for key, child in value.items()}, mark, mark)
     if isinstance(value, list | tuple):
         return Node([node_of(child, mark) for child in value], mark, mark)
     return Node(value, mark, mark)
+
+
+_FLAT: tuple[Path, ...] = (("tikv",), ("cluster", "tidb"))
+"""Mappings whose keys have dots, in a file also spelled as mappings of mappings."""
+
+_RANGE = ("between", "scale")
+_BY_DOTTED_KEY: dict[Path, tuple[str, ...]] = dict.fromkeys(_FLAT, ()) | {
+    ("sweep", "grid"): (),
+    ("sweep", "map"): (),
+    ("sweep", "latin_hypercube", "ranges"): _RANGE,
+    ("run", "precision"): (),
+    ("capacity", "slo"): (),
+    ("capacity", "prices"): ("store", "tidb_node"),
+    ("sensitivity", "factors"): _RANGE,
+}
+"""Mappings by a key with dots, and the keys of their entries."""
+
+
+def path_of(key: str) -> Path:
+    """Returns the path that a dotted key means."""
+    parts = key.split(".")
+    whole, last = _whole_from(parts)
+    if len(parts) <= whole:
+        return tuple(parts)
+    rest = parts[whole:]
+    if len(rest) > 1 and rest[-1] in last:
+        return (*parts[:whole], ".".join(rest[:-1]), rest[-1])
+    return (*parts[:whole], ".".join(rest))
+
+
+def _whole_from(parts: list[str]) -> tuple[int, tuple[str, ...]]:
+    """Returns how many parts of a path are steps, before the rest is one key.
+
+    The second value has the words that may be one more step after that key.
+    """
+    if parts[0] == "compare":
+        return 2, ()
+    for path, last in _BY_DOTTED_KEY.items():
+        if tuple(parts[: len(path)]) == path:
+            return len(path), last
+    return len(parts), ()
+
+
+def normalised(tree: Node) -> Node:
+    """Returns a tree whose dotted keys are spelled in one way.
+
+    Raises:
+        ScenarioError: if one is given in two spellings.
+    """
+    problems: list[Problem] = []
+    tree = _by_name(tree, problems)
+    for path in _FLAT:
+        node = tree.find(path)
+        if node is not None and isinstance(node.value, dict):
+            flat: dict[str, Node] = {}
+            _flatten(node, "", path, flat, problems)
+            tree = tree.replaced(path, node.with_value(flat))
+    if problems:
+        raise ScenarioError(problems)
+    return tree
+
+
+def _by_name(tree: Node, problems: list[Problem]) -> Node:
+    """Returns a tree whose operations are a mapping."""
+    node = tree.entries.get("operations")
+    if node is None or not isinstance(node.value, list):
+        return tree
+    named: dict[str, Node] = {}
+    for place, entry in enumerate(node.value):
+        said = entry.entries.get("name")
+        name = said.value if said is not None and isinstance(said.value, str) else str(place)
+        if name in named:
+            message = f"is called {name} as another one; call it otherwise"
+            problems.append(Problem(entry.mark, f"operations[{place}]", message))
+        named[name] = entry
+    return tree.replaced(("operations",), node.with_value(named))
+
+
+def _flatten(
+    node: Node, prefix: str, path: Path, flat: dict[str, Node], problems: list[Problem]
+) -> None:
+    for key, child in node.entries.items():
+        name = f"{prefix}{key}"
+        if isinstance(child.value, dict):
+            _flatten(child, f"{name}.", path, flat, problems)
+        elif name in flat:
+            line = flat[name].key_mark.line
+            message = f"is said twice, in another spelling in line {line}; keep one"
+            problems.append(Problem(child.key_mark, dotted((*path, name)), message))
+        else:
+            flat[name] = child

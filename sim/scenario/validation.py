@@ -21,13 +21,6 @@ from sim.scenario.tree import Node, Path, dotted
 
 _S = TypeVar("_S", bound=Section)
 
-LATER: frozenset[Path] = frozenset({
-    ("cluster", "pd"),
-})  # fmt: skip
-"""Keys of versions to come."""
-
-NOT_YET = "not available in this version"
-
 
 def validated(tree: Node, path: Path, model: type[_S], problems: list[Problem]) -> _S | None:
     """Returns the section at ``path``, or None after adding its problems."""
@@ -74,8 +67,6 @@ def _content(node: Node) -> Any:
 
 def unknown_key(key: str, node: Node, path: Path, known: list[str]) -> Problem:
     """Returns the problem of a key that nothing reads."""
-    if (*path, key) in LATER:
-        return Problem(node.key_mark, dotted((*path, key)), f"{NOT_YET}; remove it")
     message = f"unknown key; {suggestion(key, known)}"
     return Problem(node.key_mark, dotted((*path, key)), message)
 

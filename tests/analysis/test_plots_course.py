@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 
 from analysis.plots import course, style
 from analysis.plots.course import Course, over_time
-from analysis.plots.timeline import Mark, marks
+from analysis.plots.timeline import EventMark, marks
 
 VARIANTS = ["pipelined", "in_memory"]
 NONE = pd.DataFrame(columns=["kind", "detail", "from_ns", "until_ns", "times", "units"])
@@ -132,8 +132,8 @@ def test_a_happening_with_an_end_is_a_bar() -> None:
         60.0,
     )
     assert shown == [
-        Mark("evict_leader", "store 1", 6, 15.02, 1, ended=True),
-        Mark("down", "store 1", 11, 15.02, 1, ended=True),
+        EventMark("evict_leader", "store 1", 6, 15.02, 1, ended=True),
+        EventMark("down", "store 1", 11, 15.02, 1, ended=True),
     ]
 
 

@@ -212,11 +212,11 @@ def test_every_picture_has_a_title_and_words_with_numbers() -> None:
 def test_what_is_refused_everywhere_has_no_picture() -> None:
     refused = point_tables(refused=tuple(VARIANTS))
     bare = replace(
-        refused, moves=EVICTED.iloc[:0], heat=heat("sync").iloc[:0], limits=None,
+        refused, moves=EVICTED.iloc[:0], heat=heat("sync").iloc[:0],
         tails=refused.tails.iloc[:0],
     )  # fmt: skip
     names = [picture.name for picture in point_pictures(bare, LOOKS, "stub")]
-    assert names == ["over_time", "warmup", "disk_writes", "convergence"]
+    assert names == ["over_time", "lock_memory", "warmup", "disk_writes", "convergence"]
     one = [picture.alt for picture in point_pictures(point_tables(("sync",)), LOOKS, "stub")]
     assert "sync refused" in one[0]
 
@@ -252,5 +252,5 @@ def test_files_are_those_that_are_told_of_and_old_ones_go(tmp_path: Path) -> Non
     files = {file.name for file in tmp_path.iterdir()}
     assert files == {f"{one.name}.{ending}" for one in drawn for ending in ("png", "svg")}
     assert {one.point_index for one in drawn} == {0}
-    assert "lock_memory" not in {one.name for one in drawn}, "the stub has no limits"
+    assert "lock_memory" in {one.name for one in drawn}
     assert sum((tmp_path / f"{one.name}.png").stat().st_size for one in drawn) < 400_000

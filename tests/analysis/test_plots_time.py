@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -30,6 +29,7 @@ from analysis.plots.store_timeline import (
 from analysis.plots.timeline import marks
 from sim.record.histogram import bucket_of
 from tests.analysis.test_plots_course import NONE, happened, series
+from tests.stub_model import quickstart
 
 NAMES = [f"v{number}" for number in range(8)]
 LOOKS = style.variant_looks(["pipelined", "in_memory"])
@@ -122,9 +122,7 @@ def test_gaps_and_zeros_of_the_lock_table_are_not_drawn() -> None:
 
 
 def test_limits_are_those_of_the_scenario() -> None:
-    tikv = SimpleNamespace(in_memory_peer_size_limit_bytes=1, in_memory_instance_size_limit_bytes=2)
-    assert TableLimits.of(SimpleNamespace(tikv=tikv)) == TableLimits(1, 2)
-    assert TableLimits.of(SimpleNamespace()) is None
+    assert TableLimits.of(quickstart().tikv) == LIMITS
     assert [size_text(size) for size in (12, 2048, 1.5 * 1024**2, 1024**3)] == [
         "12 B", "2 KiB", "1.5 MiB", "1 GiB",
     ]  # fmt: skip

@@ -16,7 +16,8 @@ from analysis.report.refusal import refusals, unit_facts, verdict_lines
 from analysis.report.summary import comparison_rows, summary_rows, variant_values
 from analysis.report.summary_file import summary_text
 from analysis.report.table import print_comparison
-from tests.stub_model import StubClaim
+from sim.scenario import Expectation
+from tests.stub_model import claim_that
 
 POINTS: list[dict[str, Any]] = [{"workload.rate": "500/s"}, {"workload.rate": "900/s"}]
 VARIANTS = ["pipelined", "in_memory"]
@@ -91,11 +92,11 @@ def test_a_stable_study_says_nothing_of_refusals() -> None:
 @pytest.mark.parametrize(
     ("claim", "where"),
     [
-        (StubClaim("lock_latency_ms", "pipelined", below=99), "pipelined"),
-        (StubClaim("lock_latency_ms", "in_memory", against="pipelined", above=0), "pipelined"),
+        (claim_that("lock_latency_ms", "pipelined", below=99), "pipelined"),
+        (claim_that("lock_latency_ms", "in_memory", against="pipelined", above=0), "pipelined"),
     ],
 )
-def test_claims_on_refused_numbers_do_not_hold(claim: StubClaim, where: str) -> None:
+def test_claims_on_refused_numbers_do_not_hold(claim: Expectation, where: str) -> None:
     refused = refusals(PARTLY)
     rows = summary_rows(wide(PARTLY), POINTS, refused)
     against = {"pipelined": comparison_rows(wide(PARTLY), POINTS, "pipelined", refused)}

@@ -15,7 +15,7 @@ from analysis.report.row_table import RowTable
 from analysis.report.summary import comparison_rows, number, summary_rows, variant_values
 from analysis.report.summary_file import summary_text
 from sim.record.histogram import RELATIVE_ERROR
-from tests.stub_model import StubClaim
+from tests.stub_model import claim_that
 
 POINTS = [{"workload.threads": 50}]
 
@@ -139,6 +139,6 @@ COMPARISONS: list[dict[str, Any]] = [
 def test_claims_are_judged_on_interval_ends(
     claim: dict[str, Any], holds: bool, reason: str
 ) -> None:
-    stub = StubClaim("lock_latency_ms", "in_memory", **claim)
+    stub = claim_that("lock_latency_ms", "in_memory", **claim)
     (verdict,) = judge([stub], ROWS, {"pipelined": COMPARISONS})
     assert (verdict["holds"], verdict["reason"]) == (holds, reason)

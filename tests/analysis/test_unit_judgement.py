@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,19 +12,27 @@ from analysis.pipeline.unit_judgement import JudgedUnit, first_fixed_ns, judged_
 from analysis.statistics.saturation import Verdict
 from analysis.study.parquet_sink import ParquetSink
 from sim.record import Recorder
+from sim.scenario.resolved_operations import BalanceLeader, Operation, ShuffleLeader
+from tests.stub_model import quickstart, run_settings
 
 WINDOW_NS = 100_000_000
 
 
-@dataclass(frozen=True)
-class Run:
-    warmup_ns: int | None
-    window_ns: int = WINDOW_NS
-    seed: int = 1
+def shuffled(at_ns: int | None) -> ShuffleLeader:
+    """Returns an operation at a time, or now and then."""
+    rate_per_s = 1.0 if at_ns is None else None
+    return ShuffleLeader(
+        name="0", at_ns=at_ns, every_ns=None, rate_per_s=rate_per_s, from_ns=None, until_ns=None,
+        count=None,
+    )  # fmt: skip
 
 
 def judged(
-    folder: Path, served: float, warmup_ns: int | None = None, *operations: Any, slow: float = 8.0
+    folder: Path,
+    served: float,
+    warmup_ns: int | None = None,
+    *operations: Operation,
+    slow: float = 8.0,
 ) -> JudgedUnit:
     """Judges a unit that begins 50 a window, ends ``served`` of them, and is slow at first.
 
@@ -48,7 +54,8 @@ def judged(
                 recorder.series("lock_latency", "pipelined").add(int(value))
             recorder.roll((window + 1) * WINDOW_NS)
         recorder.close(windows * WINDOW_NS)
-    scenario: Any = SimpleNamespace(run=Run(warmup_ns), operations=operations)
+    run = run_settings(warmup_ns=warmup_ns, window_ns=WINDOW_NS)
+    scenario = replace(quickstart(), run=run, operations=operations)
     return judged_unit(folder, scenario, windows * WINDOW_NS)
 
 
@@ -75,7 +82,7 @@ def test_what_a_given_warmup_leaves_is_looked_at(tmp_path: Path) -> None:
 
 
 def test_an_average_over_a_fixed_course_of_events_is_not_judged(tmp_path: Path) -> None:
-    found = judged(tmp_path, 0.5, None, SimpleNamespace(at_ns=4_000_000_000))
+    found = judged(tmp_path, 0.5, None, shuffled(4_000_000_000))
     assert found.verdict is Verdict.STABLE
     assert found.reason == "not judged: an average over what happens at fixed times, from 4 s"
     assert found.warmup_windows <= 20
@@ -85,5 +92,7 @@ def test_an_average_over_a_fixed_course_of_events_is_not_judged(tmp_path: Path) 
     ("times", "first"), [([], None), ([None], None), ([7, None, 5], 5), ([0], 0)]
 )
 def test_the_first_fixed_time_counts(times: list[int | None], first: int | None) -> None:
-    operations = [SimpleNamespace(at_ns=at) for at in times]
-    assert first_fixed_ns([*operations, SimpleNamespace(every_ns=3)]) == first
+    scheduler = BalanceLeader(
+        name="1", every_ns=3, from_ns=0, until_ns=None, tolerance=5, leader_schedule_limit=4
+    )
+    assert first_fixed_ns([*map(shuffled, times), scheduler]) == first

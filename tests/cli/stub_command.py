@@ -12,12 +12,12 @@ from typing import Any
 import analysis.study.load
 from analysis.cli.app import main
 from tests.cli.undrawn import draw_no_points
-from tests.stub_model import StubRun, StubStudy
+from tests.stub_model import StubStudy, run_settings
 
 
 def load_stub(*_: Any, **__: Any) -> StubStudy:
     """Returns a study of six units, whatever the file."""
-    return StubStudy(run=StubRun(measure_ns=300_000_000, replications=2))
+    return StubStudy(run=run_settings(measure_ns=300_000_000, replications=2))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.cli import run_command, told_failures
+from analysis.cli import failures, run_command
 from analysis.cli.app import main, with_default_command
 from analysis.cli.console import output
 from analysis.cli.exit_status import ExitStatus
@@ -146,11 +146,11 @@ def test_a_full_disk_is_one_message(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "results/x/summary.json")
 
     monkeypatch.setattr(run_command, "SparkStarter", NoSpark)
-    monkeypatch.setattr(told_failures, "stop_spark", lambda _: None)
+    monkeypatch.setattr(failures, "stop_spark", lambda _: None)
     monkeypatch.setattr(run_command, "run_study", no_space)
     scenario = ROOT / "scenarios" / "quickstart.yaml"
     assert main([str(scenario), "--out", str(tmp_path)]) == ExitStatus.UNITS_FAILED
     assert capsys.readouterr().err == (
         "results/x/summary.json: No space left on device; units that are done are kept, the same "
-        "command goes on\n"
+        "command continues\n"
     )

@@ -38,7 +38,7 @@ def test_a_full_disk_is_one_line_and_the_same_command_goes_on(small_disk: Path) 
     lines = [line for line in complained.splitlines() if not line.startswith("units: ")]
     assert lines == [
         f"{out}/units: No space left on device; units that are done are kept, the same command "
-        "goes on"
+        "continues"
     ]
     kept = len(finished_units(out))
     assert 0 < kept < 6

@@ -14,9 +14,9 @@ from analysis.cli.progress import BarProgress, LineProgress
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.study.plan import Unit
 from tests.planned import plan_units
-from tests.stub_model import StubRun, StubStudy
+from tests.stub_model import StubStudy, run_settings
 
-STUDY = StubStudy(run=StubRun(measure_ns=300_000_000, replications=2))
+STUDY = StubStudy(run=run_settings(measure_ns=300_000_000, replications=2))
 
 
 def run(folder: Path, units: list[Unit]) -> None:

@@ -58,3 +58,20 @@ def test_a_link_leads_somewhere(document: Path, target: str) -> None:
     assert there.is_relative_to(ROOT)
     if anchor:
         assert anchor in anchors(there), f"there is no heading {anchor}"
+
+
+PATHS = [
+    (document, found[1])
+    for document in DOCUMENTS
+    for found in re.finditer(
+        r"`((?:sim|analysis|tests|benchmarks|scenarios|docs)/[\w./*-]+)`",
+        document.read_text("utf-8"),
+    )
+]
+
+
+@pytest.mark.parametrize(
+    ("document", "path"), PATHS, ids=[f"{document.name}:{path}" for document, path in PATHS]
+)
+def test_paths_of_the_repository_exist(document: Path, path: str) -> None:
+    assert list(ROOT.glob(path.rstrip("/"))), f"{document.name} names {path}, which is not there"

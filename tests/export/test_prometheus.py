@@ -23,7 +23,7 @@ from analysis.export.families import FamilyFacts
 from analysis.export.openmetrics import START_S, write_metrics
 from analysis.export.pessim_families import LATENCY_BOUNDS_S
 from analysis.export.tikv_families import SCHEDULER_BOUNDS_S
-from analysis.export.unit_course import UnitCourse, read_course
+from analysis.export.unit_course import CounterCourse, read_course
 from sim.record.histogram import BASE
 from tests.export.small_study import read_finished
 
@@ -107,12 +107,12 @@ def served_study(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> It
         yield queries
 
 
-def course_of(study: FolderStudy, finished: Path, variant: str) -> UnitCourse:
+def course_of(study: FolderStudy, finished: Path, variant: str) -> CounterCourse:
     unit, record = next(pair for pair in study.done.items() if pair[0].variant == variant)
     return read_course(finished / "units" / unit.unit_hash, record, 1, WANTED)
 
 
-def exact_p99_s(course: UnitCourse, metric: str, class_: str, warmup: int) -> float:
+def exact_p99_s(course: CounterCourse, metric: str, class_: str, warmup: int) -> float:
     """Returns the 99th percentile after the warm-up, within half a per cent."""
     table = course.buckets[metric, class_]
     up_to = (table[-1] - table[warmup - 1]).cumsum()

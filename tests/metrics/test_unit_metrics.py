@@ -79,18 +79,16 @@ def test_early_prewrites_are_a_share_that_a_unit_without_any_does_not_have() -> 
     assert key not in published(*counted, unit="v")
 
 
-def test_busy_is_a_share_of_capacity_by_station_and_over_stores() -> None:
+def test_busy_is_a_share_of_capacity_by_station() -> None:
     metrics = published(
-        ("busy_ns", "store-1/apply", "total", 30.0),
-        ("busy_ns", "store-2/apply", "total", 10.0),
-        ("busy_ns", "store-1/disk", "total", 25.0),
-        ("capacity_ns", "store-1/apply", "total", 100.0),
-        ("capacity_ns", "store-2/apply", "total", 100.0),
-        ("capacity_ns", "store-1/disk", "total", 50.0),
+        ("busy_ns", "apply", "total", 40.0),
+        ("busy_ns", "raft_disk", "total", 25.0),
+        ("capacity_ns", "apply", "total", 200.0),
+        ("capacity_ns", "raft_disk", "total", 50.0),
     )
     assert metrics["cpu_busy", "apply", "mean"] == pytest.approx(0.2)
-    assert metrics["cpu_busy", "store-1/apply", "mean"] == pytest.approx(0.3)
-    assert metrics["disk_busy", "disk", "mean"] == pytest.approx(0.5)
+    assert metrics["disk_busy", "raft_disk", "mean"] == pytest.approx(0.5)
+    assert ("disk_busy", "apply", "mean") not in metrics
 
 
 def test_stations_add_up_to_the_mean_latency() -> None:
@@ -99,14 +97,14 @@ def test_stations_add_up_to_the_mean_latency() -> None:
         ("lock_latency", "in_memory", "count", 3.0),
         ("lock_latency", "sync", "count", 1.0),
         ("lock_latency", "all", "count", 4.0),
-        ("lock_station_ns", "in_memory/network", "total", 3_000_000.0),
-        ("lock_station_ns", "sync/network", "total", 1_000_000.0),
-        ("lock_station_ns", "sync/disk", "total", 4_000_000.0),
+        ("lock_station_ns", "in_memory/request", "total", 3_000_000.0),
+        ("lock_station_ns", "sync/request", "total", 1_000_000.0),
+        ("lock_station_ns", "sync/replicate", "total", 4_000_000.0),
     )
-    assert metrics["lock_station_ms", "in_memory/network", "mean"] == 1
-    assert metrics["lock_station_ms", "sync/disk", "mean"] == 4
-    assert metrics["lock_station_ms", "network", "mean"] == 1
-    assert metrics["lock_station_ms", "disk", "mean"] == 1
+    assert metrics["lock_station_ms", "in_memory/request", "mean"] == 1
+    assert metrics["lock_station_ms", "sync/replicate", "mean"] == 4
+    assert metrics["lock_station_ms", "request", "mean"] == 1
+    assert metrics["lock_station_ms", "replicate", "mean"] == 1
 
 
 def test_a_class_called_all_is_not_counted_twice() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from analysis.cli import told_failures
+from analysis.cli import failures
 from analysis.cli.app import main
 from analysis.cli.exit_status import ExitStatus
 from analysis.pipeline.session import stop_spark
@@ -38,7 +38,7 @@ STUDIES: Final = {
 def run_all(folder: Path) -> None:
     """Runs the studies one after another; Spark stays until the last is done."""
     stops: list[Callable[[], None]] = []
-    vars(told_failures)["stop_spark"] = lambda starter: stops.append(lambda: stop_spark(starter))
+    vars(failures)["stop_spark"] = lambda starter: stops.append(lambda: stop_spark(starter))
     try:
         for name, settings in STUDIES.items():
             scenario = ROOT / "scenarios" / f"{name}.yaml"

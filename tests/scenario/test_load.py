@@ -73,7 +73,6 @@ def test_seed_and_replications_have_options_of_their_own(tmp_path: Path) -> None
         ("workload.threads=[1", "workload.threads: not YAML"),
         ("workload.think_time=5", "5 has no unit"),
         ("workload.think_time=!!python/name:os.system", "tag"),
-        ("cluster.pd={}", "cluster.pd: not available in this version"),
     ],
 )
 def test_a_wrong_override_is_told_with_its_text(

@@ -20,7 +20,7 @@ from sim.scenario.resolved_operations import (
     StoreTarget,
     TransferLeader,
 )
-from sim.scenario.schema.operation_kinds import KINDS
+from sim.scenario.schema.operations import KINDS
 from sim.units import MIB, NS_PER_S
 
 BASE = """\

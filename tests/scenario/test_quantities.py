@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.scenario.quantities import BANDWIDTH, DURATION, RATE, SIZE, Kind, QuantityError
+from sim.scenario.quantities import BANDWIDTH, DURATION, RATE, SIZE, QuantityError, QuantityKind
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from sim.scenario.quantities import BANDWIDTH, DURATION, RATE, SIZE, Kind, Quant
         (RATE, "90/min", 1.5),
     ],
 )
-def test_reads_number_and_unit(kind: Kind, text: str, amount: float) -> None:
+def test_reads_number_and_unit(kind: QuantityKind, text: str, amount: float) -> None:
     assert kind.parse(text) == amount
 
 
@@ -52,7 +52,7 @@ def test_reads_number_and_unit(kind: Kind, text: str, amount: float) -> None:
         (DURATION, "٣s٤", "is not a"),
     ],
 )
-def test_says_what_to_write_instead(kind: Kind, value: object, message: str) -> None:
+def test_says_what_to_write_instead(kind: QuantityKind, value: object, message: str) -> None:
     with pytest.raises(QuantityError) as caught:
         kind.parse(value)
     assert message in str(caught.value)
@@ -60,7 +60,7 @@ def test_says_what_to_write_instead(kind: Kind, value: object, message: str) -> 
 
 
 @given(st.sampled_from([DURATION, SIZE, BANDWIDTH]), st.integers(min_value=0, max_value=2**60))
-def test_text_is_the_inverse_of_parsing(kind: Kind, amount: int) -> None:
+def test_text_is_the_inverse_of_parsing(kind: QuantityKind, amount: int) -> None:
     assert kind.parse(kind.text_of(amount)) == amount
 
 

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.scenario import Problem, ScenarioError, load_study
-from sim.scenario.reader import MOST_BYTES, MOST_VALUES, read_file, read_text
-from sim.scenario.scalars import scalar_value
+from sim.scenario.reader import MOST_BYTES, MOST_VALUES, read_file, read_text, scalar_value
 
 
 def refusal(path: Path) -> str:

@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.scenario.interpolation import amount_of, complaint_about
-from sim.scenario.metrics import METRICS, STATS_OF
+from sim.scenario.metrics import METRICS
 from sim.scenario.resolved_study import Capacity, MetricKey, NodePrices, Range
 
 KEYS = st.sampled_from(list(METRICS)).flatmap(
     lambda metric: st.builds(
         MetricKey,
         st.just(metric),
-        st.sampled_from(["all", "new_order", "raft_log/lock", "store-1/disk", "fallback:full"]),
-        st.sampled_from(STATS_OF[metric]),
+        st.sampled_from(["all", "new_order", "raft_log/lock", "fallback:full"]),
+        st.sampled_from(METRICS[metric].stats),
     )
 )
 
@@ -32,7 +32,7 @@ def capacity(load: str, low: float = 1, high: float = 1000) -> Capacity:
         ("lock_latency_ms", MetricKey("lock_latency_ms")),
         ("lock_latency_ms.p99", MetricKey("lock_latency_ms", "all", "p99")),
         ("txn_latency_ms.new_order.p95", MetricKey("txn_latency_ms", "new_order", "p95")),
-        ("disk_busy.store-1/disk", MetricKey("disk_busy", "store-1/disk")),
+        ("disk_busy.raft_disk", MetricKey("disk_busy", "raft_disk")),
         ("lock_table_bytes.max", MetricKey("lock_table_bytes", "all", "max")),
     ],
 )

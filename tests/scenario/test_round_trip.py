@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sim.scenario import MetricKey, Study, load_study
 from sim.scenario.figures import limit_of, limit_text
-from sim.scenario.metrics import METRICS, SHARES, STATS_OF
+from sim.scenario.metrics import METRICS
 
 Document = dict[str, Any]
 
@@ -49,7 +49,7 @@ def keys(metrics: list[str]) -> st.SearchStrategy[str]:
         lambda metric: st.builds(
             lambda class_, stat: str(MetricKey(metric, class_, stat)),
             st.sampled_from(["all", "new_order", "raft_log/lock"]),
-            st.sampled_from(STATS_OF[metric]),
+            st.sampled_from(METRICS[metric].stats),
         )
     )
 
@@ -62,9 +62,9 @@ def limits(draw: st.DrawFn) -> Document:
     for key in draw(st.lists(keys(bounded), min_size=1, max_size=4, unique=True)):
         metric = key.partition(".")[0]
         amount = draw(st.integers(1, 99_999))
-        unit = units.get(METRICS[metric], "")
-        slo[key] = f"{amount / 1000:g}%" if metric in SHARES else f"{amount}{unit}"
-        if not unit and metric not in SHARES:
+        unit = units.get(METRICS[metric].unit, "")
+        slo[key] = f"{amount / 1000:g}%" if METRICS[metric].is_share else f"{amount}{unit}"
+        if not unit and not METRICS[metric].is_share:
             slo[key] = amount
     return slo
 
@@ -166,7 +166,7 @@ def test_a_study_written_and_read_is_the_same(document: Document) -> None:
 @given(keys([metric for metric in METRICS if metric not in ("txn_per_s", "tpmc")]),
        st.floats(1e-9, 1))  # fmt: skip
 def test_a_limit_written_and_read_is_the_same(text: str, share: float) -> None:
-    unit = {"ms": 1e6, "B": 1, "B/s": 1}.get(METRICS[text.partition(".")[0]])
+    unit = {"ms": 1e6, "B": 1, "B/s": 1}.get(METRICS[text.partition(".")[0]].unit)
     limit = share if unit is None else max(round(share * 1e9), 1) / unit
     key = MetricKey.parse(text)
     assert limit_of(key, limit_text(key, limit)) == (key, limit)

@@ -92,7 +92,7 @@ def test_a_scenario_that_extends_another_keeps_its_toml(tmp_path: Path) -> None:
         ("[raftstore]\nstore-pool-size = [1]\n", "is a list; write one value"),
         ("raftstore = 5\n", r"raftstore: is 5; write a table, \[raftstore\]"),
         ("[[raftstore]]\nstore-pool-size = 1\n", "raftstore: is a list; write a table"),
-        ("raftstore = {store-pool-size\n", "mend the TOML there"),
+        ("raftstore = {store-pool-size\n", "fix the TOML there"),
         ("#" * (MIB + 1), "larger than 1 MiB"),
         ("a = " + "[" * 5_000, "nested too deeply"),
     ],

@@ -1,4 +1,4 @@
-"""Wrong scenarios: each with the places and the mends that its author is told.
+"""Wrong scenarios: each with the places and the remedies that its author reads.
 
 ``tests/testdata/scenario`` has them as text: a scenario, ``----``, its problems, a blank line.
 Those of ``sections.txt`` have a fine scenario below them, those of ``studies.txt`` its workload;

@@ -15,11 +15,11 @@ from analysis.pipeline.unit_values import measured_s, read_unit_metrics
 from analysis.study.plan import Unit
 from analysis.study.unit_folder import UnitRecord, read_unit
 from sim.scenario.resolved_study import MetricKey
-from tests.stub_model import StubRun, StubStudy
+from tests.stub_model import StubStudy, run_settings
 
 pytestmark = pytest.mark.spark
 
-STUDY = StubStudy(run=StubRun(measure_ns=300_000_000))
+STUDY = StubStudy(run=run_settings(measure_ns=300_000_000))
 Found = list[tuple[str, UnitRecord]]
 
 
@@ -67,8 +67,8 @@ def test_what_is_asked_for_is_what_the_whole_study_says(
         MetricKey("lock_latency_ms", "all", "p99"),
         MetricKey("lock_latency_ms", "sync"),
         MetricKey("disk_write_bytes_per_txn", "raft_log"),
-        MetricKey("cpu_busy", "store_pollers"),
-        MetricKey("lock_station_ms", "disk"),
+        MetricKey("cpu_busy", "store_poller"),
+        MetricKey("lock_station_ms", "replicate"),
         MetricKey("tpmc"),
     ]
     told = read_unit_metrics(starter.session(), units_dir, found, keys)

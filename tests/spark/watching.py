@@ -11,7 +11,7 @@ from analysis.study.plan import Unit
 from analysis.study.unit_folder import file_digest
 from sim.record.facts import TABLES
 from tests.planned import plan_units
-from tests.stub_model import StubRun, StubStudy
+from tests.stub_model import StubStudy, run_settings
 
 
 class Remembers:
@@ -40,7 +40,7 @@ class Remembers:
 
 def small_study(name: str = "stub", replications: int = 2) -> StubStudy:
     """Returns a study of three variants that takes no time."""
-    run = StubRun(measure_ns=300_000_000, replications=replications)
+    run = run_settings(measure_ns=300_000_000, replications=replications)
     return StubStudy(name=name, run=run)
 
 

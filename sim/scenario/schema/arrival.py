@@ -14,12 +14,12 @@ class ArrivalSection(Section):
     """How clients arrive: a closed loop of threads, or an open loop with a rate."""
 
     threads: Annotated[int, Count(1, 100_000)] | None = key(
-        default=None, description="Closed loop: clients that wait for each answer. Source: given."
+        default=None, description="Closed loop: clients that wait for each answer."
     )
     rate: Rate | None = key(
         default=None,
         description="Open loop: transactions arrive at this mean rate, and latency counts from "
-        "the intended start. Source: given.",
+        "the intended start.",
     )
     think_time: Shape | None = key(
         default=None,

@@ -19,7 +19,7 @@ _FIT = (
 class EtcdSection(ArrivalSection):
     """Clients that put random keys, one after the other; the stores are etcd's members."""
 
-    kind: Literal["etcd"] = key(description="Source: given.")
+    kind: Literal["etcd"] = key()
     keys: Annotated[int, Count(1, 10_000_000)] = key(
         default=100_000, description="Different keys, drawn uniformly. Source: our own default."
     )
@@ -91,8 +91,8 @@ class EtcdCostsSection(Section):
     )
     time_slice: Cost = key(
         default="1400us",
-        description="How much CPU a thread asks for at a time: its deadline is so far off. Source: "
-        "Linux, kernel/sched/fair.c: 0.7 ms x (1 + log2 of 2 CPUs).",
+        description="How much CPU a thread asks for at a time: its deadline is so far off. "
+        "Source: Linux, kernel/sched/fair.c: 0.7 ms x (1 + log2 of 2 CPUs).",
     )
     wake: Cost = key(
         default="12500ns",

@@ -26,9 +26,8 @@ from sim.scenario.fields import (
     wrong,
 )
 from sim.scenario.quantities import SIZE
-from sim.scenario.schema.crowding import CrowdingSection, LongerSection
 from sim.scenario.schema.etcd import EtcdCostsSection
-from sim.scenario.schema.shape import Shape
+from sim.scenario.schema.shape import CrowdingSection, LongerSection, Shape
 
 _Amplification = Annotated[float, Number(0, 1_000)]
 
@@ -37,15 +36,11 @@ class Figures(Section):
     """Figures that may come from a profile, with what is known about them."""
 
     profile: Text | None = key(
-        default=None, description="Profile that gives the figures not written here. Source: given."
+        default=None, description="Profile that gives the figures not written here."
     )
-    source: Text | None = key(
-        default=None, description="Where the figures are from. Source: given."
-    )
+    source: Text | None = key(default=None, description="Where the figures are from.")
     assumed: list[Text] = key(
-        default=[],
-        description="Keys whose figures nobody has published. Source: given.",
-        max_length=50,
+        default=[], description="Keys whose figures nobody has published.", max_length=50
     )
 
 
@@ -209,8 +204,8 @@ class LsmSection(Section):
 
     write_amplification: _Amplification = key(
         default=3.0,
-        description="Bytes flushed and compacted per byte entering the default and write CF; "
-        "1: flush only. Source: assumed; TiDB docs' dashboards of long TPC-C runs show 4.6.",
+        description="Bytes flushed and compacted per byte entering the default and write CF; 1: "
+        "flush only. Source: assumed; TiDB docs' dashboards of long TPC-C runs show 4.6.",
     )
     lock_write_amplification: _Amplification = key(
         default=1.0,
@@ -224,8 +219,8 @@ class LsmSection(Section):
     )
     raft_engine_compression: Share = key(
         default=0.6,
-        description="Stored bytes per byte of a raft-engine batch above 8 KiB (lz4). Source: "
-        "TiDB docs, release 5.4.0: 25 to 40 % fewer bytes.",
+        description="Stored bytes per byte of a raft-engine batch above 8 KiB (lz4). Source: TiDB "
+        "docs, release 5.4.0: 25 to 40 % fewer bytes.",
     )
 
 
@@ -237,13 +232,9 @@ class HardwareSection(Section):
         description="Named hardware, see scenarios/profiles. Source: TiDB docs, v6.0 TPC-C "
         "benchmark: TiKV on i3.4xlarge.",
     )
-    source: Text | None = key(
-        default=None, description="Where the figures are from. Source: given."
-    )
+    source: Text | None = key(default=None, description="Where the figures are from.")
     assumed: list[Text] = key(
-        default=[],
-        description="Keys whose figures nobody has published. Source: given.",
-        max_length=50,
+        default=[], description="Keys whose figures nobody has published.", max_length=50
     )
     disk: DisksSection = key(description="Disks of every store. Source: the profile.")
     file_system: FileSystemName = key(
@@ -258,8 +249,8 @@ class HardwareSection(Section):
     )
     threads_per_core: Annotated[int, Count(1, 8)] = key(
         default=2,
-        description="Hardware threads of one core, of stores and TiDB nodes. Source: AWS docs, CPU "
-        "options: 2 on every instance type shipped as a profile.",
+        description="Hardware threads of one core, of stores and TiDB nodes. Source: AWS docs, "
+        "CPU options: 2 on every instance type shipped as a profile.",
     )
     tidb_cores: Annotated[int, Count(1, 1_024)] = key(
         default=16,

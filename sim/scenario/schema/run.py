@@ -39,19 +39,19 @@ class RunSection(Section):
     )
     measure: Annotated[int, Quantity(DURATION, "1ms", "24h")] = key(
         default="30s",
-        description="Simulated time after the warm-up that figures are made from. "
-        "Source: our own default; at 1,000 transactions/s it gives p99 from 300 observations.",
+        description="Simulated time after the warm-up that figures are made from. Source: our own "
+        "default; at 1,000 transactions/s it gives p99 from 300 observations.",
     )
     replications: Annotated[int, Count(1, 10_000)] = key(
         default=5,
-        description="Independent runs of each variant; intervals need two. "
-        "Source: Law, Simulation Modeling and Analysis, 5th ed., 9.4: three to five at least.",
+        description="Independent runs of each variant; intervals need two. Source: Law, "
+        "Simulation Modeling and Analysis, 5th ed., 9.4: three to five at least.",
     )
     precision: dict[Figure, Percent] | None = key(
         default=None,
         description="Replications are added in rounds until the 95 % interval of each of these "
-        "figures is at most so wide to either side, such as lock_latency_ms.p99: 5%. Source: "
-        "Law, Simulation Modeling and Analysis, 5th ed., 9.4.1: relative precision.",
+        "figures is at most so wide to either side, such as lock_latency_ms.p99: 5%. Source: Law, "
+        "Simulation Modeling and Analysis, 5th ed., 9.4.1: relative precision.",
         min_length=1,
         max_length=20,
     )

@@ -1,4 +1,8 @@
-"""How a distribution of durations is written: ``5ms``, or its mean, quantiles and spikes."""
+"""How a distribution of durations is written: ``5ms``, or its mean, quantiles and spikes.
+
+Also the keys of a disk that was measured: latency with several accesses in flight, and of longer
+appends.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,9 @@ from sim.distributions import (
     LognormalMean,
     Spiky,
 )
-from sim.scenario.fields import Latency, Number, Section, Share, key, wrong
+from sim.hardware.crowding import Crowd, Crowding, Longer
+from sim.scenario.fields import Count, Latency, Number, Quantity, Section, Share, key, wrong
+from sim.scenario.quantities import SIZE
 
 _FORMS = "write a duration, {mean}, {mean, cv}, {p50, p99} or {quantiles}"
 _COMBINATIONS = ({"value"}, {"mean"}, {"mean", "cv"}, {"p50", "p99"}, {"quantiles"})
@@ -24,9 +30,9 @@ _COMBINATIONS = ({"value"}, {"mean"}, {"mean", "cv"}, {"p50", "p99"}, {"quantile
 class Spikes(Section):
     """Rare long latencies in place of the usual ones."""
 
-    probability: Share = key(description="Of a draw being such a one. Source: given.")
-    shortest: Latency = key(description="They are uniform from here. Source: given.")
-    longest: Latency = key(description="They are uniform up to here. Source: given.")
+    probability: Share = key(description="Of a draw being such a one.")
+    shortest: Latency = key(description="They are uniform from here.")
+    longest: Latency = key(description="They are uniform up to here.")
 
     @model_validator(mode="after")
     def _ascends(self) -> Self:
@@ -38,27 +44,22 @@ class Spikes(Section):
 class Shape(Section):
     """A distribution of durations; a bare duration means: always that."""
 
-    value: Latency | None = key(default=None, description="Always this. Source: given.")
+    value: Latency | None = key(default=None, description="Always this.")
     mean: Latency | None = key(
-        default=None,
-        description="Exponential with this mean; log-normal if cv is given. Source: given.",
+        default=None, description="Exponential with this mean; log-normal if cv is given."
     )
     cv: Annotated[float, Number(0, 100)] | None = key(
-        default=None, description="Coefficient of variation, deviation / mean. Source: given."
+        default=None, description="Coefficient of variation, deviation / mean."
     )
-    p50: Latency | None = key(default=None, description="Log-normal: its median. Source: given.")
-    p99: Latency | None = key(
-        default=None, description="Log-normal: its 99 % quantile. Source: given."
-    )
+    p50: Latency | None = key(default=None, description="Log-normal: its median.")
+    p99: Latency | None = key(default=None, description="Log-normal: its 99 % quantile.")
     quantiles: list[tuple[Share, Latency]] | None = key(
         default=None,
-        description="Straight lines between [probability, duration] pairs. Source: given.",
+        description="Straight lines between [probability, duration] pairs.",
         min_length=1,
         max_length=1_000,
     )
-    spikes: Spikes | None = key(
-        default=None, description="Rare long latencies; none by default. Source: given."
-    )
+    spikes: Spikes | None = key(default=None, description="Rare long latencies; none by default.")
 
     @model_validator(mode="before")
     @classmethod
@@ -100,3 +101,79 @@ def _check_quantiles(quantiles: list[tuple[float, int]]) -> None:
     durations = [ns for _, ns in quantiles]
     if quantiles != sorted(quantiles) or durations != sorted(durations):
         raise wrong("probabilities and durations must both ascend; sort them", at="quantiles")
+
+
+class CrowdSection(Section):
+    """One number of accesses in flight."""
+
+    in_flight: Annotated[int, Count(2, 10_000)] = key(
+        description="So many are kept in flight, this one included. Source: measured."
+    )
+    latency: Shape = key(description="Quantiles of the latency then. Source: measured.")
+
+    @model_validator(mode="after")
+    def _has_empirical(self) -> Self:
+        _check_empirical(self.latency)
+        return self
+
+
+class CrowdingSection(Section):
+    """How accesses in flight at the same time slow each other down."""
+
+    levels: list[CrowdSection] = key(
+        description="Numbers in flight that were measured, ascending; straight lines between "
+        "them, and up to the first by the chance 1 - 1/n of company. Source: measured.",
+        min_length=1,
+        max_length=64,
+    )
+    further: Shape | None = key(
+        default=None,
+        description="Quantiles of what each access in flight beyond the last level adds; nothing "
+        "by default. Source: bounds of a closed network.",
+    )
+
+    @model_validator(mode="after")
+    def _ascends(self) -> Self:
+        numbers = [level.in_flight for level in self.levels]
+        if numbers != sorted(set(numbers)):
+            raise wrong("in_flight must ascend; sort the levels and keep one of each", at="levels")
+        if self.further is not None:
+            _check_empirical(self.further, "further")
+        return self
+
+    def crowding(self) -> Crowding:
+        """Returns what it says."""
+        return Crowding(
+            tuple(Crowd(each.in_flight, _empirical(each.latency)) for each in self.levels),
+            None if self.further is None else _empirical(self.further),
+        )
+
+
+class LongerSection(Section):
+    """One size of an append above a page."""
+
+    size: Annotated[int, Quantity(SIZE, "512B", "1GiB")] = key(
+        description="Bytes appended. Source: measured."
+    )
+    latency: Shape = key(description="Quantiles of the latency on an idle disk. Source: measured.")
+
+    @model_validator(mode="after")
+    def _has_empirical(self) -> Self:
+        _check_empirical(self.latency)
+        return self
+
+    def longer(self) -> Longer:
+        """Returns what it says."""
+        return Longer(self.size, _empirical(self.latency))
+
+
+def _check_empirical(shape: Shape, at: str = "latency") -> None:
+    if not isinstance(shape.distribution(), Empirical):
+        raise wrong("must be {quantiles}, without spikes; write [probability, duration] pairs",
+                    at=at)  # fmt: skip
+
+
+def _empirical(shape: Shape) -> Empirical:
+    distribution = shape.distribution()
+    assert isinstance(distribution, Empirical), "the schema refuses others"
+    return distribution

@@ -14,11 +14,14 @@ from typing import Annotated, Any, Final, Self
 
 from pydantic import field_validator, model_validator
 
-from sim.scenario.fields import Count, Limit, Quantity, Switch, Text, key, wrong
+from sim.protocol.ablations import ABLATIONS
+from sim.scenario.fields import Count, Limit, Quantity, Section, Switch, Text, key, wrong
+from sim.scenario.problems import shown, suggestion
 from sim.scenario.quantities import DURATION, SIZE
 from sim.scenario.resolved_tikv import Behaviour, Fallback
-from sim.scenario.schema.region_life import RegionLifeKeys
 from sim.units import GIB, MIB, NS_PER_US
+
+_Tick = Annotated[int, Quantity(DURATION, "1ms", "1h")]
 
 DEFAULTS: Final[dict[Behaviour, dict[str, Any]]] = {
     "rfc77": {
@@ -68,7 +71,7 @@ def scheduler_workers(store_cores: int) -> int:
     return 8 if store_cores >= 16 else max(1, min(4, store_cores))
 
 
-class TikvSection(RegionLifeKeys):
+class TikvSection(Section):
     """TiKV's configuration, under TiKV's names."""
 
     behaviour: Behaviour = key(
@@ -79,8 +82,8 @@ class TikvSection(RegionLifeKeys):
     )
     file: Text | None = key(
         default=None,
-        description="A tikv.toml whose keys lie below those written here; keys that the model does "
-        "not have change nothing. Source: given.",
+        description="A tikv.toml whose keys lie below those written here; keys that the model "
+        "does not have change nothing.",
     )
     pipelined: Switch = key(
         default=True,
@@ -91,8 +94,9 @@ class TikvSection(RegionLifeKeys):
     in_memory: Switch = key(
         default=True,
         alias="pessimistic-txn.in-memory",
-        description="Keep pessimistic locks in the leader's memory; has no effect unless pipelined "
-        "is true. Source: TiKV docs: true since v6.0; scheduler.rs (pessimistic_lock_mode).",
+        description="Keep pessimistic locks in the leader's memory; has no effect unless "
+        "pipelined is true. Source: TiKV docs: true since v6.0; scheduler.rs "
+        "(pessimistic_lock_mode).",
     )
     in_memory_peer_size_limit: Limit = key(
         default="512KiB",
@@ -114,14 +118,14 @@ class TikvSection(RegionLifeKeys):
     wait_for_lock_timeout: Annotated[int, Quantity(DURATION, "1ms", "1h")] = key(
         default="1s",
         alias="pessimistic-txn.wait-for-lock-timeout",
-        description="A request waits for a lock this long, then the client asks again. "
-        "Source: lock_manager/config.rs.",
+        description="A request waits for a lock this long, then the client asks again. Source: "
+        "lock_manager/config.rs.",
     )
     wake_up_delay_duration: Annotated[int, Quantity(DURATION, "0ms", "1m")] = key(
         default="20ms",
         alias="pessimistic-txn.wake-up-delay-duration",
-        description="Other waiters of a key wake this long after the first. "
-        "Source: lock_manager/config.rs.",
+        description="Other waiters of a key wake this long after the first. Source: "
+        "lock_manager/config.rs.",
     )
     store_pool_size: Annotated[int, Count(1, 1_024)] = key(
         default=2,
@@ -152,14 +156,14 @@ class TikvSection(RegionLifeKeys):
     cmd_batch: Switch = key(
         default=True,
         alias="raftstore.cmd-batch",
-        description="Merge requests to one region into one entry while they wait. "
-        "Source: raftstore store/config.rs.",
+        description="Merge requests to one region into one entry while they wait. Source: "
+        "raftstore store/config.rs.",
     )
     cmd_batch_concurrent_ready_max_count: Annotated[int, Count(0, 1_000)] = key(
         default=1,
         alias="raftstore.cmd-batch-concurrent-ready-max-count",
-        description="With that many unpersisted readies a batch is held back; 0: never. "
-        "Source: raftstore store/config.rs; tikv/tikv#11121.",
+        description="With that many unpersisted readies a batch is held back; 0: never. Source: "
+        "raftstore store/config.rs; tikv/tikv#11121.",
     )
     raft_base_tick_interval: Annotated[int, Quantity(DURATION, "1ms", "1h")] = key(
         default="1s",
@@ -174,8 +178,8 @@ class TikvSection(RegionLifeKeys):
     raft_max_inflight_msgs: Annotated[int, Count(1, 16_384)] = key(
         default=256,
         alias="raftstore.raft-max-inflight-msgs",
-        description="Append messages to one follower without an answer. "
-        "Source: raftstore store/config.rs.",
+        description="Append messages to one follower without an answer. Source: raftstore "
+        "store/config.rs.",
     )
     raft_write_wait_duration: Annotated[int, Quantity(DURATION, "0us", "1s")] | None = key(
         default=None,
@@ -212,6 +216,84 @@ class TikvSection(RegionLifeKeys):
         description="Size of a region. Source: coprocessor/config.rs: 256MiB since v8.4, 96MiB "
         "before.",
     )
+    reactive_memory_lock_tick_interval: _Tick = key(
+        default="2s",
+        alias="raftstore.reactive-memory-lock-tick-interval",
+        description="After locks were proposed for a transfer the table is looked at this often. "
+        "Source: raftstore store/config.rs.",
+    )
+    reactive_memory_lock_timeout_tick: Annotated[int, Count(1, 100_000)] = key(
+        default=5,
+        alias="raftstore.reactive-memory-lock-timeout-tick",
+        description="Ticks after which the table takes locks again, if the transfer did not "
+        "happen. Source: raftstore store/config.rs.",
+    )
+    raft_election_timeout_ticks: Annotated[int, Count(2, 10_000)] = key(
+        default=10,
+        alias="raftstore.raft-election-timeout-ticks",
+        description="A follower without a leader campaigns after one to two times this. Source: "
+        "raftstore store/config.rs.",
+    )
+    raft_store_max_leader_lease: Annotated[int, Quantity(DURATION, "1ms", "1h")] = key(
+        default="9s",
+        alias="raftstore.raft-store-max-leader-lease",
+        description="A leader serves reads this long after a quorum answered. Source: raftstore "
+        "store/config.rs.",
+    )
+    raft_entry_max_size: Annotated[int, Quantity(SIZE, "1KiB", "3GiB")] = key(
+        default="8MiB",
+        alias="raftstore.raft-entry-max-size",
+        description="A larger proposal is refused; in-memory locks of a transfer are proposed up "
+        "to this. Source: raftstore store/config.rs.",
+    )
+    leader_transfer_max_log_lag: Annotated[int, Count(1, 1_000_000)] = key(
+        default=128,
+        alias="raftstore.leader-transfer-max-log-lag",
+        description="A follower further behind does not become leader. Source: raftstore "
+        "store/config.rs.",
+    )
+    merge_max_log_gap: Annotated[int, Count(1, 1_000_000)] = key(
+        default=10,
+        alias="raftstore.merge-max-log-gap",
+        description="A region does not merge while a follower is further behind. Source: "
+        "raftstore store/config.rs.",
+    )
+    merge_check_tick_interval: _Tick = key(
+        default="2s",
+        alias="raftstore.merge-check-tick-interval",
+        description="Between two attempts to commit a prepared merge. Source: raftstore "
+        "store/config.rs.",
+    )
+    hibernate_regions: Switch = key(
+        default=True,
+        alias="raftstore.hibernate-regions",
+        description="A region without requests stops ticking. Source: raftstore store/config.rs: "
+        "true since v5.0.",
+    )
+    max_entry_cache_warmup_duration: Annotated[int, Quantity(DURATION, "0ms", "1h")] = key(
+        default="1s",
+        alias="raftstore.max-entry-cache-warmup-duration",
+        description="A leader-to-be fills its entry cache for at most this long. Source: "
+        "raftstore store/config.rs.",
+    )
+    scheduler_pending_write_threshold: Annotated[int, Quantity(SIZE, "1KiB", "1TiB")] = key(
+        default="100MiB",
+        alias="storage.scheduler-pending-write-threshold",
+        description="A store with more unfinished writes answers ServerIsBusy. Source: "
+        "src/storage/config.rs.",
+    )
+    force_in_memory: Switch = key(
+        default=False,
+        alias="pessimistic-txn.force-in-memory",
+        description="Use in-memory locks although stores older than v6.0 are in the cluster. Not "
+        "a key of TiKV. Source: our own, to see what the feature gate prevents.",
+    )
+    ablations: list[Text] = key(
+        default=[],
+        description="Protections to leave out, by name. Not a key of TiKV. Source: our own, to "
+        "see what each of them prevents.",
+        max_length=len(ABLATIONS),
+    )
 
     @field_validator("file")
     @classmethod
@@ -220,6 +302,14 @@ class TikvSection(RegionLifeKeys):
             raise wrong("is the same for all cases; name it under tikv at the top of the file, and "
                         "write here the keys that differ")  # fmt: skip
         return value
+
+    @field_validator("ablations")
+    @classmethod
+    def _are_known(cls, names: list[str]) -> list[str]:
+        for name in names:
+            if name not in ABLATIONS:
+                raise wrong(f"no ablation {shown(name)}; {suggestion(name, list(ABLATIONS))}")
+        return sorted(set(names))
 
     @model_validator(mode="after")
     def _limits_agree(self) -> Self:

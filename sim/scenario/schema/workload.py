@@ -48,9 +48,9 @@ class TpccMix(Section):
 class TpccSection(ArrivalSection):
     """TPC-C as go-tpc runs it."""
 
-    kind: Literal["tpcc"] = key(description="Source: given.")
+    kind: Literal["tpcc"] = key()
     warehouses: Annotated[int, Count(1, 1_000_000)] = key(
-        description="Size of the database, about 111 MiB each. Source: given."
+        description="Size of the database, about 111 MiB each."
     )
     mix: TpccMix | None = key(
         default=None,
@@ -63,7 +63,7 @@ class SysbenchSection(ArrivalSection):
 
     kind: Literal[
         "oltp_read_write", "oltp_write_only", "oltp_update_index", "oltp_update_non_index"
-    ] = key(description="Source: given.")
+    ] = key()
     tables: Annotated[int, Count(1, 10_000)] = key(
         default=16, description="Number of tables. Source: TiDB docs, v6.0 sysbench benchmark: 16."
     )
@@ -81,7 +81,7 @@ class SysbenchSection(ArrivalSection):
 class CustomTable(Section):
     """Rows 1 to ``rows``."""
 
-    rows: _Rows = key(description="How many there are before the run. Source: given.")
+    rows: _Rows = key(description="How many there are before the run.")
     row_bytes: Annotated[int, Quantity(SIZE, "1B", "1MiB")] = key(
         default="120B", description="Size of a row's value. Source: our own default."
     )
@@ -90,20 +90,20 @@ class CustomTable(Section):
 class Hot(Section):
     """A part of the draws goes to the first rows of the table."""
 
-    rows: Annotated[int, Count(1, 1_000_000)] = key(description="How many. Source: given.")
+    rows: Annotated[int, Count(1, 1_000_000)] = key(description="How many.")
     fraction: Share = key(default=1.0, description="Of the draws. Source: our own default: all.")
 
 
 class CustomStatement(Section):
     """One verb with its table: ``{lock: acct, rows: 2}``."""
 
-    read: Name | None = key(default=None, description="Point get or batch get. Source: given.")
-    lock: Name | None = key(default=None, description="SELECT ... FOR UPDATE. Source: given.")
+    read: Name | None = key(default=None, description="Point get or batch get.")
+    lock: Name | None = key(default=None, description="SELECT ... FOR UPDATE.")
     update: Name | None = key(
-        default=None, description="UPDATE by primary key, of locked rows if rows is not given. "
-        "Source: given.",
+        default=None,
+        description="UPDATE by primary key, of locked rows if rows is not given.",
     )  # fmt: skip
-    insert: Name | None = key(default=None, description="INSERT of new rows. Source: given.")
+    insert: Name | None = key(default=None, description="INSERT of new rows.")
     rows: Annotated[int, Count(1, _MOST_KEYS)] | None = key(
         default=None,
         description="How many different rows: 1, but for update those that are locked. Source: "
@@ -114,8 +114,7 @@ class CustomStatement(Section):
         description="Skew; by default rows are drawn uniformly. Source: our own default.",
     )
     like: Name | None = key(
-        default=None,
-        description="The rows with the numbers that are locked in this other table. Source: given.",
+        default=None, description="The rows with the numbers that are locked in this other table."
     )
     pause: Latency = key(
         default="0ns",
@@ -166,9 +165,7 @@ class CustomTransaction(Section):
         description="One update outside BEGIN, tried optimistically first. Source: TiDB docs, "
         "pessimistic transaction mode, differences from MySQL (auto-commit).",
     )
-    statements: list[CustomStatement] = key(
-        description="In order. Source: given.", min_length=1, max_length=1_000
-    )
+    statements: list[CustomStatement] = key(description="In order.", min_length=1, max_length=1_000)
 
     @model_validator(mode="after")
     def _autocommit_is_one_write(self) -> Self:
@@ -200,12 +197,10 @@ class CustomTransaction(Section):
 class CustomSection(ArrivalSection):
     """A mix written in the scenario."""
 
-    kind: Literal["custom"] = key(description="Source: given.")
-    tables: dict[Name, CustomTable] = key(
-        description="By name. Source: given.", min_length=1, max_length=100
-    )
+    kind: Literal["custom"] = key()
+    tables: dict[Name, CustomTable] = key(description="By name.", min_length=1, max_length=100)
     transactions: dict[Name, CustomTransaction] = key(
-        description="By name. Source: given.", min_length=1, max_length=100
+        description="By name.", min_length=1, max_length=100
     )
 
     @model_validator(mode="after")

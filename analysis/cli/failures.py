@@ -11,8 +11,8 @@ from analysis.pipeline.session import SparkStarter, SparkStartError, stop_spark
 from analysis.study.study_folder import StudyFolderError
 
 
-def told_failures(starter: SparkStarter, work: Callable[[], int]) -> int:
-    """Returns what ``work`` returns; a failure is told in a line. Spark is stopped in the end."""
+def with_failures_reported(starter: SparkStarter, work: Callable[[], int]) -> int:
+    """Returns what ``work`` returns; a failure is one line of text. Spark is stopped in the end."""
     try:
         return work()
     except StudyFolderError as error:
@@ -29,8 +29,7 @@ def told_failures(starter: SparkStarter, work: Callable[[], int]) -> int:
 
 
 def _not_written(error: OSError) -> str:
-    """Returns what to tell of a file that could not be written: a full disk, most often."""
+    """Returns the line about a file that could not be written: a full disk, most often."""
     where = f"{error.filename}: " if error.filename else ""
-    return (
-        f"{where}{error.strerror or error}; units that are done are kept, the same command goes on"
-    )
+    reason = error.strerror or error
+    return f"{where}{reason}; units that are done are kept, the same command continues"
