@@ -12,7 +12,7 @@ def test_both_implementations_have_the_same_latencies(mode: str) -> None:
     lean, naive = kernel_lean.run(mode, 3, until), kernel_naive.run(mode, 3, until)
     assert lean.transactions > 100
     assert lean.digest() == naive.digest()
-    assert lean.events * 10 < naive.events
+    assert lean.events * 8 < naive.events
 
 
 def test_the_digest_sees_every_latency() -> None:
