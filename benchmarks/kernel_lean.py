@@ -1,9 +1,9 @@
 """Model M as a study plays it: sessions are processes, what they ask for travels as calls.
 
 Everything here is a part that every unit of a study runs on: ``LeanEnv``, ``Link`` and ``Port`` of
-the network, ``ThreadPool`` (the scheduler's), ``FifoServers`` (reserved, without an event), samplers
-that draw in blocks. The log joins writers in groups as ``sim.raftstore.log_engine`` does, and a
-session waits for the last answer of a group of requests as ``sim.client.requests`` does.
+the network, ``ThreadPool`` as in the scheduler, ``FifoServers`` as in TiDB, samplers that draw in
+blocks. The log joins writers in groups as ``sim.raftstore.log_engine`` does, and a session waits
+for the last answer of a group of requests as ``sim.client.requests`` does.
 
 A moment that nobody can observe has no event: leaving a port, the apply of a lock that was answered
 before, an answer for which nobody waits. The naive twin proves that nobody could observe them.
