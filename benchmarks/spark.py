@@ -30,7 +30,7 @@ def measure(*, tiny: bool = False) -> dict[str, float]:
 
     The first query is a map over two Python workers.
     """
-    pairs, units = (1, 2) if tiny else (_PAIRS, _UNITS)
+    pairs, units, unit_ms = (1, 2, 100) if tiny else (_PAIRS, _UNITS, _UNIT_MS)
     starter = SparkStarter(_MASTER)
     try:
         spark = starter.session()
@@ -38,7 +38,7 @@ def measure(*, tiny: bool = False) -> dict[str, float]:
         ids = spark.range(0, 2, 1, numPartitions=2)
         ids.mapInArrow(lambda batches: batches, "id bigint").groupBy().count().collect()
         first_query_s = perf_counter() - begun_s
-        over_pool = _over_pool(spark, pairs, units)
+        over_pool = _over_pool(spark, pairs, units, unit_ms)
     finally:
         stop_spark(starter)
     return {
@@ -48,13 +48,13 @@ def measure(*, tiny: bool = False) -> dict[str, float]:
     }
 
 
-def _over_pool(spark: SparkSession, pairs: int, units: int) -> float:
+def _over_pool(spark: SparkSession, pairs: int, units: int, unit_ms: int) -> float:
     """Returns the median ratio of pairs, after two units on each side that nobody counts."""
     with tempfile.TemporaryDirectory(prefix="pessim-bench-") as scratch, process_pool() as pool:
 
         def ratio(folder: Path, units: int) -> float:
-            spark_s = through_spark_s(spark, folder / "spark", units, _UNIT_MS)
-            return spark_s / through_pool_s(pool, folder / "pool", units, _UNIT_MS)
+            spark_s = through_spark_s(spark, folder / "spark", units, unit_ms)
+            return spark_s / through_pool_s(pool, folder / "pool", units, unit_ms)
 
         ratio(Path(scratch) / "first", 2)
         return median(ratio(Path(scratch) / f"pair-{pair}", units) for pair in range(pairs))

@@ -42,6 +42,7 @@ FINISHED_UNITS: Final = 200
 CPU_PER_SIMULATED: Final = 100
 """CPU time of a unit over its simulated time: 20 ms become 2 s."""
 
+LONGEST_WINDOW_US: Final = 5_000
 NS_PER_S: Final = 1_000_000_000
 
 
@@ -66,8 +67,10 @@ class _Work:
         from analysis.study.load import load_study
         from analysis.study.plan import Plan
 
-        measure = f"run.measure={unit_ms * 1000 // CPU_PER_SIMULATED}us"
-        study = load_study(SCENARIO, [measure])
+        measure_us = unit_ms * 1000 // CPU_PER_SIMULATED
+        window_us = min(measure_us, LONGEST_WINDOW_US)
+        settings = [f"run.measure={measure_us}us", f"run.window={window_us}us"]
+        study = load_study(SCENARIO, settings)
         self.plan: Plan = Plan(study)
         self.units: list[Unit] = self.plan.add(
             [
