@@ -17,7 +17,7 @@ from typing import Final
 from benchmarks.tpcc_unit import tpcc_unit
 from sim.units import NS_PER_S
 
-_SHORT_S: Final = 6
+_SHORT_S: Final = 3
 _TINY_S: Final = 0.03
 _TIMES: Final = 4
 _ROOT: Final = Path(__file__).resolve().parents[1]
@@ -26,7 +26,7 @@ _KIB_PER_MIB: Final = 1024
 
 
 def measure(*, tiny: bool = False) -> dict[str, float]:
-    """Returns ``unit_memory_mib``: of a unit of six simulated seconds."""
+    """Returns ``unit_memory_mib``: of a unit of three simulated seconds."""
     return {"unit_memory_mib": _peak_mib(_begin(_TINY_S if tiny else _SHORT_S))}
 
 

@@ -20,7 +20,7 @@ _WARMUP_NS: Final = 500 * NS_PER_MS
 _SLICE_NS: Final = 500 * NS_PER_MS
 _TINY_NS: Final = 30 * NS_PER_MS
 _UNITS: Final = 2
-_TURNS: Final = 4
+_TURNS: Final = 3
 
 
 def measure(*, tiny: bool = False) -> dict[str, float]:
