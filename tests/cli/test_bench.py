@@ -20,6 +20,8 @@ WHOLE_COMMANDS = {"quickstart_cpu_s", "rfc77_answer_cpu_s", "study_fixed_cpu_s"}
 NOT_COMPILED_KEYS = {"compiled_speedup", "compiled_facts_equal"}
 
 
+@pytest.mark.spark
+@pytest.mark.slow
 def test_every_quick_figure_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "bench.json"
     assert main(["bench", "--tiny", "--json", str(file)]) == ExitStatus.FINE
