@@ -16,9 +16,7 @@ import subprocess
 import sys
 import tempfile
 from argparse import ArgumentParser
-from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import contextmanager
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -95,11 +93,9 @@ class _Unwatched:
         raise SystemExit(f"{unit}: {error}")
 
 
-@contextmanager
-def process_pool() -> Iterator[Executor]:
-    """Yields a pool of two new processes."""
-    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
-        yield pool
+def process_pool() -> Executor:
+    """Returns a pool of two new processes."""
+    return ProcessPoolExecutor(2, get_context("spawn"))
 
 
 def through_pool_s(pool: Executor, folder: Path, units: int, unit_ms: int) -> float:
