@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from math import inf
 from pathlib import Path
 from typing import Final
 
@@ -77,14 +78,17 @@ def units_cpu_s(out: Path) -> float:
 
 
 def widest_ratio(out: Path) -> float:
-    """Returns the larger relative half width of ``RATIOS``, in memory over pipelined."""
+    """Returns the larger relative half width of ``RATIOS``, in memory over pipelined.
+
+    It is infinite if a ratio has no interval.
+    """
     summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
-    widths = {
-        row["metric"]: (row["ci_high"] - row["ci_low"]) / 2 / row["ratio"]
-        for row in summary["comparisons"]
-        if (row["variant"], row["class"], row["stat"]) == ("in_memory", "all", "mean")
-    }
-    return float(max(widths[metric] for metric in RATIOS))
+    widths = dict.fromkeys(RATIOS, inf)
+    for row in summary["comparisons"]:
+        figure = (row["variant"], row["class"], row["stat"])
+        if row["metric"] in RATIOS and figure == ("in_memory", "all", "mean") and row["ci_low"]:
+            widths[row["metric"]] = (row["ci_high"] - row["ci_low"]) / 2 / row["ratio"]
+    return max(widths.values())
 
 
 if __name__ == "__main__":
