@@ -1,1 +1,1 @@
-"""Benchmarks: what the engine and the pipeline cost."""
+"""The simulator's own speed, and studies of its statistics; ``python -m benchmarks`` lists them."""

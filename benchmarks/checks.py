@@ -10,19 +10,14 @@ Run it with ``python -m benchmarks.checks``.
 
 from __future__ import annotations
 
-import gc
-from dataclasses import replace
-from pathlib import Path
 from statistics import median
 from time import process_time
 from typing import Final
 
-from benchmarks.tpcc_unit import Nowhere
-from sim.scenario import load_study
+from benchmarks.tpcc_unit import tpcc_unit
 from sim.simulation import Unit
 from sim.units import NS_PER_MS
 
-_FILE: Final = Path(__file__).with_name("tpcc.yaml")
 _WARMUP_NS: Final = 300 * NS_PER_MS
 _SLICE_NS: Final = 100 * NS_PER_MS
 _TURNS: Final = 15
@@ -34,9 +29,8 @@ def measure() -> dict[str, float]:
     The comparisons at a unit's end (``checks_end_s``) are not in the ratio of the slices; they are
     told in seconds for a unit of ``_WARMUP_NS + _TURNS * _SLICE_NS``.
     """
-    gc.disable()
-    units = [_unit(checks=True, fates=True), _unit(checks=False, fates=True),
-             _unit(checks=False, fates=False)]  # fmt: skip
+    units = [tpcc_unit(checks=True), tpcc_unit(), tpcc_unit()]
+    vars(units[2].cluster.probe).clear()
     for unit in units:
         unit.env.run_until(_WARMUP_NS)
     slices = [[_slice_s(unit) for unit in units] for _ in range(_TURNS)]
@@ -50,15 +44,6 @@ def measure() -> dict[str, float]:
         "checks_end_cost": round(end_s / run_s, 3),
         "lock_fates_cost": round(median(books / none for _, books, none in slices) - 1, 3),
     }
-
-
-def _unit(*, checks: bool, fates: bool) -> Unit:
-    study = load_study(_FILE)
-    scenario = study.scenario({}, next(iter(study.variants)))
-    unit = Unit(replace(scenario, run=replace(scenario.run, checks=checks)), 0, Nowhere())
-    if not fates:
-        vars(unit.cluster.probe).clear()
-    return unit
 
 
 def _slice_s(unit: Unit) -> float:

@@ -1,4 +1,4 @@
-"""The engine's figure: CPU time of the naive Model M over that of the lean one, with equal hashes.
+"""The engine's figures: CPU time of the naive Model M over that of the lean one, with equal hashes.
 
 A machine's speed swings between minutes, so lean and naive take turns and only a ratio of
 neighbours counts: each naive run is compared with the lean runs just before and after it. The
@@ -8,29 +8,56 @@ Run it with ``python -m benchmarks.kernel``.
 """
 
 from collections.abc import Callable
+from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from time import thread_time
 
 from benchmarks import kernel_lean, kernel_naive
+from benchmarks.kernel_cpp import CppTwin, compiler
 from benchmarks.kernel_model import TICKS_PER_S, Outcome
 
 Run = Callable[[str, int, int], Outcome]
 
+_MODE = "pipelined"
+_SEED = 1
+_SIMULATED_S = 0.5
 _LEAN_REPEATS = 4
 """Lean runs on each side of a naive one, so that both take seconds rather than milliseconds."""
 
 
-def measure() -> dict[str, float | bool]:
-    """Returns ``kernel_speedup`` and ``kernel_hash_equal``, as ``run_sim.py bench`` prints them."""
-    figures = measure_kernel()
+def measure(*, tiny: bool = False) -> dict[str, float | bool | str]:
+    """Returns ``kernel_speedup``, ``kernel_hash_equal`` and ``kernel_over_cpp``.
+
+    Also events a transaction, of both sides.
+    """
+    simulated_s, rounds = (0.1, 1) if tiny else (_SIMULATED_S, 3)
+    found = measure_kernel(simulated_s=simulated_s, rounds=rounds)
+    over_cpp, hash_equal = _over_cpp(int(simulated_s * TICKS_PER_S))
     return {
-        "kernel_speedup": round(figures["kernel_speedup"], 1),
-        "kernel_hash_equal": figures["kernel_hash_equal"],
+        "kernel_speedup": round(found["kernel_speedup"], 1),
+        "kernel_hash_equal": bool(found["kernel_hash_equal"]) and hash_equal,
+        "kernel_over_cpp": over_cpp,
+        "lean_events_per_txn": round(found["events_per_txn"], 1),
+        "naive_events_per_txn": round(found["naive_events_per_txn"], 1),
     }
 
 
+def _over_cpp(until: int) -> tuple[float | str, bool]:
+    """Returns the lean side's CPU time over that of C++, and whether the hashes are equal."""
+    found = compiler()
+    if found is None:
+        return "no C++ compiler is installed", True
+    with TemporaryDirectory(prefix="pessim-bench-") as folder:
+        twin = CppTwin(Path(folder), found)
+        _, before_s = _timed(kernel_lean.run, _MODE, _SEED, until, repeats=_LEAN_REPEATS)
+        cpp, cpp_s = twin.run(_MODE, _SEED, until)
+        lean, after_s = _timed(kernel_lean.run, _MODE, _SEED, until, repeats=_LEAN_REPEATS)
+    return round((before_s + after_s) / 2 / cpp_s, 1), cpp.digest() == lean.digest()
+
+
 def measure_kernel(
-    *, mode: str = "pipelined", simulated_s: float = 0.75, rounds: int = 3, seed: int = 1
+    *, mode: str = _MODE, simulated_s: float = _SIMULATED_S, rounds: int = 3, seed: int = _SEED
 ) -> dict[str, float | bool]:
     """Plays Model M both ways and compares.
 
@@ -75,5 +102,4 @@ def _timed(run: Run, mode: str, seed: int, until: int, *, repeats: int) -> tuple
 
 
 if __name__ == "__main__":
-    for name, value in measure_kernel().items():
-        print(f"{name:22} {value if isinstance(value, bool) else format(value, '.1f')}")
+    print(measure())

@@ -28,6 +28,7 @@ TICKS_PER_US = 1_000_000
 TICKS_PER_S = 1_000_000_000_000
 
 STORES = 3
+QUORUM = 2
 SQL_NODES = 2
 CLIENTS = 200
 GROUPS = 75
@@ -57,6 +58,10 @@ class Draws:
     def times(self, station: str, mean: int) -> Sampler:
         """Returns the exponential times of a station, in ticks."""
         return Sampler(Exponential(mean), self._streams.stream(station))
+
+    def stream(self, name: str) -> Stream:
+        """Returns the stream called ``name``."""
+        return self._streams.stream(name)
 
     def choices(self, client: int) -> Stream:
         """Returns the stream from which a client draws its requests."""

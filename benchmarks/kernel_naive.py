@@ -126,7 +126,7 @@ class Cluster:
             for follower in self.stores
             if follower is not leader
         ]
-        yield simpy.events.Condition(self.env, lambda _, done: done >= 2, copies)
+        yield simpy.events.Condition(self.env, lambda _, done: done >= m.QUORUM, copies)
         yield self.env.process(leader.apply.work())
 
     def copy(self, leader: Store, follower: Store) -> Steps:

@@ -6,6 +6,7 @@ Facts go nowhere: what a sink does with them is the pipeline's cost, not the uni
 from __future__ import annotations
 
 import gc
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -16,20 +17,21 @@ from sim.simulation import Unit
 _FILE: Final = Path(__file__).with_name("tpcc.yaml")
 
 
-class Nowhere:
+class _Nowhere:
     """A sink that forgets."""
 
     def write(self, table: str, columns: Columns) -> None:
         """Takes facts and drops them."""
 
 
-def tpcc_unit(until_ns: int = 0) -> Unit:
-    """Returns the unit, run to ``until_ns``.
+def tpcc_unit(until_ns: int = 0, *, checks: bool = False) -> Unit:
+    """Returns the unit, run to ``until_ns``, with or without the checkers.
 
     As in ``Unit.run`` no cycles are searched for from here on; the process is the benchmark's own.
     """
     gc.disable()
     study = load_study(_FILE)
-    unit = Unit(study.scenario({}, next(iter(study.variants))), 0, Nowhere())
+    scenario = study.scenario({}, next(iter(study.variants)))
+    unit = Unit(replace(scenario, run=replace(scenario.run, checks=checks)), 0, _Nowhere())
     unit.env.run_until(until_ns)
     return unit

@@ -1,45 +1,28 @@
-"""``bench``: the simulator's own speed, as JSON.
-
-Every module of ``benchmarks`` with a ``measure()`` gives some of the figures; each runs in a
-process of its own, so that none warms caches or fills memory for the next.
-"""
+"""``bench``: the quick figures of the simulator's own speed, as lines and as JSON."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
-from typing import Final
+from time import perf_counter
 
-from analysis.cli.console import messages, output, say
+from analysis.cli.console import output, say
 from analysis.cli.exit_status import ExitStatus
 
-ROOT: Final = Path(__file__).resolve().parents[2]
-_CALL: Final = "import json; from benchmarks.{name} import measure; print(json.dumps(measure()))"
 
+def bench_command(json_file: Path | None, *, tiny: bool) -> int:
+    """Measures everything, prints each figure as it comes; 3 if a measurement failed."""
+    from benchmarks.quick import FAILED, Found, document, line_of, measured
 
-def bench_command(json_file: Path | None) -> int:
-    """Measures everything, prints the JSON, and writes it if asked; 3 if something failed."""
-    figures: dict[str, float | bool] = {}
-    failed = False
-    for name in measuring_modules():
-        say(messages(), f"bench: {name}")
-        call = [sys.executable, "-c", _CALL.format(name=name)]
-        said = subprocess.run(call, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
-        if said.returncode:
-            failed = True
-            say(messages(), f"bench: {name} failed")
-        else:
-            figures |= json.loads(said.stdout.splitlines()[-1])
-    text = json.dumps(figures, indent=1)
-    say(output(), text)
+    begun_s = perf_counter()
+    found: Found = {}
+    for figures in measured(tiny=tiny):
+        found |= figures
+        for key, figure in figures.items():
+            say(output(), line_of(key, figure))
+    seconds = round(perf_counter() - begun_s)
+    say(output(), f"measured in {seconds // 60} min {seconds % 60} s")
     if json_file is not None:
-        json_file.write_text(text + "\n", encoding="utf-8")
+        json_file.write_text(json.dumps(document(found), indent=1) + "\n", encoding="utf-8")
+    failed = any(str(figure).startswith(FAILED) for figure in found.values())
     return ExitStatus.UNITS_FAILED if failed else ExitStatus.FINE
-
-
-def measuring_modules() -> list[str]:
-    """Returns the names of the modules of ``benchmarks`` that define ``measure``."""
-    files = sorted((ROOT / "benchmarks").glob("*.py"))
-    return [file.stem for file in files if "\ndef measure(" in file.read_text(encoding="utf-8")]

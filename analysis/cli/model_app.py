@@ -65,13 +65,18 @@ def fuzz(
 
 def bench(
     json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Also write it to a file.")
+        Path | None, typer.Option("--json", metavar="FILE", help="Also write the figures there.")
     ] = None,
+    *,
+    tiny: Annotated[bool, typer.Option("--tiny", hidden=True)] = False,
 ) -> None:
-    """Measures the simulator's own speed; prints JSON."""
+    """Measures the simulator's own speed, in under four minutes.
+
+    Long studies of its statistics: python -m benchmarks
+    """
     from analysis.cli.bench_command import bench_command
 
-    raise typer.Exit(bench_command(json_file))
+    raise typer.Exit(bench_command(json_file, tiny=tiny))
 
 
 def validate(

@@ -4,21 +4,15 @@ Knows time, order and queues; knows nothing of disks, TiKV or transactions.
 """
 
 from sim.engine.environment import LeanEnv
-from sim.engine.group_server import GroupServer, Inlet
 from sim.engine.process import Process, Story
-from sim.engine.stations import FifoServer, FifoServers, SampledServer, SampledServers
+from sim.engine.stations import FifoServers
 from sim.engine.thread_pool import Cores, ThreadPool, smt_slowness
 
 __all__ = [
     "Cores",
-    "FifoServer",
     "FifoServers",
-    "GroupServer",
-    "Inlet",
     "LeanEnv",
     "Process",
-    "SampledServer",
-    "SampledServers",
     "Story",
     "ThreadPool",
     "smt_slowness",

@@ -22,7 +22,6 @@ from sim.laboratory.grammar import ScriptProblem
 from sim.laboratory.values import show_key
 from sim.protocol.region import Region, RegionEpoch, RegionId, RegionMap, Route, StoreId
 from sim.scenario import Scenario
-from sim.scenario.tree import normalised
 from sim.scenario.problems import Mark, Problem
 from sim.scenario.resolve import resolved
 from sim.scenario.tree import node_of, normalised

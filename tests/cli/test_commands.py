@@ -15,6 +15,7 @@ from analysis.cli.app import main, with_default_command
 from analysis.cli.console import output
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.progress import LineProgress, remaining_text
+from tests.cli.stub_runs import DEADLINE_S
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -23,7 +24,7 @@ def run_sim(*words: str, **environment: str) -> subprocess.CompletedProcess[str]
     command = [sys.executable, str(ROOT / "run_sim.py"), *words]
     env = os.environ | environment
     return subprocess.run(
-        command, capture_output=True, text=True, check=False, timeout=120, env=env
+        command, capture_output=True, text=True, check=False, timeout=DEADLINE_S, env=env
     )
 
 

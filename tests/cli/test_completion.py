@@ -12,6 +12,7 @@ import pytest
 from analysis.cli.app import main
 from analysis.cli.completion import completion_script, prepare, settings, study_folders
 from analysis.cli.exit_status import ExitStatus
+from tests.cli.stub_runs import DEADLINE_S
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = ["run", "status", "check"]
@@ -32,7 +33,12 @@ def completed(shell: str, line: str) -> list[str]:
     else:
         script += f"complete -C'{line}'\n"
     said = subprocess.run(
-        [shell, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
+        [shell, "-c", script],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=DEADLINE_S,
     )
     return [text.split("\t")[0] for text in said.stdout.splitlines() if text]
 
@@ -53,7 +59,7 @@ def test_bash_completes(line: str, expected: list[str]) -> None:
     assert completed("bash", line) == expected
 
 
-@pytest.mark.skipif(not shutil.which("fish"), reason="no fish here")
+@pytest.mark.skipif(not shutil.which("fish"), reason="fish is not installed")
 def test_fish_completes() -> None:
     assert completed("fish", "run_sim.py check scenarios/quick") == ["scenarios/quickstart.yaml"]
     assert completed("fish", "python run_sim.py stat") == ["status"]
@@ -64,13 +70,13 @@ def test_bash_lists_all_commands_and_leaves_other_programs_alone() -> None:
     assert completed("bash", "python other.py sta") == []
 
 
-@pytest.mark.skipif(not shutil.which("zsh"), reason="no zsh here")
+@pytest.mark.skipif(not shutil.which("zsh"), reason="zsh is not installed")
 def test_zsh_asks_with_its_own_words() -> None:
     script = 'compdef() {}; _arguments() { print -r -- "$@" }\n' + completion_script("zsh")
     line = "words=(python run_sim.py stat); CURRENT=3; _run_sim_completion\n"
     said = subprocess.run(
         ["zsh", "-f", "-c", script + line],
-        cwd=ROOT, capture_output=True, text=True, check=True, timeout=60,
+        cwd=ROOT, capture_output=True, text=True, check=True, timeout=DEADLINE_S,
     )  # fmt: skip
     assert '"status"' in said.stdout
 

@@ -13,7 +13,15 @@ from pathlib import Path
 import pytest
 
 from analysis.cli.exit_status import ExitStatus
-from tests.cli.stub_runs import UNITS, finish, finished_units, rows, start, wait_for_units
+from tests.cli.stub_runs import (
+    DEADLINE_S,
+    UNITS,
+    finish,
+    finished_units,
+    rows,
+    start,
+    wait_for_units,
+)
 from tests.spark.watching import processes_below
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -61,7 +69,7 @@ def test_a_killed_run_leaves_whole_units_and_frees_the_folder(
     wait_for_units(process, out, 2)
     assert str(process.pid) in (out / ".lock").read_text()
     os.kill(process.pid, signal.SIGKILL)
-    process.communicate(timeout=60)
+    process.communicate(timeout=DEADLINE_S)
     for unit in finished_units(out):
         assert (unit.parent / "counter.parquet").is_file()
     status, _, complained = finish(start(out, "stub_model:run_unit", master="local[2]"))

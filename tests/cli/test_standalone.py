@@ -42,7 +42,7 @@ def daemon(folder: Path, kind: str, *words: str) -> Iterator[Path]:
             yield log
         finally:
             process.terminate()
-            process.wait(30)
+            process.wait(DEADLINE_S)
 
 
 def said(log: Path, pattern: str) -> str:

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 LEAST_WIDTH_PX: Final = 500
 HEIGHT_PX: Final = 2000
-_DEADLINE_S: Final = 120.0
+_DEADLINE_S: Final = 400.0
 _SAID: Final = re.compile(r":CONSOLE[:(](?P<said>.*)")
 _FOUND: Final = re.compile(r'<pre id="found">(?P<json>.*?)</pre>', re.DOTALL)
 _LOOK: Final = Path(__file__).with_name("look.js")

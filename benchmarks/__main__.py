@@ -1,0 +1,45 @@
+"""Runs one of the long measurements: ``python -m benchmarks NAME [its options]``.
+
+The quick figures of the simulator's speed are ``run_sim.py bench``.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Final
+
+STUDIES: Final = {
+    "capacity_coverage": ("how often a capacity's interval holds the truth", "20 minutes"),
+    "checks": ("CPU time that the checkers add to a unit", "half a minute"),
+    "common_random_numbers": ("what shared random numbers save", "half an hour"),
+    "coverage": ("how often printed intervals hold the truth; 12,000 units", "an hour"),
+    "etcd": ("predictions beside a real etcd", "half a minute"),
+    "etcd_costs": ("the CPU costs of etcd, from CPU seconds", "2 minutes"),
+    "false_alarms": ("how often a sound unit is called overloaded", "10 minutes"),
+    "file_systems": ("what file systems write for a sync; needs root", "10 minutes"),
+    "memory": ("memory of a unit, and of one four times as long", "a minute"),
+    "sequential_coverage": ("coverage when replications stop at a precision", "10 minutes"),
+    "spark_overhead": ("Spark beside a process pool and beside one core", "20 minutes"),
+    "ten_thousand": ("a study of 10,000 units: seconds and memory", "20 minutes"),
+}
+"""Name: what it measures, and about how long it takes on two cores."""
+
+
+def main() -> int:
+    """Lists the studies, or runs one; 2 if there is none of that name."""
+    name = sys.argv[1] if len(sys.argv) > 1 else "--help"
+    if name in {"-h", "--help"}:
+        print("Quick figures, under four minutes: python run_sim.py bench")
+        print("Long studies: python -m benchmarks NAME [--help]")
+        for study, (what, takes) in STUDIES.items():
+            print(f"  {study:21}  {what} ({takes})")
+        return 0
+    if name not in STUDIES:
+        print(f"no study {name!r}; there are: {', '.join(STUDIES)}", file=sys.stderr)
+        return 2
+    return subprocess.call([sys.executable, "-m", f"benchmarks.{name}", *sys.argv[2:]])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

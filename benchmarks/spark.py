@@ -1,0 +1,64 @@
+"""What Spark costs: session start, the first query, and units through it beside a process pool.
+
+``spark_over_pool``: seconds of units that use half a second of CPU each, through ``run_units`` on
+``local[2]``, over those of the same unit tasks in a pool of two processes; starts are not counted.
+The two take turns, and the median of the pairs is the figure. ``benchmarks.spark_overhead`` is the
+long version.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Final
+
+from pyspark.sql import SparkSession
+
+from analysis.pipeline.session import SparkStarter, stop_spark
+from benchmarks.spark_overhead import process_pool, through_pool_s, through_spark_s
+
+_MASTER: Final = "local[2]"
+_PAIRS: Final = 3
+_UNITS: Final = 8
+_UNIT_MS: Final = 500
+
+
+def measure(*, tiny: bool = False) -> dict[str, float]:
+    """Returns ``spark_start_s``, ``spark_first_query_s`` and ``spark_over_pool``.
+
+    The first query is a map over two Python workers.
+    """
+    pairs, units, unit_ms = (1, 2, 100) if tiny else (_PAIRS, _UNITS, _UNIT_MS)
+    starter = SparkStarter(_MASTER)
+    try:
+        spark = starter.session()
+        begun_s = perf_counter()
+        ids = spark.range(0, 2, 1, numPartitions=2)
+        ids.mapInArrow(lambda batches: batches, "id bigint").groupBy().count().collect()
+        first_query_s = perf_counter() - begun_s
+        over_pool = _over_pool(spark, pairs, units, unit_ms)
+    finally:
+        stop_spark(starter)
+    return {
+        "spark_start_s": round(starter.start_s, 2),
+        "spark_first_query_s": round(first_query_s, 2),
+        "spark_over_pool": round(over_pool, 3),
+    }
+
+
+def _over_pool(spark: SparkSession, pairs: int, units: int, unit_ms: int) -> float:
+    """Returns the median ratio of pairs, after two units on each side that nobody counts."""
+    with tempfile.TemporaryDirectory(prefix="pessim-bench-") as scratch, process_pool() as pool:
+
+        def ratio(folder: Path, units: int) -> float:
+            spark_s = through_spark_s(spark, folder / "spark", units, unit_ms)
+            return spark_s / through_pool_s(pool, folder / "pool", units, unit_ms)
+
+        ratio(Path(scratch) / "first", 2)
+        return median(ratio(Path(scratch) / f"pair-{pair}", units) for pair in range(pairs))
+
+
+if __name__ == "__main__":
+    print(measure())

@@ -1,0 +1,76 @@
+"""``bench`` at a tiny size: every measurement runs, and the document has what was promised."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from analysis.cli.app import main
+from analysis.cli.exit_status import ExitStatus
+from benchmarks import __main__ as studies
+from benchmarks.commands import units_cpu_s, widest_ratio
+from benchmarks.quick import FAILED, KEYS, MODULES, NOT_COMPILED, document
+
+ROOT = Path(__file__).resolve().parents[2]
+
+TRUE_OR_FALSE = {"kernel_hash_equal", "compiled_facts_equal"}
+WHOLE_COMMANDS = {"quickstart_cpu_s", "rfc77_answer_cpu_s", "study_fixed_cpu_s"}
+NOT_COMPILED_KEYS = {"compiled_speedup", "compiled_facts_equal"}
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_every_quick_figure_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "bench.json"
+    assert main(["bench", "--tiny", "--json", str(file)]) == ExitStatus.FINE
+    said = capsys.readouterr().out
+    assert all(key in said for key in KEYS)
+    assert said.splitlines()[-1].startswith("measured in")
+    found = json.loads(file.read_text(encoding="utf-8"))
+    reasons = found.pop("reasons")
+    assert list(found) == list(KEYS)
+    assert {key for key, figure in found.items() if figure is None} == set(reasons)
+    assert set(reasons) <= NOT_COMPILED_KEYS | WHOLE_COMMANDS | {"kernel_over_cpp"}
+    for key in set(found) - set(reasons):
+        assert isinstance(found[key], bool if key in TRUE_OR_FALSE else int | float), key
+    assert found["kernel_hash_equal"] is True
+
+
+def test_what_a_study_has_cost_is_read_from_its_folder(golden_run: Path) -> None:
+    assert units_cpu_s(golden_run) > 0
+    assert 0 < widest_ratio(golden_run) < 10
+
+
+def test_a_figure_that_there_is_not_is_null_and_says_why() -> None:
+    found = dict.fromkeys(KEYS, 1.5) | {"kernel_speedup": f"{FAILED} no", "spark_start_s": "why"}
+    said = document(found)
+    assert said["kernel_speedup"] is None
+    assert said["spark_start_s"] is None
+    assert said["events_per_txn"] == 1.5
+    assert said["reasons"] == {"kernel_speedup": "failed: no", "spark_start_s": "why"}
+
+
+def test_each_key_has_one_module() -> None:
+    given = [key for keys in MODULES.values() for key in keys]
+    assert sorted([*given, *NOT_COMPILED_KEYS]) == sorted(KEYS)
+    assert NOT_COMPILED
+
+
+@pytest.mark.parametrize("name", studies.STUDIES)
+def test_each_long_study_is_a_module_that_can_be_run(name: str) -> None:
+    text = (ROOT / "benchmarks" / f"{name}.py").read_text(encoding="utf-8")
+    assert 'if __name__ == "__main__":' in text
+
+
+def test_studies_are_listed_and_unknown_ones_refused(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["benchmarks"])
+    assert studies.main() == ExitStatus.FINE
+    said = capsys.readouterr().out
+    assert all(name in said for name in studies.STUDIES)
+    monkeypatch.setattr("sys.argv", ["benchmarks", "coverige"])
+    assert studies.main() == ExitStatus.BAD_INPUT
+    assert "no study 'coverige'" in capsys.readouterr().err
