@@ -4,11 +4,12 @@ Knows time, order and queues; knows nothing of disks, TiKV or transactions.
 """
 
 from sim.engine.environment import LeanEnv
-from sim.engine.process import Process, Story
+from sim.engine.process import UNTIL_WOKEN, Process, Story
 from sim.engine.stations import FifoServers
 from sim.engine.thread_pool import Cores, ThreadPool, smt_slowness
 
 __all__ = [
+    "UNTIL_WOKEN",
     "Cores",
     "FifoServers",
     "LeanEnv",

@@ -58,7 +58,7 @@ class LeanEnv(Environment):
         """The simulated time in nanoseconds, under SimPy's name."""
         return self.now_ns
 
-    def process(self, generator: Story) -> Process:  # type: ignore[override]
+    def process(self, generator: Story) -> Process:
         """Starts a process, at this instant but after the current call."""
         return Process(self, generator)
 

@@ -3,8 +3,8 @@
 Besides events, a process may yield
 
 - an ``int``: it sleeps for so many nanoseconds, at the cost of one plain entry of the queue;
-- nothing (a bare ``yield``): it waits until somebody calls ``wake``, which resumes it within the
-  caller's own call. Only for a wait that exactly one party can end.
+- ``UNTIL_WOKEN``: it waits until somebody calls ``wake``, which resumes it within the caller's own
+  call. Only for a wait that exactly one party can end.
 
 Everything else is SimPy's: events and conditions, return values, failures, interrupts. A
 ``Timeout`` and the resumption after it cost about 5 us, a sleep less than 1.
@@ -14,13 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from heapq import heappush
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import simpy
-from simpy.events import Event, Interruption
+from simpy.events import PENDING, Event, Interruption
 
 if TYPE_CHECKING:
     from sim.engine.environment import LeanEnv
+
+UNTIL_WOKEN: Final = None
+"""What a process yields that waits for ``wake``."""
 
 Story = Generator[Event | int | None, Any, Any]
 """What a process runs."""
@@ -35,7 +38,7 @@ class Process(simpy.Process):
         self._send = story.send
 
     def wake(self, value: Any = None) -> None:
-        """Resumes a process that waits by a bare ``yield``; returns when it waits again."""
+        """Resumes a process that waits ``UNTIL_WOKEN``; returns when it waits again."""
         env = self._lean
         caller = env._active_proc
         env._active_proc = self
@@ -79,27 +82,30 @@ class Process(simpy.Process):
     def _wait_for(self, target: Event | int | None) -> Event | None:
         """Prepares the next resumption; returns ``target`` if it is an event of the past."""
         self._target = None  # type: ignore[assignment]
-        if target is None:
-            return None
-        if target.__class__ is int:
+        if isinstance(target, int):
             env = self._lean
-            env.at(env.now_ns + target, self.wake, None)  # type: ignore[operator]
-            return None
-        if not isinstance(target, Event):
-            raise TypeError(f"a process waits for events, or sleeps for an int, not {target!r}")
-        if target.callbacks is None:
-            return target
-        target.callbacks.append(self._resume)
-        self._target = target
+            env.at(env.now_ns + target, self.wake, None)
+        elif isinstance(target, Event):
+            callbacks: list[Any] | None = target.callbacks
+            if callbacks is None:
+                return target
+            callbacks.append(self._resume)
+            self._target = target
         return None
 
     def _throw(self, event: Event) -> Any:
         """Raises an event's failure inside the process, as a copy of its own."""
-        event._defused = True  # type: ignore[attr-defined]
+        event._defused = True
         failure = event._value
         copy = type(failure)(*failure.args)
         copy.__cause__ = failure
         return self._generator.throw(copy)
+
+    @property
+    def waits_for_no_event(self) -> bool:
+        """Whether it sleeps, or waits to be woken."""
+        waits_for: Event | None = self._target
+        return self._value is PENDING and waits_for is None
 
     def _end(self, end: BaseException) -> None:
         self._target = None  # type: ignore[assignment]
@@ -119,7 +125,7 @@ class _Interruption(Interruption):
     def _interrupt(self, event: Event) -> None:
         process = self.process
         assert isinstance(process, Process), "LeanEnv makes no others"
-        if process.is_alive and process.target is None:
+        if process.waits_for_no_event:
             process._lean.cancel(process.wake)
             process._resume(event)
         else:

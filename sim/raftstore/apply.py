@@ -9,8 +9,8 @@ Invariant: entries of one peer are applied in log order; a peer is owned by one 
 entry that was proposed for another version of the region is skipped. The result of an admin command
 goes to the raftstore as mail; until that is read, the raftstore knows the old region only.
 
-Source: tikv/tikv components/raftstore/src/store/fsm/apply.rs (ApplyPoller, handle_raft_entry_normal,
-exec_admin_cmd).
+Source: tikv/tikv components/raftstore/src/store/fsm/apply.rs (ApplyPoller,
+handle_raft_entry_normal, exec_admin_cmd).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sim.distributions import Sampler
-from sim.engine import Cores, Process, Story
+from sim.engine import UNTIL_WOKEN, Cores, Process, Story
 from sim.pd.placement import IN_MEMORY_SINCE
 from sim.protocol.admin import (
     AdminCommand,
@@ -120,7 +120,7 @@ class ApplyPool:
         while True:
             while not self._queue:
                 self._idle.append(process)
-                yield
+                yield UNTIL_WOKEN
             batch = self._collect()
             held_ns = int(self._service_ns(batch) * cores.slowness())
             cores.running += 1
@@ -183,7 +183,7 @@ class ApplyPool:
         self._kv.end_of_round(cause)
         self._answer(finished)
 
-    def _apply(
+    def _apply(  # noqa: C901 - one pass over entries, most often one
         self, peer: Peer, entries: list[Entry], finished: list[RaftCommand], cause: int
     ) -> int:
         """Applies entries on one replica; returns the cause of the last command.
@@ -305,6 +305,8 @@ class ApplyPool:
                 state.in_flashback = isinstance(admin, PrepareFlashback)
             case CommitMerge():
                 self._commit_merge(peer, admin)
+            case _:  # TransferLeader: its place in the log is all that matters.
+                pass
         return Applied(admin, index, state.region)
 
     def _commit_merge(self, peer: Peer, command: CommitMerge) -> None:
@@ -350,7 +352,7 @@ def _is_out_of_date(proposal: AdminProposal, region: Region) -> bool:
 
 
 def _remove_replaced(peer: Peer, command: RaftCommand) -> None:
-    """Removes the locks that a command has replaced, before a split or merge behind it sees them."""
+    """Removes the locks that a command has replaced: a split behind it must not see them."""
     locks = peer.locks
     if locks.refers_to(command.term, command.region.epoch.version):
         locks.remove(command.replaced_locks)

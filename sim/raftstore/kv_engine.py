@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from sim.engine import LeanEnv, Story
+from sim.engine import UNTIL_WOKEN, LeanEnv, Story
 from sim.hardware.disk import Disk
 from sim.protocol.encoding import KV_APPLY_BYTES, KV_BATCH_BYTES
 from sim.protocol.write_batch import WriteBatch
@@ -100,7 +100,7 @@ class KvEngine:
         """Write-back of the WAL, flush and compaction, each whenever a slice has gathered."""
         while True:
             self._idle = True
-            yield
+            yield UNTIL_WOKEN
             self._idle = False
             if sum(self._wal) >= _SLICE_BYTES:
                 wal, self._wal = self._wal, [0] * CAUSES

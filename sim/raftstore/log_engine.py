@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from sim.engine import LeanEnv, Story
+from sim.engine import UNTIL_WOKEN, LeanEnv, Story
 from sim.hardware.disk import Disk
 from sim.hardware.file_system import FileSystemName, LogFile, metadata_of
 from sim.protocol.encoding import (
@@ -147,7 +147,7 @@ class LogEngine:
         while True:
             if not group and not self._writers:
                 self._idle = True
-                yield
+                yield UNTIL_WOKEN
                 self._idle = False
             written, group = group, self._writers
             self._writers = []

@@ -1,9 +1,9 @@
 """A peer: one region's replica on one store, with its mailbox, and the commands that it is sent.
 
 Invariant: at any time at most one store poller handles a peer (batch-system's ownership of an FSM);
-what arrives meanwhile waits in the mailbox. ``region`` is what the raftstore knows, ``state.region``
-what has been applied: the apply thread learns of a split or merge first. A peer that is ``gone``
-(its process died, or its region left the store) handles nothing any more.
+what arrives meanwhile waits in the mailbox. ``region`` is what the raftstore knows,
+``state.region`` what has been applied: the apply thread learns of a split or merge first. A peer
+that is ``gone`` (its process died, or its region left the store) handles nothing any more.
 
 Source: tikv/tikv components/raftstore/src/store/{peer.rs, fsm/peer.rs, msg.rs},
 components/batch-system.
@@ -123,7 +123,7 @@ class Peer:
         "transfer", "turn", "uncampaigned", "unpersisted", "urgent_index",
     )  # fmt: skip
 
-    def __init__(
+    def __init__(  # noqa: PLR0915 - one flat record
         self, store: int, state: AppliedState, raft: RaftPeer, locks: PeerPessimisticLocks
     ) -> None:
         self.region = state.region

@@ -22,7 +22,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from sim.distributions import Sampler
-from sim.engine import Cores, Process, Story
+from sim.engine import UNTIL_WOKEN, Cores, Process, Story
 from sim.protocol.raft import LEADER, NOTHING_READY, Append, AppendResponse
 from sim.protocol.raft.log import Entry
 from sim.protocol.raft.ready import EventfulReady
@@ -100,7 +100,7 @@ class StorePool:
         while True:
             while not router.queue:
                 router.idle.append(process)
-                yield
+                yield UNTIL_WOKEN
             began_ns = env.now_ns
             self.rounds += 1
             batch: list[Peer] = []
@@ -121,12 +121,14 @@ class StorePool:
                 self._workers.take(readies)
             else:
                 if self._write(readies, process):
-                    yield
+                    yield UNTIL_WOKEN
                 self._persisted(readies, outbox)
             self._release(batch)
             self.busy_ns += env.now_ns - began_ns
 
-    def _handle_mail(self, batch: list[Peer], slowness: float) -> tuple[list[Task], int]:
+    def _handle_mail(  # noqa: C901 - one pass over the peers that have mail
+        self, batch: list[Peer], slowness: float
+    ) -> tuple[list[Task], int]:
         """Handles the mail of all peers that have some, as far as the batch has room.
 
         Returns what Raft has ready of them, and the CPU of it in ns, before it is slowed down.
@@ -231,7 +233,7 @@ class StorePool:
     def _write_alone(self, task: Task, outbox: Outbox) -> Story:
         """Persists a ready that belongs to no round any more."""
         if self._write([task], self._ctx.env.this_process):
-            yield
+            yield UNTIL_WOKEN
         self._persisted([task], outbox)
 
     def _write(self, readies: list[Task], process: Process) -> bool:
@@ -248,7 +250,9 @@ class StorePool:
             return True
         return False
 
-    def _persisted(self, readies: Iterable[Task], outbox: Outbox) -> None:
+    def _persisted(  # noqa: C901 - one pass over what is durable
+        self, readies: Iterable[Task], outbox: Outbox
+    ) -> None:
         """Tells Raft what is durable, and sends what had to wait for it."""
         for peer, ready in readies:
             if peer.gone:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from sim.engine import Story
+from sim.engine import UNTIL_WOKEN, Story
 from sim.protocol.raft import Ready
 from sim.protocol.raft.ready import EventfulReady
 from sim.raftstore.context import StoreContext
@@ -62,7 +62,7 @@ class _WriteWorker:
         while True:
             if not self._tasks:
                 self._idle = True
-                yield
+                yield UNTIL_WOKEN
                 self._idle = False
             if wait_ns and self._size_bytes() < _BATCH_SIZE_HINT_BYTES:
                 yield wait_ns
@@ -71,7 +71,7 @@ class _WriteWorker:
             states = sum(ready.hard_state is not None for _, ready in tasks)
             if entries or states:
                 self._log.write(entries, self._process.wake, None, hard_states=states)
-                yield
+                yield UNTIL_WOKEN
             self._persisted(tasks)
 
     def _size_bytes(self) -> int:

@@ -9,6 +9,8 @@ min_commit_ts must be replicated); src/storage/txn/actions/prewrite.rs (amend_pe
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sim.protocol import percolator
 from sim.protocol.ablations import Ablations
 from sim.protocol.concurrency_manager import ConcurrencyManager
@@ -17,6 +19,9 @@ from sim.protocol.timestamp import MAX_TS
 from sim.protocol.write_batch import HEARTBEAT, WriteBatch
 from sim.raftstore.peer import Peer
 from sim.storage.request import Kind, KvRequest
+
+Execute = Callable[[KvRequest, Peer, int, Ablations], object]
+"""The type of ``execute``."""
 
 
 def execute(  # noqa: C901, PLR0911, PLR0912 - one case a command

@@ -33,7 +33,7 @@ from sim.raftstore.read import LocalReader
 from sim.record.recorder import Recorder
 from sim.scenario.resolved import Scenario
 from sim.storage.block_cache import BlockCache
-from sim.storage.commands import execute, read, read_up_to
+from sim.storage.commands import Execute, execute, read, read_up_to
 from sim.storage.lock_manager import LockManager
 from sim.storage.lock_paths import LockPaths
 from sim.storage.probe import Probe
@@ -96,7 +96,7 @@ class Scheduler:
         self._make_lock_manager = make_lock_manager
         self.waits = make_lock_manager(self)
         self.on_leader = on_leader
-        self.execute_command = execute
+        self.execute_command: Execute = execute
         """Carries out a command; a laboratory also checks the keys."""
 
     def crash(self) -> None:

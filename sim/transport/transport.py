@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from sim.engine import LeanEnv, Story
+from sim.engine import UNTIL_WOKEN, LeanEnv, Story
 from sim.hardware.network import Link
 from sim.protocol.raft import Append, AppendResponse
 from sim.transport.filters import MessageFilters
@@ -121,7 +121,7 @@ class Connection:
         while True:
             if not under_way:
                 self._idle = True
-                yield
+                yield UNTIL_WOKEN
                 self._idle = False
             arrival_ns, messages = under_way.popleft()
             yield arrival_ns - self._env.now_ns

@@ -90,12 +90,13 @@ def _held_back(store: Store) -> float:
     """Returns the bytes that a store's engines will write for what they were given already."""
     kv, log = store.raftstore.apply._kv, store.raftstore.log
     amplification = kv._amplification
-    return (
+    held_back: float = (
         sum(kv._wal)
-        + kv._flush.total * amplification.data
-        + kv._lock_flush.total * amplification.lock
+        + kv._memtables.total * amplification.data
+        + kv._lock_memtable.total * amplification.lock
         + log._rewrite_bytes * log._format.rewrite
     )
+    return held_back
 
 
 def _counted(unit: Unit) -> dict[tuple[str, str], float]:

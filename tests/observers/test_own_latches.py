@@ -6,13 +6,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from sim.storage.write_path import WritePath
 
 from sim.observers.own_latches import OwnLatches
 from sim.protocol.mvcc import PUT
 from sim.protocol.percolator import Mutation
 from sim.protocol.region_errors import StaleCommand
 from sim.storage.request import Kind, KvRequest
+from sim.storage.scheduler import Scheduler
 from sim.units import NS_PER_MS
 from tests.scenes import IN_MEMORY, PIPELINED, SYNC, Scene, constant_scenario
 
@@ -139,23 +139,21 @@ def test_an_ended_transaction_is_forgotten() -> None:
 def test_latches_that_are_freed_with_the_answer_are_found_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # A planted fault: a pipelined lock lets go as soon as it is proposed.
+    # A planted fault: a pipelined lock frees its latches as soon as it is proposed.
     scene = Watched(PIPELINED)
-    reply, ended = WritePath._reply_proposed, set[int]()
+    reply, release, ended = Scheduler._reply_proposed, Scheduler._release_latches, set[int]()
 
-    def let_go(path: WritePath, request: KvRequest) -> None:
-        reply(path, request)
-        path._scheduler.free_latches(request)
+    def release_early(scheduler: Scheduler, request: KvRequest) -> None:
+        reply(scheduler, request)
+        release(scheduler, request)
         ended.add(request.cid)
 
-    free = scene.cluster.stores[1].scheduler.__class__.free_latches
-
-    def free_once(scheduler: object, request: KvRequest) -> None:
+    def release_once(scheduler: Scheduler, request: KvRequest) -> None:
         if request.cid not in ended:
-            free(scheduler, request)  # type: ignore[arg-type]
+            release(scheduler, request)
 
-    monkeypatch.setattr(WritePath, "_reply_proposed", let_go)
-    monkeypatch.setattr(scene.cluster.stores[1].scheduler.__class__, "free_latches", free_once)
+    monkeypatch.setattr(Scheduler, "_reply_proposed", release_early)
+    monkeypatch.setattr(Scheduler, "_release_latches", release_once)
     scene.lock(b"k", TXN)
     scene.prewrite(b"k", TXN, at_ns=SOON_NS)
     scene.run(10 * NS_PER_MS)
@@ -167,13 +165,12 @@ def test_a_lock_in_memory_that_keeps_its_latch_is_found_out(
 ) -> None:
     # A planted fault: the answer leaves first, and the latch is free a millisecond later.
     scene = Watched(IN_MEMORY)
-    scheduler = scene.cluster.stores[1].scheduler.__class__
 
-    def answer_and_dawdle(self: object, request: KvRequest) -> None:
-        self.reply(request)  # type: ignore[attr-defined]
-        scene.env.at(scene.env.now_ns + NS_PER_MS, self.free_latches, request)  # type: ignore[attr-defined]
+    def answer_first(scheduler: Scheduler, request: KvRequest) -> None:
+        scheduler._reply(request)
+        scene.env.at(scene.env.now_ns + NS_PER_MS, scheduler._release_latches, request)
 
-    monkeypatch.setattr(scheduler, "answer_now", answer_and_dawdle)
+    monkeypatch.setattr(Scheduler, "_finish_unwritten", answer_first)
     scene.lock(b"k", TXN)
     scene.prewrite(b"k", TXN, at_ns=SOON_NS)
     scene.run(10 * NS_PER_MS)
