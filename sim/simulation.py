@@ -23,7 +23,6 @@ from sim.etcd.puts_check import broken_puts
 from sim.lock_fates import LockFates
 from sim.operations import LeaderCounts, RegionCounts, TransferTimes, start_operations
 from sim.own_latches import OwnLatches
-from sim.protocol.region import RegionMap, lay_out_regions
 from sim.record.recorder import Recorder
 from sim.scenario.resolved import ETCD
 from sim.server.cluster import Cluster
@@ -32,7 +31,7 @@ from sim.storage.block_cache import Extent
 from sim.streams import Streams
 from sim.workload import build_workload
 from sim.workload.etcd import EtcdWorkload
-from sim.workload.layout import even_start_keys, region_start_keys
+from sim.workload.layout import lay_out
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -42,9 +41,6 @@ if TYPE_CHECKING:
     from sim.record.facts import FactSink
     from sim.scenario.resolved import Scenario
     from sim.workload.statement import Workload
-
-AUTO_WARMUP_SHARE = 2
-"""With ``warmup: auto`` a unit runs longer by measure / this; MSER-5 then says what to cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +61,7 @@ class UnitResult:
 def simulated_ns(scenario: Scenario) -> int:
     """Returns how long a unit of ``scenario`` runs, warm-up included, in ns."""
     run = scenario.run
-    warmup_ns = run.measure_ns // AUTO_WARMUP_SHARE if run.warmup_ns is None else run.warmup_ns
+    warmup_ns = run.simulated_warmup_ns
     return warmup_ns + run.measure_ns
 
 
@@ -104,7 +100,7 @@ class Unit:
         self.recorder = Recorder(scenario.run.window_ns, sink)
         self.stats = ClientStats(self.recorder)
         self.workload = self._make_workload()
-        regions = _regions(scenario, self.workload)
+        regions = lay_out(scenario, self.workload.tables())
         self.cluster = Cluster(
             self.env,
             scenario,
@@ -223,12 +219,3 @@ def _extents(scenario: Scenario, workload: Workload) -> list[Extent]:
         for table in workload.tables()
         if (reads := table.scattered_reads)
     ]
-
-
-def _regions(scenario: Scenario, workload: Workload) -> RegionMap:
-    cluster = scenario.cluster
-    if cluster.regions is None:
-        starts = region_start_keys(workload.tables(), scenario.tikv.region_split_size_bytes)
-    else:
-        starts = even_start_keys(workload.tables(), cluster.regions)
-    return lay_out_regions(starts, cluster.stores, cluster.replicas)

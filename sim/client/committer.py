@@ -92,7 +92,7 @@ class Committer:
         groups = mutations_by_region(self._kv.node.regions, mutations)
         self._kv.stats.mutations.value += len(mutations)
         one_pc = self._tidb.one_pc and len(groups) == 1
-        use_async = self._tidb.async_commit and _may_commit_async(mutations)
+        use_async = self._tidb.async_commit and may_commit_async(mutations)
         after_ts = max(txn.start_ts, txn.for_update_ts)
         if self._tidb.guarantee_linearizability and txn.explicit and (use_async or one_pc):
             # Linearizability: whatever was committed before this COMMIT has a smaller commit_ts.
@@ -238,7 +238,8 @@ def _decided_ts(answers: list[Prewritten], *, use_async: bool) -> int:
     return max(promises) if all(promises) else 0
 
 
-def _may_commit_async(mutations: list[Mutation]) -> bool:
+def may_commit_async(mutations: list[Mutation]) -> bool:
+    """Returns whether a transaction is small enough for async commit."""
     if len(mutations) > ASYNC_COMMIT_KEYS:
         return False
     return sum(len(mutation.key) for mutation in mutations) <= ASYNC_COMMIT_KEY_BYTES

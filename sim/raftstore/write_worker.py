@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sim.raftstore.peer import Peer
     from sim.transport.transport import Transport
 
-_BATCH_SIZE_HINT_BYTES: Final = 8 * KIB
+BATCH_SIZE_HINT_BYTES: Final = 8 * KIB
 """``raftstore.raft-write-batch-size-hint``."""
 
 Task = tuple["Peer", "Ready"]
@@ -105,7 +105,7 @@ class _WriteWorker:
         for _, ready in self._tasks:
             for entry in ready.entries:
                 size += entry.size_bytes
-        if size < _BATCH_SIZE_HINT_BYTES and self._wait_ns:
+        if size < BATCH_SIZE_HINT_BYTES and self._wait_ns:
             self._armed = True
             self._env.at(self._env.now_ns + self._wait_ns, self._write, None)
         else:

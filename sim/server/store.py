@@ -54,9 +54,6 @@ _SETTLE_NS = 10 * NS_PER_MS
 """How long background work is averaged. ASSUMED: many requests, and far shorter than a load
 change."""
 
-_READ_POOL_SHARE = 0.8
-"""``readpool.unified.max-thread-count`` is 80 % of the cores."""
-
 _EARLY_MAIL = 16
 """Messages kept for a region that a split is about to bring here (TiKV: pending votes)."""
 
@@ -196,7 +193,7 @@ class Store:
             self.kv_disk = Disk(hardware.kv_disk, streams.stream(f"{name}/kv-disk"), fetches)
         workers = scenario.tikv.scheduler_worker_pool_size
         self.pool = ThreadPool(env, self.cores, workers, f"{name}/scheduler")
-        readers = max(4, int(hardware.store_cores * _READ_POOL_SHARE))
+        readers = hardware.read_pool_threads
         self.read_pool = ThreadPool(env, self.cores, readers, f"{name}/read-pool")
 
     def background_work(self) -> Generator[Event, None, None]:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _LOCK: Final = Kind.LOCK
 _COP: Final = Kind.COP
 
-_SCANNED_ROW = 0.1
+SCANNED_ROW = 0.1
 """CPU of one row of a range scan, as a part of one further key's. ASSUMED."""
 
 _REPLY_BYTES = 80
@@ -144,7 +144,7 @@ class Scheduler:
         self._take_latches(request)
 
     def _receive_read(self, request: KvRequest) -> None:
-        keys = request.rows * _SCANNED_ROW + (1 if request.kind is _COP else len(request.keys))
+        keys = request.rows * SCANNED_ROW + (1 if request.kind is _COP else len(request.keys))
         service = self._draw.scaled(self._costs.mean_ns(keys))
         fetch_ns = 0
         if request.kind is not _COP:

@@ -17,6 +17,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from sim.protocol.keys import encoded_len
+from sim.protocol.region import RegionMap, lay_out_regions
+from sim.scenario.resolved import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -154,3 +156,13 @@ def _keys_at(segments: Sequence[Segment], offsets_bytes: Sequence[int]) -> Itera
             at += 1
         segment = segments[at]
         yield segment.key_at(offset_bytes - ends[at] + segment.size_bytes)
+
+
+def lay_out(scenario: Scenario, tables: Sequence[Table]) -> RegionMap:
+    """Returns the regions that a unit of a scenario begins with."""
+    cluster = scenario.cluster
+    if cluster.regions is None:
+        starts = region_start_keys(tables, scenario.tikv.region_split_size_bytes)
+    else:
+        starts = even_start_keys(tables, cluster.regions)
+    return lay_out_regions(starts, cluster.stores, cluster.replicas)
