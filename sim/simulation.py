@@ -23,7 +23,6 @@ from sim.observers.lock_fates import LockFates
 from sim.observers.own_latches import OwnLatches
 from sim.observers.station_meter import StationMeter
 from sim.operations import LeaderCounts, RegionCounts, TransferTimes, start_operations
-from sim.protocol.region import RegionMap, lay_out_regions
 from sim.record.facts import FactSink
 from sim.record.recorder import Recorder
 from sim.scenario.resolved import ETCD, Scenario
@@ -33,7 +32,7 @@ from sim.storage.block_cache import Extent
 from sim.streams import Streams
 from sim.unit_result import UnitResult, no_cycle_search, simulated_ns
 from sim.workload import build_workload
-from sim.workload.layout import even_start_keys, region_start_keys
+from sim.workload.layout import lay_out
 from sim.workload.statement import Workload
 
 __all__ = ["Unit", "UnitResult", "run_unit", "simulated_ns"]
@@ -60,7 +59,7 @@ class Unit:
         self.recorder = Recorder(scenario.run.window_ns, sink)
         self.stats = ClientStats(self.recorder)
         self.workload = self._make_workload()
-        regions = _regions(scenario, self.workload)
+        regions = lay_out(scenario, self.workload.tables())
         self.cluster = Cluster(
             self.env,
             scenario,
@@ -165,12 +164,3 @@ def _extents(scenario: Scenario, workload: Workload) -> list[Extent]:
         for table in workload.tables()
         if (reads := table.scattered_reads)
     ]
-
-
-def _regions(scenario: Scenario, workload: Workload) -> RegionMap:
-    cluster = scenario.cluster
-    if cluster.regions is None:
-        starts = region_start_keys(workload.tables(), scenario.tikv.region_split_size_bytes)
-    else:
-        starts = even_start_keys(workload.tables(), cluster.regions)
-    return lay_out_regions(starts, cluster.stores, cluster.replicas)

@@ -9,9 +9,6 @@ from dataclasses import dataclass
 
 from sim.scenario.resolved import Scenario
 
-AUTO_WARMUP_SHARE = 2
-"""With ``warmup: auto`` a unit runs longer by measure / this; MSER-5 then says what to cut."""
-
 
 @dataclass(frozen=True, slots=True)
 class UnitResult:
@@ -30,9 +27,7 @@ class UnitResult:
 
 def simulated_ns(scenario: Scenario) -> int:
     """Returns how long a unit of ``scenario`` runs, warm-up included, in ns."""
-    run = scenario.run
-    warmup_ns = run.measure_ns // AUTO_WARMUP_SHARE if run.warmup_ns is None else run.warmup_ns
-    return warmup_ns + run.measure_ns
+    return scenario.run.simulated_warmup_ns + scenario.run.measure_ns
 
 
 @contextmanager

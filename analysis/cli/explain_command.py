@@ -204,7 +204,7 @@ def _document(
         variants = {}
         for name, estimate in each.variants.items():
             found = asdict(estimate)
-            found["doubts"] = [doubt._asdict() for doubt in estimate.doubts]
+            found["warnings"] = [warning._asdict() for warning in estimate.warnings]
             found["saturated"] = estimate.is_saturated
             found["write_bytes_per_txn"] = dict(estimate.write_bytes_per_txn) | {
                 "all": estimate.bytes_per_txn

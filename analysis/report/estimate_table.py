@@ -1,4 +1,4 @@
-"""The estimate of a scenario as a user reads it: figures, stations, what a run takes, doubts.
+"""The estimate of a scenario as a user reads it: figures, stations, what a run takes, warnings.
 
 Fits 80 columns for three variants; more of them take turns. Plain text when the output is no
 terminal.
@@ -54,13 +54,13 @@ def print_estimates(console: Console, title: str, estimates: Mapping[str, Estima
 
 
 def _warnings(estimates: Mapping[str, Estimate]) -> list[str]:
-    """Returns the doubts; where several variants share one, that of the first, with their names."""
+    """Returns the warnings; one that several variants share once, with their names."""
     variants: dict[str, list[str]] = {}
     texts: dict[str, str] = {}
     for name, each in estimates.items():
-        for doubt in each.doubts:
-            variants.setdefault(doubt.place, []).append(name)
-            texts.setdefault(doubt.place, doubt.text)
+        for warning in each.warnings:
+            variants.setdefault(warning.place, []).append(name)
+            texts.setdefault(warning.place, warning.text)
     return [
         f"{place}: {', '.join(names)}: {texts[place]}" if len(names) < len(estimates)
         else f"{place}: {texts[place]}"

@@ -106,7 +106,7 @@ class TwoPhaseCommitter:
         groups = mutations_by_region(node.regions, mutations)
         node.stats.mutations.value += len(mutations)
         txn.one_pc = settings.one_pc and len(groups) == 1
-        txn.use_async_commit = settings.async_commit and _may_commit_async(mutations)
+        txn.use_async_commit = settings.async_commit and may_commit_async(mutations)
         after_ts = max(txn.start_ts, txn.for_update_ts)
         skips_tso = txn.use_async_commit or txn.one_pc
         if settings.guarantee_linearizability and txn.explicit and skips_tso:
@@ -209,7 +209,8 @@ def _decided_ts(txn: TransactionState, answers: list[Prewritten]) -> int:
     return max(promises) if all(promises) else 0
 
 
-def _may_commit_async(mutations: list[Mutation]) -> bool:
+def may_commit_async(mutations: list[Mutation]) -> bool:
+    """Returns whether a transaction is small enough for async commit."""
     if len(mutations) > ASYNC_COMMIT_KEYS:
         return False
     return sum(len(mutation.key) for mutation in mutations) <= ASYNC_COMMIT_KEY_BYTES

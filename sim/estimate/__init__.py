@@ -2,17 +2,14 @@
 
 ::
 
-    dry_session ► footprint          what a transaction asks for, on paper
-    formulas, moments, poller_chain  queueing theory
-    region_activity, disk_load ► store_model    one store at a rate
-    paths ► throughput               times, and the rate that follows from them
-    doubts, run_cost ► estimate
+    transaction_plan ► footprint                 what a transaction asks for
+    regions, pollers, disk_demand ► store        utilisation at a rate, from service demands
+    tidb_nodes                                   likewise, of TiDB
+    response ► throughput                        times, and the rate that follows from them
+    load_warnings, run_cost ► estimate           what is said about it
 """
 
-from sim.estimate.doubts import Doubt
 from sim.estimate.estimate import (
-    ORDER,
-    SATURATED,
     Estimate,
     Station,
     estimate,
@@ -20,9 +17,10 @@ from sim.estimate.estimate import (
     same_footprint,
 )
 from sim.estimate.footprint import Footprint, Sample, draw, footprint, mean_of
+from sim.estimate.load_warnings import LoadWarning
 from sim.estimate.run_cost import RunCost
 
 __all__ = [
-    "ORDER", "SATURATED", "Doubt", "Estimate", "Footprint", "RunCost", "Sample", "Station", "draw",
-    "estimate", "footprint", "has_estimate", "mean_of", "same_footprint",
+    "Estimate", "Footprint", "LoadWarning", "RunCost", "Sample", "Station",
+    "draw", "estimate", "footprint", "has_estimate", "mean_of", "same_footprint",
 ]  # fmt: skip

@@ -1,74 +1,93 @@
-"""What a mean transaction of a scenario asks for: statements, requests, records, regions touched.
+"""The mean transaction of a scenario: statements, requests, records, regions, contention.
 
-Law: some hundred transactions are drawn from the scenario's own workload and carried out on paper
-(``dry_session``). Where the mix is known, each class counts with its true share, however often it
-happened to be drawn. Everything here is the same for all lock modes; what a mode makes of a lock is
-decided later.
+Some hundred transactions are drawn from the scenario's own workload and planned
+(``transaction_plan``). Where the mix is known, each class counts with its true share, however often
+it happened to be drawn. All lock modes have the same footprint.
 """
 
-from __future__ import annotations
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Final
 
-from collections import Counter
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
-
-from sim.estimate.contention import Contention, contention_of
-from sim.estimate.dry_session import DryClient
-from sim.protocol.encoding import lock_format
-from sim.protocol.region import RegionMap, lay_out_regions
-from sim.storage.block_cache import (
-    CACHE_SHARE,
-    PREFIX_LEN,
-    Extent,
-    miss_probabilities,
+from sim.estimate.transaction_plan import (
+    PlannedRequest,
+    Planner,
+    RequestKind,
+    TransactionPlan,
 )
+from sim.protocol.encoding import lock_format
+from sim.protocol.region import RegionId, RegionMap
+from sim.scenario.resolved import Scenario
+from sim.storage.block_cache import CACHE_SHARE, PREFIX_LEN, Extent, miss_probabilities
+from sim.storage.scheduler import SCANNED_ROW
 from sim.streams import Streams
 from sim.workload import build_workload
-from sim.workload.layout import even_start_keys, region_start_keys
+from sim.workload.layout import lay_out
+from sim.workload.statement import Workload
 from sim.workload.tpcc.workload import DEFAULT_MIX
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sim.estimate.dry_transaction import DryRequest, DryTransaction, RequestKind
-    from sim.scenario import resolved
-    from sim.scenario.resolved import Scenario
-    from sim.workload.statement import Workload
 
 SAMPLE: Final = 300
 """Transactions drawn. The rarest class of TPC-C is then met a dozen times."""
 
-_SCANNED_ROW: Final = 0.1
-"""As ``sim.storage.scheduler``: CPU of a scanned row, as a part of a further key's."""
+_SURELY_HOT: Final = 12
+"""A key drawn this often in the sample is hot by nature, not by luck."""
+
+_BUSY: Final = 8
+"""A region drawn more often than this is taken as it was drawn."""
 
 
 @dataclass(slots=True)
 class Requests:
-    """Requests of one kind, per transaction."""
-
-    count: float = 0.0
-    keys: float = 0.0
-    """Keys that cost CPU, summed over the requests."""
-    keys_squared: float = 0.0
-    blocks: float = 0.0
-    """Blocks fetched from the disk, summed over the requests."""
-    blocks_squared: float = 0.0
-    """Of each request the expected square, summed."""
-
-
-@dataclass(slots=True)
-class Commands:
-    """Writes of one cause, per transaction; bytes as in ``dry_transaction.Written``."""
+    """Requests of one kind, per transaction; bytes as in ``transaction_plan.Records``."""
 
     count: float = 0.0
     arrivals: float = 0.0
-    """Times at which a store is asked: requests sent together count once a store."""
+    """Likewise, but what is sent together to one store counts once."""
     keys: float = 0.0
+    """Keys that cost CPU, summed over the requests."""
+    blocks: float = 0.0
+    """Blocks fetched from the disk, likewise."""
+    records: float = 0.0
     raft: float = 0.0
     wal: float = 0.0
     data_cf: float = 0.0
     tombstones: float = 0.0
     memory: float = 0.0
+
+    def add(self, other: "Requests", weight: float) -> None:
+        """Adds ``weight`` times other requests."""
+        for each in fields(self):
+            more = weight * getattr(other, each.name)
+            setattr(self, each.name, getattr(self, each.name) + more)
+
+
+@dataclass(slots=True)
+class RegionGroup:
+    """Regions that are written to alike; figures are per transaction, over all of them."""
+
+    regions: int = 0
+    locks: float = 0.0
+    """Lock requests."""
+    others: float = 0.0
+    """Other commands."""
+    visits: float = 0.0
+    """Transactions that write to a region."""
+    lock_bytes: float = 0.0
+    """Memory that locks take in a lock table."""
+
+
+@dataclass(slots=True)
+class Contention:
+    """How likely transactions want the same key, and how long a key is held."""
+
+    collision: float = 0.0
+    """Probability that two transactions lock a common key, summed over keys."""
+    hottest: float = 0.0
+    """Share of the transactions that lock the hottest key; 0 if no key is hot by nature."""
+    statements_held: float = 0.0
+    """Statements between a lock and its transaction's commit, COMMIT included."""
+    pause_held_ns: float = 0.0
 
 
 @dataclass(slots=True)
@@ -81,59 +100,55 @@ class Footprint:
     pause_ns: float = 0.0
     committed: float = 0.0
     """Share of the transactions that commit."""
-    requests: dict[RequestKind, Requests] = field(default_factory=dict)
-    rounds: dict[tuple[RequestKind, int], float] = field(default_factory=dict)
+    requests: defaultdict[RequestKind, Requests] = field(
+        default_factory=lambda: defaultdict(Requests)
+    )
+    rounds: Counter[tuple[RequestKind, int]] = field(default_factory=Counter)
     """How often so many requests of a kind go together and are waited for."""
-    commands: dict[RequestKind, Commands] = field(default_factory=dict)
-    by_region: dict[int, list[float]] = field(default_factory=dict)
-    """Commands by region: [lock requests, others, transactions with any], per transaction."""
-    drawn_by_region: Counter[int] = field(default_factory=Counter)
+    region_groups: Sequence[RegionGroup] = ()
     contention: Contention = field(default_factory=Contention)
-    table_of_region: dict[int, int] = field(default_factory=dict)
-    """Number of the table in which a region begins."""
-    memory_by_region: dict[int, float] = field(default_factory=dict)
-    """Bytes of lock-table memory that a transaction's locks take, by region."""
-    sample: int = 0
 
     @property
     def lock_requests(self) -> float:
         """Lock requests per transaction."""
         return self.requests["lock"].count if "lock" in self.requests else 0.0
 
-
-def lay_out(scenario: Scenario, workload: Workload) -> RegionMap:
-    """Returns the regions, as a unit begins with them."""
-    cluster, tables = scenario.cluster, workload.tables()
-    if cluster.regions is None:
-        starts = region_start_keys(tables, scenario.tikv.region_split_size_bytes)
-    else:
-        starts = even_start_keys(tables, cluster.regions)
-    return lay_out_regions(starts, cluster.stores, cluster.replicas)
+    def proposed(self, lock_share: float) -> Requests:
+        """Returns all commands together, with this part of the lock requests."""
+        total = Requests()
+        for kind, each in self.requests.items():
+            if each.records:
+                total.add(each, lock_share if kind == "lock" else 1.0)
+        return total
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Transactions drawn from a scenario's workload, carried out on paper."""
+    """Transactions drawn from a scenario's workload, as they were planned."""
 
     regions: RegionMap
-    transactions: Sequence[DryTransaction]
+    plans: Sequence[TransactionPlan]
     shares: Mapping[str, float]
     """Weights of the classes, where the scenario fixes them."""
     misses: Mapping[bytes, float]
     """How likely a row is not in a store's cache, by table prefix."""
-    table_of_region: dict[int, int]
+    table_of_region: Mapping[RegionId, int]
+    """Number of the table in which a region begins."""
 
 
 def draw(scenario: Scenario, transactions: int = SAMPLE) -> Sample:
     """Draws transactions of a scenario, whose lock mode does not matter."""
     workload = build_workload(scenario.workload, Streams(scenario.run.seed, 0))
-    regions = lay_out(scenario, workload)
-    client = DryClient(regions, scenario.cluster.tidb, lock_format(scenario.tikv.behaviour))
+    regions = lay_out(scenario, workload.tables())
+    planner = Planner(regions, scenario.cluster.tidb, lock_format(scenario.tikv.behaviour))
     clients = scenario.workload.threads or scenario.cluster.tidb_nodes
+    shares = {each.name: each.weight for each in scenario.workload.transactions}
+    if scenario.workload.kind == "tpcc":
+        shares = {name: float(w) for name, w in (scenario.workload.mix or DEFAULT_MIX).items()}
     return Sample(
         regions,
-        [client.carry_out(workload.transaction(n % clients)) for n in range(transactions)],
-        _shares(scenario.workload),
+        [planner.plan(workload.transaction(n % clients)) for n in range(transactions)],
+        shares,
         _misses(scenario, workload),
         _tables_of(regions, workload),
     )
@@ -151,20 +166,32 @@ def mean_of(sample: Sample, mix: Mapping[str, float] | None = None) -> Footprint
         sample: what was drawn.
         mix: weights of the classes, if not those of the scenario.
     """
-    drawn = sample.transactions
-    made = Footprint(sample.regions, sample=len(drawn), table_of_region=sample.table_of_region)
-    weights = _weights([each.name for each in drawn], mix or sample.shares)
-    for transaction in drawn:
-        _add(made, transaction, weights[transaction.name] / len(drawn), sample.misses)
-    made.contention = contention_of(drawn)
+    plans = sample.plans
+    made = Footprint(sample.regions)
+    weights = _weights([plan.name for plan in plans], mix or sample.shares)
+    written: list[tuple[float, PlannedRequest]] = []
+    visits: Counter[RegionId] = Counter()
+    for plan in plans:
+        weight = weights[plan.name] / len(plans)
+        made.statements += weight * plan.statements
+        made.timestamps += weight * plan.timestamps
+        made.pause_ns += weight * plan.pause_ns
+        made.committed += weight * plan.commits
+        for together in plan.rounds:
+            made.rounds[together[0].kind, len(together)] += weight  # type: ignore[assignment]
+        for together in (*plan.rounds, plan.background):
+            for kind, _ in {(each.kind, each.region.stores[0]) for each in together}:
+                made.requests[kind].arrivals += weight
+        requests = [each for together in (*plan.rounds, plan.background) for each in together]
+        for request in requests:
+            made.requests[request.kind].add(_demand(request, sample.misses), weight)
+        commands = [request for request in requests if request.records is not None]
+        written += [(weight, command) for command in commands]
+        for region_id in {command.region.region_id for command in commands}:
+            visits[region_id] += weight  # type: ignore[assignment]
+    made.region_groups = _region_groups(written, visits, sample.table_of_region)
+    made.contention = _contention(plans)
     return made
-
-
-def _shares(workload: resolved.Workload) -> dict[str, float]:
-    """Returns the classes' weights, where a scenario fixes them."""
-    if workload.kind == "tpcc":
-        return {name: float(weight) for name, weight in (workload.mix or DEFAULT_MIX).items()}
-    return {each.name: each.weight for each in workload.transactions}
 
 
 def _weights(names: Sequence[str], shares: Mapping[str, float]) -> dict[str, float]:
@@ -189,72 +216,73 @@ def _misses(scenario: Scenario, workload: Workload) -> dict[bytes, float]:
     return miss_probabilities(extents, CACHE_SHARE * scenario.hardware.store_memory_bytes)
 
 
-def _add(
-    made: Footprint, transaction: DryTransaction, weight: float, misses: Mapping[bytes, float]
-) -> None:
-    made.statements += weight * transaction.statements
-    made.timestamps += weight * transaction.timestamps
-    made.pause_ns += weight * transaction.pause_ns
-    made.committed += weight * transaction.commits
-    for together in transaction.rounds:
-        name = (together[0].kind, len(together))
-        made.rounds[name] = made.rounds.get(name, 0.0) + weight
-    for together in [*transaction.rounds, transaction.background]:
-        for request in together:
-            _add_request(made, request, weight, misses)
-        _add_arrivals(made, together, weight)
-    for region_id in {
-        request.region.region_id
-        for together in [*transaction.rounds, transaction.background]
-        for request in together
-        if request.written is not None
-    }:
-        made.by_region[region_id][2] += weight
-
-
-def _add_arrivals(made: Footprint, together: Sequence[DryRequest], weight: float) -> None:
-    if together and together[0].written is not None:
-        stores = {request.region.stores[0] for request in together}
-        made.commands[together[0].kind].arrivals += weight * len(stores)
-
-
-def _add_request(
-    made: Footprint, request: DryRequest, weight: float, misses: Mapping[bytes, float]
-) -> None:
+def _demand(request: PlannedRequest, misses: Mapping[bytes, float]) -> Requests:
+    """Returns what one request asks for; arrivals are counted where it is sent."""
     kind = request.kind
-    total = made.requests.setdefault(kind, Requests())
-    keys = request.rows * _SCANNED_ROW + 1 if kind == "cop" else float(len(request.keys))
-    total.count += weight
-    total.keys += weight * keys
-    total.keys_squared += weight * keys * keys
-    if misses and (kind in ("get", "batch_get") or (kind == "lock" and not request.insert)):
-        chances = [misses.get(key[:PREFIX_LEN], 0.0) for key in request.keys]
-        mean = sum(chances)
-        total.blocks += weight * mean
-        variance = sum(chance * (1 - chance) for chance in chances)
-        total.blocks_squared += weight * (variance + mean * mean)
-    written = request.written
-    if written is None:
-        return
-    region_id = request.region.region_id
-    made.by_region.setdefault(region_id, [0.0, 0.0, 0.0])[kind != "lock"] += weight
-    made.drawn_by_region[region_id] += 1
-    if written.memory:
-        before = made.memory_by_region.get(region_id, 0.0)
-        made.memory_by_region[region_id] = before + weight * written.memory
-    commands = made.commands.setdefault(kind, Commands())
-    commands.count += weight
-    commands.keys += weight * written.keys
-    commands.raft += weight * written.raft
-    commands.wal += weight * written.wal
-    commands.data_cf += weight * written.data_cf
-    commands.tombstones += weight * written.tombstones
-    commands.memory += weight * written.memory
+    keys = request.rows * SCANNED_ROW + 1 if kind == "cop" else float(len(request.keys))
+    blocks = 0.0
+    if kind in ("get", "batch_get") or (kind == "lock" and not request.insert):
+        blocks = sum(misses.get(key[:PREFIX_LEN], 0.0) for key in request.keys)
+    return Requests(1.0, 0.0, keys, blocks, *(request.records or ()))
 
 
-def _tables_of(regions: RegionMap, workload: Workload) -> dict[int, int]:
+def _region_groups(
+    written: Sequence[tuple[float, PlannedRequest]],
+    visits: Mapping[RegionId, float],
+    table_of_region: Mapping[RegionId, int],
+) -> list[RegionGroup]:
+    """Returns the regions written to, by how often.
+
+    A sample shows busy regions as they are; of the quiet ones it meets only some, so regions of one
+    table that were met rarely share what was met there evenly.
+    """
+    drawn = Counter(command.region.region_id for _, command in written)
+    groups: defaultdict[tuple[int, RegionId | None], RegionGroup] = defaultdict(RegionGroup)
+
+    def group_of(region_id: RegionId) -> RegionGroup:
+        return groups[table_of_region[region_id], region_id if drawn[region_id] > _BUSY else None]
+
+    for region_id in table_of_region:
+        group_of(region_id).regions += 1
+    for region_id, often in visits.items():
+        group_of(region_id).visits += often
+    for weight, command in written:
+        group = group_of(command.region.region_id)
+        assert command.records is not None, "only commands are written"
+        group.lock_bytes += weight * command.records.memory
+        if command.kind == "lock":
+            group.locks += weight
+        else:
+            group.others += weight
+    return [group for group in groups.values() if group.visits]
+
+
+def _contention(plans: Sequence[TransactionPlan]) -> Contention:
+    """Returns how often a sample's transactions want the same key, and for how long."""
+    times = Counter(key for plan in plans for key in plan.locked_at)
+    if not times:
+        return Contention()
+    pairs = len(plans) * (len(plans) - 1)
+    hottest, most = times.most_common(1)[0]
+    hot = most >= _SURELY_HOT
+    held = [
+        plan.held(key)
+        for plan in plans
+        if not hot or hottest in plan.locked_at
+        for key in plan.locked_at
+        if not hot or times[key] > 1
+    ]
+    return Contention(
+        collision=sum(n * (n - 1) for n in times.values()) / pairs,
+        hottest=most / len(plans) if hot else 0.0,
+        statements_held=sum(statements for statements, _ in held) / len(held),
+        pause_held_ns=sum(pause_ns for _, pause_ns in held) / len(held),
+    )
+
+
+def _tables_of(regions: RegionMap, workload: Workload) -> dict[RegionId, int]:
     starts = [table.start_key for table in workload.tables()]
-    tables: dict[int, int] = {}
+    tables: dict[RegionId, int] = {}
     number = 0
     for route in regions.routes:
         while number + 1 < len(starts) and starts[number + 1] <= route.region.start_key:

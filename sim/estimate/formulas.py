@@ -1,19 +1,12 @@
 """Queueing formulas: numbers in, numbers out. Times in any one unit, rates in its inverse.
 
 Sources: Kleinrock, Queueing Systems 1 (M/M/c, M/G/1); Allen, Probability, Statistics and Queueing
-Theory (the correction for variability); Blom 1958 (normal order statistics).
+Theory (the correction for variability).
 """
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from math import exp
-from statistics import NormalDist
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-_NORMAL: Final = NormalDist()
+from typing import Final
 
 _LARGE: Final = 1e200
 """Sums of chances are scaled down beyond it: a double ends at 1e308."""
@@ -91,24 +84,6 @@ def crowded_servers(work: float, capacity: Sequence[float]) -> tuple[float, floa
 def in_queue(servers: int, offered: float, cv: float = 1.0) -> float:
     """Returns the mean number of jobs that wait (Little's law on ``mean_wait``)."""
     return offered * mean_wait(servers, offered, 1.0, cv)
-
-
-def greatest_of(count: int, mean: float, deviation: float) -> float:
-    """Returns the expected greatest of ``count`` independent times (as if normal, Blom)."""
-    return kth_of(count, count, mean, deviation)
-
-
-def kth_of(k: int, count: int, mean: float, deviation: float) -> float:
-    """Returns the expected ``k``-th smallest of ``count`` independent times (as if normal)."""
-    return mean + deviation * _NORMAL.inv_cdf((k - 0.375) / (count + 0.25))
-
-
-def excess(mean: float, deviation: float) -> float:
-    """Returns the mean of max(0, x) for a normal x: how much later than a deadline, on average."""
-    if deviation <= 0:
-        return max(0.0, mean)
-    z = mean / deviation
-    return mean * _NORMAL.cdf(z) + deviation * _NORMAL.pdf(z)
 
 
 def gathering_server(arrivals: float, service: float, pause: float = 0.0) -> tuple[float, float]:

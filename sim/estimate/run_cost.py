@@ -1,22 +1,18 @@
 """What running a unit takes: events, memory, time. Rough: a machine is a machine.
 
-Law: events are counted by mechanism, as the model puts entries into its queue. What an event and a
-raft message cost was measured once, on one core of a cloud server of 2023 (Python 3.11); another
-machine is as much faster or slower as its single core is.
+Events are counted by mechanism, as the model puts entries into its queue. What an event and a raft
+message cost was measured once, on one core of a cloud server of 2023 (Python 3.11); another machine
+is as much faster or slower as its single core is.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 from math import exp
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from sim.estimate.footprint import Footprint
+from sim.estimate.throughput import Balance
+from sim.scenario.resolved import Scenario
 from sim.units import MIB, NS_PER_S
-
-if TYPE_CHECKING:
-    from sim.estimate.footprint import Footprint
-    from sim.estimate.throughput import Balance
-    from sim.scenario.resolved import Scenario
 
 _EVENT_S: Final = 4e-6
 _MESSAGE_S: Final = 22e-6
@@ -26,7 +22,10 @@ building a unit."""
 
 _PROCESS_BYTES: Final = 60 * MIB
 _REGION_BYTES: Final = 11 * 1024
-"""Measured: a Python process that has loaded the model, and the replicas of a region in use."""
+"""Measured: a Python process that has loaded the model, and three replicas of a region in use."""
+
+_TICKS_PER_S: Final = 100.0
+"""Of a store: background work is settled every 10 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,28 +42,28 @@ class RunCost:
 
 def run_cost(scenario: Scenario, footprint: Footprint, found: Balance) -> RunCost:
     """Returns what one unit of a scenario takes; transactions end with the run, not before."""
-    run = scenario.run
-    warmup_ns = run.measure_ns // 2 if run.warmup_ns is None else run.warmup_ns
-    simulated_s = (warmup_ns + run.measure_ns) / NS_PER_S
-    load, stores = found.load, scenario.cluster.stores
-    followers = scenario.cluster.replicas - 1
-    requests = sum(each.count for each in footprint.requests.values()) + found.times.retries
+    run, load, cluster = scenario.run, found.load, scenario.cluster
+    simulated_s = (run.simulated_warmup_ns + run.measure_ns) / NS_PER_S
+    requests = sum(each.count for each in footprint.requests.values()) + found.response.retries
     client = footprint.statements + 2 * footprint.timestamps + 3 * requests
-    if scenario.tikv.lock_mode == "pipelined" or not found.in_memory:
-        client += footprint.lock_requests * scenario.tikv.pipelined
+    if scenario.tikv.pipelined and not found.in_memory:
+        client += footprint.lock_requests
     rounds_per_s = load.pollers.rounds * NS_PER_S
-    proposed = load.messages_per_round * load.commands_per_s / max(load.messages_per_s, 1e-9)
-    sent = 2 * followers * (1 - exp(-proposed)) if load.messages_per_s else 0.0
-    store_events = rounds_per_s * (1 + sent) + load.fsyncs_per_s + load.entries_per_s
-    ticking = 100.0  # Background work is settled every 10 ms.
-    per_s = found.txn_per_s * client + stores * (store_events + ticking)
-    seconds = simulated_s * (per_s * _EVENT_S + stores * load.messages_per_s * _MESSAGE_S)
-    touched = sum(each.regions * (1 - exp(-each.visits * found.txn_per_s * simulated_s))
-                  for each in found.store.classes)  # fmt: skip
+    proposed = (
+        found.store.proposed.count * found.txn_per_s / cluster.stores / max(rounds_per_s, 1e-9)
+    )
+    sends = 2 * (cluster.replicas - 1) * (1 - exp(-proposed))
+    store = rounds_per_s * (1 + sends) + load.fsyncs_per_s + load.entries_per_s + _TICKS_PER_S
+    per_s = found.txn_per_s * client + cluster.stores * store
+    message_s = cluster.stores * load.messages_per_s * _MESSAGE_S
+    touched = sum(
+        group.regions * (1 - exp(-group.visits / group.regions * found.txn_per_s * simulated_s))
+        for group in footprint.region_groups
+    )
     return RunCost(
         events=per_s * simulated_s,
         events_per_txn=per_s / found.txn_per_s,
         simulated_s=simulated_s,
-        memory_bytes=_PROCESS_BYTES + touched * _REGION_BYTES * scenario.cluster.replicas / 3,
-        seconds=_SETUP_S + seconds,
+        memory_bytes=_PROCESS_BYTES + touched * _REGION_BYTES * cluster.replicas / 3,
+        seconds=_SETUP_S + simulated_s * (per_s * _EVENT_S + message_s),
     )

@@ -39,7 +39,7 @@ from sim.units import KIB, MIB
 _HARD_STATE_BYTES: Final = 40
 """A replica's term and vote as a record of the raft engine (raft_serverpb RaftLocalState)."""
 
-_COMPRESS_ABOVE_BYTES: Final = 8 * KIB
+COMPRESS_ABOVE_BYTES: Final = 8 * KIB
 """raft-engine's ``batch-compression-threshold`` (src/config.rs)."""
 
 _REWRITE_SLICE_BYTES: Final = MIB
@@ -164,7 +164,7 @@ class LogEngine:
         weights = self._by_cause
         self._by_cause = [0] * CAUSES
         payload = sum(weights) + self._format.batch_bytes
-        if payload > _COMPRESS_ABOVE_BYTES:
+        if payload > COMPRESS_ABOVE_BYTES:
             payload = int(payload * self._format.compression)
         begun = self._offset > 0  # The first page has been written before.
         end = self._offset + payload

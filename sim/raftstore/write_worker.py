@@ -20,7 +20,7 @@ from sim.raftstore.peer import Peer, Persisted
 from sim.transport.transport import Outbox
 from sim.units import KIB
 
-_BATCH_SIZE_HINT_BYTES: Final = 8 * KIB
+BATCH_SIZE_HINT_BYTES: Final = 8 * KIB
 """``raftstore.raft-write-batch-size-hint``."""
 
 Task = tuple[Peer, Ready]
@@ -64,7 +64,7 @@ class _WriteWorker:
                 self._idle = True
                 yield UNTIL_WOKEN
                 self._idle = False
-            if wait_ns and self._size_bytes() < _BATCH_SIZE_HINT_BYTES:
+            if wait_ns and self._size_bytes() < BATCH_SIZE_HINT_BYTES:
                 yield wait_ns
             tasks, self._tasks = self._tasks, []
             entries = [entry for _, ready in tasks for entry in ready.entries]

@@ -22,6 +22,9 @@ from sim.scenario.resolved_tikv import Tikv
 ETCD = "etcd"
 """The kind of workload whose stores are etcd members."""
 
+AUTO_WARMUP_SHARE = 2
+"""With ``warmup: auto`` a unit runs longer by measure / this; MSER-5 then says what to cut."""
+
 Verb = Literal["read", "lock", "update", "insert"]
 
 
@@ -38,6 +41,11 @@ class Run:
     """Facts are summed up per window of this length."""
     checks: bool
     """Whether observers watch for broken invariants."""
+
+    @property
+    def simulated_warmup_ns(self) -> int:
+        """Simulated time before ``measure_ns``, of which ``auto`` cuts what the facts say."""
+        return self.measure_ns // AUTO_WARMUP_SHARE if self.warmup_ns is None else self.warmup_ns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +166,11 @@ class Hardware:
     shared: bool
     """Whether all nodes are processes of one machine with one disk (etcd only)."""
     etcd: EtcdCosts
+
+    @property
+    def read_pool_threads(self) -> int:
+        """``readpool.unified.max-thread-count``: 80 % of the cores, at least 4."""
+        return max(4, int(0.8 * self.store_cores))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,9 +38,6 @@ _SETTLE_NS: Final = 10 * NS_PER_MS
 """How long background work is averaged. ASSUMED: many requests, and far shorter than a load
 change."""
 
-_READ_POOL_SHARE: Final = 0.8
-"""``readpool.unified.max-thread-count`` is 80 % of the cores."""
-
 
 class Machine:
     """The cores, disks and thread pools of one store."""
@@ -55,7 +52,7 @@ class Machine:
             self.kv_disk = Disk(hardware.kv_disk, streams.stream(f"{name}/kv-disk"), fetches)
         workers = scenario.tikv.scheduler_worker_pool_size
         self.pool = ThreadPool(env, self.cores, workers, f"{name}/scheduler")
-        readers = max(4, int(hardware.store_cores * _READ_POOL_SHARE))
+        readers = hardware.read_pool_threads
         self.read_pool = ThreadPool(env, self.cores, readers, f"{name}/read-pool")
         env.process(self._background_work())
 

@@ -42,7 +42,7 @@ from sim.storage.request import LAST_READ, Kind, KvRequest, hand_over
 _LOCK: Final = Kind.LOCK
 _COP: Final = Kind.COP
 
-_SCANNED_ROW: Final = 0.1
+SCANNED_ROW: Final = 0.1
 """CPU of one row of a range scan, as a part of one further key's. ASSUMED."""
 
 _REPLY_BYTES: Final = 80
@@ -147,7 +147,7 @@ class Scheduler:
 
     def _submit_read(self, request: KvRequest) -> None:
         is_range = request.kind is _COP
-        keys = request.rows * _SCANNED_ROW + (1 if is_range else len(request.keys))
+        keys = request.rows * SCANNED_ROW + (1 if is_range else len(request.keys))
         fetch_ns = 0
         service_ns = self._service_ns(keys)
         if not is_range:

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from sim.protocol.keys import encoded_len
+from sim.protocol.region import RegionMap, lay_out_regions
+from sim.scenario.resolved import Scenario
 
 TS_BYTES = 8
 """The commit timestamp at the end of a key in the write and default column families."""
@@ -126,3 +128,13 @@ def _keys_at(segments: Sequence[Segment], offsets_bytes: Sequence[int]) -> Itera
             at += 1
         segment = segments[at]
         yield segment.key_at(offset_bytes - ends[at] + segment.size_bytes)
+
+
+def lay_out(scenario: Scenario, tables: Sequence[Table]) -> RegionMap:
+    """Returns the regions that a unit of a scenario begins with."""
+    cluster = scenario.cluster
+    if cluster.regions is None:
+        starts = region_start_keys(tables, scenario.tikv.region_split_size_bytes)
+    else:
+        starts = even_start_keys(tables, cluster.regions)
+    return lay_out_regions(starts, cluster.stores, cluster.replicas)

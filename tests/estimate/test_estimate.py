@@ -1,4 +1,4 @@
-"""What is made of a load: modes, saturation, contention, full tables, doubts, cost."""
+"""What is made of a load: modes, saturation, contention, full tables, warnings, cost."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def estimates_of(name: str, *overrides: str) -> dict[str, Estimate]:
     return found
 
 
-def doubts_of(found: Estimate) -> dict[str, str]:
-    return {doubt.place: doubt.text for doubt in found.doubts}
+def warnings_of(found: Estimate) -> dict[str, str]:
+    return {each.place: each.text for each in found.warnings}
 
 
 def test_each_lock_mode_does_less_than_the_one_before() -> None:
@@ -85,13 +85,13 @@ def test_a_rate_that_no_poller_can_serve_is_said() -> None:
     assert found.is_saturated
     assert found.bottleneck == "store_poller"
     assert found.busiest.utilisation > 1
-    assert "queues grow without end" in doubts_of(found)["workload.rate"]
+    assert "queues grow without end" in warnings_of(found)["workload.rate"]
 
 
 def test_a_saturated_closed_loop_is_said() -> None:
     found = estimates_of("rfc77")["pipelined"]
     assert found.is_saturated
-    assert "take fewer threads" in doubts_of(found)["workload.threads"]
+    assert "take fewer threads" in warnings_of(found)["workload.threads"]
 
 
 def test_far_too_many_clients_are_estimated_too() -> None:
@@ -125,14 +125,14 @@ def test_a_hot_row_is_the_limit_whatever_the_clients() -> None:
     few = estimates_of("hot_row", "workload.threads=50")["in_memory"]
     many = estimates_of("hot_row", "workload.threads=400")["in_memory"]
     assert many.txn_per_s == pytest.approx(few.txn_per_s, rel=0.1)
-    assert "one row is locked" in doubts_of(few)["workload"]
+    assert "one row is locked" in warnings_of(few)["workload"]
 
 
 def test_a_full_lock_table_refuses_and_the_rest_is_proposed() -> None:
     found = estimates_of("hot_region_full")
     assert found["in_memory"].lock_refused < 0.001
     assert 0.3 < found["in_memory_full"].lock_refused < 0.6
-    assert any("will not fit" in text for text in doubts_of(found["in_memory_full"]).values())
+    assert any("will not fit" in text for text in warnings_of(found["in_memory_full"]).values())
     pipelined, refused = found["pipelined"], found["in_memory_full"]
     assert (refused.lock_latency_ms or 0) > (pipelined.lock_latency_ms or 0)
 
@@ -141,13 +141,13 @@ def test_an_old_store_keeps_locks_out_of_memory() -> None:
     found = estimates_of("rolling_upgrade")
     assert found["in_memory"].lock_path == "pipelined"
     assert found["in_memory_forced"].lock_path == "in_memory"
-    assert "5.4.0" in doubts_of(found["in_memory"])["cluster.store_versions"]
+    assert "5.4.0" in warnings_of(found["in_memory"])["cluster.store_versions"]
 
 
 def test_a_workload_without_locks_is_said() -> None:
     found = estimates_of("sysbench_update_non_index")["pipelined"]
     assert found.lock_latency_ms is None
-    assert "lock modes cannot differ" in doubts_of(found)["workload.kind"]
+    assert "lock modes cannot differ" in warnings_of(found)["workload.kind"]
 
 
 def test_a_log_of_its_own_has_a_disk_of_its_own() -> None:

@@ -1,8 +1,8 @@
-"""Formulas against what is known exactly: M/M/1, M/D/1, M/M/c, MVA, order statistics."""
+"""Formulas against what is known exactly: M/M/1, M/D/1, M/M/c, MVA."""
 
 from __future__ import annotations
 
-from math import exp, pi, sqrt
+from math import exp
 
 import pytest
 
@@ -10,11 +10,8 @@ from sim.estimate.formulas import (
     crowded_servers,
     erlang_b,
     erlang_c,
-    excess,
     gathering_server,
-    greatest_of,
     in_queue,
-    kth_of,
     mean_wait,
 )
 from tests.estimate.exact_networks import mean_value_analysis
@@ -76,20 +73,6 @@ def test_mean_value_analysis_tends_to_its_bounds() -> None:
     throughput, waiting = mean_value_analysis(200, [0.01, 0.002], 0.1)
     assert throughput == pytest.approx(100, rel=1e-6)
     assert sum(waiting) + throughput * 0.1 == pytest.approx(200)
-
-
-def test_order_statistics_of_normal_times() -> None:
-    assert kth_of(1, 1, 7.0, 3.0) == pytest.approx(7.0)
-    assert greatest_of(2, 0.0, 1.0) == pytest.approx(1 / sqrt(pi), rel=0.05)
-    assert greatest_of(3, 0.0, 1.0) == pytest.approx(1.5 / sqrt(pi), rel=0.03)
-    assert kth_of(1, 2, 0.0, 1.0) == pytest.approx(-greatest_of(2, 0.0, 1.0))
-
-
-def test_the_excess_over_a_deadline() -> None:
-    assert excess(2.0, 0.0) == 2.0
-    assert excess(-2.0, 0.0) == 0.0
-    assert excess(0.0, 1.0) == pytest.approx(1 / sqrt(2 * pi))
-    assert excess(50.0, 1.0) == pytest.approx(50.0)
 
 
 def test_a_server_that_takes_all_who_wait() -> None:

@@ -1,25 +1,21 @@
 """A TiDB node at a rate of statements: threads that run, and how long a statement takes.
 
-Law: statements wait in one queue for a hardware thread and are slowed down by the other threads of
+Statements wait in one queue for a hardware thread and are slowed down by the other threads of
 the cores, as ``sim.client.tidb`` has it. All nodes are alike.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sim.engine import smt_slowness
 from sim.estimate.formulas import crowded_servers
+from sim.scenario.resolved import Scenario
 from sim.units import NS_PER_S
-
-if TYPE_CHECKING:
-    from sim.scenario.resolved import Scenario
 
 _NEARLY_ALL: Final = 0.995
 """Statements are not looked at above this use of a node: nothing ends there."""
 
 
-class TidbLoad:
+class TidbNodes:
     """What does not depend on the load."""
 
     def __init__(self, scenario: Scenario) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from analysis.study.load import load_study
 from sim.estimate import Footprint, draw, footprint, mean_of
-from sim.estimate.dry_transaction import RequestKind
+from sim.estimate.transaction_plan import RequestKind
 from sim.record.facts import MemorySink
 from sim.scenario import Scenario
 from sim.simulation import Unit
@@ -60,7 +60,7 @@ def test_bytes_of_entries_are_those_that_are_proposed() -> None:
     made, seen = footprint(scenario), simulated(scenario, 2.0)
     kinds: tuple[RequestKind, ...] = ("lock", "prewrite", "commit")
     for kind in kinds:
-        command = made.commands[kind]
+        command = made.requests[kind]
         entries = 40 * command.count  # ENTRY_OVERHEAD_BYTES of commands that share no entry
         proposed = seen["raft_entry_bytes", kind] / scenario.cluster.replicas
         assert command.raft + entries == pytest.approx(proposed, rel=0.03)
@@ -68,9 +68,9 @@ def test_bytes_of_entries_are_those_that_are_proposed() -> None:
 
 def test_one_phase_commit_writes_versions_at_once() -> None:
     made = footprint(scenario_of("hot_row"))
-    assert "commit" not in made.commands
-    assert made.commands["prewrite"].data_cf > 0
-    assert made.commands["prewrite"].tombstones > 0
+    assert "commit" not in made.requests
+    assert made.requests["prewrite"].data_cf > 0
+    assert made.requests["prewrite"].tombstones > 0
 
 
 def test_two_phase_commit_asks_for_a_timestamp_and_waits_for_the_primary() -> None:

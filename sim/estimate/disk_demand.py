@@ -1,0 +1,152 @@
+"""A store's disks: bytes by place, the time of a log write, the budget that is used up.
+
+A write of the log takes whole pages, and begins somewhere in a page: payload + one page less one
+byte on average, and the file system's metadata if the file changes by it. Flush and compaction
+follow from what enters the memtables.
+
+Source: as ``sim.raftstore.log_engine``, ``kv_engine``, ``sim.hardware.disk``, whose sums these are.
+"""
+
+from dataclasses import dataclass
+from math import exp
+from typing import Final
+
+from sim.distributions import mean_ns
+from sim.estimate.footprint import Footprint
+from sim.hardware.disk import FETCH_BYTES, DiskSpec
+from sim.hardware.file_system import FILE_SYSTEMS, metadata_share
+from sim.protocol.encoding import ENTRY_OVERHEAD_BYTES, KV_APPLY_BYTES, KV_BATCH_BYTES
+from sim.raftstore.log_engine import COMPRESS_ABOVE_BYTES, LogFormat
+from sim.scenario.resolved import Scenario
+from sim.units import NS_PER_S
+
+_LEFT_FOR_LOG: Final = 0.1
+"""Of a cloud's ceilings, whatever flush and compaction ask for: they take turns with the log."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiskLoad:
+    """What one store writes and reads per second, and one write of its log."""
+
+    fsyncs: float
+    payload: float
+    """Bytes of one write of the log, as stored."""
+    write_bytes: float
+    """With padding and metadata."""
+    write_ios: float
+    rewritten: float
+    kv_wal: float
+    flush: float
+    compaction: float
+    fetches: float
+
+    def places(self) -> dict[str, float]:
+        """Returns the bytes a second by place."""
+        return {
+            "raft_log": self.fsyncs * self.write_bytes + self.rewritten,
+            "kv_wal": self.kv_wal,
+            "flush": self.flush,
+            "compaction": self.compaction,
+        }
+
+
+class DiskDemand:
+    """What one store writes per transaction and per write of its log."""
+
+    def __init__(self, scenario: Scenario, footprint: Footprint, lock_share: float) -> None:
+        hardware, lsm = scenario.hardware, scenario.hardware.lsm
+        self._lsm, self._stores = lsm, scenario.cluster.stores
+        self._copies = scenario.cluster.replicas / scenario.cluster.stores
+        self._format = LogFormat(
+            raft_engine=scenario.tikv.raft_engine_enable,
+            file=scenario.tikv.log_file,
+            file_system=hardware.file_system,
+            compression=lsm.raft_engine_compression,
+            rewrite=lsm.raftdb_rewrite,
+        )
+        self._metadata = FILE_SYSTEMS[hardware.file_system]
+        self.raft = hardware.raft_disk
+        self.kv = hardware.kv_disk or hardware.raft_disk
+        self.shared = hardware.kv_disk is None
+        self.append_ns = mean_ns(self.raft.append)
+        self.fetch_ns = mean_ns(self.kv.fetch or self.kv.append)
+        self._blocks = sum(each.blocks for each in footprint.requests.values())
+        self._proposed = footprint.proposed(lock_share)
+        self._framing_bytes = ENTRY_OVERHEAD_BYTES + self._format.item_bytes
+
+    def load(
+        self, txn_per_s: float, fsyncs: float, entries: float, applied_copies: float
+    ) -> DiskLoad:
+        """Returns what a store does to its disks.
+
+        Args:
+            txn_per_s: transactions of the whole cluster.
+            fsyncs: writes of this store's log per second.
+            entries: that they write.
+            applied_copies: of the cluster's commands, the part that this store applies.
+        """
+        logged = txn_per_s * self._proposed.raft * self._copies + entries * self._framing_bytes
+        payload = logged / max(fsyncs, 1e-9)
+        payload = self._compressed(payload + self._format.batch_bytes)
+        metadata = metadata_share(self._format.file, payload, self.raft.page_bytes)
+        applied = txn_per_s * applied_copies
+        data, tombstones = applied * self._proposed.data_cf, applied * self._proposed.tombstones
+        amplified = (
+            (data, self._lsm.write_amplification),
+            (tombstones, self._lsm.lock_write_amplification),
+        )
+        return DiskLoad(
+            fsyncs=fsyncs,
+            payload=payload,
+            write_bytes=payload + self.raft.page_bytes - 1 + metadata * self._metadata.size_bytes,
+            write_ios=1 + metadata * self._metadata.ios,
+            rewritten=fsyncs * payload * self._format.rewrite,
+            kv_wal=applied * (self._proposed.wal + self._proposed.count * KV_APPLY_BYTES)
+            + min(entries, applied * self._proposed.count) * KV_BATCH_BYTES,
+            flush=sum(size * min(1.0, factor) for size, factor in amplified),
+            compaction=sum(size * max(0.0, factor - 1) for size, factor in amplified),
+            fetches=txn_per_s * self._blocks / self._stores,
+        )
+
+    def _compressed(self, payload: float) -> float:
+        """Groups vary: as if exponential, the bytes that come in large ones are compressed."""
+        large = COMPRESS_ABOVE_BYTES / payload
+        return payload * (1 - (1 + large) * exp(-large) * (1 - self._format.compression))
+
+    def write_ns(self, load: DiskLoad) -> float:
+        """Returns how long one append + fsync takes; one page is in the latency of an append."""
+        disk = self.raft
+        if not disk.throttled:
+            return self.append_ns + (load.payload - 1) / disk.write_bytes_per_s * NS_PER_S
+        background, reads = self._background(load, disk)
+        left_bytes = disk.write_bytes_per_s - background - reads * FETCH_BYTES
+        left_ios = disk.write_iops - background / disk.io_bytes - reads
+        apart = NS_PER_S * max(
+            load.write_bytes / max(left_bytes, _LEFT_FOR_LOG * disk.write_bytes_per_s),
+            load.write_ios / max(left_ios, _LEFT_FOR_LOG * disk.write_iops),
+        )
+        used = load.fsyncs * apart / NS_PER_S
+        # A bucket of idle time runs dry the more often the less is left (diffusion).
+        dry = exp(-2 * max(0.0, 1 - used) * disk.burst_ns / apart)
+        return self.append_ns + dry * max(0.0, apart - self.append_ns)
+
+    def _background(self, load: DiskLoad, disk: DiskSpec) -> tuple[float, float]:
+        """Returns (bytes written in the background, blocks read) on a disk, per second."""
+        of_kv = load.kv_wal + load.flush + load.compaction
+        if self.shared:
+            return load.rewritten + of_kv, load.fetches
+        return (load.rewritten, 0.0) if disk is self.raft else (of_kv, load.fetches)
+
+    def used(self, load: DiskLoad, disk: DiskSpec) -> tuple[float, float]:
+        """Returns (share of a disk's budget that is used up, I/Os per second)."""
+        background, reads = self._background(load, disk)
+        fsyncs = load.fsyncs if disk is self.raft else 0.0
+        ios = background / disk.io_bytes
+        per_byte, per_io = 1 / disk.write_bytes_per_s, 1 / disk.write_iops
+        if not disk.throttled:
+            one = max(load.write_bytes * per_byte, load.write_ios * per_io)
+            one_io = max(disk.io_bytes * per_byte, per_io)
+            return fsyncs * one + ios * one_io, fsyncs * load.write_ios + ios
+        ios += fsyncs * load.write_ios + reads
+        size = fsyncs * load.write_bytes + background + reads * FETCH_BYTES
+        return max(size * per_byte, ios * per_io), ios

@@ -1,0 +1,101 @@
+"""Warnings that only a scenario's load shows: what is implausible, and what will never happen."""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from sim.estimate.footprint import Footprint
+from sim.estimate.throughput import Balance
+from sim.scenario.resolved import Scenario
+from sim.units import NS_PER_S
+
+_IDLE: Final = 0.02
+_FULL: Final = 0.9
+_SELDOM: Final = 30
+"""Fewer than this many of anything in a run say nothing about it."""
+
+
+class LoadWarning(NamedTuple):
+    """One warning."""
+
+    place: str
+    """Key of the scenario that it is about."""
+    text: str
+    """What is doubtful, and what to do about it."""
+
+
+def load_warnings(
+    scenario: Scenario, footprint: Footprint, found: Balance, busiest: str, used: float
+) -> Iterator[LoadWarning]:
+    """Yields what an analyst would ask about, given the load.
+
+    Args:
+        scenario: what was estimated.
+        footprint: of its transactions.
+        found: in balance.
+        busiest: name of the busiest station.
+        used: its utilisation.
+    """
+    yield from _of_load(scenario, busiest, used)
+    hot = found.txn_per_s * footprint.contention.hottest
+    hot_row_used = hot * (found.response.held + found.response.lock) / NS_PER_S
+    if hot_row_used >= 0.5:
+        yield LoadWarning(
+            "workload",
+            f"one row is locked {min(hot_row_used, 1.0):.0%} of the time: transactions wait for "
+            "each other there, not for a station; spread the rows if that is not the question",
+        )
+    yield from _of_locks(scenario, footprint, found)
+    ended = found.txn_per_s * scenario.run.measure_ns / NS_PER_S
+    if ended < _SELDOM:
+        yield LoadWarning(
+            "run.measure",
+            f"about {ended:.0f} transactions will end in it: too few to say anything; measure "
+            "longer",
+        )
+
+
+def _of_load(scenario: Scenario, busiest: str, used: float) -> Iterator[LoadWarning]:
+    closed = scenario.workload.threads is not None
+    key = "workload.threads" if closed else "workload.rate"
+    if used < _IDLE:
+        yield LoadWarning(
+            key, f"the busiest station ({busiest}) is {used:.1%} busy: nothing will queue; add load"
+        )
+    elif used > _FULL and closed:
+        yield LoadWarning(
+            key,
+            f"{busiest} is {used:.0%} busy: clients wait for each other there, and latencies say "
+            "how many they are; take fewer threads, or a rate",
+        )
+    elif used > 1:
+        yield LoadWarning(
+            key,
+            f"{busiest} would have to be {used:.0%} busy: queues grow without end; lower the rate",
+        )
+    elif used > _FULL:
+        yield LoadWarning(
+            key,
+            f"{busiest} is {used:.0%} busy: latencies are mostly queueing; lower the rate to "
+            "compare services",
+        )
+
+
+def _of_locks(scenario: Scenario, footprint: Footprint, found: Balance) -> Iterator[LoadWarning]:
+    if not footprint.lock_requests:
+        yield LoadWarning(
+            "workload.kind",
+            "takes no pessimistic locks: lock modes cannot differ; use explicit transactions",
+        )
+    elif scenario.tikv.lock_mode == "in_memory" and not found.in_memory:
+        oldest = min(scenario.cluster.store_versions)
+        yield LoadWarning(
+            "cluster.store_versions",
+            f"a store of {oldest} keeps all locks out of memory as long as it is there; they are "
+            "pipelined",
+        )
+    elif found.in_memory and found.store.lock_share > 0.001:
+        yield LoadWarning(
+            "tikv.pessimistic-txn.in-memory-peer-size-limit",
+            f"{found.store.lock_share:.1%} of the lock requests will not fit into their region's "
+            "memory and be proposed",
+        )

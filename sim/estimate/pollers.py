@@ -1,0 +1,136 @@
+"""Store pollers and the raft log that they share: rounds, group commit, and what it lets wait.
+
+A round of a poller handles all messages that wait (a bulk service), and ends with a write of the
+log if any of them has to be durable. How many messages share a round is a fixed point: the longer
+a round takes, the more have come until the next one begins.
+
+Source: Denning, Buzen 1978 (utilisation law); Kleinrock, Queueing Systems 1 (Erlang C for the
+chance that all pollers are busy, M/D/1 with bulk service for the group commit).
+"""
+
+from dataclasses import dataclass
+from math import exp
+from typing import Final
+
+from sim.estimate.formulas import erlang_c, gathering_server
+
+MOST_USED: Final = 0.985
+"""Stations are not looked at above this utilisation: there is no balance near 1."""
+
+_CLOSE: Final = 1e-3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PollerLoad:
+    """What one store's pollers are asked for; times in any one unit, rates in its inverse."""
+
+    pollers: int
+    messages: float
+    """Arriving per unit of time."""
+    message: float
+    """CPU time of a message."""
+    logging: float
+    """Share of the messages with something to write."""
+    write: float
+    """One append + fsync."""
+    workers: bool = False
+    """Whether write workers wait for the log instead of the pollers."""
+    pause: float = 0.0
+    """For which a write worker waits for company."""
+    commands: float = 1.0
+    """Share of the messages that are commands; the others follow from them, or are heartbeats."""
+    together: float = 1.0
+    """Commands that arrive together."""
+    followers: int = 0
+    """Of a region."""
+    heartbeats: float = 0.0
+    """Share of the messages that are heartbeats and their answers; they come one at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class PollerFigures:
+    """What follows."""
+
+    rounds: float = 0.0
+    """Per unit of time."""
+    batch: float = 1.0
+    """Messages of a round."""
+    round: float = 0.0
+    """How long it takes, its write included if the poller waits for it."""
+    busy: float = 0.0
+    """Pollers in a round."""
+    wait: float = 0.0
+    """Of a message until a poller takes it."""
+    fsyncs: float = 0.0
+    """Writes of the log, per unit of time."""
+    log_wait: float = 0.0
+    """From the end of a round's CPU until its entries are durable."""
+
+
+def solve_pollers(load: PollerLoad) -> PollerFigures:
+    """Returns the fixed point; what exceeds the pollers' CPU is not looked at."""
+    low, high = 1.0, 2.0
+    while _round(load, high)[1] > high:
+        low, high = high, 2 * high
+    while high - low > _CLOSE * low:
+        batch = (low + high) / 2
+        low, high = (batch, high) if _round(load, batch)[1] > batch else (low, batch)
+    return _round(load, low)[0]
+
+
+def _round(load: PollerLoad, batch: float) -> tuple[PollerFigures, float]:
+    """Returns what follows from rounds of ``batch`` messages, and how many come for the next."""
+    pollers, burst = load.pollers, _burst(load, batch)
+    messages = min(load.messages, MOST_USED * pollers / load.message)
+    rounds = messages / batch
+    writers = rounds * (
+        1 - (1 - load.logging) ** max(1.0, batch / burst)
+    )  # A burst is of one kind.
+    took, fsyncs, log_wait = batch * load.message, 0.0, 0.0
+    if not load.workers:
+        fsyncs, log_wait = _group_commit(load, writers)
+        took += log_wait * writers / rounds
+    busy = min(float(pollers), rounds * took)
+    all_busy = erlang_c(pollers, rounds * took)
+    # A burst starts a round on each idle poller, as far as it has messages; it is spread a little,
+    # so while nobody is busy its messages are taken one by one. What finds all pollers busy is
+    # taken together by the next that is free, unless nothing has come.
+    quiet = (1 - busy / pollers) ** pollers
+    idle = max(1.0, (pollers - busy) / max(1 - all_busy, 1e-9))
+    taken_at_once = quiet + (1 - quiet) * (1 - (1 - 1 / burst) ** idle)
+    next_free = took / pollers
+    some_wait = 1 - exp(-messages / burst * next_free)
+    begun = messages * (1 - all_busy) * taken_at_once + all_busy * some_wait / next_free
+    if load.workers:  # Rounds that begin at the same time end so, and go together.
+        abreast = max(1.0, burst * taken_at_once)
+        used, fsyncs = gathering_server(writers / abreast, load.write, load.pause)
+        log_wait = used * load.write / 2 + load.pause + load.write
+    figures = PollerFigures(rounds, batch, took, busy, all_busy * next_free, fsyncs, log_wait)
+    return figures, messages / begun
+
+
+def _burst(load: PollerLoad, batch: float) -> float:
+    """Returns how many messages arrive together (geometric).
+
+    What a round sends to a store leaves at once: its commands become appends to each follower, its
+    appends become answers.
+    """
+    proposed = batch * load.commands / load.together
+    arrivals = proposed + 2 * load.followers * (1 - exp(-proposed)) + batch * load.heartbeats
+    return max(1.0, batch / arrivals) if arrivals else 1.0
+
+
+def _group_commit(load: PollerLoad, writers: float) -> tuple[float, float]:
+    """Returns (writes of the log per unit of time, how long a poller waits for its own).
+
+    One write is in flight at a time; who comes meanwhile goes with the next one. A poller that
+    waits meets the others only, so no more than those go together.
+    """
+    others = load.pollers - 1
+    if not others:
+        return writers, load.write
+    share = others / load.pollers
+    _, fsyncs = gathering_server(writers * share, load.write)
+    fsyncs = max(fsyncs / share, writers / others)
+    used = min(1.0, fsyncs * load.write)
+    return fsyncs, load.write * (1 + used * others / (load.pollers - used))

@@ -1,0 +1,103 @@
+"""What follows from how commands spread over regions: heartbeats, shared entries, full lock tables.
+
+A follower learns of a commit from the next append or heartbeat of its region. A region that sleeps
+is woken by a write and sleeps again after the heartbeat that follows; each region sleeps when a run
+begins. Commands that wait in one peer's mailbox at the same time share an entry.
+"""
+
+from collections.abc import Sequence
+from math import exp
+
+from sim.estimate.footprint import RegionGroup
+from sim.estimate.formulas import erlang_b
+from sim.scenario.resolved import Scenario
+from sim.units import NS_PER_S
+
+
+def heartbeats_per_s(scenario: Scenario, groups: Sequence[RegionGroup], txn_per_s: float) -> float:
+    """Returns how many rounds of heartbeats all leaders send, per second of the measured time.
+
+    A region that hibernates has a cycle: asleep until a write, then awake for a heartbeat interval
+    (a renewal process). A short run ends before the first heartbeat is due.
+    """
+    interval_s = _heartbeat_interval_s(scenario)
+    if not scenario.tikv.hibernate_regions:
+        return sum(group.regions for group in groups) / interval_s
+    begin_s, end_s = _measured_s(scenario)
+    due = max(0.0, end_s - max(begin_s, interval_s)) / (end_s - begin_s)
+    return due * sum(
+        group.regions / (interval_s + group.regions / (group.visits * txn_per_s))
+        for group in groups
+    )
+
+
+def applied_by_followers(
+    scenario: Scenario, groups: Sequence[RegionGroup], commands: float, txn_per_s: float
+) -> float:
+    """Returns the share of the measured time's commands that followers apply in it.
+
+    Each region that was written to in the last heartbeat interval has one transaction's last
+    command left of which its followers have not learnt: until the first heartbeat there are more
+    and more of them.
+    """
+    interval_s = _heartbeat_interval_s(scenario)
+
+    def unknown(until_s: float) -> float:
+        seconds = min(until_s, interval_s)
+        return sum(
+            group.regions * (1 - exp(-group.visits / group.regions * txn_per_s * seconds))
+            for group in groups
+        )
+
+    begin_s, end_s = _measured_s(scenario)
+    proposed = commands * txn_per_s * (end_s - begin_s)
+    return 1 - (unknown(end_s) - unknown(begin_s)) / proposed if proposed else 1.0
+
+
+def _heartbeat_interval_s(scenario: Scenario) -> float:
+    tikv = scenario.tikv
+    return tikv.raft_base_tick_interval_ns * tikv.raft_heartbeat_ticks / NS_PER_S
+
+
+def _measured_s(scenario: Scenario) -> tuple[float, float]:
+    begin_ns = scenario.run.simulated_warmup_ns
+    return begin_ns / NS_PER_S, (begin_ns + scenario.run.measure_ns) / NS_PER_S
+
+
+def entries_per_command(
+    groups: Sequence[RegionGroup], lock_share: float, txn_per_s: float, waiting_s: float
+) -> float:
+    """Returns how many entries a command takes: less than 1 where some share one.
+
+    Args:
+        groups: regions written to.
+        lock_share: part of the lock requests that are proposed.
+        txn_per_s: transactions.
+        waiting_s: how long a command waits for a poller; what comes to the same region meanwhile
+            shares its entry.
+    """
+    entries = commands = 0.0
+    for group in groups:
+        count = group.locks * lock_share + group.others
+        commands += count
+        entries += count / (1 + count / group.regions * txn_per_s * waiting_s)
+    return entries / commands if commands else 1.0
+
+
+def refused_by_memory(
+    scenario: Scenario, groups: Sequence[RegionGroup], txn_per_s: float, held_s: float
+) -> float:
+    """Returns the share of lock requests that find their region's lock table full.
+
+    Each region's table is a loss system (Erlang B): requests of a mean size take places in it
+    for as long as their transaction holds them.
+    """
+    refused = requests = 0.0
+    for group in groups:
+        if group.lock_bytes:
+            size = group.lock_bytes / group.locks
+            places = int(scenario.tikv.in_memory_peer_size_limit_bytes // size)
+            offered = group.locks / group.regions * txn_per_s * held_s
+            refused += group.locks * erlang_b(places, offered)
+            requests += group.locks
+    return refused / requests if requests else 0.0

@@ -1,0 +1,203 @@
+"""How long requests and transactions take at a given load: the stations' times added up.
+
+::
+
+    in memory   network + scheduler + network
+    pipelined     … + wait for a poller + its CPU
+    sync          … + appends, fsync and answer of the quorum + apply
+    prewrite, commit as sync
+
+Requests sent together are waited for until the last one is back, a commit for the followers that
+make a majority: order statistics of the exponential part of each time (David, Nagaraja, Order
+Statistics). Transactions that want the same key wait for each other.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sim.distributions import mean_ns
+from sim.estimate.footprint import Footprint
+from sim.estimate.store import Store, StoreLoad
+from sim.estimate.tidb_nodes import TidbNodes
+from sim.estimate.transaction_plan import READS, RequestKind
+from sim.queueing.formulas import order_statistic_mean
+from sim.scenario.resolved import Scenario
+from sim.transport.nodes import CLIENT_NAME, PD_NAME, store_name, tidb_name, zones_of
+from sim.units import NS_PER_S
+
+
+class Delay(NamedTuple):
+    """A time in ns: one part is always the same, one varies as if exponential."""
+
+    fixed: float = 0.0
+    random: float = 0.0
+
+    @property
+    def mean(self) -> float:
+        """Of both parts."""
+        return self.fixed + self.random
+
+    def then(self, other: "Delay") -> "Delay":
+        """Returns both, one after the other."""
+        return Delay(self.fixed + other.fixed, self.random + other.random)
+
+    def of(self, needed: int, count: int) -> float:
+        """Returns the mean time until ``needed`` of ``count`` such delays are over."""
+        return self.fixed + order_statistic_mean(count, needed, self.random)
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What a load does to times, in ns."""
+
+    lock: float
+    """Of a lock request, from being sent until the answer is back; 0 without any."""
+    transaction: float
+    held: float
+    """How long a lock is held."""
+    retries: float
+    """Lock requests that are sent again, per transaction."""
+
+
+class ResponseTimes:
+    """The response time law of one scenario with one lock mode."""
+
+    def __init__(self, scenario: Scenario, footprint: Footprint, *, in_memory: bool) -> None:
+        """Args: ``in_memory`` says whether locks that are not refused stay in memory."""
+        self._scenario = scenario
+        self._footprint = footprint
+        self._in_memory = in_memory
+        self._tidb = TidbNodes(scenario)
+        stores = [store_name(n + 1) for n in range(scenario.cluster.stores)]
+        tidbs = [tidb_name(n) for n in range(scenario.cluster.tidb_nodes)]
+        self._to_client = self._round_trip(
+            (f"{CLIENT_NAME}-{n}", tidb) for n, tidb in enumerate(tidbs)
+        )
+        self._to_store = self._round_trip((tidb, store) for tidb in tidbs for store in stores)
+        self._to_pd = self._round_trip((tidb, PD_NAME) for tidb in tidbs)
+        self._between_stores = self._round_trip((a, b) for a in stores for b in stores)
+        clients = scenario.workload.threads
+        self._others = 1.0 if clients is None else (clients - 1) / clients
+        """Part of the jobs that one meets: in a closed loop nobody waits for himself (Schweitzer
+        1979)."""
+
+    def _round_trip(self, pairs: Iterable[tuple[str, str]]) -> float:
+        """Returns the mean over pairs of nodes, by how they lie in zones."""
+        zones, network = zones_of(self._scenario), self._scenario.hardware.network
+        near_ns = mean_ns(network.same_zone)
+        crossing = [zones[src] != zones[dst] for src, dst in pairs if src != dst]
+        if network.cross_zone is None or not crossing:
+            return near_ns
+        share = sum(crossing) / len(crossing)
+        return (1 - share) * near_ns + share * mean_ns(network.cross_zone)
+
+    def at(self, store: Store, load: StoreLoad) -> Response:
+        """Returns all times at a load."""
+        cpu, made = self._scenario.hardware.cpu, self._footprint
+        apply = load.stations["apply"]
+        proposed = self._handled(load).then(Delay(cpu.thread_hop_ns))
+        applied = Delay(apply.wait_ns(cpu.cv), apply.service_ns)
+        durable = proposed.then(self._replicated(load)).then(applied)
+        raft: dict[RequestKind, Delay] = {
+            "lock": self._lock_way(store, proposed, durable),
+            "prewrite": durable,
+            "commit": durable,
+            "rollback": durable,
+        }
+        requests = {
+            kind: self._served(kind, store, load).then(raft.get(kind, Delay()))
+            for kind in made.requests
+        }
+        statement, planning = self._statement(load.txn_per_s)
+        rounds = {
+            (kind, width): often * requests[kind].of(width, width)
+            for (kind, width), often in made.rounds.items()
+        }
+        lock = requests["lock"].mean if "lock" in requests else 0.0
+        held = self._held(requests, rounds, statement)
+        waits, retries = self._contention(load.txn_per_s, held + lock, lock, planning)
+        alone = made.statements * statement + made.timestamps * self._to_pd + made.pause_ns
+        return Response(lock, alone + sum(rounds.values()) + waits, held, retries)
+
+    def _handled(self, load: StoreLoad) -> Delay:
+        """Returns the time until a poller has handled a message, with those before it."""
+        ahead = (load.pollers.batch - 1) / 2 * load.message_ns
+        return Delay(load.message_ns, load.pollers.wait + ahead)
+
+    def _replicated(self, load: StoreLoad) -> Delay:
+        """Returns the time from a command's being proposed until its commit."""
+        followers = self._scenario.cluster.replicas - 1
+        rest = (load.pollers.batch - 1) / 2 * load.message_ns
+        waits = max(0.0, load.pollers.log_wait - load.write_ns)
+        own = Delay(load.write_ns, rest + waits)
+        if not followers:
+            return own
+        back = self._handled(load)
+        answer = Delay(self._between_stores, rest).then(back).then(own)
+        quorum = answer.of((followers + 1) // 2, followers)
+        return Delay(quorum - answer.random, answer.random).then(back)
+
+    def _served(self, kind: RequestKind, store: Store, load: StoreLoad) -> Delay:
+        """Returns network and scheduler of a request."""
+        cpu = self._scenario.hardware.cpu
+        each = self._footprint.requests[kind]
+        keys, blocks = each.keys / each.count, each.blocks / each.count
+        work_ns = cpu.tikv_request_ns * load.slowness * (1 + cpu.tikv_extra_key * (keys - 1))
+        wait_ns = load.stations["read_pool" if kind in READS.values() else "scheduler"].wait_ns()
+        return Delay(self._to_store + work_ns, wait_ns + blocks * store.disk.fetch_ns)
+
+    def _lock_way(self, store: Store, proposed: Delay, durable: Delay) -> Delay:
+        """Returns what the raftstore adds to a lock request."""
+        tikv = self._scenario.tikv
+        if not self._in_memory:
+            return proposed if tikv.pipelined else durable
+        fallback = proposed if tikv.in_memory_fallback == "pipelined" else durable
+        return Delay(0.0, store.lock_share * fallback.mean)
+
+    def _statement(self, txn_per_s: float) -> tuple[float, float]:
+        """Returns a statement's time with its round trip to the client, and its time on TiDB."""
+        statements_per_s = txn_per_s * self._footprint.statements * self._others
+        running, waiting = self._tidb.times_ns(statements_per_s)
+        delay = self._scenario.hardware.cpu.statement_delay_ns
+        return self._to_client + delay + running + waiting, running + waiting
+
+    def _held(
+        self,
+        requests: dict[RequestKind, Delay],
+        rounds: dict[tuple[RequestKind, int], float],
+        statement: float,
+    ) -> float:
+        """Returns how long a transaction holds a lock, from the answer until it is free again."""
+        made, contention = self._footprint, self._footprint.contention
+        if not contention.collision:
+            return 0.0
+        ending = sum(ns for (kind, _), ns in rounds.items() if kind in ("prewrite", "commit"))
+        per_statement = statement + (sum(rounds.values()) - ending) / made.statements
+        if "commit" in requests:
+            ending += requests["commit"].mean
+        ending -= self._to_store / 2  # It is free before the answer is back.
+        if self._scenario.cluster.tidb.guarantee_linearizability:
+            ending += self._to_pd
+        return contention.statements_held * per_statement + contention.pause_held_ns + ending
+
+    def _contention(
+        self, txn_per_s: float, cycle: float, lock: float, planning: float
+    ) -> tuple[float, float]:
+        """Returns the time a transaction waits for others' locks, and its statements tried again.
+
+        The hottest key is a server of its own, whose customers are the transactions that lock it;
+        all other keys are met while they are held with a probability, and then half their time is
+        over. Without fair locking a woken transaction has to plan and ask once more.
+        """
+        contention = self._footprint.contention
+        fair = self._scenario.cluster.tidb.fair_locking
+        again = 0.0 if fair else self._to_store / 2 + planning + self._to_pd
+        rate = txn_per_s / NS_PER_S
+        hot_cycle = cycle + again
+        used = min(0.999, rate * contention.hottest * hot_cycle)
+        waits = contention.hottest * hot_cycle * used / (1 - used) / 2
+        others = max(0.0, contention.collision - contention.hottest**2)
+        met = min(1.0, rate * cycle * others)
+        waits += met * (cycle / 2 + again + lock)
+        return waits, 0.0 if fair else met + used * contention.hottest

@@ -1,0 +1,238 @@
+"""One store at a rate of transactions: what each station is asked for, and how long it lets wait.
+
+The utilisation law (Denning, Buzen 1978): busy servers = throughput x service demand. Demands are
+counted (``footprint``) or follow from mechanism: messages per command from replicas and shared
+entries, writes of the log from group commit (``pollers``), CPU that takes longer the more threads
+share the cores. Some depend on each other, so they are iterated until they stand still.
+
+All stores are alike: each leads, follows and serves its share.
+"""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from sim.engine import smt_slowness
+from sim.estimate.disk_demand import DiskDemand, DiskLoad
+from sim.estimate.footprint import Footprint
+from sim.estimate.formulas import in_queue, mean_wait
+from sim.estimate.pollers import MOST_USED, PollerFigures, PollerLoad, solve_pollers
+from sim.estimate.regions import applied_by_followers, entries_per_command, heartbeats_per_s
+from sim.estimate.transaction_plan import READS
+from sim.raftstore.write_worker import BATCH_SIZE_HINT_BYTES
+from sim.scenario.resolved import Scenario
+from sim.units import NS_PER_S
+
+_LONGEST_S: Final = 1.0
+"""Nothing waits longer in a system in balance."""
+
+_STEPS: Final = 60
+_STILL: Final = 1e-3
+
+
+@dataclass(slots=True)
+class StationLoad:
+    """One station of a store."""
+
+    servers: int
+    jobs: float = 0.0
+    """Per second."""
+    busy: float = 0.0
+    """Servers, on average; more than there are: it cannot do what is asked."""
+    queue: float | None = None
+    """Jobs that wait; None: it has no queue of its own."""
+
+    @property
+    def service_ns(self) -> float:
+        """Mean time of one job."""
+        return self.busy / self.jobs * NS_PER_S if self.jobs else 0.0
+
+    @property
+    def within(self) -> float:
+        """Servers busy, but for the last percent: no queue is in balance there."""
+        return min(self.busy, MOST_USED * self.servers)
+
+    def wait_ns(self, cv: float = 1.0) -> float:
+        """Returns how long a job waits for a server."""
+        if not self.jobs:
+            return 0.0
+        return mean_wait(self.servers, self.within / self.service_ns, self.service_ns, cv)
+
+
+@dataclass(slots=True)
+class StoreLoad:
+    """The figures of one store; times in ns, rates per second."""
+
+    txn_per_s: float
+    write_ns: float
+    """One append + fsync of the log."""
+    disk: DiskLoad
+    slowness: float = 1.0
+    """By which threads that share cores slow each other down."""
+    entries_per_command: float = 1.0
+    message_ns: float = 0.0
+    messages_per_s: float = 0.0
+    entries_per_s: float = 0.0
+    """Logged here, as leader and as follower."""
+    pollers: PollerFigures = field(default_factory=PollerFigures)
+    """Per ns."""
+    stations: dict[str, StationLoad] = field(default_factory=dict)
+
+    @property
+    def fsyncs_per_s(self) -> float:
+        """Writes of the log."""
+        return self.pollers.fsyncs * NS_PER_S
+
+    @property
+    def pollers_asked(self) -> float:
+        """Pollers' worth of CPU that messages ask for."""
+        return self.messages_per_s * self.message_ns / NS_PER_S
+
+    @property
+    def is_full(self) -> bool:
+        """Whether a station cannot do what it is asked for.
+
+        That pollers and the log are busy all the time is no sign: they can do more at once.
+        """
+        busy = {name: each.busy for name, each in self.stations.items()}
+        busy |= {"store_poller": self.pollers_asked, "raft_log": 0.0}
+        return any(busy[name] > MOST_USED * each.servers for name, each in self.stations.items())
+
+
+class Store:
+    """What does not depend on the load."""
+
+    def __init__(self, scenario: Scenario, footprint: Footprint, lock_share: float) -> None:
+        self.scenario = scenario
+        self.footprint = footprint
+        self.lock_share = lock_share
+        """Part of the lock requests that are proposed."""
+        self.disk = DiskDemand(scenario, footprint, lock_share)
+        self.proposed = footprint.proposed(lock_share)
+        """Per transaction."""
+        hardware = scenario.hardware
+        self._slowness = smt_slowness(
+            hardware.store_cores, hardware.threads_per_core, hardware.cpu.smt_gain
+        )
+
+    def at(self, txn_per_s: float, retries: float = 0.0) -> StoreLoad:
+        """Returns the figures at a rate.
+
+        Args:
+            txn_per_s: transactions of the whole cluster.
+            retries: lock requests sent again, per transaction.
+        """
+        scenario, groups = self.scenario, self.footprint.region_groups
+        followers, stores = scenario.cluster.replicas - 1, scenario.cluster.stores
+        applied = applied_by_followers(scenario, groups, self.proposed.count, txn_per_s)
+        copies = (1 + followers * applied) / stores
+        load = StoreLoad(txn_per_s, self.disk.append_ns, self.disk.load(txn_per_s, 0, 0, copies))
+        for _ in range(_STEPS):
+            before = load.write_ns, load.slowness, load.entries_per_command
+            self._poll(load)
+            self._write(load, copies)
+            self._run_pools(load, copies, retries)
+            after = load.write_ns, load.slowness, load.entries_per_command
+            if all(abs(b - a) < _STILL * b for b, a in zip(before, after, strict=True)):
+                break
+        self._add_pollers_and_disks(load)
+        return load
+
+    def _poll(self, load: StoreLoad) -> None:
+        """Messages and pollers; then how many commands share an entry while they wait for them."""
+        scenario, groups = self.scenario, self.footprint.region_groups
+        tikv, stores = scenario.tikv, scenario.cluster.stores
+        followers = scenario.cluster.replicas - 1
+        commands = load.txn_per_s * self.proposed.count / stores
+        entries = commands * load.entries_per_command
+        beats = heartbeats_per_s(scenario, groups, load.txn_per_s) * (1 + 2 * followers) / stores
+        load.entries_per_s = entries * (1 + followers)
+        load.messages_per_s = messages = commands + 2 * followers * entries + beats
+        if not messages:
+            return
+        load.message_ns = scenario.hardware.cpu.store_message_ns * load.slowness
+        small = load.disk.payload < BATCH_SIZE_HINT_BYTES
+        load.pollers = solve_pollers(
+            PollerLoad(
+                pollers=tikv.store_pool_size,
+                followers=followers,
+                messages=messages / NS_PER_S,
+                message=load.message_ns,
+                commands=commands / messages,
+                together=self.proposed.count / self.proposed.arrivals
+                if self.proposed.count
+                else 1.0,
+                heartbeats=beats / messages,
+                logging=(commands + followers * entries) / messages,
+                write=load.write_ns,
+                workers=tikv.store_io_pool_size > 0,
+                pause=tikv.raft_write_wait_duration_ns if small else 0.0,
+            )
+        )
+        if tikv.cmd_batch:
+            wait_s = min(load.pollers.wait / NS_PER_S, _LONGEST_S)
+            shared = entries_per_command(groups, self.lock_share, load.txn_per_s, wait_s)
+            load.entries_per_command = (load.entries_per_command + shared) / 2
+
+    def _write(self, load: StoreLoad, copies: float) -> None:
+        load.disk = self.disk.load(load.txn_per_s, load.fsyncs_per_s, load.entries_per_s, copies)
+        write_ns = self.disk.write_ns(load.disk)
+        load.write_ns = (load.write_ns + write_ns) / 2  # A full bucket would overshoot.
+
+    def _run_pools(self, load: StoreLoad, copies: float, retries: float) -> None:
+        """Scheduler, read pool and apply pool, and how much their threads slow each other down."""
+        scenario, cpu = self.scenario, self.scenario.hardware.cpu
+        scheduler = StationLoad(scenario.tikv.scheduler_worker_pool_size)
+        readers = StationLoad(scenario.hardware.read_pool_threads)
+        apply = StationLoad(scenario.tikv.apply_pool_size)
+        per_store = load.txn_per_s / scenario.cluster.stores
+        fetching = 0.0
+        for kind, each in self.footprint.requests.items():
+            pool = readers if kind in READS.values() else scheduler
+            count = each.count + (retries if kind == "lock" else 0.0)
+            keys = count + cpu.tikv_extra_key * (each.keys - each.count)
+            fetched = per_store * each.blocks * self.disk.fetch_ns / NS_PER_S
+            fetching += fetched
+            pool.jobs += per_store * count
+            pool.busy += per_store * keys * cpu.tikv_request_ns * load.slowness / NS_PER_S + fetched
+        applied = load.txn_per_s * copies
+        work_ns = (
+            self.proposed.count * cpu.apply_command_ns + self.proposed.records * cpu.apply_key_ns
+        )
+        apply.jobs = applied * self.proposed.count
+        apply.busy = applied * work_ns * load.slowness / NS_PER_S
+        for pool in (scheduler, readers, apply):
+            pool.queue = in_queue(pool.servers, pool.within)
+        cores = StationLoad(scenario.hardware.store_cores, scheduler.jobs + readers.jobs)
+        background = cores.jobs * cpu.tikv_background_ns / NS_PER_S
+        threads = load.pollers_asked + scheduler.busy + readers.busy - fetching + apply.busy
+        cores.busy = threads + background
+        load.slowness = self._slowness_among(cores.busy)
+        load.stations = {
+            "scheduler": scheduler, "read_pool": readers, "apply": apply, "store_cpu": cores,
+        }  # fmt: skip
+
+    def _slowness_among(self, running: float) -> float:
+        """Returns by how much one more thread is slowed down, between whole numbers of threads."""
+        most = len(self._slowness) - 1
+        threads = min(running + 1, float(most))
+        below = int(threads)
+        low, high = self._slowness[below], self._slowness[min(below + 1, most)]
+        return low + (threads - below) * (high - low)
+
+    def _add_pollers_and_disks(self, load: StoreLoad) -> None:
+        pollers = load.pollers
+        load.stations["store_poller"] = StationLoad(
+            self.scenario.tikv.store_pool_size,
+            pollers.rounds * NS_PER_S,
+            max(pollers.busy, load.pollers_asked),
+            load.messages_per_s * pollers.wait / NS_PER_S,
+        )
+        writing = pollers.fsyncs * load.write_ns
+        load.stations["raft_log"] = StationLoad(1, load.fsyncs_per_s, writing)
+        disks = {"raft_disk": self.disk.raft}
+        if not self.disk.shared:
+            disks["kv_disk"] = self.disk.kv
+        for name, spec in disks.items():
+            used, ios = self.disk.used(load.disk, spec)
+            station = load.stations[name] = StationLoad(1, ios, used)
+            station.queue = in_queue(1, station.within, 0.5)

@@ -1,0 +1,276 @@
+"""The requests of one transaction, in their order, without a cluster that answers them.
+
+Each statement of the scenario's own workload is taken through TiDB's rules (keys that are held are
+not locked again, the primary's request goes first, groups of one region and 16 KiB, async commit,
+1PC) on the real region layout, and its records are measured by the real encodings. There is no
+conflict, wait or retry.
+
+Source: as ``sim.client`` (session, locker, committer), whose order this module follows.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, NamedTuple
+
+from sim.client.two_phase_commit import may_commit_async
+from sim.client.region_groups import RegionGroup, keys_by_region, mutations_by_region
+from sim.protocol.encoding import LockFormat, RecordSizes, prewrite_base_bytes, secondaries_bytes
+from sim.protocol.mvcc import LOCK_ONLY
+from sim.protocol.percolator import Mutation
+from sim.protocol.region import Region, RegionMap
+from sim.scenario.resolved import Tidb
+from sim.workload.statement import ROLLBACK, Payloads, Read, ReadKind, Statement, Transaction
+
+RequestKind = Literal["lock", "get", "batch_get", "cop", "prewrite", "commit", "rollback"]
+
+READS: Final[dict[ReadKind, RequestKind]] = {
+    ReadKind.GET: "get",
+    ReadKind.BATCH_GET: "batch_get",
+    ReadKind.COP: "cop",
+}
+
+
+class Records(NamedTuple):
+    """What one command writes, in bytes; ``raft`` is without an entry's header."""
+
+    keys: int
+    raft: int
+    wal: int
+    data_cf: int = 0
+    """Entering the memtables of the default and write CF."""
+    tombstones: int = 0
+    memory: int = 0
+    """Of a pessimistic lock: what it takes in a lock table instead."""
+
+    @staticmethod
+    def total(of_keys: Iterable["Records"]) -> "Records":
+        """Returns the sum over the keys of a command."""
+        return Records(*map(sum, zip(*of_keys, strict=True)))
+
+
+def _locked(size: RecordSizes) -> Records:
+    return Records(1, size.put_raft_bytes, size.put_wal_bytes, memory=size.memory_bytes)
+
+
+def _unlocked(size: RecordSizes) -> Records:
+    raft, wal = size.delete_raft_bytes, size.delete_wal_bytes
+    return Records(1, raft, wal, tombstones=size.tombstone_bytes)
+
+
+def _prewritten(size: RecordSizes) -> Records:
+    raft, wal = size.prewrite_raft_bytes, size.prewrite_wal_bytes
+    return Records(1, raft, wal, data_cf=size.default_cf_bytes)
+
+
+def _committed(size: RecordSizes) -> Records:
+    raft, wal = size.commit_raft_bytes, size.commit_wal_bytes
+    return Records(1, raft, wal, size.write_cf_bytes, size.tombstone_bytes)
+
+
+def _committed_in_one_phase(size: RecordSizes, *, was_locked: bool) -> Records:
+    """Both phases' records but the lock, which is only deleted where one was held."""
+    put = Records(0, size.put_raft_bytes, size.put_wal_bytes)
+    delete = _unlocked(size) if not was_locked else Records(0, 0, 0)
+    both = zip(_prewritten(size), _committed(size), put, delete, strict=True)
+    return Records(*(first + second - less - unneeded for first, second, less, unneeded in both))
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRequest:
+    """One request to one region."""
+
+    kind: RequestKind
+    region: Region
+    keys: tuple[bytes, ...]
+    rows: int = 0
+    insert: bool = False
+    records: Records | None = None
+    """None: it only reads."""
+
+
+@dataclass(slots=True)
+class TransactionPlan:
+    """One transaction as its client sees it."""
+
+    name: str
+    commits: bool = True
+    statements: int = 0
+    timestamps: int = 0
+    """Round trips to PD that the client waits for."""
+    pause_ns: int = 0
+    rounds: list[list[PlannedRequest]] = field(default_factory=list)
+    """Requests sent together, whose answers the client waits for."""
+    background: list[PlannedRequest] = field(default_factory=list)
+    """Requests after the answer to the client."""
+    locked_at: dict[bytes, tuple[int, int]] = field(default_factory=dict)
+    """By key locked: statements begun and pauses made by then."""
+
+    def held(self, key: bytes) -> tuple[int, int]:
+        """Returns (statements, ns of pauses) from a lock to the end of its transaction."""
+        statements, pause_ns = self.locked_at[key]
+        return self.statements - statements, self.pause_ns - pause_ns
+
+
+class Planner:
+    """Plans transactions one after the other; each reads what those before it have committed."""
+
+    def __init__(self, regions: RegionMap, tidb: Tidb, locks: LockFormat) -> None:
+        self.regions = regions
+        self.tidb = tidb
+        self.locks = locks
+        self.committed: dict[bytes, object] = {}
+        """What the newest version of a key carries, where somebody reads it."""
+
+    def plan(self, transaction: Transaction) -> TransactionPlan:
+        """Returns what ``transaction`` asks for, and commits it."""
+        return _Session(self, transaction).run()
+
+
+class _Session:
+    """One transaction in the making."""
+
+    def __init__(self, planner: Planner, transaction: Transaction) -> None:
+        self._planner = planner
+        self._regions = planner.regions
+        self._transaction = transaction
+        self._plan = TransactionPlan(transaction.name)
+        self._primary = b""
+        self._buffer: dict[bytes, Mutation] = {}
+
+    def run(self) -> TransactionPlan:
+        plan, transaction = self._plan, self._transaction
+        explicit = not transaction.autocommit
+        plan.timestamps = 1
+        plan.statements = int(explicit)  # BEGIN
+        if not self._execute_all():
+            self._roll_back()
+            return plan
+        plan.statements += explicit  # COMMIT
+        if self._buffer or plan.locked_at:
+            self._commit(explicit=explicit)
+        transaction.committed()
+        return plan
+
+    def _execute_all(self) -> bool:
+        """Returns whether the client goes on to COMMIT."""
+        statements = self._transaction.statements()
+        payloads: Payloads | None = None
+        while True:
+            try:
+                statement = statements.send(payloads)  # type: ignore[arg-type]
+            except StopIteration:
+                return True
+            self._plan.statements += 1
+            self._plan.pause_ns += statement.pause_ns
+            if statement is ROLLBACK:
+                return False
+            payloads = self._execute(statement)
+
+    def _execute(self, statement: Statement) -> Payloads:
+        plan = self._plan
+        plan.timestamps += statement.fresh_ts
+        for read in statement.reads:
+            plan.rounds.append(self._read(read))
+        keys: tuple[bytes, ...] = ()
+        if not self._transaction.autocommit:
+            keys = statement.lock_keys if statement.select is None else statement.select()
+        wanted = tuple([key for key in keys if key not in plan.locked_at])
+        if wanted:
+            self._lock(statement, wanted)
+        for mutation in statement.writes:
+            self._buffer[mutation.key] = mutation
+        return tuple(map(self._newest, keys)) if statement.returns_values else ()
+
+    def _newest(self, key: bytes) -> object | None:
+        own = self._buffer.get(key)
+        return own.value if own is not None else self._planner.committed.get(key)
+
+    def _read(self, read: Read) -> list[PlannedRequest]:
+        groups = keys_by_region(self._regions, read.keys)
+        kind = READS[read.kind]
+        rows = read.rows // len(groups) if kind == "cop" else 0
+        return [PlannedRequest(kind, route.region, tuple(keys), rows) for route, keys in groups]
+
+    def _lock(self, statement: Statement, keys: tuple[bytes, ...]) -> None:
+        plan, first = self._plan, not self._primary
+        self._primary = self._primary or keys[0]
+        requests = []
+        for route, group in keys_by_region(self._regions, keys):
+            records = Records.total(map(_locked, self._pessimistic(group)))
+            requests.append(
+                PlannedRequest("lock", route.region, tuple(group), 0, statement.insert, records)
+            )
+        together = [requests[:1], requests[1:]] if first else [requests]
+        plan.rounds += [requests for requests in together if requests]
+        for key in keys:
+            plan.locked_at[key] = plan.statements, plan.pause_ns
+
+    def _pessimistic(self, keys: Sequence[bytes]) -> list[RecordSizes]:
+        primary_len = len(self._primary)
+        return [self._planner.locks.pessimistic(len(key), primary_len) for key in keys]
+
+    def _roll_back(self) -> None:
+        plan = self._plan
+        plan.commits = False
+        if not plan.locked_at:
+            return
+        requests = []
+        for route, keys in keys_by_region(self._regions, tuple(plan.locked_at)):
+            records = Records.total(map(_unlocked, self._pessimistic(keys)))
+            requests.append(PlannedRequest("rollback", route.region, tuple(keys), records=records))
+        plan.rounds.append(requests)
+
+    def _commit(self, *, explicit: bool) -> None:
+        tidb, plan = self._planner.tidb, self._plan
+        for key in plan.locked_at:
+            if key not in self._buffer:
+                self._buffer[key] = Mutation(key, LOCK_ONLY)
+        mutations = list(self._buffer.values())
+        self._primary = self._primary or mutations[0].key
+        groups = mutations_by_region(self._regions, mutations)
+        one_pc = tidb.one_pc and len(groups) == 1
+        use_async = tidb.async_commit and may_commit_async(mutations)
+        if tidb.guarantee_linearizability and explicit and (use_async or one_pc):
+            plan.timestamps += 1
+        if one_pc:
+            sizes = self._sizes(groups[0], use_async=False)
+            records = Records.total(
+                _committed_in_one_phase(size, was_locked=key in plan.locked_at)
+                for key, size in zip(groups[0].keys, sizes, strict=True)
+            )
+            plan.rounds.append([_request("prewrite", groups[0], records)])
+        else:
+            self._commit_in_two_phases(groups, use_async=use_async)
+        for mutation in mutations:
+            if mutation.value is not None:
+                self._planner.committed[mutation.key] = mutation.value
+
+    def _commit_in_two_phases(self, groups: Sequence[RegionGroup], *, use_async: bool) -> None:
+        plan = self._plan
+        prewrites: list[PlannedRequest] = []
+        plan.rounds.append(prewrites)
+        for group in groups:
+            sizes = self._sizes(group, use_async=use_async)
+            prewrites.append(_request("prewrite", group, Records.total(map(_prewritten, sizes))))
+            commit = _request("commit", group, Records.total(map(_committed, sizes)))
+            if not use_async and self._primary in group.keys:
+                plan.timestamps += 1
+                plan.rounds.append([commit])
+            else:
+                plan.background.append(commit)
+
+    def _sizes(self, group: RegionGroup, *, use_async: bool) -> list[RecordSizes]:
+        sizes = []
+        for mutation in group.mutations:
+            base = prewrite_base_bytes(len(self._primary), use_async)
+            if use_async and mutation.key == self._primary:
+                others = tuple([key for key in self._buffer if key != self._primary])
+                base += secondaries_bytes(others)
+            sizes.append(
+                self._planner.locks.prewrite(base, len(mutation.key), mutation.value_bytes)
+            )
+        return sizes
+
+
+def _request(kind: RequestKind, group: RegionGroup, records: Records) -> PlannedRequest:
+    return PlannedRequest(kind, group.route.region, tuple(group.keys), records=records)
