@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
-from sim.client.two_phase_commit import may_commit_async
 from sim.client.region_groups import RegionGroup, keys_by_region, mutations_by_region
+from sim.client.two_phase_commit import may_commit_async
 from sim.protocol.encoding import LockFormat, RecordSizes, prewrite_base_bytes, secondaries_bytes
 from sim.protocol.mvcc import LOCK_ONLY
 from sim.protocol.percolator import Mutation
