@@ -1,8 +1,9 @@
-"""What happens to a region on one store besides serving it: roles, handing over, splits, merges.
+"""Regions on one store: Raft, its log, and what becomes of their locks.
 
-Law: everything here runs in a store poller's visit to the peer, as TiKV's peer FSM does; what the
-apply thread has carried out comes back as mail. Locks in memory follow the region: each module says
-what becomes of them, and in which order.
+``store.py`` connects the parts; ``poller.py`` is the loop that drives them, ``peer_fsm.py`` says
+which mail goes where. Whatever happens to a region happens in a store poller's visit to its peer;
+what the apply thread has carried out comes back as mail. Knows nothing of transactions, of what
+clients want, nor of who observes.
 
-Source: tikv/tikv components/raftstore/src/store/{peer.rs,fsm/peer.rs,fsm/apply.rs}; RFC 77.
+Source: tikv/tikv components/raftstore; RFC 77.
 """
