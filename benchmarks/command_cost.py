@@ -1,14 +1,13 @@
 """What a whole command costs: CPU time of everything that it starts, by Linux' own account.
 
-Spark's workers are nobody's waited-for children, so ``getrusage`` does not see them. The command
-gets a session of its own, and all processes of the session are looked at while it runs; what one
-does after the last look before its end, a tenth of a second at most, is lost.
+Nobody waits for Spark's workers, so ``getrusage`` does not see them. All that descends from the
+command is looked at while it runs; what a process does after the last look before its end, a tenth
+of a second at most, is lost.
 """
 
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -47,17 +46,13 @@ def cost_of(words: Sequence[str]) -> Cost:
     with subprocess.Popen(
         [sys.executable, "run_sim.py", *words],
         cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-        start_new_session=True,
     ) as command:  # fmt: skip
         complaint = ""
         while command.returncode is None:
             try:
                 _, complaint = command.communicate(timeout=_LOOK_EVERY_S)
             except subprocess.TimeoutExpired:
-                ticks |= _ticks_of_session(command.pid)
-            except KeyboardInterrupt:  # which reaches this session only
-                os.killpg(command.pid, signal.SIGINT)
-                raise
+                ticks |= _ticks_below(command.pid)
     if command.returncode:
         last = complaint.strip().rpartition("\n")[2]
         raise CommandFailed(f"run_sim.py {' '.join(words)}: status {command.returncode}: {last}")
@@ -65,18 +60,22 @@ def cost_of(words: Sequence[str]) -> Cost:
     return Cost(cpu_s, perf_counter() - begun_s)
 
 
-def _ticks_of_session(session: int) -> dict[int, int]:
-    """Returns the CPU time so far of each process of a session, in clock ticks.
+def _ticks_below(root: int) -> dict[int, int]:
+    """Returns the CPU time so far of a process and of its descendants, in clock ticks.
 
-    Source: proc(5), /proc/pid/stat: after the name session, utime and stime are the fields 3, 11,
-    and 12, counted from 0.
+    Source: proc(5), /proc/pid/stat: after the name, the parent, utime and stime are the fields 1,
+    11 and 12, counted from 0.
     """
-    ticks = {}
+    ticks: dict[int, int] = {}
+    children: dict[int, list[int]] = {}
     for process in Path("/proc").glob("[1-9]*"):
         try:
             fields = (process / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()
         except OSError:  # it has just ended
             continue
-        if int(fields[3]) == session:
-            ticks[int(process.name)] = int(fields[11]) + int(fields[12])
-    return ticks
+        ticks[int(process.name)] = int(fields[11]) + int(fields[12])
+        children.setdefault(int(fields[1]), []).append(int(process.name))
+    below = [root]
+    for process_id in below:
+        below += children.get(process_id, [])
+    return {process_id: ticks[process_id] for process_id in below if process_id in ticks}
