@@ -147,6 +147,8 @@ class DiskDemand:
             one = max(load.write_bytes * per_byte, load.write_ios * per_io)
             one_io = max(disk.io_bytes * per_byte, per_io)
             return fsyncs * one + ios * one_io, fsyncs * load.write_ios + ios
-        ios += fsyncs * load.write_ios + reads
-        size = fsyncs * load.write_bytes + background + reads * FETCH_BYTES
-        return max(size * per_byte, ios * per_io), ios
+        size, ios = background + reads * FETCH_BYTES, ios + reads
+        others = max(size * per_byte, ios * per_io)
+        size, ios = size + fsyncs * load.write_bytes, ios + fsyncs * load.write_ios
+        # Writes of the log that wait grow instead: they never ask for more than is let in.
+        return min(max(size * per_byte, ios * per_io), max(1.0, others)), ios

@@ -61,6 +61,8 @@ class PollerFigures:
     """Pollers in a round."""
     wait: float = 0.0
     """Of a message until a poller takes it."""
+    writers: float = 0.0
+    """Rounds that have something to write, per unit of time."""
     fsyncs: float = 0.0
     """Writes of the log, per unit of time."""
     log_wait: float = 0.0
@@ -105,7 +107,8 @@ def _round(load: PollerLoad, batch: float) -> tuple[PollerFigures, float]:
         abreast = max(1.0, burst * taken_at_once)
         used, fsyncs = gathering_server(writers / abreast, load.write, load.pause)
         log_wait = used * load.write / 2 + load.pause + load.write
-    figures = PollerFigures(rounds, batch, took, busy, all_busy * next_free, fsyncs, log_wait)
+    wait = all_busy * next_free
+    figures = PollerFigures(rounds, batch, took, busy, wait, writers, fsyncs, log_wait)
     return figures, messages / begun
 
 

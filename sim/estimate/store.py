@@ -228,7 +228,8 @@ class Store:
             load.messages_per_s * pollers.wait / NS_PER_S,
         )
         writing = pollers.fsyncs * load.write_ns
-        load.stations["raft_log"] = StationLoad(1, load.fsyncs_per_s, writing)
+        waiting = pollers.writers * (pollers.log_wait - load.write_ns)
+        load.stations["raft_log"] = StationLoad(1, load.fsyncs_per_s, writing, waiting)
         disks = {"raft_disk": self.disk.raft}
         if not self.disk.shared:
             disks["kv_disk"] = self.disk.kv

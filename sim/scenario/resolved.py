@@ -25,6 +25,9 @@ ETCD = "etcd"
 AUTO_WARMUP_SHARE = 2
 """With ``warmup: auto`` a unit runs longer by measure / this; MSER-5 then says what to cut."""
 
+READ_POOL_SHARE = 0.8
+"""``readpool.unified.max-thread-count`` is 80 % of the cores."""
+
 Verb = Literal["read", "lock", "update", "insert"]
 
 
@@ -170,7 +173,7 @@ class Hardware:
     @property
     def read_pool_threads(self) -> int:
         """``readpool.unified.max-thread-count``: 80 % of the cores, at least 4."""
-        return max(4, int(0.8 * self.store_cores))
+        return max(4, int(READ_POOL_SHARE * self.store_cores))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
