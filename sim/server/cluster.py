@@ -12,7 +12,7 @@ from typing import Protocol
 from sim.engine import LeanEnv
 from sim.hardware.network import Link, Network
 from sim.pd.client import PdClient
-from sim.pd.placement import IN_MEMORY_SINCE, Placement, parse_version
+from sim.pd.placement import IN_MEMORY_SINCE, Placement, Version, parse_version
 from sim.pd.tso import TimestampOracle
 from sim.protocol.concurrency_manager import ConcurrencyManager
 from sim.protocol.region import Region, RegionMap, Route
@@ -66,8 +66,7 @@ class Cluster:
         self._scenario = scenario
         self.bootstrap = regions
         """Routes as they are when a run begins; nobody changes them."""
-        versions = map(parse_version, scenario.cluster.store_versions)
-        self.pd = Placement(regions.copy(), dict(enumerate(versions, 1)))
+        self.pd = Placement(regions.copy(), _store_versions(scenario))
         self.tso = TimestampOracle()
         self._untouched: dict[int, Route] = {
             route.region.region_id: route for route in regions.routes
@@ -79,9 +78,9 @@ class Cluster:
         self.filters = MessageFilters()
         self.ledger = DiskBytes(recorder)
         self.network = Network(scenario.hardware.network, streams, zones_of(scenario))
-        first_leader = regions.routes[0].leader_store
-        timeout_ns = scenario.tikv.wait_for_lock_timeout_ns
-        self.detector = Detector(first_leader, timeout_ns, self.network)
+        self.detector = Detector(
+            regions.routes[0].leader_store, scenario.tikv.wait_for_lock_timeout_ns, self.network
+        )
         self.listeners: dict[int, ConnectionListener] = {}
         """By TiDB node: who hears what becomes of its connections."""
         self._tombstones: dict[int, dict[int, int]] = {}
@@ -101,11 +100,14 @@ class Cluster:
             )
             for store_id in range(1, scenario.cluster.stores + 1)
         }
+        self._connect_stores()
+        self.apply_cluster_version()
+
+    def _connect_stores(self) -> None:
         for store_id, store in self.stores.items():
             for other_id, other in self.stores.items():
                 if other_id != store_id:
                     store.ctx.transport.connect(other_id, other.raftstore.receive)
-        self.apply_cluster_version()
 
     def locate(self, key: bytes) -> Route:
         """Returns where PD believes the region of ``key`` to be."""
@@ -191,3 +193,8 @@ class Cluster:
     def _reply_links(self, store_id: int) -> list[Link]:
         nodes = range(self._scenario.cluster.tidb_nodes)
         return [self.network.link(store_name(store_id), tidb_name(node)) for node in nodes]
+
+
+def _store_versions(scenario: Scenario) -> dict[int, Version]:
+    """Returns which version of TiKV each store runs at first."""
+    return dict(enumerate(map(parse_version, scenario.cluster.store_versions), 1))

@@ -81,13 +81,9 @@ class Store:
         misses: Mapping[bytes, float],
     ) -> None:
         """Args: ``misses`` says by table prefix how likely a row is not in the block cache."""
-        env, name = ctx.env, f"store-{ctx.store_id}"
-        self.machine = machine = Machine(env, scenario, streams, name)
-        unit = LognormalMean(1_000_000, scenario.hardware.cpu.cv)
-        apply_draw, poller_draw, request_draw = (
-            Sampler(unit, streams.stream(f"{name}/cpu-{pool}")) for pool in range(3)
-        )
         self.ctx = ctx
+        self.machine = machine = Machine(ctx.env, scenario, streams, self._name)
+        apply_draw, poller_draw, request_draw = self._cpu_draws(scenario, streams)
         self.raftstore = Raftstore(
             ctx,
             scenario,
@@ -100,26 +96,10 @@ class Store:
             apply_draw=apply_draw,
             safe_ts=tso.safe_ts,
         )
-        cache = BlockCache(machine.kv_disk, streams.stream(f"{name}/block-cache"), misses)
-
-        def make_lock_manager(scheduler: Scheduler) -> LockManager:
-            tikv = scenario.tikv
-            return LockManager(
-                env,
-                ctx.store_id,
-                detector,
-                timeout_ns=tikv.wait_for_lock_timeout_ns,
-                wake_up_delay_ns=tikv.wake_up_delay_ns,
-                answer=scheduler.answer,
-                resume=scheduler.acquire_latches,
-            )
-
-        def on_leader(peer: Peer) -> None:
-            if not peer.region.start_key:
-                detector.move(ctx.store_id)
-
+        self._detector = detector
+        self._tikv = scenario.tikv
         self.scheduler = ctx.callbacks = Scheduler(
-            env,
+            ctx.env,
             ctx,
             scenario,
             recorder,
@@ -128,12 +108,38 @@ class Store:
             pool=machine.pool,
             read_pool=machine.read_pool,
             cores=machine.cores,
-            cache=cache,
+            cache=BlockCache(machine.kv_disk, streams.stream(f"{self._name}/block-cache"), misses),
             draw=request_draw,
             replies=replies,
-            make_lock_manager=make_lock_manager,
-            on_leader=on_leader,
+            make_lock_manager=self._make_lock_manager,
+            on_leader=self._on_leader,
         )
+
+    @property
+    def _name(self) -> str:
+        return f"store-{self.ctx.store_id}"
+
+    def _cpu_draws(self, scenario: Scenario, streams: Streams) -> list[Sampler]:
+        """Returns what varies the CPU of applying, of raft messages and of requests."""
+        unit = LognormalMean(1_000_000, scenario.hardware.cpu.cv)
+        return [Sampler(unit, streams.stream(f"{self._name}/cpu-{pool}")) for pool in range(3)]
+
+    def _make_lock_manager(self, scheduler: Scheduler) -> LockManager:
+        """Returns the waiters of a process that has just begun: none."""
+        return LockManager(
+            self.ctx.env,
+            self.ctx.store_id,
+            self._detector,
+            timeout_ns=self._tikv.wait_for_lock_timeout_ns,
+            wake_up_delay_ns=self._tikv.wake_up_delay_ns,
+            answer=scheduler.answer,
+            resume=scheduler.acquire_latches,
+        )
+
+    def _on_leader(self, peer: Peer) -> None:
+        """Moves the deadlock detector with the leader of the first region."""
+        if not peer.region.start_key:
+            self._detector.move(self.ctx.store_id)
 
     @property
     def store_id(self) -> int:

@@ -28,7 +28,19 @@ FACTORS = {
     "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "Gbit/s": 125e6,
 }  # fmt: skip
 """To nanoseconds, bytes and bytes per second."""
-PARTS = ("cluster", "client", "hardware", "protocol", "operations", "workload")
+PARTS = (
+    "client",
+    "etcd",
+    "hardware",
+    "operations",
+    "pd",
+    "protocol",
+    "raftstore",
+    "server",
+    "storage",
+    "transport",
+    "workload",
+)
 BOOKKEEPING = {
     "client.connections:TIMEOUT_SCAN_NS",  # how often a list is scanned; no message waits for it
     "hardware.closed_loop:_ARRIVALS_APART_NS",  # a start of fio's jobs that is not counted
