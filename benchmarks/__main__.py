@@ -21,6 +21,7 @@ STUDIES: Final = {
     "memory": ("memory of a unit, and of one four times as long", "a minute"),
     "sequential_coverage": ("coverage when replications stop at a precision", "10 minutes"),
     "spark_overhead": ("Spark beside a process pool and beside one core", "20 minutes"),
+    "two_trees": ("CPU of a unit over that in another checkout; OTHER is its folder", "a minute"),
     "ten_thousand": ("a study of 10,000 units: seconds and memory", "20 minutes"),
 }
 """Name: what it measures, and about how long it takes on two cores."""
