@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any
 
-from simpy import Event
-
 from sim.checks.checkers import LAWS, Checkers
 from sim.checks.conservation import broken_conservation
 from sim.client.arrivals import closed_loop, open_loop
 from sim.client.client_stats import ClientStats
 from sim.client.session import Session
 from sim.client.tidb import TidbNode
-from sim.engine import LeanEnv
+from sim.engine import LeanEnv, Wait
 from sim.etcd.unit import EtcdUnit
 from sim.observers.lock_fates import LockFates
 from sim.observers.own_latches import OwnLatches
@@ -147,10 +145,10 @@ class Unit:
                 closed_loop(env, session, self.workload, client, self.streams, load.think_time)
             )
 
-    def _close_windows(self) -> Generator[Event, Any, None]:
+    def _close_windows(self) -> Generator[Wait, Any, None]:
         window_ns = self.recorder.window_ns
         while True:
-            yield self.env.timeout(window_ns)
+            yield window_ns
             self.meter.read(self.env.now_ns)
             self.transfer_times.look()
             self.recorder.roll(self.env.now_ns)

@@ -10,11 +10,9 @@ Source: Schroeder, Wierman, Harchol-Balter, Open Versus Closed: A Cautionary Tal
 from collections.abc import Generator
 from typing import Any
 
-from simpy import Event
-
 from sim.client.session import Session
 from sim.distributions import Distribution, Sampler
-from sim.engine import LeanEnv
+from sim.engine import LeanEnv, Wait
 from sim.streams import Streams
 from sim.units import NS_PER_MS, NS_PER_S
 from sim.workload.statement import Workload
@@ -30,15 +28,15 @@ def closed_loop(
     client_id: int,
     streams: Streams,
     think_time: Distribution | None,
-) -> Generator[Event, Any, None]:
+) -> Generator[Wait, Any, None]:
     """One client thread, for ever."""
     stream = streams.stream(f"client-{client_id}/start")
-    yield env.timeout(stream.randint(0, _RAMP_NS))
+    yield stream.randint(0, _RAMP_NS)
     think = Sampler(think_time, streams.stream(f"client-{client_id}/think")) if think_time else None
     while True:
         yield from session.run(workload.transaction(client_id), env.now_ns)
         if think is not None:
-            yield env.timeout(think.draw())
+            yield think.draw()
 
 
 def open_loop(
@@ -47,13 +45,13 @@ def open_loop(
     workload: Workload,
     rate_per_s: float,
     streams: Streams,
-) -> Generator[Event, Any, None]:
+) -> Generator[Wait, Any, None]:
     """A Poisson source that spreads transactions over the sessions' nodes in turn, for ever."""
     stream = streams.stream("arrivals")
     gap_ns = NS_PER_S / rate_per_s
     number = 0
     while True:
-        yield env.timeout(stream.exponential(gap_ns))
+        yield stream.exponential(gap_ns)
         node = number % len(sessions)
         env.process(sessions[node].run(workload.transaction(node), env.now_ns))
         number += 1

@@ -13,9 +13,7 @@ StoreLivenessTimeout 1 s), internal/client/client.go (ReadTimeoutMedium, 30 s fo
 from collections.abc import Callable, Generator, Iterable
 from typing import Any, Final
 
-from simpy import Event
-
-from sim.engine import LeanEnv
+from sim.engine import LeanEnv, Wait
 from sim.hardware.network import Link
 from sim.protocol.region_errors import RegionError, RpcError
 from sim.storage.request import Caller, KvRequest
@@ -172,9 +170,9 @@ class Connections:
                     self._fail_at(fails_ns, [request], "timeout")
         self._scanned_ns = until_ns
 
-    def _keepalive(self, store: int, outage: _Outage) -> Generator[Event, Any, None]:
+    def _keepalive(self, store: int, outage: _Outage) -> Generator[Wait, Any, None]:
         """Finds out about a cut after a ping without an answer."""
-        yield self._env.timeout(KEEPALIVE_NS)
+        yield KEEPALIVE_NS
         if outage.is_cut and self.broken.get(store) is outage:
             outage.noticed = True
             outage.held.clear()

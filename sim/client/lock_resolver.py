@@ -6,12 +6,11 @@ Source: tikv/client-go txnkv/txnlock/lock_resolver.go; config/retry (backoffs).
 from collections.abc import Generator
 from typing import Any
 
-from simpy import Event
-
 from sim.client.backoff import TXN_LOCK_FAST
 from sim.client.region_groups import keys_by_region
 from sim.client.region_request import RequestGroup
 from sim.client.tidb import TidbNode
+from sim.engine import Wait
 from sim.protocol.mvcc import PESSIMISTIC, Lock
 from sim.protocol.percolator import KeyIsLocked, SecondaryLocks, TxnAction, TxnStatus
 from sim.protocol.percolator.rollback import has_expired
@@ -29,7 +28,7 @@ class LockResolver:
 
     def resolve(
         self, key: bytes, lock: Lock, caller_start_ts: int, *, reading: bool = False
-    ) -> Generator[Event, Any, bool]:
+    ) -> Generator[Wait, Any, bool]:
         """Finds out about the lock's transaction and finishes it on ``key`` if it is over.
 
         Args:
@@ -67,7 +66,7 @@ class LockResolver:
 
     def resolve_all(
         self, requests: list[KvRequest], start_ts: int, attempt: int, *, reading: bool = False
-    ) -> Generator[Event, Any, int]:
+    ) -> Generator[Wait, Any, int]:
         """Resolves the lock that each request has met, so that it can be sent again.
 
         Args:
@@ -86,7 +85,7 @@ class LockResolver:
             assert isinstance(met, KeyIsLocked), f"unexpected answer {met!r}"
             gone = yield from self.resolve(met.key, met.lock, start_ts, reading=reading)
             if not gone:
-                yield node.env.timeout(TXN_LOCK_FAST.wait_ns(attempt, node.lock_backoffs))
+                yield TXN_LOCK_FAST.wait_ns(attempt, node.lock_backoffs)
             elif reading:
                 request.bypass = (*request.bypass, met.lock.start_ts)
             request.result = None
@@ -95,7 +94,7 @@ class LockResolver:
     def _current_ts(self) -> int:
         return compose_ts(self._node.env.now_ns // NS_PER_MS)
 
-    def _ask(self, request: KvRequest) -> Generator[Event, Any, list[object]]:
+    def _ask(self, request: KvRequest) -> Generator[Wait, Any, list[object]]:
         """Returns the answers to a request: several if its keys are in several regions by then."""
         group = RequestGroup(self._node, [request])
         yield group.send()
@@ -107,7 +106,7 @@ class LockResolver:
         request.keys = (key,)
         return request
 
-    def _status(self, lock: Lock, caller_start_ts: int) -> Generator[Event, Any, object]:
+    def _status(self, lock: Lock, caller_start_ts: int) -> Generator[Wait, Any, object]:
         request = self._request(Kind.CHECK_TXN_STATUS, lock.primary, lock.start_ts)
         request.primary = lock.primary
         request.for_update_ts = caller_start_ts
@@ -117,7 +116,7 @@ class LockResolver:
         answers = yield from self._ask(request)
         return answers[0]
 
-    def _finish_on_key(self, key: bytes, lock: Lock, commit_ts: int) -> Generator[Event, Any, None]:
+    def _finish_on_key(self, key: bytes, lock: Lock, commit_ts: int) -> Generator[Wait, Any, None]:
         pessimistic = lock.kind == PESSIMISTIC
         kind = Kind.PESSIMISTIC_ROLLBACK if pessimistic else Kind.RESOLVE_LOCK
         request = self._request(kind, key, lock.start_ts)
@@ -125,7 +124,7 @@ class LockResolver:
         request.commit_ts = commit_ts
         yield from self._ask(request)
 
-    def _finish_async_commit(self, primary: Lock) -> Generator[Event, Any, int | None]:
+    def _finish_async_commit(self, primary: Lock) -> Generator[Wait, Any, int | None]:
         """Returns the commit_ts of an expired async-commit transaction, 0 if it is rolled back.
 
         None: some of its regions do not answer, so nobody can say.

@@ -18,6 +18,7 @@ from sim.client.region_request import RequestGroup
 from sim.client.tidb import TidbNode
 from sim.client.transaction_state import TransactionAborted, TransactionState
 from sim.client.ttl_manager import TtlManager
+from sim.engine import Wait
 from sim.protocol.percolator import Acquired, AlreadyExist, KeyIsLocked, WriteConflict
 from sim.protocol.region import Route
 from sim.protocol.region_errors import RegionError
@@ -42,7 +43,7 @@ class PessimisticLocker:
 
     def lock(
         self, txn: TransactionState, statement: Statement, keys: tuple[bytes, ...]
-    ) -> Generator[Event, Any, dict[bytes, object] | None]:
+    ) -> Generator[Wait, Any, dict[bytes, object] | None]:
         """Locks ``keys``, none of which the transaction holds.
 
         Returns:
@@ -93,7 +94,7 @@ class PessimisticLocker:
         statement: Statement,
         groups: list[tuple[Route, list[bytes]]],
         values: dict[bytes, object],
-    ) -> Generator[Event, Any, bool]:
+    ) -> Generator[Wait, Any, bool]:
         """Sends one request a group until each is granted; False if one met a newer version."""
         node = self._node
         requests = [self._request(txn, statement, route, keys) for route, keys in groups]
@@ -141,7 +142,7 @@ class PessimisticLocker:
             raise TransactionAborted(_reason(fatal))
         return None if conflict else blocked
 
-    def _resolve(self, met: KeyIsLocked, began_ns: int) -> Generator[Event, Any, None]:
+    def _resolve(self, met: KeyIsLocked, began_ns: int) -> Generator[Wait, Any, None]:
         """Asks about a lock after a wait in the store, which is why there is no backoff here."""
         if self._node.env.now_ns - began_ns >= self._node.settings.innodb_lock_wait_timeout_ns:
             raise TransactionAborted("lock_wait_timeout")

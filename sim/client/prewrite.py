@@ -9,8 +9,6 @@ Source: tikv/client-go txnkv/transaction/prewrite.go (buildPrewriteRequest, hand
 from collections.abc import Generator
 from typing import Any, Final
 
-from simpy import Event
-
 from sim.client.backoff import BUDGETS_NS
 from sim.client.lock_resolver import LockResolver
 from sim.client.region_groups import RegionGroup
@@ -22,6 +20,7 @@ from sim.client.transaction_state import (
     TransactionState,
     TransactionUndetermined,
 )
+from sim.engine import Wait
 from sim.protocol.percolator import (
     KeyIsLocked,
     MvccError,
@@ -64,7 +63,7 @@ class Prewriter:
 
     def prewrite(
         self, txn: TransactionState, groups: list[RegionGroup], after_ts: int
-    ) -> Generator[Event, Any, list[Prewritten]]:
+    ) -> Generator[Wait, Any, list[Prewritten]]:
         """Prewrites mutations; their ``min_commit_ts`` is above ``after_ts``.
 
         Raises:

@@ -30,6 +30,7 @@ from sim.client.backoff import (
 from sim.client.connections import ABANDONED, NOT_IN_FLIGHT, Connections, InFlight
 from sim.client.region_groups import copy_of, requests_by_region
 from sim.client.tidb import TidbNode
+from sim.engine import Wait
 from sim.protocol.percolator import Acquired, MvccError
 from sim.protocol.region import Route
 from sim.protocol.region_errors import (
@@ -260,12 +261,12 @@ class RequestGroup(InFlight):
 
     def _send_again(
         self, request: KvRequest, selector: ReplicaSelector, wait_ns: int
-    ) -> Generator[Event, Any, None]:
+    ) -> Generator[Wait, Any, None]:
         """Backs off, asks PD about stale regions, and sends the keys to where they are then."""
         node = self._node
         regions = node.regions
         if wait_ns:
-            yield node.env.timeout(wait_ns)
+            yield wait_ns
         for key in request.keys:
             region = regions.locate(key).region
             if region.region_id in regions.stale:

@@ -10,8 +10,6 @@ Source: pingcap/tidb pkg/executor/adapter.go (handlePessimisticDML, handlePessim
 from collections.abc import Generator
 from typing import Any, Final
 
-from simpy import Event
-
 from sim.client.backoff import BUDGETS_NS
 from sim.client.lock_resolver import LockResolver
 from sim.client.pessimistic import PessimisticLocker
@@ -26,6 +24,7 @@ from sim.client.transaction_state import (
 )
 from sim.client.ttl_manager import TtlManager
 from sim.client.two_phase_commit import TwoPhaseCommitter
+from sim.engine import Wait
 from sim.storage.request import Kind
 from sim.workload.statement import ROLLBACK, Payloads, Read, ReadKind, Statement, Transaction
 
@@ -48,7 +47,7 @@ class Session:
         self._locker = PessimisticLocker(node, self._resolver, self.ttl_manager)
         self._committer = TwoPhaseCommitter(node, self._resolver)
 
-    def run(self, transaction: Transaction, intended_ns: int) -> Generator[Event, Any, str]:
+    def run(self, transaction: Transaction, intended_ns: int) -> Generator[Wait, Any, str]:
         """Carries out one transaction and counts it; returns how it ended.
 
         Args:
@@ -70,7 +69,7 @@ class Session:
         stats.population.leave(env.now_ns, ticket)
         return outcome
 
-    def _carry_out(self, transaction: Transaction) -> Generator[Event, Any, None]:
+    def _carry_out(self, transaction: Transaction) -> Generator[Wait, Any, None]:
         if not transaction.autocommit:
             yield self.node.statement()
             yield from self._attempt(transaction, optimistic=False)
@@ -81,11 +80,9 @@ class Session:
             self.node.stats.statement_retries.value += 1
             yield from self._attempt(transaction, optimistic=False)
 
-    def _attempt(
-        self, transaction: Transaction, *, optimistic: bool
-    ) -> Generator[Event, Any, None]:
+    def _attempt(self, transaction: Transaction, *, optimistic: bool) -> Generator[Wait, Any, None]:
         node = self.node
-        start_ts = yield node.timestamp(begin=True)
+        start_ts = yield from node.timestamp(begin=True)
         txn = TransactionState(start_ts, optimistic=optimistic, explicit=not transaction.autocommit)
         try:
             yield from self._execute_all(txn, transaction)
@@ -113,7 +110,7 @@ class Session:
 
     def _execute_all(
         self, txn: TransactionState, transaction: Transaction
-    ) -> Generator[Event, Any, None]:
+    ) -> Generator[Wait, Any, None]:
         statements = transaction.statements()
         payloads: Payloads | None = None
         while True:
@@ -122,7 +119,7 @@ class Session:
             except StopIteration:
                 return
             if statement.pause_ns:
-                yield self.node.env.timeout(statement.pause_ns)
+                yield statement.pause_ns
             yield self.node.statement()
             if statement is ROLLBACK:
                 raise TransactionAborted("rollback")
@@ -134,12 +131,12 @@ class Session:
 
     def _execute(
         self, txn: TransactionState, statement: Statement
-    ) -> Generator[Event, Any, Payloads]:
+    ) -> Generator[Wait, Any, Payloads]:
         node = self.node
         tries = 0
         while True:
             if statement.fresh_ts or tries:
-                txn.for_update_ts = yield node.timestamp()
+                txn.for_update_ts = yield from node.timestamp()
             for read in statement.reads:
                 yield from self._read(txn, read)
             keys = _keys_to_lock(txn, statement)
@@ -159,7 +156,7 @@ class Session:
             txn.write(statement.writes)
         return _payloads(txn, keys, values) if statement.returns_values else ()
 
-    def _read(self, txn: TransactionState, read: Read) -> Generator[Event, Any, None]:
+    def _read(self, txn: TransactionState, read: Read) -> Generator[Wait, Any, None]:
         node = self.node
         requests = []
         groups = keys_by_region(node.regions, read.keys)
@@ -185,7 +182,7 @@ class Session:
             )
             attempt += 1
 
-    def _roll_back(self, txn: TransactionState) -> Generator[Event, Any, None]:
+    def _roll_back(self, txn: TransactionState) -> Generator[Wait, Any, None]:
         """Frees the locks of a transaction that gives up, and waits for that."""
         if txn.locked:
             yield self._locker.roll_back(txn, tuple(txn.locked))

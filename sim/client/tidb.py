@@ -11,14 +11,12 @@ Source: tikv/client-go tikv/kv.go (KVStore), internal/client/client.go (RPCClien
 from collections.abc import Generator
 from typing import Any, Final
 
-from simpy import Event
-
 from sim.client.backoff import BUDGETS_NS, Backoffer
 from sim.client.client_stats import ClientStats
 from sim.client.connections import NOT_IN_FLIGHT, Connections
 from sim.client.region_cache import RegionCache
 from sim.distributions import LognormalMean, Sampler
-from sim.engine import FifoServers, LeanEnv, smt_slowness
+from sim.engine import FifoServers, LeanEnv, Wait, smt_slowness
 from sim.protocol.region import Route
 from sim.scenario.resolved import Scenario
 from sim.server.cluster import Cluster
@@ -40,17 +38,6 @@ _ROUTE_BYTES = 128
 
 _REQUEST_BYTES = 150
 """A KV request without its keys and values: context, timestamps, primary (kvproto field sizes)."""
-
-
-class TimestampRequest:
-    """One timestamp on its way from PD."""
-
-    __slots__ = ("begin", "event", "timestamp")
-
-    def __init__(self, event: Event, *, begin: bool) -> None:
-        self.event = event
-        self.begin = begin
-        self.timestamp = 0
 
 
 class TidbNode:
@@ -96,35 +83,39 @@ class TidbNode:
         """Time that hardware threads were busy so far, summed over them."""
         return self._cpu.busy_ns
 
-    def statement(self) -> Event:
-        """Returns the event of a statement having come from the client and been planned.
+    def statement(self) -> int:
+        """Returns how long a statement takes from its client until it is planned, in ns.
 
         The answer to the statement before travels on the same round trip.
         """
         arrival = self._from_client.round_trip(self.env.now_ns, _STATEMENT_BYTES)
         return self._compute(arrival + self._delay_ns)
 
-    def replan(self) -> Event:
-        """Returns the event of a statement having been planned once more, after a conflict."""
+    def replan(self) -> int:
+        """Returns how long planning a statement once more takes, after a conflict, in ns."""
         return self._compute(self.env.now_ns)
 
-    def timestamp(self, *, begin: bool = False) -> Event:
-        """Returns the event of a timestamp having come from PD; its value is the timestamp.
+    def timestamp(self, *, begin: bool = False) -> Generator[Wait, Any, int]:
+        """Fetches a timestamp from PD, and again until PD is reached.
 
         With ``begin`` it is a ``start_ts`` and counts as running until ``TimestampOracle.end``.
         """
-        request = TimestampRequest(Event(self.env), begin=begin)
-        self._ask_tso(request)
-        return request.event
+        env = self.env
+        while self._to_pd.cut:
+            yield PD_RETRY_NS
+        yield self._to_pd.send(env.now_ns, _TSO_BYTES) - env.now_ns
+        timestamp = self.tso.begin(env.now_ns) if begin else self.tso.next(env.now_ns)
+        yield self._from_pd.send(env.now_ns, _TSO_BYTES) - env.now_ns
+        return timestamp
 
-    def get_region(self, key: bytes) -> Generator[Event, Any, Route]:
+    def get_region(self, key: bytes) -> Generator[Wait, Any, Route]:
         """Asks PD which region holds a key, until PD is reached; returns what PD says."""
         env = self.env
         while self._to_pd.cut:
-            yield env.timeout(PD_RETRY_NS)
-        yield env.timeout(self._to_pd.send(env.now_ns, _ROUTE_BYTES) - env.now_ns)
+            yield PD_RETRY_NS
+        yield self._to_pd.send(env.now_ns, _ROUTE_BYTES) - env.now_ns
         route = self._cluster.pd.routes.locate(key)
-        yield env.timeout(self._from_pd.send(env.now_ns, _ROUTE_BYTES) - env.now_ns)
+        yield self._from_pd.send(env.now_ns, _ROUTE_BYTES) - env.now_ns
         return route
 
     def new_request(self, kind: Kind, route: Route, start_ts: int) -> KvRequest:
@@ -148,27 +139,9 @@ class TidbNode:
         arrival = self._to_stores[store].send(env.now_ns, size)
         env.at(arrival, self._cluster.stores[store].scheduler.receive, request)
 
-    def _compute(self, from_ns: int) -> Event:
-        event = Event(self.env)
+    def _compute(self, from_ns: int) -> int:
         units = self._units
         if not units:
             units.extend(self._draw.unit_block())
         service = int(self._statement_ns * units.pop())
-        self.env.at(self._cpu.reserve(from_ns, service), self.env.fire, event)
-        return event
-
-    def _ask_tso(self, request: TimestampRequest) -> None:
-        now = self.env.now_ns
-        if self._to_pd.cut:
-            self.env.at(now + PD_RETRY_NS, self._ask_tso, request)
-            return
-        self.env.at(self._to_pd.send(now, _TSO_BYTES), self._at_pd, request)
-
-    def _at_pd(self, request: TimestampRequest) -> None:
-        now = self.env.now_ns
-        tso = self.tso
-        request.timestamp = tso.begin(now) if request.begin else tso.next(now)
-        self.env.at(self._from_pd.send(now, _TSO_BYTES), self._from_tso, request)
-
-    def _from_tso(self, request: TimestampRequest) -> None:
-        self.env.fire(request.event, request.timestamp)
+        return self._cpu.reserve(from_ns, service) - self.env.now_ns

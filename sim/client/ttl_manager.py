@@ -10,11 +10,10 @@ Source: tikv/client-go txnkv/transaction/2pc.go (ttlManager, ManagedLockTTL / 2)
 from collections.abc import Generator
 from typing import Any, Final
 
-from simpy import Event
-
 from sim.client.region_request import RequestGroup
 from sim.client.tidb import TidbNode
 from sim.client.transaction_state import TransactionState
+from sim.engine import Wait
 from sim.protocol.percolator import MvccError
 from sim.storage.request import Kind, KvRequest
 from sim.units import NS_PER_MS, NS_PER_S
@@ -40,16 +39,16 @@ class TtlManager:
         """Ends the heartbeats of a transaction, if it has any."""
         self._alive.pop(txn.start_ts, None)
 
-    def run(self) -> Generator[Event, Any, None]:
+    def run(self) -> Generator[Wait, Any, None]:
         """Sends what is due, for ever; scans for requests that are never answered."""
         env = self._node.env
         while True:
             self._node.connections.scan_timeouts()
             oldest = next(iter(self._alive.values()), None)
             if oldest is None:
-                yield env.timeout(PERIOD_NS)
+                yield PERIOD_NS
             elif oldest.heartbeat_due_ns > env.now_ns:
-                yield env.timeout(oldest.heartbeat_due_ns - env.now_ns)
+                yield oldest.heartbeat_due_ns - env.now_ns
             else:
                 self._send_heartbeat(oldest)
 

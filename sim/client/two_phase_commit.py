@@ -22,8 +22,6 @@ which only matters to explicit transactions.
 from collections.abc import Generator, Sequence
 from typing import Any, Final
 
-from simpy import Event
-
 from sim.client.lock_resolver import LockResolver
 from sim.client.prewrite import Prewriter
 from sim.client.region_groups import RegionGroup, mutations_by_region
@@ -35,6 +33,7 @@ from sim.client.transaction_state import (
     TransactionState,
     TransactionUndetermined,
 )
+from sim.engine import Wait
 from sim.protocol.percolator import CommitTsExpired, Mutation, MvccError, Prewritten
 from sim.protocol.region_errors import RegionError
 from sim.storage.request import Kind, KvRequest
@@ -90,7 +89,7 @@ class TwoPhaseCommitter:
         self._node = node
         self._prewriter = Prewriter(node, resolver)
 
-    def commit(self, txn: TransactionState) -> Generator[Event, Any, None]:
+    def commit(self, txn: TransactionState) -> Generator[Wait, Any, None]:
         """Commits the buffered mutations; returns when the client may be answered.
 
         Raises:
@@ -111,7 +110,7 @@ class TwoPhaseCommitter:
         skips_tso = txn.use_async_commit or txn.one_pc
         if settings.guarantee_linearizability and txn.explicit and skips_tso:
             # Linearizability: whatever was committed before this COMMIT has a smaller commit_ts.
-            after_ts = yield node.timestamp()
+            after_ts = yield from node.timestamp()
         known = node.regions.changes
         answers = yield from self._prewrite(txn, groups, after_ts)
         if txn.one_pc and len(answers) == 1 and answers[0].one_pc_commit_ts:
@@ -127,7 +126,7 @@ class TwoPhaseCommitter:
 
     def _prewrite(
         self, txn: TransactionState, groups: list[RegionGroup], after_ts: int
-    ) -> Generator[Event, Any, list[Prewritten]]:
+    ) -> Generator[Wait, Any, list[Prewritten]]:
         try:
             return (yield from self._prewriter.prewrite(txn, groups, after_ts))
         except TransactionUndetermined:
@@ -138,11 +137,11 @@ class TwoPhaseCommitter:
 
     def _commit_primary(
         self, txn: TransactionState, groups: list[RegionGroup]
-    ) -> Generator[Event, Any, None]:
+    ) -> Generator[Wait, Any, None]:
         node = self._node
         primary = next(group for group in groups if txn.primary in group.keys)
         while True:
-            commit_ts = yield node.timestamp()
+            commit_ts = yield from node.timestamp()
             commit = _PrimaryCommit(node, self._commit_requests(txn, [primary], commit_ts))
             yield commit.send()
             result = commit.requests[0].result

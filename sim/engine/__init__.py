@@ -4,7 +4,7 @@ Knows time, order and queues; knows nothing of disks, TiKV or transactions.
 """
 
 from sim.engine.environment import LeanEnv
-from sim.engine.process import UNTIL_WOKEN, Process, Story
+from sim.engine.process import UNTIL_WOKEN, Process, Story, Wait
 from sim.engine.stations import FifoServers
 from sim.engine.thread_pool import Cores, ThreadPool, smt_slowness
 
@@ -16,5 +16,6 @@ __all__ = [
     "Process",
     "Story",
     "ThreadPool",
+    "Wait",
     "smt_slowness",
 ]

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 UNTIL_WOKEN: Final = None
 """What a process yields that waits for ``wake``."""
 
-Story = Generator[Event | int | None, Any, Any]
+Wait = Event | int | None
+"""What a process may yield."""
+
+Story = Generator[Wait, Any, Any]
 """What a process runs."""
 
 
@@ -76,10 +79,15 @@ class Process(simpy.Process):
             except BaseException as end:
                 self._end(end)
                 break
+            if target.__class__ is int:  # As ``_wait_for`` does: the way of most.
+                self._target = None  # type: ignore[assignment]
+                env.pushed = order = env.pushed + 1
+                heappush(env.calls, (env.now_ns + target, order, self.wake, None))
+                break
             happened = self._wait_for(target)
         env._active_proc = caller
 
-    def _wait_for(self, target: Event | int | None) -> Event | None:
+    def _wait_for(self, target: Wait) -> Event | None:
         """Prepares the next resumption; returns ``target`` if it is an event of the past."""
         self._target = None  # type: ignore[assignment]
         if isinstance(target, int):

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import Any, Final
 
-from simpy import Event
-
+from sim.engine import Wait
 from sim.laboratory.grammar import ScriptProblem
 from sim.laboratory.jobs import Job
 from sim.laboratory.laboratory import Command, Laboratory, Model
@@ -29,7 +28,7 @@ class ClientJob(Job):
     def __init__(self) -> None:
         self.outcome = ""
 
-    def run(self, model: Model, transaction: Script) -> Generator[Event, Any, None]:
+    def run(self, model: Model, transaction: Script) -> Generator[Wait, Any, None]:
         """Carries the transaction out."""
         self.outcome = yield from model.session.run(transaction, model.env.now_ns)
 

@@ -9,9 +9,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from simpy import Event
-
-from sim.engine import LeanEnv
+from sim.engine import LeanEnv, Wait
 from sim.operations.hot_regions import HotRegions
 from sim.operations.key_ranges import KeyRanges
 from sim.operations.pd.operator_controller import OperatorController
@@ -22,7 +20,7 @@ from sim.server.cluster import Cluster
 from sim.server.control import Control
 from sim.streams import Stream
 
-Process = Generator[Event, Any, None]
+Process = Generator[Wait, Any, None]
 
 _T = TypeVar("_T")
 

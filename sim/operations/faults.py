@@ -3,8 +3,7 @@
 from collections.abc import Generator
 from typing import Any
 
-from simpy import Event
-
+from sim.engine import Wait
 from sim.operations.context import OperationContext, Process
 from sim.scenario.resolved_operations import (
     CrashStore,
@@ -29,7 +28,7 @@ def crash_store(context: OperationContext, operation: CrashStore) -> Process:
     context.record(operation.do, f"store {store}")
     context.control.crash_store(store)
     if operation.for_ns is not None:
-        yield context.env.timeout(operation.for_ns)
+        yield operation.for_ns
         if store not in context.cluster.up_stores():
             context.record_event(f"{operation.do}_end", f"store {store}")
             context.control.restart_store(store)
@@ -114,11 +113,11 @@ def _has_ended(
     context: OperationContext,
     operation: Partition | SlowDisk | FillDisk | DropMessages | DelayMessages,
     detail: str,
-) -> Generator[Event, Any, bool]:
+) -> Generator[Wait, Any, bool]:
     """Waits for the end of a fault and records it; returns False at once if it has none."""
     if operation.for_ns is None:
         return False
-    yield context.env.timeout(operation.for_ns)
+    yield operation.for_ns
     context.record_event(f"{operation.do}_end", detail)
     return True
 

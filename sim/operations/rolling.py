@@ -23,7 +23,7 @@ def roll(context: OperationContext, operation: EvictLeader | UpgradeStore) -> Pr
     """Evicts, restarts or upgrades all stores that are meant, one after the other."""
     for place, store in enumerate(context.stores(operation.store)):
         if place:
-            yield context.env.timeout(operation.pause_ns)
+            yield operation.pause_ns
         context.record(operation.do, f"store {store}")
         if operation.restart:
             yield from _restart(context, operation, store)
@@ -43,7 +43,7 @@ def _restart(
     yield from _until_empty(context, store, context.env.now_ns + operation.timeout_ns)
     context.record_event("stop", f"store {store}")
     context.control.crash_store(store)
-    yield context.env.timeout(operation.down_ns)
+    yield operation.down_ns
     if isinstance(operation, UpgradeStore):
         context.control.upgrade_store(store, operation.to)
     context.control.restart_store(store)

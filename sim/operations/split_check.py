@@ -19,7 +19,7 @@ def split_by_size(context: OperationContext, operation: AutoSplit) -> Process:
             if 2 * context.size_bytes(region) >= 3 * piece_bytes:
                 key = context.ranges.key_at(region.start_key, region.end_key, piece_bytes)
                 _split(context, operation, region.region_id, key, "size")
-        yield context.env.timeout(operation.every_ns)
+        yield operation.every_ns
 
 
 def split_by_load(context: OperationContext, operation: AutoSplit) -> Process:
@@ -28,7 +28,7 @@ def split_by_load(context: OperationContext, operation: AutoSplit) -> Process:
     activity.grown()
     hot_seconds: dict[int, int] = {}
     while not context.is_over(operation):
-        yield context.env.timeout(NS_PER_S)
+        yield NS_PER_S
         for region_id, entries in activity.grown().items():
             hot = entries >= operation.qps_threshold_per_s
             hot_seconds[region_id] = hot_seconds.get(region_id, 0) + 1 if hot else 0

@@ -88,18 +88,18 @@ def _processes(context: OperationContext, operation: Operation) -> list[Process]
                 loops.append(split_check.split_by_load(context, operation))
         case _:
             raise AssertionError(f"an operation without an action: {operation.do}")
-    return [_from_its_start(context, operation, loop) for loop in loops]
+    return [_from_its_start(operation, loop) for loop in loops]
 
 
 def _act_at_its_times(context: OperationContext, operation: Timed) -> Process:
     env = context.env
     for time_ns in times_of(operation, context.stream):
-        yield env.timeout(time_ns - env.now_ns)
+        yield time_ns - env.now_ns
         process = _ACTIONS[type(operation)](context, operation)
         if process is not None:
             env.process(process)
 
 
-def _from_its_start(context: OperationContext, operation: Driven, loop: Process) -> Process:
-    yield context.env.timeout(operation.from_ns)
+def _from_its_start(operation: Driven, loop: Process) -> Process:
+    yield operation.from_ns
     yield from loop

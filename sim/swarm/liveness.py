@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from typing import Any, Final
 
-from simpy import Event
-
 from sim.client.session import Session
-from sim.engine import LeanEnv
+from sim.engine import LeanEnv, Wait
 from sim.protocol.keys import show_key
 from sim.protocol.lock_table import LocksStatus
 from sim.protocol.percolator.read import newest_data
@@ -25,7 +23,7 @@ from sim.workload.statement import Script, Statement
 _PAUSE_NS: Final = 100 * NS_PER_MS
 
 
-def sweep(env: LeanEnv, session: Session, cluster: Cluster) -> Generator[Event, Any, None]:
+def sweep(env: LeanEnv, session: Session, cluster: Cluster) -> Generator[Wait, Any, None]:
     """Locks keys that are locked, until there are none."""
     while True:
         keys = sorted({key: None for peer in _peers(cluster) for key in _locks(peer)})

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
-from simpy import Event
-
 from sim.client.session import Session
+from sim.engine import Wait
 from sim.protocol.marks import MARKS
 from sim.record.facts import Columns
 from sim.simulation import Unit
@@ -125,7 +124,7 @@ class SwarmUnit(Unit):
             self.clients += 1
             self.env.process(self._client(self.sessions[client % len(self.sessions)], client))
 
-    def _client(self, session: Session, client: int) -> Generator[Event, Any, None]:
+    def _client(self, session: Session, client: int) -> Generator[Wait, Any, None]:
         env = self.env
         stream = self.streams.stream(f"swarm/think-{client}")
         yield env.timeout(stream.exponential(THINK_NS))
@@ -134,7 +133,7 @@ class SwarmUnit(Unit):
             yield env.timeout(stream.exponential(THINK_NS))
         self.clients -= 1
 
-    def _sweep(self) -> Generator[Event, Any, None]:
+    def _sweep(self) -> Generator[Wait, Any, None]:
         yield from sweep(self.env, self.sessions[0], self.cluster)
         self.clients -= 1
 

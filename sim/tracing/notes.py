@@ -30,10 +30,13 @@ class Sent:
 
 
 @dataclass(slots=True)
-class Wait:
-    """From when to when a session waited for an event."""
+class NotedWait:
+    """From when to when a session waited."""
 
-    event: Event
+    event: Event | None
+    """What for; None: for time to pass."""
+    name: str
+    """What it stands for, unless it is the end of requests."""
     begin_ns: int
     end_ns: int = -1
 
@@ -46,7 +49,7 @@ class Notes:
         intended_ns: when it was meant to begin; its latency counts from here.
         end_ns: when its client knew the outcome; -1 before that.
         outcome: ``committed``, ``aborted`` or ``undetermined``, of its last attempt.
-        names: what an event stands for, unless it is the end of requests.
+        next_name: what the session's next wait stands for.
     """
 
     number: int
@@ -58,20 +61,26 @@ class Notes:
     start_ts: int = 0
     outcome: str = ""
     reason: str = ""
-    waits: list[Wait] = field(default_factory=list)
+    waits: list[NotedWait] = field(default_factory=list)
     sent: list[Sent] = field(default_factory=list)
-    names: dict[Event, str] = field(default_factory=dict)
+    next_name: str = ""
+    is_fetching_timestamp: bool = False
+    """Whether the session's waits are parts of a timestamp's way, which is noted as one."""
 
-    def named(self, event: Event, name: str) -> Event:
-        """Notes what an event stands for, and returns it."""
-        self.names[event] = name
-        return event
+    def begin_wait(self, event: Event | None, now_ns: int) -> NotedWait:
+        """Notes the beginning of a wait; ``event`` is None where time passes."""
+        wait = NotedWait(event, self.next_name, now_ns)
+        self.next_name = ""
+        self.waits.append(wait)
+        return wait
 
-    def sent_for(self, wait: Wait) -> list[Sent]:
+    def sent_for(self, wait: NotedWait) -> list[Sent]:
         """Returns the requests for whose answers a session waited, in the order of sending."""
+        if wait.event is None:
+            return []
         return [sent for sent in self.sent if sent.awaited is wait.event]
 
     def sent_aside(self) -> list[Sent]:
         """Returns the requests that no session waited for."""
-        awaited = {wait.event for wait in self.waits}
+        awaited = {wait.event for wait in self.waits if wait.event is not None}
         return [sent for sent in self.sent if sent.awaited not in awaited]

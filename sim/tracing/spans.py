@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from sim.storage.request import Kind
-from sim.tracing.notes import BACKOFF, STATEMENT, TIMESTAMP, Notes, Sent, Wait
+from sim.tracing.notes import BACKOFF, STATEMENT, TIMESTAMP, NotedWait, Notes, Sent
 from sim.tracing.stations import Station, after_reply, stations, words
 
 PAUSE: Final = "pause"
@@ -108,11 +108,11 @@ def _title(notes: Notes, spans: list[Span], place: str) -> str:
     return f"statement: {_does(spans)}"
 
 
-def _cut_at_statements(notes: Notes) -> Iterator[tuple[str, list[Wait]]]:
+def _cut_at_statements(notes: Notes) -> Iterator[tuple[str, list[NotedWait]]]:
     """Yields (name, waits) of each statement; a pause of the client is between two."""
-    current: list[Wait] = []
+    current: list[NotedWait] = []
     for wait in notes.waits:
-        if notes.names.get(wait.event) == STATEMENT and current:
+        if wait.name == STATEMENT and current:
             if len(current) > 1 and _is_timeout(notes, current[-1]):
                 yield STATEMENT, current[:-1]
                 yield PAUSE, current[-1:]
@@ -124,8 +124,8 @@ def _cut_at_statements(notes: Notes) -> Iterator[tuple[str, list[Wait]]]:
         yield STATEMENT, current
 
 
-def _is_timeout(notes: Notes, wait: Wait) -> bool:
-    return wait.event not in notes.names and not notes.sent_for(wait)
+def _is_timeout(notes: Notes, wait: NotedWait) -> bool:
+    return not wait.name and not notes.sent_for(wait)
 
 
 def _does(spans: list[Span]) -> str:
@@ -134,13 +134,13 @@ def _does(spans: list[Span]) -> str:
     return ", ".join(dict.fromkeys(kinds)) or "buffered"
 
 
-def _wait(notes: Notes, wait: Wait, beside: list[Span]) -> Span | None:
+def _wait(notes: Notes, wait: NotedWait, beside: list[Span]) -> Span | None:
     """Returns the span of one wait; None if it took no time."""
     if wait.end_ns <= wait.begin_ns:
         return None
     sent = notes.sent_for(wait)
     if not sent:
-        name = notes.names.get(wait.event, BACKOFF)
+        name = wait.name or BACKOFF
         return Span(name, "wait", wait.begin_ns, wait.end_ns)
     name = _KIND_NAMES[sent[0].request.kind]
     spans = [_request(each, wait.end_ns) for each in sent]

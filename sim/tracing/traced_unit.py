@@ -10,12 +10,13 @@ from simpy import Event
 from sim.client.region_request import RequestGroup
 from sim.client.session import Session
 from sim.client.tidb import TidbNode
+from sim.engine import Wait
 from sim.record.facts import Columns, FactSink
 from sim.scenario.resolved import ETCD, Scenario
 from sim.simulation import Unit, simulated_ns
 from sim.storage.probe import Probe
 from sim.storage.request import KvRequest
-from sim.tracing.notes import PLAN, STATEMENT, TIMESTAMP, Notes, Sent, Wait
+from sim.tracing.notes import PLAN, STATEMENT, TIMESTAMP, Notes, Sent
 from sim.tracing.spans import TracedTransaction, traced_transaction
 from sim.workload.statement import Transaction
 
@@ -33,7 +34,7 @@ class TracedSession(Session):
         super().__init__(node)
         self._follow = follow
 
-    def run(self, transaction: Transaction, intended_ns: int) -> Generator[Event, Any, str]:
+    def run(self, transaction: Transaction, intended_ns: int) -> Generator[Wait, Any, str]:
         """Carries out one transaction, followed or not."""
         notes = self._follow(transaction, self.node.number, intended_ns)
         if notes is None:
@@ -43,20 +44,22 @@ class TracedSession(Session):
 
 
 def _noted(
-    steps: Generator[Event, Any, str], node: TidbNode, notes: Notes
-) -> Generator[Event, Any, str]:
-    """Passes every event on, with a note of when the session waited for it."""
+    steps: Generator[Wait, Any, str], node: TidbNode, notes: Notes
+) -> Generator[Wait, Any, str]:
+    """Passes every wait on, with a note of when the session waited."""
     env = node.env
     value: object = None
     while True:
         try:
-            event = steps.send(value)
+            awaited = steps.send(value)
         except StopIteration as end:
             notes.end_ns = env.now_ns
             return str(end.value)
-        wait = Wait(event, env.now_ns)
-        notes.waits.append(wait)
-        value = yield event
+        if notes.is_fetching_timestamp:
+            value = yield awaited
+            continue
+        wait = notes.begin_wait(awaited if isinstance(awaited, Event) else None, env.now_ns)
+        value = yield awaited
         wait.end_ns = env.now_ns
 
 
@@ -68,17 +71,26 @@ class _NotingNode(TidbNode):
         self.probe = _NotingProbe(node.probe, notes)
         self._notes = notes
 
-    def statement(self) -> Event:
+    def statement(self) -> int:
         """Notes a statement's way from the client, and its planning."""
-        return self._notes.named(super().statement(), STATEMENT)
+        self._notes.next_name = STATEMENT
+        return super().statement()
 
-    def replan(self) -> Event:
+    def replan(self) -> int:
         """Notes that a statement is planned once more."""
-        return self._notes.named(super().replan(), PLAN)
+        self._notes.next_name = PLAN
+        return super().replan()
 
-    def timestamp(self, *, begin: bool = False) -> Event:
+    def timestamp(self, *, begin: bool = False) -> Generator[Wait, Any, int]:
         """Notes a timestamp's way."""
-        return self._notes.named(super().timestamp(begin=begin), TIMESTAMP)
+        notes = self._notes
+        notes.next_name = TIMESTAMP
+        wait = notes.begin_wait(None, self.env.now_ns)
+        notes.is_fetching_timestamp = True
+        timestamp = yield from super().timestamp(begin=begin)
+        notes.is_fetching_timestamp = False
+        wait.end_ns = self.env.now_ns
+        return timestamp
 
     def send(self, request: KvRequest) -> None:
         """Notes a request."""

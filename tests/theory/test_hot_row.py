@@ -10,10 +10,10 @@ from collections.abc import Generator
 from typing import Any
 
 import pytest
-from simpy import Event
 
 from analysis.statistics.batch_means import mean_interval
 from sim.client.client_stats import ClientStats
+from sim.engine import Wait
 from sim.storage.request import KvRequest
 from sim.streams import Streams
 from sim.units import NS_PER_S, NS_PER_US
@@ -54,7 +54,7 @@ def hot_row(*, fair: bool) -> Scene:
     )
 
 
-def client(scene: Scene) -> Generator[Event, Any, None]:
+def client(scene: Scene) -> Generator[Wait, Any, None]:
     while True:
         yield from scene.session.run(script(update(b"k")), scene.env.now_ns)
 

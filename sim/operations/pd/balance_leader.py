@@ -23,7 +23,7 @@ def balance_leader(context: OperationContext, operation: BalanceLeader) -> Proce
             pause_ns = operation.every_ns
         else:
             pause_ns = min(int(pause_ns * _GROWTH), _LONGEST_NS)
-        yield context.env.timeout(pause_ns)
+        yield pause_ns
 
 
 def _schedule(context: OperationContext, operation: BalanceLeader) -> bool:

@@ -18,7 +18,7 @@ def evict_leaders(context: OperationContext, store: int, until_ns: int) -> Proce
     """Transfers leaders away until a time, also those that come later."""
     while context.env.now_ns < until_ns:
         _transfer_batch(context, store)
-        yield context.env.timeout(_INTERVAL_NS)
+        yield _INTERVAL_NS
 
 
 def _transfer_batch(context: OperationContext, store: int) -> None:

@@ -96,4 +96,4 @@ def _until_added(context: OperationContext, region_id: int, store: int) -> Proce
         route = context.routes.by_id(region_id)
         if route is None or store in route.region.stores:
             return
-        yield context.env.timeout(_POLL_NS)
+        yield _POLL_NS

@@ -35,7 +35,7 @@ class MergeChecker:
         """Patrols all regions for ever."""
         while not self._context.is_over(self._operation):
             self._patrol()
-            yield self._context.env.timeout(self._operation.every_ns)
+            yield self._operation.every_ns
 
     def _patrol(self) -> None:
         context, operation = self._context, self._operation
