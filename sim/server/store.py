@@ -88,6 +88,7 @@ class Store:
             Sampler(unit, streams.stream(f"{name}/cpu-{pool}")) for pool in range(3)
         )
         self.ctx = ctx
+        self._detector = detector
         self.raftstore = Raftstore(
             ctx,
             scenario,
@@ -111,12 +112,13 @@ class Store:
                 timeout_ns=tikv.wait_for_lock_timeout_ns,
                 wake_up_delay_ns=tikv.wake_up_delay_ns,
                 answer=scheduler.answer,
-                resume=scheduler.acquire_latches,
+                run_again=scheduler.acquire_latches,
             )
 
-        def on_leader(peer: Peer) -> None:
+        def on_role_or_region_changed(peer: Peer) -> None:
             if not peer.region.start_key:
-                detector.move(ctx.store_id)
+                stays = ctx.store_id in peer.region.stores
+                detector.change_role(ctx.store_id, leads=peer.is_leader and stays)
 
         self.scheduler = ctx.callbacks = Scheduler(
             env,
@@ -132,7 +134,7 @@ class Store:
             draw=request_draw,
             replies=replies,
             make_lock_manager=make_lock_manager,
-            on_leader=on_leader,
+            on_role_or_region_changed=on_role_or_region_changed,
         )
 
     @property
@@ -154,6 +156,7 @@ class Store:
         """Kills the process."""
         self.raftstore.crash()
         self.scheduler.crash()
+        self._detector.change_role(self.store_id, leads=False)
 
     def restart(self) -> None:
         """Starts the process again, with what was on its disks."""
