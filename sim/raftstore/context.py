@@ -32,7 +32,7 @@ from sim.transport.transport import Transport
 
 
 class Callbacks(Protocol):
-    """How the layer above hears what becomes of its commands (msg.rs: Callback), and of replicas."""
+    """How the layer above hears what becomes of its commands (msg.rs: Callback), and replicas."""
 
     def on_proposed(self, command: RaftCommand, at_ns: int) -> None:
         """The command is proposed; that is known at ``at_ns``."""

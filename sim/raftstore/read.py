@@ -6,8 +6,8 @@ version stay with the command, and what it reads or writes later is refused if t
 then. A command that is run again brings the term of its first snapshot, which may be one behind.
 
 Source: tikv/tikv components/raftstore/src/store/worker/read.rs (LocalReader), peer.rs (read_index,
-handle_read, pending_reads), util.rs (check_term, check_region_epoch); src/storage/mvcc/reader/reader.rs (the
-lock table's term and version); etcd-io/raft read_only.go.
+handle_read, pending_reads), util.rs (check_term, check_region_epoch); etcd-io/raft read_only.go;
+src/storage/mvcc/reader/reader.rs (the lock table's term and version).
 """
 
 from __future__ import annotations
