@@ -11,6 +11,7 @@ from sim.protocol.percolator import Acquired, PessimisticLockNotFound, Prewritte
 from sim.server.control import IN_MEMORY, Control
 from sim.storage.request import LockPath
 from sim.units import NS_PER_MS, NS_PER_S
+from tests.scenes import IN_MEMORY as IN_MEMORY_LOCKS
 from tests.scenes import Scene, constant_scenario
 
 MINE, OTHERS = 10 << 18, 20 << 18
@@ -21,7 +22,7 @@ def test_a_downgrade_loses_locks_unless_the_feature_is_disabled_first(
     disabled_first: bool,
 ) -> None:
     # As in the RFC's text: an old store ignores the locks that its leader hands to it.
-    of = Scene(constant_scenario(tikv={"behaviour": "rfc77"}))
+    of = Scene(constant_scenario(tikv=IN_MEMORY_LOCKS | {"behaviour": "rfc77"}))
     control = Control(of.cluster)
     of.env.at(NS_PER_MS, lambda _: control.upgrade_store(3, "5.4.0"), None)
     if disabled_first:
@@ -49,7 +50,7 @@ def test_a_downgrade_loses_locks_unless_the_feature_is_disabled_first(
 
 
 def test_a_gate_that_is_open_stays_open_until_its_process_ends() -> None:
-    of = Scene(constant_scenario())
+    of = Scene(constant_scenario(tikv=IN_MEMORY_LOCKS))
     control = Control(of.cluster)
     gates = {store_id: store.scheduler.lock_paths for store_id, store in of.cluster.stores.items()}
     control.upgrade_store(3, "5.4.0")
