@@ -3,7 +3,8 @@
 Invariants: a command runs with the latches of its keys, on a snapshot that its region's leader
 gives it. A lock kept in memory frees its latches at once; what is proposed keeps them until it is
 applied, even if its client has been answered before, so the same transaction's prewrite queues
-behind its own pipelined lock.
+behind its own pipelined lock. A command that removes a lock wakes a waiter before it is proposed;
+with fair locking its latches pass on to that waiter when it is applied.
 
 Source: tikv/tikv src/storage/txn/scheduler.rs (execute, process_write, on_write_finished,
 release_latches), src/storage/mod.rs (reads), src/server/raftkv (write, snapshot).
