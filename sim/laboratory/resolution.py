@@ -9,7 +9,7 @@ from sim.laboratory.answers import show_answer, show_lock, show_refusal
 from sim.laboratory.grammar import ScriptProblem
 from sim.laboratory.laboratory import Command, Laboratory, Txn
 from sim.laboratory.routing import new_request
-from sim.laboratory.stores import key_outside, keys_locked_by, replica_on, value_line, value_lines
+from sim.laboratory.stores import key_outside, value_line, value_lines
 from sim.laboratory.values import key_of, key_range, show_key
 from sim.laboratory.words import Words
 from sim.protocol.percolator import ScannedLocks
@@ -64,8 +64,7 @@ def resolve_lock(lab: Laboratory, words: Words) -> str:
     keys = words.keys(at_least=0)
     route_keys = keys or ([] if words.has("region") else list(txn.keys))
     request = new_request(lab, words, Kind.RESOLVE_LOCK, txn, route_keys)
-    peer = replica_on(lab.cluster, request.store, request.region.region_id)
-    request.keys = keys or keys_locked_by(peer, txn.start_ts)
+    request.keys = tuple(keys)
     request.commit_ts = lab.time(commit_ts)
     return lab.ask(request, show_answer, words.as_name)
 

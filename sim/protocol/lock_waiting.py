@@ -25,6 +25,8 @@ class LockWaitEntry:
         resumable: may be run again in place (``allow_lock_with_conflict``).
         wake_ups: value of ``LockWaitQueues.mark`` when it was first queued.
         queued: False once it has been woken or cancelled.
+        cancelled: why it is over, found out while it was being run again; it must not be queued
+            any more.
     """
 
     key: bytes
@@ -34,6 +36,7 @@ class LockWaitEntry:
     resumable: bool = field(default=False, kw_only=True)
     wake_ups: int = field(default=-1, init=False)
     queued: bool = field(default=False, init=False)
+    cancelled: object = field(default=None, init=False)
 
     def __repr__(self) -> str:
         return f"{self.start_ts}{'r' if self.resumable else ''}"

@@ -15,6 +15,7 @@ MARKS: Final[dict[str, str]] = {
     "fallback.full": "an in-memory lock falls back: a size limit is reached",
     "snapshot.not_leader": "a request finds a replica that does not lead",
     "snapshot.epoch": "a request finds another region version than its client's",
+    "snapshot.stale_term": "a resumed request finds its leader two terms later",
     "snapshot.read_index": "a leader without a lease asks a quorum before it serves",
     "propose.stale_term": "a command's term is over when it is to be proposed",
     "propose.epoch": "a command's region version is over when it is to be proposed",

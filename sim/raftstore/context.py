@@ -32,7 +32,7 @@ from sim.transport.transport import Transport
 
 
 class Callbacks(Protocol):
-    """How the layer above hears what becomes of its commands (msg.rs: Callback), and of leaders."""
+    """How the layer above hears what becomes of its commands (msg.rs: Callback), and replicas."""
 
     def on_proposed(self, command: RaftCommand, at_ns: int) -> None:
         """The command is proposed; that is known at ``at_ns``."""
@@ -43,8 +43,8 @@ class Callbacks(Protocol):
     def on_refused(self, command: RaftCommand, error: RegionError) -> None:
         """The command is not proposed, or will never be applied."""
 
-    def on_leader(self, peer: Peer) -> None:
-        """A replica on this store has become leader (coprocessor RoleObserver)."""
+    def on_role_or_region_changed(self, peer: Peer) -> None:
+        """A replica on this store has another role, or another region (RoleChangeNotifier)."""
 
     def on_snapshot(self, command: RaftCommand) -> None:
         """A command that waited for a quorum has its snapshot."""

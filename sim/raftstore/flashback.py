@@ -37,6 +37,7 @@ class Flashback:
         """Learns that a flashback has begun or ended."""
         self.adjust_table(peer)
         self._proposals.admin_applied(peer, applied)
+        self._ctx.callbacks.on_role_or_region_changed(peer)
         self._ctx.probe.region_changed(peer, applied.admin.name)
 
     def adjust_table(self, peer: Peer) -> None:

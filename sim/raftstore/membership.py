@@ -91,6 +91,7 @@ class Membership:
         """Learns of a change that has been applied."""
         peer.region = applied.region
         self._proposals.admin_applied(peer, applied)
+        self._ctx.callbacks.on_role_or_region_changed(peer)
         self._ctx.probe.region_changed(peer, "change_peer")
         if peer.store not in applied.region.stores:
             destroy(self._ctx, peer, "removed")

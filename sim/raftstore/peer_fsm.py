@@ -135,6 +135,7 @@ class PeerFsm:
         else:
             self._ctx.probe.mark("merge.committed")
         self._proposals.admin_applied(peer, applied)
+        self._ctx.callbacks.on_role_or_region_changed(peer)
         self._ctx.probe.region_changed(peer, applied.admin.name)
         if peer.raft.role is LEADER:
             self._ctx.pd.heartbeat(peer.region, peer.store, peer.raft.term)

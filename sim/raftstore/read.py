@@ -3,11 +3,11 @@
 Invariant: a leader serves by its lease, or after a quorum has confirmed it; one that has not
 applied what was committed before its term waits until it has. The snapshot's term and region
 version stay with the command, and what it reads or writes later is refused if they are over by
-then.
+then. A command that is run again brings the term of its first snapshot, which may be one behind.
 
 Source: tikv/tikv components/raftstore/src/store/worker/read.rs (LocalReader), peer.rs (read_index,
-handle_read, pending_reads), util.rs (check_region_epoch); src/storage/mvcc/reader/reader.rs (the
-lock table's term and version); etcd-io/raft read_only.go.
+handle_read, pending_reads), util.rs (check_term, check_region_epoch); etcd-io/raft read_only.go;
+src/storage/mvcc/reader/reader.rs (the lock table's term and version).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class LocalReader:
 
     def may_serve(self, command: RaftCommand, peer: Peer) -> bool:
         """Takes the snapshot; if that cannot be now, the command is answered or waits."""
-        current = command.region.epoch.version == peer.locks.version
+        current = command.region.epoch.version == peer.locks.version and not command.term
         if current and self._ctx.env.now_ns <= peer.lease.until_ns and peer.merge is None:
             command.term = peer.raft.term
             return True
@@ -89,6 +89,9 @@ class LocalReader:
         if peer.raft.role is not LEADER:
             probe.mark("snapshot.not_leader")
             return NotLeader(region_id, peer.raft.leader)
+        if command.term and peer.raft.term > command.term + 1:
+            probe.mark("snapshot.stale_term")
+            return StaleCommand(region_id)
         if command.region.epoch.version != peer.region.epoch.version:
             probe.mark("snapshot.epoch")
             return EpochNotMatch(self._ctx.regions_over(command.region))

@@ -56,6 +56,7 @@ class Roles:
         if not leads and peer.raft.leader:
             peer.awake_ticks = 0  # It has heard from its leader, who may hibernate.
         self._proposals.refresh(peer)
+        self._ctx.callbacks.on_role_or_region_changed(peer)
         self._ctx.probe.role_changed(peer)
 
     def applied_to_term(self, peer: Peer, _: AppliedToTerm) -> None:
@@ -72,7 +73,6 @@ class Roles:
         peer.urgent_index = peer.raft.log.last_index
         self._ctx.env.process(self._sync_max_ts(peer, self._ctx.pd.round_trip_ns()))
         self._ctx.pd.heartbeat(peer.region, peer.store, peer.raft.term)
-        self._ctx.callbacks.on_leader(peer)
         if peer.state.in_flashback:
             self._flashback.adjust_table(peer)
         if peer.uncampaigned:

@@ -90,12 +90,14 @@ class SplitRegion:
             if leads:
                 self._hand_locks(peer, child, locks)
             self._ctx.add(child)
+            self._ctx.callbacks.on_role_or_region_changed(child)
             self._ctx.deliver_pending(child)
             if leads:
                 self._ctx.router.deliver(child, Campaign())
             else:
                 peer.uncampaigned.append(state.region.region_id)
         self._proposals.admin_applied(peer, applied)  # Who waited is told of all regions.
+        self._ctx.callbacks.on_role_or_region_changed(peer)
         self._ctx.probe.region_changed(peer, "split")
         if leads:
             self._ctx.pd.heartbeat(peer.region, peer.store, peer.raft.term)

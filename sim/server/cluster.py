@@ -146,11 +146,11 @@ class Cluster:
             self.create_replicas(region_id)
 
     def apply_cluster_version(self) -> None:
-        """Opens or closes every store's feature gate, by the cluster's version."""
-        is_open = self.pd.cluster_version() >= IN_MEMORY_SINCE
-        is_open = is_open or self._scenario.tikv.force_in_memory
-        for store in self.stores.values():
-            store.scheduler.lock_paths.open_gate(is_open=is_open)
+        """Opens the feature gates that the cluster's version opens; none is closed."""
+        allowed = self.pd.cluster_version() >= IN_MEMORY_SINCE
+        if allowed or self._scenario.tikv.force_in_memory:
+            for store in self.stores.values():
+                store.scheduler.lock_paths.open_gate()
 
     def _context(self, store_id: int) -> StoreContext:
         link = self.network.link(store_name(store_id), PD_NAME)

@@ -99,6 +99,8 @@ class Control:
         if store.up:
             return
         store.restart()
+        store.scheduler.lock_paths.process_started()
+        self._cluster.apply_cluster_version()
         for listener in self._cluster.listeners.values():
             listener.store_started(store_id)
 
@@ -143,9 +145,15 @@ class Control:
         self._set_full(store_id, is_full=False)
 
     def upgrade_store(self, store_id: int, version: str) -> None:
-        """Lets a store run another version from now on; restart it first, as one would."""
+        """Lets a store run another version from now on; restart it first, as one would.
+
+        PD refuses a store that is older than the cluster until an operator has lowered the
+        cluster's version: that has been done.
+        """
         number = parse_version(version)
-        self._cluster.stores[store_id].ctx.version = number
+        store = self._cluster.stores[store_id]
+        store.ctx.version = number
+        store.scheduler.lock_paths.process_started()
         self._cluster.pd.store_versions[store_id] = number
         self._cluster.apply_cluster_version()
 

@@ -112,7 +112,7 @@ class Store:
             draw=request_draw,
             replies=replies,
             make_lock_manager=self._make_lock_manager,
-            on_leader=self._on_leader,
+            on_role_or_region_changed=self._on_role_or_region_changed,
         )
 
     @property
@@ -133,13 +133,14 @@ class Store:
             timeout_ns=self._tikv.wait_for_lock_timeout_ns,
             wake_up_delay_ns=self._tikv.wake_up_delay_ns,
             answer=scheduler.answer,
-            resume=scheduler.acquire_latches,
+            run_again=scheduler.acquire_latches,
         )
 
-    def _on_leader(self, peer: Peer) -> None:
-        """Moves the deadlock detector with the leader of the first region."""
+    def _on_role_or_region_changed(self, peer: Peer) -> None:
+        """Tells the deadlock detector who leads the first region."""
         if not peer.region.start_key:
-            self._detector.move(self.ctx.store_id)
+            stays = self.ctx.store_id in peer.region.stores
+            self._detector.change_role(self.ctx.store_id, leads=peer.is_leader and stays)
 
     @property
     def store_id(self) -> int:
@@ -160,6 +161,7 @@ class Store:
         """Kills the process."""
         self.raftstore.crash()
         self.scheduler.crash()
+        self._detector.change_role(self.store_id, leads=False)
 
     def restart(self) -> None:
         """Starts the process again, with what was on its disks."""

@@ -1,14 +1,18 @@
 """Waiting for a key's lock on one store, and the cluster's deadlock detector.
 
 A request that meets another transaction's lock leaves its latches and waits here, at most
-``wait-for-lock-timeout``. When the lock goes, the oldest waiter is woken at once. Without fair
-locking it gets a WriteConflict back and its client tries the statement again, and the others that
-waited follow after ``wake-up-delay-duration``; with fair locking it is carried out again in place.
+``wait-for-lock-timeout``. A command that removes the lock takes the oldest waiter out of the queue
+as soon as it is processed, before anything is proposed. Without fair locking that waiter gets a
+WriteConflict at once, while the release is still on its way through Raft; its client tries the
+statement again, and the others follow after ``wake-up-delay-duration``. With fair locking the
+waiter is resumed when the release is written, with the latches of the command that released the
+lock, and goes back to the queue if the write fails.
 
 The detector lives on the leader of the region that holds the first key; a transaction's first lock
 needs no detection.
 
-Source: tikv/tikv src/server/lock_manager/, src/storage/lock_manager/.
+Source: tikv/tikv src/storage/txn/scheduler.rs (on_release_locks, on_write_finished), in v6.0 the
+commands themselves (ReleasedLocks::wake_up); src/storage/lock_manager/, src/server/lock_manager/.
 """
 
 from __future__ import annotations
@@ -38,7 +42,16 @@ class Deadlock(MvccError):
 
 
 class Detector:
-    """The one deadlock detector, on the store that leads the first region, and the ways to it."""
+    """The one deadlock detector, on the store that leads the first region, and the ways to it.
+
+    Its table is emptied whenever that region gets a leader, loses it, or changes. Other stores know
+    at once where it is; TiKV's ask PD when their connection to it breaks.
+
+    Attributes:
+        store: where it is; 0 while the first region has no leader, and requests are lost.
+
+    Source: tikv/tikv src/server/lock_manager/deadlock.rs (RoleChangeNotifier, change_role).
+    """
 
     def __init__(self, store: int, timeout_ns: int, network: Network) -> None:
         self._timeout_ns = timeout_ns
@@ -46,10 +59,10 @@ class Detector:
         self.store = store
         self.table = DetectTable(timeout_ns)
 
-    def move(self, store: int) -> None:
-        """Follows the leader of the first region to another store, where it begins empty."""
-        if self.store != store:
-            self.store = store
+    def change_role(self, store: int, *, leads: bool) -> None:
+        """Takes what the first region's replica on ``store`` is now: leader or not."""
+        if leads or store == self.store:
+            self.store = store if leads else 0
             self.table = DetectTable(self._timeout_ns)
 
     def link_from(self, store: int) -> Link | None:
@@ -65,6 +78,15 @@ class Detector:
         return self._network.link(store_name(self.store), store_name(store))
 
 
+@dataclass(slots=True, eq=False)
+class _Waiter:
+    """A request from its first wait to its answer; ``since_ns``: when it was last queued."""
+
+    request: KvRequest
+    entry: LockWaitEntry
+    since_ns: int
+
+
 class LockManager:
     """The waiters of one store."""
 
@@ -77,7 +99,7 @@ class LockManager:
         timeout_ns: int,
         wake_up_delay_ns: int,
         answer: Callable[[KvRequest, object], None],
-        resume: Callable[[KvRequest], None],
+        run_again: Callable[[KvRequest], None],
     ) -> None:
         self._env = env
         self._store = store
@@ -85,12 +107,17 @@ class LockManager:
         self._timeout_ns = timeout_ns
         self._wake_up_delay_ns = wake_up_delay_ns
         self._answer = answer
-        self._resume = resume
+        self._run_again = run_again
         self._queues = LockWaitQueues()
-        self._requests: dict[int, tuple[KvRequest, int]] = {}
+        self._waiters: dict[int, _Waiter] = {}
+        """By command id, until they are answered."""
 
     def wait(self, request: KvRequest, met: KeyIsLocked) -> None:
-        """Lets a request wait for the lock that it met."""
+        """Lets a request wait for the lock that it met, perhaps not for the first time."""
+        waiter = self._waiters.get(request.cid)
+        if waiter is not None:
+            self._wait_again(waiter, met)
+            return
         now = self._env.now_ns
         entry = LockWaitEntry(
             met.key,
@@ -100,7 +127,7 @@ class LockManager:
             resumable=request.allow_lock_with_conflict,
         )
         self._queues.push(entry)
-        self._requests[request.cid] = (request, now)
+        self._waiters[request.cid] = _Waiter(request, entry, now)
         timeout_ns = self._timeout_ns
         if request.wait_timeout_ns:
             timeout_ns = min(timeout_ns, request.wait_timeout_ns)
@@ -120,22 +147,56 @@ class LockManager:
                     continue
                 self._detector.table.clean_up_wait_for(entry.start_ts, former_ts, key)
                 entry.lock_holder = lock
-                request, _ = self._requests[entry.token]
+                request = self._waiters[entry.token].request
                 if request.keys[0] != request.primary:
                     self._ask_detector(entry)
 
-    def release(self, keys: list[bytes], commit_ts: int = 0) -> None:
-        """Wakes who waits for ``keys``, whose locks are gone: committed, or rolled back (0)."""
+    def release(self, keys: list[bytes], commit_ts: int = 0) -> list[LockWaitEntry]:
+        """Wakes who waits for ``keys``, whose locks a command removes.
+
+        Args:
+            keys: whose locks go.
+            commit_ts: they are committed at it; 0: they are rolled back.
+
+        Returns:
+            Requests to ``resume`` when the removal is written, or to ``put_back`` if it fails.
+        """
         queues = self._queues
+        resumable: list[LockWaitEntry] = []
         for key in keys:
             entry, others = queues.pop_for_release(key)
             if entry is None:
                 continue
+            if entry.resumable:
+                resumable.append(entry)
+                continue
             freed_ts = entry.lock_holder.start_ts
-            self._wake(entry, freed_ts, commit_ts)
-            if others and not entry.resumable:
+            self._answer_conflict(entry, freed_ts, commit_ts)
+            if others:
                 delayed_ns = self._env.now_ns + self._wake_up_delay_ns
                 self._env.at(delayed_ns, self._wake_others, (key, queues.mark, freed_ts, commit_ts))
+        return resumable
+
+    def resume(self, entries: list[LockWaitEntry]) -> list[KvRequest]:
+        """Returns the requests of woken waiters, to be run again."""
+        now = self._env.now_ns
+        resumed = []
+        for entry in entries:
+            waiter = self._waiters[entry.token]
+            waiter.request.waited_ns += now - waiter.since_ns
+            resumed.append(waiter.request)
+        return resumed
+
+    def put_back(self, entries: list[LockWaitEntry]) -> None:
+        """Queues waiters again whose locks are not gone: the removal could not be written."""
+        for entry in entries:
+            self._queue_again(entry)
+
+    def finished(self, request: KvRequest) -> None:
+        """Forgets a request that has its answer, if it has waited here."""
+        waiter = self._waiters.pop(request.cid, None)
+        if waiter is not None:
+            self._clean_up_edge(waiter.entry)
 
     @property
     def queues(self) -> LockWaitQueues:
@@ -144,46 +205,72 @@ class LockManager:
 
     @property
     def waiting(self) -> int:
-        """How many requests wait."""
-        return len(self._requests)
+        """How many requests wait, or have waited and are being run again."""
+        return len(self._waiters)
 
     def _wake_others(self, wake_up: tuple[bytes, int, int, int]) -> None:
         key, mark, freed_ts, commit_ts = wake_up
         for entry in self._queues.pop_delayed(key, mark):
-            self._wake(entry, freed_ts, commit_ts)
+            if entry.resumable:
+                for request in self.resume([entry]):
+                    self._run_again(request)
+            else:
+                self._answer_conflict(entry, freed_ts, commit_ts)
 
-    def _wake(self, entry: LockWaitEntry, freed_ts: int, commit_ts: int) -> None:
-        """Resumes a request, or tells it of the transaction that has let go of the key."""
-        request = self._leave(entry)
-        if entry.resumable:
-            self._resume(request)
-            return
+    def _answer_conflict(self, entry: LockWaitEntry, freed_ts: int, commit_ts: int) -> None:
+        """Answers a waiter with the transaction that has let go of the key."""
         conflict = WriteConflict(
-            entry.key, request.start_ts, freed_ts, commit_ts, ConflictReason.PESSIMISTIC_RETRY
+            entry.key, entry.start_ts, freed_ts, commit_ts, ConflictReason.PESSIMISTIC_RETRY
         )
-        self._answer(request, conflict)
+        self._end(entry, conflict)
+
+    def _wait_again(self, waiter: _Waiter, met: KeyIsLocked) -> None:
+        """Queues a resumed request that has met a lock again; its timeout runs on."""
+        waiter.since_ns = self._env.now_ns
+        self._clean_up_edge(waiter.entry)
+        waiter.entry.lock_holder = met.lock
+        self._queue_again(waiter.entry)
+
+    def _queue_again(self, entry: LockWaitEntry) -> None:
+        if entry.cancelled is None:
+            self._queues.push(entry)
+        else:
+            self._end(entry, entry.cancelled)
 
     def _time_out(self, entry: LockWaitEntry) -> None:
-        if self._queues.cancel(entry):
-            request = self._leave(entry)
-            self._answer(request, KeyIsLocked(entry.key, entry.lock_holder))
+        self._cancel(entry, KeyIsLocked(entry.key, entry.lock_holder))
 
-    def _leave(self, entry: LockWaitEntry) -> KvRequest:
-        request, since_ns = self._requests.pop(entry.token)
-        request.waited_ns += self._env.now_ns - since_ns
+    def _cancel(self, entry: LockWaitEntry, error: MvccError) -> None:
+        """Ends a wait; a request that is being run again hears of it only if it must wait again."""
+        if self._queues.cancel(entry):
+            self._end(entry, error)
+        elif entry.cancelled is None:
+            entry.cancelled = error
+
+    def _end(self, entry: LockWaitEntry, result: object) -> None:
+        waiter = self._waiters[entry.token]
+        waiter.request.waited_ns += self._env.now_ns - waiter.since_ns
+        self._answer(waiter.request, result)
+
+    def _clean_up_edge(self, entry: LockWaitEntry) -> None:
         holder = entry.lock_holder.start_ts
-        self._detector.table.clean_up_wait_for(request.start_ts, holder, entry.key)
-        return request
+        self._detector.table.clean_up_wait_for(entry.start_ts, holder, entry.key)
 
     def _ask_detector(self, entry: LockWaitEntry) -> None:
+        store = self._detector.store
+        if not store:
+            return
         link = self._detector.link_from(self._store)
         if link is None:
-            self._detect(entry)
-        else:
-            self._env.at(link.send(self._env.now_ns, _DETECT_BYTES), self._detect, entry)
+            self._detect((entry, store))
+        elif not link.cut:
+            arrival_ns = link.send(self._env.now_ns, _DETECT_BYTES)
+            self._env.at(arrival_ns, self._detect, (entry, store))
 
-    def _detect(self, entry: LockWaitEntry) -> None:
-        if not entry.queued:
+    def _detect(self, asked: tuple[LockWaitEntry, int]) -> None:
+        """Looks for a cycle, unless the store that was asked is no detector any more."""
+        entry, store = asked
+        if not entry.queued or store != self._detector.store:
             return
         holder = entry.lock_holder.start_ts
         now = self._env.now_ns
@@ -194,10 +281,9 @@ class LockManager:
         link = self._detector.link_to(self._store)
         if link is None:
             self._give_up(found)
-        else:
+        elif not link.cut:
             self._env.at(link.send(now, _DETECT_BYTES), self._give_up, found)
 
     def _give_up(self, found: tuple[LockWaitEntry, Deadlock]) -> None:
         entry, deadlock = found
-        if self._queues.cancel(entry):
-            self._answer(self._leave(entry), deadlock)
+        self._cancel(entry, deadlock)

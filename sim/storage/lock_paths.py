@@ -8,10 +8,13 @@
   proposed, as its documentation says.
 
 In-memory locks need pipelining, and a cluster in which every store knows them: the feature gate
-sees to that, unless it is forced open. All of it may change while the store runs.
+sees to that, unless it is forced open. The gate never closes again while the process lives, even if
+an older store joins: the feature must be switched off before a downgrade. The two switches may
+change while the store runs.
 
 Source: tikv/tikv src/storage/txn/scheduler.rs (pessimistic_lock_mode,
-handle_non_persistent_write_result, try_write_in_memory_pessimistic_locks), tikv/tikv#12078.
+handle_non_persistent_write_result, try_write_in_memory_pessimistic_locks), tikv/tikv#12078;
+components/pd_client/src/feature_gate.rs (set_version); RFC 77, Compatibility.
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ class LockPaths:
         self._table_bytes = table_bytes
         self._fallback_is_pipelined = tikv.in_memory_fallback == "pipelined"
         self._wanted = tikv.in_memory
-        self._gate_open = True
+        self._gate_open = False
         self.pipelined = tikv.pipelined
         self.in_memory = False
         """Whether new locks are kept in memory."""
@@ -53,9 +56,14 @@ class LockPaths:
         self._wanted = on
         self._decide()
 
-    def open_gate(self, *, is_open: bool) -> None:
-        """Takes what the cluster's version allows."""
-        self._gate_open = is_open
+    def open_gate(self) -> None:
+        """Lets the feature be used: the cluster's version allows it."""
+        self._gate_open = True
+        self._decide()
+
+    def process_started(self) -> None:
+        """Begins with a gate that is closed: the process does not know the cluster's version."""
+        self._gate_open = False
         self._decide()
 
     def of_nothing_new(self) -> LockPath:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from enum import IntEnum
 from typing import Protocol
 
+from sim.protocol.lock_waiting import LockWaitEntry
 from sim.protocol.percolator import Mutation
 from sim.protocol.region import Route
 from sim.raftstore.peer import RaftCommand
@@ -54,6 +55,10 @@ _SYNC: LockPath = LockPath.SYNC
 """A global of its own: reading a member of an enum takes 70 ns."""
 
 
+_NOBODY: list[LockWaitEntry] = []
+"""Shared by all requests that wake nobody; never written to."""
+
+
 class Caller(Protocol):
     """Who sent a request."""
 
@@ -77,6 +82,7 @@ class KvRequest(RaftCommand):
         is_retry: it may have been carried out before: it was sent once and got no answer.
         bypass: transactions that a read may ignore: their commit has been pushed past it.
         waited_ns: time spent waiting for another transaction's lock.
+        woken: waiters that get its latches when it is written (fair locking).
     """
 
     __slots__ = (
@@ -86,7 +92,7 @@ class KvRequest(RaftCommand):
         "lock_ttl_ms", "max_commit_ts", "min_commit_ts", "mutations", "one_pc", "path",
         "pessimistic", "primary", "replied_ns", "request_bytes", "result", "rollback_if_not_exist",
         "rows", "secondaries", "sent_ns", "slots", "start_ts", "store", "tidb", "use_async_commit",
-        "wait_timeout_ns", "waited_ns", "wants_values",
+        "wait_timeout_ns", "waited_ns", "wants_values", "woken",
     )  # fmt: skip
 
     def __init__(self, kind: Kind, route: Route, caller: Caller, tidb: int, start_ts: int) -> None:
@@ -129,6 +135,7 @@ class KvRequest(RaftCommand):
         self.path = _SYNC
         self.fallback: str | None = None
         self.waited_ns = 0
+        self.woken: list[LockWaitEntry] = _NOBODY
         self.arrived_ns = self.latched_ns = self.executed_ns = self.replied_ns = 0
 
     def __str__(self) -> str:

@@ -3,7 +3,8 @@
 Invariants: a command runs with the latches of its keys, on a snapshot that its region's leader
 gives it. A lock kept in memory frees its latches at once; what is proposed keeps them until it is
 applied, even if its client has been answered before, so the same transaction's prewrite queues
-behind its own pipelined lock.
+behind its own pipelined lock. A command that removes a lock wakes a waiter before it is proposed;
+with fair locking its latches pass on to that waiter when it is applied.
 
 Source: tikv/tikv src/storage/txn/scheduler.rs (execute, process_write, on_write_finished,
 release_latches), src/storage/mod.rs (reads), src/server/raftkv (write, snapshot).
@@ -18,8 +19,14 @@ from sim.distributions import Sampler
 from sim.engine import Cores, LeanEnv, ThreadPool
 from sim.hardware.network import Link
 from sim.protocol.concurrency_manager import ConcurrencyManager
-from sim.protocol.latches import Latches
-from sim.protocol.percolator import Acquired, KeyIsLocked, Prewritten, lock_batch
+from sim.protocol.latches import Latches, Slots
+from sim.protocol.percolator import (
+    Acquired,
+    KeyIsLocked,
+    Prewritten,
+    lock_batch,
+    stored_locks_of,
+)
 from sim.protocol.region_errors import (
     MaxTimestampNotSynced,
     RegionError,
@@ -69,7 +76,7 @@ class Scheduler:
         draw: Sampler,
         replies: list[Link],
         make_lock_manager: Callable[[Scheduler], LockManager],
-        on_leader: Callable[[Peer], None],
+        on_role_or_region_changed: Callable[[Peer], None],
     ) -> None:
         self._env = env
         self._ctx = ctx
@@ -95,7 +102,7 @@ class Scheduler:
         """Writes that have been sent to Raft and are not yet applied."""
         self._make_lock_manager = make_lock_manager
         self.waits = make_lock_manager(self)
-        self.on_leader = on_leader
+        self.on_role_or_region_changed = on_role_or_region_changed
         self.execute_command: Execute = execute
         """Carries out a command; a laboratory also checks the keys."""
 
@@ -170,10 +177,25 @@ class Scheduler:
 
     def _release_latches(self, request: KvRequest) -> None:
         """Frees a command's latches and runs those that waited for the last of them."""
-        for cid in self.latches.release(request.cid, request.slots):
+        self._release_slots(request, request.slots)
+
+    def _release_slots(self, request: KvRequest, slots: Slots) -> None:
+        for cid in self.latches.release(request.cid, slots):
             waiter = self._waiting_for_latches.pop(cid)
             self._probe.latch_passed_on(request, waiter)
             self._submit(waiter)
+
+    def _hand_over_latches(self, request: KvRequest) -> None:
+        """Runs the requests that a command has woken with its latches, and frees the others."""
+        kept: set[int] = set()
+        for heir in self.waits.resume(request.woken):
+            if kept.isdisjoint(heir.slots):
+                kept.update(heir.slots)
+                self.latches.hand_over(request.cid, heir.slots, heir.cid)
+                self._submit(heir)
+            else:
+                self.acquire_latches(heir)
+        self._release_slots(request, tuple(slot for slot in request.slots if slot not in kept))
 
     def _submit(self, request: KvRequest) -> None:
         request.latched_ns = self._env.now_ns
@@ -218,6 +240,12 @@ class Scheduler:
 
     def _execute(self, request: KvRequest, peer: Peer) -> None:
         """Runs a command on its snapshot, and does what it says."""
+        if request.kind is Kind.RESOLVE_LOCK and not request.keys:
+            request.keys = tuple(stored_locks_of(peer.state.mvcc, request.start_ts))
+            if request.keys:
+                request.slots = self.latches.slots_of(request.keys)
+                self.acquire_latches(request)
+                return
         if not peer.max_ts_synced and _needs_synced_max_ts(request):
             self.on_no_snapshot(request, MaxTimestampNotSynced(request.region.region_id))
             return
@@ -265,12 +293,12 @@ class Scheduler:
 
     def _grant(self, request: KvRequest, peer: Peer, granted: Acquired) -> None:
         """Puts locks where they belong: into memory, or into a proposal."""
-        if self.waits.waiting:
-            self.waits.locked(granted.locks)
         if not granted.locks:
             request.path = self.lock_paths.of_nothing_new()
             self._finish_unwritten(request)
         elif self.lock_paths.keeps_in_memory(request, peer, granted.locks):
+            if self.waits.waiting:
+                self.waits.locked(granted.locks)
             self._finish_unwritten(request)
         else:
             self._write(request, peer, lock_batch(granted.locks))
@@ -278,8 +306,13 @@ class Scheduler:
     # Writes: proposing, and what the raftstore calls back.
 
     def _write(self, request: KvRequest, peer: Peer, batch: WriteBatch) -> None:
-        """Sends a batch to Raft; locks in memory that it replaces are marked deleted first."""
+        """Sends a batch to Raft; locks in memory that it replaces are marked deleted first.
+
+        Who waits for a lock that the batch removes is woken before that.
+        """
         request.batch = batch
+        if batch.lock_deletes and self.waits.waiting:
+            request.woken = self.waits.release(batch.lock_deletes, _commit_ts(request))
         table = peer.locks
         replaces = table.map and request.kind is not _LOCK
         if replaces and table.refers_to(request.term, request.region.epoch.version):
@@ -331,8 +364,12 @@ class Scheduler:
             return
         assert batch is not None, "only written commands are applied"
         self._end_write(request, batch)
-        if batch.lock_deletes and self.waits.waiting:
-            self.waits.release(batch.lock_deletes, request.commit_ts)
+        if request.kind is _LOCK and self.waits.waiting:
+            self.waits.locked(batch.lock_puts)
+        if request.woken:
+            self._hand_over_latches(request)
+        else:
+            self._release_latches(request)
         if not request.reply_at_proposed:
             self._reply(request)
 
@@ -345,17 +382,19 @@ class Scheduler:
         assert isinstance(command, KvRequest), "admin commands have nobody who waits"
         assert batch is not None, "only writes are refused"
         self._end_write(command, batch)
+        if command.woken:
+            self.waits.put_back(command.woken)
+        self._release_latches(command)
         if batch.cause == LOCK and command.replied_ns:
             self._probe.proposal_lost(command, error)
         elif not command.replied_ns:
             self.answer(command, error)
 
     def _end_write(self, request: KvRequest, batch: WriteBatch) -> None:
-        """Gives back what a write holds: room, memory locks, latches."""
+        """Gives back what a write holds besides its latches: room, and memory locks."""
         self._pending_bytes -= batch.raft_bytes
         if request.use_async_commit:
             self._ctx.concurrency.unlock_keys(batch.lock_puts)
-        self._release_latches(request)
 
     # Replies.
 
@@ -373,8 +412,11 @@ class Scheduler:
         """Sends a request back with its result."""
         now_ns = self._env.now_ns
         peer = request.peer
-        if request.kind is _LOCK and request.result.__class__ is Acquired and peer is not None:
-            self._probe.granted(peer, request)
+        if request.kind is _LOCK:
+            if self.waits.waiting:
+                self.waits.finished(request)
+            if request.result.__class__ is Acquired and peer is not None:
+                self._probe.granted(peer, request)
         request.replied_ns = now_ns
         size = _REPLY_BYTES
         if request.wants_values or request.kind <= LAST_READ:
@@ -386,6 +428,13 @@ class Scheduler:
         if request.batch is not None:
             arrival_ns += self._cpu.thread_hop_ns
         self._env.at(arrival_ns, hand_over, request)
+
+
+def _commit_ts(request: KvRequest) -> int:
+    """Returns at which timestamp a command commits the locks that it removes; 0: it rolls back."""
+    if isinstance(request.result, Prewritten):
+        return request.result.one_pc_commit_ts
+    return request.commit_ts
 
 
 def _needs_synced_max_ts(request: KvRequest) -> bool:

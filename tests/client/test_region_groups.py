@@ -27,7 +27,7 @@ FIELDS = frozenset(KvRequest.__slots__)
 LEFT_TO_STORES = {
     "applied_ns", "arrived_ns", "batch", "cid", "committed_ns", "done_ns", "executed_ns",
     "fallback", "latched_ns", "marked", "path", "peer", "proposed_ns", "replied_ns",
-    "reply_at_proposed", "result", "slots", "term", "waited_ns",
+    "reply_at_proposed", "result", "slots", "term", "waited_ns", "woken",
 }  # fmt: skip
 """What the stations of a request's way write on it: a new request begins without."""
 

@@ -40,15 +40,20 @@ HOLD_NS = (
     + 20 * NS_PER_US  # applied
 )  # fmt: skip
 
+WRITE_NS = 10 * NS_PER_US + 2 * ONE_WAY_NS + FSYNC_NS + 20 * NS_PER_US + 20 * NS_PER_US
+"""The part of it in which the release is on its way through Raft."""
+
 HAND_OVER_NS = ONE_WAY_NS + STATEMENT_NS + 2 * ONE_WAY_NS + ONE_WAY_NS
-"""Without fair locking the woken client is told, plans again, gets a timestamp, and comes back."""
+"""Without fair locking the woken client is told, plans again, gets a timestamp, and comes back: all
+that while the release is being written, whose latch it then waits for."""
 
 
 def hot_row(*, fair: bool) -> Scene:
     return Scene(
         constant_scenario(
             tikv=IN_MEMORY,
-            tidb={"fair_locking": fair},
+            # With constant costs the same client may lose each race for the latch, by 2 us.
+            tidb={"fair_locking": fair, "max_retry_count": 1_000_000},
             cpu={"tikv_request_ns": REQUEST_NS},
         )
     )
@@ -69,7 +74,7 @@ def test_saturated_throughput_is_one_over_the_hold_time(clients: int, fair: bool
     begun = scene.stats.total_committed()
     scene.run(3 * NS_PER_S)
     served = scene.stats.total_committed() - begun
-    service_ns = HOLD_NS if fair else HOLD_NS + HAND_OVER_NS
+    service_ns = HOLD_NS if fair else HOLD_NS + max(0, HAND_OVER_NS - WRITE_NS)
     assert served == pytest.approx(2 * NS_PER_S / service_ns, rel=0.002)
     assert scene.stats.total_aborted() == 0
 

@@ -50,6 +50,7 @@ from sim.protocol.percolator.status import (
     check_txn_status,
     locks_of,
     resolve_lock,
+    stored_locks_of,
     txn_heart_beat,
 )
 
@@ -94,6 +95,7 @@ __all__ = [
     "resolve_lock",
     "rollback",
     "scan_locks",
+    "stored_locks_of",
     "txn_heart_beat",
     "visible_version",
 ]

@@ -171,12 +171,20 @@ def check_secondary_locks(
     return SecondaryLocks(batch, locks, 0, rolled_back=False)
 
 
-def locks_of(mvcc: Mvcc, memory: PeerPessimisticLocks | None, start_ts: int) -> list[bytes]:
-    """Returns the keys a transaction has locked here, ascending (ResolveLock's scan)."""
-    found = {key: None for key, lock in mvcc.locks.items() if lock.start_ts == start_ts}
-    if memory is not None:
-        found.update((k, None) for k, lock in memory.map.items() if lock.start_ts == start_ts)
-    return sorted(found)
+def locks_of(mvcc: Mvcc, memory: PeerPessimisticLocks, start_ts: int) -> list[bytes]:
+    """Returns the keys a transaction has locked here, ascending (PessimisticRollback's scan)."""
+    in_memory = [key for key, lock in memory.map.items() if lock.start_ts == start_ts]
+    return sorted({*stored_locks_of(mvcc, start_ts), *in_memory})
+
+
+def stored_locks_of(mvcc: Mvcc, start_ts: int) -> list[bytes]:
+    """Returns the keys a transaction has locked in the lock CF, ascending (ResolveLock's scan).
+
+    Locks in memory are left out: what resolves a region's locks does not see them.
+
+    Source: tikv/tikv src/storage/txn/commands/resolve_lock_readphase.rs (scan_locks_from_storage).
+    """
+    return sorted(key for key, lock in mvcc.locks.items() if lock.start_ts == start_ts)
 
 
 def _is_own(held: Lock | None, start_ts: int) -> bool:
