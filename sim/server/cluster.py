@@ -25,7 +25,7 @@ from sim.record.recorder import Recorder
 from sim.scenario.resolved import Scenario
 from sim.server.store import Store
 from sim.storage.block_cache import CACHE_SHARE, Extent, miss_probabilities
-from sim.storage.lock_manager import Detector
+from sim.storage.deadlock_detector import Detector
 from sim.storage.probe import Probes
 from sim.streams import Streams
 from sim.transport.filters import MessageFilters

@@ -28,7 +28,8 @@ from sim.raftstore.store import Raftstore
 from sim.record.recorder import Recorder
 from sim.scenario.resolved import Scenario
 from sim.storage.block_cache import BlockCache
-from sim.storage.lock_manager import Detector, LockManager
+from sim.storage.deadlock_detector import Detector
+from sim.storage.lock_manager import LockManager
 from sim.storage.probe import Probe
 from sim.storage.scheduler import Scheduler
 from sim.streams import Streams
@@ -112,7 +113,7 @@ class Store:
             draw=request_draw,
             replies=replies,
             make_lock_manager=self._make_lock_manager,
-            on_role_or_region_changed=self._on_role_or_region_changed,
+            on_role_or_region_changed=detector.role_or_region_changed,
         )
 
     @property
@@ -136,12 +137,6 @@ class Store:
             run_again=scheduler.acquire_latches,
         )
 
-    def _on_role_or_region_changed(self, peer: Peer) -> None:
-        """Tells the deadlock detector who leads the first region."""
-        if not peer.region.start_key:
-            stays = self.ctx.store_id in peer.region.stores
-            self._detector.change_role(self.ctx.store_id, leads=peer.is_leader and stays)
-
     @property
     def store_id(self) -> int:
         """The store's number, from 1."""
@@ -161,7 +156,7 @@ class Store:
         """Kills the process."""
         self.raftstore.crash()
         self.scheduler.crash()
-        self._detector.change_role(self.store_id, leads=False)
+        self._detector.store_crashed(self.store_id)
 
     def restart(self) -> None:
         """Starts the process again, with what was on its disks."""

@@ -1,4 +1,4 @@
-"""Waiting for a key's lock on one store, and the cluster's deadlock detector.
+"""Waiting for a key's lock on one store.
 
 A request that meets another transaction's lock leaves its latches and waits here, at most
 ``wait-for-lock-timeout``. A command that removes the lock takes the oldest waiter out of the queue
@@ -8,8 +8,7 @@ statement again, and the others follow after ``wake-up-delay-duration``. With fa
 waiter is resumed when the release is written, with the latches of the command that released the
 lock, and goes back to the queue if the write fails.
 
-The detector lives on the leader of the region that holds the first key; a transaction's first lock
-needs no detection.
+The deadlock detector is asked about every wait but that for a transaction's first lock.
 
 Source: tikv/tikv src/storage/txn/scheduler.rs (on_release_locks, on_write_finished), in v6.0 the
 commands themselves (ReleasedLocks::wake_up); src/storage/lock_manager/, src/server/lock_manager/.
@@ -21,13 +20,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sim.engine import LeanEnv
-from sim.hardware.network import Link, Network
-from sim.protocol.deadlock import DetectTable, WaitForEntry
+from sim.protocol.detect_table import WaitForEntry
 from sim.protocol.lock_waiting import LockWaitEntry, LockWaitQueues
 from sim.protocol.percolator import ConflictReason, KeyIsLocked, MvccError, WriteConflict
 from sim.protocol.records import Lock
+from sim.storage.deadlock_detector import Detector
 from sim.storage.request import KvRequest
-from sim.transport.nodes import store_name
 
 _DETECT_BYTES = 96
 """A deadlock request or answer: two timestamps, a key hash, framing."""
@@ -39,43 +37,6 @@ class Deadlock(MvccError):
 
     key: bytes
     wait_chain: tuple[WaitForEntry, ...]
-
-
-class Detector:
-    """The one deadlock detector, on the store that leads the first region, and the ways to it.
-
-    Its table is emptied whenever that region gets a leader, loses it, or changes. Other stores know
-    at once where it is; TiKV's ask PD when their connection to it breaks.
-
-    Attributes:
-        store: where it is; 0 while the first region has no leader, and requests are lost.
-
-    Source: tikv/tikv src/server/lock_manager/deadlock.rs (RoleChangeNotifier, change_role).
-    """
-
-    def __init__(self, store: int, timeout_ns: int, network: Network) -> None:
-        self._timeout_ns = timeout_ns
-        self._network = network
-        self.store = store
-        self.table = DetectTable(timeout_ns)
-
-    def change_role(self, store: int, *, leads: bool) -> None:
-        """Takes what the first region's replica on ``store`` is now: leader or not."""
-        if leads or store == self.store:
-            self.store = store if leads else 0
-            self.table = DetectTable(self._timeout_ns)
-
-    def link_from(self, store: int) -> Link | None:
-        """Returns the way to the detector; None: it is on this store."""
-        if store == self.store:
-            return None
-        return self._network.link(store_name(store), store_name(self.store))
-
-    def link_to(self, store: int) -> Link | None:
-        """Returns the way back; None: it is on this store."""
-        if store == self.store:
-            return None
-        return self._network.link(store_name(self.store), store_name(store))
 
 
 @dataclass(slots=True, eq=False)

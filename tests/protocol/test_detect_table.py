@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.protocol.deadlock import DetectTable, WaitForEntry
+from sim.protocol.detect_table import DetectTable, WaitForEntry
 from tests import datadriven
 from tests.datadriven import Command
 from tests.protocol.mutants import must_be_caught
