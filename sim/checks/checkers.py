@@ -12,6 +12,7 @@ from sim.checks.lock_tables import LockTables, compare_sizes
 from sim.checks.locks import KeyLocks
 from sim.checks.raft_safety import RaftSafety
 from sim.checks.replicas import compare_replicas
+from sim.checks.reads import Reads
 from sim.checks.report import Report
 from sim.observers.lock_fates import LockFates, was_skipped
 from sim.protocol.raft.log import Entry
@@ -35,10 +36,11 @@ class Checkers(Probe):
         self._locks = KeyLocks(self.report, fates)
         self._isolation = SnapshotIsolation(self.report, fates, cluster.tso.safe_ts)
         self._tables = LockTables(self.report)
+        self._reads = Reads(self.report, cluster.tso.safe_ts)
 
     def watch(self, probes: Probes) -> None:
         """Begins to watch."""
-        for probe in (self, self._raft, self._locks, self._tables):
+        for probe in (self, self._raft, self._locks, self._tables, self._reads):
             probes.add(probe)
 
     def first_applied(self, peer: Peer, entry: Entry) -> None:
@@ -48,6 +50,8 @@ class Checkers(Probe):
                 batch = command.batch
                 self._isolation.command_applied(command, batch)
                 self._locks.command_applied(command, batch)
+                if batch.write_puts:
+                    self._reads.command_applied(command, batch)
 
     def broken(self) -> list[str]:
         """Compares what can be compared now; returns every violation found so far."""

@@ -157,6 +157,8 @@ class Scheduler:
     def _answer_read(self, request: KvRequest, peer: Peer) -> None:
         self._ctx.concurrency.update_max_ts(request.start_ts)
         request.result = read(request, peer, self._ctx.concurrency)
+        if self._probe.watches_reads:
+            self._probe.snapshot_read(peer, request)
         self._reply(request)
 
     # Commands: latches, CPU, snapshot, execution.
@@ -225,6 +227,8 @@ class Scheduler:
         concurrency = ctx.concurrency
         concurrency.update_max_ts(read_up_to(request))
         request.result = self.execute_command(request, peer, concurrency.max_ts, ctx.ablations)
+        if self._probe.watches_reads:
+            self._probe.snapshot_read(peer, request)
         failpoints = ctx.failpoints
         if not failpoints.active or not failpoints.stops(
             "after_snapshot", peer, self._resume_execution, request
