@@ -263,8 +263,8 @@ class Scheduler:
             if batch is None or not batch.keys:
                 self._finish_unwritten(request)
                 return
-            if isinstance(result, Prewritten) and request.use_async_commit:
-                self._ctx.concurrency.lock_keys(batch.lock_puts)
+            if isinstance(result, Prewritten) and result.guards:
+                self._ctx.concurrency.lock_keys(result.guards)
             self._write(request, peer, batch)
 
     def _grant(self, request: KvRequest, peer: Peer, granted: Acquired) -> None:
@@ -357,8 +357,9 @@ class Scheduler:
     def _end_write(self, request: KvRequest, batch: WriteBatch) -> None:
         """Gives back what a write holds: room, memory locks, latches."""
         self._pending_bytes -= batch.raft_bytes
-        if request.use_async_commit:
-            self._ctx.concurrency.unlock_keys(batch.lock_puts)
+        result = request.result
+        if result.__class__ is Prewritten and result.guards:  # type: ignore[attr-defined]
+            self._ctx.concurrency.unlock_keys(result.guards)  # type: ignore[attr-defined]
         self._release_latches(request)
 
     # Replies.

@@ -97,7 +97,7 @@ class SwarmUnit(Unit):
         self.undetermined = Undetermined()
         for probe in (self.coverage, self.undetermined):
             self.cluster.probe.add(probe)
-        self.faults = Faults(self.cluster, recipe)
+        self.faults = Faults(self.cluster, self.nodes, recipe)
         self.faults.schedule()
 
     def run(self) -> None:
