@@ -91,7 +91,8 @@ class Reads(Probe):
     def _read(self, mvcc: Mvcc, peer: Peer, request: KvRequest) -> None:
         keys: Iterable[bytes] = request.keys
         if request.kind is _COP:
-            keys = self._keys_within(request.keys)
+            contains = request.region.contains
+            keys = [key for key in self._keys_within(request.keys) if contains(key)]
         elif request.kind is _SCAN_LOCK:
             return
         read_ts = request.start_ts

@@ -227,6 +227,8 @@ class Scheduler:
         concurrency = ctx.concurrency
         concurrency.update_max_ts(read_up_to(request))
         request.result = self.execute_command(request, peer, concurrency.max_ts, ctx.ablations)
+        if isinstance(request.result, Prewritten):
+            concurrency.lock_keys(request.result.guards)
         if self._probe.watches_reads:
             self._probe.snapshot_read(peer, request)
         failpoints = ctx.failpoints
@@ -243,6 +245,7 @@ class Scheduler:
             return
         error = self._reader.changed_since(request, peer)
         if error is not None:
+            self._drop_guards(request)
             self.on_no_snapshot(request, error)
         else:
             self._process_result(request, peer)
@@ -263,8 +266,6 @@ class Scheduler:
             if batch is None or not batch.keys:
                 self._finish_unwritten(request)
                 return
-            if isinstance(result, Prewritten) and result.guards:
-                self._ctx.concurrency.lock_keys(result.guards)
             self._write(request, peer, batch)
 
     def _grant(self, request: KvRequest, peer: Peer, granted: Acquired) -> None:
@@ -357,10 +358,13 @@ class Scheduler:
     def _end_write(self, request: KvRequest, batch: WriteBatch) -> None:
         """Gives back what a write holds: room, memory locks, latches."""
         self._pending_bytes -= batch.raft_bytes
-        result = request.result
-        if result.__class__ is Prewritten and result.guards:  # type: ignore[attr-defined]
-            self._ctx.concurrency.unlock_keys(result.guards)  # type: ignore[attr-defined]
+        self._drop_guards(request)
         self._release_latches(request)
+
+    def _drop_guards(self, request: KvRequest) -> None:
+        """Lets readers pass that would have met the locks of a prewrite on its way."""
+        if isinstance(request.result, Prewritten):
+            self._ctx.concurrency.unlock_keys(request.result.guards)
 
     # Replies.
 
