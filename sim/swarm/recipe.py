@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, TypeVar
 
+from sim.raftstore.failpoints import POINTS
 from sim.streams import Stream, Streams
 from sim.units import MIB, NS_PER_MS
 
@@ -54,6 +55,8 @@ class Recipe:
     tidb_nodes: int = 1
     regions: int = 1
     clients: int = 4
+    staggered: bool = False
+    """Clients begin one after the other: those that come later do not wait for what the first do."""
     busy_ns: int = 1000 * NS_PER_MS
     """For how long clients begin transactions and faults happen."""
     rows: int = 6
@@ -132,6 +135,8 @@ _VALUES: Final[dict[str, tuple[int, int]]] = {
 _COMMON: Final = {"transfer": 4, "split": 2, "merge": 2, "hold": 3}
 """Verbs drawn more often than once: what moves locks, and what lets commands
 meet that."""
+
+_BEFORE_ACK: Final = list(POINTS).index("before_transfer_ack")
 
 _RACING: Final = 0.4
 """Share of runs that have races: a few faults that together lead where one alone hardly does."""
@@ -222,6 +227,8 @@ def _with_races(recipe: Recipe, stream: Stream) -> Recipe:
     return replace(
         recipe,
         tidb_nodes=2,
+        clients=stream.randint(4, 24),
+        staggered=stream.random() < 0.7,
         readers=stream.randint(1, 4),
         faults=tuple(sorted(faults, key=lambda fault: fault.at_ns)),
     )
@@ -248,20 +255,22 @@ def _merge_race(stream: Stream, at_ns: int, tick_ms: int) -> list[Fault]:
 
 
 def _transfer_race(stream: Stream, at_ns: int, tick_ms: int) -> list[Fault]:
-    """A region is to be merged while its leader is to move, and applies late."""
+    """A region is to be merged while its leader, which applies late, is to move."""
     regions = stream.randint(0, 11)
     held_ms = stream.randint(1, 10) * tick_ms
-    faults = [
-        Fault(at_ns=at_ns, verb="hold_apply", which=regions, where=0, value=held_ms),
-        Fault(at_ns=at_ns + 2 * NS_PER_MS, verb="merge", which=regions, where=1),
-    ]
+    faults = [Fault(at_ns=at_ns, verb="hold_apply", which=regions, where=0, value=held_ms)]
+    if stream.random() < 0.7:  # The target's answer comes when the merge has begun.
+        acked_ms = stream.randint(2, 30)
+        faults += [
+            Fault(at_ns=at_ns, verb="hold", which=store, where=_BEFORE_ACK, value=acked_ms)
+            for store in range(3)
+        ]
     for _ in range(stream.randint(1, 3)):
-        later_ns = stream.randint(0, held_ms * NS_PER_MS)
-        faults.append(
-            Fault(
-                at_ns=at_ns + later_ns, verb="transfer", which=regions, where=stream.randint(0, 59)
-            )
-        )
+        later_ns = stream.randint(0, held_ms * NS_PER_MS // 2)
+        where = stream.randint(0, 59)
+        faults.append(Fault(at_ns=at_ns + later_ns, verb="transfer", which=regions, where=where))
+    later_ns = stream.randint(0, held_ms * NS_PER_MS)
+    faults.append(Fault(at_ns=at_ns + later_ns, verb="merge", which=regions, where=1))
     return faults
 
 

@@ -128,6 +128,8 @@ class SwarmUnit(Unit):
     def _client(self, session: Session, client: int) -> Generator[Event, Any, None]:
         env = self.env
         stream = self.streams.stream(f"swarm/think-{client}")
+        if self.recipe.staggered:
+            yield env.timeout(client * self.recipe.busy_ns // self.recipe.clients)
         yield env.timeout(stream.exponential(THINK_NS))
         while env.now_ns < self.recipe.busy_ns:
             yield from session.run(self.workload.transaction(client), env.now_ns)
