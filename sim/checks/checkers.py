@@ -7,10 +7,12 @@ before ``LockFates``, which forgets a lock when it ends.
 from __future__ import annotations
 
 from sim.checks.accounting import compare_locks
+from sim.checks.holders import ValidHolders
 from sim.checks.isolation import SnapshotIsolation
 from sim.checks.lock_tables import LockTables, compare_sizes
 from sim.checks.locks import KeyLocks
 from sim.checks.raft_safety import RaftSafety
+from sim.checks.reads import Reads
 from sim.checks.replicas import compare_replicas
 from sim.checks.report import Report
 from sim.observers.lock_fates import LockFates, was_skipped
@@ -19,9 +21,10 @@ from sim.raftstore.peer import Peer
 from sim.server.cluster import Cluster
 from sim.storage.probe import Probe, Probes
 
-LAWS = 9
-"""Laws that are checked: one holder, resurrection, lost update, accounting, a table's status,
-limits and sizes, Raft's three as one, equal replicas."""
+LAWS = 13
+"""Laws that are checked: one holder, one valid holder, resurrection, lost update, fresh reads, no
+commit below a read, accounting, a table's status, limits and sizes, a merge's fence, Raft's three
+as one, equal replicas."""
 
 
 class Checkers(Probe):
@@ -35,10 +38,19 @@ class Checkers(Probe):
         self._locks = KeyLocks(self.report, fates)
         self._isolation = SnapshotIsolation(self.report, fates, cluster.tso.safe_ts)
         self._tables = LockTables(self.report)
+        self._holders = ValidHolders(self.report, cluster, fates)
+        self._reads = Reads(self.report, cluster.tso.safe_ts)
 
     def watch(self, probes: Probes) -> None:
         """Begins to watch."""
-        for probe in (self, self._raft, self._locks, self._tables):
+        for probe in (
+            self,
+            self._raft,
+            self._locks,
+            self._holders,
+            self._tables,
+            self._reads,
+        ):
             probes.add(probe)
 
     def first_applied(self, peer: Peer, entry: Entry) -> None:
@@ -48,6 +60,8 @@ class Checkers(Probe):
                 batch = command.batch
                 self._isolation.command_applied(command, batch)
                 self._locks.command_applied(command, batch)
+                if batch.write_puts:
+                    self._reads.command_applied(command, batch)
 
     def broken(self) -> list[str]:
         """Compares what can be compared now; returns every violation found so far."""

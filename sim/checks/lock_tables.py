@@ -5,6 +5,9 @@ own term and the region's version; then the table and the store's tables togethe
 limits. A table's size is the sum of its locks', and a replica that does not lead has an empty
 table.
 
+A region whose merge waits behind its fence, or has been proposed, proposes no transfer and takes no
+lock into its table.
+
 After a limit was lowered below what a table holds, the table must not grow.
 
 Source: tikv/tikv components/raftstore/src/store/txn_ext.rs.
@@ -12,11 +15,14 @@ Source: tikv/tikv components/raftstore/src/store/txn_ext.rs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from sim.checks.report import Report
+from sim.protocol.admin import PrepareMerge
 from sim.protocol.lock_table import LocksStatus
 from sim.protocol.raft import LEADER
+from sim.protocol.records import Lock
 from sim.raftstore.peer import Peer
 from sim.server.cluster import Cluster
 from sim.storage.probe import Probe
@@ -25,6 +31,7 @@ from sim.storage.request import KvRequest, LockPath
 STATUS: Final = "lock table's status"
 LIMITS: Final = "lock table's limits"
 BOOKS: Final = "lock table's books"
+FENCE: Final = "a merge's fence"
 
 _IN_MEMORY: Final = LockPath.IN_MEMORY
 _NORMAL: Final = LocksStatus.NORMAL
@@ -55,6 +62,8 @@ class LockTables(Probe):
             self._report.add(
                 STATUS, f"a lock of term {request.term} for {request.region} went into {table}"
             )
+        if _is_merging(peer):
+            self._report.add(FENCE, f"a lock went into {table} of {peer.region}, which merges")
         size, used = table.memory_size, table.instance.used_bytes
         place = (peer.region.region_id, peer.store)
         if size > table.limit_bytes and size > self._sizes.get(place, 0):
@@ -65,6 +74,23 @@ class LockTables(Probe):
             )
         self._sizes[place] = size
         self._used[peer.store] = used
+
+    def locks_proposed(self, peer: Peer, locks: Sequence[tuple[bytes, Lock]], cause: str) -> None:
+        """Looks whether a transfer's locks were proposed behind a merge's fence."""
+        if cause == "transfer" and peer.merge is not None:
+            self._report.add(FENCE, f"{len(locks)} locks were proposed although {peer} merges")
+
+    def transfer_proposed(self, peer: Peer) -> None:
+        """Looks whether a transfer was proposed behind a merge's fence."""
+        if peer.merge is not None:
+            self._report.add(FENCE, f"TransferLeader was proposed although {peer} merges")
+
+
+def _is_merging(peer: Peer) -> bool:
+    """Returns whether the region's PrepareMerge has been proposed, and not taken back."""
+    if peer.merge is not None and peer.merge.commit:
+        return True
+    return any(isinstance(earlier.admin, PrepareMerge) for earlier in peer.proposed_admin)
 
 
 def compare_sizes(report: Report, cluster: Cluster) -> None:

@@ -4,7 +4,7 @@ Source: tikv/client-go txnkv/txnlock/lock_resolver.go; config/retry (backoffs).
 """
 
 from collections.abc import Generator
-from typing import Any
+from typing import Any, Final
 
 from sim.client.backoff import TXN_LOCK_FAST
 from sim.client.region_groups import keys_by_region
@@ -15,9 +15,12 @@ from sim.protocol.mvcc import PESSIMISTIC, Lock
 from sim.protocol.percolator import KeyIsLocked, SecondaryLocks, TxnAction, TxnStatus
 from sim.protocol.percolator.rollback import has_expired
 from sim.protocol.region_errors import RegionError
-from sim.protocol.timestamp import compose_ts
+from sim.protocol.timestamp import MAX_TS, compose_ts
 from sim.storage.request import Kind, KvRequest
 from sim.units import NS_PER_MS
+
+AFTER_READ: Final = MAX_TS + 1
+"""Stands for the commit_ts of a transaction that cannot commit below the caller's read any more."""
 
 
 class LockResolver:
@@ -28,7 +31,7 @@ class LockResolver:
 
     def resolve(
         self, key: bytes, lock: Lock, caller_start_ts: int, *, reading: bool = False
-    ) -> Generator[Wait, Any, bool]:
+    ) -> Generator[Wait, Any, int | None]:
         """Finds out about the lock's transaction and finishes it on ``key`` if it is over.
 
         Args:
@@ -38,15 +41,16 @@ class LockResolver:
             reading: whether the caller can read past a lock that is certain to be committed later.
 
         Returns:
-            Whether the caller may go on at once: the lock is gone, or will not matter to its read.
-            Otherwise its transaction lives, or may be about to prewrite its primary, and the caller
-            should back off.
+            If the caller may go on at once: the timestamp at which the lock's transaction has been
+            committed and its lock resolved, 0 if it is rolled back, or ``AFTER_READ`` if it will
+            commit after the caller's read. None: it lives, or may be about to prewrite its primary,
+            and the caller should back off.
         """
         status = yield from self._status(lock, caller_start_ts)
         if not isinstance(status, TxnStatus):
-            return False
+            return None
         if status.action is TxnAction.MIN_COMMIT_TS_PUSHED:
-            return reading
+            return AFTER_READ if reading else None
         commit_ts = 0
         if status.action is TxnAction.COMMITTED:
             commit_ts = status.commit_ts
@@ -54,15 +58,15 @@ class LockResolver:
             primary = status.lock
             assert primary is not None, "an uncommitted transaction has its primary lock"
             if not (primary.use_async_commit and has_expired(primary, self._current_ts())):
-                return False
+                return None
             found_ts = yield from self._finish_async_commit(primary)
             if found_ts is None:
-                return False
+                return None
             commit_ts = found_ts
         elif status.action is TxnAction.LOCK_NOT_EXIST_DO_NOTHING and lock.kind != PESSIMISTIC:
-            return False
+            return None
         yield from self._finish_on_key(key, lock, commit_ts)
-        return True
+        return commit_ts
 
     def resolve_all(
         self, requests: list[KvRequest], start_ts: int, attempt: int, *, reading: bool = False
@@ -83,10 +87,10 @@ class LockResolver:
         for request in requests:
             met = request.result
             assert isinstance(met, KeyIsLocked), f"unexpected answer {met!r}"
-            gone = yield from self.resolve(met.key, met.lock, start_ts, reading=reading)
-            if not gone:
+            commit_ts = yield from self.resolve(met.key, met.lock, start_ts, reading=reading)
+            if commit_ts is None:
                 yield TXN_LOCK_FAST.wait_ns(attempt, node.lock_backoffs)
-            elif reading:
+            elif reading and not 0 < commit_ts <= start_ts:
                 request.bypass = (*request.bypass, met.lock.start_ts)
             request.result = None
         return node.env.now_ns - began_ns

@@ -20,7 +20,7 @@ class ConcurrencyManager:
     Attributes:
         max_ts: the latest timestamp of a read served here, or of another command that has seen
             versions up to there. It never falls.
-        locks: by key, the locks of async-commit prewrites that are being replicated.
+        locks: by key, the locks of async-commit and one-phase prewrites that are being replicated.
     """
 
     def __init__(self) -> None:

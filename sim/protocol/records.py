@@ -47,6 +47,9 @@ class Lock:
     is_locked_with_conflict: ClassVar[bool] = False
     """Whether the lock was taken over a version newer than the request's for_update_ts."""
 
+    use_one_pc: ClassVar[bool] = False
+    """Whether it stands for a version that is being written in one phase; in memory only."""
+
     kind: int
     primary: bytes
     start_ts: int
@@ -79,6 +82,18 @@ class Lock:
             self.sizes,
         )
 
+    def of_one_phase(self) -> "OnePhaseLock":
+        """Returns this lock as one that readers meet while its version is on its way."""
+        return OnePhaseLock(
+            self.kind,
+            self.primary,
+            self.start_ts,
+            self.ttl_ms,
+            self.for_update_ts,
+            self.min_commit_ts,
+            self.sizes,
+        )
+
     def __repr__(self) -> str:
         return (
             f"Lock({KIND_NAMES[self.kind]} start_ts={self.start_ts} primary={self.primary!r} "
@@ -97,6 +112,14 @@ class LockWithConflict(Lock):
     __slots__ = ()
 
     is_locked_with_conflict: ClassVar[bool] = True
+
+
+class OnePhaseLock(Lock):
+    """What readers meet on a key that is being committed in one phase; never written."""
+
+    __slots__ = ()
+
+    use_one_pc: ClassVar[bool] = True
 
 
 @dataclass(slots=True, eq=False, repr=False)

@@ -8,7 +8,9 @@ TiKV's steps::
 
 Law: after the table is closed new locks are proposed, so every lock is either among the proposed
 ones or behind them in the log. A lock marked deleted is not proposed: the write that replaces it is
-in the log already. If nothing comes of it, the table opens again after some ticks.
+in the log already. If nothing comes of it, the table opens again after some ticks. Behind a merge's
+fence the table is closed all the same, but neither locks nor command are proposed: the merge goes
+on.
 
 The RFC's text lets the leader go on by itself when its locks are applied, and ignore an answer that
 comes after the table was opened again; TiKV starts over in that case.
@@ -53,10 +55,11 @@ class LeaderTransfer:
         raft = peer.raft
         if raft.role is not LEADER or mail.to_store not in raft.voters:
             return
-        if mail.to_store == peer.store or peer.merge is not None:
+        if mail.to_store == peer.store:
             return
         if self._goes_on_alone:
-            self._close_table(peer, mail.to_store)
+            if peer.merge is None:
+                self._close_table(peer, mail.to_store)
         else:
             self._ask(peer, mail.to_store)
 
@@ -93,7 +96,7 @@ class LeaderTransfer:
                 self._ctx.probe.mark("transfer.late_ack")
         elif ack.command_reply and (closed or self._ctx.ablations.transfer_keeps_table_writable):
             self._go(peer, ack.store)
-        elif closed:
+        elif closed or peer.locks.status is LocksStatus.MERGING_REGION:
             self._ctx.probe.mark("transfer.repeated")
             self._propose_command(peer, ack.store)
         else:
@@ -197,6 +200,8 @@ class LeaderTransfer:
         if batch.raft_bytes > self._ctx.tikv.raft_entry_max_size_bytes:
             probe.mark("transfer.too_large")
             transfer.left_out = "too_large"
+        elif peer.merge is not None:
+            transfer.left_out = "in_flight"
         elif any(earlier.admin.changes_version for earlier in peer.proposed_admin):
             probe.mark("transfer.met_split")
             transfer.left_out = "in_flight"
@@ -206,6 +211,9 @@ class LeaderTransfer:
             probe.locks_proposed(peer, locks, "transfer")
 
     def _propose_command(self, peer: Peer, to_store: int) -> None:
+        if peer.merge is not None:  # Like every proposal behind a fence (ProposalInMergingMode).
+            self._ctx.probe.mark("transfer.met_merge")
+            return
         # Since v8.5 a split or merge under way stops the locks, but not the command.
         checks = self._ctx.tikv.behaviour != "v8.5"
         command = TransferLeaderCommand(to_store, peer.raft.term, checks_epoch=checks)

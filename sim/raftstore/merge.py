@@ -58,8 +58,12 @@ class Merge:
         self._proposals.append_held(peer)
         self._try(peer, MergeState(mail.target))
 
-    def _try(self, peer: Peer, merge: MergeState) -> None:
-        """Begins the merge if it may begin; or raises the fence, to look again behind it."""
+    def _try(self, peer: Peer, merge: MergeState, *, fence_passed: bool = False) -> None:
+        """Begins the merge if it may begin; or raises the fence, to look again behind it.
+
+        Behind the fence a transfer may have closed the table: its locks were not proposed, so the
+        merge proposes them.
+        """
         if not self._is_as_expected(peer, merge):
             return
         if conflicts(peer, PrepareMerge(merge.target, 0)) or not self._gap_allows(peer, merge):
@@ -67,6 +71,8 @@ class Merge:
             return
         if not peer.locks.map:
             self._ctx.probe.mark("merge.empty_table")
+        elif fence_passed:
+            pass
         elif peer.locks.status is not LocksStatus.NORMAL:
             self._ctx.probe.mark("merge.refused_status")
             return
@@ -97,7 +103,7 @@ class Merge:
         if peer.raft.role is LEADER:
             if peer.locks.status is LocksStatus.MERGING_REGION:
                 peer.locks.reopen()
-            self._try(peer, merge)
+            self._try(peer, merge, fence_passed=True)
         self._proposals.refresh(peer)
 
     def prepared(self, peer: Peer, applied: Applied) -> None:
@@ -231,7 +237,8 @@ class Merge:
             return
         marked = peer.locks.has_deleted_marks
         peer.locks.close(LocksStatus.MERGING_REGION)
-        if self._ctx.disk_full or conflicts(peer, PrepareMerge(merge.target, 0)):
+        refused = self._ctx.disk_full or peer.raft.lead_transferee != 0
+        if refused or conflicts(peer, PrepareMerge(merge.target, 0)):
             probe.mark("merge.propose_failed")
             peer.locks.reopen()
             return

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Final
 
-from sim.protocol.admin import AdminCommand, PrepareMerge
+from sim.protocol.admin import AdminCommand, PrepareMerge, Split
 from sim.protocol.lock_table import InstanceMemory, LocksStatus, PeerPessimisticLocks
 from sim.protocol.mvcc import Mvcc
 from sim.protocol.raft import LEADER, RaftPeer
@@ -187,8 +187,33 @@ class Peer:
     @property
     def may_hold_lease(self) -> bool:
         """Whether a leader that has just been confirmed may serve by itself for a while."""
-        closed = self.state.in_flashback or self.state.merging
+        closed = self.state.in_flashback or self.is_splitting or self.is_merging
         return self.has_applied_to_current_term and not closed
+
+    @property
+    def is_splitting(self) -> bool:
+        """Whether a split is committed of which this leader's raftstore has still to hear.
+
+        The other replicas may have applied it, and elected a leader for a part of the region.
+        """
+        return bool(self.proposed_admin) and self._has_committed(Split)
+
+    @property
+    def is_merging(self) -> bool:
+        """Whether a PrepareMerge is committed and not taken back: the target may have taken over.
+
+        Source: tikv/tikv components/raftstore/src/store/peer.rs (is_splitting, is_merging).
+        """
+        if self.merge is not None and self.merge.commit:
+            return True
+        return bool(self.proposed_admin) and self._has_committed(PrepareMerge)
+
+    def _has_committed(self, kind: type[AdminCommand]) -> bool:
+        committed = self.raft.log.committed
+        return any(
+            isinstance(earlier.admin, kind) and earlier.index <= committed
+            for earlier in self.proposed_admin
+        )
 
     def __str__(self) -> str:
         return f"{self.raft}, applied {self.state.applied}, {self.locks}"

@@ -88,6 +88,8 @@ class StorePool:
             proposed_ns = entries[-1].proposed_ns
             if proposed_ns and not raft.lead_transferee and peer.may_hold_lease:
                 peer.lease.renew(proposed_ns, self._lease_ns)
+            if peer.proposed_admin and peer.is_merging:
+                peer.lease.expire()  # Before the followers hear of it, and the target can act.
             if 0 < peer.urgent_index <= entries[-1].index:
                 self._broadcast_commit(peer)
         self._apply.schedule(peer, entries)

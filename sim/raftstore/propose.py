@@ -30,7 +30,7 @@ from sim.protocol.region_errors import (
 )
 from sim.protocol.write_batch import MIGRATION, WriteBatch
 from sim.raftstore.context import StoreContext
-from sim.raftstore.msg import Applied, Skipped
+from sim.raftstore.msg import Applied, ReadIndex, Skipped
 from sim.raftstore.peer import AdminProposal, MigratedLocks, Peer, ProposedAdmin, RaftCommand
 
 
@@ -94,6 +94,8 @@ class Proposals:
                     refuse(command, EpochNotMatch(self._ctx.regions_over(command.region)))
                 else:
                     refuse(command, StaleCommand(peer.region.region_id))
+        if peer.pending_reads:  # They may have waited for a split or merge.
+            self._ctx.router.deliver(peer, ReadIndex())
         self.refresh(peer)
 
     def _append_entry(self, peer: Peer, commands: list[RaftCommand]) -> None:

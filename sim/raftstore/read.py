@@ -1,13 +1,15 @@
 """Taking a snapshot: may this replica serve this request now?
 
 Invariant: a leader serves by its lease, or after a quorum has confirmed it; one that has not
-applied what was committed before its term waits until it has. The snapshot's term and region
+applied what was committed before its term waits until it has. Without a lease a leader serves
+nothing while a split is committed that it has not applied, or while its region is being merged:
+others may serve its range already. The snapshot's term and region
 version stay with the command, and what it reads or writes later is refused if they are over by
 then. A command that is run again brings the term of its first snapshot, which may be one behind.
 
 Source: tikv/tikv components/raftstore/src/store/worker/read.rs (LocalReader), peer.rs (read_index,
-handle_read, pending_reads), util.rs (check_term, check_region_epoch); etcd-io/raft read_only.go;
-src/storage/mvcc/reader/reader.rs (the lock table's term and version).
+pre_read_index, ready_to_handle_read, pending_reads), util.rs (check_term, check_region_epoch);
+etcd-io/raft read_only.go; src/storage/mvcc/reader/reader.rs (the lock table's term and version).
 """
 
 from __future__ import annotations
@@ -60,6 +62,12 @@ class LocalReader:
             self._ctx.callbacks.on_no_snapshot(command, error)
             return False
         if self._ctx.now_ns > peer.lease.until_ns:
+            reason = _not_ready(peer)
+            if reason:
+                self._ctx.probe.mark("snapshot.not_ready")
+                error = ReadIndexNotReady(command.region.region_id, reason)
+                self._ctx.callbacks.on_no_snapshot(command, error)
+                return False
             peer.pending_reads.append(command)
             if len(peer.pending_reads) == 1 and peer.has_applied_to_current_term:
                 self._ctx.router.deliver(peer, ReadIndex())
@@ -70,8 +78,11 @@ class LocalReader:
         """Serves what waited for a quorum, which has confirmed the leader.
 
         Whether that renews the lease is another matter: while leadership is handed over it does
-        not, and still what was confirmed is served.
+        not, and still what was confirmed is served. A leader that is not ready asks again when it
+        is.
         """
+        if _not_ready(peer):
+            return
         pending, peer.pending_reads = peer.pending_reads, []
         for command in pending:
             error = self._refusal(command, peer)
@@ -97,8 +108,6 @@ class LocalReader:
             return EpochNotMatch(self._ctx.regions_over(command.region))
         if peer.state.in_flashback:
             return FlashbackInProgress(region_id)
-        if peer.state.merging and self._ctx.now_ns > peer.lease.until_ns:
-            return ReadIndexNotReady(region_id, "can not read index due to merge")
         return None
 
     def _take_snapshot(self, command: RaftCommand, peer: Peer) -> bool:
@@ -108,6 +117,13 @@ class LocalReader:
         if error is not None:
             self._ctx.callbacks.on_no_snapshot(command, error)
         return error is None
+
+
+def _not_ready(peer: Peer) -> str:
+    """Returns why a leader must not ask a quorum, nor serve what one has confirmed; or nothing."""
+    if peer.is_splitting:
+        return "can not read index due to split"
+    return "can not read index due to merge" if peer.is_merging else ""
 
 
 class ReadIndexes:

@@ -14,6 +14,16 @@ from sim.storage.request import KvRequest
 class Probe(RaftstoreProbe):
     """What can be observed; each method does nothing here."""
 
+    watches_reads = False
+    """Whether anybody overrides ``snapshot_read``."""
+
+    def snapshot_read(self, peer: Peer, request: KvRequest) -> None:
+        """A request has been carried out on the records of ``peer``; it has its result.
+
+        Called at the instant of its reading, only if ``watches_reads``: writes have not been
+        proposed, and nothing is answered yet.
+        """
+
     def granted(self, peer: Peer, request: KvRequest) -> None:
         """A lock request is answered with ``Acquired``, on whichever path."""
 
@@ -54,6 +64,8 @@ class Probes(Probe):
             setattr(self, name, calls[0] if len(calls) == 1 else _each_of(calls))
             if name == "applied":
                 self.watches_replicas = True
+            elif name == "snapshot_read":
+                self.watches_reads = True
 
 
 _IGNORING: Final = [None, *(getattr(Probe, name) for name in _EVENTS)]

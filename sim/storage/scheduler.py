@@ -164,6 +164,8 @@ class Scheduler:
     def _answer_read(self, request: KvRequest, peer: Peer) -> None:
         self._ctx.concurrency.update_max_ts(request.start_ts)
         request.result = read(request, peer, self._ctx.concurrency)
+        if self._probe.watches_reads:
+            self._probe.snapshot_read(peer, request)
         self._reply(request)
 
     # Commands: latches, CPU, snapshot, execution.
@@ -253,6 +255,10 @@ class Scheduler:
         concurrency = ctx.concurrency
         concurrency.update_max_ts(read_up_to(request))
         request.result = self.execute_command(request, peer, concurrency.max_ts, ctx.ablations)
+        if isinstance(request.result, Prewritten):
+            concurrency.lock_keys(request.result.guards)
+        if self._probe.watches_reads:
+            self._probe.snapshot_read(peer, request)
         failpoints = ctx.failpoints
         if not failpoints.active or not failpoints.stops(
             "after_snapshot", peer, self._resume_execution, request
@@ -267,6 +273,7 @@ class Scheduler:
             return
         error = self._reader.changed_since(request, peer)
         if error is not None:
+            self._drop_guards(request)
             self.on_no_snapshot(request, error)
         else:
             self._process_result(request, peer)
@@ -287,8 +294,6 @@ class Scheduler:
             if batch is None or not batch.keys:
                 self._finish_unwritten(request)
                 return
-            if isinstance(result, Prewritten) and request.use_async_commit:
-                self._ctx.concurrency.lock_keys(batch.lock_puts)
             self._write(request, peer, batch)
 
     def _grant(self, request: KvRequest, peer: Peer, granted: Acquired) -> None:
@@ -393,8 +398,12 @@ class Scheduler:
     def _end_write(self, request: KvRequest, batch: WriteBatch) -> None:
         """Gives back what a write holds besides its latches: room, and memory locks."""
         self._pending_bytes -= batch.raft_bytes
-        if request.use_async_commit:
-            self._ctx.concurrency.unlock_keys(batch.lock_puts)
+        self._drop_guards(request)
+
+    def _drop_guards(self, request: KvRequest) -> None:
+        """Lets readers pass that would have met the locks of a prewrite on its way."""
+        if isinstance(request.result, Prewritten):
+            self._ctx.concurrency.unlock_keys(request.result.guards)
 
     # Replies.
 

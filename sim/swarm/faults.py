@@ -7,9 +7,10 @@ for a time ends itself; ``heal_all`` ends all at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+from sim.client.tidb import TidbNode
 from sim.protocol.keys import row_key
 from sim.protocol.region import Region
 from sim.raftstore.failpoints import POINTS
@@ -33,12 +34,14 @@ _SWITCHES = ("pessimistic-txn.pipelined", "pessimistic-txn.in-memory")
 class Faults:
     """What happens to one cluster."""
 
-    def __init__(self, cluster: Cluster, recipe: Recipe) -> None:
+    def __init__(self, cluster: Cluster, nodes: Sequence[TidbNode], recipe: Recipe) -> None:
         self._cluster = cluster
+        self._nodes = nodes
         self._control = Control(cluster)
         self._recipe = recipe
         self._over = False
-        self._held: list[tuple[str, int]] = []
+        self._held: list[tuple[str, int, int]] = []
+        """Point, store, region (0: all)."""
 
     def schedule(self) -> None:
         """Puts every fault of the recipe at its time."""
@@ -50,8 +53,8 @@ class Faults:
         self._over = True
         cluster = self._cluster
         cluster.filters.clear()
-        for point, store_id in self._held:
-            cluster.failpoints.release(point, store=store_id)
+        for point, store_id, region_id in self._held:
+            cluster.failpoints.release(point, store=store_id, region=region_id)
         self._control.heal()
         for store_id, store in cluster.stores.items():
             self._control.slow_disk(store_id, 1.0)
@@ -87,12 +90,18 @@ class Faults:
             self._control.split_region(region.region_id, key)
 
     def _merge(self, fault: Fault) -> None:
+        pair = self._neighbours(fault)
+        if pair is not None:
+            self._control.merge_region(*pair)
+
+    def _neighbours(self, fault: Fault) -> tuple[int, int] | None:
+        """Returns the source and the target of a merge, None if there is one region only."""
         routes = self._cluster.pd.routes.routes
-        if len(routes) > 1:
-            left = fault.which % (len(routes) - 1)
-            pair = [routes[left].region.region_id, routes[left + 1].region.region_id]
-            source, target = pair if fault.where % 2 else reversed(pair)
-            self._control.merge_region(source, target)
+        if len(routes) < 2:
+            return None
+        left = fault.which % (len(routes) - 1)
+        pair = routes[left].region.region_id, routes[left + 1].region.region_id
+        return pair if fault.where % 2 else (pair[1], pair[0])
 
     def _crash(self, fault: Fault) -> None:
         store_id = self._store(fault.which)
@@ -148,11 +157,40 @@ class Faults:
             self._control.campaign(region.region_id, store_id)
 
     def _hold(self, fault: Fault) -> None:
-        held = (_POINTS[fault.where % len(_POINTS)], self._store(fault.which))
-        self._held.append(held)
-        point, store_id = held
-        self._cluster.failpoints.hold(point, store=store_id)
-        self._later(fault, lambda _: self._cluster.failpoints.release(point, store=store_id))
+        point = _POINTS[fault.where % len(_POINTS)]
+        self._hold_up(fault, point, self._store(fault.which), 0)
+
+    def _hold_apply(self, fault: Fault) -> None:
+        """Holds up the apply of one replica: where 0, the leader's."""
+        region = self._region(fault.which)
+        leader = self._cluster.leader_of(region.region_id)
+        if leader is not None:
+            stores = [leader.store, *(each for each in region.stores if each != leader.store)]
+            store_id = stores[fault.where % len(stores)]
+            self._hold_up(fault, "before_apply", store_id, region.region_id)
+
+    def _hold_up(self, fault: Fault, point: str, store_id: int, region_id: int) -> None:
+        failpoints = self._cluster.failpoints
+        self._held.append((point, store_id, region_id))
+        failpoints.hold(point, store=store_id, region=region_id)
+        self._later(fault, lambda _: failpoints.release(point, store=store_id, region=region_id))
+
+    def _lag(self, fault: Fault) -> None:
+        """Delays what the replica of a merge's target hears beside the source's leader."""
+        pair = self._neighbours(fault)
+        leader = None if pair is None else self._cluster.leader_of(pair[0])
+        if pair is not None and leader is not None:
+            delay_ns = fault.value * NS_PER_MS
+            filters = self._cluster.filters
+            rule = filters.delay("Append", delay_ns, dst=leader.store, region=pair[1])
+            self._later(fault, lambda _: filters.remove(rule))
+
+    def _forget_routes(self, fault: Fault) -> None:
+        """Makes a TiDB node ask PD about every region that it knows."""
+        node = self._nodes[fault.which % len(self._nodes)]
+        for route in self._cluster.pd.routes.routes:
+            node.regions.invalidate(route.region)
+            node.regions.invalidate(node.regions.locate(route.region.start_key).region)
 
     def _upgrade(self, fault: Fault) -> None:
         """Restarts a store as another version, up or down."""
@@ -182,6 +220,9 @@ class Faults:
         "change_peer": _change_peer,
         "campaign": _campaign,
         "hold": _hold,
+        "hold_apply": _hold_apply,
+        "lag": _lag,
+        "forget_routes": _forget_routes,
         "upgrade": _upgrade,
         "fill_disk": _fill_disk,
     }

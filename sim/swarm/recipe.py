@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, TypeVar
 
+from sim.raftstore.failpoints import POINTS
 from sim.streams import Stream, Streams
 from sim.units import MIB, NS_PER_MS
 
@@ -21,7 +22,10 @@ VERBS: Final = (
     "transfer", "split", "merge", "crash", "isolate", "heal", "drop", "delay", "clear_filters",
     "slow_disk", "set_config", "change_peer", "campaign", "hold", "upgrade", "fill_disk",
 )  # fmt: skip
-"""Kinds of faults; a run has some of them only."""
+"""Kinds of faults that are drawn one by one; a run has some of them only."""
+
+RACE_VERBS: Final = ("hold_apply", "lag", "forget_routes")
+"""Kinds of faults that are drawn as parts of a race only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +55,8 @@ class Recipe:
     tidb_nodes: int = 1
     regions: int = 1
     clients: int = 4
+    staggered: bool = False
+    """Clients begin one after the other, so that some come when others are already waiting."""
     busy_ns: int = 1000 * NS_PER_MS
     """For how long clients begin transactions and faults happen."""
     rows: int = 6
@@ -59,6 +65,7 @@ class Recipe:
     transfers: int = 1
     orders: int = 0
     blind: int = 0
+    readers: int = 0
     behaviour: str = "v8.5"
     pipelined: bool = True
     in_memory: bool = True
@@ -88,6 +95,7 @@ class Recipe:
             "transfers": self.transfers,
             "orders": self.orders,
             "blind": self.blind,
+            "readers": self.readers,
         }
 
     def without(self, ablation_names: tuple[str, ...]) -> Recipe:
@@ -128,16 +136,22 @@ _COMMON: Final = {"transfer": 4, "split": 2, "merge": 2, "hold": 3}
 """Verbs drawn more often than once: what moves locks, and what lets commands
 meet that."""
 
+_BEFORE_ACK: Final = list(POINTS).index("before_transfer_ack")
+
+_RACING: Final = 0.4
+"""Share of runs that have races: a few faults that together lead where one alone hardly does."""
+
 _TOGETHER: Final = 0.4
 """Share of faults that come right after another and are about the same: races need that."""
 
 
 def recipe_of(seed: int) -> Recipe:
     """Returns the recipe of a seed."""
-    stream = Streams(seed, 0).stream("swarm/recipe")
+    streams = Streams(seed, 0)
+    stream = streams.stream("swarm/recipe")
     busy_ns = stream.randint(6, 36) * 50 * NS_PER_MS
     in_memory = stream.random() < 0.75
-    return Recipe(
+    recipe = Recipe(
         seed=seed,
         stores=_one_of(stream, (3, 3, 3, 4, 5)),
         tidb_nodes=stream.randint(1, 2),
@@ -167,6 +181,8 @@ def recipe_of(seed: int) -> Recipe:
         slow_cpu=_one_of(stream, (1, 1, 5, 20)),
         faults=_faults(stream, busy_ns),
     )
+    races = streams.stream("swarm/races")
+    return _with_races(recipe, races) if races.random() < _RACING else recipe
 
 
 def _one_of(stream: Stream, choices: Sequence[Choice]) -> Choice:
@@ -199,3 +215,70 @@ def _faults(stream: Stream, busy_ns: int) -> tuple[Fault, ...]:
             )
         )
     return tuple(sorted(faults, key=lambda fault: fault.at_ns))
+
+
+def _with_races(recipe: Recipe, stream: Stream) -> Recipe:
+    """Returns a recipe with readers, and with up to three races beside its other faults."""
+    faults = list(recipe.faults) if stream.random() < 0.5 else []
+    for _ in range(stream.randint(1, 3)):
+        at_ns = stream.randint(0, max(1, recipe.busy_ns - 200 * NS_PER_MS) // NS_PER_MS) * NS_PER_MS
+        race = _one_of(stream, (_split_race, _merge_race, _transfer_race))
+        faults += race(stream, at_ns, recipe.tick_ms)
+    return replace(
+        recipe,
+        tidb_nodes=2,
+        clients=stream.randint(4, 24),
+        staggered=stream.random() < 0.7,
+        readers=stream.randint(1, 4),
+        faults=tuple(sorted(faults, key=lambda fault: fault.at_ns)),
+    )
+
+
+def _split_race(stream: Stream, at_ns: int, tick_ms: int) -> list[Fault]:
+    """A region splits while its leader cannot apply: the others elect a leader for a part of it."""
+    region = stream.randint(0, 11)
+    held_ms = stream.randint(5, 60) * tick_ms
+    hold = Fault(at_ns=at_ns, verb="hold_apply", which=region, where=0, value=held_ms)
+    key = stream.randint(0, 59) // 5 * 5 + stream.randint(0, 2)  # Among the accounts.
+    split = Fault(at_ns=at_ns + NS_PER_MS, verb="split", which=region, where=key)
+    return [hold, split, *_new_routes(stream, at_ns, held_ms)]
+
+
+def _merge_race(stream: Stream, at_ns: int, tick_ms: int) -> list[Fault]:
+    """Two regions merge; the target's replica beside the source's leader hears of it late."""
+    regions = stream.randint(0, 11)
+    backwards = stream.randint(0, 1)
+    lag_ms = stream.randint(1, 40) * tick_ms
+    merge = Fault(at_ns=at_ns, verb="merge", which=regions, where=backwards)
+    lag = Fault(at_ns=at_ns, verb="lag", which=regions, where=backwards, value=lag_ms)
+    return [lag, merge, *_new_routes(stream, at_ns, lag_ms)]
+
+
+def _transfer_race(stream: Stream, at_ns: int, tick_ms: int) -> list[Fault]:
+    """A region is to be merged while its leader, which applies late, is to move."""
+    regions = stream.randint(0, 11)
+    held_ms = stream.randint(1, 10) * tick_ms
+    faults = [Fault(at_ns=at_ns, verb="hold_apply", which=regions, where=0, value=held_ms)]
+    if stream.random() < 0.7:  # The target's answer comes when the merge has begun.
+        acked_ms = stream.randint(2, 30)
+        faults += [
+            Fault(at_ns=at_ns, verb="hold", which=store, where=_BEFORE_ACK, value=acked_ms)
+            for store in range(3)
+        ]
+    for _ in range(stream.randint(1, 3)):
+        later_ns = stream.randint(0, held_ms * NS_PER_MS // 2)
+        where = stream.randint(0, 59)
+        faults.append(Fault(at_ns=at_ns + later_ns, verb="transfer", which=regions, where=where))
+    later_ns = stream.randint(0, held_ms * NS_PER_MS)
+    faults.append(Fault(at_ns=at_ns + later_ns, verb="merge", which=regions, where=1))
+    return faults
+
+
+def _new_routes(stream: Stream, at_ns: int, within_ms: int) -> list[Fault]:
+    """A TiDB node asks PD for its routes from time to time, while the other keeps what it has."""
+    node = stream.randint(0, 1)
+    times = [stream.randint(0, within_ms) for _ in range(stream.randint(2, 6))]
+    return [
+        Fault(at_ns=at_ns + ms * NS_PER_MS, verb="forget_routes", which=node, where=0)
+        for ms in sorted(times)
+    ]

@@ -96,7 +96,7 @@ class SwarmUnit(Unit):
         self.undetermined = Undetermined()
         for probe in (self.coverage, self.undetermined):
             self.cluster.probe.add(probe)
-        self.faults = Faults(self.cluster, recipe)
+        self.faults = Faults(self.cluster, self.nodes, recipe)
         self.faults.schedule()
 
     def run(self) -> None:
@@ -127,6 +127,8 @@ class SwarmUnit(Unit):
     def _client(self, session: Session, client: int) -> Generator[Wait, Any, None]:
         env = self.env
         stream = self.streams.stream(f"swarm/think-{client}")
+        if self.recipe.staggered:
+            yield env.timeout(client * self.recipe.busy_ns // self.recipe.clients)
         yield env.timeout(stream.exponential(THINK_NS))
         while env.now_ns < self.recipe.busy_ns:
             yield from session.run(self.workload.transaction(client), env.now_ns)

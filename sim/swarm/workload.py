@@ -120,7 +120,7 @@ class Changing(Transaction):
 class SwarmWorkload:
     """Draws the transactions of one recipe."""
 
-    classes = ("counters", "transfers", "orders", "blind", "orders")
+    classes = ("counters", "transfers", "orders", "blind", "readers")
 
     def __init__(self, recipe: Recipe, streams: Streams) -> None:
         self._recipe = recipe
@@ -144,6 +144,8 @@ class SwarmWorkload:
         rows = self._recipe.rows
         if kind == "blind":
             return self._blind(stream, rows)
+        if kind == "readers":
+            return _reader(stream, rows)
         if kind == "counters":
             changes = {account_key(rows): 1}
         elif kind == "orders":
@@ -183,6 +185,19 @@ class SwarmWorkload:
             key_of_row=lambda row: row_key(table_id, row + 1),
         )
         return Table(str(table_id), record_prefix(table_id)[:-2], (rows,))
+
+
+def _reader(stream: Stream, rows: int) -> Script:
+    """Draws a transaction that reads accounts twice: each alone, some together, or all in a row."""
+    keys = tuple(account_key(row) for row in range(rows))
+    reads = (
+        Read(ReadKind.GET, (keys[stream.randint(0, rows - 1)],), 1),
+        Read(ReadKind.BATCH_GET, keys, rows),
+        Read(ReadKind.COP, (keys[0], keys[-1]), rows),
+    )
+    once = Statement("SELECT", (reads[stream.randint(0, 2)],))
+    again = Statement("SELECT", (reads[stream.randint(0, 2)],))
+    return Script("readers", [once, again], autocommit=stream.random() < 0.3)
 
 
 def _index_entry(account: bytes) -> Mutation:

@@ -64,12 +64,15 @@ class Prewritten:
         one_pc_commit_ts: commit_ts of a transaction committed in one phase, by this request or by
             an earlier one; 0 otherwise.
         amended: keys whose lost lock could be amended.
+        guards: locks that readers must meet until ``batch`` is applied, since the commit timestamp
+            is fixed already: of async commit and 1PC.
     """
 
     batch: WriteBatch
     min_commit_ts: int
     one_pc_commit_ts: int
     amended: int
+    guards: Sequence[tuple[bytes, Lock]] = ()
 
 
 def prewrite(  # noqa: PLR0913 - the request's fields
@@ -120,8 +123,10 @@ def prewrite(  # noqa: PLR0913 - the request's fields
         batch, _ = _lock_all(mvcc, mutations, held, txn, CommitKind(min_commit_ts))
         return Prewritten(batch, 0, 0, amended)
     if one_pc_commit_ts is None or not batch.lock_puts:
-        return Prewritten(batch, largest_ts, 0, amended)
-    return Prewritten(_one_phase(mvcc, memory, batch, largest_ts), largest_ts, largest_ts, amended)
+        return Prewritten(batch, largest_ts, 0, amended, batch.lock_puts)
+    guards = [(key, lock.of_one_phase()) for key, lock in batch.lock_puts]
+    versions = _one_phase(mvcc, memory, batch, largest_ts)
+    return Prewritten(versions, largest_ts, largest_ts, amended, guards)
 
 
 def _accept_resend(mvcc: Mvcc, refusal: MvccError, start_ts: int) -> Prewritten | MvccError:
