@@ -173,9 +173,7 @@ class Faults:
         failpoints = self._cluster.failpoints
         self._held.append((point, store_id, region_id))
         failpoints.hold(point, store=store_id, region=region_id)
-        self._later(
-            fault, lambda _: failpoints.release(point, store=store_id, region=region_id)
-        )
+        self._later(fault, lambda _: failpoints.release(point, store=store_id, region=region_id))
 
     def _lag(self, fault: Fault) -> None:
         """Delays what the replica of a merge's target hears beside the source's leader."""
