@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from sim.checks.checkers import Checkers
 from sim.client.client_stats import ClientStats
 from sim.client.session import Session
 from sim.client.tidb import TidbNode
@@ -21,6 +22,7 @@ from sim.laboratory.setup import ClusterSetup, region_map, scenario_of
 from sim.laboratory.stores import advance_tso, make_cluster
 from sim.laboratory.values import show_duration, timestamp
 from sim.laboratory.words import Words, suggestion
+from sim.observers.lock_fates import LockFates
 from sim.protocol.records import Lock
 from sim.protocol.region import Route
 from sim.raftstore.peer import Peer
@@ -99,6 +101,7 @@ class Model:
     env: LeanEnv
     recorder: Recorder
     watcher: Watcher
+    checkers: Checkers
     cluster: Cluster
     node: TidbNode
     session: Session
@@ -115,8 +118,12 @@ class Model:
         recorder = Recorder(scenario.run.window_ns, MemorySink())
         cluster = make_cluster(env, scenario, regions, streams, recorder)
         cluster.probe.add(watcher)
+        fates = LockFates(env, Recorder(scenario.run.window_ns, MemorySink()))
+        checkers = Checkers(cluster, fates, seed=1)
+        checkers.watch(cluster.probe)
+        cluster.probe.add(fates)
         node = TidbNode(env, 0, scenario, cluster, streams, ClientStats(recorder))
-        return cls(env, recorder, watcher, cluster, node, Session(node))
+        return cls(env, recorder, watcher, checkers, cluster, node, Session(node))
 
 
 class Laboratory:

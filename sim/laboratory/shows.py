@@ -160,6 +160,12 @@ def marks(lab: Laboratory, words: Words) -> str:
     return "\n".join(lines) or "none"
 
 
+def violations(lab: Laboratory, words: Words) -> str:
+    """Shows what the checkers have seen that must not be."""
+    words.done()
+    return "\n".join(lab.model.checkers.report.lines()) or "none"
+
+
 def dropped(lab: Laboratory, words: Words) -> str:
     """Shows the locks that tables have lost with their leaders, and why."""
     words.done()
@@ -190,5 +196,6 @@ COMMANDS: Final = (
     Command("counters [PREFIX…]", counters),
     Command("marks [PREFIX…]", marks),
     Command("dropped", dropped),
+    Command("violations", violations),
     Command("max-ts [store=STORE]", max_ts),
 )

@@ -24,7 +24,7 @@ transfer.
 from __future__ import annotations
 
 from sim.pd.placement import IN_MEMORY_SINCE
-from sim.protocol.admin import TransferLeaderCommand
+from sim.protocol.admin import ChangePeer, TransferLeaderCommand
 from sim.protocol.lock_table import LocksStatus
 from sim.protocol.raft import LEADER
 from sim.protocol.raft.progress import ProgressState
@@ -146,7 +146,7 @@ class LeaderTransfer:
     def _close_enough(self, peer: Peer, ack: TransferLeaderAck) -> bool:
         """Returns whether the target has so little to catch up with that nobody will notice."""
         raft = peer.raft
-        changes = [f.index for f in peer.proposed_admin if f.admin.changes_conf_ver]
+        changes = [f.index for f in peer.proposed_admin if isinstance(f.admin, ChangePeer)]
         if any(each.state is ProgressState.SNAPSHOT for each in raft.progress.values()):
             return False
         if ack.store not in raft.voters or (changes and max(changes) > ack.applied_index):
