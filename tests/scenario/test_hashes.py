@@ -10,7 +10,10 @@ from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
+import yaml
+
 from sim.scenario import load_study
+from sim.scenario.study import canonical
 from tests.datadriven import TESTDATA
 
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
@@ -25,7 +28,7 @@ def diagonal(samples: int, dimensions: int, _seed: int) -> Sequence[Sequence[flo
 
 def line_of(file: Path) -> str:
     study = load_study(file, latin_hypercube=diagonal)
-    written = sha256(study.resolved_yaml().encode()).hexdigest()
+    written = sha256(canonical(yaml.safe_load(study.resolved_yaml())).encode()).hexdigest()
     name = file.relative_to(SCENARIOS).with_suffix("").as_posix()
     return f"{name} {study.digest[:16]} {written[:16]}"
 
