@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from sim.scenario.problems import Mark, Problem, shown, suggestion
 from sim.scenario.quantities import (
@@ -26,6 +26,8 @@ from sim.scenario.quantities import (
     QuantityKind,
 )
 from sim.scenario.tree import Node, Path, dotted, node_of
+
+_T = TypeVar("_T")
 
 Schema = dict[str, Any]
 Problems = list[Problem]
@@ -336,11 +338,11 @@ class ListOf(Form):
             message = f"must be a list, is {shown(node.plain())}; write [value, value]"
             problems.append(Problem(node.mark, dotted(path), message))
             return WRONG
-        if not _has_room(self, len(node.value), node, path, problems):
-            return WRONG
-        places = enumerate(node.value)
+        places = enumerate(_within(self.at_most, node.value))
         values = [self.form.read(child, (*path, place), problems) for place, child in places]
-        return WRONG if WRONG in values else tuple(values)
+        if WRONG in values or not _has_room(self, node, len(node.value), path, problems):
+            return WRONG
+        return tuple(values)
 
     def written(self, value: Any) -> list[Any]:
         """Returns the elements as a file says them."""
@@ -406,13 +408,13 @@ class MapOf(Form):
             problems.append(Problem(node.mark, dotted(path), message))
             return WRONG
         given = {name: child for name, child in node.value.items() if child.value is not None}
-        if not _has_room(self, len(given), node, path, problems):
-            return WRONG
         values = {}
-        for name, child in given.items():
+        for name, child in _within(self.at_most, given.items()):
             word = self._name(name, child, path, problems)
             values[word] = self.form.read(child, (*path, name), problems)
-        return WRONG if WRONG in (*values, *values.values()) else values
+        if WRONG in (*values, *values.values()):
+            return WRONG
+        return values if _has_room(self, node, len(given), path, problems) else WRONG
 
     def _name(self, name: str, child: Node, path: Path, problems: Problems) -> Any:
         try:
@@ -438,8 +440,14 @@ class MapOf(Form):
         return described | more | {"patternProperties": {names["pattern"]: of}}
 
 
+def _within(at_most: int | None, entries: Iterable[_T]) -> Iterable[_T]:
+    """Returns the entries, none if there are too many: those need not be judged one by one."""
+    entries = list(entries)
+    return entries if at_most is None or len(entries) <= at_most else ()
+
+
 def _has_room(
-    form: ListOf | MapOf, entries: int, node: Node, path: Path, problems: Problems
+    form: ListOf | MapOf, node: Node, entries: int, path: Path, problems: Problems
 ) -> bool:
     """Returns whether there are neither too few nor too many entries; says so if not."""
     if entries < form.at_least:

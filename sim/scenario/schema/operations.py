@@ -21,21 +21,24 @@ from sim.scenario.fields import (
     SWITCH,
     TEXT,
     VERSION,
+    WRONG,
     Count,
     Duration,
     Form,
     ListOf,
     Number,
     OneOf,
+    Problems,
     Schema,
     Size,
     Wrong,
 )
-from sim.scenario.problems import shown, suggestion
+from sim.scenario.problems import Problem, shown, suggestion
 from sim.scenario.quantities import SIZE
 from sim.scenario.schema.tikv import Tikv
 from sim.scenario.section import Document, Section, keys_of
 from sim.scenario.targets import REGION, STORE, STORES, RegionTarget, StoreTarget
+from sim.scenario.tree import Node, Path, dotted
 
 MOMENT: Final = Duration("0ns", "24h")
 INTERVAL: Final = Duration("1ms", "24h")
@@ -206,12 +209,42 @@ class RestartStore(Timed):
     store: StoreTarget = STORE.key("Which; random: any that is down.")
 
 
+def _node_name(node: object) -> str:
+    if isinstance(node, int) and not isinstance(node, bool) and node >= 1:
+        return f"store-{node}"
+    if isinstance(node, str) and re.fullmatch(r"(store|tidb)-\d{1,4}|pd", node):
+        return node
+    raise Wrong(f"{shown(node)} is no node; write a store's id, tidb-0 or pd")
+
+
+class _Groups(ListOf):
+    """Groups of nodes; they become the nodes' names."""
+
+    def read(self, node: Node, path: Path, problems: Problems) -> Any:
+        """Returns the names; what is wrong with one of them is said of all groups."""
+        groups = super().read(node, path, problems)
+        try:
+            return groups if groups is WRONG else _names_of(groups)
+        except Wrong as error:
+            problems.append(Problem(node.mark, dotted(path), str(error)))
+            return WRONG
+
+
+def _names_of(groups: tuple[tuple[object, ...], ...]) -> tuple[tuple[str, ...], ...]:
+    named = tuple(tuple(map(_node_name, group)) for group in groups)
+    nodes = [node for group in named for node in group]
+    for node in nodes:
+        if nodes.count(node) > 1:
+            raise Wrong(f"{node} is there twice; a node is in one group")
+    return named
+
+
 @dataclass(frozen=True, kw_only=True)
 class Partition(Fault):
     """Cuts the network."""
 
     do: str = _does("partition")
-    groups: tuple[tuple[str, ...], ...] | None = ListOf(
+    groups: tuple[tuple[str, ...], ...] | None = _Groups(
         ListOf(ANYTHING), at_least=2, at_most=100
     ).key(
         "Stores by id, other nodes by name (tidb-0, pd), that hear each other but no other group; "
@@ -220,29 +253,11 @@ class Partition(Fault):
     )
     isolate: StoreTarget | None = STORE.key("A store that hears nobody.", default=None)
 
-    @classmethod
-    def made(cls, values: Mapping[str, Any]) -> Self:
-        """Returns the operation with the names of its nodes."""
-        groups = [[_node_name(node) for node in group] for group in values.get("groups", ())]
-        nodes = [node for group in groups for node in group]
-        for node in nodes:
-            if nodes.count(node) > 1:
-                raise Wrong(f"{node} is there twice; a node is in one group", at="groups")
-        return super().made({**values, "groups": tuple(map(tuple, groups)) or None})
-
     def check(self) -> None:
         """Judges the time, and whether the cut is said in one way."""
         super().check()
         if (self.groups is None) == (self.isolate is None):
             raise Wrong("needs one of groups: [[1], [2, 3]] and isolate: 1; write one of the two")
-
-
-def _node_name(node: object) -> str:
-    if isinstance(node, int) and not isinstance(node, bool) and node >= 1:
-        return f"store-{node}"
-    if isinstance(node, str) and re.fullmatch(r"(store|tidb)-\d{1,4}|pd", node):
-        return node
-    raise Wrong(f"{shown(node)} is no node; write a store's id, tidb-0 or pd", at="groups")
 
 
 MESSAGE_KINDS: Final = (
