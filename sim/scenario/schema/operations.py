@@ -465,27 +465,11 @@ class AutoMerge(Driven):
     )
 
 
-OPERATIONS: Final[dict[str, type[Operation]]] = {
-    str(each.__dataclass_fields__["do"].default): each
-    for each in (
-        TransferLeader,
-        ShuffleLeader,
-        SplitRegion,
-        MergeRegion,
-        EvictLeader,
-        BalanceLeader,
-        AutoSplit,
-        AutoMerge,
-        CrashStore,
-        RestartStore,
-        Partition,
-        SlowDisk,
-        FillDisk,
-        UpgradeStore,
-        SetConfig,
-        ChangePeer,
-        DropMessages,
-        DelayMessages,
-    )
-}
+_KINDS: Final[tuple[type[Operation], ...]] = (
+    TransferLeader, ShuffleLeader, SplitRegion, MergeRegion, EvictLeader, BalanceLeader, AutoSplit,
+    AutoMerge, CrashStore, RestartStore, Partition, SlowDisk, FillDisk, UpgradeStore, SetConfig,
+    ChangePeer, DropMessages, DelayMessages,
+)  # fmt: skip
+
+OPERATIONS: Final = {str(each.__dataclass_fields__["do"].default): each for each in _KINDS}
 """What can be done, by its name."""
