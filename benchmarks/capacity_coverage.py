@@ -29,7 +29,8 @@ from analysis.experiments.experiment import Request
 from analysis.statistics.saturation import Verdict
 from analysis.study.plan import point_key
 from sim.record.histogram import BASE
-from sim.scenario.resolved_study import Capacity, MetricKey, Objective
+from sim.scenario.metrics import MetricKey
+from sim.scenario.schema.study import Capacity, Objective
 from sim.streams import Streams
 
 Array = NDArray[np.float64]

@@ -24,7 +24,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from benchmarks.etcd import predict_counts, runs, scenario_of
-from sim.scenario.resolved import EtcdCosts
+from sim.scenario.schema.etcd import EtcdCosts
 
 COSTS: Final = ("burst", "request", "client", "round", "entry", "process_share")
 _ROUNDS: Final = 2

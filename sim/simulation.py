@@ -23,7 +23,8 @@ from sim.observers.station_meter import StationMeter
 from sim.operations import LeaderCounts, RegionCounts, TransferTimes, start_operations
 from sim.record.facts import FactSink
 from sim.record.recorder import Recorder
-from sim.scenario.resolved import ETCD, Scenario
+from sim.scenario.resolved import Scenario
+from sim.scenario.schema.arrival import ETCD
 from sim.server.cluster import Cluster
 from sim.server.control import Control
 from sim.storage.block_cache import Extent

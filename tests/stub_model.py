@@ -18,7 +18,7 @@ import numpy as np
 
 from sim.record import FactSink, Recorder
 from sim.scenario import Capacity, Expectation, Precision, Scenario, Sensitivity, load_study
-from sim.scenario.resolved import Run
+from sim.scenario.schema.run import Run
 
 FACTORS = {"sync": 2.0, "pipelined": 1.0, "in_memory": 0.5}
 PROPOSED = {"sync": 1.0, "pipelined": 1.0, "in_memory": 0.0}

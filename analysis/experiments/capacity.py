@@ -29,7 +29,8 @@ from analysis.experiments.case_runs import (
 from analysis.experiments.experiment import Request, Seen
 from analysis.experiments.ladder import Trail, ladder_of, next_rung, pilot_rungs
 from analysis.study.plan import ResolvedStudy, point_words
-from sim.scenario.resolved_study import ALL_PROFILES, Capacity, MetricKey
+from sim.scenario.metrics import MetricKey
+from sim.scenario.schema.study import ALL_PROFILES, Capacity
 
 _Place = tuple[int, int, int]
 """Case, replication, rung."""

@@ -14,8 +14,8 @@ from analysis.experiments.experiment import Request, Seen
 from analysis.experiments.ladder import Ladder, Trail
 from analysis.statistics.crossing import MOST_SLACK, NO_SLACK, Crossing, crossing_of, slacks
 from analysis.statistics.saturation import Verdict
-from sim.scenario.metrics import CPU_STATIONS, DISK_STATIONS
-from sim.scenario.resolved_study import Capacity, MetricKey
+from sim.scenario.metrics import CPU_STATIONS, DISK_STATIONS, MetricKey
+from sim.scenario.schema.study import Capacity
 
 Array = NDArray[np.float64]
 

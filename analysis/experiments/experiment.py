@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from analysis.statistics.saturation import Verdict
-    from sim.scenario.resolved_study import MetricKey
+    from sim.scenario.metrics import MetricKey
 
 
 class Request(NamedTuple):

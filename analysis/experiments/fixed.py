@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis.experiments.experiment import Request, Seen
-from sim.scenario.resolved_study import MetricKey
+from sim.scenario.metrics import MetricKey
 
 
 class FixedDesign:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from analysis.experiments.experiment import Request
     from analysis.study.plan import Plan
-    from sim.scenario.resolved_study import MetricKey
+    from sim.scenario.metrics import MetricKey
 
 
 class SeenUnits:

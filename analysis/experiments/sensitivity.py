@@ -33,7 +33,8 @@ from analysis.experiments.sensitivity_findings import (
 from analysis.experiments.walks import CENTRE, STEPS
 from analysis.statistics.sensitivity import morris_trajectories, sobol_blocks
 from analysis.study.plan import ResolvedStudy
-from sim.scenario.resolved_study import MetricKey, Sensitivity
+from sim.scenario.metrics import MetricKey
+from sim.scenario.schema.study import Sensitivity
 
 Array = NDArray[np.float64]
 Point = Mapping[str, Any]

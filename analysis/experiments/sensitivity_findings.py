@@ -24,7 +24,8 @@ from analysis.statistics.sensitivity import (
 )
 from analysis.study.plan import ResolvedStudy
 from sim.record.histogram import RELATIVE_ERROR
-from sim.scenario.resolved_study import MetricKey, Sensitivity
+from sim.scenario.metrics import MetricKey
+from sim.scenario.schema.study import Sensitivity
 
 Array = NDArray[np.float64]
 

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from analysis.experiments.experiment import Request, Seen
 from analysis.statistics.precision import relative_half_widths, replications_needed
 from analysis.study.plan import Point, point_words
-from sim.scenario.resolved_study import MetricKey, Precision
+from sim.scenario.metrics import MetricKey
+from sim.scenario.schema.study import Precision
 
 
 @dataclass(frozen=True, slots=True)

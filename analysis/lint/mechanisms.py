@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from analysis.lint.operation_rules import FEWEST_TIMES
-from sim.scenario.resolved_operations import Driven, Operation, Rolling, ShuffleLeader, Timed
+from sim.scenario.schema.operations import Driven, Operation, Rolling, ShuffleLeader, Timed
 from sim.units import KIB, MIB
 
 if TYPE_CHECKING:

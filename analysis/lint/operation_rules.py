@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from analysis.lint.scenario_warning import LintedCase, ScenarioWarning, duration, operation_key
-from sim.scenario.resolved_operations import (
+from sim.scenario.schema.operations import (
     CrashStore,
     DelayMessages,
     Driven,

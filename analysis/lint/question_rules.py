@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from analysis.lint.scenario_warning import LintedCase, ScenarioWarning
 from sim.scenario import MetricKey
 from sim.scenario.quantities import RATE
-from sim.scenario.resolved_operations import UpgradeStore
+from sim.scenario.schema.operations import UpgradeStore
 
 if TYPE_CHECKING:
     from sim.scenario import Expectation, Study

@@ -11,7 +11,7 @@ from sim.simulation import simulated_ns
 
 if TYPE_CHECKING:
     from sim.scenario import Scenario
-    from sim.scenario.resolved_operations import Operation
+    from sim.scenario.schema.operations import Operation
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -11,7 +11,7 @@ from analysis.page.numbers import change_text, plain_value, signed, span_text, t
 from analysis.plots.axes import Axis, axes_of
 from analysis.plots.sweep_outcomes import OutcomeCells, outcome_cells
 from analysis.report.capacity_table import capacity_text
-from sim.scenario.resolved_study import MetricKey
+from sim.scenario.metrics import MetricKey
 
 
 def capital(text: str) -> str:

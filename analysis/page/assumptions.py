@@ -7,21 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from pydantic import BaseModel
-
 from analysis.page.content import Aside, Block, Cell, Items, Paragraph, Table
 from analysis.page.findings import Findings
 from analysis.page.model_page import simplifications
 from sim.scenario.interpolation import amount_of
 from sim.scenario.profiles import DEFAULT_MACHINE, profiles
-from sim.scenario.schema.hardware import CpuSection, DiskSection, LsmSection
+from sim.scenario.schema.hardware import CpuCosts, DiskSection, LsmSpec
+from sim.scenario.section import Section, keys_of
 
 if TYPE_CHECKING:
     from sim.scenario.tree import Node
 
-_SECTIONS: Final[tuple[tuple[str, type[BaseModel]], ...]] = (
-    ("hardware.cpu", CpuSection),
-    ("hardware.lsm", LsmSection),
+_SECTIONS: Final[tuple[tuple[str, type[Section]], ...]] = (
+    ("hardware.cpu", CpuCosts),
+    ("hardware.lsm", LsmSpec),
     ("hardware.disk.raft", DiskSection),
 )
 _PROFILE: Final = "hardware.profile"
@@ -105,14 +104,14 @@ def assumed_inputs(
     machines = list(swept) or [str(_at(document, _PROFILE) or DEFAULT_MACHINE)]
     yield from _of_profiles(document, machines)
     for path, section in _SECTIONS:
-        for name, field in section.model_fields.items():
-            said = _SOURCE.search(field.description or "")
+        for name, key in keys_of(section).items():
+            said = _SOURCE.search(key.description)
             source = said["source"].strip().rstrip(".") if said else ""
-            given = _at(document, f"{path}.{field.alias or name}")
-            unchanged = given is None or _same(given, field.default)
+            given = _at(document, f"{path}.{name}")
+            unchanged = given is None or _same(given, key.default)
             if source.startswith(("assumed", "fit ")) and unchanged:
                 why = source.replace("fit to the rows above", "fitted to published TPC-C rows")
-                yield Assumed(f"{path}.{name}", _shown(field.default), why)
+                yield Assumed(f"{path}.{name}", _shown(key.default), why)
 
 
 def _of_profiles(document: Mapping[str, Any], machines: Sequence[str]) -> Iterator[Assumed]:

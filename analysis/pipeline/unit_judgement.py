@@ -26,7 +26,7 @@ from analysis.statistics.saturation import Array, UnitCourse, Verdict, judge
 from analysis.statistics.warmup import Cut, mser_cut
 from analysis.study.plan import ResolvedScenario, RunSettings
 from sim.record.facts import COUNTER, MOMENTS
-from sim.scenario.resolved_operations import Operation, Timed
+from sim.scenario.schema.operations import Operation, Timed
 
 
 class JudgedUnit(NamedTuple):

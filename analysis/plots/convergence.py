@@ -23,7 +23,7 @@ from analysis.metrics.asked import asked_metrics
 from analysis.plots.style import INK, SMALL, WIDTH_IN, Look, heading, new_figure
 from analysis.plots.words import digits, listed
 from analysis.statistics.precision import relative_half_widths
-from sim.scenario.resolved_study import MetricKey
+from sim.scenario.metrics import MetricKey
 
 FEWEST_REPLICATIONS: Final = 3
 MAIN: Final = (

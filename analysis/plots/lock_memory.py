@@ -21,7 +21,7 @@ from analysis.plots.course import Course
 from analysis.plots.style import INK, SMALL, Look, heading
 from analysis.plots.time_panels import time_panels
 from analysis.plots.words import digits, listed
-from sim.scenario.resolved_tikv import Tikv
+from sim.scenario.schema.tikv import Tikv
 
 KIB: Final = 1024
 METRIC: Final = "lock_table_bytes"

@@ -23,7 +23,7 @@ from analysis.plots import (
 )
 from analysis.plots.drawn import Picture
 from analysis.plots.style import Look
-from sim.scenario.resolved_study import MetricKey
+from sim.scenario.metrics import MetricKey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

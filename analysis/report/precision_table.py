@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from analysis.study.plan import point_words
-from sim.scenario.resolved_study import MetricKey
+from sim.scenario.metrics import MetricKey
 
 
 def print_precision(console: Console, found: Mapping[str, Any]) -> None:

@@ -9,42 +9,42 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 from analysis.report.reference_profiles import PROFILE_COLUMNS, profile_rows
 from analysis.report.reference_words import default_words, kind_words, meaning_and_source
 from sim.scenario import json_schema
-from sim.scenario.fields import Quantity
 from sim.scenario.metrics import METRICS
-from sim.scenario.schema.operations import KINDS
-from sim.scenario.schema.tikv import DEFAULTS, TikvSection
+from sim.scenario.schema.operations import OPERATIONS
+from sim.scenario.schema.tikv import DEFAULTS, Tikv
+from sim.scenario.section import keys_of
 
 _KEYS: Final = ("key", "values", "default", "meaning", "where from")
 _METRICS: Final = ("metric", "unit", "statistics", "meaning", "classes besides `all`")
 _REF: Final = "#/$defs/"
 
 _SECTIONS: Final = (
-    ("run", "RunSection"),
-    ("cluster", "ClusterSection"),
-    ("cluster.tidb", "TidbSection"),
-    ("hardware", "HardwareSection"),
+    ("run", "Run"),
+    ("cluster", "Cluster"),
+    ("cluster.tidb", "Tidb"),
+    ("hardware", "Hardware"),
     ("hardware.disk", "DisksSection"),
     ("hardware.disk.raft, hardware.disk.kv", "DiskSection"),
     ("longer", "LongerSection"),
     ("crowding", "CrowdingSection"),
     ("crowding, one number in flight", "CrowdSection"),
     ("hardware.network", "NetworkSection"),
-    ("hardware.cpu", "CpuSection"),
-    ("hardware.lsm", "LsmSection"),
-    ("hardware.etcd", "EtcdCostsSection"),
-    ("tikv", "TikvSection"),
+    ("hardware.cpu", "CpuCosts"),
+    ("hardware.lsm", "LsmSpec"),
+    ("hardware.etcd", "EtcdCosts"),
+    ("tikv", "Tikv"),
     ("workload, any kind", "ArrivalSection"),
     ("workload, tpcc", "TpccSection"),
     ("workload.mix", "TpccMix"),
     ("workload, oltp (sysbench)", "SysbenchSection"),
     ("workload, etcd", "EtcdSection"),
     ("workload, custom", "CustomSection"),
-    ("workload.tables.NAME", "CustomTable"),
+    ("workload.tables.NAME", "TableSpec"),
     ("workload.transactions.NAME", "CustomTransaction"),
     ("workload.transactions.NAME.statements", "CustomStatement"),
     ("hot", "Hot"),
@@ -54,9 +54,9 @@ _SECTIONS: Final = (
     ("sweep.latin_hypercube", "LatinHypercubeSection"),
     ("A range", "RangeSection"),
     ("capacity", "CapacitySection"),
-    ("capacity.prices.PROFILE", "PriceSection"),
-    ("sensitivity", "SensitivitySection"),
-    ("expect", "ExpectSection"),
+    ("capacity.prices.PROFILE", "NodePrices"),
+    ("sensitivity", "Sensitivity"),
+    ("expect", "Expectation"),
 )
 """Headings and the definitions below them, in a reader's order."""
 
@@ -143,7 +143,7 @@ def _scenario_tables() -> Iterator[ReferenceTable]:
 @cache
 def _headings() -> tuple[tuple[str, str], ...]:
     """Returns headings and definitions; a new definition has its own name as its heading."""
-    listed = {name for _, name in _SECTIONS} | {model.__name__ for model in KINDS.values()}
+    listed = {name for _, name in _SECTIONS} | {model.__name__ for model in OPERATIONS.values()}
     others = [name for name in _schema()["$defs"] if name not in listed]
     return (*_SECTIONS, *((name.removesuffix("Section"), name) for name in others))
 
@@ -187,20 +187,13 @@ def _key_table(title: str, section: Mapping[str, Any], keys: Iterable[str]) -> R
 def _defaults_by_version() -> dict[str, dict[str, str]]:
     """Returns by key of TiKV, by version, the defaults that changed."""
     found: dict[str, dict[str, str]] = {}
-    for name, field in TikvSection.model_fields.items():
-        if all(name in values for values in DEFAULTS.values()):
-            kinds = [part for part in _metadata(field.annotation) if isinstance(part, Quantity)]
-            found[field.alias or name] = {
-                version: kinds[0].kind.text_of(values[name]) if kinds else _plain(values[name])
+    for name, key in keys_of(Tikv).items():
+        if all(key.field in values for values in DEFAULTS.values()):
+            found[name] = {
+                version: _plain(key.form.written(values[key.field]))
                 for version, values in DEFAULTS.items()
             }
     return found
-
-
-def _metadata(annotation: Any) -> Iterator[Any]:
-    for part in get_args(annotation):
-        yield part
-        yield from _metadata(part)
 
 
 def _plain(value: object) -> str:
@@ -209,11 +202,11 @@ def _plain(value: object) -> str:
 
 def _operation_tables() -> Iterator[ReferenceTable]:
     definitions = _definitions()
-    timed = definitions["TransferLeaderSection"] | {"description": "When an operation is done."}
-    driven = definitions["AutoMergeSection"] | {"description": "When a scheduler works."}
+    timed = definitions["TransferLeader"] | {"description": "When an operation is done."}
+    driven = definitions["AutoMerge"] | {"description": "When a scheduler works."}
     yield _key_table("operations", timed, _TIMED)
     yield _key_table("operations, schedulers", driven, _DRIVEN)
-    for kind, model in KINDS.items():
+    for kind, model in OPERATIONS.items():
         section = definitions[model.__name__]
         shared = _TIMED if "at" in section["properties"] else _DRIVEN
         own = [key for key in section["properties"] if key not in (*shared, "do")]

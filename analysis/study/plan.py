@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from sim.scenario.resolved_operations import Operation
-    from sim.scenario.resolved_study import Capacity, Precision, Sensitivity
+    from sim.scenario.schema.operations import Operation
+    from sim.scenario.schema.study import Capacity, Precision, Sensitivity
 
 Point = Mapping[str, Any]
 

@@ -14,8 +14,9 @@ from sim.estimate.load_warnings import LoadWarning, load_warnings
 from sim.estimate.run_cost import RunCost, run_cost
 from sim.estimate.throughput import Balance, balance
 from sim.estimate.tidb_nodes import TidbNodes
-from sim.scenario.resolved import ETCD, Scenario
-from sim.scenario.resolved_tikv import LockMode
+from sim.scenario.resolved import Scenario
+from sim.scenario.schema.arrival import ETCD
+from sim.scenario.schema.tikv import LockMode
 from sim.units import NS_PER_MS, NS_PER_S
 
 _SATURATED: Final = 0.9

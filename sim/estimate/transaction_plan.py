@@ -18,7 +18,7 @@ from sim.protocol.encoding import LockFormat, RecordSizes, prewrite_base_bytes, 
 from sim.protocol.mvcc import LOCK_ONLY
 from sim.protocol.percolator import Mutation
 from sim.protocol.region import Region, RegionMap
-from sim.scenario.resolved import Tidb
+from sim.scenario.schema.run import Tidb
 from sim.workload.statement import ROLLBACK, Payloads, Read, ReadKind, Statement, Transaction
 
 RequestKind = Literal["lock", "get", "batch_get", "cop", "prewrite", "commit", "rollback"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sim.distributions import Sampler
-from sim.scenario.resolved import EtcdCosts
+from sim.scenario.schema.etcd import EtcdCosts
 
 
 class Priced:

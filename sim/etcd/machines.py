@@ -10,7 +10,7 @@ from sim.etcd.go_process import GoProcess
 from sim.etcd.shared_cores import Program, SharedCores
 from sim.hardware.disk import Disk, DiskSpec
 from sim.hardware.file_system import NO_METADATA, Metadata
-from sim.scenario.resolved import Hardware
+from sim.scenario.schema.hardware import Hardware
 from sim.streams import Stream, Streams
 from sim.units import NS_PER_US
 

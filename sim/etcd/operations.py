@@ -12,15 +12,15 @@ from sim.etcd.cluster import EtcdCluster
 from sim.operations.times import times_of
 from sim.record.recorder import Recorder
 from sim.scenario.resolved import Scenario
-from sim.scenario.resolved_operations import (
+from sim.scenario.schema.operations import (
     CrashStore,
     Partition,
     RestartStore,
     SlowDisk,
-    StoreTarget,
     Timed,
     TransferLeader,
 )
+from sim.scenario.targets import StoreTarget
 from sim.streams import Stream, Streams
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from sim.protocol.encoding import ENTRY_OVERHEAD_BYTES
 from sim.protocol.write_batch import COMMIT
-from sim.scenario.resolved import Workload
+from sim.scenario.schema.arrival import Workload
 from sim.streams import Stream, Streams
 
 CLASS: Final = "put"

@@ -15,7 +15,8 @@ from sim.operations.key_ranges import KeyRanges
 from sim.operations.pd.operator_controller import OperatorController
 from sim.protocol.region import Region, RegionMap, Route
 from sim.record.recorder import Recorder
-from sim.scenario.resolved_operations import Driven, RegionTarget, StoreTarget
+from sim.scenario.schema.operations import Driven
+from sim.scenario.targets import RegionTarget, StoreTarget
 from sim.server.cluster import Cluster
 from sim.server.control import Control
 from sim.streams import Stream

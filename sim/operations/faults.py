@@ -5,18 +5,17 @@ from typing import Any
 
 from sim.engine import Wait
 from sim.operations.context import OperationContext, Process
-from sim.scenario.resolved_operations import (
+from sim.scenario.schema.operations import (
     CrashStore,
     DelayMessages,
     DropMessages,
     FillDisk,
     Partition,
-    RegionTarget,
     RestartStore,
     SetConfig,
     SlowDisk,
-    StoreTarget,
 )
+from sim.scenario.targets import RegionTarget, StoreTarget
 
 
 def crash_store(context: OperationContext, operation: CrashStore) -> Process:

@@ -13,7 +13,7 @@ from typing import Final
 
 from sim.operations.context import OperationContext, Process
 from sim.operations.pd.evict_leader import evict_leaders
-from sim.scenario.resolved_operations import EvictLeader, UpgradeStore
+from sim.scenario.schema.operations import EvictLeader, UpgradeStore
 from sim.units import NS_PER_S
 
 _POLL_NS: Final = 5 * NS_PER_S

@@ -6,7 +6,7 @@ size on); store/worker/split_controller.rs (load: so many seconds in a row above
 
 from sim.operations.context import OperationContext, Process
 from sim.operations.hot_regions import HotRegions
-from sim.scenario.resolved_operations import AutoSplit
+from sim.scenario.schema.operations import AutoSplit
 from sim.units import NS_PER_S
 
 

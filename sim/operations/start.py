@@ -18,9 +18,9 @@ from sim.operations.pd.operator_controller import OperatorController
 from sim.operations.pd.shuffle_leader import shuffle_leader
 from sim.operations.times import times_of
 from sim.record.recorder import Recorder
-from sim.scenario import resolved_operations as ops
 from sim.scenario.resolved import Scenario
-from sim.scenario.resolved_operations import Driven, Operation, Timed
+from sim.scenario.schema import operations as ops
+from sim.scenario.schema.operations import Driven, Operation, Timed
 from sim.server.cluster import Cluster
 from sim.server.control import Control
 from sim.streams import Streams

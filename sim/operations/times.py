@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import count, islice, takewhile
 
-from sim.scenario.resolved_operations import Timed
+from sim.scenario.schema.operations import Timed
 from sim.streams import Stream
 from sim.units import NS_PER_S
 

@@ -54,7 +54,7 @@ from sim.raftstore.peer import (
     RaftCommand,
 )
 from sim.raftstore.split import SplitRegion
-from sim.scenario.resolved import CpuCosts
+from sim.scenario.schema.hardware import CpuCosts
 
 Batch = list[tuple[Peer, list[Entry]]]
 

@@ -13,7 +13,7 @@ from sim.protocol.mvcc import Mvcc
 from sim.protocol.raft import RaftPeer
 from sim.protocol.raft.log import RaftLog
 from sim.protocol.region import Region
-from sim.scenario.resolved_tikv import Tikv
+from sim.scenario.schema.tikv import Tikv
 from sim.streams import Stream
 
 

@@ -26,7 +26,7 @@ from sim.raftstore.peer import AppliedState, Peer, RaftCommand, make_peer
 from sim.raftstore.probe import RaftstoreProbe
 from sim.raftstore.router import Router
 from sim.raftstore.ticks import Ticks
-from sim.scenario.resolved_tikv import Tikv
+from sim.scenario.schema.tikv import Tikv
 from sim.transport.messages import RaftMessage
 from sim.transport.transport import Transport
 

@@ -18,7 +18,7 @@ from sim.protocol.raft import LEADER
 from sim.raftstore.msg import Tick
 from sim.raftstore.peer import Peer
 from sim.raftstore.router import Router
-from sim.scenario.resolved_tikv import Tikv
+from sim.scenario.schema.tikv import Tikv
 
 PHASES: Final = 64
 """Groups of regions that tick one after the other: each region's ticks began when it did."""

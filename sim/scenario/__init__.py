@@ -12,11 +12,12 @@ Whatever is wrong is a ``Problem`` with its place in the file; they are raised t
 
 from sim.scenario.json_schema import json_schema
 from sim.scenario.load import load_study
+from sim.scenario.metrics import MetricKey
 from sim.scenario.problems import Mark, Problem, ScenarioError
-from sim.scenario.resolved import Expectation, Scenario
-from sim.scenario.resolved_study import (
+from sim.scenario.resolved import Scenario
+from sim.scenario.schema.study import (
     Capacity,
-    MetricKey,
+    Expectation,
     NodePrices,
     Objective,
     Precision,

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
-from sim.scenario.counterparts import resolved_as
 from sim.scenario.fields import NAME_PATTERN
 from sim.scenario.metrics import METRICS
 from sim.scenario.overrides import Overrides, check_key
 from sim.scenario.problems import Problem, shown, suggestion
-from sim.scenario.resolved import Expectation
-from sim.scenario.schema.study import ExpectSection
+from sim.scenario.schema.study import Expectation
+from sim.scenario.section import validated
 from sim.scenario.tree import Node, Path
-from sim.scenario.validation import validated
 
 _MODE_KEYS = ("tikv.pessimistic-txn.pipelined", "tikv.pessimistic-txn.in-memory")
 
@@ -86,16 +85,17 @@ def expectations_of(
         return ()
     claims = []
     for place, child in enumerate(node.value):
-        section = validated(tree, ("expect", place), ExpectSection, problems)
+        section = validated(tree, ("expect", place), Expectation, problems)
         if section is not None:
             _check_claim(section, child, f"expect[{place}]", variants, problems)
             _check_point(section, child, f"expect[{place}]", points, problems)
-            claims.append(_claim(section, variants[0]))
+            variant = section.variant or variants[0]
+            claims.append(replace(section, variant=variant, at_point=section.at_point or None))
     return tuple(claims)
 
 
 def _check_claim(
-    section: ExpectSection, node: Node, path: str, variants: Sequence[str], problems: list[Problem]
+    section: Expectation, node: Node, path: str, variants: Sequence[str], problems: list[Problem]
 ) -> None:
     complaints = {
         "metric": _metric_complaint(section.metric),
@@ -115,7 +115,7 @@ def _metric_complaint(metric: str) -> str | None:
     return f"no metric {shown(metric)}; {suggestion(metric, list(METRICS))}"
 
 
-def _stat_complaint(section: ExpectSection) -> str | None:
+def _stat_complaint(section: Expectation) -> str | None:
     if section.metric not in METRICS:
         return None
     stats = METRICS[section.metric].stats
@@ -130,7 +130,7 @@ def _variant_complaint(name: str | None, variants: Sequence[str]) -> str | None:
     return None if name in variants else f"no variant {shown(name)}; {suggestion(name, variants)}"
 
 
-def _against_complaint(section: ExpectSection, variants: Sequence[str]) -> str | None:
+def _against_complaint(section: Expectation, variants: Sequence[str]) -> str | None:
     name = section.against
     if name is None:
         return None
@@ -144,14 +144,14 @@ def _against_complaint(section: ExpectSection, variants: Sequence[str]) -> str |
 
 
 def _check_point(
-    section: ExpectSection,
+    section: Expectation,
     node: Node,
     path: str,
     points: Sequence[Overrides],
     problems: list[Problem],
 ) -> None:
     at = node.entries.get("at")
-    if at is None or section.at is None:
+    if at is None or section.at_point is None:
         return
     for key, child in at.entries.items():
         values = [point[key].plain() for point in points if key in point]
@@ -160,8 +160,3 @@ def _check_point(
             remedy = f"use one of {swept}" if swept else "sweep this key"
             message = f"no point has {shown(child.value)}; {remedy}"
             problems.append(Problem(child.mark, f"{path}.at.{key}", message))
-
-
-def _claim(section: ExpectSection, only: str) -> Expectation:
-    at_point = dict(section.at) if section.at else None
-    return resolved_as(Expectation, section, variant=section.variant or only, at_point=at_point)

@@ -1,25 +1,21 @@
-"""Types of a schema's fields: how text becomes a value, within which range, and what else is said.
+"""What keys of a scenario take: how a value is read, written again, and described to editors.
 
-Each type is an annotation that both validates (with a message that says how to fix the value) and
-describes itself in the JSON Schema. Ranges are written as users write quantities, so a message can
-quote them. Upper ends are not opinions about good values: beyond them a simulation would not end,
-or a typing error is more likely than the value.
+Each form knows its unit and range, and its messages say how to fix a value. Ranges are written as
+users write quantities, so a message can quote them. Upper ends are not opinions about good values:
+beyond them a simulation would not end, or a typing error is more likely than the value.
+
+``form.key(...)`` declares a key: a field of a ``Section``, which is a frozen dataclass.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from types import NoneType
-from typing import Annotated, Any, get_args
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
-from pydantic.fields import FieldInfo
-from pydantic_core import CoreSchema, PydanticCustomError, PydanticUndefined, core_schema
-
-from sim.scenario.problems import shown
+from sim.scenario.problems import Mark, Problem, shown, suggestion
 from sim.scenario.quantities import (
     BANDWIDTH,
     DURATION,
@@ -29,105 +25,131 @@ from sim.scenario.quantities import (
     QuantityError,
     QuantityKind,
 )
+from sim.scenario.tree import Node, Path, dotted, node_of
+
+_T = TypeVar("_T")
+
+Schema = dict[str, Any]
+Problems = list[Problem]
+
+WRONG: Final = object()
+"""What a form reads where it adds a problem."""
+
+REQUIRED: Final = object()
+"""The default of a key that must be given."""
 
 
-def wrong(message: str, *, at: str = "") -> PydanticCustomError:
-    """Returns an error for pydantic to collect; ``at`` is a key below the place that raises it."""
-    return PydanticCustomError("scenario", "{message}", {"message": message, "at": at})
+class Wrong(ValueError):
+    """A value that a key does not take; the text says how to fix it."""
+
+    def __init__(self, message: str, *, at: str = "") -> None:
+        """Args: ``at`` is a key below the place that raises it."""
+        super().__init__(message)
+        self.at = at
 
 
-class Section(BaseModel):
-    """A mapping of known keys; defaults are written, and validated, as users would write them."""
+class Form:
+    """The values that a key takes. A form of one value has ``parse``, others their own ``read``."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        populate_by_name=False,
-        validate_default=True,
-        allow_inf_nan=False,
-        arbitrary_types_allowed=True,
-    )
-
-
-def key(
-    *,
-    description: str = "",
-    default: Any = PydanticUndefined,
-    default_factory: Callable[[], Section] | None = None,
-    alias: str | None = None,
-    min_length: int | None = None,
-    max_length: int | None = None,
-) -> Any:
-    """Returns a field of a section.
-
-    Args:
-        description: what it means; "Source:" and where its default is from. Without a source the
-            value is the user's own, and the description says that it is given.
-        default: as users would write it; without one the key must be given.
-        default_factory: makes the default of a section.
-        alias: the key in the file, where it is no Python name.
-        min_length: of a list or a mapping.
-        max_length: of a list or a mapping.
-    """
-    if "Source:" not in description:
-        description = f"{description} Source: given.".lstrip()
-    if default_factory is not None:
-        return Field(default_factory=default_factory, description=description)
-    return Field(
-        default, alias=alias, description=description, min_length=min_length, max_length=max_length
-    )
-
-
-class ParsedField:
-    """An annotation with a parser of its own."""
+    auto = False
+    """Whether the word ``auto`` is allowed as well; it becomes None."""
 
     def parse(self, value: object) -> Any:
-        """Returns the value a model keeps, or raises ``wrong``."""
+        """Returns the value that a scenario keeps.
+
+        Raises:
+            Wrong: if it is none of this form.
+        """
         raise NotImplementedError
 
-    def described(self) -> dict[str, Any]:
-        """Returns the JSON Schema."""
+    def read(self, node: Node, path: Path, problems: Problems) -> Any:
+        """Returns the value at a node, or ``WRONG`` after adding its problems."""
+        try:
+            return self.parse(node.plain())
+        except Wrong as error:
+            problems.append(Problem(node.mark, dotted(path), str(error)))
+            return WRONG
+
+    def written(self, value: Any) -> Any:
+        """Returns what a file says for a value that was read."""
+        return value
+
+    def described(self, definitions: dict[str, Schema]) -> Schema:
+        """Returns the JSON Schema; sections that it refers to are added to the definitions."""
         raise NotImplementedError
 
-    def __get_pydantic_core_schema__(
-        self, _type: Any, _handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        """Validates with ``parse`` alone."""
-        return core_schema.no_info_plain_validator_function(self.parse)
+    def key(self, description: str = "", *, default: Any = REQUIRED, name: str = "") -> Any:
+        """Returns a field of a section that is declared as a key.
 
-    def __get_pydantic_json_schema__(
-        self, _schema: CoreSchema, _handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        """Describes itself, since a parser says nothing about its input."""
-        return self.described()
+        Args:
+            description: what it means; "Source:" and where its default is from. Without a source
+                the value is the user's own, and the description says that it is given.
+            default: as users would write it; without one the key must be given.
+            name: in the file, where it is not the field's name without its unit.
+        """
+        said = {"key": self.note(description, default=default, name=name)}
+        if default is REQUIRED:
+            return field(metadata=said)
+        return field(default=self._read_default(default), metadata=said)
+
+    def note(self, description: str = "", *, default: Any = REQUIRED, name: str = "") -> Key:
+        """Returns a key that is read and checked, and is no part of the section's value."""
+        if "Source:" not in description:
+            description = f"{description} Source: given.".lstrip()
+        return Key(self, description, default, name)
+
+    def _read_default(self, default: Any) -> Any:
+        if default is None or (self.auto and default == "auto"):
+            return None
+        problems: Problems = []
+        value = self.read(node_of(default, Mark("default")), (), problems)
+        assert not problems, problems
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key of a section, as it is declared."""
+
+    form: Form
+    description: str
+    default: Any
+    name: str = ""
+    """In the file."""
+    field: str = ""
+    """In Python: the name in the file with the unit behind it."""
+    is_note: bool = False
 
 
 @dataclass(frozen=True)
-class Quantity(ParsedField):
+class Quantity(Form):
     """A quantity between two others, both allowed."""
 
     kind: QuantityKind
     at_least: str
     at_most: str
     auto: bool = False
-    """Whether the word ``auto`` is allowed as well; it becomes None."""
 
-    def parse(self, value: object) -> int | float | None:
+    def parse(self, value: object) -> Any:
         """Returns the quantity in its base unit."""
-        if self.auto and value in ("auto", None):
+        if self.auto and value == "auto":
             return None
         try:
             amount = self.kind.parse(value)
         except QuantityError as error:
             extra = " or auto" if self.auto else ""
-            raise wrong(f"{error}{extra}") from None
+            raise Wrong(f"{error}{extra}") from None
         if amount < self.kind.parse(self.at_least):
-            raise wrong(f"{value} is too little; write {self.at_least} or more")
+            raise Wrong(f"{value} is too little; write {self.at_least} or more")
         if amount > self.kind.parse(self.at_most):
-            raise wrong(f"{value} is too much; write {self.at_most} or less")
+            raise Wrong(f"{value} is too much; write {self.at_most} or less")
         return amount
 
-    def described(self) -> dict[str, Any]:
+    def written(self, value: Any) -> str:
+        """Returns the quantity with its unit."""
+        return self.kind.text_of(value)
+
+    def described(self, _: dict[str, Schema]) -> Schema:
         """Returns text with one of the kind's units."""
         units = "|".join(re.escape(unit) for unit in self.kind.units)
         pattern = rf"[-+]?[0-9.]+([eE][-+]?[0-9]+)?\s*({units})"
@@ -137,47 +159,46 @@ class Quantity(ParsedField):
                 "title": f"{self.kind.name}, {self.at_least} to {self.at_most}"}  # fmt: skip
 
 
-def quantity_of(field: FieldInfo) -> Quantity | None:
-    """Returns the quantity that a key takes, if it takes one."""
-    parts = [part for part in get_args(field.annotation) if part is not NoneType]
-    said = [
-        *field.metadata,
-        *(each for part in parts for each in getattr(part, "__metadata__", ())),
-    ]
-    return next((each for each in said if isinstance(each, Quantity)), None)
+def Duration(at_least: str, at_most: str, *, auto: bool = False) -> Quantity:  # noqa: N802
+    """Returns a form of durations."""
+    return Quantity(DURATION, at_least, at_most, auto)
+
+
+def Size(at_least: str, at_most: str) -> Quantity:  # noqa: N802
+    """Returns a form of sizes."""
+    return Quantity(SIZE, at_least, at_most)
 
 
 @dataclass(frozen=True)
-class Count(ParsedField):
+class Count(Form):
     """A whole number between two others, both allowed."""
 
     at_least: int
     at_most: int
     auto: bool = False
-    """Whether the word ``auto`` is allowed as well; it becomes None."""
 
     def parse(self, value: object) -> int | None:
         """Returns the number."""
-        if self.auto and value in ("auto", None):
+        if self.auto and value == "auto":
             return None
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int):
             extra = " or auto" if self.auto else ""
-            raise wrong(f"must be a whole number{extra}, is {shown(value)}; "
+            raise Wrong(f"must be a whole number{extra}, is {shown(value)}; "
                         f"write {self.at_least} to {self.at_most}")  # fmt: skip
         if not self.at_least <= value <= self.at_most:
-            raise wrong(f"must be {self.at_least} to {self.at_most}, is {shown(value)}; change it")
+            raise Wrong(f"must be {self.at_least} to {self.at_most}, is {shown(value)}; change it")
         return value
 
-    def described(self) -> dict[str, Any]:
+    def described(self, _: dict[str, Schema]) -> Schema:
         """Returns an integer with both ends."""
         number = {"type": "integer", "minimum": self.at_least, "maximum": self.at_most}
         return {"anyOf": [number, {"const": "auto"}]} if self.auto else number
 
 
 @dataclass(frozen=True)
-class Number(ParsedField):
+class Number(Form):
     """A number without a unit between two others, both allowed."""
 
     at_least: float
@@ -186,20 +207,20 @@ class Number(ParsedField):
     def parse(self, value: object) -> float:
         """Returns the number."""
         if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
-            raise wrong(f"must be a number, is {shown(value)}; "
+            raise Wrong(f"must be a number, is {shown(value)}; "
                         f"write {self.at_least:g} to {self.at_most:g}")  # fmt: skip
         if not self.at_least <= value <= self.at_most:
-            raise wrong(f"must be {self.at_least:g} to {self.at_most:g}, is {shown(value)}; "
+            raise Wrong(f"must be {self.at_least:g} to {self.at_most:g}, is {shown(value)}; "
                         "change it")  # fmt: skip
         return float(value)
 
-    def described(self) -> dict[str, Any]:
+    def described(self, _: dict[str, Schema]) -> Schema:
         """Returns a number with both ends."""
         return {"type": "number", "minimum": self.at_least, "maximum": self.at_most}
 
 
 @dataclass(frozen=True)
-class _Switch(ParsedField):
+class _Switch(Form):
     """True or false, or TiDB's ON and OFF."""
 
     def parse(self, value: object) -> bool:
@@ -208,15 +229,15 @@ class _Switch(ParsedField):
             return value
         if isinstance(value, str) and value.lower() in ("on", "off"):
             return value.lower() == "on"
-        raise wrong(f"must be true or false, is {shown(value)}; write one of the two")
+        raise Wrong(f"must be true or false, is {shown(value)}; write one of the two")
 
-    def described(self) -> dict[str, Any]:
+    def described(self, _: dict[str, Schema]) -> Schema:
         """Returns a boolean, or one of TiDB's words."""
         return {"anyOf": [{"type": "boolean"}, {"enum": ["ON", "OFF", "on", "off"]}]}
 
 
 @dataclass(frozen=True)
-class _Words(ParsedField):
+class _Words(Form):
     """Text for people, or a name."""
 
     longest: int
@@ -226,30 +247,30 @@ class _Words(ParsedField):
     def parse(self, value: object) -> str:
         """Returns the text, without space around it."""
         if not isinstance(value, str):
-            raise wrong(f"must be text, is {shown(value)}; put it in quotes")
+            raise Wrong(f"must be text, is {shown(value)}; put it in quotes")
         text = value.strip()
         if not text or len(text) > self.longest or not re.fullmatch(self.pattern, text, re.DOTALL):
-            raise wrong(f"{shown(text)} cannot be used; {self.remedy}")
+            raise Wrong(f"{shown(text)} cannot be used; {self.remedy}")
         return text
 
-    def described(self) -> dict[str, Any]:
+    def described(self, _: dict[str, Schema]) -> Schema:
         """Returns a string with its pattern."""
         described = {"type": "string", "minLength": 1, "maxLength": self.longest}
         return described if self.pattern == ".*" else described | {"pattern": f"^{self.pattern}$"}
 
 
 @dataclass(frozen=True)
-class _Version(ParsedField):
+class _Version(Form):
     """A version of TiKV, ``6.0.0``."""
 
     def parse(self, value: object) -> str:
         """Returns the version without a leading v."""
         text = str(value).strip().removeprefix("v")
         if not isinstance(value, str) or not re.fullmatch(r"\d{1,3}(\.\d{1,3}){2}", text):
-            raise wrong(f"must be a version, is {shown(value)}; write three numbers, such as 6.0.0")
+            raise Wrong(f"must be a version, is {shown(value)}; write three numbers, such as 6.0.0")
         return text
 
-    def described(self) -> dict[str, Any]:
+    def described(self, _: dict[str, Schema]) -> Schema:
         """Returns text of three numbers."""
         return {"type": "string", "pattern": r"^v?[0-9]+\.[0-9]+\.[0-9]+$"}
 
@@ -259,28 +280,207 @@ class _Versions(_Version):
     """One version for all, or one for each."""
 
     def parse(self, value: object) -> Any:
-        """Returns a version, or a list of them."""
+        """Returns a version, or a tuple of them."""
         one = super().parse
-        return [one(each) for each in value] if isinstance(value, list) else one(value)
+        return tuple(map(one, value)) if isinstance(value, list) else one(value)
 
-    def described(self) -> dict[str, Any]:
+    def written(self, value: tuple[str, ...]) -> str | list[str]:
+        """Returns one version for all where they agree, however many there will be."""
+        return value[0] if len(set(value)) == 1 else list(value)
+
+    def described(self, definitions: dict[str, Schema]) -> Schema:
         """Returns a version or a list."""
-        one = super().described()
+        one = super().described(definitions)
         return {"anyOf": [one, {"type": "array", "items": one}]}
 
 
-NAME_PATTERN = r"[A-Za-z_][A-Za-z0-9_-]*"
+class OneOf(Form):
+    """One of some words."""
 
-Switch = Annotated[bool, _Switch()]
-Text = Annotated[str, _Words(4_000, ".*", "write 1 to 4000 characters")]
-Name = Annotated[str, _Words(60, NAME_PATTERN, "use letters, digits, _ and -, a letter first")]
-Version = Annotated[str, _Version()]
-Versions = Annotated[str | list[str], _Versions()]
-Share = Annotated[float, Number(0, 1)]
-Latency = Annotated[int, Quantity(DURATION, "0ns", "60s")]
-Cost = Annotated[int, Quantity(DURATION, "0ns", "1s")]
-Timeout = Annotated[int, Quantity(DURATION, "0ns", "24h")]
-Bandwidth = Annotated[int, Quantity(BANDWIDTH, "100KB/s", "1TB/s")]
-Rate = Annotated[float, Quantity(RATE, "0.01/s", "10000000/s")]
-Limit = Annotated[int, Quantity(SIZE, "0B", "1TiB")]
-Percent = Annotated[float, Quantity(PERCENT, "0.01%", "100%")]
+    def __init__(self, *words: str) -> None:
+        self.words = words
+
+    def parse(self, value: object) -> str:
+        """Returns the word."""
+        if isinstance(value, str) and value in self.words:
+            return value
+        raise Wrong(f"{shown(value)} is none of its values; {suggestion(str(value), self.words)}")
+
+    def described(self, _: dict[str, Schema]) -> Schema:
+        """Returns the words."""
+        said = {"const": self.words[0]} if len(self.words) == 1 else {"enum": list(self.words)}
+        return said | {"type": "string"}
+
+
+class _Anything(Form):
+    """Any value, which is judged elsewhere."""
+
+    def parse(self, value: object) -> object:
+        """Returns it as it is written."""
+        return value
+
+    def described(self, _: dict[str, Schema]) -> Schema:
+        """Returns no restriction."""
+        return {}
+
+
+@dataclass(frozen=True)
+class ListOf(Form):
+    """A list; it becomes a tuple."""
+
+    form: Form
+    at_least: int = 0
+    at_most: int | None = None
+
+    def read(self, node: Node, path: Path, problems: Problems) -> Any:
+        """Returns all elements, each judged by itself."""
+        if not isinstance(node.value, list):
+            message = f"must be a list, is {shown(node.plain())}; write [value, value]"
+            problems.append(Problem(node.mark, dotted(path), message))
+            return WRONG
+        places = enumerate(_within(self.at_most, node.value))
+        values = [self.form.read(child, (*path, place), problems) for place, child in places]
+        if WRONG in values or not _has_room(self, node, len(node.value), path, problems):
+            return WRONG
+        return tuple(values)
+
+    def written(self, value: Any) -> list[Any]:
+        """Returns the elements as a file says them."""
+        return [self.form.written(each) for each in value]
+
+    def described(self, definitions: dict[str, Schema]) -> Schema:
+        """Returns an array."""
+        described = {"type": "array", "items": self.form.described(definitions)}
+        return described | _bounds(self, "Items")
+
+
+@dataclass(frozen=True)
+class PairOf(Form):
+    """A list of exactly two values, each of its own form."""
+
+    first: Form
+    second: Form
+
+    def read(self, node: Node, path: Path, problems: Problems) -> Any:
+        """Returns both."""
+        if not isinstance(node.value, list):
+            message = f"must be a list, is {shown(node.plain())}; write [value, value]"
+            problems.append(Problem(node.mark, dotted(path), message))
+            return WRONG
+        if len(node.value) > 2:
+            message = "has too many entries; write 2 or less"
+            problems.append(Problem(node.mark, dotted(path), message))
+            return WRONG
+        values: list[Any] = []
+        for place, form in enumerate((self.first, self.second)):
+            if place < len(node.value):
+                values.append(form.read(node.value[place], (*path, place), problems))
+            else:
+                place_said = dotted((*path, place))
+                problems.append(Problem(node.key_mark, place_said, "missing; write it"))
+                values.append(WRONG)
+        return WRONG if WRONG in values else tuple(values)
+
+    def written(self, value: Any) -> list[Any]:
+        """Returns both as a file says them."""
+        return [self.first.written(value[0]), self.second.written(value[1])]
+
+    def described(self, definitions: dict[str, Schema]) -> Schema:
+        """Returns an array of two."""
+        items = [each.described(definitions) for each in (self.first, self.second)]
+        return {"type": "array", "prefixItems": items, "minItems": 2, "maxItems": 2}
+
+
+@dataclass(frozen=True)
+class MapOf(Form):
+    """A mapping whose keys are not known beforehand."""
+
+    form: Form
+    names: Form | None = None
+    """Of the keys; None: any text."""
+    at_least: int = 0
+    at_most: int | None = None
+
+    def read(self, node: Node, path: Path, problems: Problems) -> Any:
+        """Returns all entries that have a value."""
+        if not isinstance(node.value, dict):
+            message = f"must be a mapping, is {shown(node.plain())}; write {{key: value}}"
+            problems.append(Problem(node.mark, dotted(path), message))
+            return WRONG
+        given = {name: child for name, child in node.value.items() if child.value is not None}
+        values = {}
+        for name, child in _within(self.at_most, given.items()):
+            word = self._name(name, child, path, problems)
+            values[word] = self.form.read(child, (*path, name), problems)
+        if WRONG in (*values, *values.values()):
+            return WRONG
+        return values if _has_room(self, node, len(given), path, problems) else WRONG
+
+    def _name(self, name: str, child: Node, path: Path, problems: Problems) -> Any:
+        try:
+            return name if self.names is None else self.names.parse(name)
+        except Wrong as error:
+            problems.append(Problem(child.key_mark, dotted((*path, name)), str(error)))
+            return WRONG
+
+    def written(self, value: Mapping[Any, Any]) -> dict[str, Any]:
+        """Returns the entries as a file says them."""
+        return {str(name): self.form.written(each) for name, each in value.items()}
+
+    def described(self, definitions: dict[str, Schema]) -> Schema:
+        """Returns an object."""
+        of = self.form.described(definitions)
+        of.pop("title", None)
+        described = {"type": "object"} | _bounds(self, "Properties")
+        if self.names is None:
+            return described | {"additionalProperties": of or True}
+        names = self.names.described(definitions)
+        lengths = {word: names[word] for word in ("minLength", "maxLength") if word in names}
+        more = {"propertyNames": lengths} if lengths else {}
+        return described | more | {"patternProperties": {names["pattern"]: of}}
+
+
+def _within(at_most: int | None, entries: Iterable[_T]) -> Iterable[_T]:
+    """Returns the entries, none if there are too many: those need not be judged one by one."""
+    entries = list(entries)
+    return entries if at_most is None or len(entries) <= at_most else ()
+
+
+def _has_room(
+    form: ListOf | MapOf, node: Node, entries: int, path: Path, problems: Problems
+) -> bool:
+    """Returns whether there are neither too few nor too many entries; says so if not."""
+    if entries < form.at_least:
+        one = form.at_least == 1
+        message = "is empty; write at least one" if one else (
+            f"has too few entries; write at least {form.at_least}"
+        )  # fmt: skip
+    elif form.at_most is not None and entries > form.at_most:
+        message = f"has too many entries; write {form.at_most} or less"
+    else:
+        return True
+    problems.append(Problem(node.mark, dotted(path), message))
+    return False
+
+
+def _bounds(form: ListOf | MapOf, what: str) -> Schema:
+    least = {f"min{what}": form.at_least} if form.at_least else {}
+    return least | ({} if form.at_most is None else {f"max{what}": form.at_most})
+
+
+NAME_PATTERN: Final = r"[A-Za-z_][A-Za-z0-9_-]*"
+
+SWITCH: Final = _Switch()
+TEXT: Final = _Words(4_000, ".*", "write 1 to 4000 characters")
+NAME: Final = _Words(60, NAME_PATTERN, "use letters, digits, _ and -, a letter first")
+VERSION: Final = _Version()
+VERSIONS: Final = _Versions()
+ANYTHING: Final = _Anything()
+SHARE: Final = Number(0, 1)
+LATENCY: Final = Duration("0ns", "60s")
+COST: Final = Duration("0ns", "1s")
+TIMEOUT: Final = Duration("0ns", "24h")
+PORT: Final = Quantity(BANDWIDTH, "100KB/s", "1TB/s")
+LOAD: Final = Quantity(RATE, "0.01/s", "10000000/s")
+LIMIT: Final = Size("0B", "1TiB")
+WIDTH: Final = Quantity(PERCENT, "0.01%", "100%")

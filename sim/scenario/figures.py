@@ -9,13 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import Final
 
-from sim.scenario.fields import ParsedField, wrong
-from sim.scenario.metrics import HIGHER_IS_BETTER, METRICS
+from sim.scenario.fields import Form, Schema, Wrong
+from sim.scenario.metrics import HIGHER_IS_BETTER, METRICS, MetricKey
 from sim.scenario.problems import shown
 from sim.scenario.quantities import BANDWIDTH, DURATION, PERCENT, RATE, SIZE, QuantityKind
-from sim.scenario.resolved_study import MetricKey
 from sim.units import NS_PER_MS
 
 _KINDS: Final[dict[str, tuple[QuantityKind, float]]] = {
@@ -33,40 +32,44 @@ _MOST: Final = 1e15
 
 
 @dataclass(frozen=True)
-class FigureField(ParsedField):
+class FigureField(Form):
     """The key of a figure: ``metric``, ``metric.stat``, ``metric.class.stat``."""
 
-    def parse(self, value: object) -> str:
-        """Returns the key in its shortest spelling."""
+    def parse(self, value: object) -> MetricKey:
+        """Returns the figure."""
         if not isinstance(value, str):
-            raise wrong(f"must be a metric, is {shown(value)}; write lock_latency_ms.p99")
+            raise Wrong(f"must be a metric, is {shown(value)}; write lock_latency_ms.p99")
         try:
-            return str(MetricKey.parse(value))
+            return MetricKey.parse(value)
         except ValueError as error:
-            raise wrong(str(error)) from None
+            raise Wrong(str(error)) from None
 
-    def described(self) -> dict[str, Any]:
+    def written(self, value: MetricKey) -> str:
+        """Returns the key in its shortest spelling."""
+        return str(value)
+
+    def described(self, _: dict[str, Schema]) -> Schema:
         """Returns text that begins with a metric."""
         return {"type": "string", "pattern": f"^({'|'.join(METRICS)})(\\.[^.]+){{0,2}}$"}
 
 
 @dataclass(frozen=True)
-class LimitField(ParsedField):
+class LimitField(Form):
     """A limit, which only its metric can judge."""
 
     def parse(self, value: object) -> str | float:
         """Returns it as it is written."""
         if isinstance(value, str | int | float) and not isinstance(value, bool):
             return value
-        raise wrong(f"must be a limit, is {shown(value)}; write such as 5ms or 0.1%")
+        raise Wrong(f"must be a limit, is {shown(value)}; write such as 5ms or 0.1%")
 
-    def described(self) -> dict[str, Any]:
+    def described(self, _: dict[str, Schema]) -> Schema:
         """Returns a number, or text with a unit."""
         return {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string"}]}
 
 
-Figure = Annotated[str, FigureField()]
-Limit = Annotated[str | float, LimitField()]
+FIGURE: Final = FigureField()
+LIMIT: Final = LimitField()
 
 
 def limit_of(key: MetricKey, value: object) -> tuple[MetricKey, float]:

@@ -6,84 +6,127 @@ depends on two keys at once is not checked.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from pydantic import BaseModel, Field
-from pydantic.json_schema import models_json_schema
+from sim.scenario.fields import TEXT, Form, Key, ListOf, Schema
+from sim.scenario.profiles import profiles
+from sim.scenario.schema.hardware import SHARED, Hardware
+from sim.scenario.schema.operations import OPERATIONS
+from sim.scenario.schema.run import Cluster, Run
+from sim.scenario.schema.study import CapacitySection, Expectation, Sensitivity, SweepSection
+from sim.scenario.schema.tikv import Tikv
+from sim.scenario.schema.workload import SECTIONS
+from sim.scenario.section import Section, SectionOf, property_schema
 
-from sim.scenario.fields import Section, Text
-from sim.scenario.profiles import SHARED, profiles
-from sim.scenario.schema.hardware import HardwareSection
-from sim.scenario.schema.operations import OperationEntry
-from sim.scenario.schema.run import ClusterSection, RunSection
-from sim.scenario.schema.study import (
-    CapacitySection,
-    ExpectSection,
-    SensitivitySection,
-    SweepSection,
-)
-from sim.scenario.schema.tikv import TikvSection
-from sim.scenario.schema.workload import WorkloadSection
-
-_Schema = dict[str, Any]
-_BY_PROFILE = ("DiskSection", "DisksSection", "NetworkSection", "HardwareSection")
+_BY_PROFILE = ("DiskSection", "DisksSection", "NetworkSection", "Hardware")
 
 
-class ScenarioFile(Section):
-    """A scenario of Pessim."""
+@dataclass(frozen=True)
+class _Chosen(Form):
+    """One of several sections; a key of theirs says which."""
 
-    about: Text | None = Field(None, description="The one question it answers.")
-    extends: Text | None = Field(
-        None, description="Another scenario file, relative to this one, that this one builds on."
-    )
-    run: RunSection | None = Field(None, description="How long, how often, with which luck.")
-    cluster: ClusterSection | None = Field(None, description="How many of everything.")
-    hardware: HardwareSection | None = Field(None, description="What the nodes are made of.")
-    tikv: TikvSection | None = Field(None, description="TiKV's configuration.")
-    workload: WorkloadSection | None = Field(None, description="What clients ask for.")
-    operations: list[OperationEntry] | dict[str, OperationEntry | None] | None = Field(
-        None, description="What happens to the cluster, as a list or by name."
-    )
-    compare: dict[str, dict[str, Any] | None] | None = Field(
-        None, description="Variants: dotted keys and their values; the first is the baseline."
-    )
-    sweep: SweepSection | None = Field(None, description="Points at which all variants are run.")
-    capacity: CapacitySection | None = Field(
-        None, description="The greatest load that meets a service level objective."
-    )
-    sensitivity: SensitivitySection | None = Field(
-        None, description="Which keys move the outcomes most."
-    )
-    expect: list[ExpectSection] | None = Field(None, description="Claims to check.")
+    by: str
+    sections: Mapping[str, type[Section]]
+
+    def described(self, definitions: dict[str, Schema]) -> Schema:
+        """Returns references to all of them."""
+        refs = {
+            word: SectionOf(section).described(definitions)["$ref"]
+            for word, section in self.sections.items()
+        }
+        return {
+            "oneOf": [{"$ref": ref} for ref in dict.fromkeys(refs.values())],
+            "discriminator": {"propertyName": self.by, "mapping": refs},
+        }
 
 
-def json_schema() -> _Schema:
+@dataclass(frozen=True)
+class _ListOrMap(Form):
+    """Entries one after the other, or by name."""
+
+    entry: Form
+
+    def described(self, definitions: dict[str, Schema]) -> Schema:
+        """Returns both."""
+        entry = self.entry.described(definitions)
+        named = {"anyOf": [entry, {"type": "null"}]}
+        return {"anyOf": [
+            {"type": "array", "items": entry},
+            {"type": "object", "additionalProperties": named},
+        ]}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Variants(Form):
+    """Changes by the name of a variant."""
+
+    def described(self, _: dict[str, Schema]) -> Schema:
+        """Returns mappings, or nothing for a variant without changes."""
+        changes = {"type": "object", "additionalProperties": True}
+        named = {"anyOf": [changes, {"type": "null"}]}
+        return {"type": "object", "additionalProperties": named}
+
+
+_TOP: dict[str, tuple[Form, str]] = {
+    "about": (TEXT, "The one question it answers."),
+    "extends": (TEXT, "Another scenario file, relative to this one, that this one builds on."),
+    "run": (SectionOf(Run), "How long, how often, with which luck."),
+    "cluster": (SectionOf(Cluster), "How many of everything."),
+    "hardware": (SectionOf(Hardware), "What the nodes are made of."),
+    "tikv": (SectionOf(Tikv), "TiKV's configuration."),
+    "workload": (_Chosen("kind", SECTIONS), "What clients ask for."),
+    "operations": (
+        _ListOrMap(_Chosen("do", OPERATIONS)),
+        "What happens to the cluster, as a list or by name.",
+    ),
+    "compare": (_Variants(), "Variants: dotted keys and their values; the first is the baseline."),
+    "sweep": (SectionOf(SweepSection), "Points at which all variants are run."),
+    "capacity": (
+        SectionOf(CapacitySection),
+        "The greatest load that meets a service level objective.",
+    ),
+    "sensitivity": (SectionOf(Sensitivity), "Which keys move the outcomes most."),
+    "expect": (ListOf(SectionOf(Expectation)), "Claims to check."),
+}
+"""Sections of a file: what they take, and what they are for."""
+
+
+def json_schema() -> Schema:
     """Returns the JSON Schema (draft 2020-12) of a scenario file."""
-    models: list[tuple[type[BaseModel], Any]] = [(ScenarioFile, "validation")]
-    _, schema = models_json_schema(models, by_alias=True, ref_template="#/$defs/{model}")
-    definitions: _Schema = schema["$defs"]
+    definitions: dict[str, Schema] = {}
+    top = {
+        name: property_schema(Key(form, meaning, None, name), definitions)
+        for name, (form, meaning) in _TOP.items()
+    }
     for name in _BY_PROFILE:
         definitions[name].pop("required", None)
     _name_disks(definitions["DisksSection"]["properties"])
-    network = definitions["HardwareSection"]["properties"]["network"]
+    network = definitions["Hardware"]["properties"]["network"]
     network |= _named(_only_ref(network), list(profiles("networks")))
-    definitions["HardwareSection"]["properties"]["profile"] |= {"enum": list(profiles("machines"))}
-    definitions["Shape"] = {"anyOf": [{"type": "string"}, definitions["Shape"]]}
-    definitions["TikvSection"]["patternProperties"] = {"^[a-z-]+$": {"type": "object"}}
-    top: _Schema = definitions.pop("ScenarioFile")
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **top, "$defs": definitions}
+    definitions["Hardware"]["properties"]["profile"] |= {"enum": list(profiles("machines"))}
+    definitions["Tikv"]["patternProperties"] = {"^[a-z-]+$": {"type": "object"}}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "ScenarioFile",
+        "description": "A scenario of Pessim.",
+        "type": "object",
+        "properties": top,
+        "additionalProperties": False,
+        "$defs": definitions,
+    }
 
 
-def _name_disks(properties: _Schema) -> None:
+def _name_disks(properties: Schema) -> None:
     names = list(profiles("disks"))
     properties["raft"] |= _named(_only_ref(properties["raft"]), names)
     figures = {"$ref": "#/$defs/DiskSection"}
     properties["kv"] |= _named(figures, [SHARED, *names])
 
 
-def _only_ref(schema: _Schema) -> _Schema:
+def _only_ref(schema: Schema) -> Schema:
     return {"$ref": schema.pop("$ref", "#/$defs/NetworkSection")}
 
 
-def _named(figures: _Schema, names: list[str]) -> _Schema:
+def _named(figures: Schema, names: list[str]) -> Schema:
     return {"anyOf": [{"enum": names}, figures]}

@@ -23,7 +23,7 @@ from sim.scenario.resolve_questions import (
     precision_of,
     sensitivity_of,
 )
-from sim.scenario.resolved_study import Capacity, Sensitivity
+from sim.scenario.schema.study import Capacity, Sensitivity
 from sim.scenario.study import CaseResolver, Study, point_key
 from sim.scenario.sweep import LatinHypercube, sweep_of
 from sim.scenario.tree import Node, dotted

@@ -6,11 +6,13 @@ unless that is ``mean``: ``txn_latency_ms.new_order.p95``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
 from sim.protocol.write_batch import CAUSE_NAMES
+from sim.scenario.problems import shown, suggestion
 
 STATS: Final = ("mean", "p50", "p90", "p95", "p99", "p999", "max")
 """Statistics of a latency."""
@@ -214,3 +216,43 @@ METRICS: Final[dict[str, Metric]] = {
 }
 
 HIGHER_IS_BETTER: Final = frozenset(name for name, each in METRICS.items() if each.higher_is_better)
+
+_LIKE_A_STAT: Final = re.compile(r"p\d+|avg|average|median|min|count|sum|std")
+"""Words that nobody means as a class."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class MetricKey:
+    """One figure of the summary: ``lock_latency_ms.p99``, ``txn_latency_ms.new_order.p95``."""
+
+    metric: str
+    class_: str = "all"
+    stat: str = "mean"
+
+    @classmethod
+    def parse(cls, text: str) -> MetricKey:
+        """Returns the figure that a key means.
+
+        Raises:
+            ValueError: if no study reports it; the message says what to write.
+        """
+        metric, *rest = text.split(".")
+        if metric not in METRICS:
+            raise ValueError(f"no metric {shown(metric)}; {suggestion(metric, list(METRICS))}")
+        if rest and _LIKE_A_STAT.fullmatch(rest[-1]) and rest[-1] not in STATS:
+            stats = list(METRICS[metric].stats)
+            raise ValueError(f"no statistic {shown(rest[-1])}; {suggestion(rest[-1], stats)}")
+        stat = rest.pop() if rest and rest[-1] in STATS else "mean"
+        if len(rest) > 1 or not all(rest) or set(rest) & set(STATS):
+            raise ValueError(f"{shown(text)} is no figure; write metric, metric.stat, "
+                             "metric.class or metric.class.stat")  # fmt: skip
+        key = cls(metric, rest[0] if rest else "all", stat)
+        if stat not in METRICS[metric].stats:
+            known = (str(cls(metric, key.class_, stat)) for stat in METRICS[metric].stats)
+            raise ValueError(f"{metric} has no {stat}; write {' or '.join(known)}")
+        return key
+
+    def __str__(self) -> str:
+        """Returns the shortest text that ``parse`` turns into this key again."""
+        class_ = "" if self.class_ == "all" else f".{self.class_}"
+        return f"{self.metric}{class_}" + ("" if self.stat == "mean" else f".{self.stat}")

@@ -12,7 +12,7 @@ from typing import Any
 
 from sim.scenario.problems import Problem, shown, suggestion
 from sim.scenario.reader import read_text
-from sim.scenario.schema.hardware import NAMED
+from sim.scenario.schema.hardware import NAMED, SHARED
 from sim.scenario.tree import Node, Path, dotted, merged
 
 FOLDER = __file__.removesuffix("sim/scenario/profiles.py") + "scenarios/profiles"
@@ -21,7 +21,6 @@ _LOADER: Any = __spec__.loader
 begin as the zip's own does, so the folder is no ``Path``, which would drop a leading ``./``.
 """
 DEFAULT_MACHINE = "i3.4xlarge"
-SHARED = "shared"
 
 
 @cache

@@ -5,41 +5,24 @@ Contradictions between sections are found here; those inside one section are the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
 
-from sim.hardware.disk import DiskSpec
-from sim.hardware.network import NetworkSpec
-from sim.scenario.counterparts import resolved_as
 from sim.scenario.problems import Problem, shown, suggestion
 from sim.scenario.profiles import expanded
 from sim.scenario.resolve_operations import resolved_operations
-from sim.scenario.resolved import (
-    Cluster,
-    CpuCosts,
-    EtcdCosts,
-    Hardware,
-    LsmSpec,
-    Run,
-    Scenario,
-    TableSpec,
-    Tidb,
-    Workload,
-)
-from sim.scenario.resolved_operations import Operation, SetConfig
-from sim.scenario.resolved_tikv import Tikv
+from sim.scenario.resolved import Scenario
 from sim.scenario.schema.etcd import EtcdSection
-from sim.scenario.schema.hardware import DiskSection, HardwareSection
-from sim.scenario.schema.run import ClusterSection, RunSection
-from sim.scenario.schema.tikv import DEFAULTS, TikvSection, instance_limit_bytes, scheduler_workers
-from sim.scenario.schema.workload import (
-    SECTIONS,
-    AnyWorkload,
-    CustomSection,
-    SysbenchSection,
-    TpccSection,
-)
+from sim.scenario.schema.hardware import Hardware
+from sim.scenario.schema.operations import Operation, SetConfig
+from sim.scenario.schema.run import Cluster, Run
+from sim.scenario.schema.tikv import DEFAULTS, Tikv, instance_limit_bytes, scheduler_workers
+from sim.scenario.schema.workload import SECTIONS, AnyWorkload, TpccSection
+from sim.scenario.section import Section, unknown_key, validated
 from sim.scenario.tree import Node
-from sim.scenario.validation import unknown_key, validated
+
+_S = TypeVar("_S", bound=Section)
 
 TOP_KEYS = (
     "about", "extends", "run", "cluster", "hardware", "tikv", "workload", "operations", "compare",
@@ -55,10 +38,10 @@ def resolved(tree: Node, about: str, problems: list[Problem]) -> Scenario | None
         for key, node in full.entries.items()
         if key not in TOP_KEYS and node.value is not None
     ]
-    run = validated(full, ("run",), RunSection, problems)
-    cluster = validated(full, ("cluster",), ClusterSection, problems)
-    hardware = validated(full, ("hardware",), HardwareSection, problems)
-    tikv = validated(full, ("tikv",), TikvSection, problems)
+    run = validated(full, ("run",), Run, problems)
+    cluster = validated(full, ("cluster",), Cluster, problems)
+    hardware = validated(full, ("hardware",), Hardware, problems)
+    tikv = validated(full, ("tikv",), Tikv, problems)
     workload = _workload(full, problems)
     operations = resolved_operations(full, cluster, workload, problems)
     if cluster is not None and hardware is not None:
@@ -68,11 +51,11 @@ def resolved(tree: Node, about: str, problems: list[Problem]) -> Scenario | None
         return None
     return Scenario(
         about=about,
-        run=resolved_as(Run, run),
+        run=_run(run),
         cluster=_cluster(cluster, tikv),
-        hardware=_hardware(hardware),
+        hardware=hardware,
         tikv=resolved_tikv(tikv, hardware, operations),
-        workload=_resolved_workload(workload),
+        workload=workload.resolved(),
         operations=operations,
     )
 
@@ -100,9 +83,7 @@ def _no_kind(name: object) -> str:
     return f"no kind {shown(name)}"
 
 
-def _check_zones(
-    tree: Node, cluster: ClusterSection, hardware: HardwareSection, problems: list[Problem]
-) -> None:
+def _check_zones(tree: Node, cluster: Cluster, hardware: Hardware, problems: list[Problem]) -> None:
     if cluster.zones > 1 and hardware.network.cross_zone is None:
         node = tree.find(("cluster", "zones")) or tree
         message = (
@@ -114,8 +95,8 @@ def _check_zones(
 
 def _check_etcd(
     tree: Node,
-    cluster: ClusterSection,
-    hardware: HardwareSection,
+    cluster: Cluster,
+    hardware: Hardware,
     workload: AnyWorkload | None,
     problems: list[Problem],
 ) -> None:
@@ -138,96 +119,36 @@ def _check_etcd(
         problems.append(Problem(node.mark, "cluster.replicas", message))
 
 
-def _cluster(section: ClusterSection, tikv: TikvSection) -> Cluster:
+def _run(run: Run) -> Run:
+    """Returns the section with the end of its rounds, if it asks for any."""
+    return run if run.precision is None else replace(run, max_replications=run.most_replications)
+
+
+def _cluster(cluster: Cluster, tikv: Tikv) -> Cluster:
+    """Returns the cluster with the defaults of TiKV's version."""
     defaults = DEFAULTS[tikv.behaviour]
-    tidb = section.tidb
-    fair = tidb.tidb_pessimistic_txn_fair_locking
-    return resolved_as(
-        Cluster,
-        section,
-        store_versions=section.versions(str(defaults["version"])),
-        tidb=Tidb(
-            async_commit=tidb.tidb_enable_async_commit,
-            one_pc=tidb.tidb_enable_1pc,
-            guarantee_linearizability=tidb.tidb_guarantee_linearizability,
-            innodb_lock_wait_timeout_ns=tidb.innodb_lock_wait_timeout,
-            fair_locking=defaults["fair_locking"] if fair is None else fair,
-            max_retry_count=tidb.max_retry_count,
-        ),
-    )
+    given: Any = cluster.store_versions or str(defaults["version"])
+    versions = (given,) * cluster.stores if isinstance(given, str) else given
+    return replace(cluster, store_versions=versions, tidb=_filled(cluster.tidb, defaults))
 
 
-def _hardware(section: HardwareSection) -> Hardware:
-    disk = section.disk
-    return resolved_as(
-        Hardware,
-        section,
-        raft_disk=_disk(disk.raft),
-        kv_disk=None if disk.kv is None else _disk(disk.kv),
-        network=resolved_as(NetworkSpec, section.network),
-        cpu=resolved_as(CpuCosts, section.cpu),
-        lsm=resolved_as(LsmSpec, section.lsm),
-        etcd=resolved_as(EtcdCosts, section.etcd),
-    )
-
-
-def _disk(section: DiskSection) -> DiskSpec:
-    return resolved_as(
-        DiskSpec,
-        section,
-        write_bytes_per_s=section.write_bandwidth,
-        io_bytes=section.largest_io,
-        longer=tuple(each.longer() for each in section.longer),
-        crowding=section.crowding.crowding() if section.crowding else None,
-        fetch_crowding=section.fetch_crowding.crowding() if section.fetch_crowding else None,
-    )
-
-
-def resolved_tikv(
-    section: TikvSection, hardware: HardwareSection, operations: Sequence[Operation] = ()
-) -> Tikv:
+def resolved_tikv(tikv: Tikv, hardware: Hardware, operations: Sequence[Operation] = ()) -> Tikv:
     """Returns the section with every default filled in, also those that hardware decides.
 
     In-memory locks that ``pipelined`` hides count as off, unless an operation changes it.
     """
     changed = [each.key for each in operations if isinstance(each, SetConfig)]
-    hidden = not section.pipelined and "pessimistic-txn.pipelined" not in changed
-    defaults = {
-        name: default
-        for name, default in DEFAULTS[section.behaviour].items()
-        if getattr(section, name, "") is None
+    hidden = not tikv.pipelined and "pessimistic-txn.pipelined" not in changed
+    defaults = DEFAULTS[tikv.behaviour] | {
+        "in_memory_instance_size_limit_bytes": instance_limit_bytes(
+            tikv.behaviour, hardware.store_memory_bytes
+        ),
+        "scheduler_worker_pool_size": scheduler_workers(hardware.store_cores),
     }
-    instance_limit = section.in_memory_instance_size_limit
-    if instance_limit is None:
-        instance_limit = instance_limit_bytes(section.behaviour, hardware.store_memory)
-    return resolved_as(
-        Tikv,
-        section.model_copy(update=defaults),
-        in_memory=section.in_memory and not hidden,
-        in_memory_instance_size_limit_bytes=instance_limit,
-        wake_up_delay_ns=section.wake_up_delay_duration,
-        scheduler_worker_pool_size=section.scheduler_worker_pool_size
-        or scheduler_workers(hardware.store_cores),
-        ablations=tuple(section.ablations),
-    )
+    return _filled(replace(tikv, in_memory=tikv.in_memory and not hidden), defaults)
 
 
-def _resolved_workload(section: AnyWorkload) -> Workload:
-    match section:
-        case TpccSection(mix=mix):
-            return resolved_as(Workload, section, mix=mix.model_dump() if mix else None)
-        case SysbenchSection():
-            return resolved_as(Workload, section)
-        case EtcdSection():
-            return resolved_as(Workload, section, key_bytes=section.key_size)
-        case CustomSection():
-            return resolved_as(
-                Workload,
-                section,
-                tables=0,
-                custom_tables=tuple(
-                    resolved_as(TableSpec, table, name=name)
-                    for name, table in section.tables.items()
-                ),
-                transactions=tuple(each.spec(name) for name, each in section.transactions.items()),
-            )
+def _filled(section: _S, defaults: Mapping[str, Any]) -> _S:
+    """Returns a section whose open keys, None so far, have their defaults."""
+    open_keys = [name for name in defaults if getattr(section, name, 0) is None]
+    return replace(section, **{name: defaults[name] for name in open_keys})

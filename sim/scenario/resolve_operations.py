@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
+from dataclasses import replace
 from typing import Final
 
-from sim.scenario.counterparts import key_of, resolved_as
 from sim.scenario.problems import Problem, shown, suggestion
-from sim.scenario.resolved_operations import (
-    OPERATIONS,
-    Operation,
-    Partition,
-    RegionTarget,
-    StoreTarget,
-)
 from sim.scenario.schema.etcd import EtcdSection
-from sim.scenario.schema.operations import KINDS
-from sim.scenario.schema.run import ClusterSection
+from sim.scenario.schema.operations import OPERATIONS, Operation, Partition
+from sim.scenario.schema.run import Cluster
 from sim.scenario.schema.workload import AnyWorkload, CustomSection, SysbenchSection, TpccSection
+from sim.scenario.section import keys_of, validated
+from sim.scenario.targets import RegionTarget, StoreTarget
 from sim.scenario.tree import Node, dotted
-from sim.scenario.validation import validated
 
 _TPCC_TABLES: Final = (
     "warehouse", "district", "customer", "history", "new_order", "orders", "order_line", "stock",
@@ -35,7 +28,7 @@ _MANY: Final = 1_000_000
 
 def resolved_operations(
     tree: Node,
-    cluster: ClusterSection | None,
+    cluster: Cluster | None,
     workload: AnyWorkload | None,
     problems: list[Problem],
 ) -> tuple[Operation, ...]:
@@ -77,7 +70,7 @@ def _tables_of(workload: AnyWorkload) -> list[str]:
         case SysbenchSection():
             return [f"sbtest{number}" for number in range(1, workload.tables + 1)]
         case CustomSection():
-            return list(workload.tables)
+            return list(workload.custom_tables)
         case EtcdSection():
             return []
 
@@ -90,23 +83,22 @@ def _one(tree: Node, name: str, entry: Node, problems: list[Problem]) -> Operati
         return None
     do = entry.entries.get("do")
     word = do.value if do is not None else None
-    if not isinstance(word, str) or word not in KINDS:
+    if not isinstance(word, str) or word not in OPERATIONS:
         what = "missing" if word is None else f"nothing is called {shown(word)}"
-        message = f"{what}; {suggestion(str(word or ''), list(KINDS))}"
+        message = f"{what}; {suggestion(str(word or ''), list(OPERATIONS))}"
         problems.append(Problem((do or entry).mark, dotted((*path, "do")), message))
         return None
-    section = validated(tree, path, KINDS[word], problems)
-    return None if section is None else resolved_as(OPERATIONS[word], section, name=name)
+    section = validated(tree, path, OPERATIONS[word], problems)
+    return None if section is None else replace(section, name=name)
 
 
 def _out_of_place(
     operation: Operation, name: str, entry: Node, stores: int, tables: Sequence[str] | None
 ) -> Iterator[Problem]:
     """Yields what the cluster and the workload do not have."""
-    for field in fields(operation):
-        message = _missing(getattr(operation, field.name), stores, tables)
+    for word, key in keys_of(type(operation)).items():
+        message = _missing(getattr(operation, key.field), stores, tables)
         if message:
-            word = key_of(field.name)
             node = entry.entries.get(word, entry)
             yield Problem(node.mark, dotted(("operations", name, word)), message)
     if isinstance(operation, Partition):

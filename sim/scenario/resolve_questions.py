@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from sim.scenario.counterparts import resolved_as
 from sim.scenario.figures import limit_of, said_twice
+from sim.scenario.metrics import MetricKey
 from sim.scenario.overrides import Overrides, overlap
 from sim.scenario.problems import Problem, shown, suggestion
 from sim.scenario.profiles import profiles
 from sim.scenario.quantities import RATE, QuantityError
 from sim.scenario.resolved import Scenario
-from sim.scenario.resolved_study import (
+from sim.scenario.schema.run import Run
+from sim.scenario.schema.study import (
     ALL_PROFILES,
     Capacity,
-    MetricKey,
-    NodePrices,
+    CapacitySection,
     Objective,
     Precision,
     Sensitivity,
 )
-from sim.scenario.schema.run import RunSection
-from sim.scenario.schema.study import CapacitySection, SensitivitySection
+from sim.scenario.section import validated
 from sim.scenario.study import CaseResolver
 from sim.scenario.sweep import ranges_of
 from sim.scenario.tree import Node, dotted, node_of
-from sim.scenario.validation import validated
 
 _TRIED_SHARES = (0.0, 0.37, 1.0)
 """Where ranges are tried: both ends, and a place at which numbers are not whole by accident."""
@@ -51,14 +50,13 @@ def check_one_question(tree: Node, problems: list[Problem]) -> None:
 def precision_of(tree: Node, problems: list[Problem]) -> Precision | None:
     """Returns the precision a study asks for; problems of ``run`` itself are reported later."""
     node = tree.find(("run", "precision"))
-    run = validated(tree, ("run",), RunSection, [])
+    run = validated(tree, ("run",), Run, [])
     if node is None or run is None or run.precision is None:
         return None
     twice = said_twice(node.entries)
     if twice is not None:
         problems.append(Problem(node.mark, "run.precision", twice))
-    targets = [(MetricKey.parse(key), share) for key, share in run.precision.items()]
-    return Precision(tuple(targets), run.most_replications)
+    return Precision(tuple(run.precision.items()), run.most_replications)
 
 
 def sensitivity_of(
@@ -69,13 +67,13 @@ def sensitivity_of(
     if node is None or node.value is None:
         return None
     before = len(problems)
-    section = validated(tree, ("sensitivity",), SensitivitySection, problems)
+    section = validated(tree, ("sensitivity",), Sensitivity, problems)
     if section is None:
         return None
     path = ("sensitivity", "factors")
     factors = ranges_of(node.entries["factors"], path, variants, problems)
     outcomes = node.entries["outcomes"]
-    twice = said_twice(section.outcomes)
+    twice = said_twice(map(str, section.outcomes))
     if twice is not None:
         problems.append(Problem(outcomes.mark, "sensitivity.outcomes", twice))
     for place, factor in enumerate(factors):
@@ -86,19 +84,17 @@ def sensitivity_of(
                 problems.append(Problem(mark, f"sensitivity.factors.{factor.key}", message))
     if len(problems) > before:
         return None
-    return resolved_as(
-        Sensitivity,
+    return replace(
         section,
         factors=tuple(factors),
-        outcomes=tuple(MetricKey.parse(outcome) for outcome in section.outcomes),
         keep=min(section.keep, len(factors)),
-        seed=_run_seed(tree) if section.seed is None else section.seed,
+        seed=_run_seed(tree) if node.entries.get("seed") is None else section.seed,
     )
 
 
 def _run_seed(tree: Node) -> int:
     """Returns the seed of the run; 0 if that section is wrong, which is reported elsewhere."""
-    run = validated(tree, ("run",), RunSection, [])
+    run = validated(tree, ("run",), Run, [])
     return 0 if run is None else run.seed
 
 
@@ -136,6 +132,7 @@ def capacity_of(
     if section is None:
         return None
     _check_free(section.load, node.entries["load"], "capacity.load", (variants, axes), problems)
+    _check_prices(section, node, problems)
     low, high = _loads(section, node.entries["between"], problems)
     capacity = Capacity(
         slo=_objectives(node.entries["slo"], problems),
@@ -143,7 +140,7 @@ def capacity_of(
         low=low,
         high=high,
         tolerance=section.tolerance,
-        prices=_prices(section, node, problems),
+        prices=section.prices or {},
     )
     return None if len(problems) > before else capacity
 
@@ -216,14 +213,13 @@ def _objectives(node: Node, problems: list[Problem]) -> tuple[Objective, ...]:
     return tuple(objectives)
 
 
-def _prices(section: CapacitySection, node: Node, problems: list[Problem]) -> dict[str, NodePrices]:
+def _check_prices(section: CapacitySection, node: Node, problems: list[Problem]) -> None:
     known = [*profiles("machines"), ALL_PROFILES]
     for name in section.prices or {}:
         if name not in known:
             message = f"no machine {shown(name)}; {suggestion(name, known)}"
             mark = node.entries["prices"].entries[name].key_mark
             problems.append(Problem(mark, f"capacity.prices.{name}", message))
-    return {name: resolved_as(NodePrices, price) for name, price in (section.prices or {}).items()}
 
 
 def check_capacity(

@@ -9,27 +9,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from typing import Any, Final
 
 import yaml
 
-from sim.scenario.counterparts import Document
-from sim.scenario.document import (
-    capacity_document,
-    claim_document,
-    differences,
-    document_of,
-    precision_document,
-    sensitivity_document,
-)
 from sim.scenario.overrides import Overrides, applied, check_key, overlap
 from sim.scenario.problems import Mark, Problem, ScenarioError
 from sim.scenario.reader import scalar_value
 from sim.scenario.resolve import resolved
-from sim.scenario.resolved import Expectation, Scenario
-from sim.scenario.resolved_study import Capacity, Precision, Sensitivity
+from sim.scenario.resolved import Scenario
+from sim.scenario.schema.etcd import EtcdSection
+from sim.scenario.schema.study import (
+    Capacity,
+    CapacitySection,
+    Expectation,
+    Precision,
+    Sensitivity,
+)
+from sim.scenario.schema.workload import SECTIONS
+from sim.scenario.section import Document
 from sim.scenario.tree import Node, node_of
 
 _SELECTORS: Final = frozenset({
@@ -119,17 +119,54 @@ class Study:
             # Other keys follow one that changes from point to point, so they must stay open.
             return {"about": self.about} | self.said
         document = base | {"compare": compare}
-        if self.precision is not None:
-            document["run"] = base["run"] | precision_document(self.precision)
         if "sweep" in self.said:
             document["sweep"] = self.said["sweep"]
         if self.capacity is not None:
-            document["capacity"] = capacity_document(self.capacity)
+            document["capacity"] = CapacitySection.document_of(self.capacity)
         if self.sensitivity is not None:
-            document["sensitivity"] = sensitivity_document(self.sensitivity)
+            document["sensitivity"] = self.sensitivity.document()
         if self.expect:
-            document["expect"] = [claim_document(claim) for claim in self.expect]
+            document["expect"] = [claim.document() for claim in self.expect]
         return document
+
+
+def document_of(scenario: Scenario) -> Document:
+    """Returns the sections of a file that describes this scenario alone; it can be run again."""
+    workload = SECTIONS[scenario.workload.kind]
+    hardware = scenario.hardware.document()
+    if workload is not EtcdSection:
+        del hardware["shared"], hardware["etcd"]
+    document: Document = {
+        "about": scenario.about,
+        "run": scenario.run.document(),
+        "cluster": scenario.cluster.document(),
+        "hardware": hardware,
+        "tikv": scenario.tikv.document(),
+        "workload": workload.document_of(scenario.workload),
+    }
+    if scenario.operations:
+        document["operations"] = {
+            each.name: {key: said for key, said in each.document().items() if key != "name"}
+            for each in scenario.operations
+        }
+    return document
+
+
+def differences(base: Mapping[str, Any], other: Mapping[str, Any], prefix: str = "") -> Document:
+    """Returns the dotted overrides that turn one document into another; None: without that key."""
+    overrides: Document = {}
+    for key in [*base, *(key for key in other if key not in base)]:
+        mine, theirs, name = base.get(key), other.get(key), f"{prefix}{key}"
+        if isinstance(mine, dict) and isinstance(theirs, dict) and _same_kind(mine, theirs):
+            overrides |= differences(mine, theirs, f"{name}.")
+        elif mine != theirs:
+            overrides[name] = theirs
+    return overrides
+
+
+def _same_kind(mine: Document, theirs: Document) -> bool:
+    """Returns False for workloads whose keys have nothing in common; one replaces the other."""
+    return bool(mine.get("kind") == theirs.get("kind"))
 
 
 def _is_open(key: str) -> bool:
@@ -160,6 +197,9 @@ _Dumper.add_representer(list, _list)
 
 
 Point = Mapping[str, Any]
+
+_NOT_HASHED: Final = ("replications", "precision", "max_replications")
+"""Keys of ``run`` that say how many units there are, and nothing of any of them."""
 
 _MOST_KEPT: Final = 1_000
 """Scenarios kept to be asked for again; a scenario has some kilobytes."""
@@ -233,7 +273,9 @@ class CaseResolver:
         if digest is None:
             scenario = self.scenario(point, variant)
             content = _fields_of(scenario) | {"run": _fields_of(scenario.run)}
-            del content["about"], content["run"]["replications"]
+            del content["about"]
+            for name in _NOT_HASHED:
+                del content["run"][name]
             digest = self._digests[case] = sha256(canonical(content).encode()).hexdigest()
         return digest
 
@@ -252,4 +294,4 @@ def canonical(content: Any) -> str:
 
 def _fields_of(value: Any) -> dict[str, Any]:
     """Returns a dataclass' fields by name."""
-    return {name: getattr(value, name) for name in value.__dataclass_fields__}
+    return {each.name: getattr(value, each.name) for each in fields(value)}

@@ -17,11 +17,10 @@ from sim.scenario.figures import said_twice
 from sim.scenario.interpolation import complaint_about
 from sim.scenario.overrides import Overrides, check_key, overlap
 from sim.scenario.problems import Problem, shown
-from sim.scenario.resolved_study import MetricKey, Range
-from sim.scenario.schema.study import SWEEP_FORMS, LatinHypercubeSection, SweepSection
+from sim.scenario.schema.study import SWEEP_FORMS, LatinHypercubeSection, Range, SweepSection
+from sim.scenario.section import validated
 from sim.scenario.skipped import is_skipped, skip_rules
 from sim.scenario.tree import Node, Path, dotted, node_of
-from sim.scenario.validation import validated
 
 LatinHypercube = Callable[[int, int, int], Sequence[Sequence[float]]]
 """(samples, dimensions, seed) to shares in [0, 1), a row a sample."""
@@ -247,4 +246,4 @@ def _contours(
     twice = said_twice(node.entries["map"].entries)
     if twice is not None:
         problems.append(Problem(node.entries["map"].mark, "sweep.map", twice))
-    return {str(MetricKey.parse(key)): level for key, level in section.map.items()}
+    return {str(key): level for key, level in section.map.items()}

@@ -8,14 +8,35 @@ where all stores get their turn, or ``{leader_of: hottest}``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any, Final, Literal
 
-from sim.scenario.fields import ParsedField, wrong
+from sim.scenario.fields import Form, Schema, Wrong
 from sim.scenario.problems import shown, suggestion
-from sim.scenario.resolved_operations import RegionTarget, StoreTarget
 
 _REGION_FORMS = "write an id, hottest, random, {table: name, row: 1} or {key: hex}"
 _MOST = 2**53 - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegionTarget:
+    """A region that an operation is about, chosen when it is carried out."""
+
+    by: Literal["id", "key", "table", "hottest", "random"]
+    region_id: int = 0
+    key: str = ""
+    """In hex."""
+    table: str = ""
+    row: int | None = None
+    """The region is the one with this row, counted from 1 in key order; None: with the first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreTarget:
+    """A store that an operation is about, chosen when it is carried out."""
+
+    by: Literal["id", "random", "each", "leader_of"]
+    store: int = 0
+    region: RegionTarget | None = None
 
 
 def _is_id(value: object) -> bool:
@@ -23,7 +44,7 @@ def _is_id(value: object) -> bool:
 
 
 @dataclass(frozen=True)
-class RegionForm(ParsedField):
+class RegionForm(Form):
     """A region target."""
 
     def parse(self, value: object) -> RegionTarget:
@@ -36,23 +57,35 @@ class RegionForm(ParsedField):
             return RegionTarget(by="hottest")
         if value == "random":
             return RegionTarget(by="random")
-        raise wrong(f"{shown(value)} names no region; {_remedy(value, ['hottest', 'random'])}")
+        raise Wrong(f"{shown(value)} names no region; {_remedy(value, ['hottest', 'random'])}")
 
     def _by_keys(self, value: dict[str, Any]) -> RegionTarget:
         for name in value:
             if name not in ("key", "table", "row"):
                 remedy = suggestion(name, ["table", "row", "key"])
-                raise wrong(f"unknown key {shown(name)}; {remedy}")
+                raise Wrong(f"unknown key {shown(name)}; {remedy}")
         if set(value) == {"key"}:
             return RegionTarget(by="key", key=_hex(value["key"]))
         if "key" in value or not isinstance(value.get("table"), str):
-            raise wrong(f"a region has a table or a key; {_REGION_FORMS}")
+            raise Wrong(f"a region has a table or a key; {_REGION_FORMS}")
         row = value.get("row")
         if row is not None and not _is_id(row):
-            raise wrong(f"row must be a whole number, is {shown(row)}; write 1 or more")
+            raise Wrong(f"row must be a whole number, is {shown(row)}; write 1 or more")
         return RegionTarget(by="table", table=value["table"], row=row)
 
-    def described(self) -> dict[str, Any]:
+    def written(self, value: RegionTarget) -> Any:
+        """Returns what a file says for a target."""
+        match value:
+            case RegionTarget(by="id", region_id=region_id):
+                return region_id
+            case RegionTarget(by="key", key=key):
+                return {"key": key}
+            case RegionTarget(by="table", table=table, row=row):
+                return {"table": table} if row is None else {"table": table, "row": row}
+            case _:
+                return value.by
+
+    def described(self, _: dict[str, Schema]) -> Schema:
         """Returns all forms."""
         properties = {
             "table": {"type": "string"},
@@ -78,12 +111,15 @@ def _hex(value: object) -> str:
     except ValueError:
         key = b""
     if not key or not isinstance(value, str):
-        raise wrong(f"{shown(value)} is no key; write it in hex and in quotes, such as '74800000'")
+        raise Wrong(f"{shown(value)} is no key; write it in hex and in quotes, such as '74800000'")
     return key.hex()
 
 
+REGION: Final = RegionForm()
+
+
 @dataclass(frozen=True)
-class StoreForm(ParsedField):
+class StoreForm(Form):
     """A store target."""
 
     each: bool = False
@@ -98,39 +134,27 @@ class StoreForm(ParsedField):
         if value == "each" and self.each:
             return StoreTarget(by="each")
         if isinstance(value, dict) and set(value) == {"leader_of"}:
-            return StoreTarget(by="leader_of", region=RegionForm().parse(value["leader_of"]))
+            return StoreTarget(by="leader_of", region=REGION.parse(value["leader_of"]))
         words = ", each" if self.each else ""
-        raise wrong(f"{shown(value)} names no store; write an id, random{words} or "
+        raise Wrong(f"{shown(value)} names no store; write an id, random{words} or "
                     "{leader_of: hottest}")  # fmt: skip
 
-    def described(self) -> dict[str, Any]:
+    def written(self, value: StoreTarget) -> Any:
+        """Returns what a file says for a target."""
+        if value.region is not None:
+            return {"leader_of": REGION.written(value.region)}
+        return value.store if value.by == "id" else value.by
+
+    def described(self, definitions: dict[str, Schema]) -> Schema:
         """Returns all forms."""
         leader_of = {
             "type": "object",
-            "properties": {"leader_of": RegionForm().described()},
+            "properties": {"leader_of": REGION.described(definitions)},
             "additionalProperties": False,
         }
         words = ["random", "each"] if self.each else ["random"]
         return {"anyOf": [{"type": "integer", "minimum": 1}, {"enum": words}, leader_of]}
 
 
-RegionField = Annotated[RegionTarget, RegionForm()]
-StoreField = Annotated[StoreTarget, StoreForm()]
-StoresField = Annotated[StoreTarget, StoreForm(each=True)]
-
-
-def target_document(target: RegionTarget | StoreTarget) -> Any:
-    """Returns what a file writes for a target."""
-    match target:
-        case RegionTarget(by="id", region_id=region_id):
-            return region_id
-        case RegionTarget(by="key", key=key):
-            return {"key": key}
-        case RegionTarget(by="table", table=table, row=row):
-            return {"table": table} if row is None else {"table": table, "row": row}
-        case StoreTarget(by="id", store=store):
-            return store
-        case StoreTarget(by="leader_of", region=region) if region is not None:
-            return {"leader_of": target_document(region)}
-        case _:
-            return target.by
+STORE: Final = StoreForm()
+STORES: Final = StoreForm(each=True)

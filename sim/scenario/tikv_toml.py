@@ -19,13 +19,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
-from pydantic import ValidationError
-from pydantic.fields import FieldInfo
-
-from sim.scenario.fields import quantity_of
+from sim.scenario.fields import Form, Quantity
 from sim.scenario.problems import shown
 from sim.scenario.quantities import DURATION, SIZE
-from sim.scenario.schema.tikv import TikvSection
+from sim.scenario.schema.tikv import Tikv
+from sim.scenario.section import keys_of
 from sim.units import NS_PER_MS, NS_PER_S, NS_PER_US
 
 MOST_BYTES: Final = 1024 * 1024
@@ -85,11 +83,7 @@ def read_tikv_toml(path: Path) -> TikvToml:
                 continue
         try:
             values[now] = _as_written(value, known[now], now)
-            TikvSection.model_validate({now: values[now]})
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            if first.get("loc", ())[-1:] == (now,):
-                raise TikvTomlError(f"{path}: {key}: {first['msg']}") from None
+            known[now].parse(values[now])
         except ValueError as error:
             raise TikvTomlError(f"{path}: {key}: {error}") from None
     return TikvToml(
@@ -100,11 +94,11 @@ def read_tikv_toml(path: Path) -> TikvToml:
     )
 
 
-def _known() -> dict[str, FieldInfo]:
+def _known() -> dict[str, Form]:
     return {
-        field.alias: field
-        for field in TikvSection.model_fields.values()
-        if field.alias and "." in field.alias and _OURS not in (field.description or "")
+        name: key.form
+        for name, key in keys_of(Tikv).items()
+        if "." in name and _OURS not in key.description
     }
 
 
@@ -130,9 +124,7 @@ def _document(path: Path) -> dict[str, Any]:
         raise TikvTomlError(f"{path}: {error}; fix the TOML there") from None
 
 
-def _with_tables(
-    path: Path, document: dict[str, Any], known: Mapping[str, FieldInfo]
-) -> dict[str, Any]:
+def _with_tables(path: Path, document: dict[str, Any], known: Mapping[str, Form]) -> dict[str, Any]:
     """Returns the document; refuses a value where TiKV has a table."""
     for key in {name.partition(".")[0]: None for name in known}:
         if not isinstance(document.get(key, {}), dict):
@@ -149,18 +141,17 @@ def _flat(tables: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, An
             yield f"{prefix}{key}", value
 
 
-def _as_written(value: Any, field: FieldInfo, key: str) -> Value:
+def _as_written(value: Any, form: Form, key: str) -> Value:
     """Returns a value as a scenario writes it.
 
     Raises:
         ValueError: if it is none that TiKV takes.
     """
-    quantity = quantity_of(field)
-    if quantity is None:
+    if not isinstance(form, Quantity):
         if isinstance(value, bool | int | float | str):
             return value
         raise ValueError(f"is {shown(value)}; write one value")
-    if quantity.kind is SIZE:
+    if form.kind is SIZE:
         return SIZE.text_of(_size_bytes(value))
     return DURATION.text_of(_duration_ns(value, key))
 

@@ -23,7 +23,7 @@ from sim.protocol.ablations import Ablations
 from sim.protocol.records import Lock
 from sim.raftstore.peer import Peer
 from sim.record.recorder import Series
-from sim.scenario.resolved_tikv import Tikv
+from sim.scenario.schema.tikv import Tikv
 from sim.storage.probe import Probe
 from sim.storage.request import KvRequest, LockPath
 

@@ -13,8 +13,9 @@ from typing import Any, Final, cast
 from sim.scenario.problems import Problem, ScenarioError
 from sim.scenario.reader import read_text
 from sim.scenario.resolve import resolved
-from sim.scenario.resolved import Hardware, Scenario
-from sim.scenario.resolved_tikv import Behaviour, Fallback
+from sim.scenario.resolved import Scenario
+from sim.scenario.schema.hardware import Hardware
+from sim.scenario.schema.tikv import Behaviour, Fallback
 from sim.swarm.recipe import Recipe
 from sim.units import NS_PER_MS, NS_PER_S
 

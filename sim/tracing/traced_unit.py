@@ -12,7 +12,8 @@ from sim.client.session import Session
 from sim.client.tidb import TidbNode
 from sim.engine import Wait
 from sim.record.facts import Columns, FactSink
-from sim.scenario.resolved import ETCD, Scenario
+from sim.scenario.resolved import Scenario
+from sim.scenario.schema.arrival import ETCD
 from sim.simulation import Unit, simulated_ns
 from sim.storage.probe import Probe
 from sim.storage.request import KvRequest

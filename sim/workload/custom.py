@@ -17,7 +17,7 @@ from typing import Final
 from sim.protocol.keys import record_prefix, row_key
 from sim.protocol.mvcc import PUT
 from sim.protocol.percolator import Mutation
-from sim.scenario.resolved import StatementSpec, TableSpec, TransactionSpec
+from sim.scenario.schema.arrival import StatementSpec, TableSpec, TransactionSpec
 from sim.streams import Stream, Streams
 from sim.workload.layout import Segment, Table, stored_bytes
 from sim.workload.statement import Read, ReadKind, Script, Statement

@@ -4,7 +4,7 @@ How many clients there are and how they arrive is not decided here: a workload a
 client, whenever it is asked.
 """
 
-from sim.scenario import resolved
+from sim.scenario.schema import arrival
 from sim.streams import Streams
 from sim.workload.custom import CustomWorkload
 from sim.workload.statement import Workload
@@ -12,7 +12,7 @@ from sim.workload.sysbench import SCRIPTS, SysbenchWorkload
 from sim.workload.tpcc import TpccWorkload
 
 
-def build_workload(section: resolved.Workload, streams: Streams) -> Workload:
+def build_workload(section: arrival.Workload, streams: Streams) -> Workload:
     """Returns the workload a scenario names.
 
     Args:

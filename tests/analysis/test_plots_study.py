@@ -28,7 +28,7 @@ from analysis.plots.point_pictures import PointTables, point_pictures
 from analysis.plots.study_plots import write_study_plots
 from analysis.report.row_table import RowTable
 from analysis.study.plan import Plan
-from sim.scenario.resolved_study import MetricKey
+from sim.scenario.metrics import MetricKey
 from tests.analysis.test_plots import tails, way, writes
 from tests.analysis.test_plots_course import happened, series
 from tests.analysis.test_plots_time import EVICTED, heat

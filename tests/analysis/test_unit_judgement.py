@@ -12,7 +12,7 @@ from analysis.pipeline.unit_judgement import JudgedUnit, first_fixed_ns, judged_
 from analysis.statistics.saturation import Verdict
 from analysis.study.parquet_sink import ParquetSink
 from sim.record import Recorder
-from sim.scenario.resolved_operations import BalanceLeader, Operation, ShuffleLeader
+from sim.scenario.schema.operations import BalanceLeader, Operation, ShuffleLeader
 from tests.stub_model import quickstart, run_settings
 
 WINDOW_NS = 100_000_000

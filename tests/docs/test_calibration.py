@@ -11,15 +11,14 @@ from typing import Any, NamedTuple
 
 import pytest
 import yaml
-from pydantic.fields import FieldInfo
 
 from sim.client.backoff import Backoff
 from sim.hardware.file_system import Metadata
-from sim.scenario.fields import Section
+from sim.scenario.fields import Key
 from sim.scenario.profiles import profiles
-from sim.scenario.schema.hardware import HardwareSection
+from sim.scenario.schema.hardware import Hardware
+from sim.scenario.section import Section, SectionOf, keys_of
 from tests.docs.documents import ROOT
-from tests.scenario.test_schema import sections
 
 DOCUMENT = (ROOT / "docs" / "CALIBRATION.md").read_text(encoding="utf-8")
 KINDS = {"measured", "published", "derived", "fitted", "assumed"}
@@ -66,18 +65,24 @@ def magnitudes(text: str) -> list[float]:
     return [float(number.replace(",", "")) * FACTORS[unit] for number, unit in found]
 
 
-def field(name: str) -> FieldInfo:
+def field(name: str) -> Key:
     """Returns the key of a section by its name in a scenario, or by ``module:Class.key``."""
     if ":" in name:
         module, _, place = name.partition(":")
         section, _, last = place.partition(".")
         owner: type[Section] = getattr(import_module(f"sim.{module}"), section)
-        return owner.model_fields[last]
+        return keys_of(owner)[last]
     *above, last = name.split(".")[1:]
-    owner = HardwareSection
+    owner = Hardware
     for each in above:
-        owner = next(sections(owner.model_fields[each].annotation))
-    return owner.model_fields[last]
+        owner = section_of(owner, each)
+    return keys_of(owner)[last]
+
+
+def section_of(owner: type[Section], key: str) -> type[Section]:
+    form = keys_of(owner)[key].form
+    assert isinstance(form, SectionOf)
+    return form.section
 
 
 def is_key(name: str) -> bool:
@@ -88,7 +93,7 @@ def is_key(name: str) -> bool:
 def values_in_the_code(name: str) -> list[float]:
     """Returns the value of a key or a constant in base units; of those with two parts, both."""
     if is_key(name):
-        default = field(name).get_default(call_default_factory=True)
+        default = field(name).default
         return magnitudes(str(default))
     module, _, place = name.partition(":")
     constant, _, item = place.partition("[")
@@ -165,10 +170,9 @@ def test_no_row_is_lost_in_reading_and_none_is_there_twice() -> None:
 
 @pytest.mark.parametrize("part", ["cpu", "lsm", "etcd"])
 def test_every_cost_is_listed_as_the_schema_tells_its_source(part: str) -> None:
-    section = next(sections(HardwareSection.model_fields[part].annotation))
-    for key, its_field in section.model_fields.items():
+    for key, its_field in keys_of(section_of(Hardware, part)).items():
         row = BY_NAME[f"hardware.{part}.{key}"]
-        source = (its_field.description or "").partition("Source: ")[2]
+        source = its_field.description.partition("Source: ")[2]
         is_fitted = source.startswith(("fit ", "least squares"))
         assert (row.kind == "assumed") == source.startswith("assumed"), row
         assert (row.kind == "fitted") == is_fitted, row
@@ -189,7 +193,7 @@ def test_what_the_code_calls_assumed_is_listed_as_assumed_and_the_reverse() -> N
 
 @pytest.mark.parametrize("row", [row for row in ROWS if is_key(row.name)], ids=lambda row: row.name)
 def test_a_key_is_assumed_if_its_source_says_so(row: Row) -> None:
-    source = (field(row.name).description or "").partition("Source: ")[2]
+    source = field(row.name).description.partition("Source: ")[2]
     assert (row.kind == "assumed") == ("assumed" in source)
 
 

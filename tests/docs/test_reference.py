@@ -13,7 +13,7 @@ from analysis.report.reference import names, reference_text
 from sim.scenario import json_schema
 from sim.scenario.metrics import METRICS
 from sim.scenario.profiles import profiles
-from sim.scenario.schema.operations import KINDS
+from sim.scenario.schema.operations import OPERATIONS
 
 REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "REFERENCE.md"
 LINES = REFERENCE.read_text(encoding="utf-8").splitlines()
@@ -42,7 +42,7 @@ def test_every_metric_operation_and_profile_is_there() -> None:
     for file in ("disks", "networks", "machines"):
         assert known.issuperset(profiles(file))
     assert known.issuperset(METRICS)
-    assert {f"## do: {kind}" for kind in KINDS} <= set(LINES)
+    assert {f"## do: {kind}" for kind in OPERATIONS} <= set(LINES)
 
 
 def test_rows_have_as_many_cells_as_their_head() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from analysis.experiments.experiment import Experiment, Request
 from analysis.statistics.saturation import Verdict
 from analysis.study.plan import point_key
-from sim.scenario.resolved_study import MetricKey
+from sim.scenario.metrics import MetricKey
 
 Model = Callable[[Request, MetricKey], float]
 

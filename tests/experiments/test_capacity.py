@@ -15,7 +15,8 @@ from analysis.experiments.case_runs import ABORTS, MEANT_ABORTS, STATIONS, THROU
 from analysis.experiments.experiment import Request
 from analysis.statistics.saturation import Verdict
 from analysis.study.plan import point_key
-from sim.scenario.resolved_study import Capacity, MetricKey, NodePrices, Objective
+from sim.scenario.metrics import MetricKey
+from sim.scenario.schema.study import Capacity, NodePrices, Objective
 
 LOCKS = MetricKey("lock_latency_ms", stat="p99")
 TXNS = MetricKey("txn_latency_ms", "new_order", "p95")

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from analysis.experiments.ladder import Trail, ladder_of, next_rung, pilot_rungs
 from analysis.statistics.crossing import NO_SLACK
-from sim.scenario.resolved_study import Capacity, MetricKey, Objective
+from sim.scenario.metrics import MetricKey
+from sim.scenario.schema.study import Capacity, Objective
 
 
 def capacity(

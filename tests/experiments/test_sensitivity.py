@@ -16,8 +16,8 @@ from analysis.experiments.experiment import Request
 from analysis.experiments.sensitivity import SensitivityAnalysis
 from analysis.statistics.saturation import Verdict
 from analysis.study.plan import ResolvedStudy
-from sim.scenario.resolved import Expectation
-from sim.scenario.resolved_study import MetricKey, Range, Sensitivity
+from sim.scenario.metrics import MetricKey
+from sim.scenario.schema.study import Expectation, Range, Sensitivity
 
 LATENCY, BYTES = MetricKey("lock_latency_ms"), MetricKey("disk_write_bytes_per_txn")
 FACTORS = (

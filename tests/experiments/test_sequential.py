@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from analysis.experiments.experiment import Request
 from analysis.experiments.sequential import SequentialDesign
-from sim.scenario.resolved_study import MetricKey, Precision
+from sim.scenario.metrics import MetricKey
+from sim.scenario.schema.study import Precision
 from tests.experiments.fake_seen import FakeSeen, run_to_the_end
 
 LATENCY = MetricKey("lock_latency_ms", "all", "p99")

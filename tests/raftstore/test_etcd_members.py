@@ -16,14 +16,9 @@ from sim.etcd.unit import EtcdUnit
 from sim.hardware import DiskSpec, NetworkSpec
 from sim.record.facts import COUNTER, EVENT, MOMENTS, MemorySink
 from sim.scenario import Scenario, load_study
-from sim.scenario.resolved import EtcdCosts
-from sim.scenario.resolved_operations import (
-    CrashStore,
-    Partition,
-    RegionTarget,
-    StoreTarget,
-    TransferLeader,
-)
+from sim.scenario.schema.etcd import EtcdCosts
+from sim.scenario.schema.operations import CrashStore, Partition, TransferLeader
+from sim.scenario.targets import RegionTarget, StoreTarget
 from sim.units import GIB, NS_PER_MS, NS_PER_S, NS_PER_US
 
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"

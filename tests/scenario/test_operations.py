@@ -10,17 +10,15 @@ from typing import Any
 import pytest
 
 from sim.scenario import Scenario, Study, load_study
-from sim.scenario.resolved_operations import (
+from sim.scenario.schema.operations import (
     OPERATIONS,
     AutoMerge,
     EvictLeader,
     Partition,
-    RegionTarget,
     SetConfig,
-    StoreTarget,
     TransferLeader,
 )
-from sim.scenario.schema.operations import KINDS
+from sim.scenario.targets import RegionTarget, StoreTarget
 from sim.units import MIB, NS_PER_S
 
 BASE = """\
@@ -76,7 +74,7 @@ def operations_of(text: str, folder: Path, *overrides: str) -> tuple[Any, ...]:
 
 def test_every_kind_can_be_said(tmp_path: Path) -> None:
     said = operations_of(BASE + ALL, tmp_path)
-    assert {operation.do for operation in said} == set(KINDS) == set(OPERATIONS)
+    assert {operation.do for operation in said} == set(OPERATIONS) == set(OPERATIONS)
     assert [operation.name for operation in said[:3]] == ["0", "often", "2"]
 
 

@@ -9,16 +9,16 @@ import pytest
 
 from sim.distributions import Spiky
 from sim.scenario import load_study
-from sim.scenario.fields import Section
 from sim.scenario.profiles import profiles
-from sim.scenario.schema.hardware import DiskSection, HardwareSection, NetworkSection
+from sim.scenario.schema.hardware import DiskSection, Hardware, NetworkSection
+from sim.scenario.section import Section, keys_of
 
 KEYS = {"disks": "hardware.disk.raft", "networks": "hardware.network",
         "machines": "hardware.profile"}  # fmt: skip
 SECTIONS: dict[str, type[Section]] = {
     "disks": DiskSection,
     "networks": NetworkSection,
-    "machines": HardwareSection,
+    "machines": Hardware,
 }
 ALL = [(file, name) for file in KEYS for name in profiles(file)]
 SCENARIO = "workload: {kind: tpcc, warehouses: 1, threads: 1}\n"
@@ -62,7 +62,7 @@ def test_has_a_source_and_names_what_is_assumed(file: str, name: str) -> None:
     for key in assumed:
         assert (
             is_figure(key, figures)
-            or key in SECTIONS[file].model_fields
+            or key in keys_of(SECTIONS[file])
             or (file == "machines" and is_figure(key.removeprefix("network."), network_of(figures)))
         ), key
     if sources == ["assumed"]:

@@ -6,7 +6,7 @@ import pytest
 
 from sim.scenario import load_study
 from sim.scenario.problems import ScenarioError
-from sim.scenario.resolved_tikv import Tikv
+from sim.scenario.schema.tikv import Tikv
 from sim.scenario.tikv_toml import TikvTomlError, read_tikv_toml
 from sim.units import KIB, MIB, NS_PER_MS
 

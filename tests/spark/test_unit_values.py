@@ -14,7 +14,7 @@ from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.pipeline.unit_values import measured_s, read_unit_metrics
 from analysis.study.plan import Unit
 from analysis.study.unit_folder import UnitRecord, read_unit
-from sim.scenario.resolved_study import MetricKey
+from sim.scenario.metrics import MetricKey
 from tests.stub_model import StubStudy, run_settings
 
 pytestmark = pytest.mark.spark

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from sim.protocol.keys import row_key
-from sim.scenario.resolved import StatementSpec, TableSpec, TransactionSpec, Verb
+from sim.scenario.schema.arrival import StatementSpec, TableSpec, TransactionSpec, Verb
 from sim.streams import Streams
 from sim.workload.custom import CustomWorkload
 from sim.workload.layout import even_start_keys

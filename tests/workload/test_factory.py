@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sim.scenario.resolved import StatementSpec, TableSpec, TransactionSpec, Workload
+from sim.scenario.schema.arrival import StatementSpec, TableSpec, TransactionSpec, Workload
 from sim.streams import Streams
 from sim.workload import build_workload
 

@@ -7,7 +7,7 @@ interval of schedule_controller.go.
 from typing import Final
 
 from sim.operations.context import OperationContext, Process
-from sim.scenario.resolved_operations import BalanceLeader
+from sim.scenario.schema.operations import BalanceLeader
 from sim.units import NS_PER_S
 
 _LONGEST_NS: Final = 5 * NS_PER_S

@@ -8,7 +8,7 @@ from typing import Final
 from sim.operations.context import OperationContext, Process
 from sim.operations.pd.merge_checker import next_region, previous_region
 from sim.protocol.region import Route
-from sim.scenario.resolved_operations import ChangePeer, MergeRegion, SplitRegion, TransferLeader
+from sim.scenario.schema.operations import ChangePeer, MergeRegion, SplitRegion, TransferLeader
 from sim.units import NS_PER_MS, NS_PER_S
 
 _POLL_NS: Final = 100 * NS_PER_MS

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from sim.operations.context import OperationContext, Process
 from sim.protocol.region import Region, RegionMap, Route
-from sim.scenario.resolved_operations import AutoMerge
+from sim.scenario.schema.operations import AutoMerge
 from sim.units import NS_PER_S
 
 _OPERATOR_NS: Final = 10 * 60 * NS_PER_S

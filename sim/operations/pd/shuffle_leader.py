@@ -7,7 +7,7 @@ Source of the idea: tikv/pd server/schedulers/shuffle_leader.go.
 
 from sim.operations.context import OperationContext
 from sim.operations.pd.handler import order_transfer
-from sim.scenario.resolved_operations import ShuffleLeader
+from sim.scenario.schema.operations import ShuffleLeader
 
 
 def shuffle_leader(context: OperationContext, operation: ShuffleLeader) -> None:

@@ -1,41 +1,126 @@
-"""How clients arrive, whatever they ask for."""
+"""What every workload is: how clients arrive, and what a simulation reads of all its kinds."""
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
 
-from pydantic import model_validator
+from sim.distributions import Distribution
+from sim.scenario.fields import LOAD, Count, Size, Wrong
+from sim.scenario.schema.shape import SHAPE
+from sim.scenario.section import Section
 
-from sim.scenario.fields import Count, Rate, Section, key, wrong
-from sim.scenario.schema.shape import Shape
+ETCD = "etcd"
+"""The kind of workload whose stores are etcd members."""
+
+ROWS: Final = Count(1, 100_000_000_000)
+Verb = Literal["read", "lock", "update", "insert"]
 
 
+@dataclass(frozen=True, kw_only=True)
+class TableSpec(Section):
+    """Rows 1 to ``rows``."""
+
+    name: str = ""
+    rows: int = ROWS.key("How many there are before the run.")
+    row_bytes: int = Size("1B", "1MiB").key(
+        "Size of a row's value. Source: our own default.", default="120B", name="row_bytes"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatementSpec:
+    """A statement of a custom mix."""
+
+    verb: Verb
+    table: str
+    rows: int | None
+    """How many different rows; None with ``update``: those the transaction has locked there."""
+    hot_rows: int = 0
+    """The first rows of the table, to which ``hot_fraction`` of the draws go."""
+    hot_fraction: float = 0.0
+    like: str = ""
+    """The rows with the numbers that the transaction has locked in this other table."""
+    pause_ns: int = 0
+    """The client waits this long before it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransactionSpec:
+    """A transaction of a custom mix."""
+
+    name: str
+    weight: float
+    statements: tuple[StatementSpec, ...]
+    autocommit: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workload:
+    """What clients ask for; each kind reads its own part."""
+
+    kind: str
+    threads: int | None = None
+    """Closed loop: clients that wait for each answer. Exactly one of this and ``rate_per_s``."""
+    rate_per_s: float | None = None
+    """Open loop: transactions arrive at this mean rate, whatever the answers."""
+    think_time: Distribution | None = None
+    """Closed loop: pause of a client between two transactions."""
+    warehouses: int = 0
+    """tpcc."""
+    mix: Mapping[str, float] | None = None
+    """tpcc: weights by transaction type; None: go-tpc's."""
+    tables: int = 0
+    """oltp_*."""
+    table_rows: int = 0
+    """oltp_*: rows of each table."""
+    rand_type: Literal["uniform", "special"] = "uniform"
+    """oltp_*: how ids are drawn."""
+    custom_tables: tuple[TableSpec, ...] = ()
+    """custom."""
+    transactions: tuple[TransactionSpec, ...] = ()
+    """custom."""
+    keys: int = 0
+    """etcd: how many different keys are put."""
+    key_bytes: int = 0
+    """etcd."""
+    value_bytes: int = 0
+    """etcd."""
+    connections: int = 0
+    """etcd: the most connections that a node's clients share."""
+    timeout_ns: int = 0
+    """etcd: after which a put that was not answered has failed."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ArrivalSection(Section):
     """How clients arrive: a closed loop of threads, or an open loop with a rate."""
 
-    threads: Annotated[int, Count(1, 100_000)] | None = key(
-        default=None, description="Closed loop: clients that wait for each answer."
+    MAKES = Workload
+
+    threads: int | None = Count(1, 100_000).key(
+        "Closed loop: clients that wait for each answer.", default=None
     )
-    rate: Rate | None = key(
+    rate_per_s: float | None = LOAD.key(
+        "Open loop: transactions arrive at this mean rate, and latency counts from the intended "
+        "start.",
         default=None,
-        description="Open loop: transactions arrive at this mean rate, and latency counts from "
-        "the intended start.",
     )
-    think_time: Shape | None = key(
+    think_time: Distribution | None = SHAPE.key(
+        "Closed loop: pause between two transactions; none by default. Source: go-tpc has none "
+        "unless --wait.",
         default=None,
-        description="Closed loop: pause between two transactions; none by default. Source: go-tpc "
-        "has none unless --wait.",
     )
 
-    @model_validator(mode="after")
-    def _one_loop(self) -> Self:
-        if self.threads is not None and self.rate is not None:
-            raise wrong("both threads and rate; keep threads (closed loop) or rate (open loop)",
+    def check(self) -> None:
+        """Judges whether clients form one kind of loop."""
+        if self.threads is not None and self.rate_per_s is not None:
+            raise Wrong("both threads and rate; keep threads (closed loop) or rate (open loop)",
                         at="rate")  # fmt: skip
-        if self.threads is None and self.rate is None:
-            raise wrong("says neither threads nor rate; write threads: 50 (closed loop) or "
+        if self.threads is None and self.rate_per_s is None:
+            raise Wrong("says neither threads nor rate; write threads: 50 (closed loop) or "
                         "rate: 2400/s (open loop)")  # fmt: skip
-        if self.rate is not None and self.think_time is not None:
-            raise wrong("has no meaning in an open loop; remove it or write threads",
+        if self.rate_per_s is not None and self.think_time is not None:
+            raise Wrong("has no meaning in an open loop; remove it or write threads",
                         at="think_time")  # fmt: skip
-        return self

@@ -6,142 +6,155 @@ A disk, a network or the whole section may be named; the figures then come from
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, get_args
 
-from pydantic import model_validator
-
-from sim.distributions import Empirical
+from sim.distributions import Distribution, Empirical
+from sim.hardware.crowding import Crowding, Longer
+from sim.hardware.disk import DiskSpec
 from sim.hardware.file_system import FileSystemName
+from sim.hardware.network import NetworkSpec
 from sim.scenario.fields import (
-    Bandwidth,
-    Cost,
+    COST,
+    PORT,
+    SHARE,
+    SWITCH,
+    TEXT,
     Count,
+    Key,
+    ListOf,
     Number,
-    Quantity,
-    Section,
-    Share,
-    Switch,
-    Text,
-    key,
-    wrong,
+    OneOf,
+    Size,
+    Wrong,
 )
-from sim.scenario.quantities import SIZE
-from sim.scenario.schema.etcd import EtcdCostsSection
-from sim.scenario.schema.shape import CrowdingSection, LongerSection, Shape
+from sim.scenario.schema.etcd import EtcdCosts
+from sim.scenario.schema.shape import SHAPE, CrowdingSection, LongerSection
+from sim.scenario.section import Document, Section, SectionOf
 
-_Amplification = Annotated[float, Number(0, 1_000)]
+_AMPLIFICATION = Number(0, 1_000)
+
+SHARED = "shared"
+"""What a file says in place of a KV disk where there is one disk for both."""
+
+_SOURCE = TEXT.note("Where the figures are from.", default=None)
+_ASSUMED = ListOf(TEXT, at_most=50).note("Keys whose figures nobody has published.", default=[])
 
 
+@dataclass(frozen=True, kw_only=True)
 class Figures(Section):
     """Figures that may come from a profile, with what is known about them."""
 
-    profile: Text | None = key(
-        default=None, description="Profile that gives the figures not written here."
+    profile: ClassVar[Key] = TEXT.note(
+        "Profile that gives the figures not written here.", default=None
     )
-    source: Text | None = key(default=None, description="Where the figures are from.")
-    assumed: list[Text] = key(
-        default=[], description="Keys whose figures nobody has published.", max_length=50
-    )
+    source: ClassVar[Key] = _SOURCE
+    assumed: ClassVar[Key] = _ASSUMED
 
 
+@dataclass(frozen=True, kw_only=True)
 class DiskSection(Figures):
     """One disk of every store."""
 
-    name: Text = key(
-        default="custom", description="As reports call it. Source: the profile's name."
+    MAKES = DiskSpec
+
+    name: str = TEXT.key("As reports call it. Source: the profile's name.", default="custom")
+    write_bytes_per_s: int = PORT.key(
+        "Sequential writes. Source: the profile.", name="write_bandwidth"
     )
-    write_bandwidth: Bandwidth = key(description="Sequential writes. Source: the profile.")
-    write_iops: Annotated[int, Count(1, 100_000_000)] = key(
-        description="Writes per second. Source: the profile."
+    write_iops: int = Count(1, 100_000_000).key("Writes per second. Source: the profile.")
+    append: Distribution = SHAPE.key(
+        "Latency of one small append and its fsync on an idle disk. Source: the profile."
     )
-    append: Shape = key(
-        description="Latency of one small append and its fsync on an idle disk. Source: the "
-        "profile."
+    page_bytes: int = Size("512B", "1MiB").key(
+        "A sync writes whole pages. Source: Linux page size, NVMe LBA formats.", default="4KiB"
     )
-    page: Annotated[int, Quantity(SIZE, "512B", "1MiB")] = key(
-        default="4KiB",
-        description="A sync writes whole pages. Source: Linux page size, NVMe LBA formats.",
-    )
-    largest_io: Annotated[int, Quantity(SIZE, "4KiB", "64MiB")] = key(
+    io_bytes: int = Size("4KiB", "64MiB").key(
+        "Larger writes count as several I/Os. Source: AWS EBS docs, I/O characteristics: 256 KiB "
+        "on SSD volumes.",
         default="256KiB",
-        description="Larger writes count as several I/Os. Source: AWS EBS docs, I/O "
-        "characteristics: 256 KiB on SSD volumes.",
+        name="largest_io",
     )
-    throttled: Switch = key(
+    throttled: bool = SWITCH.key(
+        "Whether a cloud's token buckets limit it, not the device. Source: the profile.",
         default=False,
-        description="Whether a cloud's token buckets limit it, not the device. Source: the "
-        "profile.",
     )
-    burst: Cost = key(
+    burst_ns: int = COST.key(
+        "How much idle time the token buckets save up. Source: assumed, no cloud publishes it.",
         default="10ms",
-        description="How much idle time the token buckets save up. Source: assumed, no cloud "
-        "publishes it.",
     )
-    longer: list[LongerSection] = key(
+    longer: tuple[Longer, ...] = ListOf(SectionOf(LongerSection), at_most=64).key(
+        "Latency of longer appends, by size, ascending; needs append as quantiles. Source: "
+        "measured, none by default.",
         default=[],
-        description="Latency of longer appends, by size, ascending; needs append as quantiles. "
-        "Source: measured, none by default.",
-        max_length=64,
     )
-    crowding: CrowdingSection | None = key(
+    crowding: Crowding | None = SectionOf(CrowdingSection).key(
+        "Latency with several appends in flight; needs append as quantiles. Source: measured; by "
+        "default they do not disturb each other.",
         default=None,
-        description="Latency with several appends in flight; needs append as quantiles. Source: "
-        "measured; by default they do not disturb each other.",
     )
-    fetch: Shape | None = key(
+    fetch: Distribution | None = SHAPE.key(
+        "Latency of one random read on an idle disk. Source: assumed, that of an append.",
         default=None,
-        description="Latency of one random read on an idle disk. Source: assumed, that of an "
-        "append.",
     )
-    fetch_crowding: CrowdingSection | None = key(
+    fetch_crowding: Crowding | None = SectionOf(CrowdingSection).key(
+        "Latency with several reads in flight; needs fetch as quantiles. Source: measured; by "
+        "default they do not disturb each other.",
         default=None,
-        description="Latency with several reads in flight; needs fetch as quantiles. Source: "
-        "measured; by default they do not disturb each other.",
     )
 
-    @model_validator(mode="after")
-    def _builds_on_quantiles(self) -> Self:
+    def check(self) -> None:
+        """Judges whether what was measured builds on quantiles, and the order of sizes."""
         for name, base, given in (
             ("crowding", "append", self.crowding is not None),
             ("longer", "append", bool(self.longer)),
             ("fetch_crowding", "fetch", self.fetch_crowding is not None),
         ):
-            shape: Shape | None = getattr(self, base)
-            if given and not (shape and isinstance(shape.distribution(), Empirical)):
+            shape = self.append if base == "append" else self.fetch
+            if given and not isinstance(shape, Empirical):
                 message = f"needs {base} as quantiles; write them, or {name}: null"
-                raise wrong(message if name != "longer" else f"{message[:-4]}[]", at=name)
-        sizes = [self.page, *(each.size for each in self.longer)]
+                raise Wrong(message if name != "longer" else f"{message[:-4]}[]", at=name)
+        sizes = [self.page_bytes, *(each.size_bytes for each in self.longer)]
         if sizes != sorted(set(sizes)):
-            raise wrong("sizes must ascend from above a page; sort them", at="longer")
-        return self
+            raise Wrong("sizes must ascend from above a page; sort them", at="longer")
+
+    @classmethod
+    def document_of(cls, value: Any) -> Document:
+        """Returns a disk's keys, without what a disk without measurements would say."""
+        document = super().document_of(value)
+        return {key: said for key, said in document.items() if said != []}
 
 
+@dataclass(frozen=True, kw_only=True)
 class DisksSection(Section):
     """Where the raft log and the data lie."""
 
-    raft: DiskSection = key(description="Disk of the raft log. Source: the profile.")
-    kv: DiskSection | None = key(
+    raft: DiskSpec = SectionOf(DiskSection).key("Disk of the raft log. Source: the profile.")
+    kv: DiskSpec | None = SectionOf(DiskSection).key(
+        "Disk of the KV engine, or shared: the raft log's. Source: TiKV docs: one data-dir by "
+        "default.",
         default=None,
-        description="Disk of the KV engine, or shared: the raft log's. Source: TiKV docs: one "
-        "data-dir by default.",
     )
 
 
+@dataclass(frozen=True, kw_only=True)
 class NetworkSection(Figures):
     """Latencies between nodes, as round trips, and the nodes' ports."""
 
-    same_zone: Shape = key(description="Round trip inside a zone. Source: the profile.")
-    cross_zone: Shape | None = key(
-        default=None,
-        description="Round trip between zones; needed from two zones. Source: the profile.",
+    MAKES = NetworkSpec
+
+    same_zone: Distribution = SHAPE.key("Round trip inside a zone. Source: the profile.")
+    cross_zone: Distribution | None = SHAPE.key(
+        "Round trip between zones; needed from two zones. Source: the profile.", default=None
     )
-    bandwidth: Bandwidth = key(
-        default="10Gbit/s",
-        description="Of a node's port. Source: AWS docs: i3.4xlarge, up to 10 Gbit/s.",
+    bandwidth_bytes_per_s: int = PORT.key(
+        "Of a node's port. Source: AWS docs: i3.4xlarge, up to 10 Gbit/s.", default="10Gbit/s"
     )
 
 
-class CpuSection(Section):
+@dataclass(frozen=True, kw_only=True)
+class CpuCosts(Section):
     """Mean CPU time of each kind of work on one core.
 
     Two of them (statement_delay, store_message) were fitted together to the throughput of four
@@ -149,132 +162,149 @@ class CpuSection(Section):
     400 threads, the mean of two publications of each row.
     """
 
-    tidb_statement: Cost = key(
+    tidb_statement_ns: int = COST.key(
+        "TiDB, per statement. Source: TiDB docs, performance tuning methods: 7.6 busy threads on "
+        "each of 3 nodes at 3,777 TPC-C transactions/s, 6.0 ms each, 14.7 statements.",
         default="400us",
-        description="TiDB, per statement. Source: TiDB docs, performance tuning methods: 7.6 busy "
-        "threads on each of 3 nodes at 3,777 TPC-C transactions/s, 6.0 ms each, 14.7 statements.",
     )
-    statement_delay: Cost = key(
+    statement_delay_ns: int = COST.key(
+        "Time of a statement between client and TiDB beyond a round trip and CPU; no station is "
+        "busy. Source: fit to the rows above; a catch-all for what the model lacks.",
         default="600us",
-        description="Time of a statement between client and TiDB beyond a round trip and CPU; no "
-        "station is busy. Source: fit to the rows above; a catch-all for what the model lacks.",
     )
-    tikv_request: Cost = key(
+    tikv_request_ns: int = COST.key(
+        "TiKV, per request of one key, before it is answered. Source: TiDB docs, performance "
+        "tuning methods, low-load OLTP: a lock request inside TiKV.",
         default="119us",
-        description="TiKV, per request of one key, before it is answered. Source: TiDB docs, "
-        "performance tuning methods, low-load OLTP: a lock request inside TiKV.",
     )
-    tikv_background: Cost = key(
+    tikv_background_ns: int = COST.key(
+        "TiKV, per request, that nobody waits for: network, gRPC, compaction. Source: TiDB docs' "
+        "dashboards, 10.7 ms of TiKV CPU a TPC-C transaction, less what is modelled.",
         default="145us",
-        description="TiKV, per request, that nobody waits for: network, gRPC, compaction. Source: "
-        "TiDB docs' dashboards, 10.7 ms of TiKV CPU a TPC-C transaction, less what is modelled.",
     )
-    tikv_extra_key: Annotated[float, Number(0, 10)] = key(
-        default=0.12,
-        description="Part of tikv_request that each further key adds. Source: assumed.",
+    tikv_extra_key: float = Number(0, 10).key(
+        "Part of tikv_request that each further key adds. Source: assumed.", default=0.12
     )
-    store_message: Cost = key(
+    store_message_ns: int = COST.key(
+        "Store poller, per message of a region. Source: fit to the rows above; five messages a "
+        "proposal are 0.27 ms of a cluster's CPU; TiDB docs' dashboards: 0.30 to 0.51.",
         default="54us",
-        description="Store poller, per message of a region. Source: fit to the rows above; five "
-        "messages a proposal are 0.27 ms of a cluster's CPU; TiDB docs' dashboards: 0.30 to 0.51.",
     )
-    apply_command: Cost = key(
-        default="25us",
-        description="Apply thread, per command. Source: assumed, a part of store_message.",
+    apply_command_ns: int = COST.key(
+        "Apply thread, per command. Source: assumed, a part of store_message.", default="25us"
     )
-    apply_key: Cost = key(
-        default="5us", description="Apply thread, per key. Source: assumed, a RocksDB batch insert."
+    apply_key_ns: int = COST.key(
+        "Apply thread, per key. Source: assumed, a RocksDB batch insert.", default="5us"
     )
-    thread_hop: Cost = key(
+    thread_hop_ns: int = COST.key(
+        "Waking another thread. Source: TiKV docs, tune thread performance: 20 to 50.",
         default="30us",
-        description="Waking another thread. Source: TiKV docs, tune thread performance: 20 to 50.",
     )
-    smt_gain: Annotated[float, Number(0, 1)] = key(
+    smt_gain: float = Number(0, 1).key(
+        "What a core's second busy hardware thread adds, in cores. Source: Intel, Hyper-Threading "
+        "Technology: up to 30 %.",
         default=0.3,
-        description="What a core's second busy hardware thread adds, in cores. Source: Intel, "
-        "Hyper-Threading Technology: up to 30 %.",
     )
-    cv: Annotated[float, Number(0, 10)] = key(
-        default=0.5, description="Coefficient of variation of every draw. Source: assumed."
+    cv: float = Number(0, 10).key(
+        "Coefficient of variation of every draw. Source: assumed.", default=0.5
     )
 
 
-class LsmSection(Section):
+@dataclass(frozen=True, kw_only=True)
+class LsmSpec(Section):
     """How often a byte is written again after the log."""
 
-    write_amplification: _Amplification = key(
+    write_amplification: float = _AMPLIFICATION.key(
+        "Bytes flushed and compacted per byte entering the default and write CF; 1: flush only. "
+        "Source: assumed; TiDB docs' dashboards of long TPC-C runs show 4.6.",
         default=3.0,
-        description="Bytes flushed and compacted per byte entering the default and write CF; 1: "
-        "flush only. Source: assumed; TiDB docs' dashboards of long TPC-C runs show 4.6.",
     )
-    lock_write_amplification: _Amplification = key(
+    lock_write_amplification: float = _AMPLIFICATION.key(
+        "The same for the lock CF's tombstones; puts die in the memtable. Source: assumed; "
+        "tikv/tikv src/config/mod.rs, lockcf.level0-file-num-compaction-trigger 1.",
         default=1.0,
-        description="The same for the lock CF's tombstones; puts die in the memtable. Source: "
-        "assumed; tikv/tikv src/config/mod.rs, lockcf.level0-file-num-compaction-trigger 1.",
     )
-    raftdb_rewrite: _Amplification = key(
+    raftdb_rewrite: float = _AMPLIFICATION.key(
+        "Bytes flushed per byte of raftdb's log. Source: RocksDB wiki, memtable flush; raftdb "
+        "keeps the log in its default CF.",
         default=1.0,
-        description="Bytes flushed per byte of raftdb's log. Source: RocksDB wiki, memtable "
-        "flush; raftdb keeps the log in its default CF.",
     )
-    raft_engine_compression: Share = key(
+    raft_engine_compression: float = SHARE.key(
+        "Stored bytes per byte of a raft-engine batch above 8 KiB (lz4). Source: TiDB docs, "
+        "release 5.4.0: 25 to 40 % fewer bytes.",
         default=0.6,
-        description="Stored bytes per byte of a raft-engine batch above 8 KiB (lz4). Source: TiDB "
-        "docs, release 5.4.0: 25 to 40 % fewer bytes.",
     )
 
 
-class HardwareSection(Section):
+@dataclass(frozen=True, kw_only=True)
+class Hardware(Section):
     """What the nodes are made of."""
 
-    profile: Text = key(
+    profile: str = TEXT.key(
+        "Named hardware, see scenarios/profiles. Source: TiDB docs, v6.0 TPC-C benchmark: TiKV on "
+        "i3.4xlarge.",
         default="i3.4xlarge",
-        description="Named hardware, see scenarios/profiles. Source: TiDB docs, v6.0 TPC-C "
-        "benchmark: TiKV on i3.4xlarge.",
     )
-    source: Text | None = key(default=None, description="Where the figures are from.")
-    assumed: list[Text] = key(
-        default=[], description="Keys whose figures nobody has published.", max_length=50
-    )
-    disk: DisksSection = key(description="Disks of every store. Source: the profile.")
-    file_system: FileSystemName = key(
-        default="ext4",
-        description="Says what a sync of a growing log writes besides. Source: TiDB docs, system "
+    source: ClassVar[Key] = _SOURCE
+    assumed: ClassVar[Key] = _ASSUMED
+    disk: ClassVar[Key] = SectionOf(DisksSection).note("Disks of every store. Source: the profile.")
+    raft_disk: DiskSpec
+    kv_disk: DiskSpec | None
+    """None: KV data is on the raft disk."""
+    file_system: FileSystemName = OneOf(*get_args(FileSystemName)).key(
+        "Says what a sync of a growing log writes besides. Source: TiDB docs, system "
         "requirements: ext4; the bytes are measured, docs/CALIBRATION.md.",
+        default="ext4",
     )
-    network: NetworkSection = key(description="Between all nodes. Source: the profile.")
-    store_cores: Annotated[int, Count(1, 1_024)] = key(
-        default=16,
-        description="Hardware threads of a store. Source: AWS docs: i3.4xlarge, 16 vCPU.",
+    network: NetworkSpec = SectionOf(NetworkSection).key("Between all nodes. Source: the profile.")
+    store_cores: int = Count(1, 1_024).key(
+        "Hardware threads of a store. Source: AWS docs: i3.4xlarge, 16 vCPU.", default=16
     )
-    threads_per_core: Annotated[int, Count(1, 8)] = key(
+    threads_per_core: int = Count(1, 8).key(
+        "Hardware threads of one core, of stores and TiDB nodes. Source: AWS docs, CPU options: 2 "
+        "on every instance type shipped as a profile.",
         default=2,
-        description="Hardware threads of one core, of stores and TiDB nodes. Source: AWS docs, "
-        "CPU options: 2 on every instance type shipped as a profile.",
     )
-    tidb_cores: Annotated[int, Count(1, 1_024)] = key(
-        default=16,
-        description="Hardware threads of a TiDB node. Source: AWS docs: c5.4xlarge, 16 vCPU.",
+    tidb_cores: int = Count(1, 1_024).key(
+        "Hardware threads of a TiDB node. Source: AWS docs: c5.4xlarge, 16 vCPU.", default=16
     )
-    store_memory: Annotated[int, Quantity(SIZE, "1GiB", "64TiB")] = key(
-        default="122GiB", description="Memory of a store. Source: AWS docs: i3.4xlarge, 122 GiB."
+    store_memory_bytes: int = Size("1GiB", "64TiB").key(
+        "Memory of a store. Source: AWS docs: i3.4xlarge, 122 GiB.", default="122GiB"
     )
-    cpu: CpuSection = key(
-        default_factory=CpuSection, description="What work costs. Source: key by key."
+    cpu: CpuCosts = SectionOf(CpuCosts).key("What work costs. Source: key by key.", default={})
+    lsm: LsmSpec = SectionOf(LsmSpec).key(
+        "Rewriting by the LSM tree. Source: key by key.", default={}
     )
-    lsm: LsmSection = key(
-        default_factory=LsmSection, description="Rewriting by the LSM tree. Source: key by key."
-    )
-    shared: Switch = key(
+    shared: bool = SWITCH.key(
+        "Whether members and clients are processes of one machine, with store_cores cores and one "
+        "disk; etcd only. Source: our own default.",
         default=False,
-        description="Whether members and clients are processes of one machine, with store_cores "
-        "cores and one disk; etcd only. Source: our own default.",
     )
-    etcd: EtcdCostsSection = key(
-        default_factory=EtcdCostsSection,
-        description="What an etcd member's work costs. Source: key by key.",
+    etcd: EtcdCosts = SectionOf(EtcdCosts).key(
+        "What an etcd member's work costs. Source: key by key.", default={}
     )
 
+    @classmethod
+    def made(cls, values: Mapping[str, Any]) -> Self:
+        """Returns the hardware with its disks side by side."""
+        disks: DisksSection = values["disk"]
+        return super().made({**values, "raft_disk": disks.raft, "kv_disk": disks.kv})
+
+    @classmethod
+    def document_of(cls, value: Any) -> Document:
+        """Returns the keys with the disks below one of them."""
+        kv = SHARED if value.kv_disk is None else DiskSection.document_of(value.kv_disk)
+        disks = {"raft": DiskSection.document_of(value.raft_disk), "kv": kv}
+        return {"profile": value.profile, "disk": disks} | super().document_of(value)
+
+    @property
+    def read_pool_threads(self) -> int:
+        """``readpool.unified.max-thread-count``: 80 % of the cores, at least 4."""
+        return max(4, int(READ_POOL_SHARE * self.store_cores))
+
+
+READ_POOL_SHARE = 0.8
+"""``readpool.unified.max-thread-count`` is 80 % of the cores."""
 
 NAMED: dict[tuple[str, ...], str] = {
     ("disk", "raft"): "disks",

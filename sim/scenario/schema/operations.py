@@ -10,219 +10,203 @@ restart).
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal, Self, get_args
-
-from pydantic import Field, ValidationError, field_validator, model_validator
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, Self
 
 from sim.scenario.fields import (
+    ANYTHING,
+    LOAD,
+    NAME,
+    SWITCH,
+    TEXT,
+    VERSION,
+    WRONG,
     Count,
-    Name,
+    Duration,
+    Form,
+    ListOf,
     Number,
-    Quantity,
-    Rate,
-    Section,
-    Switch,
-    Text,
-    Version,
-    key,
-    wrong,
+    OneOf,
+    Problems,
+    Schema,
+    Size,
+    Wrong,
 )
-from sim.scenario.problems import shown, suggestion
-from sim.scenario.quantities import DURATION, SIZE
-from sim.scenario.schema.tikv import TikvSection
-from sim.scenario.targets import RegionField, StoreField, StoresField
+from sim.scenario.problems import Problem, shown, suggestion
+from sim.scenario.quantities import SIZE
+from sim.scenario.schema.tikv import Tikv
+from sim.scenario.section import Document, Section, keys_of
+from sim.scenario.targets import REGION, STORE, STORES, RegionTarget, StoreTarget
+from sim.scenario.tree import Node, Path, dotted
 
-Moment = Annotated[int, Quantity(DURATION, "0ns", "24h")]
-Interval = Annotated[int, Quantity(DURATION, "1ms", "24h")]
+MOMENT: Final = Duration("0ns", "24h")
+INTERVAL: Final = Duration("1ms", "24h")
 
 
-class OperationSection(Section):
+def _does(word: str) -> Any:
+    """Returns the key that says which operation it is; all of a class have the same."""
+    return field(default=word, init=False, metadata={"key": OneOf(word).note()})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation(Section):
     """What all operations have."""
 
-    name: Name | None = key(
-        default=None,
-        description="What it is called, in an entry of a list; sweeps and variants change "
+    do: str = field(default="", init=False)
+    name: str = NAME.key(
+        "What it is called, in an entry of a list; sweeps and variants change "
         "operations.NAME.key. Source: by default its place, from 0.",
+        default=None,
     )
 
 
-class TimedSection(OperationSection):
+@dataclass(frozen=True, kw_only=True)
+class Timed(Operation):
     """When something is done."""
 
-    at: Moment | None = key(default=None, description="Once, at this time.")
-    every: Interval | None = key(
-        default=None, description="Again and again, first at from or after one interval."
+    at_ns: int | None = MOMENT.key("Once, at this time.", default=None)
+    every_ns: int | None = INTERVAL.key(
+        "Again and again, first at from or after one interval.", default=None
     )
-    rate: Rate | None = key(default=None, description="By chance, a Poisson process of this rate.")
-    from_: Moment | None = key(
-        default=None, alias="from", description="Not before. Source: by default, the start."
+    rate_per_s: float | None = LOAD.key("By chance, a Poisson process of this rate.", default=None)
+    from_ns: int | None = MOMENT.key("Not before. Source: by default, the start.", default=None)
+    until_ns: int | None = MOMENT.key(
+        "Not from then on. Source: by default, the end of the run.", default=None
     )
-    until: Moment | None = key(
-        default=None, description="Not from then on. Source: by default, the end of the run."
-    )
-    count: Annotated[int, Count(1, 1_000_000)] | None = key(
-        default=None, description="At most so often. Source: by default, without limit."
+    count: int | None = Count(1, 1_000_000).key(
+        "At most so often. Source: by default, without limit.", default=None
     )
 
-    @model_validator(mode="after")
-    def _has_one_time(self) -> Self:
-        given = [w for w in ("at", "every", "rate") if getattr(self, w) is not None]
+    def check(self) -> None:
+        """Judges whether there is one time."""
+        said = self.document()
+        given = [word for word in ("at", "every", "rate") if word in said]
         if len(given) != 1:
-            raise wrong(f"says {' and '.join(given) or 'no time'}; write one of at: 10s, "
+            raise Wrong(f"says {' and '.join(given) or 'no time'}; write one of at: 10s, "
                         "every: 2s, rate: 0.5/s")  # fmt: skip
-        if self.at is not None:
-            for word in ("from", "until", "count"):
-                if getattr(self, "from_" if word == "from" else word) is not None:
-                    raise wrong("has no meaning beside at; remove one of the two", at=word)
-        if self.until is not None and self.until <= (self.from_ or 0):
-            raise wrong("is not after from; nothing would be done", at="until")
-        return self
+        for word in ("from", "until", "count"):
+            if "at" in said and word in said:
+                raise Wrong("has no meaning beside at; remove one of the two", at=word)
+        if self.until_ns is not None and self.until_ns <= (self.from_ns or 0):
+            raise Wrong("is not after from; nothing would be done", at="until")
 
 
-class DrivenSection(OperationSection):
+@dataclass(frozen=True, kw_only=True)
+class Driven(Operation):
     """From when until when a scheduler works."""
 
-    from_: Moment = key(
-        default="0s", alias="from", description="Works from then on. Source: our own default."
-    )
-    until: Moment | None = key(
-        default=None, description="Works until then. Source: by default, the end of the run."
+    from_ns: int = MOMENT.key("Works from then on. Source: our own default.", default="0s")
+    until_ns: int | None = MOMENT.key(
+        "Works until then. Source: by default, the end of the run.", default=None
     )
 
 
-class TransferLeaderSection(TimedSection):
+@dataclass(frozen=True, kw_only=True)
+class TransferLeader(Timed):
     """Moves the leader of a region."""
 
-    do: Literal["transfer_leader"] = key()
-    region: RegionField = key(description="Whose leader.")
-    to: StoreField = key(
+    do: str = _does("transfer_leader")
+    region: RegionTarget = REGION.key("Whose leader.")
+    to: StoreTarget = STORE.key(
+        "Where to; random: any other store of the region. Source: our own default.",
         default="random",
-        description="Where to; random: any other store of the region. Source: our own default.",
     )
 
 
-class ShuffleLeaderSection(TimedSection):
+@dataclass(frozen=True, kw_only=True)
+class ShuffleLeader(Timed):
     """Moves every leader to a random store of its region."""
 
-    do: Literal["shuffle_leader"] = key()
+    do: str = _does("shuffle_leader")
 
 
-class SplitRegionSection(TimedSection):
+@dataclass(frozen=True, kw_only=True)
+class SplitRegion(Timed):
     """Splits a region: one with a row named at that row, any other in its middle."""
 
-    do: Literal["split_region"] = key()
-    region: RegionField = key(description="Which.")
+    do: str = _does("split_region")
+    region: RegionTarget = REGION.key("Which.")
 
 
-class MergeRegionSection(TimedSection):
+@dataclass(frozen=True, kw_only=True)
+class MergeRegion(Timed):
     """Merges a region into a neighbour."""
 
-    do: Literal["merge_region"] = key()
-    region: RegionField = key(description="Which ceases to be.")
-    into: Literal["next", "previous"] = key(
-        default="next", description="Which neighbour takes it over. Source: our own default."
+    do: str = _does("merge_region")
+    region: RegionTarget = REGION.key("Which ceases to be.")
+    into: Literal["next", "previous"] = OneOf("next", "previous").key(
+        "Which neighbour takes it over. Source: our own default.", default="next"
     )
 
 
-class RollingSection(TimedSection):
+@dataclass(frozen=True, kw_only=True)
+class Rolling(Timed):
     """What a store goes through that is emptied of leaders."""
 
-    store: StoresField = key(description="Which; each: one after the other.")
-    restart: Switch = key(
+    store: StoreTarget = STORES.key("Which; each: one after the other.")
+    restart: bool = SWITCH.key(
+        "Stop the store once it has no leaders, and start it again. Source: our own default.",
         default=False,
-        description="Stop the store once it has no leaders, and start it again. Source: our own "
-        "default.",
     )
-    down: Moment = key(
-        default="5s", description="From stop to start. Source: assumed, of a small TiKV."
+    down_ns: int = MOMENT.key("From stop to start. Source: assumed, of a small TiKV.", default="5s")
+    pause_ns: int = MOMENT.key(
+        "Between two stores. Source: assumed; tiup waits for PD's word.", default="10s"
     )
-    pause: Moment = key(
-        default="10s", description="Between two stores. Source: assumed; tiup waits for PD's word."
-    )
-    timeout: Interval = key(
-        default="10m",
-        description="A store that still has leaders then is stopped all the same. Source: tiup, "
+    timeout_ns: int = INTERVAL.key(
+        "A store that still has leaders then is stopped all the same. Source: tiup, "
         "--transfer-timeout: 600 s.",
+        default="10m",
     )
 
 
-class EvictLeaderSection(RollingSection):
+@dataclass(frozen=True, kw_only=True)
+class EvictLeader(Rolling):
     """Moves all leaders away from a store."""
 
-    do: Literal["evict_leader"] = key()
-    for_: Interval = key(
+    do: str = _does("evict_leader")
+    for_ns: int = INTERVAL.key(
+        "Without a restart: keep leaders away this long. Source: our own default.",
         default="1m",
-        alias="for",
-        description="Without a restart: keep leaders away this long. Source: our own default.",
     )
 
 
-class UpgradeStoreSection(RollingSection):
+@dataclass(frozen=True, kw_only=True)
+class UpgradeStore(Rolling):
     """Gives a store another version."""
 
-    do: Literal["upgrade_store"] = key()
-    to: Version = key(description="The version, such as 6.0.0.")
-    restart: Switch = key(
+    do: str = _does("upgrade_store")
+    to: str = VERSION.key("The version, such as 6.0.0.")
+    restart: bool = SWITCH.key(
+        "Empty the store of leaders, stop it, start it again. Source: TiDB docs, upgrade with "
+        "tiup.",
         default=True,
-        description="Empty the store of leaders, stop it, start it again. Source: TiDB docs, "
-        "upgrade with tiup.",
     )
 
 
-class FaultSection(TimedSection):
+@dataclass(frozen=True, kw_only=True)
+class Fault(Timed):
     """Something that lasts."""
 
-    for_: Interval | None = key(
-        default=None,
-        alias="for",
-        description="How long. Source: by default, until something ends it.",
+    for_ns: int | None = INTERVAL.key(
+        "How long. Source: by default, until something ends it.", default=None
     )
 
 
-class CrashStoreSection(FaultSection):
+@dataclass(frozen=True, kw_only=True)
+class CrashStore(Fault):
     """Stops a store without warning."""
 
-    do: Literal["crash_store"] = key()
-    store: StoreField = key(description="Which.")
+    do: str = _does("crash_store")
+    store: StoreTarget = STORE.key("Which.")
 
 
-class RestartStoreSection(TimedSection):
+@dataclass(frozen=True, kw_only=True)
+class RestartStore(Timed):
     """Starts a store that has crashed."""
 
-    do: Literal["restart_store"] = key()
-    store: StoreField = key(description="Which; random: any that is down.")
-
-
-class PartitionSection(FaultSection):
-    """Cuts the network."""
-
-    do: Literal["partition"] = key()
-    groups: list[list[Any]] | None = key(
-        default=None,
-        description="Stores by id, other nodes by name (tidb-0, pd), that hear each other but no "
-        "other group; nodes in no group hear all.",
-        min_length=2,
-        max_length=100,
-    )
-    isolate: StoreField | None = key(default=None, description="A store that hears nobody.")
-
-    @field_validator("groups")
-    @classmethod
-    def _are_nodes(cls, groups: list[list[Any]] | None) -> Any:
-        if groups is None:
-            return None
-        named = tuple(tuple(_node_name(node) for node in group) for group in groups)
-        nodes = [node for group in named for node in group]
-        for node in nodes:
-            if nodes.count(node) > 1:
-                raise wrong(f"{node} is there twice; a node is in one group")
-        return named
-
-    @model_validator(mode="after")
-    def _cuts_in_one_way(self) -> Self:
-        if (self.groups is None) == (self.isolate is None):
-            raise wrong("needs one of groups: [[1], [2, 3]] and isolate: 1; write one of the two")
-        return self
+    do: str = _does("restart_store")
+    store: StoreTarget = STORE.key("Which; random: any that is down.")
 
 
 def _node_name(node: object) -> str:
@@ -230,229 +214,262 @@ def _node_name(node: object) -> str:
         return f"store-{node}"
     if isinstance(node, str) and re.fullmatch(r"(store|tidb)-\d{1,4}|pd", node):
         return node
-    raise wrong(f"{shown(node)} is no node; write a store's id, tidb-0 or pd")
+    raise Wrong(f"{shown(node)} is no node; write a store's id, tidb-0 or pd")
 
 
-MessageKind = Literal[
+class _Groups(ListOf):
+    """Groups of nodes; they become the nodes' names."""
+
+    def read(self, node: Node, path: Path, problems: Problems) -> Any:
+        """Returns the names; what is wrong with one of them is said of all groups."""
+        groups = super().read(node, path, problems)
+        try:
+            return groups if groups is WRONG else _names_of(groups)
+        except Wrong as error:
+            problems.append(Problem(node.mark, dotted(path), str(error)))
+            return WRONG
+
+
+def _names_of(groups: tuple[tuple[object, ...], ...]) -> tuple[tuple[str, ...], ...]:
+    named = tuple(tuple(map(_node_name, group)) for group in groups)
+    nodes = [node for group in named for node in group]
+    for node in nodes:
+        if nodes.count(node) > 1:
+            raise Wrong(f"{node} is there twice; a node is in one group")
+    return named
+
+
+@dataclass(frozen=True, kw_only=True)
+class Partition(Fault):
+    """Cuts the network."""
+
+    do: str = _does("partition")
+    groups: tuple[tuple[str, ...], ...] | None = _Groups(
+        ListOf(ANYTHING), at_least=2, at_most=100
+    ).key(
+        "Stores by id, other nodes by name (tidb-0, pd), that hear each other but no other group; "
+        "nodes in no group hear all.",
+        default=None,
+    )
+    isolate: StoreTarget | None = STORE.key("A store that hears nobody.", default=None)
+
+    def check(self) -> None:
+        """Judges the time, and whether the cut is said in one way."""
+        super().check()
+        if (self.groups is None) == (self.isolate is None):
+            raise Wrong("needs one of groups: [[1], [2, 3]] and isolate: 1; write one of the two")
+
+
+MESSAGE_KINDS: Final = (
     "Append", "AppendResponse", "Heartbeat", "HeartbeatResponse", "RequestVote", "VoteResponse",
     "TimeoutNow", "Snapshot", "TransferLeaderRequest", "TransferLeaderAck",
-]  # fmt: skip
+)  # fmt: skip
 
-ONLINE_KEYS = {
-    "pessimistic-txn.pipelined": "pipelined",
-    "pessimistic-txn.in-memory": "in_memory",
-    "pessimistic-txn.in-memory-peer-size-limit": "in_memory_peer_size_limit",
-    "pessimistic-txn.in-memory-instance-size-limit": "in_memory_instance_size_limit",
-}
-"""Keys of TiKV that can be changed while it runs, and their fields in its section."""
+ONLINE_KEYS: Final = (
+    "pessimistic-txn.pipelined",
+    "pessimistic-txn.in-memory",
+    "pessimistic-txn.in-memory-peer-size-limit",
+    "pessimistic-txn.in-memory-instance-size-limit",
+)
+"""Keys of TiKV that can be changed while it runs."""
 
 
-class SlowDiskSection(FaultSection):
+class _OnlineKey(Form):
+    """One of TiKV's keys that can be changed while it runs."""
+
+    def parse(self, value: object) -> str:
+        """Returns the key."""
+        if isinstance(value, str) and value in ONLINE_KEYS:
+            return value
+        raise Wrong(f"{shown(value)} cannot be changed online; "
+                    f"{suggestion(str(value), ONLINE_KEYS)}")  # fmt: skip
+
+    def described(self, definitions: dict[str, Schema]) -> Schema:
+        """Returns text."""
+        return TEXT.described(definitions)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlowDisk(Fault):
     """Makes the disks of a store slower."""
 
-    do: Literal["slow_disk"] = key()
-    store: StoreField = key(description="Whose.")
-    factor: Annotated[float, Number(0.01, 1_000_000)] = key(
-        description="Every latency and every byte takes so many times as long."
+    do: str = _does("slow_disk")
+    store: StoreTarget = STORE.key("Whose.")
+    factor: float = Number(0.01, 1_000_000).key(
+        "Every latency and every byte takes so many times as long."
     )
 
 
-class FillDiskSection(FaultSection):
+@dataclass(frozen=True, kw_only=True)
+class FillDisk(Fault):
     """Leaves a store without space."""
 
-    do: Literal["fill_disk"] = key()
-    store: StoreField = key(description="Whose.")
+    do: str = _does("fill_disk")
+    store: StoreTarget = STORE.key("Whose.")
 
 
-class SetConfigSection(TimedSection):
+@dataclass(frozen=True, kw_only=True)
+class SetConfig(Timed):
     """Changes a key of TiKV online."""
 
-    do: Literal["set_config"] = key()
-    key_: Text = key(alias="key", description="One of TiKV's that can be changed online.")
-    value: Any = key(description="As in section tikv.")
-    store: StoreField | None = key(
-        default=None, description="On one store only. Source: by default, on all."
+    do: str = _does("set_config")
+    key: str = _OnlineKey().key("One of TiKV's that can be changed online.")
+    value: bool | int = ANYTHING.key("As in section tikv.")
+    store: StoreTarget | None = STORE.key(
+        "On one store only. Source: by default, on all.", default=None
     )
 
-    @model_validator(mode="before")
     @classmethod
-    def _value_is_the_keys(cls, said: Any) -> Any:
-        """Reads the value as section ``tikv`` would."""
-        if not isinstance(said, dict) or "key" not in said or "value" not in said:
-            return said
-        name = said["key"]
-        if name not in ONLINE_KEYS:
-            raise wrong(f"{shown(name)} cannot be changed online; "
-                        f"{suggestion(str(name), list(ONLINE_KEYS))}", at="key")  # fmt: skip
+    def made(cls, values: Mapping[str, Any]) -> Self:
+        """Returns the operation with the value as section ``tikv`` would read it."""
         try:
-            tikv = TikvSection.model_validate({name: said["value"]})
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            if first["loc"]:
-                raise wrong(str(first["msg"]), at="value") from None
-            return said | {"value": _bytes(said["value"])}
-        return said | {"value": getattr(tikv, ONLINE_KEYS[name])}
+            value = keys_of(Tikv)[values["key"]].form.parse(values["value"])
+        except Wrong as error:
+            raise Wrong(str(error), at="value") from None
+        return super().made({**values, "value": value})
+
+    @classmethod
+    def document_of(cls, value: Any) -> Document:
+        """Returns the keys, a size with its unit."""
+        said = value.value if isinstance(value.value, bool) else SIZE.text_of(value.value)
+        return super().document_of(value) | {"value": said}
 
 
-def _bytes(value: object) -> int:
-    """Returns a limit that contradicts the default of the other one, which may change too."""
-    return int(SIZE.parse(value))
-
-
-class ChangePeerSection(TimedSection):
+@dataclass(frozen=True, kw_only=True)
+class ChangePeer(Timed):
     """Adds or removes a replica, or moves one."""
 
-    do: Literal["change_peer"] = key()
-    region: RegionField = key(description="Whose.")
-    add: StoreField | None = key(
-        default=None, description="Where to; random: any without a replica."
-    )
-    remove: StoreField | None = key(
-        default=None, description="From where; random: any that follows."
-    )
+    do: str = _does("change_peer")
+    region: RegionTarget = REGION.key("Whose.")
+    add: StoreTarget | None = STORE.key("Where to; random: any without a replica.", default=None)
+    remove: StoreTarget | None = STORE.key("From where; random: any that follows.", default=None)
 
-    @model_validator(mode="after")
-    def _changes_something(self) -> Self:
+    def check(self) -> None:
+        """Judges the time, and whether anything changes."""
+        super().check()
         if self.add is None and self.remove is None:
-            raise wrong("changes nothing; write add, remove or both")
-        return self
+            raise Wrong("changes nothing; write add, remove or both")
 
 
-class MessagesSection(FaultSection):
+@dataclass(frozen=True, kw_only=True)
+class Messages(Fault):
     """Which raft messages something happens to."""
 
-    kind: MessageKind = key(description="Of this kind.")
-    from_store: StoreField | None = key(
-        default=None, description="Only those a store sends. Source: by default, any."
+    kind: str = OneOf(*MESSAGE_KINDS).key("Of this kind.")
+    from_store: StoreTarget | None = STORE.key(
+        "Only those a store sends. Source: by default, any.", default=None
     )
-    to_store: StoreField | None = key(
-        default=None, description="Only those to a store. Source: by default, any."
+    to_store: StoreTarget | None = STORE.key(
+        "Only those to a store. Source: by default, any.", default=None
     )
-    region: RegionField | None = key(
-        default=None, description="Only those of a region. Source: by default, any."
+    region: RegionTarget | None = REGION.key(
+        "Only those of a region. Source: by default, any.", default=None
     )
 
 
-class DropMessagesSection(MessagesSection):
+@dataclass(frozen=True, kw_only=True)
+class DropMessages(Messages):
     """Loses raft messages."""
 
-    do: Literal["drop_messages"] = key()
+    do: str = _does("drop_messages")
 
 
-class DelayMessagesSection(MessagesSection):
+@dataclass(frozen=True, kw_only=True)
+class DelayMessages(Messages):
     """Delays raft messages."""
 
-    do: Literal["delay_messages"] = key()
-    delay: Interval = key(description="By so much.")
+    do: str = _does("delay_messages")
+    delay_ns: int = INTERVAL.key("By so much.")
 
 
-class BalanceLeaderSection(DrivenSection):
+@dataclass(frozen=True, kw_only=True)
+class BalanceLeader(Driven):
     """PD's balance-leader-scheduler."""
 
-    do: Literal["balance_leader"] = key()
-    every: Interval = key(
+    do: str = _does("balance_leader")
+    every_ns: int = INTERVAL.key(
+        "Shortest interval between two looks; it grows by 1.3 up to 5 s while there is nothing to "
+        "do. Source: tikv/pd schedulers (MinScheduleInterval, MaxScheduleInterval).",
         default="10ms",
-        description="Shortest interval between two looks; it grows by 1.3 up to 5 s while there "
-        "is nothing to do. Source: tikv/pd schedulers (MinScheduleInterval, MaxScheduleInterval).",
     )
-    tolerance: Annotated[int, Count(0, 1_000_000)] = key(
+    tolerance: int = Count(0, 1_000_000).key(
+        "Numbers of leaders may differ by twice this. Source: tikv/pd schedulers, utils.go "
+        "(leaderTolerantSizeRatio).",
         default=5,
-        description="Numbers of leaders may differ by twice this. Source: tikv/pd schedulers, "
-        "utils.go (leaderTolerantSizeRatio).",
     )
-    leader_schedule_limit: Annotated[int, Count(1, 1_000_000)] = key(
+    leader_schedule_limit: int = Count(1, 1_000_000).key(
+        "Transfers at a time. Source: PD docs, configuration file: 4.",
         default=4,
-        alias="leader-schedule-limit",
-        description="Transfers at a time. Source: PD docs, configuration file: 4.",
+        name="leader-schedule-limit",
     )
 
 
-class AutoSplitSection(DrivenSection):
+@dataclass(frozen=True, kw_only=True)
+class AutoSplit(Driven):
     """Splits regions by size and by load."""
 
-    do: Literal["auto_split"] = key()
-    by: Literal["size", "load", "both"] = key(
-        default="both", description="What a region is split for. Source: TiKV does both."
+    do: str = _does("auto_split")
+    by: Literal["size", "load", "both"] = OneOf("size", "load", "both").key(
+        "What a region is split for. Source: TiKV does both.", default="both"
     )
-    every: Interval = key(
+    every_ns: int = INTERVAL.key(
+        "Between two checks of the size; load is looked at every second. Source: raftstore "
+        "store/config.rs, split-region-check-tick-interval.",
         default="10s",
-        description="Between two checks of the size; load is looked at every second. Source: "
-        "raftstore store/config.rs, split-region-check-tick-interval.",
     )
-    region_split_size: Annotated[int, Quantity(SIZE, "1KiB", "1TiB")] | None = key(
-        default=None,
-        alias="region-split-size",
-        description="A region of 1.5 times this is split into pieces of it. Source: by default "
+    region_split_size_bytes: int | None = Size("1KiB", "1TiB").key(
+        "A region of 1.5 times this is split into pieces of it. Source: by default "
         "tikv.coprocessor.region-split-size.",
+        default=None,
+        name="region-split-size",
     )
-    qps_threshold: Rate = key(
+    qps_threshold_per_s: float = LOAD.key(
+        "A region asked more often is split by load. Source: TiKV docs, configuration file, "
+        "split.qps-threshold.",
         default="3000/s",
-        alias="qps-threshold",
-        description="A region asked more often is split by load. Source: TiKV docs, configuration "
-        "file, split.qps-threshold.",
+        name="qps-threshold",
     )
-    detect_times: Annotated[int, Count(1, 1_000_000)] = key(
-        default=10,
-        alias="detect-times",
-        description="Seconds in a row above the threshold. Source: TiKV docs, configuration file, "
+    detect_times: int = Count(1, 1_000_000).key(
+        "Seconds in a row above the threshold. Source: TiKV docs, configuration file, "
         "split.detect-times.",
+        default=10,
+        name="detect-times",
     )
 
 
-class AutoMergeSection(DrivenSection):
+@dataclass(frozen=True, kw_only=True)
+class AutoMerge(Driven):
     """PD's merge checker."""
 
-    do: Literal["auto_merge"] = key()
-    every: Interval = key(
+    do: str = _does("auto_merge")
+    every_ns: int = INTERVAL.key(
+        "Between two looks. Source: PD docs, configuration file, patrol-region-interval is 10ms a "
+        "batch of regions; assumed for all of them.",
         default="10s",
-        description="Between two looks. Source: PD docs, configuration file, "
-        "patrol-region-interval is 10ms a batch of regions; assumed for all of them.",
     )
-    max_merge_region_size: Annotated[int, Quantity(SIZE, "1KiB", "1TiB")] = key(
+    max_merge_region_size_bytes: int = Size("1KiB", "1TiB").key(
+        "Larger regions are not merged. Source: PD docs, configuration file: 54 MiB since v8.4, "
+        "20 MiB before.",
         default="54MiB",
-        alias="max-merge-region-size",
-        description="Larger regions are not merged. Source: PD docs, configuration file: 54 MiB "
-        "since v8.4, 20 MiB before.",
+        name="max-merge-region-size",
     )
-    split_merge_interval: Annotated[int, Quantity(DURATION, "0s", "24h")] = key(
+    split_merge_interval_ns: int = Duration("0s", "24h").key(
+        "A region is not merged so soon after a split. Source: PD docs, configuration file: 1h.",
         default="1h",
-        alias="split-merge-interval",
-        description="A region is not merged so soon after a split. Source: PD docs, configuration "
-        "file: 1h.",
+        name="split-merge-interval",
     )
-    merge_schedule_limit: Annotated[int, Count(1, 1_000_000)] = key(
+    merge_schedule_limit: int = Count(1, 1_000_000).key(
+        "Merges at a time. Source: PD docs, configuration file: 8.",
         default=8,
-        alias="merge-schedule-limit",
-        description="Merges at a time. Source: PD docs, configuration file: 8.",
+        name="merge-schedule-limit",
     )
 
 
-_AnyOperation = (
-    TransferLeaderSection
-    | ShuffleLeaderSection
-    | SplitRegionSection
-    | MergeRegionSection
-    | EvictLeaderSection
-    | BalanceLeaderSection
-    | AutoSplitSection
-    | AutoMergeSection
-    | CrashStoreSection
-    | RestartStoreSection
-    | PartitionSection
-    | SlowDiskSection
-    | FillDiskSection
-    | UpgradeStoreSection
-    | SetConfigSection
-    | ChangePeerSection
-    | DropMessagesSection
-    | DelayMessagesSection
-)
+_KINDS: Final[tuple[type[Operation], ...]] = (
+    TransferLeader, ShuffleLeader, SplitRegion, MergeRegion, EvictLeader, BalanceLeader, AutoSplit,
+    AutoMerge, CrashStore, RestartStore, Partition, SlowDisk, FillDisk, UpgradeStore, SetConfig,
+    ChangePeer, DropMessages, DelayMessages,
+)  # fmt: skip
 
-OperationEntry = Annotated[_AnyOperation, Field(discriminator="do")]
-"""One entry, for editors."""
-
-KINDS: dict[str, type[OperationSection]] = {
-    get_args(section.model_fields["do"].annotation)[0]: section
-    for section in get_args(_AnyOperation)
-}
-"""Which section each kind of operation has."""
+OPERATIONS: Final = {str(each.__dataclass_fields__["do"].default): each for each in _KINDS}
+"""What can be done, by its name."""

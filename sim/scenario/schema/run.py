@@ -2,96 +2,91 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from pydantic import model_validator
-
-from sim.scenario.fields import (
-    Count,
-    Percent,
-    Quantity,
-    Section,
-    Switch,
-    Timeout,
-    Versions,
-    key,
-    wrong,
-)
-from sim.scenario.figures import Figure
-from sim.scenario.quantities import DURATION
+from sim.scenario.fields import SWITCH, TIMEOUT, VERSIONS, WIDTH, Count, Duration, MapOf, Wrong
+from sim.scenario.figures import FIGURE
+from sim.scenario.metrics import MetricKey
+from sim.scenario.section import Section, SectionOf
 
 _MOST_WINDOWS = 1_000_000
 _MOST_REPLICATIONS = 50
 
+AUTO_WARMUP_SHARE = 2
+"""With ``warmup: auto`` a unit runs longer by measure / this; MSER-5 then says what to cut."""
 
-class RunSection(Section):
+
+@dataclass(frozen=True, kw_only=True)
+class Run(Section):
     """How long, how often, and with which luck."""
 
-    seed: Annotated[int, Count(0, 2**53 - 1)] = key(
+    seed: int = Count(0, 2**53 - 1).key(
+        "Of all random streams. Variants share their draws, replications do not. Source: our own "
+        "default, fixed so that a run can be repeated.",
         default=1,
-        description="Of all random streams. Variants share their draws, replications do not. "
-        "Source: our own default, fixed so that a run can be repeated.",
     )
-    warmup: Annotated[int | None, Quantity(DURATION, "0s", "24h", auto=True)] = key(
+    warmup_ns: int | None = Duration("0s", "24h", auto=True).key(
+        "Simulated time left out of every figure; auto finds it in each replication (MSER-5). "
+        "Source: White 1997, An effective truncation heuristic for bias reduction.",
         default="auto",
-        description="Simulated time left out of every figure; auto finds it in each replication "
-        "(MSER-5). Source: White 1997, An effective truncation heuristic for bias reduction.",
     )
-    measure: Annotated[int, Quantity(DURATION, "1ms", "24h")] = key(
+    measure_ns: int = Duration("1ms", "24h").key(
+        "Simulated time after the warm-up that figures are made from. Source: our own default; at "
+        "1,000 transactions/s it gives p99 from 300 observations.",
         default="30s",
-        description="Simulated time after the warm-up that figures are made from. Source: our own "
-        "default; at 1,000 transactions/s it gives p99 from 300 observations.",
     )
-    replications: Annotated[int, Count(1, 10_000)] = key(
+    replications: int = Count(1, 10_000).key(
+        "Independent runs of each variant; intervals need two. Source: Law, Simulation Modeling "
+        "and Analysis, 5th ed., 9.4: three to five at least.",
         default=5,
-        description="Independent runs of each variant; intervals need two. Source: Law, "
-        "Simulation Modeling and Analysis, 5th ed., 9.4: three to five at least.",
     )
-    precision: dict[Figure, Percent] | None = key(
+    precision: Mapping[MetricKey, float] | None = MapOf(WIDTH, FIGURE, at_least=1, at_most=20).key(
+        "Replications are added in rounds until the 95 % interval of each of these figures is at "
+        "most so wide to either side, such as lock_latency_ms.p99: 5%. Source: Law, Simulation "
+        "Modeling and Analysis, 5th ed., 9.4.1: relative precision.",
         default=None,
-        description="Replications are added in rounds until the 95 % interval of each of these "
-        "figures is at most so wide to either side, such as lock_latency_ms.p99: 5%. Source: Law, "
-        "Simulation Modeling and Analysis, 5th ed., 9.4.1: relative precision.",
-        min_length=1,
-        max_length=20,
     )
-    max_replications: Annotated[int, Count(2, 10_000)] | None = key(
+    max_replications: int | None = Count(2, 10_000).key(
+        "With precision: where rounds end even so; 50, or replications if those are more. Source: "
+        "our own default.",
         default=None,
-        description="With precision: where rounds end even so; 50, or replications if those are "
-        "more. Source: our own default.",
     )
-    window: Annotated[int, Quantity(DURATION, "1ms", "1h")] = key(
+    window_ns: int = Duration("1ms", "1h").key(
+        "Facts are summed up per window of this length. Source: our own default; short enough for "
+        "a warm-up to be seen, long enough for small files.",
         default="100ms",
-        description="Facts are summed up per window of this length. Source: our own default; "
-        "short enough for a warm-up to be seen, long enough for small files.",
     )
-    checks: Switch = key(
+    checks: bool = SWITCH.key(
+        "Whether observers watch for broken invariants (one holder per key, no lost update, bytes "
+        "by cause equal bytes by place). Source: our own default.",
         default=True,
-        description="Whether observers watch for broken invariants (one holder per key, no lost "
-        "update, bytes by cause equal bytes by place). Source: our own default.",
     )
 
-    @model_validator(mode="after")
-    def _windows_fit(self) -> Self:
-        if self.window > self.measure:
-            raise wrong("a window is longer than the whole measurement; shorten it", at="window")
-        if self.measure // self.window > _MOST_WINDOWS:
-            raise wrong(f"more than {_MOST_WINDOWS} windows; lengthen it", at="window")
-        return self
+    def check(self) -> None:
+        """Judges windows and rounds of replications."""
+        if self.window_ns > self.measure_ns:
+            raise Wrong("a window is longer than the whole measurement; shorten it", at="window")
+        if self.measure_ns // self.window_ns > _MOST_WINDOWS:
+            raise Wrong(f"more than {_MOST_WINDOWS} windows; lengthen it", at="window")
+        self._check_rounds()
 
-    @model_validator(mode="after")
-    def _rounds_make_sense(self) -> Self:
+    def _check_rounds(self) -> None:
         most = self.max_replications
         if self.precision is None:
             if most is not None:
-                raise wrong("has no effect without run.precision; remove it", at="max_replications")
-            return self
+                raise Wrong("has no effect without run.precision; remove it", at="max_replications")
+            return
         if self.replications < 2:
-            raise wrong("an interval needs two to begin with; write 2 or more", at="replications")
+            raise Wrong("an interval needs two to begin with; write 2 or more", at="replications")
         if most is not None and most < self.replications:
-            raise wrong(f"is less than run.replications ({self.replications}), the first round; "
+            raise Wrong(f"is less than run.replications ({self.replications}), the first round; "
                         f"write {self.replications} or more", at="max_replications")  # fmt: skip
-        return self
+
+    @property
+    def simulated_warmup_ns(self) -> int:
+        """Simulated time before ``measure_ns``, of which ``auto`` cuts what the facts say."""
+        return self.measure_ns // AUTO_WARMUP_SHARE if self.warmup_ns is None else self.warmup_ns
 
     @property
     def most_replications(self) -> int:
@@ -99,92 +94,87 @@ class RunSection(Section):
         return self.max_replications or max(_MOST_REPLICATIONS, self.replications)
 
 
-class TidbSection(Section):
+@dataclass(frozen=True, kw_only=True)
+class Tidb(Section):
     """System variables and settings of TiDB that change what it asks of TiKV."""
 
-    tidb_enable_async_commit: Switch = key(
+    async_commit: bool = SWITCH.key(
+        "Reply once all keys are prewritten. Source: TiDB docs, system variables: ON for clusters "
+        "created since v5.0.",
         default=True,
-        description="Reply once all keys are prewritten. Source: TiDB docs, system variables: ON "
-        "for clusters created since v5.0.",
+        name="tidb_enable_async_commit",
     )
-    tidb_guarantee_linearizability: Switch = key(
+    guarantee_linearizability: bool = SWITCH.key(
+        "An explicit transaction fetches one more timestamp before an async or one-phase commit. "
+        "Source: TiDB docs, system variables: ON; their benchmarks set 0.",
         default=True,
-        description="An explicit transaction fetches one more timestamp before an async or "
-        "one-phase commit. Source: TiDB docs, system variables: ON; their benchmarks set 0.",
+        name="tidb_guarantee_linearizability",
     )
-    tidb_enable_1pc: Switch = key(
+    one_pc: bool = SWITCH.key(
+        "Commit transactions of one region batch in one phase. Source: TiDB docs, system "
+        "variables: ON for clusters created since v5.0.",
         default=True,
-        description="Commit transactions of one region batch in one phase. Source: TiDB docs, "
-        "system variables: ON for clusters created since v5.0.",
+        name="tidb_enable_1pc",
     )
-    innodb_lock_wait_timeout: Timeout = key(
-        default="50s",
-        description="How long a statement waits for a lock. Source: TiDB docs, system variables.",
+    innodb_lock_wait_timeout_ns: int = TIMEOUT.key(
+        "How long a statement waits for a lock. Source: TiDB docs, system variables.", default="50s"
     )
-    tidb_pessimistic_txn_fair_locking: Switch | None = key(
+    fair_locking: bool = SWITCH.key(
+        "Keep the place in the queue when a single-key lock meets a conflict. Source: TiDB docs, "
+        "system variables: ON since v7.0, so on for v8.5 and off before.",
         default=None,
-        description="Keep the place in the queue when a single-key lock meets a conflict. Source: "
-        "TiDB docs, system variables: ON since v7.0, so on for v8.5 and off before.",
+        name="tidb_pessimistic_txn_fair_locking",
     )
-    max_retry_count: Annotated[int, Count(0, 1_000_000)] = key(
+    max_retry_count: int = Count(0, 1_000_000).key(
+        "Retries of a statement after write conflicts. Source: TiDB docs, configuration file.",
         default=256,
-        alias="pessimistic-txn.max-retry-count",
-        description="Retries of a statement after write conflicts. Source: TiDB docs, "
-        "configuration file.",
+        name="pessimistic-txn.max-retry-count",
     )
 
 
-class ClusterSection(Section):
+@dataclass(frozen=True, kw_only=True)
+class Cluster(Section):
     """How many of everything, and where."""
 
-    stores: Annotated[int, Count(1, 1_000)] = key(
-        default=3,
-        description="TiKV nodes. Source: TiDB docs, hardware requirements: three at least.",
+    stores: int = Count(1, 1_000).key(
+        "TiKV nodes. Source: TiDB docs, hardware requirements: three at least.", default=3
     )
-    replicas: Annotated[int, Count(1, 7)] = key(
-        default=3, description="Copies of each region. Source: PD docs, replication.max-replicas."
+    replicas: int = Count(1, 7).key(
+        "Copies of each region. Source: PD docs, replication.max-replicas.", default=3
     )
-    zones: Annotated[int, Count(1, 100)] = key(
+    zones: int = Count(1, 100).key(
+        "Availability zones; stores and TiDB nodes are dealt out to them in turn. Source: our own "
+        "default; RFC 77 was measured inside one.",
         default=1,
-        description="Availability zones; stores and TiDB nodes are dealt out to them in turn. "
-        "Source: our own default; RFC 77 was measured inside one.",
     )
-    tidb_nodes: Annotated[int, Count(1, 1_000)] = key(
+    tidb_nodes: int = Count(1, 1_000).key(
+        "TiDB nodes, among which clients are spread. Source: TiDB docs, v6.0 TPC-C benchmark: 3.",
         default=3,
-        description="TiDB nodes, among which clients are spread. Source: TiDB docs, v6.0 TPC-C "
-        "benchmark: 3.",
     )
-    regions: Annotated[int | None, Count(1, 10_000_000, auto=True)] = key(
+    regions: int | None = Count(1, 10_000_000, auto=True).key(
+        "Number of regions; auto: from the size of the data and coprocessor.region-split-size. "
+        "Source: tikv/tikv raftstore split_check/size.rs.",
         default="auto",
-        description="Number of regions; auto: from the size of the data and "
-        "coprocessor.region-split-size. Source: tikv/tikv raftstore split_check/size.rs.",
     )
-    store_versions: Versions | None = key(
+    store_versions: tuple[str, ...] = VERSIONS.key(
+        "TiKV's version on every store at the start, one for all or a list; the feature gate of "
+        "in-memory locks opens at 6.0.0. Source: tikv/tikv#12078; by default the version of "
+        "tikv.behaviour, 6.0.0 for rfc77.",
         default=None,
-        description="TiKV's version on every store at the start, one for all or a list; the "
-        "feature gate of in-memory locks opens at 6.0.0. Source: tikv/tikv#12078; by default the "
-        "version of tikv.behaviour, 6.0.0 for rfc77.",
     )
-    tidb: TidbSection = key(
-        default_factory=TidbSection,
-        description="Variables and settings of TiDB, under TiDB's own names. Source: key by key.",
+    tidb: Tidb = SectionOf(Tidb).key(
+        "Variables and settings of TiDB, under TiDB's own names. Source: key by key.", default={}
     )
 
-    @model_validator(mode="after")
-    def _replicas_fit(self) -> Self:
+    def check(self) -> None:
+        """Judges whether there are enough stores."""
         if self.replicas > self.stores:
-            raise wrong(f"{self.replicas} replicas need as many stores, there are {self.stores}; "
+            raise Wrong(f"{self.replicas} replicas need as many stores, there are {self.stores}; "
                         f"write {self.stores} or less, or add stores", at="replicas")  # fmt: skip
         if self.zones > self.stores:
-            raise wrong(f"{self.zones} zones, but only {self.stores} stores; "
+            raise Wrong(f"{self.zones} zones, but only {self.stores} stores; "
                         "every zone needs a store", at="zones")  # fmt: skip
-        given = self.store_versions
-        if isinstance(given, list) and len(given) != self.stores:
-            raise wrong(f"{len(given)} versions for {self.stores} stores; "
+        given: str | tuple[str, ...] = self.store_versions
+        if isinstance(given, tuple) and len(given) != self.stores:
+            raise Wrong(f"{len(given)} versions for {self.stores} stores; "
                         "write one for all, or one for each", at="store_versions")  # fmt: skip
-        return self
-
-    def versions(self, default: str) -> tuple[str, ...]:
-        """Returns the version of each store."""
-        given = self.store_versions or default
-        return tuple(given) if isinstance(given, list) else (given,) * self.stores

@@ -6,9 +6,8 @@ appends.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
-
-from pydantic import model_validator
+from dataclasses import dataclass, replace
+from typing import Any
 
 from sim.distributions import (
     Constant,
@@ -20,160 +19,196 @@ from sim.distributions import (
     Spiky,
 )
 from sim.hardware.crowding import Crowd, Crowding, Longer
-from sim.scenario.fields import Count, Latency, Number, Quantity, Section, Share, key, wrong
-from sim.scenario.quantities import SIZE
+from sim.scenario.fields import (
+    LATENCY,
+    SHARE,
+    WRONG,
+    Count,
+    ListOf,
+    Number,
+    PairOf,
+    Problems,
+    Schema,
+    Size,
+    Wrong,
+)
+from sim.scenario.problems import Problem
+from sim.scenario.section import Document, Section, SectionOf
+from sim.scenario.tree import Node, Path, dotted
 
 _FORMS = "write a duration, {mean}, {mean, cv}, {p50, p99} or {quantiles}"
 _COMBINATIONS = ({"value"}, {"mean"}, {"mean", "cv"}, {"p50", "p99"}, {"quantiles"})
 
 
+@dataclass(frozen=True, kw_only=True)
 class Spikes(Section):
     """Rare long latencies in place of the usual ones."""
 
-    probability: Share = key(description="Of a draw being such a one.")
-    shortest: Latency = key(description="They are uniform from here.")
-    longest: Latency = key(description="They are uniform up to here.")
+    probability: float = SHARE.key("Of a draw being such a one.")
+    shortest_ns: int = LATENCY.key("They are uniform from here.")
+    longest_ns: int = LATENCY.key("They are uniform up to here.")
 
-    @model_validator(mode="after")
-    def _ascends(self) -> Self:
-        if self.shortest > self.longest:
-            raise wrong("is longer than longest; swap the two", at="shortest")
-        return self
+    def check(self) -> None:
+        """Judges whether there is anything between the ends."""
+        if self.shortest_ns > self.longest_ns:
+            raise Wrong("is longer than longest; swap the two", at="shortest")
 
 
+@dataclass(frozen=True, kw_only=True)
 class Shape(Section):
     """A distribution of durations; a bare duration means: always that."""
 
-    value: Latency | None = key(default=None, description="Always this.")
-    mean: Latency | None = key(
-        default=None, description="Exponential with this mean; log-normal if cv is given."
+    value_ns: int | None = LATENCY.key("Always this.", default=None)
+    mean_ns: int | None = LATENCY.key(
+        "Exponential with this mean; log-normal if cv is given.", default=None
     )
-    cv: Annotated[float, Number(0, 100)] | None = key(
-        default=None, description="Coefficient of variation, deviation / mean."
+    cv: float | None = Number(0, 100).key(
+        "Coefficient of variation, deviation / mean.", default=None
     )
-    p50: Latency | None = key(default=None, description="Log-normal: its median.")
-    p99: Latency | None = key(default=None, description="Log-normal: its 99 % quantile.")
-    quantiles: list[tuple[Share, Latency]] | None = key(
-        default=None,
-        description="Straight lines between [probability, duration] pairs.",
-        min_length=1,
-        max_length=1_000,
+    p50_ns: int | None = LATENCY.key("Log-normal: its median.", default=None)
+    p99_ns: int | None = LATENCY.key("Log-normal: its 99 % quantile.", default=None)
+    quantiles: tuple[tuple[float, int], ...] | None = ListOf(
+        PairOf(SHARE, LATENCY), at_least=1, at_most=1_000
+    ).key("Straight lines between [probability, duration] pairs.", default=None)
+    spikes: Spikes | None = SectionOf(Spikes).key(
+        "Rare long latencies; none by default.", default=None
     )
-    spikes: Spikes | None = key(default=None, description="Rare long latencies; none by default.")
 
-    @model_validator(mode="before")
-    @classmethod
-    def _bare_duration(cls, value: Any) -> Any:
-        return value if isinstance(value, dict) else {"value": value}
-
-    @model_validator(mode="after")
-    def _is_one_form(self) -> Self:
-        given = {name for name in _NAMES if getattr(self, name) is not None}
+    def check(self) -> None:
+        """Judges whether it is one of the forms."""
+        given = set(self.document()) - {"spikes"}
         if given not in _COMBINATIONS:
-            raise wrong(f"{' and '.join(sorted(given)) or 'nothing'} is no distribution; {_FORMS}")
-        if self.p50 is not None and not 0 < self.p50 <= (self.p99 or 0):
-            raise wrong("needs 0 < p50 <= p99; swap the two", at="p50")
-        if self.quantiles is not None:
-            _check_quantiles(self.quantiles)
-        return self
+            raise Wrong(f"{' and '.join(sorted(given)) or 'nothing'} is no distribution; {_FORMS}")
+        if self.p50_ns is not None and not 0 < self.p50_ns <= (self.p99_ns or 0):
+            raise Wrong("needs 0 < p50 <= p99; swap the two", at="p50")
+        quantiles = list(self.quantiles or ())
+        durations = [ns for _, ns in quantiles]
+        if quantiles != sorted(quantiles) or durations != sorted(durations):
+            raise Wrong("probabilities and durations must both ascend; sort them", at="quantiles")
 
-    def distribution(self) -> Distribution:
-        """Returns what it says."""
-        base = self._base()
-        if self.spikes is None:
+    def resolved(self) -> Distribution:
+        """Returns the distribution."""
+        base, spikes = self._base(), self.spikes
+        if spikes is None:
             return base
-        return Spiky(base, self.spikes.probability, self.spikes.shortest, self.spikes.longest)
+        return Spiky(base, spikes.probability, spikes.shortest_ns, spikes.longest_ns)
 
     def _base(self) -> Distribution:
         if self.quantiles is not None:
-            return Empirical(tuple(self.quantiles))
-        if self.p50 is not None and self.p99 is not None:
-            return Lognormal(self.p50, self.p99)
-        if self.mean is None:
-            return Constant(self.value or 0)
-        return Exponential(self.mean) if self.cv is None else LognormalMean(self.mean, self.cv)
+            return Empirical(self.quantiles)
+        if self.p50_ns is not None and self.p99_ns is not None:
+            return Lognormal(self.p50_ns, self.p99_ns)
+        if self.mean_ns is None:
+            return Constant(self.value_ns or 0)
+        if self.cv is None:
+            return Exponential(self.mean_ns)
+        return LognormalMean(self.mean_ns, self.cv)
+
+    @classmethod
+    def document_of(cls, value: Any) -> Document:
+        """Returns how a file writes a distribution."""
+        return super().document_of(value if isinstance(value, cls) else _shape_of(value))
 
 
-_NAMES = ("value", "mean", "cv", "p50", "p99", "quantiles")
+def _shape_of(distribution: Distribution) -> Shape:
+    match distribution:
+        case Constant(value_ns):
+            return Shape(value_ns=value_ns)
+        case Exponential(mean_ns):
+            return Shape(mean_ns=mean_ns)
+        case LognormalMean(mean_ns, cv):
+            return Shape(mean_ns=mean_ns, cv=cv)
+        case Lognormal(p50_ns, p99_ns):
+            return Shape(p50_ns=p50_ns, p99_ns=p99_ns)
+        case Empirical(quantiles):
+            return Shape(quantiles=quantiles)
+        case Spiky(base, probability, shortest_ns, longest_ns):
+            spikes = Spikes(probability=probability, shortest_ns=shortest_ns, longest_ns=longest_ns)
+            return replace(_shape_of(base), spikes=spikes)
 
 
-def _check_quantiles(quantiles: list[tuple[float, int]]) -> None:
-    durations = [ns for _, ns in quantiles]
-    if quantiles != sorted(quantiles) or durations != sorted(durations):
-        raise wrong("probabilities and durations must both ascend; sort them", at="quantiles")
+class _ShapeForm(SectionOf):
+    """A distribution, or a bare duration."""
+
+    def read(self, node: Node, path: Path, problems: Problems) -> Any:
+        """Returns the distribution; all that is wrong with a bare duration is said at its key."""
+        if isinstance(node.value, dict):
+            return super().read(node, path, problems)
+        try:
+            return Constant(LATENCY.parse(node.plain()))
+        except Wrong as error:
+            problems.append(Problem(node.key_mark, dotted(path), str(error)))
+            return WRONG
+
+    def described(self, definitions: dict[str, Schema]) -> Schema:
+        """Returns a reference to a definition that allows text as well."""
+        reference = super().described(definitions)
+        described = definitions["Shape"]
+        if "anyOf" not in described:
+            definitions["Shape"] = {"anyOf": [{"type": "string"}, described]}
+        return reference
 
 
-class CrowdSection(Section):
-    """One number of accesses in flight."""
-
-    in_flight: Annotated[int, Count(2, 10_000)] = key(
-        description="So many are kept in flight, this one included. Source: measured."
-    )
-    latency: Shape = key(description="Quantiles of the latency then. Source: measured.")
-
-    @model_validator(mode="after")
-    def _has_empirical(self) -> Self:
-        _check_empirical(self.latency)
-        return self
+SHAPE = _ShapeForm(Shape)
 
 
-class CrowdingSection(Section):
-    """How accesses in flight at the same time slow each other down."""
-
-    levels: list[CrowdSection] = key(
-        description="Numbers in flight that were measured, ascending; straight lines between "
-        "them, and up to the first by the chance 1 - 1/n of company. Source: measured.",
-        min_length=1,
-        max_length=64,
-    )
-    further: Shape | None = key(
-        default=None,
-        description="Quantiles of what each access in flight beyond the last level adds; nothing "
-        "by default. Source: bounds of a closed network.",
-    )
-
-    @model_validator(mode="after")
-    def _ascends(self) -> Self:
-        numbers = [level.in_flight for level in self.levels]
-        if numbers != sorted(set(numbers)):
-            raise wrong("in_flight must ascend; sort the levels and keep one of each", at="levels")
-        if self.further is not None:
-            _check_empirical(self.further, "further")
-        return self
-
-    def crowding(self) -> Crowding:
-        """Returns what it says."""
-        return Crowding(
-            tuple(Crowd(each.in_flight, _empirical(each.latency)) for each in self.levels),
-            None if self.further is None else _empirical(self.further),
-        )
-
-
-class LongerSection(Section):
-    """One size of an append above a page."""
-
-    size: Annotated[int, Quantity(SIZE, "512B", "1GiB")] = key(
-        description="Bytes appended. Source: measured."
-    )
-    latency: Shape = key(description="Quantiles of the latency on an idle disk. Source: measured.")
-
-    @model_validator(mode="after")
-    def _has_empirical(self) -> Self:
-        _check_empirical(self.latency)
-        return self
-
-    def longer(self) -> Longer:
-        """Returns what it says."""
-        return Longer(self.size, _empirical(self.latency))
-
-
-def _check_empirical(shape: Shape, at: str = "latency") -> None:
-    if not isinstance(shape.distribution(), Empirical):
-        raise wrong("must be {quantiles}, without spikes; write [probability, duration] pairs",
+def _check_empirical(shape: Distribution, at: str = "latency") -> None:
+    if not isinstance(shape, Empirical):
+        raise Wrong("must be {quantiles}, without spikes; write [probability, duration] pairs",
                     at=at)  # fmt: skip
 
 
-def _empirical(shape: Shape) -> Empirical:
-    distribution = shape.distribution()
-    assert isinstance(distribution, Empirical), "the schema refuses others"
-    return distribution
+@dataclass(frozen=True, kw_only=True)
+class CrowdSection(Section):
+    """One number of accesses in flight."""
+
+    MAKES = Crowd
+
+    in_flight: int = Count(2, 10_000).key(
+        "So many are kept in flight, this one included. Source: measured."
+    )
+    latency: Distribution = SHAPE.key("Quantiles of the latency then. Source: measured.")
+
+    def check(self) -> None:
+        """Judges the form of the latency."""
+        _check_empirical(self.latency)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CrowdingSection(Section):
+    """How accesses in flight at the same time slow each other down."""
+
+    MAKES = Crowding
+
+    crowds: tuple[Crowd, ...] = ListOf(SectionOf(CrowdSection), at_least=1, at_most=64).key(
+        "Numbers in flight that were measured, ascending; straight lines between them, and up to "
+        "the first by the chance 1 - 1/n of company. Source: measured.",
+        name="levels",
+    )
+    further: Distribution | None = SHAPE.key(
+        "Quantiles of what each access in flight beyond the last level adds; nothing by default. "
+        "Source: bounds of a closed network.",
+        default=None,
+    )
+
+    def check(self) -> None:
+        """Judges the order of the levels and the form of what lies beyond them."""
+        numbers = [level.in_flight for level in self.crowds]
+        if numbers != sorted(set(numbers)):
+            raise Wrong("in_flight must ascend; sort the levels and keep one of each", at="levels")
+        if self.further is not None:
+            _check_empirical(self.further, "further")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LongerSection(Section):
+    """One size of an append above a page."""
+
+    MAKES = Longer
+
+    size_bytes: int = Size("512B", "1GiB").key("Bytes appended. Source: measured.")
+    latency: Distribution = SHAPE.key("Quantiles of the latency on an idle disk. Source: measured.")
+
+    def check(self) -> None:
+        """Judges the form of the latency."""
+        _check_empirical(self.latency)

@@ -1,192 +1,287 @@
-"""What a study asks beyond one run: claims, swept points, capacity, sensitivity."""
+"""What a study asks beyond one run: claims, swept points, capacity, sensitivity.
+
+Figures are in the unit in which the metric is published (ms, B, 1/s, a share of 1); loads are
+threads or transactions a second. What goes into a point is spelled as a scenario file would.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal, get_args
 
-from pydantic import model_validator
-
-from sim.scenario.fields import Count, Name, Number, Percent, Section, Text, key, wrong
-from sim.scenario.figures import Figure, Limit
+from sim.scenario.fields import (
+    ANYTHING,
+    NAME,
+    TEXT,
+    WIDTH,
+    Count,
+    ListOf,
+    MapOf,
+    Number,
+    OneOf,
+    Wrong,
+)
+from sim.scenario.figures import FIGURE, LIMIT, limit_text
+from sim.scenario.interpolation import Scale, Value, between, digits, rounded
+from sim.scenario.metrics import STATS, MetricKey
+from sim.scenario.quantities import RATE
+from sim.scenario.section import Document, Section, SectionOf
 
 SWEEP_FORMS = ("grid", "points", "latin_hypercube")
 
-_Bound = Annotated[float, Number(-1e15, 1e15)]
+Load = Literal["workload.threads", "workload.rate"]
+
+ALL_PROFILES: Final = "all"
+"""The key of prices that hold for every hardware profile without prices of its own."""
+
+_LOAD_DIGITS = 3
+_BOUND = Number(-1e15, 1e15)
 
 
-class ExpectSection(Section):
+@dataclass(frozen=True, kw_only=True)
+class Expectation(Section):
     """One claim; it holds when the whole interval lies on the right side."""
 
-    metric: Text = key(description="A figure of the summary.")
-    stat: Literal["mean", "p50", "p90", "p95", "p99", "p999", "max"] = key(
-        default="mean", description="Which statistic of it. Source: our own default."
-    )
-    class_: Text = key(
+    metric: str = TEXT.key("A figure of the summary.")
+    stat: str = OneOf(*STATS).key("Which statistic of it. Source: our own default.", default="mean")
+    class_: str = TEXT.key(
+        "Which part of it, such as a transaction type. Source: our own default.",
         default="all",
-        alias="class",
-        description="Which part of it, such as a transaction type. Source: our own default.",
     )
-    variant: Name | None = key(
-        default=None, description="Whose figure; not needed if there is one variant."
+    variant: str = NAME.key("Whose figure; not needed if there is one variant.", default=None)
+    against: str | None = NAME.key(
+        "The baseline: judge the ratio to it, not the figure.", default=None
     )
-    against: Name | None = key(
-        default=None, description="The baseline: judge the ratio to it, not the figure."
-    )
-    below: _Bound | None = key(default=None, description="The interval lies below.")
-    above: _Bound | None = key(default=None, description="The interval lies above.")
-    at: dict[str, Any] | None = key(
-        default=None, description="Only at points with these values of swept keys."
+    below: float | None = _BOUND.key("The interval lies below.", default=None)
+    above: float | None = _BOUND.key("The interval lies above.", default=None)
+    at_point: Mapping[str, Any] | None = MapOf(ANYTHING).key(
+        "Only at points with these values of swept keys.", default=None, name="at"
     )
 
-    @model_validator(mode="after")
-    def _claims_something(self) -> Self:
+    def check(self) -> None:
+        """Judges whether anything is claimed."""
         if self.below is None and self.above is None:
-            raise wrong("claims nothing; write below, above or both")
+            raise Wrong("claims nothing; write below, above or both")
         if self.below is not None and self.above is not None and self.below <= self.above:
-            raise wrong("is not above above; no figure lies between them", at="below")
-        return self
+            raise Wrong("is not above above; no figure lies between them", at="below")
 
 
+@dataclass(frozen=True, kw_only=True)
 class RangeSection(Section):
     """A key between two values."""
 
-    between: list[Any] = key(
-        description="The lowest and the highest value, such as [100us, 1ms].",
-        min_length=2,
-        max_length=2,
+    between: tuple[Any, ...] = ListOf(ANYTHING, at_least=2, at_most=2).key(
+        "The lowest and the highest value, such as [100us, 1ms]."
     )
-    scale: Literal["linear", "log"] = key(
-        default="linear", description="log: equal steps are equal ratios. Source: our own default."
+    scale: Scale = OneOf(*get_args(Scale)).key(
+        "log: equal steps are equal ratios. Source: our own default.", default="linear"
     )
 
 
+@dataclass(frozen=True, kw_only=True)
 class LatinHypercubeSection(Section):
     """Points spread evenly over several ranges at once."""
 
-    samples: Annotated[int, Count(2, 5_000)] = key(description="How many points.")
-    seed: Annotated[int, Count(0, 2**53 - 1)] = key(
-        default=1, description="Of the places of the points. Source: our own default, fixed."
+    samples: int = Count(2, 5_000).key("How many points.")
+    seed: int = Count(0, 2**53 - 1).key(
+        "Of the places of the points. Source: our own default, fixed.", default=1
     )
-    ranges: dict[str, RangeSection] = key(description="By dotted key.", min_length=1, max_length=20)
+    ranges: Mapping[str, RangeSection] = MapOf(SectionOf(RangeSection), at_least=1, at_most=20).key(
+        "By dotted key."
+    )
 
 
+@dataclass(frozen=True, kw_only=True)
 class SweepSection(Section):
     """Points at which the study is run: in one of three forms, less what is skipped."""
 
-    grid: dict[str, list[Any]] | None = key(
+    grid: Mapping[str, tuple[Any, ...]] | None = MapOf(
+        ListOf(ANYTHING), at_least=1, at_most=20
+    ).key(
+        "Values by dotted key, such as workload.threads: [50, 400], all combinations of which are "
+        "run.",
         default=None,
-        description="Values by dotted key, such as workload.threads: [50, 400], all combinations "
-        "of which are run.",
-        min_length=1,
-        max_length=20,
     )
-    points: list[dict[str, Any]] | None = key(
+    points: tuple[Mapping[str, Any], ...] | None = ListOf(
+        MapOf(ANYTHING), at_least=1, at_most=10_000
+    ).key("Points one by one, each with the same dotted keys.", default=None)
+    latin_hypercube: LatinHypercubeSection | None = SectionOf(LatinHypercubeSection).key(
+        "Points spread over ranges, each range cut into as many parts as there are points. "
+        "Source: McKay, Beckman, Conover 1979.",
         default=None,
-        description="Points one by one, each with the same dotted keys.",
-        min_length=1,
-        max_length=10_000,
     )
-    latin_hypercube: LatinHypercubeSection | None = key(
+    skip: tuple[Mapping[str, Any], ...] | None = ListOf(MapOf(ANYTHING), at_most=100).key(
+        "A point is left out if all conditions of one entry are true of it: a value, a list of "
+        "values, {above: x} or {below: x} by swept key.",
         default=None,
-        description="Points spread over ranges, each range cut into as many parts as there are "
-        "points. Source: McKay, Beckman, Conover 1979.",
     )
-    skip: list[dict[str, Any]] | None = key(
-        default=None,
-        description="A point is left out if all conditions of one entry are true of it: a value, "
-        "a list of values, {above: x} or {below: x} by swept key.",
-        max_length=100,
-    )
-    map: dict[Figure, Annotated[float, Number(1e-6, 1e6)]] | None = key(
-        default=None,
-        description="Ratios (variant / baseline) at which maps of these figures have a contour.",
-        min_length=1,
-        max_length=20,
+    map: Mapping[MetricKey, float] | None = MapOf(
+        Number(1e-6, 1e6), FIGURE, at_least=1, at_most=20
+    ).key(
+        "Ratios (variant / baseline) at which maps of these figures have a contour.", default=None
     )
 
-    @model_validator(mode="after")
-    def _has_one_form(self) -> Self:
+    def check(self) -> None:
+        """Judges whether points are said in one form."""
         given = [name for name in SWEEP_FORMS if getattr(self, name) is not None]
         if not given:
-            raise wrong("has no points; write grid, points or latin_hypercube")
+            raise Wrong("has no points; write grid, points or latin_hypercube")
         if len(given) > 1:
-            raise wrong(f"there is {given[0]} as well; keep one of the two", at=given[1])
-        return self
+            raise Wrong(f"there is {given[0]} as well; keep one of the two", at=given[1])
 
 
-class PriceSection(Section):
+@dataclass(frozen=True)
+class NodePrices(Section):
     """What nodes cost."""
 
-    store: Annotated[float, Number(0, 1e9)] = key(
-        description="A TiKV node an hour, in any currency."
-    )
-    tidb_node: Annotated[float, Number(0, 1e9)] = key(
-        description="A TiDB node an hour, in the same currency."
-    )
+    store: float = Number(0, 1e9).key("A TiKV node an hour, in any currency.")
+    tidb_node: float = Number(0, 1e9).key("A TiDB node an hour, in the same currency.")
 
 
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """Replications are added in rounds until every figure is as certain as asked for."""
+
+    targets: tuple[tuple[MetricKey, float], ...]
+    """Half width of the 95 % interval over the value, 0.05 for 5 %, by figure."""
+    most_replications: int
+    """Where rounds end even so; ``run.replications`` is the first round."""
+
+
+@dataclass(frozen=True, slots=True)
+class Objective:
+    """One part of a service level objective: the figure is at most ``limit``."""
+
+    key: MetricKey
+    limit: float
+    """In the unit in which the metric is published."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """Asks for the greatest load at which all objectives are met."""
+
+    slo: tuple[Objective, ...]
+    load: Load
+    low: float
+    """Threads, or transactions a second."""
+    high: float
+    tolerance: float
+    """Width of the final bracket over the load."""
+    prices: Mapping[str, NodePrices] = field(default_factory=dict)
+    """By hardware profile, or ``all``; empty: costs are not asked for."""
+
+    def load_value(self, x: float) -> int | str:
+        """Returns a load as a point has it, in three significant digits so that loads coincide."""
+        short = rounded(x, _LOAD_DIGITS)
+        if self.load == "workload.threads":
+            return max(round(short), 1)
+        return f"{digits(short)}/s"
+
+    def load_of(self, point: Mapping[str, Any]) -> float:
+        """Returns the load that a point has.
+
+        Raises:
+            KeyError: if it has none.
+            ValueError: if it is no load.
+        """
+        value = point[self.load]
+        return float(value) if self.load == "workload.threads" else float(RATE.parse(value))
+
+
+@dataclass(frozen=True, kw_only=True)
 class CapacitySection(Section):
     """The greatest load at which a service level objective is met."""
 
-    slo: dict[Figure, Limit] = key(
-        description="Upper limits by figure, such as lock_latency_ms.p99: 5ms; a percentage of "
-        "txn_aborts is one of transactions.",
-        min_length=1,
-        max_length=20,
+    slo: Mapping[MetricKey, str | float] = MapOf(LIMIT, FIGURE, at_least=1, at_most=20).key(
+        "Upper limits by figure, such as lock_latency_ms.p99: 5ms; a percentage of txn_aborts is "
+        "one of transactions."
     )
-    load: Literal["workload.threads", "workload.rate"] = key(
-        description="The key that is raised; the workload says the present load."
+    load: Load = OneOf(*get_args(Load)).key(
+        "The key that is raised; the workload says the present load."
     )
-    between: list[Any] = key(
-        description="Loads to search between, such as [200/s, 4000/s].", min_length=2, max_length=2
+    between: tuple[Any, ...] = ListOf(ANYTHING, at_least=2, at_most=2).key(
+        "Loads to search between, such as [200/s, 4000/s]."
     )
-    tolerance: Percent = key(
+    tolerance: float = WIDTH.key(
+        "The search ends with a bracket so wide, relative to the load. Source: our own default.",
         default="5%",
-        description="The search ends with a bracket so wide, relative to the load. Source: our "
-        "own default.",
     )
-    prices: dict[str, PriceSection] | None = key(
-        default=None,
-        description="By hardware profile, or all: costs per million transactions are reported.",
-        max_length=50,
+    prices: Mapping[str, NodePrices] | None = MapOf(SectionOf(NodePrices), at_most=50).key(
+        "By hardware profile, or all: costs per million transactions are reported.", default=None
     )
 
+    @classmethod
+    def document_of(cls, value: Any) -> Document:
+        """Returns what a file says for a ``Capacity``."""
+        written = int if value.load == "workload.threads" else RATE.text_of
+        return super().document_of(
+            cls(
+                slo={part.key: limit_text(part.key, part.limit) for part in value.slo},
+                load=value.load,
+                between=(written(value.low), written(value.high)),
+                tolerance=value.tolerance,
+                prices=value.prices or None,
+            )
+        )
 
-class SensitivitySection(Section):
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A key of the scenario, between two values."""
+
+    key: str
+    low: Value
+    high: Value
+    scale: Scale = "linear"
+
+    def at(self, share: float) -> Value:
+        """Returns the value ``share`` (0 to 1) of the way, as a file would write it."""
+        return between(self.low, self.high, share, self.scale)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sensitivity(Section):
     """Which keys move the outcomes most."""
 
-    factors: dict[str, RangeSection] = key(
-        description="Ranges by dotted key, all varied at once.", min_length=2, max_length=50
+    factors: tuple[Range, ...] = MapOf(SectionOf(RangeSection), at_least=2, at_most=50).key(
+        "Ranges by dotted key, all varied at once."
     )
-    outcomes: list[Figure] = key(
-        description="Figures to explain: with two variants or more the second over the first.",
-        min_length=1,
-        max_length=20,
+    outcomes: tuple[MetricKey, ...] = ListOf(FIGURE, at_least=1, at_most=20).key(
+        "Figures to explain: with two variants or more the second over the first."
     )
-    trajectories: Annotated[int, Count(2, 1_000)] = key(
+    trajectories: int = Count(2, 1_000).key(
+        "Of the screening, each of one run more than there are factors. Source: Morris 1991, "
+        "Factorial sampling plans: 4 to 10.",
         default=6,
-        description="Of the screening, each of one run more than there are factors. Source: "
-        "Morris 1991, Factorial sampling plans: 4 to 10.",
     )
-    levels: Annotated[int, Count(2, 100)] = key(
-        default=4, description="Of the screening: values of each factor. Source: Morris 1991."
+    levels: int = Count(2, 100).key(
+        "Of the screening: values of each factor. Source: Morris 1991.", default=4
     )
-    keep: Annotated[int, Count(1, 50)] = key(
-        default=3, description="Factors that go on to Sobol' indices. Source: our own default."
+    keep: int = Count(1, 50).key(
+        "Factors that go on to Sobol' indices. Source: our own default.", default=3
     )
-    samples: Annotated[int, Count(2, 65_536)] = key(
-        default=16,
-        description="Base samples of Sobol' indices, a power of two. Source: our own default.",
+    samples: int = Count(2, 65_536).key(
+        "Base samples of Sobol' indices, a power of two. Source: our own default.", default=16
     )
-    seed: Annotated[int, Count(0, 2**53 - 1)] | None = key(
-        default=None, description="Of both designs; by default run.seed. Source: our own default."
+    seed: int = Count(0, 2**53 - 1).key(
+        "Of both designs; by default run.seed. Source: our own default.", default=None
     )
 
-    @model_validator(mode="after")
-    def _designs_exist(self) -> Self:
+    def check(self) -> None:
+        """Judges whether there are such designs."""
         if self.levels % 2:
-            raise wrong(f"must be even, is {self.levels}; write {self.levels + 1}", at="levels")
+            raise Wrong(f"must be even, is {self.levels}; write {self.levels + 1}", at="levels")
         if self.samples & (self.samples - 1):
             power = 1 << self.samples.bit_length()
-            raise wrong(f"is no power of two, is {self.samples}; write {power}", at="samples")
-        return self
+            raise Wrong(f"is no power of two, is {self.samples}; write {power}", at="samples")
+
+    @classmethod
+    def document_of(cls, value: Any) -> Document:
+        """Returns what a file says, ranges by their keys."""
+        ranges = {
+            each.key: RangeSection(between=(each.low, each.high), scale=each.scale)
+            for each in value.factors
+        }
+        return super().document_of(replace(value, factors=ranges))

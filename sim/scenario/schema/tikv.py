@@ -10,18 +10,38 @@ configuration file; release notes where a default changed.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Literal, get_args
 
-from pydantic import field_validator, model_validator
-
+from sim.hardware.file_system import LogFile
 from sim.protocol.ablations import ABLATIONS
-from sim.scenario.fields import Count, Limit, Quantity, Section, Switch, Text, key, wrong
-from sim.scenario.problems import shown, suggestion
-from sim.scenario.quantities import DURATION, SIZE
-from sim.scenario.resolved_tikv import Behaviour, Fallback
+from sim.scenario.fields import (
+    LIMIT,
+    SWITCH,
+    TEXT,
+    WRONG,
+    Count,
+    Duration,
+    Form,
+    Key,
+    ListOf,
+    OneOf,
+    Problems,
+    Schema,
+    Size,
+    Wrong,
+)
+from sim.scenario.problems import Problem, shown, suggestion
+from sim.scenario.quantities import DURATION
+from sim.scenario.section import Section
+from sim.scenario.tree import Node, Path, dotted
 from sim.units import GIB, MIB, NS_PER_US
 
-_Tick = Annotated[int, Quantity(DURATION, "1ms", "1h")]
+Behaviour = Literal["rfc77", "v6.0", "v8.5"]
+Fallback = Literal["sync", "pipelined"]
+LockMode = Literal["sync", "pipelined", "in_memory"]
+
+_TICK = Duration("1ms", "1h")
 
 DEFAULTS: Final[dict[Behaviour, dict[str, Any]]] = {
     "rfc77": {
@@ -29,8 +49,8 @@ DEFAULTS: Final[dict[Behaviour, dict[str, Any]]] = {
         "store_io_pool_size": 0,
         "raft_engine_enable": False,
         "raft_engine_enable_log_recycle": False,
-        "raft_write_wait_duration": 0,
-        "region_split_size": 96 * MIB,
+        "raft_write_wait_duration_ns": 0,
+        "region_split_size_bytes": 96 * MIB,
         "fair_locking": False,
     },
     "v6.0": {
@@ -38,8 +58,8 @@ DEFAULTS: Final[dict[Behaviour, dict[str, Any]]] = {
         "store_io_pool_size": 0,
         "raft_engine_enable": False,
         "raft_engine_enable_log_recycle": False,
-        "raft_write_wait_duration": 0,
-        "region_split_size": 96 * MIB,
+        "raft_write_wait_duration_ns": 0,
+        "region_split_size_bytes": 96 * MIB,
         "fair_locking": False,
     },
     "v8.5": {
@@ -47,8 +67,8 @@ DEFAULTS: Final[dict[Behaviour, dict[str, Any]]] = {
         "store_io_pool_size": 1,
         "raft_engine_enable": True,
         "raft_engine_enable_log_recycle": True,
-        "raft_write_wait_duration": 20 * NS_PER_US,
-        "region_split_size": 256 * MIB,
+        "raft_write_wait_duration_ns": 20 * NS_PER_US,
+        "region_split_size_bytes": 256 * MIB,
         "fair_locking": True,
     },
 }
@@ -71,267 +91,285 @@ def scheduler_workers(store_cores: int) -> int:
     return 8 if store_cores >= 16 else max(1, min(4, store_cores))
 
 
-class TikvSection(Section):
+class _ReadBefore(Form):
+    """The name of a file that has been read by now, so that it has no place in a case."""
+
+    def parse(self, _: object) -> str:
+        """Refuses any value."""
+        raise Wrong("is the same for all cases; name it under tikv at the top of the file, and "
+                    "write here the keys that differ")  # fmt: skip
+
+    def described(self, definitions: dict[str, Schema]) -> Schema:
+        """Returns text."""
+        return TEXT.described(definitions)
+
+
+class _Ablations(ListOf):
+    """Names of protections; they become sorted, and each is there once."""
+
+    def read(self, node: Node, path: Path, problems: Problems) -> Any:
+        """Returns the names."""
+        names = super().read(node, path, problems)
+        for name in () if names is WRONG else names:
+            if name not in ABLATIONS:
+                message = f"no ablation {shown(name)}; {suggestion(name, list(ABLATIONS))}"
+                problems.append(Problem(node.mark, dotted(path), message))
+                return WRONG
+        return names if names is WRONG else tuple(sorted(set(names)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tikv(Section):
     """TiKV's configuration, under TiKV's names."""
 
-    behaviour: Behaviour = key(
+    behaviour: Behaviour = OneOf(*get_args(Behaviour)).key(
+        "Whose rules and defaults hold where they differ: the RFC's text, TiKV v6.0 or v8.5; "
+        "versions between: docs/COOKBOOK.md. Source: our own default; in-memory locks are on by "
+        "default since v6.0.",
         default="v6.0",
-        description="Whose rules and defaults hold where they differ: the RFC's text, TiKV v6.0 "
-        "or v8.5; versions between: docs/COOKBOOK.md. Source: our own default; in-memory locks "
-        "are on by default since v6.0.",
     )
-    file: Text | None = key(
+    file: ClassVar[Key] = _ReadBefore().note(
+        "A tikv.toml whose keys lie below those written here; keys that the model does not have "
+        "change nothing.",
         default=None,
-        description="A tikv.toml whose keys lie below those written here; keys that the model "
-        "does not have change nothing.",
     )
-    pipelined: Switch = key(
+    pipelined: bool = SWITCH.key(
+        "Answer a lock request once it is proposed. Source: TiKV docs: true since v5.0.",
         default=True,
-        alias="pessimistic-txn.pipelined",
-        description="Answer a lock request once it is proposed. Source: TiKV docs: true since "
-        "v5.0.",
+        name="pessimistic-txn.pipelined",
     )
-    in_memory: Switch = key(
+    in_memory: bool = SWITCH.key(
+        "Keep pessimistic locks in the leader's memory; has no effect unless pipelined is true. "
+        "Source: TiKV docs: true since v6.0; scheduler.rs (pessimistic_lock_mode).",
         default=True,
-        alias="pessimistic-txn.in-memory",
-        description="Keep pessimistic locks in the leader's memory; has no effect unless "
-        "pipelined is true. Source: TiKV docs: true since v6.0; scheduler.rs "
-        "(pessimistic_lock_mode).",
+        name="pessimistic-txn.in-memory",
     )
-    in_memory_peer_size_limit: Limit = key(
+    in_memory_peer_size_limit_bytes: int = LIMIT.key(
+        "In-memory locks of one region. Source: tikv/tikv#11841; a key since v8.4.",
         default="512KiB",
-        alias="pessimistic-txn.in-memory-peer-size-limit",
-        description="In-memory locks of one region. Source: tikv/tikv#11841; a key since v8.4.",
+        name="pessimistic-txn.in-memory-peer-size-limit",
     )
-    in_memory_instance_size_limit: Limit | None = key(
+    in_memory_instance_size_limit_bytes: int = LIMIT.key(
+        "In-memory locks of one store. Source: tikv/tikv#11841: 100 MiB, a key since v8.4; RFC "
+        "77: min(1 GiB, 5 % of memory).",
         default=None,
-        alias="pessimistic-txn.in-memory-instance-size-limit",
-        description="In-memory locks of one store. Source: tikv/tikv#11841: 100 MiB, a key since "
-        "v8.4; RFC 77: min(1 GiB, 5 % of memory).",
+        name="pessimistic-txn.in-memory-instance-size-limit",
     )
-    in_memory_fallback: Fallback = key(
+    in_memory_fallback: Fallback = OneOf(*get_args(Fallback)).key(
+        "How a lock that does not fit into memory is answered. Not a key of TiKV. Source: "
+        "tikv/tikv scheduler.rs answers after apply; TiDB docs say pipelined.",
         default="sync",
-        alias="pessimistic-txn.in-memory-fallback",
-        description="How a lock that does not fit into memory is answered. Not a key of TiKV. "
-        "Source: tikv/tikv scheduler.rs answers after apply; TiDB docs say pipelined.",
+        name="pessimistic-txn.in-memory-fallback",
     )
-    wait_for_lock_timeout: Annotated[int, Quantity(DURATION, "1ms", "1h")] = key(
-        default="1s",
-        alias="pessimistic-txn.wait-for-lock-timeout",
-        description="A request waits for a lock this long, then the client asks again. Source: "
+    wait_for_lock_timeout_ns: int = Duration("1ms", "1h").key(
+        "A request waits for a lock this long, then the client asks again. Source: "
         "lock_manager/config.rs.",
+        default="1s",
+        name="pessimistic-txn.wait-for-lock-timeout",
     )
-    wake_up_delay_duration: Annotated[int, Quantity(DURATION, "0ms", "1m")] = key(
+    wake_up_delay_ns: int = Duration("0ms", "1m").key(
+        "Other waiters of a key wake this long after the first. Source: lock_manager/config.rs.",
         default="20ms",
-        alias="pessimistic-txn.wake-up-delay-duration",
-        description="Other waiters of a key wake this long after the first. Source: "
-        "lock_manager/config.rs.",
+        name="pessimistic-txn.wake-up-delay-duration",
     )
-    store_pool_size: Annotated[int, Count(1, 1_024)] = key(
+    store_pool_size: int = Count(1, 1_024).key(
+        "Store pollers, the threads that propose. Source: raftstore store/config.rs.",
         default=2,
-        alias="raftstore.store-pool-size",
-        description="Store pollers, the threads that propose. Source: raftstore store/config.rs.",
+        name="raftstore.store-pool-size",
     )
-    apply_pool_size: Annotated[int, Count(1, 1_024)] = key(
+    apply_pool_size: int = Count(1, 1_024).key(
+        "Threads that apply committed entries. Source: raftstore store/config.rs.",
         default=2,
-        alias="raftstore.apply-pool-size",
-        description="Threads that apply committed entries. Source: raftstore store/config.rs.",
+        name="raftstore.apply-pool-size",
     )
-    store_io_pool_size: Annotated[int, Count(0, 1_024)] | None = key(
+    store_io_pool_size: int = Count(0, 1_024).key(
+        "Threads that write the raft log; 0: store pollers do it. Source: tikv/tikv #16615: 1 "
+        "since v8.0, 0 before.",
         default=None,
-        alias="raftstore.store-io-pool-size",
-        description="Threads that write the raft log; 0: store pollers do it. Source: tikv/tikv "
-        "#16615: 1 since v8.0, 0 before.",
+        name="raftstore.store-io-pool-size",
     )
-    store_max_batch_size: Annotated[int, Count(1, 100_000)] = key(
+    store_max_batch_size: int = Count(1, 100_000).key(
+        "Regions a store poller takes in one loop. Source: raftstore store/config.rs.",
         default=256,
-        alias="raftstore.store-max-batch-size",
-        description="Regions a store poller takes in one loop. Source: raftstore store/config.rs.",
+        name="raftstore.store-max-batch-size",
     )
-    apply_max_batch_size: Annotated[int, Count(1, 100_000)] = key(
+    apply_max_batch_size: int = Count(1, 100_000).key(
+        "Regions an apply thread takes in one loop. Source: raftstore store/config.rs.",
         default=256,
-        alias="raftstore.apply-max-batch-size",
-        description="Regions an apply thread takes in one loop. Source: raftstore store/config.rs.",
+        name="raftstore.apply-max-batch-size",
     )
-    cmd_batch: Switch = key(
+    cmd_batch: bool = SWITCH.key(
+        "Merge requests to one region into one entry while they wait. Source: raftstore "
+        "store/config.rs.",
         default=True,
-        alias="raftstore.cmd-batch",
-        description="Merge requests to one region into one entry while they wait. Source: "
-        "raftstore store/config.rs.",
+        name="raftstore.cmd-batch",
     )
-    cmd_batch_concurrent_ready_max_count: Annotated[int, Count(0, 1_000)] = key(
+    cmd_batch_concurrent_ready_max_count: int = Count(0, 1_000).key(
+        "With that many unpersisted readies a batch is held back; 0: never. Source: raftstore "
+        "store/config.rs; tikv/tikv#11121.",
         default=1,
-        alias="raftstore.cmd-batch-concurrent-ready-max-count",
-        description="With that many unpersisted readies a batch is held back; 0: never. Source: "
-        "raftstore store/config.rs; tikv/tikv#11121.",
+        name="raftstore.cmd-batch-concurrent-ready-max-count",
     )
-    raft_base_tick_interval: Annotated[int, Quantity(DURATION, "1ms", "1h")] = key(
+    raft_base_tick_interval_ns: int = Duration("1ms", "1h").key(
+        "Raft's unit of time. Source: raftstore store/config.rs.",
         default="1s",
-        alias="raftstore.raft-base-tick-interval",
-        description="Raft's unit of time. Source: raftstore store/config.rs.",
+        name="raftstore.raft-base-tick-interval",
     )
-    raft_heartbeat_ticks: Annotated[int, Count(1, 1_000)] = key(
+    raft_heartbeat_ticks: int = Count(1, 1_000).key(
+        "Ticks between two heartbeats of a leader. Source: raftstore store/config.rs.",
         default=2,
-        alias="raftstore.raft-heartbeat-ticks",
-        description="Ticks between two heartbeats of a leader. Source: raftstore store/config.rs.",
+        name="raftstore.raft-heartbeat-ticks",
     )
-    raft_max_inflight_msgs: Annotated[int, Count(1, 16_384)] = key(
+    raft_max_inflight_msgs: int = Count(1, 16_384).key(
+        "Append messages to one follower without an answer. Source: raftstore store/config.rs.",
         default=256,
-        alias="raftstore.raft-max-inflight-msgs",
-        description="Append messages to one follower without an answer. Source: raftstore "
-        "store/config.rs.",
+        name="raftstore.raft-max-inflight-msgs",
     )
-    raft_write_wait_duration: Annotated[int, Quantity(DURATION, "0us", "1s")] | None = key(
+    raft_write_wait_duration_ns: int = Duration("0us", "1s").key(
+        "A write thread waits this long for more before it writes a small batch. Source: "
+        "raftstore store/config.rs: 20us since v8.3, unknown before.",
         default=None,
-        alias="raftstore.raft-write-wait-duration",
-        description="A write thread waits this long for more before it writes a small batch. "
-        "Source: raftstore store/config.rs: 20us since v8.3, unknown before.",
+        name="raftstore.raft-write-wait-duration",
     )
-    scheduler_concurrency: Annotated[int, Count(1, 2**24)] = key(
+    scheduler_concurrency: int = Count(1, 2**24).key(
+        "Latch slots. Source: src/storage/config.rs.",
         default=524_288,
-        alias="storage.scheduler-concurrency",
-        description="Latch slots. Source: src/storage/config.rs.",
+        name="storage.scheduler-concurrency",
     )
-    scheduler_worker_pool_size: Annotated[int, Count(1, 1_024)] | None = key(
+    scheduler_worker_pool_size: int = Count(1, 1_024).key(
+        "Scheduler threads. Source: src/storage/config.rs: 8 from 16 cores, else 4 or the number "
+        "of cores.",
         default=None,
-        alias="storage.scheduler-worker-pool-size",
-        description="Scheduler threads. Source: src/storage/config.rs: 8 from 16 cores, else 4 or "
-        "the number of cores.",
+        name="storage.scheduler-worker-pool-size",
     )
-    raft_engine_enable: Switch | None = key(
+    raft_engine_enable: bool = SWITCH.key(
+        "Keep the raft log in raft-engine, else in raftdb. Source: TiKV docs: true since v6.1.",
         default=None,
-        alias="raft-engine.enable",
-        description="Keep the raft log in raft-engine, else in raftdb. Source: TiKV docs: true "
-        "since v6.1.",
+        name="raft-engine.enable",
     )
-    raft_engine_enable_log_recycle: Switch | None = key(
+    raft_engine_enable_log_recycle: bool = SWITCH.key(
+        "raft-engine writes over its old files, which changes no metadata. Source: TiKV docs: "
+        "true since v6.3.",
         default=None,
-        alias="raft-engine.enable-log-recycle",
-        description="raft-engine writes over its old files, which changes no metadata. Source: "
-        "TiKV docs: true since v6.3.",
+        name="raft-engine.enable-log-recycle",
     )
-    region_split_size: Annotated[int, Quantity(SIZE, "1MiB", "1TiB")] | None = key(
+    region_split_size_bytes: int = Size("1MiB", "1TiB").key(
+        "Size of a region. Source: coprocessor/config.rs: 256MiB since v8.4, 96MiB before.",
         default=None,
-        alias="coprocessor.region-split-size",
-        description="Size of a region. Source: coprocessor/config.rs: 256MiB since v8.4, 96MiB "
-        "before.",
+        name="coprocessor.region-split-size",
     )
-    reactive_memory_lock_tick_interval: _Tick = key(
+    reactive_memory_lock_tick_interval_ns: int = _TICK.key(
+        "After locks were proposed for a transfer the table is looked at this often. Source: "
+        "raftstore store/config.rs.",
         default="2s",
-        alias="raftstore.reactive-memory-lock-tick-interval",
-        description="After locks were proposed for a transfer the table is looked at this often. "
-        "Source: raftstore store/config.rs.",
+        name="raftstore.reactive-memory-lock-tick-interval",
     )
-    reactive_memory_lock_timeout_tick: Annotated[int, Count(1, 100_000)] = key(
+    reactive_memory_lock_timeout_tick: int = Count(1, 100_000).key(
+        "Ticks after which the table takes locks again, if the transfer did not happen. Source: "
+        "raftstore store/config.rs.",
         default=5,
-        alias="raftstore.reactive-memory-lock-timeout-tick",
-        description="Ticks after which the table takes locks again, if the transfer did not "
-        "happen. Source: raftstore store/config.rs.",
+        name="raftstore.reactive-memory-lock-timeout-tick",
     )
-    raft_election_timeout_ticks: Annotated[int, Count(2, 10_000)] = key(
+    raft_election_timeout_ticks: int = Count(2, 10_000).key(
+        "A follower without a leader campaigns after one to two times this. Source: raftstore "
+        "store/config.rs.",
         default=10,
-        alias="raftstore.raft-election-timeout-ticks",
-        description="A follower without a leader campaigns after one to two times this. Source: "
-        "raftstore store/config.rs.",
+        name="raftstore.raft-election-timeout-ticks",
     )
-    raft_store_max_leader_lease: Annotated[int, Quantity(DURATION, "1ms", "1h")] = key(
+    raft_store_max_leader_lease_ns: int = Duration("1ms", "1h").key(
+        "A leader serves reads this long after a quorum answered. Source: raftstore "
+        "store/config.rs.",
         default="9s",
-        alias="raftstore.raft-store-max-leader-lease",
-        description="A leader serves reads this long after a quorum answered. Source: raftstore "
-        "store/config.rs.",
+        name="raftstore.raft-store-max-leader-lease",
     )
-    raft_entry_max_size: Annotated[int, Quantity(SIZE, "1KiB", "3GiB")] = key(
+    raft_entry_max_size_bytes: int = Size("1KiB", "3GiB").key(
+        "A larger proposal is refused; in-memory locks of a transfer are proposed up to this. "
+        "Source: raftstore store/config.rs.",
         default="8MiB",
-        alias="raftstore.raft-entry-max-size",
-        description="A larger proposal is refused; in-memory locks of a transfer are proposed up "
-        "to this. Source: raftstore store/config.rs.",
+        name="raftstore.raft-entry-max-size",
     )
-    leader_transfer_max_log_lag: Annotated[int, Count(1, 1_000_000)] = key(
+    leader_transfer_max_log_lag: int = Count(1, 1_000_000).key(
+        "A follower further behind does not become leader. Source: raftstore store/config.rs.",
         default=128,
-        alias="raftstore.leader-transfer-max-log-lag",
-        description="A follower further behind does not become leader. Source: raftstore "
-        "store/config.rs.",
+        name="raftstore.leader-transfer-max-log-lag",
     )
-    merge_max_log_gap: Annotated[int, Count(1, 1_000_000)] = key(
+    merge_max_log_gap: int = Count(1, 1_000_000).key(
+        "A region does not merge while a follower is further behind. Source: raftstore "
+        "store/config.rs.",
         default=10,
-        alias="raftstore.merge-max-log-gap",
-        description="A region does not merge while a follower is further behind. Source: "
-        "raftstore store/config.rs.",
+        name="raftstore.merge-max-log-gap",
     )
-    merge_check_tick_interval: _Tick = key(
+    merge_check_tick_interval_ns: int = _TICK.key(
+        "Between two attempts to commit a prepared merge. Source: raftstore store/config.rs.",
         default="2s",
-        alias="raftstore.merge-check-tick-interval",
-        description="Between two attempts to commit a prepared merge. Source: raftstore "
-        "store/config.rs.",
+        name="raftstore.merge-check-tick-interval",
     )
-    hibernate_regions: Switch = key(
+    hibernate_regions: bool = SWITCH.key(
+        "A region without requests stops ticking. Source: raftstore store/config.rs: true since "
+        "v5.0.",
         default=True,
-        alias="raftstore.hibernate-regions",
-        description="A region without requests stops ticking. Source: raftstore store/config.rs: "
-        "true since v5.0.",
+        name="raftstore.hibernate-regions",
     )
-    max_entry_cache_warmup_duration: Annotated[int, Quantity(DURATION, "0ms", "1h")] = key(
+    max_entry_cache_warmup_duration_ns: int = Duration("0ms", "1h").key(
+        "A leader-to-be fills its entry cache for at most this long. Source: raftstore "
+        "store/config.rs.",
         default="1s",
-        alias="raftstore.max-entry-cache-warmup-duration",
-        description="A leader-to-be fills its entry cache for at most this long. Source: "
-        "raftstore store/config.rs.",
+        name="raftstore.max-entry-cache-warmup-duration",
     )
-    scheduler_pending_write_threshold: Annotated[int, Quantity(SIZE, "1KiB", "1TiB")] = key(
+    scheduler_pending_write_threshold_bytes: int = Size("1KiB", "1TiB").key(
+        "A store with more unfinished writes answers ServerIsBusy. Source: src/storage/config.rs.",
         default="100MiB",
-        alias="storage.scheduler-pending-write-threshold",
-        description="A store with more unfinished writes answers ServerIsBusy. Source: "
-        "src/storage/config.rs.",
+        name="storage.scheduler-pending-write-threshold",
     )
-    force_in_memory: Switch = key(
+    force_in_memory: bool = SWITCH.key(
+        "Use in-memory locks although stores older than v6.0 are in the cluster. Not a key of "
+        "TiKV. Source: our own, to see what the feature gate prevents.",
         default=False,
-        alias="pessimistic-txn.force-in-memory",
-        description="Use in-memory locks although stores older than v6.0 are in the cluster. Not "
-        "a key of TiKV. Source: our own, to see what the feature gate prevents.",
+        name="pessimistic-txn.force-in-memory",
     )
-    ablations: list[Text] = key(
+    ablations: tuple[str, ...] = _Ablations(TEXT, at_most=len(ABLATIONS)).key(
+        "Protections to leave out, by name. Not a key of TiKV. Source: our own, to see what each "
+        "of them prevents.",
         default=[],
-        description="Protections to leave out, by name. Not a key of TiKV. Source: our own, to "
-        "see what each of them prevents.",
-        max_length=len(ABLATIONS),
     )
 
-    @field_validator("file")
-    @classmethod
-    def _is_read_before(cls, value: str | None) -> str | None:
-        if value is not None:
-            raise wrong("is the same for all cases; name it under tikv at the top of the file, and "
-                        "write here the keys that differ")  # fmt: skip
-        return value
-
-    @field_validator("ablations")
-    @classmethod
-    def _are_known(cls, names: list[str]) -> list[str]:
-        for name in names:
-            if name not in ABLATIONS:
-                raise wrong(f"no ablation {shown(name)}; {suggestion(name, list(ABLATIONS))}")
-        return sorted(set(names))
-
-    @model_validator(mode="after")
-    def _limits_agree(self) -> Self:
-        instance = self.in_memory_instance_size_limit
-        if instance is not None and instance < self.in_memory_peer_size_limit:
-            raise wrong("is smaller than the limit of one region; a store has many regions",
+    def check(self) -> None:
+        """Judges limits against each other, and ticks as TiKV's own validation does."""
+        instance: int | None = self.in_memory_instance_size_limit_bytes
+        if instance is not None and instance < self.in_memory_peer_size_limit_bytes:
+            raise Wrong("is smaller than the limit of one region; a store has many regions",
                         at="pessimistic-txn.in-memory-instance-size-limit")  # fmt: skip
         self._check_ticks()
-        return self
 
     def _check_ticks(self) -> None:
         """Refuses what TiKV's own validation refuses.
 
         Source: tikv/tikv raftstore store/config.rs (validate).
         """
-        election, lease = self.raft_election_timeout_ticks, self.raft_store_max_leader_lease
-        election_ns = self.raft_base_tick_interval * election
+        election, lease = self.raft_election_timeout_ticks, self.raft_store_max_leader_lease_ns
+        election_ns = self.raft_base_tick_interval_ns * election
         if lease > election_ns:
-            raise wrong(f"a lease of {DURATION.text_of(lease)} outlasts the election timeout, "
+            raise Wrong(f"a lease of {DURATION.text_of(lease)} outlasts the election timeout, "
                         f"{DURATION.text_of(election_ns)}; shorten the lease",
                         at="raftstore.raft-store-max-leader-lease")  # fmt: skip
         if election <= self.raft_heartbeat_ticks:
-            raise wrong(f"{self.raft_heartbeat_ticks} ticks between heartbeats, but an election "
+            raise Wrong(f"{self.raft_heartbeat_ticks} ticks between heartbeats, but an election "
                         f"after {election}; write less",
                         at="raftstore.raft-heartbeat-ticks")  # fmt: skip
+
+    @property
+    def log_file(self) -> LogFile:
+        """Returns what the raft log is appended to."""
+        if not self.raft_engine_enable:
+            return "growing"
+        return "recycled" if self.raft_engine_enable_log_recycle else "preallocated"
+
+    @property
+    def lock_mode(self) -> LockMode:
+        """Returns how a pessimistic lock request is answered unless it has to fall back.
+
+        Source: tikv/tikv src/storage/txn/scheduler.rs (pessimistic_lock_mode).
+        """
+        if not self.pipelined:
+            return "sync"
+        return "in_memory" if self.in_memory else "pipelined"

@@ -2,135 +2,137 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
-
-from pydantic import Field, model_validator
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
 
 from sim.scenario.fields import (
+    LATENCY,
+    NAME,
+    SHARE,
+    SWITCH,
     Count,
-    Latency,
-    Name,
+    ListOf,
+    MapOf,
     Number,
-    Quantity,
-    Section,
-    Share,
-    Switch,
-    key,
-    wrong,
+    OneOf,
+    Wrong,
 )
-from sim.scenario.quantities import SIZE
-from sim.scenario.resolved import StatementSpec, TransactionSpec, Verb
-from sim.scenario.schema.arrival import ArrivalSection
+from sim.scenario.schema.arrival import (
+    ETCD,
+    ROWS,
+    ArrivalSection,
+    StatementSpec,
+    TableSpec,
+    TransactionSpec,
+    Verb,
+    Workload,
+)
 from sim.scenario.schema.etcd import EtcdSection
+from sim.scenario.section import Document, Section, SectionOf, keys_of
 
-_Rows = Annotated[int, Count(1, 100_000_000_000)]
-_Weight = Annotated[float, Number(0, 1_000_000)]
+_WEIGHT = Number(0, 1_000_000)
 _MOST_KEYS = 10_000
+_SCRIPTS = ("oltp_read_write", "oltp_write_only", "oltp_update_index", "oltp_update_non_index")
 _MIX_SOURCE = "Weight. Source: TPC-C 5.2.3; go-tpc tpcc/workload.go."
 
 
+@dataclass(frozen=True, kw_only=True)
 class TpccMix(Section):
     """Weights of the transaction types; they need not add up to 100."""
 
-    new_order: _Weight = key(default=45.0, description=_MIX_SOURCE)
-    payment: _Weight = key(default=43.0, description=_MIX_SOURCE)
-    order_status: _Weight = key(default=4.0, description=_MIX_SOURCE)
-    delivery: _Weight = key(default=4.0, description=_MIX_SOURCE)
-    stock_level: _Weight = key(default=4.0, description=_MIX_SOURCE)
+    new_order: float = _WEIGHT.key(_MIX_SOURCE, default=45.0)
+    payment: float = _WEIGHT.key(_MIX_SOURCE, default=43.0)
+    order_status: float = _WEIGHT.key(_MIX_SOURCE, default=4.0)
+    delivery: float = _WEIGHT.key(_MIX_SOURCE, default=4.0)
+    stock_level: float = _WEIGHT.key(_MIX_SOURCE, default=4.0)
 
-    @model_validator(mode="after")
-    def _draws_something(self) -> Self:
-        if not any(self.model_dump().values()):
-            raise wrong("every weight is 0; give one transaction a weight")
-        return self
+    def check(self) -> None:
+        """Judges whether anything is drawn."""
+        if not any(self.resolved().values()):
+            raise Wrong("every weight is 0; give one transaction a weight")
+
+    def resolved(self) -> dict[str, float]:
+        """Returns the weights by name."""
+        return {name: getattr(self, name) for name in keys_of(TpccMix)}
+
+    @classmethod
+    def document_of(cls, value: Any) -> Document:
+        """Returns the weights by name."""
+        return dict(value)
 
 
+@dataclass(frozen=True, kw_only=True)
 class TpccSection(ArrivalSection):
     """TPC-C as go-tpc runs it."""
 
-    kind: Literal["tpcc"] = key()
-    warehouses: Annotated[int, Count(1, 1_000_000)] = key(
-        description="Size of the database, about 111 MiB each."
-    )
-    mix: TpccMix | None = key(
-        default=None,
-        description="Weights of the transaction types. Source: go-tpc tpcc/workload.go.",
+    kind: str = OneOf("tpcc").key()
+    warehouses: int = Count(1, 1_000_000).key("Size of the database, about 111 MiB each.")
+    mix: Mapping[str, float] | None = SectionOf(TpccMix).key(
+        "Weights of the transaction types. Source: go-tpc tpcc/workload.go.", default=None
     )
 
 
+@dataclass(frozen=True, kw_only=True)
 class SysbenchSection(ArrivalSection):
     """One of sysbench's scripts."""
 
-    kind: Literal[
-        "oltp_read_write", "oltp_write_only", "oltp_update_index", "oltp_update_non_index"
-    ] = key()
-    tables: Annotated[int, Count(1, 10_000)] = key(
-        default=16, description="Number of tables. Source: TiDB docs, v6.0 sysbench benchmark: 16."
+    kind: str = OneOf(*_SCRIPTS).key()
+    tables: int = Count(1, 10_000).key(
+        "Number of tables. Source: TiDB docs, v6.0 sysbench benchmark: 16.", default=16
     )
-    table_rows: _Rows = key(
-        default=10_000_000,
-        description="Rows of each. Source: TiDB docs, v6.0 sysbench benchmark: 10 M.",
+    table_rows: int = ROWS.key(
+        "Rows of each. Source: TiDB docs, v6.0 sysbench benchmark: 10 M.", default=10_000_000
     )
-    rand_type: Literal["uniform", "special"] = key(
+    rand_type: Literal["uniform", "special"] = OneOf("uniform", "special").key(
+        "How ids are drawn. Source: akopytov/sysbench#329, the default of 1.1; TiDB docs' "
+        "benchmarks.",
         default="uniform",
-        description="How ids are drawn. Source: akopytov/sysbench#329, the default of 1.1; TiDB "
-        "docs' benchmarks.",
     )
 
 
-class CustomTable(Section):
-    """Rows 1 to ``rows``."""
-
-    rows: _Rows = key(description="How many there are before the run.")
-    row_bytes: Annotated[int, Quantity(SIZE, "1B", "1MiB")] = key(
-        default="120B", description="Size of a row's value. Source: our own default."
-    )
-
-
+@dataclass(frozen=True, kw_only=True)
 class Hot(Section):
     """A part of the draws goes to the first rows of the table."""
 
-    rows: Annotated[int, Count(1, 1_000_000)] = key(description="How many.")
-    fraction: Share = key(default=1.0, description="Of the draws. Source: our own default: all.")
+    rows: int = Count(1, 1_000_000).key("How many.")
+    fraction: float = SHARE.key("Of the draws. Source: our own default: all.", default=1.0)
 
 
+@dataclass(frozen=True, kw_only=True)
 class CustomStatement(Section):
     """One verb with its table: ``{lock: acct, rows: 2}``."""
 
-    read: Name | None = key(default=None, description="Point get or batch get.")
-    lock: Name | None = key(default=None, description="SELECT ... FOR UPDATE.")
-    update: Name | None = key(
-        default=None,
-        description="UPDATE by primary key, of locked rows if rows is not given.",
-    )  # fmt: skip
-    insert: Name | None = key(default=None, description="INSERT of new rows.")
-    rows: Annotated[int, Count(1, _MOST_KEYS)] | None = key(
-        default=None,
-        description="How many different rows: 1, but for update those that are locked. Source: "
-        "our own default.",
+    read: str | None = NAME.key("Point get or batch get.", default=None)
+    lock: str | None = NAME.key("SELECT ... FOR UPDATE.", default=None)
+    update: str | None = NAME.key(
+        "UPDATE by primary key, of locked rows if rows is not given.", default=None
     )
-    hot: Hot | None = key(
+    insert: str | None = NAME.key("INSERT of new rows.", default=None)
+    rows: int | None = Count(1, _MOST_KEYS).key(
+        "How many different rows: 1, but for update those that are locked. Source: our own "
+        "default.",
         default=None,
-        description="Skew; by default rows are drawn uniformly. Source: our own default.",
     )
-    like: Name | None = key(
-        default=None, description="The rows with the numbers that are locked in this other table."
+    hot: Hot | None = SectionOf(Hot).key(
+        "Skew; by default rows are drawn uniformly. Source: our own default.", default=None
     )
-    pause: Latency = key(
-        default="0ns",
-        description="The client waits so long before it. Source: our own default, none.",
+    like: str | None = NAME.key(
+        "The rows with the numbers that are locked in this other table.", default=None
+    )
+    pause_ns: int = LATENCY.key(
+        "The client waits so long before it. Source: our own default, none.", default="0ns"
     )
 
-    @model_validator(mode="after")
-    def _has_one_verb(self) -> Self:
+    def check(self) -> None:
+        """Judges whether it has one verb, and rows that go with it."""
         if len(self.verbs) != 1:
-            raise wrong(f"{len(self.verbs)} verbs; a statement has one of read, lock, update, "
+            raise Wrong(f"{len(self.verbs)} verbs; a statement has one of read, lock, update, "
                         "insert, such as {lock: acct, rows: 2}")  # fmt: skip
         if self.hot is not None and self.insert is not None:
-            raise wrong("an insert makes new rows; remove hot", at="hot")
+            raise Wrong("an insert makes new rows; remove hot", at="hot")
         if self.like is not None and (self.insert or self.rows is not None or self.hot):
-            raise wrong("decides which rows; remove rows, hot or insert", at="like")
-        return self
+            raise Wrong("decides which rows; remove rows, hot or insert", at="like")
 
     @property
     def verbs(self) -> list[tuple[Verb, str]]:
@@ -152,33 +154,49 @@ class CustomStatement(Section):
             hot_rows=self.hot.rows if self.hot else 0,
             hot_fraction=self.hot.fraction if self.hot else 0.0,
             like=self.like or "",
-            pause_ns=self.pause,
+            pause_ns=self.pause_ns,
         )
 
+    @classmethod
+    def document_of(cls, value: Any) -> Document:
+        """Returns what a file says for a statement, and nothing that goes without saying."""
+        hot = Hot(rows=value.hot_rows, fraction=value.hot_fraction) if value.hot_rows else None
+        said = cls(
+            **{value.verb: value.table},
+            rows=value.rows,
+            hot=hot,
+            like=value.like or None,
+            pause_ns=value.pause_ns,
+        )
+        document = super().document_of(said)
+        return document if value.pause_ns else {k: v for k, v in document.items() if k != "pause"}
 
+
+@dataclass(frozen=True, kw_only=True)
 class CustomTransaction(Section):
     """Statements between BEGIN and COMMIT."""
 
-    weight: _Weight = key(default=1.0, description="Share of the mix. Source: our own default.")
-    autocommit: Switch = key(
+    weight: float = _WEIGHT.key("Share of the mix. Source: our own default.", default=1.0)
+    autocommit: bool = SWITCH.key(
+        "One update outside BEGIN, tried optimistically first. Source: TiDB docs, pessimistic "
+        "transaction mode, differences from MySQL (auto-commit).",
         default=False,
-        description="One update outside BEGIN, tried optimistically first. Source: TiDB docs, "
-        "pessimistic transaction mode, differences from MySQL (auto-commit).",
     )
-    statements: list[CustomStatement] = key(description="In order.", min_length=1, max_length=1_000)
+    statements: tuple[CustomStatement, ...] = ListOf(
+        SectionOf(CustomStatement), at_least=1, at_most=1_000
+    ).key("In order.")
 
-    @model_validator(mode="after")
-    def _autocommit_is_one_write(self) -> Self:
+    def check(self) -> None:
+        """Judges each statement by those before it."""
         if self.autocommit and (len(self.statements) != 1 or not self.statements[0].update):
-            raise wrong("needs exactly one statement, an update; remove it or the others",
+            raise Wrong("needs exactly one statement, an update; remove it or the others",
                         at="autocommit")  # fmt: skip
         locked: list[str | None] = []
         for place, statement in enumerate(self.statements):
             if statement.like is not None and statement.like not in locked:
-                raise wrong(f"no statement before it locks rows of {statement.like}; write one",
+                raise Wrong(f"no statement before it locks rows of {statement.like}; write one",
                             at=f"statements[{place}].like")  # fmt: skip
             locked += [statement.lock, statement.update, statement.insert]
-        return self
 
     def spec(self, name: str) -> TransactionSpec:
         """Returns the transaction."""
@@ -194,51 +212,65 @@ class CustomTransaction(Section):
         )
 
 
+@dataclass(frozen=True, kw_only=True)
 class CustomSection(ArrivalSection):
     """A mix written in the scenario."""
 
-    kind: Literal["custom"] = key()
-    tables: dict[Name, CustomTable] = key(description="By name.", min_length=1, max_length=100)
-    transactions: dict[Name, CustomTransaction] = key(
-        description="By name.", min_length=1, max_length=100
-    )
+    kind: str = OneOf("custom").key()
+    custom_tables: Mapping[str, TableSpec] = MapOf(
+        SectionOf(TableSpec), NAME, at_least=1, at_most=100
+    ).key("By name.", name="tables")
+    transactions: Mapping[str, CustomTransaction] = MapOf(
+        SectionOf(CustomTransaction), NAME, at_least=1, at_most=100
+    ).key("By name.")
 
-    @model_validator(mode="after")
-    def _tables_exist_and_suffice(self) -> Self:
+    def check(self) -> None:
+        """Judges the loop, and whether tables have the rows that statements ask for."""
+        super().check()
         for name, transaction in self.transactions.items():
             for place, statement in enumerate(transaction.statements):
                 at = f"transactions.{name}.statements[{place}]"
                 self._check(statement, at)
         if not any(transaction.weight for transaction in self.transactions.values()):
-            raise wrong("every weight is 0; give one transaction a weight", at="transactions")
-        return self
+            raise Wrong("every weight is 0; give one transaction a weight", at="transactions")
+
+    def resolved(self) -> Workload:
+        """Returns the workload, its tables and transactions with their names."""
+        tables = [replace(table, name=name) for name, table in self.custom_tables.items()]
+        transactions = [each.spec(name) for name, each in self.transactions.items()]
+        arrival: Workload = super().resolved()
+        return replace(arrival, custom_tables=tuple(tables), transactions=tuple(transactions))
+
+    @classmethod
+    def document_of(cls, value: Any) -> Document:
+        """Returns what a file says, tables and transactions by their names."""
+        by_name = {
+            "custom_tables": {each.name: each for each in value.custom_tables},
+            "transactions": {each.name: each for each in value.transactions},
+        }
+        return super().document_of(replace(value, **by_name))
 
     def _check(self, statement: CustomStatement, at: str) -> None:
         verb, name = statement.verbs[0]
-        table = self.tables.get(name)
+        table = self.custom_tables.get(name)
         if table is None:
-            raise wrong(f"there is no table {name}; use one of {', '.join(self.tables)}",
+            raise Wrong(f"there is no table {name}; use one of {', '.join(self.custom_tables)}",
                         at=f"{at}.{verb}")  # fmt: skip
         hot_rows = statement.hot.rows if statement.hot else 0
         if hot_rows > table.rows:
-            raise wrong(f"{hot_rows} hot rows, but table {name} has {table.rows}; write less",
+            raise Wrong(f"{hot_rows} hot rows, but table {name} has {table.rows}; write less",
                         at=f"{at}.hot.rows")  # fmt: skip
         reachable = hot_rows if statement.hot and statement.hot.fraction == 1 else table.rows
         if verb != "insert" and (statement.rows or 1) > reachable:
-            raise wrong(f"{statement.rows} different rows out of {reachable}; write less",
+            raise Wrong(f"{statement.rows} different rows out of {reachable}; write less",
                         at=f"{at}.rows")  # fmt: skip
 
 
 AnyWorkload = TpccSection | SysbenchSection | CustomSection | EtcdSection
-WorkloadSection = Annotated[AnyWorkload, Field(discriminator="kind")]
-
-SECTIONS: dict[str, type[AnyWorkload]] = {
+SECTIONS: Final[dict[str, type[AnyWorkload]]] = {
     "tpcc": TpccSection,
-    "oltp_read_write": SysbenchSection,
-    "oltp_write_only": SysbenchSection,
-    "oltp_update_index": SysbenchSection,
-    "oltp_update_non_index": SysbenchSection,
+    **dict.fromkeys(_SCRIPTS, SysbenchSection),
     "custom": CustomSection,
-    "etcd": EtcdSection,
+    ETCD: EtcdSection,
 }
 """Which section each kind has."""
