@@ -18,6 +18,7 @@ from sim.scenario.resolved_operations import (
     SlowDisk,
     StoreTarget,
 )
+from sim.transport.messages import DiskUsage
 
 
 def crash_store(context: OperationContext, operation: CrashStore) -> Process:
@@ -78,7 +79,7 @@ def fill_disk(context: OperationContext, operation: FillDisk) -> Process:
     if store is None:
         return
     context.record(operation.do, f"store {store}")
-    context.control.fill_disk(store)
+    context.control.fill_disk(store, DiskUsage[operation.usage.upper()])
     if (yield from _has_ended(context, operation, f"store {store}")):
         context.control.free_disk(store)
 

@@ -114,12 +114,12 @@ class FlashbackInProgress(RegionError):
 
 @dataclass(frozen=True, slots=True)
 class DiskFull(RegionError):
-    """The store's disk is full."""
+    """The disks of these stores are too full for the command."""
 
-    store: int
+    stores: tuple[int, ...]
 
     def __str__(self) -> str:
-        return f"DiskFull(store {self.store})"
+        return f"DiskFull({', '.join(map(str, self.stores))})"
 
 
 @dataclass(frozen=True, slots=True)

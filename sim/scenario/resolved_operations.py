@@ -176,6 +176,7 @@ class FillDisk(Timed):
 
     do: str = _does("fill_disk")
     store: StoreTarget
+    usage: str
     for_ns: int | None
 
 

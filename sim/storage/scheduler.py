@@ -41,6 +41,7 @@ from sim.storage.request import LAST_READ, Kind, KvRequest, hand_over
 
 _LOCK: Final = Kind.LOCK
 _COP: Final = Kind.COP
+_PREWRITE: Final = Kind.PREWRITE
 
 SCANNED_ROW: Final = 0.1
 """CPU of one row of a range scan, as a part of one further key's. ASSUMED."""
@@ -280,6 +281,8 @@ class Scheduler:
     def _write(self, request: KvRequest, peer: Peer, batch: WriteBatch) -> None:
         """Sends a batch to Raft; locks in memory that it replaces are marked deleted first."""
         request.batch = batch
+        if request.kind > _PREWRITE:  # What ends something may be written to a disk almost full.
+            request.allowed_on_almost_full = True
         table = peer.locks
         replaces = table.map and request.kind is not _LOCK
         if replaces and table.refers_to(request.term, request.region.epoch.version):

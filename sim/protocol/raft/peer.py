@@ -103,6 +103,7 @@ class RaftPeer:
         "election_ticks",
         "heartbeat_elapsed",
         "heartbeat_ticks",
+        "inflight_limits",
         "lead_transferee",
         "leader",
         "log",
@@ -174,6 +175,8 @@ class RaftPeer:
             voter: Progress(voter, start + 1, self.max_inflight) for voter in followers
         }
         """By follower; a leader's only."""
+        self.inflight_limits: dict[int, int] = {}
+        """By follower: unanswered appends, where the driver allows fewer than ``max_inflight``."""
         self.applied_index = start
         """Up to where the driver has applied."""
         self.compactable = start
@@ -321,6 +324,18 @@ class RaftPeer:
         """Notes that the driver has applied everything up to ``index``."""
         if index > self.applied_index:
             self.applied_index = index
+
+    def limit_inflight(self, store: int, count: int) -> None:
+        """Lets ``store`` be sent ``count`` appends without an answer; 0: it is sent no entries.
+
+        Source: tikv/raft-rs src/raft.rs (adjust_max_inflight_msgs).
+        """
+        self.inflight_limits[store] = count
+        if count == self.max_inflight:
+            del self.inflight_limits[store]
+        progress = self.progress.get(store)
+        if progress is not None and not progress.state:
+            progress.window = count
 
     @property
     def is_eventful(self) -> bool:
@@ -699,7 +714,8 @@ class RaftPeer:
         """Handles an answer of a follower that is in probe or snapshot, or that is to lead."""
         matched = self.matched[progress.store]
         if progress.state and index == matched and matched >= self.log.first_index - 1:
-            progress.replicate(matched + 1, self.max_inflight)
+            window = self.inflight_limits.get(progress.store, self.max_inflight)
+            progress.replicate(matched + 1, window)
             self._unsent = min(self._unsent, matched + 1)
         if self.lead_transferee == progress.store:
             self._hand_over()

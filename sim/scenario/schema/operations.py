@@ -262,6 +262,10 @@ class FillDiskSection(FaultSection):
 
     do: Literal["fill_disk"] = key()
     store: StoreField = key(description="Whose.")
+    usage: Literal["almost_full", "already_full"] = key(
+        default="already_full",
+        description="How full: an almost full disk takes commits, rollbacks, splits and merges.",
+    )
 
 
 class SetConfigSection(TimedSection):
