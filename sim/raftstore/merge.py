@@ -253,7 +253,10 @@ class Merge:
             self._propose_step(peer, command)
 
     def _propose_step(self, peer: Peer, step: PrepareMerge | RollbackMerge) -> None:
-        merge_step_proposed(self._ctx, peer, step, propose_admin(peer, step).index)
+        index = propose_admin(peer, step).index
+        merge_step_proposed(self._ctx, peer, step, index)
+        if isinstance(step, PrepareMerge):
+            peer.raft.apply_only_persisted(index)
 
 
 def _is_in_the_way(entry: Entry) -> bool:

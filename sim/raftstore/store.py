@@ -59,6 +59,7 @@ class Raftstore:
             file=tikv.log_file,
             file_system=scenario.hardware.file_system,
             compression=lsm.raft_engine_compression,
+            compress_above_bytes=tikv.compress_above_bytes,
             rewrite=lsm.raftdb_rewrite,
         )
         entry_bytes = [recorder.counter("raft_entry_bytes", cause) for cause in CAUSE_NAMES]

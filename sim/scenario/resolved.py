@@ -143,7 +143,7 @@ class LsmSpec:
     raftdb_rewrite: float
     """Bytes flushed per byte of raftdb's log."""
     raft_engine_compression: float
-    """Stored bytes per byte of a raft-engine batch above 8 KiB."""
+    """Stored bytes per byte of a raft-engine batch that is compressed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

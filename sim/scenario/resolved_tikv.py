@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sim.hardware.file_system import LogFile
+from sim.units import KIB
 
 Behaviour = Literal["rfc77", "v6.0", "v8.5"]
 Fallback = Literal["sync", "pipelined"]
@@ -43,6 +44,7 @@ class Tikv:
     raft_write_wait_duration_ns: int
     scheduler_concurrency: int
     scheduler_worker_pool_size: int
+    max_apply_unpersisted_log_limit: int
     raft_engine_enable: bool
     raft_engine_enable_log_recycle: bool
     region_split_size_bytes: int
@@ -61,6 +63,24 @@ class Tikv:
     """The model's own: in-memory locks although an older store is in the cluster."""
     ablations: tuple[str, ...]
     """The model's own: names of protections that are left out, sorted."""
+
+    @property
+    def apply_unpersisted_entries(self) -> int:
+        """Returns how many entries a leader may apply before they are on its own disk.
+
+        A store poller that writes the log itself never gets that far ahead.
+        """
+        return self.max_apply_unpersisted_log_limit if self.store_io_pool_size else 0
+
+    @property
+    def compress_above_bytes(self) -> int:
+        """Returns from which size on raft-engine compresses a batch.
+
+        Source: tikv/raft-engine src/config.rs (batch-compression-threshold 8KB); tikv/tikv
+        src/config/mod.rs (RaftEngineConfig::optimize_for: less with write workers, since v8.2).
+        """
+        workers = self.store_io_pool_size if self.behaviour == "v8.5" else 0
+        return max(8 * KIB // (workers + 1), 4 * KIB)
 
     @property
     def log_file(self) -> LogFile:

@@ -88,6 +88,7 @@ class RaftPeer:
     """
 
     __slots__ = (
+        "_ahead_from",
         "_answer",
         "_durable_state",
         "_events",
@@ -108,6 +109,7 @@ class RaftPeer:
         "leader",
         "log",
         "matched",
+        "max_apply_unpersisted",
         "max_inflight",
         "noop_index",
         "pending_conf_index",
@@ -130,6 +132,7 @@ class RaftPeer:
         *,
         term: int = 6,
         max_inflight: int = 256,
+        max_apply_unpersisted: int = 0,
         election_ticks: int = 10,
         heartbeat_ticks: int = 2,
         draw_timeout: Callable[[], int] | None = None,
@@ -143,6 +146,8 @@ class RaftPeer:
             leader: the store that leads in ``term``; 0: unknown, an election will decide.
             term: the present term.
             max_inflight: unanswered appends to one follower.
+            max_apply_unpersisted: committed entries that a leader may apply before they are
+                durable here.
             election_ticks: ticks without a leader until its lease is over; a leader checks as
                 often whether a majority answers it.
             heartbeat_ticks: ticks from one heartbeat to the next.
@@ -158,6 +163,7 @@ class RaftPeer:
         self.vote = leader
         self.log = RaftLog()
         self.max_inflight = max_inflight
+        self.max_apply_unpersisted = max_apply_unpersisted
         self.election_ticks = election_ticks
         self.heartbeat_ticks = heartbeat_ticks
         self.draw_timeout = draw_timeout
@@ -177,6 +183,8 @@ class RaftPeer:
         """By follower; a leader's only."""
         self.inflight_limits: dict[int, int] = {}
         """By follower: unanswered appends, where the driver allows fewer than ``max_inflight``."""
+        self._ahead_from = start
+        """A leader that has applied this index may apply what is not durable here yet."""
         self.applied_index = start
         """Up to where the driver has applied."""
         self.compactable = start
@@ -219,6 +227,7 @@ class RaftPeer:
             0,
             term=term,
             max_inflight=self.max_inflight,
+            max_apply_unpersisted=self.max_apply_unpersisted,
             election_ticks=self.election_ticks,
             heartbeat_ticks=self.heartbeat_ticks,
             draw_timeout=self.draw_timeout,
@@ -324,6 +333,16 @@ class RaftPeer:
         """Notes that the driver has applied everything up to ``index``."""
         if index > self.applied_index:
             self.applied_index = index
+            if self.role is LEADER and index >= self._ahead_from:
+                self.log.apply_ahead = self.max_apply_unpersisted
+
+    def apply_only_persisted(self, until: int) -> None:
+        """Applies only what is durable here until ``until`` is applied.
+
+        Source: tikv/tikv components/raftstore/src/store/peer.rs (disable_apply_unpersisted_log).
+        """
+        self.log.apply_ahead = 0
+        self._ahead_from = max(self._ahead_from, until)
 
     def limit_inflight(self, store: int, count: int) -> None:
         """Lets ``store`` be sent ``count`` appends without an answer; 0: it is sent no entries.
@@ -419,6 +438,7 @@ class RaftPeer:
         self._reads = ()
         self.matched = {}
         self.progress = {}
+        self.apply_only_persisted(self.log.last_index)
         self._answer = None
         self._eventful().role_changed = True
 

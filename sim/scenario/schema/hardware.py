@@ -214,13 +214,13 @@ class LsmSection(Section):
     )
     raftdb_rewrite: _Amplification = key(
         default=1.0,
-        description="Bytes flushed per byte of raftdb's log. Source: RocksDB wiki, memtable "
-        "flush; raftdb keeps the log in its default CF.",
+        description="Bytes flushed per byte of raftdb's log. Source: assumed; a memtable is "
+        "flushed once, less what was deleted in it before.",
     )
     raft_engine_compression: Share = key(
         default=0.6,
-        description="Stored bytes per byte of a raft-engine batch above 8 KiB (lz4). Source: TiDB "
-        "docs, release 5.4.0: 25 to 40 % fewer bytes.",
+        description="Stored bytes per byte of a raft-engine batch above 8 KiB (since v8.2 with "
+        "write workers 4 KiB; lz4). Source: TiDB docs, release 5.4.0: 25 to 40 % fewer bytes.",
     )
 
 

@@ -27,6 +27,7 @@ DEFAULTS: Final[dict[Behaviour, dict[str, Any]]] = {
     "rfc77": {
         "version": "6.0.0",
         "store_io_pool_size": 0,
+        "max_apply_unpersisted_log_limit": 0,
         "raft_engine_enable": False,
         "raft_engine_enable_log_recycle": False,
         "raft_write_wait_duration": 0,
@@ -36,6 +37,7 @@ DEFAULTS: Final[dict[Behaviour, dict[str, Any]]] = {
     "v6.0": {
         "version": "6.0.0",
         "store_io_pool_size": 0,
+        "max_apply_unpersisted_log_limit": 0,
         "raft_engine_enable": False,
         "raft_engine_enable_log_recycle": False,
         "raft_write_wait_duration": 0,
@@ -45,6 +47,7 @@ DEFAULTS: Final[dict[Behaviour, dict[str, Any]]] = {
     "v8.5": {
         "version": "8.5.0",
         "store_io_pool_size": 1,
+        "max_apply_unpersisted_log_limit": 1024,
         "raft_engine_enable": True,
         "raft_engine_enable_log_recycle": True,
         "raft_write_wait_duration": 20 * NS_PER_US,
@@ -197,6 +200,12 @@ class TikvSection(Section):
         alias="storage.scheduler-worker-pool-size",
         description="Scheduler threads. Source: src/storage/config.rs: 8 from 16 cores, else 4 or "
         "the number of cores.",
+    )
+    max_apply_unpersisted_log_limit: Annotated[int, Count(0, 1_000_000)] | None = key(
+        default=None,
+        alias="raftstore.max-apply-unpersisted-log-limit",
+        description="With write workers, committed entries that a leader applies before they are "
+        "on its own disk. Source: tikv/tikv#16626: 1024 since v8.2, 0 before.",
     )
     raft_engine_enable: Switch | None = key(
         default=None,
