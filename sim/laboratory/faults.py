@@ -189,6 +189,16 @@ def _point_words(words: Words) -> tuple[str, int, int]:
     return point, store, region
 
 
+def fail_write(lab: Laboratory, words: Words) -> str:
+    """Lets the engine fail at the next writes."""
+    proposed = words.flag("after-propose")
+    store, region = words.number("store"), words.number("region")
+    times = words.number("times", 1)
+    words.done()
+    lab.cluster.failpoints.fail_writes(times, store=store, region=region, proposed=proposed)
+    return ""
+
+
 def held(lab: Laboratory, words: Words) -> str:
     """Shows how many are stopped at each point."""
     words.done()
@@ -267,6 +277,7 @@ COMMANDS: Final = (
     Command("hold POINT [store=STORE] [region=REGION]", hold),
     Command("release POINT [store=STORE] [region=REGION]", release),
     Command("held", held),
+    Command("fail-write [after-propose] [times=1] [store=STORE] [region=REGION]", fail_write),
     Command("set-config TIKV.KEY=VALUE… [store=STORE]", set_config),
     Command("upgrade STORE VERSION", upgrade),
     Command("slow-disk STORE FACTOR", slow_disk),

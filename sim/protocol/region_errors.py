@@ -134,6 +134,16 @@ class RaftEntryTooLarge(RegionError):
 
 
 @dataclass(frozen=True, slots=True)
+class EngineError(RegionError):
+    """A write that a failpoint has let fail; TiKV answers it with an error of no region."""
+
+    region_id: int
+
+    def __str__(self) -> str:
+        return f"EngineError(region {self.region_id}, write failed)"
+
+
+@dataclass(frozen=True, slots=True)
 class MaxTimestampNotSynced(RegionError):
     """A new leader does not know yet up to which timestamp was read (async commit, 1PC)."""
 

@@ -6,7 +6,7 @@ Names are TiKV's own, with dots and hyphens as underscores.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from sim.hardware.file_system import LogFile
 from sim.units import KIB
@@ -14,6 +14,13 @@ from sim.units import KIB
 Behaviour = Literal["rfc77", "v6.0", "v8.5"]
 Fallback = Literal["sync", "pipelined"]
 LockMode = Literal["sync", "pipelined", "in_memory"]
+
+
+COMPRESS_ABOVE_BYTES: Final = 8 * KIB
+"""raft-engine's ``batch-compression-threshold`` (tikv/raft-engine src/config.rs)."""
+
+LEAST_COMPRESSED_BYTES: Final = 4 * KIB
+"""What TiKV lowers it to for write workers (src/config/mod.rs, RaftEngineConfig::optimize_for)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +87,7 @@ class Tikv:
         src/config/mod.rs (RaftEngineConfig::optimize_for: less with write workers, since v8.2).
         """
         workers = self.store_io_pool_size if self.behaviour == "v8.5" else 0
-        return max(8 * KIB // (workers + 1), 4 * KIB)
+        return max(COMPRESS_ABOVE_BYTES // (workers + 1), LEAST_COMPRESSED_BYTES)
 
     @property
     def log_file(self) -> LogFile:

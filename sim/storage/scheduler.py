@@ -21,6 +21,7 @@ from sim.protocol.concurrency_manager import ConcurrencyManager
 from sim.protocol.latches import Latches
 from sim.protocol.percolator import Acquired, KeyIsLocked, Prewritten, lock_batch
 from sim.protocol.region_errors import (
+    EngineError,
     MaxTimestampNotSynced,
     RegionError,
     RegionNotFound,
@@ -292,10 +293,22 @@ class Scheduler:
         self._proposals[batch.cause].value += 1
         self._pending_bytes += batch.raft_bytes
         failpoints = self._ctx.failpoints
-        if not failpoints.active or not failpoints.stops(
-            "before_propose", peer, self._propose, request
-        ):
-            self._propose(request)
+        if failpoints.active:
+            failing = failpoints.failing_write(peer)
+            if failing:
+                self._fail_write(request, is_proposed=failing == "after")
+                return
+            if failpoints.stops("before_propose", peer, self._propose, request):
+                return
+        self._propose(request)
+
+    def _fail_write(self, request: KvRequest, *, is_proposed: bool) -> None:
+        """Ends a write at which the engine fails, as TiKV's tests let it."""
+        now_ns = self._env.now_ns
+        if is_proposed:
+            self.on_proposed(request, now_ns)
+        error = EngineError(request.region.region_id)
+        self._env.at(now_ns, lambda _: self.on_refused(request, error), None)
 
     def _propose(self, request: KvRequest) -> None:
         peer = request.peer
@@ -315,6 +328,12 @@ class Scheduler:
 
     def _reply_proposed(self, request: KvRequest) -> None:
         """Answers a pipelined lock, unless the process has died meanwhile."""
+        peer = request.peer
+        assert peer is not None, "only a replica proposes"
+        if not peer.died:
+            self._ctx.failpoints.run("proposed", peer, self._reply_if_alive, request)
+
+    def _reply_if_alive(self, request: KvRequest) -> None:
         if request.peer is not None and not request.peer.died:
             self._reply(request)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-COVERING: Final = (6, 406, 408, 485, 819, 1027, 1346, 1559)
+COVERING: Final = (6, 8, 11, 406, 408, 485, 819, 1027, 1346, 1559)
 
 RARE: Final[dict[str, str]] = {
     "transfer.late_ack": "an answer held up until the table was opened again; none in 2,600 seeds",
