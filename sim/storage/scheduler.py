@@ -157,6 +157,7 @@ class Scheduler:
         self._read_pool.submit(service_ns, self._take_snapshot, request, fetch_ns)
 
     def _answer_read(self, request: KvRequest, peer: Peer) -> None:
+        request.executed_ns = self._env.now_ns
         self._ctx.concurrency.update_max_ts(request.start_ts)
         request.result = read(request, peer, self._ctx.concurrency)
         self._reply(request)
@@ -178,12 +179,9 @@ class Scheduler:
             self._submit(waiter)
 
     def _submit(self, request: KvRequest) -> None:
+        """Takes the snapshot of a command that has its latches; a quorum may have to be asked."""
         request.latched_ns = self._env.now_ns
-        service_ns = self._service_ns(len(request.keys) or len(request.mutations))
-        fetch_ns = 0
-        if request.kind is _LOCK and not request.insert:
-            fetch_ns = self._cache.fetch_ns(request.latched_ns, request.keys)
-        self._pool.submit(service_ns, self._take_snapshot, request, fetch_ns)
+        self._take_snapshot(request)
 
     def _service_ns(self, keys: float) -> int:
         """Returns the CPU of a request on so many keys, drawn."""
@@ -191,7 +189,6 @@ class Scheduler:
         return self._draw.scaled(cpu.tikv_request_ns * (1 + cpu.tikv_extra_key * (keys - 1)))
 
     def _take_snapshot(self, request: KvRequest) -> None:
-        request.executed_ns = self._env.now_ns
         peer = request.peer
         assert peer is not None, "a request runs where it was received"
         if self._reader.may_serve(request, peer):
@@ -219,19 +216,25 @@ class Scheduler:
         self._reply(command)
 
     def _execute(self, request: KvRequest, peer: Peer) -> None:
-        """Runs a command on its snapshot, and does what it says."""
+        """Runs a command on its snapshot; what it says is done when its CPU time is over.
+
+        Keys of an async commit are locked in memory in the instant in which max_ts is read.
+        """
         if not peer.max_ts_synced and _needs_synced_max_ts(request):
             self.on_no_snapshot(request, MaxTimestampNotSynced(request.region.region_id))
             return
         ctx = self._ctx
         concurrency = ctx.concurrency
         concurrency.update_max_ts(read_up_to(request))
-        request.result = self.execute_command(request, peer, concurrency.max_ts, ctx.ablations)
+        result = self.execute_command(request, peer, concurrency.max_ts, ctx.ablations)
+        request.result = result
+        if request.use_async_commit and isinstance(result, Prewritten):
+            concurrency.lock_keys(result.batch.lock_puts)
         failpoints = ctx.failpoints
         if not failpoints.active or not failpoints.stops(
             "after_snapshot", peer, self._resume_execution, request
         ):
-            self._process_result(request, peer)
+            self._process(request)
 
     def _resume_execution(self, request: KvRequest) -> None:
         """Goes on some time after a command's snapshot: it finds out what has changed."""
@@ -241,8 +244,30 @@ class Scheduler:
             return
         error = self._reader.changed_since(request, peer)
         if error is not None:
+            if request.use_async_commit and isinstance(request.result, Prewritten):
+                self._ctx.concurrency.unlock_keys(request.result.batch.lock_puts)
             self.on_no_snapshot(request, error)
         else:
+            self._process(request)
+
+    def _process(self, request: KvRequest) -> None:
+        """Takes the CPU time of a command that has its snapshot."""
+        service_ns = self._service_ns(len(request.keys) or len(request.mutations))
+        fetch_ns = 0
+        if request.kind is _LOCK and not request.insert:
+            fetch_ns = self._cache.fetch_ns(self._env.now_ns, request.keys)
+        self._pool.submit(service_ns, self._finish_process, request, fetch_ns)
+
+    def _finish_process(self, request: KvRequest) -> None:
+        """Goes on with a command's result, unless its store has died meanwhile.
+
+        Terms and versions are checked again where the result goes: by the lock table, which a lock
+        then does not enter, and by the raftstore, which does not propose it.
+        """
+        peer = request.peer
+        assert peer is not None, "a request runs where it was received"
+        request.executed_ns = self._env.now_ns
+        if not peer.died:
             self._process_result(request, peer)
 
     def _process_result(self, request: KvRequest, peer: Peer) -> None:
@@ -261,8 +286,6 @@ class Scheduler:
             if batch is None or not batch.keys:
                 self._finish_unwritten(request)
                 return
-            if isinstance(result, Prewritten) and request.use_async_commit:
-                self._ctx.concurrency.lock_keys(batch.lock_puts)
             self._write(request, peer, batch)
 
     def _grant(self, request: KvRequest, peer: Peer, granted: Acquired) -> None:
