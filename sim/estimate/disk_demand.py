@@ -16,7 +16,7 @@ from sim.estimate.footprint import Footprint
 from sim.hardware.disk import FETCH_BYTES, DiskSpec
 from sim.hardware.file_system import FILE_SYSTEMS, metadata_share
 from sim.protocol.encoding import ENTRY_OVERHEAD_BYTES, KV_APPLY_BYTES, KV_BATCH_BYTES
-from sim.raftstore.log_engine import COMPRESS_ABOVE_BYTES, LogFormat
+from sim.raftstore.log_engine import LogFormat
 from sim.scenario.resolved import Scenario
 from sim.units import NS_PER_S
 
@@ -62,6 +62,7 @@ class DiskDemand:
             file=scenario.tikv.log_file,
             file_system=hardware.file_system,
             compression=lsm.raft_engine_compression,
+            compress_above_bytes=scenario.tikv.compress_above_bytes,
             rewrite=lsm.raftdb_rewrite,
         )
         self._metadata = FILE_SYSTEMS[hardware.file_system]
@@ -110,7 +111,7 @@ class DiskDemand:
 
     def _compressed(self, payload: float) -> float:
         """Groups vary: as if exponential, the bytes that come in large ones are compressed."""
-        large = COMPRESS_ABOVE_BYTES / payload
+        large = self._format.compress_above_bytes / payload
         return payload * (1 - (1 + large) * exp(-large) * (1 - self._format.compression))
 
     def write_ns(self, load: DiskLoad) -> float:

@@ -105,6 +105,7 @@ class Member:
             file=scenario.tikv.log_file,
             file_system=scenario.hardware.file_system,
             compression=scenario.hardware.lsm.raft_engine_compression,
+            compress_above_bytes=scenario.tikv.compress_above_bytes,
             rewrite=scenario.hardware.lsm.raftdb_rewrite,
         )
         entry_bytes = [recorder.counter("raft_entry_bytes", cause) for cause in CAUSE_NAMES]

@@ -44,10 +44,8 @@ class ClientJob(Job):
 def client(lab: Laboratory, words: Words) -> str:
     """Starts a client with TiDB's retries, which carries out a whole transaction."""
     autocommit = words.flag("autocommit")
-    patience_ns = words.duration_ns("within", "60s")
     name = words.as_name or f"client{lab.clients + 1}"
     statements = _statements(words.rest(), name)
-    words.done()
     if autocommit and len(statements) != 1:
         raise ScriptProblem("autocommit is for one statement; leave it, or the others")
     model = lab.model
@@ -56,7 +54,7 @@ def client(lab: Laboratory, words: Words) -> str:
     lab.clients += 1
     job = ClientJob()
     model.env.process(job.run(model, Script(name, statements, autocommit=autocommit)))
-    return lab.finish(job, words.as_name, patience_ns)
+    return lab.finish_within(job, words, "60s")
 
 
 def _statements(words: Sequence[str], name: str) -> list[Statement]:

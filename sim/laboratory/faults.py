@@ -17,6 +17,7 @@ from sim.laboratory.words import Words, plain, suggestion
 from sim.raftstore.failpoints import POINTS
 from sim.server.control import ONLINE_KEYS, Control
 from sim.transport.filters import ANY, KINDS, MessageFilter
+from sim.transport.messages import DiskUsage
 from sim.transport.nodes import store_name
 
 
@@ -188,6 +189,16 @@ def _point_words(words: Words) -> tuple[str, int, int]:
     return point, store, region
 
 
+def fail_write(lab: Laboratory, words: Words) -> str:
+    """Lets the engine fail at the next writes."""
+    proposed = words.flag("after-propose")
+    store, region = words.number("store"), words.number("region")
+    times = words.number("times", 1)
+    words.done()
+    lab.cluster.failpoints.fail_writes(times, store=store, region=region, proposed=proposed)
+    return ""
+
+
 def held(lab: Laboratory, words: Words) -> str:
     """Shows how many are stopped at each point."""
     words.done()
@@ -241,6 +252,18 @@ def slow_disk(lab: Laboratory, words: Words) -> str:
     return ""
 
 
+def fill_disk(lab: Laboratory, words: Words) -> str:
+    """Fills a store's disk, almost or completely."""
+    almost, already = words.flag("almost-full"), words.flag("already-full")
+    store = _store(lab, words)
+    words.done()
+    if almost and already:
+        raise ScriptProblem("a disk is almost-full or already-full; write one of them")
+    usage = DiskUsage.ALMOST_FULL if almost else DiskUsage.ALREADY_FULL
+    Control(lab.cluster).fill_disk(store, usage)
+    return ""
+
+
 COMMANDS: Final = (
     Command("crash STORE", _store_order(Control.crash_store)),
     Command("restart STORE", _store_order(Control.restart_store)),
@@ -254,9 +277,10 @@ COMMANDS: Final = (
     Command("hold POINT [store=STORE] [region=REGION]", hold),
     Command("release POINT [store=STORE] [region=REGION]", release),
     Command("held", held),
+    Command("fail-write [after-propose] [times=1] [store=STORE] [region=REGION]", fail_write),
     Command("set-config TIKV.KEY=VALUE… [store=STORE]", set_config),
     Command("upgrade STORE VERSION", upgrade),
     Command("slow-disk STORE FACTOR", slow_disk),
-    Command("fill-disk STORE", _store_order(Control.fill_disk)),
+    Command("fill-disk STORE [almost-full] [already-full]", fill_disk),
     Command("free-disk STORE", _store_order(Control.free_disk)),
 )

@@ -12,6 +12,11 @@ from sim.storage.request import KvRequest
 class Job:
     """Something under way."""
 
+    within_ns = 0
+    """How long it was given when it was put aside, 0: nothing was said."""
+    until_ns = 0
+    """When that is over."""
+
     def done(self) -> bool:
         """Returns whether it is over."""
         raise NotImplementedError
@@ -59,6 +64,8 @@ class ClusterChange(Job):
     describe: Callable[[], str]
     order: Callable[[], object] | None
     """Starts it anew, as PD does with each heartbeat of the region; None: it is given once."""
+    hindrance: Callable[[], str]
+    """Returns who cannot reach whom, if that keeps it from happening; else nothing."""
 
     def done(self) -> bool:
         """Returns whether it has happened."""
@@ -70,7 +77,7 @@ class ClusterChange(Job):
 
     def so_far(self) -> str:
         """Returns what is there instead."""
-        return f"; {self.describe()}"
+        return "".join(f"; {said}" for said in (self.describe(), self.hindrance()) if said)
 
     def repeat(self) -> None:
         """Gives the order again."""

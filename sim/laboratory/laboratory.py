@@ -228,19 +228,34 @@ class Laboratory:
         self.model.node.send(request)
         return self.finish(job, name)
 
+    def finish_within(self, job: Job, words: Words, default: str) -> str:
+        """Waits for a job as long as ``within=`` says; put aside, it has that long from now."""
+        asked = words.has("within")
+        patience_ns = words.duration_ns("within", default)
+        words.done()
+        if asked and words.as_name:
+            job.within_ns, job.until_ns = patience_ns, self.env.now_ns + patience_ns
+        return self.finish(job, words.as_name, patience_ns)
+
     def finish(self, job: Job, name: str, patience_ns: int = PATIENCE_NS) -> str:
         """Puts a job aside under its name, or waits for it; returns what is printed."""
         if not name:
             return self.wait(job, patience_ns)
-        if name in self.jobs and not self.jobs[name].done():
+        if name in self.jobs and not self.is_over(self.jobs[name]):
             raise ScriptProblem(f"{name} is still under way; wait {name} first")
         self.jobs[name] = job
         return ""
 
+    def is_over(self, job: Job) -> bool:
+        """Returns whether a job has ended, or has taken longer than it was given."""
+        return job.done() or 0 < job.until_ns <= self.env.now_ns
+
     def wait(self, job: Job, patience_ns: int) -> str:
-        """Waits for a job; returns its answer, or that there is none."""
+        """Waits for a job, as long as it was given if that was said; returns its answer."""
         end_ns = self.env.now_ns + patience_ns
-        while not self.run_until(job.done, min(end_ns - self.env.now_ns, REPEAT_NS)):
+        if job.until_ns:
+            end_ns, patience_ns = job.until_ns, job.within_ns
+        while not self.run_until(job.done, max(0, min(end_ns - self.env.now_ns, REPEAT_NS))):
             if self.env.now_ns >= end_ns:
                 return f"no answer within {show_duration(patience_ns)}{job.so_far()}"
             job.repeat()

@@ -16,6 +16,7 @@ from sim.laboratory.laboratory import Command, Laboratory
 from sim.laboratory.stores import (
     applied_index,
     checked_store,
+    cut_off,
     is_idle,
     leader_line,
     leader_of_key,
@@ -52,29 +53,35 @@ def _store(lab: Laboratory, words: Words, before: str) -> int:
     return checked_store(lab.cluster, words.number_at("store", "the store"))
 
 
-def _order(
+def _order(  # noqa: PLR0913 - an order and its end, named
     lab: Laboratory,
     words: Words,
     order: Callable[[], object],
     happened: Callable[[], bool],
     describe: Callable[[], str],
-    region_id: int = 0,
+    region_id: int,
+    *,
+    to_store: int = 0,
+    repeats: bool = True,
 ) -> str:
     """Gives an order and waits until it is carried out, unless that is put aside.
 
-    With a ``region_id`` the order is repeated until that region's leader has taken it up.
+    It is repeated until the region's leader has taken it up, unless ``repeats`` is false.
     """
-    patience_ns = words.duration_ns("within", "10s")
-    words.done()
 
     def repeat() -> None:
         leader = leaders(lab.cluster).get(region_id)
         if leader is not None and is_idle(leader):
             order()
 
+    job = ClusterChange(
+        happened,
+        describe,
+        repeat if repeats else None,
+        lambda: cut_off(lab.cluster, region_id, to_store),
+    )
     order()
-    job = ClusterChange(happened, describe, repeat if region_id else None)
-    return lab.finish(job, words.as_name, patience_ns)
+    return lab.finish_within(job, words, "10s")
 
 
 def change_leader(
@@ -94,6 +101,9 @@ def change_leader(
         lambda: order(Control(lab.cluster), region_id, store),
         happened,
         lambda: leader_line(lab.cluster, region_id),
+        region_id,
+        to_store=store,
+        repeats=False,
     )
 
 
@@ -226,6 +236,8 @@ def flashback(lab: Laboratory, words: Words, *, begins: bool) -> str:
         lambda: Control(lab.cluster).flashback(region_id, begins=begins),
         happened,
         lambda: leader_line(lab.cluster, region_id),
+        region_id,
+        repeats=False,
     )
 
 

@@ -41,6 +41,9 @@ FAST_TICKS: Final = {
 """``ticks=fast``: what TiKV's own integration tests run with; no region sleeps, so a lost leader is
 missed after an election timeout."""
 
+_SIZES: Final = ("-size-limit", "-max-size", "-split-size", "-write-threshold")
+"""How keys end whose values are sizes."""
+
 _CONSTANT_CPU: Final = {
     "tidb_statement_ns": 0,
     "statement_delay_ns": 0,
@@ -192,11 +195,16 @@ def _check_cover(regions: list[Region]) -> None:
 
 
 def tikv_keys(options: Mapping[str, str]) -> dict[str, Any]:
-    """Returns options that are TiKV's keys as a scenario file would say them."""
-    return {key: _plain(value) for key, value in options.items()}
+    """Returns options that are TiKV's keys as a scenario file would say them.
+
+    A number alone is a size in bytes where a key ends as sizes do.
+    """
+    return {key: _plain(key, value) for key, value in options.items()}
 
 
-def _plain(value: str) -> object:
+def _plain(key: str, value: str) -> object:
     if value in {"true", "false"}:
         return value == "true"
+    if value.isdecimal() and key.endswith(_SIZES):
+        return f"{value}B"
     return int(value) if value.isdecimal() else value

@@ -4,6 +4,8 @@ Looking changes nothing and takes no time. Lines are ordered by key, region and 
 state is always the same text.
 """
 
+from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Final
 
 from sim.laboratory.grammar import ScriptProblem
@@ -25,9 +27,10 @@ from sim.laboratory.stores import (
     waiter_lines,
 )
 from sim.laboratory.values import key_of, show_key, show_timestamp
-from sim.laboratory.words import Words, suggestion
+from sim.laboratory.words import Words
 from sim.protocol.marks import MARKS
 from sim.raftstore.peer import Peer
+from sim.scenario.metrics import METRICS
 from sim.server.cluster import Cluster
 
 
@@ -142,19 +145,27 @@ def counters(lab: Laboratory, words: Words) -> str:
     ]
     if lines:
         return "\n".join(lines)
-    names = sorted({counter.metric for counter in found})
-    if not any(name.startswith(wanted) for name in names):
-        raise ScriptProblem(f"no counter {wanted[0]}; {suggestion(wanted[0], names, 'counters')}")
+    _refuse_misspelt(wanted, [*METRICS, *(counter.metric for counter in found)], "counter")
     return "all zero"
+
+
+def _refuse_misspelt(wanted: Sequence[str], names: Sequence[str], what: str) -> None:
+    """Refuses a prefix that no name has and that is nearly one; any other stands for nothing yet.
+
+    Raises:
+        ScriptProblem: as said.
+    """
+    for prefix in wanted:
+        close = get_close_matches(prefix, names, n=1, cutoff=0.8)
+        if close and not any(name.startswith(prefix) for name in names):
+            raise ScriptProblem(f"no {what} {prefix}; did you mean {close[0]}?")
 
 
 def marks(lab: Laboratory, words: Words) -> str:
     """Shows which branches of lock migration and fallback were taken, and how often."""
     wanted = tuple(words.rest()) or ("",)
     words.done()
-    unknown = next((each for each in wanted if not any(m.startswith(each) for m in MARKS)), None)
-    if unknown is not None:
-        raise ScriptProblem(f"no mark {unknown}; {suggestion(unknown, list(MARKS), 'marks')}")
+    _refuse_misspelt(wanted, list(MARKS), "mark")
     taken = lab.model.watcher.marks
     lines = [f"{name}: {taken[name]}" for name in sorted(taken) if name.startswith(wanted)]
     return "\n".join(lines) or "none"

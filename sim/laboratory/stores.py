@@ -23,6 +23,7 @@ from sim.scenario import Scenario
 from sim.server.cluster import Cluster
 from sim.storage.request import KvRequest
 from sim.streams import Streams
+from sim.transport.nodes import store_name
 
 Execute = Callable[[KvRequest, Peer, int, Ablations], object]
 
@@ -118,6 +119,40 @@ def leader_of_key(cluster: Cluster, key: bytes) -> Peer | None:
 def is_idle(peer: Peer) -> bool:
     """Returns whether a leader is not changing its region already."""
     return not (peer.proposed_admin or peer.merge or peer.state.merging)
+
+
+def is_at_rest(cluster: Cluster) -> bool:
+    """Returns whether no region is changing, standing for election, or held up."""
+    known = leaders(cluster)
+    return (
+        all_applied(cluster)
+        and not cluster.failpoints.is_stopping
+        and all(
+            peer.region.region_id in known and is_idle(peer) and peer.raft.lead_transferee == 0
+            for peer in replicas(cluster)
+        )
+    )
+
+
+def cut_off(cluster: Cluster, region_id: int, to_store: int = 0) -> str:
+    """Returns why an order does not reach a region's leader, or does not get on from there."""
+    leader = leaders(cluster).get(region_id)
+    if leader is None:
+        return ""
+    here = leader.store
+    if cluster.stores[here].ctx.pd.is_cut:
+        return f"PD cannot reach store {here}"
+    links = cluster.network
+    if (
+        to_store
+        and to_store != here
+        and (
+            links.link(store_name(here), store_name(to_store)).cut
+            or links.link(store_name(to_store), store_name(here)).cut
+        )
+    ):
+        return f"store {here} cannot reach store {to_store}"
+    return ""
 
 
 def table_status(peer: Peer | None) -> LocksStatus | None:

@@ -47,6 +47,7 @@ def lock(lab: Laboratory, words: Words) -> str:
     wants_values = words.flag("return-values")
     with_conflict = words.flag("allow-lock-with-conflict")
     no_wait = words.flag("no-wait")
+    allowed_on_almost_full = words.flag("allowed-on-almost-full")
     wait_ns = words.duration_ns("wait-timeout", "0")
     asked_ts = words.text("for-update-ts", "")
     ttl_ms = words.duration_ns("ttl", PESSIMISTIC_TTL) // NS_PER_MS
@@ -63,6 +64,7 @@ def lock(lab: Laboratory, words: Words) -> str:
     request.lock_ttl_ms = ttl_ms
     request.wait_timeout_ns = -1 if no_wait else wait_ns
     request.insert = insert
+    request.allowed_on_almost_full = allowed_on_almost_full
     request.wants_values = wants_values
     request.allow_lock_with_conflict = with_conflict
     if with_conflict and len(keys) > 1:
@@ -85,6 +87,7 @@ def prewrite(lab: Laboratory, words: Words) -> str:
     async_commit = words.flag("async-commit")
     one_pc = words.flag("one-pc")
     retry = words.flag("retry")
+    allowed_on_almost_full = words.flag("allowed-on-almost-full")
     max_commit = words.text("max-commit-ts", "0")
     expected = words.keys_option("expected-for-update-ts") or ()
     ttl_ms = words.duration_ns("ttl", PREWRITE_TTL) // NS_PER_MS
@@ -107,6 +110,7 @@ def prewrite(lab: Laboratory, words: Words) -> str:
     request.use_async_commit = async_commit
     request.one_pc = one_pc
     request.is_retry = retry
+    request.allowed_on_almost_full = allowed_on_almost_full
     request.max_commit_ts = lab.time(max_commit)
     request.expected_for_update_ts = dict(_key_and_ts(lab, word) for word in expected)
     if async_commit and txn.primary in keys:
@@ -119,6 +123,7 @@ def put(lab: Laboratory, words: Words) -> str:
     """Writes one key in a transaction of its own, committed in one phase."""
     value_bytes = words.size_bytes("bytes", 0)
     start = words.text("start-ts", "now")
+    allowed_on_almost_full = words.flag("allowed-on-almost-full")
     key = key_of(words.next("a key"))
     value = words.next_or("v")
     txn = lab.begin("put", lab.time(start))
@@ -127,6 +132,7 @@ def put(lab: Laboratory, words: Words) -> str:
     request.primary = key
     request.pessimistic = False
     request.one_pc = True
+    request.allowed_on_almost_full = allowed_on_almost_full
     request.lock_ttl_ms = int(PREWRITE_TTL)
     return lab.ask(request, show_answer, words.as_name)
 
@@ -235,7 +241,7 @@ COMMANDS: Final = (
     Command(
         "lock TXN KEY… [for_update_ts=TS] [primary=KEY] [ttl=MS] [min_commit_ts=TS] "
         "[wait_timeout=TIME] [no-wait] [return-values] [should-not-exist] "
-        "[allow-lock-with-conflict]",
+        "[allow-lock-with-conflict] [allowed-on-almost-full]",
         lock,
     ),
     Command(
@@ -243,11 +249,11 @@ COMMANDS: Final = (
         "[for_update_ts=TS] [primary=KEY] [ttl=MS] [min_commit_ts=TS] [optimistic] "
         "[async-commit] [secondaries=KEY,…] [one-pc] [skip-pessimistic-check=KEY,…] [retry] "
         "[max_commit_ts=TS] [expected-for-update-ts=KEY:TS,…] "
-        "[bytes=SIZE]",
+        "[bytes=SIZE] [allowed-on-almost-full]",
         prewrite,
     ),
     Command("commit TXN [KEY…] [commit_ts=TS]", commit),
     Command("pessimistic-rollback TXN [KEY…] [for_update_ts=TS] [scan]", pessimistic_rollback),
     Command("rollback TXN [KEY…]", rollback),
-    Command("put KEY [VALUE] [bytes=SIZE] [start_ts=TS]", put),
+    Command("put KEY [VALUE] [bytes=SIZE] [start_ts=TS] [allowed-on-almost-full]", put),
 )

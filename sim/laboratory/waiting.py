@@ -5,10 +5,12 @@ from typing import Final
 
 from sim.laboratory.faults import point_of
 from sim.laboratory.grammar import ScriptProblem
+from sim.laboratory.jobs import ClusterChange, Job
 from sim.laboratory.laboratory import Command, Laboratory
 from sim.laboratory.stores import (
     all_applied,
     applied_index,
+    is_at_rest,
     leaders,
     replica_on,
     replicas,
@@ -17,15 +19,19 @@ from sim.laboratory.stores import (
 from sim.laboratory.values import duration_ns, show_duration
 from sim.laboratory.words import Words, suggestion, whole_number
 from sim.protocol.lock_table import LocksStatus
+from sim.units import NS_PER_S
 
 CONDITIONS: Final = {
     "leader": "leader REGION [STORE]: the region has a leader, that one if a store is named",
     "status": "status REGION STATUS [store=STORE]: the leader's table has that status",
     "held": "held POINT [COUNT]: so many are stopped there",
-    "quiet": "quiet: no request is under way, and every replica has applied what is committed",
+    "quiet": "quiet: nothing is under way any more, and replicas have applied what is committed",
     "applied": "applied REGION [store=STORE]: the replica has applied what its leader has",
 }
 """What ``advance until`` waits for, by first word; any other was put aside with ``as``."""
+
+_REST_NS: Final = NS_PER_S
+"""How long nothing happens in a cluster until ``quiet`` gives its open orders up."""
 
 
 def advance(lab: Laboratory, words: Words) -> str:
@@ -33,11 +39,12 @@ def advance(lab: Laboratory, words: Words) -> str:
     if words.peek().lower() == "until":
         words.skip("until")
         patience_ns = words.duration_ns("within", "10s")
+        until_quiet = words.peek().lower() == "quiet"
         happened = _condition(lab, words)
         words.done()
-        if lab.run_until(happened, patience_ns):
-            return ""
-        return f"not within {show_duration(patience_ns)}"
+        if not lab.run_until(happened, patience_ns):
+            return f"not within {show_duration(patience_ns)}"
+        return _given_up(lab) if until_quiet else ""
     text = words.text("by", "for", "") or words.next("a duration")
     words.done()
     lab.run_for(duration_ns(text))
@@ -56,7 +63,7 @@ def _condition(lab: Laboratory, words: Words) -> Callable[[], bool]:
             count = whole_number("the count", words.next_or("1"))
             return lambda: lab.cluster.failpoints.waiting(point) >= count
         case "quiet":
-            return lambda: _all_done(lab, list(lab.jobs)) and all_applied(lab.cluster)
+            return _quiet(lab)
         case "applied":
             return _applied(lab, words)
         case _:
@@ -66,6 +73,33 @@ def _condition(lab: Laboratory, words: Words) -> Callable[[], bool]:
                 hint = suggestion(unknown, [*lab.jobs, *CONDITIONS], "… as " + unknown)
                 raise ScriptProblem(f"nothing is called {unknown}; {hint}")
             return lambda: _all_done(lab, names)
+
+
+def _quiet(lab: Laboratory) -> Callable[[], bool]:
+    """Returns the condition that nothing is under way.
+
+    An order that is still open counts for nothing once the cluster has been at rest for a while:
+    its leader has refused it, or a message was lost.
+    """
+    at_rest_since = lab.env.now_ns
+
+    def happened() -> bool:
+        nonlocal at_rest_since
+        under_way = [job for job in lab.jobs.values() if not lab.is_over(job)]
+        if not under_way and all_applied(lab.cluster):
+            return True
+        orders_only = all(isinstance(job, ClusterChange) for job in under_way)
+        if not orders_only or not is_at_rest(lab.cluster):
+            at_rest_since = lab.env.now_ns
+        return lab.env.now_ns - at_rest_since >= _REST_NS
+
+    return happened
+
+
+def _given_up(lab: Laboratory) -> str:
+    """Forgets the orders that have come to nothing; returns which they are."""
+    names = [name for name, job in lab.jobs.items() if not lab.is_over(job)]
+    return "\n".join(f"{name}: came to nothing{lab.jobs.pop(name).so_far()}" for name in names)
 
 
 def _all_done(lab: Laboratory, names: list[str]) -> bool:
@@ -114,14 +148,20 @@ def _applied(lab: Laboratory, words: Words) -> Callable[[], bool]:
 
 def wait(lab: Laboratory, words: Words) -> str:
     """Waits for commands that were put aside, and prints their answers."""
+    asked = words.has("within")
     patience_ns = words.duration_ns("within", "10s")
     names = words.rest()
     words.done()
     if not names or names == ["all"]:
         names = list(lab.jobs)
-    lines = [f"{name}: {lab.wait(lab.job(name), patience_ns)}" for name in names]
+    lines = []
     for name in names:
-        if lab.jobs[name].done():
+        job = lab.job(name)
+        if asked:
+            job.until_ns = 0
+        lines.append(f"{name}: {lab.wait(job, patience_ns)}")
+    for name in names:
+        if lab.is_over(lab.jobs[name]):
             del lab.jobs[name]
     return "\n".join(lines)
 
@@ -131,8 +171,15 @@ def requests(lab: Laboratory, words: Words) -> str:
     names = words.rest() or list(lab.jobs)
     words.done()
     jobs = [(name, lab.job(name)) for name in names]
-    lines = [f"{name}: {job.text() if job.done() else 'waiting'}" for name, job in jobs]
-    return "\n".join(lines) or "none"
+    return "\n".join(f"{name}: {_state(lab, job)}" for name, job in jobs) or "none"
+
+
+def _state(lab: Laboratory, job: Job) -> str:
+    if job.done():
+        return job.text()
+    if lab.is_over(job):
+        return f"no answer within {show_duration(job.within_ns)}{job.so_far()}"
+    return "waiting"
 
 
 def time(lab: Laboratory, words: Words) -> str:

@@ -31,6 +31,12 @@ _OTHER_FLAGS: Final = {
     "try-one-pc": "one-pc",
     "is-retry": "retry",
     "read-first": "scan",
+    "almost": "almost-full",
+    "almostfull": "almost-full",
+    "already": "already-full",
+    "alreadyfull": "already-full",
+    "full": "already-full",
+    "allowedonalmostfull": "allowed-on-almost-full",
 }
 """Other names of flags."""
 

@@ -16,6 +16,7 @@ from sim.scenario.schema.operations import (
     SlowDisk,
 )
 from sim.scenario.targets import RegionTarget, StoreTarget
+from sim.transport.messages import DiskUsage
 
 
 def crash_store(context: OperationContext, operation: CrashStore) -> Process:
@@ -76,7 +77,7 @@ def fill_disk(context: OperationContext, operation: FillDisk) -> Process:
     if store is None:
         return
     context.record(operation.do, f"store {store}")
-    context.control.fill_disk(store)
+    context.control.fill_disk(store, DiskUsage[operation.usage.upper()])
     if (yield from _has_ended(context, operation, f"store {store}")):
         context.control.free_disk(store)
 

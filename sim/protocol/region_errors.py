@@ -114,12 +114,12 @@ class FlashbackInProgress(RegionError):
 
 @dataclass(frozen=True, slots=True)
 class DiskFull(RegionError):
-    """The store's disk is full."""
+    """The disks of these stores are too full for the command."""
 
-    store: int
+    stores: tuple[int, ...]
 
     def __str__(self) -> str:
-        return f"DiskFull(store {self.store})"
+        return f"DiskFull({', '.join(map(str, self.stores))})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +131,16 @@ class RaftEntryTooLarge(RegionError):
 
     def __str__(self) -> str:
         return f"RaftEntryTooLarge(region {self.region_id}, {self.size_bytes} B)"
+
+
+@dataclass(frozen=True, slots=True)
+class EngineError(RegionError):
+    """A write that a failpoint has let fail; TiKV answers it with an error of no region."""
+
+    region_id: int
+
+    def __str__(self) -> str:
+        return f"EngineError(region {self.region_id}, write failed)"
 
 
 @dataclass(frozen=True, slots=True)

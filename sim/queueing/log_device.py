@@ -43,7 +43,12 @@ def device_bytes(
     disk = Disk(DiskSpec("log", 10**12, 10**9, Constant(1)), Streams(1, 0).stream("log"))
     entry_bytes = [recorder.counter("raft_entry_bytes", cause) for cause in CAUSE_NAMES]
     log_format = LogFormat(
-        raft_engine=True, file=file, file_system=file_system, compression=1.0, rewrite=0.0
+        raft_engine=True,
+        file=file,
+        file_system=file_system,
+        compression=1.0,
+        compress_above_bytes=0,
+        rewrite=0.0,
     )
     engine = LogEngine(env, disk, log_format, DiskBytes(recorder), entry_bytes)
     batch = SimpleNamespace(cause=0, raft_bytes=payload_bytes - _FRAMING)

@@ -50,6 +50,7 @@ class ReplicaFactory:
     def _settings(self) -> dict[str, Any]:
         return {
             "max_inflight": self._tikv.raft_max_inflight_msgs,
+            "max_apply_unpersisted": self._tikv.apply_unpersisted_entries,
             "election_ticks": self._tikv.raft_election_timeout_ticks,
             "heartbeat_ticks": self._tikv.raft_heartbeat_ticks,
             "draw_timeout": self._draw_timeout,

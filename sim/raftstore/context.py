@@ -27,7 +27,7 @@ from sim.raftstore.probe import RaftstoreProbe
 from sim.raftstore.router import Router
 from sim.raftstore.ticks import Ticks
 from sim.scenario.schema.tikv import Tikv
-from sim.transport.messages import RaftMessage
+from sim.transport.messages import DiskUsage, RaftMessage
 from sim.transport.transport import Transport
 
 
@@ -91,7 +91,10 @@ class StoreContext:
         """Makes the replicas of a region that nobody has touched yet."""
         self.up = True
         """Whether the process runs."""
-        self.disk_full = False
+        self.disk_usage = DiskUsage.NORMAL
+        """How full this store's disk is."""
+        self.store_disk_usages: dict[int, DiskUsage] = {}
+        """Other stores whose disks are full, as they have said."""
         self.router = Router(env)
         self.ticks = Ticks(env, tikv, self.router)
         self.peers: dict[int, Peer] = {}

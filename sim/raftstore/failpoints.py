@@ -9,6 +9,7 @@ Source of the idea: tikv/tikv ``fail_point!`` (components, src/storage/txn/sched
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from sim.raftstore.peer import Peer
@@ -16,6 +17,7 @@ from sim.raftstore.peer import Peer
 POINTS: Final[dict[str, str]] = {
     "after_snapshot": "a command has taken its snapshot and is about to run",
     "before_propose": "a command waits in the peer's mailbox for a store poller",
+    "proposed": "a pipelined lock is proposed and about to be answered",
     "before_append": "a poller's entries are about to be written to the raft log",
     "before_apply": "committed entries are about to be applied",
     "before_finish": "an applied command is about to be finished and answered",
@@ -34,6 +36,14 @@ class _Stopped(NamedTuple):
     arg: Any
 
 
+@dataclass
+class _FailingWrites:
+    times: int
+    store: int
+    region: int
+    proposed: bool
+
+
 class FailPoints:
     """What is held up in one cluster."""
 
@@ -42,6 +52,7 @@ class FailPoints:
         """Whether anything is held at all."""
         self._held: dict[tuple[str, int, int], None] = {}
         self._stopped: list[_Stopped] = []
+        self._failing: list[_FailingWrites] = []
 
     def hold(self, point: str, *, store: int = 0, region: int = 0) -> None:
         """Holds up whatever comes to ``point``, on one store or of one region only if given.
@@ -82,11 +93,38 @@ class FailPoints:
     def release(self, point: str, *, store: int = 0, region: int = 0) -> None:
         """Releases what ``hold`` was told with the same words; other holds stay."""
         self._held.pop((point, store, region), None)
-        self.active = bool(self._held)
+        self._look_again()
         waiting, self._stopped = self._stopped, []
         for stopped in waiting:
             if not self.stops(*stopped):
                 stopped.resume(stopped.arg)
+
+    def fail_writes(self, times: int, *, store: int, region: int, proposed: bool) -> None:
+        """Lets the engine fail at the next writes, before or after they are proposed."""
+        self._failing = [_FailingWrites(times, store, region, proposed)] if times else []
+        self._look_again()
+
+    def failing_write(self, peer: Peer) -> str:
+        """Returns ``before`` or ``after`` if the engine fails at this write, else nothing.
+
+        Only to be asked while ``active``.
+        """
+        for failing in self._failing:
+            if failing.store in {0, peer.store} and failing.region in {0, peer.region.region_id}:
+                failing.times -= 1
+                if not failing.times:
+                    self._failing = []
+                    self._look_again()
+                return "after" if failing.proposed else "before"
+        return ""
+
+    def _look_again(self) -> None:
+        self.active = bool(self._held or self._failing)
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether anything is held up now."""
+        return bool(self._stopped)
 
     def held(self) -> list[tuple[str, int, int]]:
         """Returns what is held: point, store and region, the latter two 0 for all."""

@@ -14,6 +14,7 @@ from sim.protocol.admin import FinishFlashback, PrepareFlashback
 from sim.protocol.lock_table import LocksStatus
 from sim.protocol.raft import LEADER
 from sim.raftstore.context import StoreContext
+from sim.raftstore.disk_full import admits_admin
 from sim.raftstore.msg import Applied, AskFlashback
 from sim.raftstore.peer import Peer
 from sim.raftstore.propose import Proposals, conflicts, propose_admin
@@ -30,7 +31,9 @@ class Flashback:
         """Proposes to begin or to end a flashback, if this peer leads."""
         command = PrepareFlashback() if mail.begins else FinishFlashback()
         busy = peer.merge is not None or peer.raft.lead_transferee
-        if peer.raft.role is LEADER and not busy and not conflicts(peer, command):
+        if peer.raft.role is not LEADER or not admits_admin(self._ctx, peer):
+            return
+        if not busy and not conflicts(peer, command):
             propose_admin(peer, command)
 
     def ready(self, peer: Peer, applied: Applied) -> None:

@@ -30,6 +30,7 @@ from sim.protocol.raft import LEADER
 from sim.protocol.raft.progress import ProgressState
 from sim.protocol.records import Lock
 from sim.raftstore.context import StoreContext
+from sim.raftstore.disk_full import admits_admin
 from sim.raftstore.msg import Applied, LocksApplied, StartTransfer, TransferTick
 from sim.raftstore.peer import Peer, TransferState
 from sim.raftstore.propose import (
@@ -39,7 +40,7 @@ from sim.raftstore.propose import (
     propose_admin,
     propose_locks,
 )
-from sim.transport.messages import TransferLeaderAck, TransferLeaderRequest
+from sim.transport.messages import DiskUsage, TransferLeaderAck, TransferLeaderRequest
 
 
 class LeaderTransfer:
@@ -65,7 +66,11 @@ class LeaderTransfer:
 
     def asked(self, peer: Peer, mail: TransferLeaderRequest) -> None:
         """The target's side: answers how far it is, unless it cannot lead."""
-        if mail.term != peer.raft.term or peer.raft.role is LEADER or self._ctx.disk_full:
+        if mail.term != peer.raft.term or peer.raft.role is LEADER:
+            return
+        leader_is_full = mail.store in self._ctx.store_disk_usages
+        if self._ctx.disk_usage is not DiskUsage.NORMAL and not leader_is_full:
+            self._ctx.probe.mark("transfer.target_full")
             return
         self._answer(peer, command_reply=False)
 
@@ -194,10 +199,12 @@ class LeaderTransfer:
     def _propose_migration(
         self, peer: Peer, transfer: TransferState, locks: list[tuple[bytes, Lock]]
     ) -> None:
-        """Proposes locks in one entry; what is too large, or meets a split, is left out."""
+        """Proposes locks in one entry, unless it is too large, meets a split, or disks are full."""
         probe = self._ctx.probe
         batch = migration_batch(locks)
-        if batch.raft_bytes > self._ctx.tikv.raft_entry_max_size_bytes:
+        if not admits_admin(self._ctx, peer):
+            transfer.left_out = "disk_full"
+        elif batch.raft_bytes > self._ctx.tikv.raft_entry_max_size_bytes:
             probe.mark("transfer.too_large")
             transfer.left_out = "too_large"
         elif peer.merge is not None:
@@ -217,7 +224,7 @@ class LeaderTransfer:
         # Since v8.5 a split or merge under way stops the locks, but not the command.
         checks = self._ctx.tikv.behaviour != "v8.5"
         command = TransferLeaderCommand(to_store, peer.raft.term, checks_epoch=checks)
-        if not conflicts(peer, command):
+        if admits_admin(self._ctx, peer) and not conflicts(peer, command):
             propose_admin(peer, command)
             self._ctx.probe.transfer_proposed(peer)
 

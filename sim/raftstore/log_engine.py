@@ -6,8 +6,8 @@ writes whole pages, so a group's padding follows from its size and from where th
 what the file system needs to find them again.
 
 ``raftdb`` is a RocksDB: its WAL grows and is synced, and its memtable is flushed later (bytes
-again). ``raft-engine`` writes once, into preallocated or recycled files, and compresses batches
-above 8 KiB.
+again). ``raft-engine`` writes once, into preallocated or recycled files, and compresses large
+batches.
 
 Source: RocksDB ``db/write_thread.cc`` (write groups), ``include/rocksdb/env.h``
 (``fallocate_with_keep_size``; a WAL's size grows with each append), tikv/tikv#6486 (TiKV's do not
@@ -34,13 +34,10 @@ from sim.protocol.raft.log import Entry
 from sim.protocol.write_batch import ADMIN
 from sim.raftstore.disk_bytes import CAUSES, RAFT_LOG, DiskBytes, spread
 from sim.record.recorder import Counter
-from sim.units import KIB, MIB
+from sim.units import MIB
 
 _HARD_STATE_BYTES: Final = 40
 """A replica's term and vote as a record of the raft engine (raft_serverpb RaftLocalState)."""
-
-COMPRESS_ABOVE_BYTES: Final = 8 * KIB
-"""raft-engine's ``batch-compression-threshold`` (src/config.rs)."""
 
 _REWRITE_SLICE_BYTES: Final = MIB
 """What of raftdb's memtable is flushed at a time. ASSUMED; it only spreads the bytes."""
@@ -58,7 +55,7 @@ class LogFormat:
         file_system: where that lies.
         item_bytes: framing of one region's entry in a batch.
         batch_bytes: framing of one write group.
-        compression: stored bytes per byte of a group above 8 KiB.
+        compression: stored bytes per byte of a group above ``compress_above_bytes``.
         rewrite: bytes written again, in the background, per byte of log (raftdb's flush).
     """
 
@@ -69,6 +66,7 @@ class LogFormat:
         file: LogFile,
         file_system: FileSystemName,
         compression: float,
+        compress_above_bytes: int,
         rewrite: float,
     ) -> None:
         self.file = file
@@ -76,6 +74,7 @@ class LogFormat:
         self.item_bytes = RAFT_ENGINE_ITEM_BYTES if raft_engine else RAFTDB_ITEM_BYTES
         self.batch_bytes = RAFT_ENGINE_BATCH_BYTES if raft_engine else RAFTDB_BATCH_BYTES
         self.compression = compression if raft_engine else 1.0
+        self.compress_above_bytes = compress_above_bytes
         self.rewrite = 0.0 if raft_engine else rewrite
 
 
@@ -164,7 +163,7 @@ class LogEngine:
         weights = self._by_cause
         self._by_cause = [0] * CAUSES
         payload = sum(weights) + self._format.batch_bytes
-        if payload > COMPRESS_ABOVE_BYTES:
+        if payload > self._format.compress_above_bytes:
             payload = int(payload * self._format.compression)
         begun = self._offset > 0  # The first page has been written before.
         end = self._offset + payload

@@ -18,6 +18,7 @@ from sim.protocol.raft.quorum import committed_index, is_majority
 from sim.protocol.region import Region, StoreId
 from sim.raftstore.context import StoreContext
 from sim.raftstore.destroy import destroy
+from sim.raftstore.disk_full import refill
 from sim.raftstore.msg import Applied, AskChangePeer
 from sim.raftstore.peer import AppliedState, Peer
 from sim.raftstore.propose import Proposals, conflicts, propose_admin
@@ -98,6 +99,8 @@ class Membership:
         elif peer.raft.role is LEADER:
             self._ctx.pd.heartbeat(peer.region, peer.store, peer.raft.term)
             self._ctx.ticks.wake_up(peer)
+            if peer.disk_full is not None and peer.disk_full.usages:
+                refill(self._ctx, peer)
 
     def send_snapshots(self, peer: Peer, stores: list[int]) -> None:
         """Sends what has been applied here to replicas whose entries are no longer in the log."""

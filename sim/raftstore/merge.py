@@ -28,6 +28,7 @@ from sim.protocol.lock_table import LocksStatus
 from sim.protocol.raft import LEADER
 from sim.protocol.raft.log import Entry
 from sim.raftstore.context import StoreContext
+from sim.raftstore.disk_full import admits_admin, merge_step_proposed
 from sim.raftstore.msg import Applied, AskCommitMerge, AskMerge, FencePassed, MergeTick
 from sim.raftstore.peer import AdminProposal, MergeState, Peer
 from sim.raftstore.propose import (
@@ -53,7 +54,7 @@ class Merge:
         """Begins a merge, if this peer leads and nothing else is under way."""
         if peer.raft.role is not LEADER or peer.merge is not None or peer.raft.lead_transferee:
             return
-        if not peer.has_applied_to_current_term or self._ctx.disk_full:
+        if not peer.has_applied_to_current_term or not admits_admin(self._ctx, peer):
             return
         self._proposals.append_held(peer)
         self._try(peer, MergeState(mail.target))
@@ -154,6 +155,8 @@ class Merge:
         first = max(ask.min_index + 1, log.first_index)
         entries = [entry for entry in log.since(first) if entry.index <= ask.commit]
         command = CommitMerge(ask.source, ask.commit, entries)
+        if not admits_admin(self._ctx, peer):
+            return
         if peer.merge is None and not conflicts(peer, command) and not peer.raft.lead_transferee:
             propose_admin(peer, command)
 
@@ -237,7 +240,7 @@ class Merge:
             return
         marked = peer.locks.has_deleted_marks
         peer.locks.close(LocksStatus.MERGING_REGION)
-        refused = self._ctx.disk_full or peer.raft.lead_transferee != 0
+        refused = not admits_admin(self._ctx, peer) or peer.raft.lead_transferee != 0
         if refused or conflicts(peer, PrepareMerge(merge.target, 0)):
             probe.mark("merge.propose_failed")
             peer.locks.reopen()
@@ -248,12 +251,19 @@ class Merge:
                 probe.mark("merge.deleted_proposed")
             propose_locks(peer, batch)
             probe.locks_proposed(peer, locks, "merge")
-        propose_admin(peer, PrepareMerge(merge.target, merge.min_index))
+        self._propose_step(peer, PrepareMerge(merge.target, merge.min_index))
 
     def _roll_back(self, peer: Peer, merge: MergeState) -> None:
         command = RollbackMerge(merge.commit)
-        if peer.raft.role is LEADER and not conflicts(peer, command):
-            propose_admin(peer, command)
+        may = peer.raft.role is LEADER and not conflicts(peer, command)
+        if may and admits_admin(self._ctx, peer):
+            self._propose_step(peer, command)
+
+    def _propose_step(self, peer: Peer, step: PrepareMerge | RollbackMerge) -> None:
+        index = propose_admin(peer, step).index
+        merge_step_proposed(self._ctx, peer, step, index)
+        if isinstance(step, PrepareMerge):
+            peer.raft.apply_only_persisted(index)
 
 
 def _is_in_the_way(entry: Entry) -> bool:

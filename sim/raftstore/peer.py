@@ -23,6 +23,7 @@ from sim.protocol.raft.log import Entry
 from sim.protocol.region import Region
 from sim.protocol.write_batch import ADMIN, WriteBatch
 from sim.raftstore.lease import Lease
+from sim.transport.messages import DiskUsage
 
 
 class Turn(IntEnum):
@@ -75,8 +76,8 @@ class TransferState:
     locks_index: int = 0
     """Where the locks stand in the log, 0 if none were proposed."""
     left_out: str = ""
-    """Why locks were not proposed although there were some: ``too_large``, or ``in_flight`` (a
-    split or merge would make them fail)."""
+    """Why locks were not proposed although there were some: ``too_large``, ``in_flight`` (a
+    split or merge would make them fail), or ``disk_full``."""
     handing_over: bool = False
     """Whether Raft has been told to hand over."""
 
@@ -93,6 +94,23 @@ class MergeState:
     """What every replica is known to have."""
     commit: int = 0
     """Where the PrepareMerge stands in the log, once it is applied; 0 before."""
+
+
+@dataclass(slots=True)
+class DiskFullPeers:
+    """What a leader has concluded from its followers' disks."""
+
+    usages: dict[int, DiskUsage] = field(default_factory=dict)
+    """By store: followers whose disk is full."""
+    helpful: set[int] = field(default_factory=set)
+    """Those of them that are sent entries, because a quorum needs them."""
+    majority: bool = False
+    """Whether those with room make no quorum."""
+    dangerous: bool = False
+    """Whether the best quorum needs a disk that is already full. Like TiKV's, it is only looked at
+    again when a majority is full."""
+    merge_index: int = 0
+    """A step of a merge that all followers must hear of, 0: none."""
 
 
 @dataclass(slots=True)
@@ -117,7 +135,8 @@ class Peer:
     """One replica on one store."""
 
     __slots__ = (
-        "apply_queue", "apply_turn", "awake_ticks", "commit_told", "died", "gone", "held", "lease",
+        "apply_queue", "apply_turn", "awake_ticks", "commit_told", "died", "disk_full", "gone",
+        "held", "lease",
         "led", "locks", "mailbox", "max_ts_synced", "merge", "needs_check", "notices",
         "pending_reads", "proposed_admin", "raft", "region", "state", "stirred", "store",
         "transfer", "turn", "uncampaigned", "unpersisted", "urgent_index",
@@ -143,6 +162,8 @@ class Peer:
         """Splits, merges and changes of replicas proposed and not yet applied."""
         self.needs_check = raft.role is not LEADER
         """Whether a proposal is to be checked: no leader, handing over, merging, splitting."""
+        self.disk_full: DiskFullPeers | None = None
+        """Followers whose disks are full; None: there has been none (raftstore/disk_full.py)."""
         self.urgent_index = 0
         """Once this is committed the followers are told at once; 0: nothing is urgent."""
         # Persisting (raftstore/poller.py, write_worker.py).
@@ -244,14 +265,16 @@ class RaftCommand:
         batch: what is to be written.
         peer: where it was received, and proposed.
         replaced_locks: keys whose locks in memory the command has marked deleted.
+        allowed_on_almost_full: whether its sender wants it written to an almost full disk
+            (kvrpcpb DiskFullOpt).
         reply_at_proposed: whether its sender is answered as soon as it is proposed.
         proposed_ns: written by the store poller; 0: not proposed.
         committed_ns, applied_ns: written by the apply poller of the proposing replica.
     """
 
     __slots__ = (
-        "applied_ns", "batch", "committed_ns", "peer", "proposed_ns", "region", "replaced_locks",
-        "reply_at_proposed", "term",
+        "allowed_on_almost_full", "applied_ns", "batch", "committed_ns", "peer", "proposed_ns",
+        "region", "replaced_locks", "reply_at_proposed", "term",
     )  # fmt: skip
 
     is_write = True
@@ -263,6 +286,7 @@ class RaftCommand:
         self.batch: WriteBatch | None = None
         self.peer: Peer | None = None
         self.replaced_locks: list[bytes] = []
+        self.allowed_on_almost_full = False
         self.reply_at_proposed = False
         self.proposed_ns = self.committed_ns = self.applied_ns = 0
 

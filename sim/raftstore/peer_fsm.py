@@ -19,7 +19,7 @@ from sim.protocol.admin import (
     Split,
     TransferLeaderCommand,
 )
-from sim.protocol.raft import LEADER, RequestVote
+from sim.protocol.raft import LEADER, RequestVote, TimeoutNow
 from sim.protocol.raft.ready import EventfulReady
 from sim.raftstore.context import StoreContext
 from sim.raftstore.destroy import refuse_lost_entry
@@ -50,7 +50,7 @@ from sim.raftstore.propose import Proposals
 from sim.raftstore.read import LocalReader, ReadIndexes
 from sim.raftstore.role import Roles
 from sim.raftstore.split import SplitRegion
-from sim.transport.messages import GcPeer, TransferLeaderAck, TransferLeaderRequest
+from sim.transport.messages import DiskUsage, GcPeer, TransferLeaderAck, TransferLeaderRequest
 
 
 class PeerFsm:
@@ -82,6 +82,7 @@ class PeerFsm:
             Campaign: self._campaign,
             ReadIndex: self._read_indexes.ask,
             RequestVote: self._asked_for_vote,
+            TimeoutNow: self._told_to_lead,
             GcPeer: self.membership.gc,
             Applied: self._applied,
             AppliedToTerm: role.applied_to_term,
@@ -144,6 +145,11 @@ class PeerFsm:
         if peer.raft.role is not LEADER:
             peer.raft.campaign()
             self._ctx.ticks.wake_up(peer)
+
+    def _told_to_lead(self, peer: Peer, message: TimeoutNow) -> None:
+        """Stands for election at the leader's wish, unless this disk is already full."""
+        if self._ctx.disk_usage is not DiskUsage.ALREADY_FULL:
+            peer.raft.step(message)
 
     def _asked_for_vote(self, peer: Peer, message: RequestVote) -> None:
         """Another replica misses its leader: this one wakes up, whether it leads or follows.

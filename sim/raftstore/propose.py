@@ -19,7 +19,6 @@ from sim.protocol.raft import LEADER
 from sim.protocol.raft.log import Entry
 from sim.protocol.records import Lock
 from sim.protocol.region_errors import (
-    DiskFull,
     EpochNotMatch,
     FlashbackInProgress,
     NotLeader,
@@ -30,8 +29,10 @@ from sim.protocol.region_errors import (
 )
 from sim.protocol.write_batch import MIGRATION, WriteBatch
 from sim.raftstore.context import StoreContext
+from sim.raftstore.disk_full import refusal
 from sim.raftstore.msg import Applied, ReadIndex, Skipped
 from sim.raftstore.peer import AdminProposal, MigratedLocks, Peer, ProposedAdmin, RaftCommand
+from sim.transport.messages import DiskUsage
 
 
 class Proposals:
@@ -51,7 +52,8 @@ class Proposals:
             or not peer.has_applied_to_current_term
             or peer.merge is not None
             or peer.state.in_flashback
-            or self._ctx.disk_full
+            or self._ctx.disk_usage is not DiskUsage.NORMAL
+            or (peer.disk_full is not None and bool(peer.disk_full.usages))
             or any(earlier.admin.changes_version for earlier in peer.proposed_admin)
         )
 
@@ -108,8 +110,6 @@ class Proposals:
         error = self._region_error(peer, command)
         if error is not None:
             return error
-        if self._ctx.disk_full:
-            return DiskFull(self._ctx.store_id)
         assert command.batch is not None, "only writes are proposed"
         if command.batch.raft_bytes > self._entry_max_bytes:
             return RaftEntryTooLarge(peer.region.region_id, command.batch.raft_bytes)
@@ -127,6 +127,9 @@ class Proposals:
             return EpochNotMatch(self._ctx.regions_over(command.region))
         if peer.state.in_flashback:
             return FlashbackInProgress(region_id)
+        full = refusal(self._ctx, peer, allowed_on_almost_full=command.allowed_on_almost_full)
+        if full is not None:
+            return full
         if peer.merge is not None:
             probe.mark("propose.fence" if peer.merge.fence else "propose.merging")
             return ProposalInMergingMode(region_id)

@@ -28,6 +28,7 @@ def crash(ctx: StoreContext, split: SplitRegion) -> list[Peer]:
     ctx.departed.clear()
     ctx.instance.used_bytes = 0
     ctx.pending_messages.clear()
+    ctx.store_disk_usages.clear()
     return survivors
 
 

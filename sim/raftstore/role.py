@@ -15,6 +15,7 @@ from sim.pd.client import RETRY_NS
 from sim.protocol.lock_table import LocksStatus
 from sim.protocol.raft import LEADER, Role
 from sim.protocol.region_errors import NotLeader, StaleCommand
+from sim.raftstore import disk_full
 from sim.raftstore.context import StoreContext
 from sim.raftstore.destroy import drop_table, refuse_waiting
 from sim.raftstore.flashback import Flashback
@@ -73,6 +74,8 @@ class Roles:
         peer.urgent_index = peer.raft.log.last_index
         self._ctx.env.process(self._sync_max_ts(peer, self._ctx.pd.round_trip_ns()))
         self._ctx.pd.heartbeat(peer.region, peer.store, peer.raft.term)
+        if self._ctx.store_disk_usages:
+            disk_full.refill(self._ctx, peer)
         if peer.state.in_flashback:
             self._flashback.adjust_table(peer)
         if peer.uncampaigned:
@@ -85,6 +88,7 @@ class Roles:
             self._ctx.probe.mark("step_down.locks_dropped")
         peer.lease.expire()
         peer.led = False
+        disk_full.clear(peer)
         peer.transfer = None
         if peer.merge is not None and not peer.merge.commit:
             peer.merge = None

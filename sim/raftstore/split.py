@@ -17,6 +17,7 @@ from sim.protocol.lock_table import PeerPessimisticLocks
 from sim.protocol.raft import LEADER
 from sim.protocol.region import Region
 from sim.raftstore.context import StoreContext
+from sim.raftstore.disk_full import admits_admin
 from sim.raftstore.msg import Applied, AskSplit, Campaign
 from sim.raftstore.peer import AppliedState, Peer
 from sim.raftstore.propose import Proposals, conflicts, propose_admin
@@ -37,7 +38,7 @@ class SplitRegion:
             return
         start = peer.region.start_key
         inside = all(start < key and peer.region.contains(key) for key in mail.keys)
-        if inside and not conflicts(peer, command) and not self._ctx.disk_full:
+        if inside and not conflicts(peer, command) and admits_admin(self._ctx, peer):
             propose_admin(peer, command)
 
     @staticmethod

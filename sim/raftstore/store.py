@@ -16,6 +16,7 @@ from sim.protocol.write_batch import CAUSE_NAMES
 from sim.raftstore.apply import ApplyPool
 from sim.raftstore.context import StoreContext
 from sim.raftstore.disk_bytes import DiskBytes
+from sim.raftstore.disk_full import report_received
 from sim.raftstore.kv_engine import Amplification, KvEngine
 from sim.raftstore.log_engine import LogEngine, LogFormat
 from sim.raftstore.peer import Peer
@@ -26,7 +27,7 @@ from sim.raftstore.read import LocalReader
 from sim.raftstore.restart import crash
 from sim.record.recorder import Recorder
 from sim.scenario.resolved import Scenario
-from sim.transport.messages import RaftMessage
+from sim.transport.messages import DiskUsageReport, RaftMessage
 
 _MAX_PENDING_MESSAGES: Final = 16
 """Messages kept for a region that a split is about to bring here (TiKV: pending votes)."""
@@ -58,6 +59,7 @@ class Raftstore:
             file=tikv.log_file,
             file_system=scenario.hardware.file_system,
             compression=lsm.raft_engine_compression,
+            compress_above_bytes=tikv.compress_above_bytes,
             rewrite=lsm.raftdb_rewrite,
         )
         entry_bytes = [recorder.counter("raft_entry_bytes", cause) for cause in CAUSE_NAMES]
@@ -114,6 +116,9 @@ class Raftstore:
 
     def _receive_without_peer(self, message: RaftMessage) -> None:
         """Takes a message for a replica that is not here, or not yet."""
+        if isinstance(message, DiskUsageReport):
+            report_received(self._ctx, message)
+            return
         peer = self._fsm.membership.first_contact(message)
         if peer is not None:
             self._ctx.router.deliver(peer, message)

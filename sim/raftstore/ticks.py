@@ -102,6 +102,8 @@ def _is_awake(peer: Peer) -> bool:
     if peer.awake_ticks or log.committed < log.last_index:
         return True
     if raft.role is LEADER:
+        if peer.disk_full is not None and peer.disk_full.usages:
+            return True  # It would not hear that there is room again.
         if peer.commit_told < log.committed or raft.lead_transferee != 0:
             return True
         return min(raft.matched.values()) < log.last_index  # Somebody lags, or is not there yet.

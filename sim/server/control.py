@@ -25,6 +25,7 @@ from sim.raftstore.msg import (
 from sim.raftstore.peer import Peer
 from sim.server.cluster import Cluster, ConnectionListener
 from sim.server.store import Store
+from sim.transport.messages import DiskUsage
 from sim.transport.nodes import PD_NAME, store_name, tidb_name
 from sim.transport.transport import KEEPALIVE_NS
 
@@ -136,13 +137,18 @@ class Control:
         machine = store.machine
         machine.raft_disk.slowdown = machine.kv_disk.slowdown = factor
 
-    def fill_disk(self, store_id: int) -> None:
-        """Lets a store's disk be full: it leads nothing new and proposes nothing."""
-        self._set_full(store_id, is_full=True)
+    def fill_disk(self, store_id: int, usage: DiskUsage = DiskUsage.ALREADY_FULL) -> None:
+        """Lets a store's disk be almost or already full; it says so with every raft message."""
+        store = self._cluster.stores[store_id]
+        store.ctx.disk_usage = store.ctx.transport.disk_usage = usage
+        for peer in store.peers.values():
+            store.raftstore.proposals.refresh(peer)
 
     def free_disk(self, store_id: int) -> None:
         """Lets a store's disk have room again."""
-        self._set_full(store_id, is_full=False)
+        store = self._cluster.stores[store_id]
+        if store.ctx.disk_usage is not DiskUsage.NORMAL:
+            self.fill_disk(store_id, DiskUsage.NORMAL)
 
     def upgrade_store(self, store_id: int, version: str) -> None:
         """Lets a store run another version from now on; restart it first, as one would.
@@ -173,12 +179,6 @@ class Control:
         leader = self._cluster.leader_of(region_id)
         if leader is not None:
             self._cluster.stores[leader.store].ctx.router.deliver(leader, mail)
-
-    def _set_full(self, store_id: int, *, is_full: bool) -> None:
-        store = self._cluster.stores[store_id]
-        store.ctx.disk_full = is_full
-        for peer in store.peers.values():
-            store.raftstore.proposals.refresh(peer)
 
     def _nodes(self) -> list[str]:
         return [tidb_name(node) for node in self._cluster.listeners]

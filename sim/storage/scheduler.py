@@ -28,6 +28,7 @@ from sim.protocol.percolator import (
     stored_locks_of,
 )
 from sim.protocol.region_errors import (
+    EngineError,
     MaxTimestampNotSynced,
     RegionError,
     RegionNotFound,
@@ -48,6 +49,7 @@ from sim.storage.request import LAST_READ, Kind, KvRequest, hand_over
 
 _LOCK: Final = Kind.LOCK
 _COP: Final = Kind.COP
+_PREWRITE: Final = Kind.PREWRITE
 
 SCANNED_ROW: Final = 0.1
 """CPU of one row of a range scan, as a part of one further key's. ASSUMED."""
@@ -162,6 +164,7 @@ class Scheduler:
         self._read_pool.submit(service_ns, self._take_snapshot, request, fetch_ns)
 
     def _answer_read(self, request: KvRequest, peer: Peer) -> None:
+        request.executed_ns = self._env.now_ns
         self._ctx.concurrency.update_max_ts(request.start_ts)
         request.result = read(request, peer, self._ctx.concurrency)
         if self._probe.watches_reads:
@@ -200,12 +203,9 @@ class Scheduler:
         self._release_slots(request, tuple(slot for slot in request.slots if slot not in kept))
 
     def _submit(self, request: KvRequest) -> None:
+        """Takes the snapshot of a command that has its latches; a quorum may have to be asked."""
         request.latched_ns = self._env.now_ns
-        service_ns = self._service_ns(len(request.keys) or len(request.mutations))
-        fetch_ns = 0
-        if request.kind is _LOCK and not request.insert:
-            fetch_ns = self._cache.fetch_ns(request.latched_ns, request.keys)
-        self._pool.submit(service_ns, self._take_snapshot, request, fetch_ns)
+        self._take_snapshot(request)
 
     def _service_ns(self, keys: float) -> int:
         """Returns the CPU of a request on so many keys, drawn."""
@@ -213,7 +213,6 @@ class Scheduler:
         return self._draw.scaled(cpu.tikv_request_ns * (1 + cpu.tikv_extra_key * (keys - 1)))
 
     def _take_snapshot(self, request: KvRequest) -> None:
-        request.executed_ns = self._env.now_ns
         peer = request.peer
         assert peer is not None, "a request runs where it was received"
         if self._reader.may_serve(request, peer):
@@ -241,7 +240,10 @@ class Scheduler:
         self._reply(command)
 
     def _execute(self, request: KvRequest, peer: Peer) -> None:
-        """Runs a command on its snapshot, and does what it says."""
+        """Runs a command on its snapshot; what it says is done when its CPU time is over.
+
+        Keys of an async commit are locked in memory in the instant in which max_ts is read.
+        """
         if request.kind is Kind.RESOLVE_LOCK and not request.keys:
             request.keys = tuple(stored_locks_of(peer.state.mvcc, request.start_ts))
             if request.keys:
@@ -263,7 +265,7 @@ class Scheduler:
         if not failpoints.active or not failpoints.stops(
             "after_snapshot", peer, self._resume_execution, request
         ):
-            self._process_result(request, peer)
+            self._process(request)
 
     def _resume_execution(self, request: KvRequest) -> None:
         """Goes on some time after a command's snapshot: it finds out what has changed."""
@@ -276,6 +278,26 @@ class Scheduler:
             self._drop_guards(request)
             self.on_no_snapshot(request, error)
         else:
+            self._process(request)
+
+    def _process(self, request: KvRequest) -> None:
+        """Takes the CPU time of a command that has its snapshot."""
+        service_ns = self._service_ns(len(request.keys) or len(request.mutations))
+        fetch_ns = 0
+        if request.kind is _LOCK and not request.insert:
+            fetch_ns = self._cache.fetch_ns(self._env.now_ns, request.keys)
+        self._pool.submit(service_ns, self._finish_process, request, fetch_ns)
+
+    def _finish_process(self, request: KvRequest) -> None:
+        """Goes on with a command's result, unless its store has died meanwhile.
+
+        Terms and versions are checked again where the result goes: by the lock table, which a lock
+        then does not enter, and by the raftstore, which does not propose it.
+        """
+        peer = request.peer
+        assert peer is not None, "a request runs where it was received"
+        request.executed_ns = self._env.now_ns
+        if not peer.died:
             self._process_result(request, peer)
 
     def _process_result(self, request: KvRequest, peer: Peer) -> None:
@@ -316,6 +338,8 @@ class Scheduler:
         Who waits for a lock that the batch removes is woken before that.
         """
         request.batch = batch
+        if request.kind > _PREWRITE:  # What ends something may be written to a disk almost full.
+            request.allowed_on_almost_full = True
         if batch.lock_deletes and self.waits.waiting:
             request.woken = self.waits.release(batch.lock_deletes, _commit_ts(request))
         table = peer.locks
@@ -327,10 +351,22 @@ class Scheduler:
         self._proposals[batch.cause].value += 1
         self._pending_bytes += batch.raft_bytes
         failpoints = self._ctx.failpoints
-        if not failpoints.active or not failpoints.stops(
-            "before_propose", peer, self._propose, request
-        ):
-            self._propose(request)
+        if failpoints.active:
+            failing = failpoints.failing_write(peer)
+            if failing:
+                self._fail_write(request, is_proposed=failing == "after")
+                return
+            if failpoints.stops("before_propose", peer, self._propose, request):
+                return
+        self._propose(request)
+
+    def _fail_write(self, request: KvRequest, *, is_proposed: bool) -> None:
+        """Ends a write at which the engine fails, as TiKV's tests let it."""
+        now_ns = self._env.now_ns
+        if is_proposed:
+            self.on_proposed(request, now_ns)
+        error = EngineError(request.region.region_id)
+        self._env.at(now_ns, lambda _: self.on_refused(request, error), None)
 
     def _propose(self, request: KvRequest) -> None:
         peer = request.peer
@@ -350,6 +386,12 @@ class Scheduler:
 
     def _reply_proposed(self, request: KvRequest) -> None:
         """Answers a pipelined lock, unless the process has died meanwhile."""
+        peer = request.peer
+        assert peer is not None, "only a replica proposes"
+        if not peer.died:
+            self._ctx.failpoints.run("proposed", peer, self._reply_if_alive, request)
+
+    def _reply_if_alive(self, request: KvRequest) -> None:
         if request.peer is not None and not request.peer.died:
             self._reply(request)
 

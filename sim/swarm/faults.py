@@ -20,6 +20,7 @@ from sim.swarm.recipe import Fault, Recipe
 from sim.swarm.scenario import NEW_VERSION, OLD_VERSION
 from sim.swarm.workload import ACCOUNTS, INDEX, ORDERS
 from sim.transport.filters import KINDS
+from sim.transport.messages import DiskUsage
 from sim.transport.nodes import store_name
 from sim.units import NS_PER_MS
 
@@ -27,7 +28,12 @@ _LIMITS = (
     "pessimistic-txn.in-memory-peer-size-limit",
     "pessimistic-txn.in-memory-instance-size-limit",
 )
-_POINTS = (*POINTS, "after_snapshot", "after_snapshot", "before_propose")
+_POINTS = (
+    *(point for point in POINTS if point != "proposed"),  # An answer held up is one delayed.
+    "after_snapshot",
+    "after_snapshot",
+    "before_propose",
+)
 _SWITCHES = ("pessimistic-txn.pipelined", "pessimistic-txn.in-memory")
 
 
@@ -202,7 +208,8 @@ class Faults:
 
     def _fill_disk(self, fault: Fault) -> None:
         store_id = self._store(fault.which)
-        self._control.fill_disk(store_id)
+        usage = DiskUsage.ALMOST_FULL if fault.where % 2 else DiskUsage.ALREADY_FULL
+        self._control.fill_disk(store_id, usage)
         self._later(fault, lambda _: self._control.free_disk(store_id))
 
     _BY_VERB: ClassVar[dict[str, Callable[[Faults, Fault], None]]] = {

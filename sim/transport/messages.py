@@ -4,6 +4,7 @@ Source: kvproto ``raft_serverpb.proto``, ``eraftpb.proto`` (MsgTransferLeader); 
 components/raftstore/src/store/fsm/peer.rs (on_transfer_leader_msg, on_gc_peer_request).
 """
 
+from enum import IntEnum
 from typing import NamedTuple
 
 from sim.protocol.raft.messages import RaftMessage as PureRaftMessage
@@ -39,4 +40,24 @@ class GcPeer(NamedTuple):
     conf_ver: int
 
 
-RaftMessage = PureRaftMessage | TransferLeaderRequest | TransferLeaderAck | GcPeer
+class DiskUsage(IntEnum):
+    """How full a store's disk is (kvproto ``disk_usage.proto``)."""
+
+    NORMAL = 0
+    ALMOST_FULL = 1
+    ALREADY_FULL = 2
+
+
+class DiskUsageReport(NamedTuple):
+    """How full the sender's disk is: a field of every raft message, here one for a whole batch."""
+
+    store: int
+    usage: DiskUsage
+    region_ids: tuple[int, ...]
+    """Whose messages it comes with."""
+
+    region_id = 0
+    """It is for no peer in particular."""
+
+
+RaftMessage = PureRaftMessage | TransferLeaderRequest | TransferLeaderAck | GcPeer | DiskUsageReport

@@ -16,7 +16,7 @@ from sim.engine import UNTIL_WOKEN, LeanEnv, Story
 from sim.hardware.network import Link
 from sim.protocol.raft import Append, AppendResponse
 from sim.transport.filters import MessageFilters
-from sim.transport.messages import RaftMessage
+from sim.transport.messages import DiskUsage, DiskUsageReport, RaftMessage
 from sim.units import NS_PER_S
 
 MESSAGE_BYTES: Final = 64
@@ -141,6 +141,8 @@ class Transport:
         self._connections: dict[int, Connection] = {}
         self.mute = False
         """Whether the process that sends has died."""
+        self.disk_usage: DiskUsage | None = None
+        """How full the sender's disk is; None: it has never been full, so nobody need be told."""
 
     def connect(self, store: int, receive: Receive) -> None:
         """Opens the connection to ``store``, whose messages go to ``receive``."""
@@ -152,6 +154,10 @@ class Transport:
         if self._filters.rules:
             messages = self._filtered(connection, store, messages)
         if messages and not self.mute:
+            if self.disk_usage is not None:
+                region_ids = tuple({message.region_id: None for message in messages})
+                report = DiskUsageReport(self._store_id, self.disk_usage, region_ids)
+                messages = [report, *messages]
             connection.send(messages, size_bytes)
 
     def send_message(self, store: int, message: RaftMessage, more_bytes: int = 0) -> None:

@@ -120,7 +120,7 @@ def test_stores_that_name_each_other_are_not_believed_for_ever() -> None:
         (StaleCommand(1), "staleCommand", 2, 4),
         (ProposalInMergingMode(1), "regionScheduling", 2, 4),
         (MaxTimestampNotSynced(1), "maxTsNotSynced", 2, 4),
-        (DiskFull(1), "tikvDiskFull", 500, 1_000),
+        (DiskFull((1,)), "tikvDiskFull", 500, 1_000),
     ],
 )
 def test_what_passes_is_waited_out(

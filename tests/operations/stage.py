@@ -14,6 +14,7 @@ from sim.record.facts import COUNTER, EVENT, MemorySink
 from sim.record.recorder import Recorder
 from sim.scenario import Scenario, load_study
 from sim.streams import Streams
+from sim.transport.messages import DiskUsage
 from sim.units import NS_PER_MS, NS_PER_S
 from sim.workload import build_workload
 from sim.workload.layout import even_start_keys
@@ -90,7 +91,7 @@ class FakeControl:
     def slow_disk(self, store_id: int, factor: float) -> None:
         self.say(f"slow {store_id} by {factor:g}")
 
-    def fill_disk(self, store_id: int) -> None:
+    def fill_disk(self, store_id: int, _: DiskUsage) -> None:
         self.say(f"fill {store_id}")
 
     def free_disk(self, store_id: int) -> None:

@@ -1,10 +1,10 @@
 """One replica's Raft log: entries, and how far they are persisted, committed and applied.
 
-Invariant: ``applied <= committed`` and ``applied <= persisted``; an entry is never applied before
-it is durable here (TiKV until v8.1: ``raftstore.max-apply-unpersisted-log-limit`` = 0), and a
-committed entry never changes. The log knows no peers and no messages.
+Invariant: ``applied <= committed`` and ``applied <= persisted + apply_ahead``; a committed entry
+never changes. The log knows no peers and no messages.
 
-Source: etcd-io/raft ``log.go``; Ongaro and Ousterhout, In Search of an Understandable
+Source: etcd-io/raft ``log.go``; tikv/raft-rs ``src/raft_log.rs`` (applied_index_upper_bound);
+Ongaro and Ousterhout, In Search of an Understandable
 Consensus Algorithm, section 5.3.
 """
 
@@ -58,6 +58,7 @@ class RaftLog:
     """
 
     __slots__ = (
+        "apply_ahead",
         "applying",
         "committed",
         "entries",
@@ -77,6 +78,8 @@ class RaftLog:
         self.persisted = first_index - 1
         self.committed = first_index - 1
         self.applying = first_index - 1
+        self.apply_ahead = 0
+        """How many committed entries may be applied before they are durable here."""
         self.truncated = NO_ENTRIES
         """Entries that were cut off and have not been taken yet."""
 
@@ -155,8 +158,8 @@ class RaftLog:
     def take_committed(self) -> list[Entry]:
         """Returns the entries that may be applied now and were not handed out before."""
         until = self.committed
-        if until > self.persisted:
-            until = self.persisted
+        if until > self.persisted + self.apply_ahead:
+            until = self.persisted + self.apply_ahead
         applying = self.applying
         if until <= applying:
             return NO_ENTRIES
@@ -187,8 +190,11 @@ class RaftLog:
 
         The commit mark is written with the entries but not synced; it survives a crash of the
         process, as the page cache does. A tail that was being replaced counts as lost: the leader
-        that replaced it was elected without it, so it will never be committed.
+        that replaced it was elected without it, so it will never be committed. A log that ends
+        before what is applied begins anew behind that (TiKV: UnsafeForceCompact).
         """
+        if applied > self.persisted:
+            return RaftLog(first_index=applied + 1, first_term=self.term_of(applied))
         log = RaftLog(first_index=self.first_index, first_term=self.first_term)
         log.entries = self.entries[: self.persisted - self.first_index + 1]
         log.writing = log.persisted = self.persisted

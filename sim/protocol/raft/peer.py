@@ -88,6 +88,7 @@ class RaftPeer:
     """
 
     __slots__ = (
+        "_ahead_from",
         "_answer",
         "_durable_state",
         "_events",
@@ -103,10 +104,12 @@ class RaftPeer:
         "election_ticks",
         "heartbeat_elapsed",
         "heartbeat_ticks",
+        "inflight_limits",
         "lead_transferee",
         "leader",
         "log",
         "matched",
+        "max_apply_unpersisted",
         "max_inflight",
         "noop_index",
         "pending_conf_index",
@@ -129,6 +132,7 @@ class RaftPeer:
         *,
         term: int = 6,
         max_inflight: int = 256,
+        max_apply_unpersisted: int = 0,
         election_ticks: int = 10,
         heartbeat_ticks: int = 2,
         draw_timeout: Callable[[], int] | None = None,
@@ -142,6 +146,8 @@ class RaftPeer:
             leader: the store that leads in ``term``; 0: unknown, an election will decide.
             term: the present term.
             max_inflight: unanswered appends to one follower.
+            max_apply_unpersisted: committed entries that a leader may apply before they are
+                durable here.
             election_ticks: ticks without a leader until its lease is over; a leader checks as
                 often whether a majority answers it.
             heartbeat_ticks: ticks from one heartbeat to the next.
@@ -157,6 +163,7 @@ class RaftPeer:
         self.vote = leader
         self.log = RaftLog()
         self.max_inflight = max_inflight
+        self.max_apply_unpersisted = max_apply_unpersisted
         self.election_ticks = election_ticks
         self.heartbeat_ticks = heartbeat_ticks
         self.draw_timeout = draw_timeout
@@ -174,6 +181,10 @@ class RaftPeer:
             voter: Progress(voter, start + 1, self.max_inflight) for voter in followers
         }
         """By follower; a leader's only."""
+        self.inflight_limits: dict[int, int] = {}
+        """By follower: unanswered appends, where the driver allows fewer than ``max_inflight``."""
+        self._ahead_from = start
+        """A leader that has applied this index may apply what is not durable here yet."""
         self.applied_index = start
         """Up to where the driver has applied."""
         self.compactable = start
@@ -216,6 +227,7 @@ class RaftPeer:
             0,
             term=term,
             max_inflight=self.max_inflight,
+            max_apply_unpersisted=self.max_apply_unpersisted,
             election_ticks=self.election_ticks,
             heartbeat_ticks=self.heartbeat_ticks,
             draw_timeout=self.draw_timeout,
@@ -321,6 +333,28 @@ class RaftPeer:
         """Notes that the driver has applied everything up to ``index``."""
         if index > self.applied_index:
             self.applied_index = index
+            if self.role is LEADER and index >= self._ahead_from:
+                self.log.apply_ahead = self.max_apply_unpersisted
+
+    def apply_only_persisted(self, until: int) -> None:
+        """Applies only what is durable here until ``until`` is applied.
+
+        Source: tikv/tikv components/raftstore/src/store/peer.rs (disable_apply_unpersisted_log).
+        """
+        self.log.apply_ahead = 0
+        self._ahead_from = max(self._ahead_from, until)
+
+    def limit_inflight(self, store: int, count: int) -> None:
+        """Lets ``store`` be sent ``count`` appends without an answer; 0: it is sent no entries.
+
+        Source: tikv/raft-rs src/raft.rs (adjust_max_inflight_msgs).
+        """
+        self.inflight_limits[store] = count
+        if count == self.max_inflight:
+            del self.inflight_limits[store]
+        progress = self.progress.get(store)
+        if progress is not None and not progress.state:
+            progress.window = count
 
     @property
     def is_eventful(self) -> bool:
@@ -404,6 +438,7 @@ class RaftPeer:
         self._reads = ()
         self.matched = {}
         self.progress = {}
+        self.apply_only_persisted(self.log.last_index)
         self._answer = None
         self._eventful().role_changed = True
 
@@ -699,7 +734,8 @@ class RaftPeer:
         """Handles an answer of a follower that is in probe or snapshot, or that is to lead."""
         matched = self.matched[progress.store]
         if progress.state and index == matched and matched >= self.log.first_index - 1:
-            progress.replicate(matched + 1, self.max_inflight)
+            window = self.inflight_limits.get(progress.store, self.max_inflight)
+            progress.replicate(matched + 1, window)
             self._unsent = min(self._unsent, matched + 1)
         if self.lead_transferee == progress.store:
             self._hand_over()

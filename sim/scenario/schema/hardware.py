@@ -225,13 +225,13 @@ class LsmSpec(Section):
         default=1.0,
     )
     raftdb_rewrite: float = _AMPLIFICATION.key(
-        "Bytes flushed per byte of raftdb's log. Source: RocksDB wiki, memtable flush; raftdb "
-        "keeps the log in its default CF.",
+        "Bytes flushed per byte of raftdb's log. Source: assumed; a memtable is flushed once, "
+        "less what was deleted in it before.",
         default=1.0,
     )
     raft_engine_compression: float = SHARE.key(
-        "Stored bytes per byte of a raft-engine batch above 8 KiB (lz4). Source: TiDB docs, "
-        "release 5.4.0: 25 to 40 % fewer bytes.",
+        "Stored bytes per byte of a raft-engine batch above 8 KiB (since v8.2 with write workers "
+        "4 KiB; lz4). Source: TiDB docs, release 5.4.0: 25 to 40 % fewer bytes.",
         default=0.6,
     )
 

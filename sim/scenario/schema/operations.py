@@ -306,6 +306,10 @@ class FillDisk(Fault):
 
     do: str = _does("fill_disk")
     store: StoreTarget = STORE.key("Whose.")
+    usage: Literal["almost_full", "already_full"] = OneOf("almost_full", "already_full").key(
+        "How full: an almost full disk takes commits, rollbacks, splits and merges.",
+        default="already_full",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

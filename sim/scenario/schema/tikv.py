@@ -35,13 +35,19 @@ from sim.scenario.problems import Problem, shown, suggestion
 from sim.scenario.quantities import DURATION
 from sim.scenario.section import Section
 from sim.scenario.tree import Node, Path, dotted
-from sim.units import GIB, MIB, NS_PER_US
+from sim.units import GIB, KIB, MIB, NS_PER_US
 
 Behaviour = Literal["rfc77", "v6.0", "v8.5"]
 Fallback = Literal["sync", "pipelined"]
 LockMode = Literal["sync", "pipelined", "in_memory"]
 
 _TICK = Duration("1ms", "1h")
+
+COMPRESS_ABOVE_BYTES: Final = 8 * KIB
+"""raft-engine's ``batch-compression-threshold`` (tikv/raft-engine src/config.rs)."""
+
+LEAST_COMPRESSED_BYTES: Final = 4 * KIB
+"""What TiKV lowers it to for write workers (src/config/mod.rs, RaftEngineConfig::optimize_for)."""
 
 DEFAULTS: Final[dict[Behaviour, dict[str, Any]]] = {
     "rfc77": {
@@ -51,6 +57,7 @@ DEFAULTS: Final[dict[Behaviour, dict[str, Any]]] = {
         "raft_engine_enable_log_recycle": False,
         "raft_write_wait_duration_ns": 0,
         "region_split_size_bytes": 96 * MIB,
+        "max_apply_unpersisted_log_limit": 0,
         "fair_locking": False,
     },
     "v6.0": {
@@ -60,6 +67,7 @@ DEFAULTS: Final[dict[Behaviour, dict[str, Any]]] = {
         "raft_engine_enable_log_recycle": False,
         "raft_write_wait_duration_ns": 0,
         "region_split_size_bytes": 96 * MIB,
+        "max_apply_unpersisted_log_limit": 0,
         "fair_locking": False,
     },
     "v8.5": {
@@ -69,6 +77,7 @@ DEFAULTS: Final[dict[Behaviour, dict[str, Any]]] = {
         "raft_engine_enable_log_recycle": True,
         "raft_write_wait_duration_ns": 20 * NS_PER_US,
         "region_split_size_bytes": 256 * MIB,
+        "max_apply_unpersisted_log_limit": 1024,
         "fair_locking": True,
     },
 }
@@ -264,6 +273,12 @@ class Tikv(Section):
         default="2s",
         name="raftstore.reactive-memory-lock-tick-interval",
     )
+    max_apply_unpersisted_log_limit: int = Count(0, 1_000_000).key(
+        "With write workers, committed entries that a leader applies before they are on its own "
+        "disk. Source: tikv/tikv#16626: 1024 since v8.2, 0 before.",
+        default=None,
+        name="raftstore.max-apply-unpersisted-log-limit",
+    )
     reactive_memory_lock_timeout_tick: int = Count(1, 100_000).key(
         "Ticks after which the table takes locks again, if the transfer did not happen. Source: "
         "raftstore store/config.rs.",
@@ -356,6 +371,24 @@ class Tikv(Section):
             raise Wrong(f"{self.raft_heartbeat_ticks} ticks between heartbeats, but an election "
                         f"after {election}; write less",
                         at="raftstore.raft-heartbeat-ticks")  # fmt: skip
+
+    @property
+    def apply_unpersisted_entries(self) -> int:
+        """How many entries a leader may apply before they are on its own disk.
+
+        A store poller that writes the log itself never gets that far ahead.
+        """
+        return self.max_apply_unpersisted_log_limit if self.store_io_pool_size else 0
+
+    @property
+    def compress_above_bytes(self) -> int:
+        """From which size on raft-engine compresses a batch.
+
+        Source: tikv/raft-engine src/config.rs (batch-compression-threshold 8KB); tikv/tikv
+        src/config/mod.rs (RaftEngineConfig::optimize_for: less with write workers, since v8.2).
+        """
+        workers = self.store_io_pool_size if self.behaviour == "v8.5" else 0
+        return max(COMPRESS_ABOVE_BYTES // (workers + 1), LEAST_COMPRESSED_BYTES)
 
     @property
     def log_file(self) -> LogFile:
