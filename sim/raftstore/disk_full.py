@@ -45,7 +45,7 @@ def refill(ctx: StoreContext, peer: Peer) -> None:
     clear(peer)
     raft = peer.raft
     stores = [store for store in peer.region.stores if store in raft.matched]
-    usages = {
+    usages: dict[int, DiskUsage] = {
         store: ctx.store_disk_usages[store] for store in stores if store in ctx.store_disk_usages
     }
     known = peer.disk_full

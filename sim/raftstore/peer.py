@@ -152,9 +152,7 @@ class Peer:
         self.locks = locks
         self.mailbox: list[object] = []
         self.turn: Turn = IDLE
-        self.gone = False
-        self.died = False
-        """Gone because its process has died: nobody is even answered."""
+        self.gone = self.died = False  # Died: with its process, so nobody is even answered.
         # Proposing (raftstore/propose.py).
         self.held: list[RaftCommand] = []
         """Commands that the batch builder keeps until the last ready is persisted (async IO)."""

@@ -56,7 +56,7 @@ class DiskUsageReport(NamedTuple):
     region_ids: tuple[int, ...]
     """Whose messages it comes with."""
 
-    region_id = 0
+    region_id: int = 0
     """It is for no peer in particular."""
 
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import Final
 
-COVERING: Final = (1, 31, 32, 173, 201, 334, 408, 485, 743, 819, 873)
+COVERING: Final = (6, 8, 11, 35, 203, 390, 406, 408, 423, 485, 541, 819, 1027, 1346, 1559)
 
 RARE: Final[dict[str, str]] = {
     "transfer.late_ack": "an answer held up until the table was opened again; none in 2,600 seeds",
-    "fallback.term": "a command looks into the table in the step before, and gets StaleCommand",
-    "fallback.version": "likewise, and gets EpochNotMatch",
+    "fallback.term": "the term changes within the CPU time of one command; none in 120 seeds",
     "propose.stale_term": "two elections while a command waits in one mailbox",
     "merge.propose_failed": "a merge whose locks do not fit, or one that meets another change",
 }
