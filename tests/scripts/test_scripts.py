@@ -6,6 +6,7 @@ differing: when one no longer does, move it to ``tikv`` and take its name out of
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +15,9 @@ import pytest
 from sim.laboratory import run_script
 
 FOLDER = Path(__file__).parent
+TIKV_FOLDER = FOLDER / "tikv"
 DIFFERING_FOLDER = FOLDER / "tikv_differs"
+MANUAL = FOLDER.parents[1] / "docs" / "SCRIPTS.md"
 SCRIPTS = sorted(path for path in FOLDER.rglob("*.txt") if path.parent != DIFFERING_FOLDER)
 
 DIFFERING: Final = (
@@ -76,3 +79,17 @@ def test_a_differing_script_still_differs(name: str) -> None:
 def test_a_differing_script_says_what_differs(name: str) -> None:
     prose = prose_of(DIFFERING_FOLDER / f"{name}.txt")
     assert any(line.startswith("# Differs: ") for line in prose)
+
+
+def test_the_manual_lists_every_script_after_a_test_of_tikv() -> None:
+    table = MANUAL.read_text(encoding="utf-8").split("| TiKV's test | script |")[1]
+    listed: dict[str, bool] = {}
+    for row in re.findall(r"^\| (`.*) \| (.*) \|$", table, re.MULTILINE):
+        tests, here = row
+        source = tests if here.startswith("same name") else here
+        name = re.match(r"`(\w+)`", source)
+        if name is not None:
+            listed[name[1]] = "**differs**" in here
+    assert {name for name, differs in listed.items() if differs} == set(DIFFERING)
+    green = {name for name, differs in listed.items() if not differs}
+    assert green == {path.stem for path in TIKV_FOLDER.iterdir()}
