@@ -12,8 +12,8 @@ from sim.checks.isolation import SnapshotIsolation
 from sim.checks.lock_tables import LockTables, compare_sizes
 from sim.checks.locks import KeyLocks
 from sim.checks.raft_safety import RaftSafety
-from sim.checks.replicas import compare_replicas
 from sim.checks.reads import Reads
+from sim.checks.replicas import compare_replicas
 from sim.checks.report import Report
 from sim.observers.lock_fates import LockFates, was_skipped
 from sim.protocol.raft.log import Entry

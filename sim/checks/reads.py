@@ -116,7 +116,7 @@ class Reads(Probe):
                 if head is None or head.commit_ts < commit.commit_ts or head.kind > DELETE:
                     self._look_closely(mvcc, key, commit, read_ts, peer, request)
 
-    def _look_closely(  # noqa: PLR0913, PLR0917 - what the caller has at hand
+    def _look_closely(
         self,
         mvcc: Mvcc,
         key: bytes,

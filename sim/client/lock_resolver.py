@@ -20,7 +20,6 @@ from sim.protocol.timestamp import MAX_TS, compose_ts
 from sim.storage.request import Kind, KvRequest
 from sim.units import NS_PER_MS
 
-
 AFTER_READ: Final = MAX_TS + 1
 """Stands for the commit_ts of a transaction that cannot commit below the caller's read any more."""
 

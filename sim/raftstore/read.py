@@ -8,8 +8,8 @@ version stay with the command, and what it reads or writes later is refused if t
 then.
 
 Source: tikv/tikv components/raftstore/src/store/worker/read.rs (LocalReader), peer.rs (read_index,
-pre_read_index, ready_to_handle_read, pending_reads), util.rs (check_region_epoch); src/storage/mvcc/reader/reader.rs (the
-lock table's term and version); etcd-io/raft read_only.go.
+pre_read_index, ready_to_handle_read, pending_reads), util.rs (check_region_epoch);
+src/storage/mvcc/reader/reader.rs (the lock table's term and version); etcd-io/raft read_only.go.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class Recipe:
     regions: int = 1
     clients: int = 4
     staggered: bool = False
-    """Clients begin one after the other: those that come later do not wait for what the first do."""
+    """Clients begin one after the other, so that some come when the first are all stuck."""
     busy_ns: int = 1000 * NS_PER_MS
     """For how long clients begin transactions and faults happen."""
     rows: int = 6
