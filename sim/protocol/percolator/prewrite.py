@@ -124,9 +124,7 @@ def prewrite(  # noqa: PLR0913 - the request's fields
         return Prewritten(batch, 0, 0, amended)
     if one_pc_commit_ts is None or not batch.lock_puts:
         return Prewritten(batch, largest_ts, 0, amended, batch.lock_puts)
-    guards = [(key, lock.of_one_phase()) for key, lock in batch.lock_puts]
-    versions = _one_phase(mvcc, memory, batch, largest_ts)
-    return Prewritten(versions, largest_ts, largest_ts, amended, guards)
+    return _one_phase(mvcc, memory, batch, largest_ts, amended)
 
 
 def _accept_resend(mvcc: Mvcc, refusal: MvccError, start_ts: int) -> Prewritten | MvccError:
@@ -281,9 +279,13 @@ def _count_amended(mutations: Sequence[Mutation], held_locks: list[Lock | None])
 
 
 def _one_phase(
-    mvcc: Mvcc, memory: PeerPessimisticLocks | None, locked: WriteBatch, commit_ts: int
-) -> WriteBatch:
-    """Returns the versions that a prewrite's locks stand for, to be written at once."""
+    mvcc: Mvcc,
+    memory: PeerPessimisticLocks | None,
+    locked: WriteBatch,
+    commit_ts: int,
+    amended: int,
+) -> Prewritten:
+    """Returns a prewrite that writes the versions that its locks stand for at once."""
     table = NO_LOCKS if memory is None else memory.map
     batch = WriteBatch(COMMIT)
     for key, lock in locked.lock_puts:
@@ -292,4 +294,5 @@ def _one_phase(
         batch.put_write(key, version)
         if key in table or key in mvcc.locks:
             batch.delete_lock(key)
-    return batch
+    guards = [(key, lock.of_one_phase()) for key, lock in locked.lock_puts]
+    return Prewritten(batch, commit_ts, commit_ts, amended, guards)
