@@ -3,7 +3,7 @@
 ::
 
     file ─ reader ─► tree ─ inheritance, overrides ─► one tree per variant and point
-                                                       │ profiles, validation (schema), resolve
+                                                       │ profiles, sections (schema), resolve
                                                        ▼
                           Study(variants, points, claims, questions; any scenario, hashes)
 

@@ -86,6 +86,7 @@ def analysis(
         "outcomes": (LATENCY,),
         "keep": 2,
         "samples": 64,
+        "seed": 1,
     } | asked
     study = SimpleNamespace(
         variants=dict.fromkeys(variants), replications=replications, expect=expect,
