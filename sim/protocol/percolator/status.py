@@ -12,7 +12,7 @@ from sim.protocol.lock_table import PeerPessimisticLocks
 from sim.protocol.mvcc import PESSIMISTIC, ROLLBACK, Lock, Mvcc
 from sim.protocol.percolator.commit import Committed, commit
 from sim.protocol.percolator.errors import MvccError, PrimaryMismatch, TxnNotFound
-from sim.protocol.percolator.read import load_lock
+from sim.protocol.percolator.read import NO_LOCKS, load_lock
 from sim.protocol.percolator.rollback import (
     RolledBack,
     has_expired,
@@ -171,9 +171,10 @@ def check_secondary_locks(
     return SecondaryLocks(batch, locks, 0, rolled_back=False)
 
 
-def locks_of(mvcc: Mvcc, memory: PeerPessimisticLocks, start_ts: int) -> list[bytes]:
+def locks_of(mvcc: Mvcc, memory: PeerPessimisticLocks | None, start_ts: int) -> list[bytes]:
     """Returns the keys a transaction has locked here, ascending (PessimisticRollback's scan)."""
-    in_memory = [key for key, lock in memory.map.items() if lock.start_ts == start_ts]
+    table = NO_LOCKS if memory is None else memory.map
+    in_memory = [key for key, lock in table.items() if lock.start_ts == start_ts]
     return sorted({*stored_locks_of(mvcc, start_ts), *in_memory})
 
 
