@@ -22,6 +22,7 @@ LONGER_FILES = {
     "sim/laboratory/stores.py": "all that the laboratory knows of the inside of a store",
     "sim/protocol/raft/peer.py": "one state machine, which cannot be understood in parts",
     "sim/raftstore/apply.py": "the apply pool: one loop, and all that an entry can be",
+    "sim/raftstore/peer.py": "a peer and the commands it is sent, which hold each other",
     "sim/raftstore/poller.py": "the store pool: one loop, and all that a round does",
     "sim/scenario/fields.py": "every form of a value, a class each: read, written, described",
     "sim/scenario/reader.py": "one way, from the bytes of a file to a tree",

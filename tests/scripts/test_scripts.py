@@ -21,23 +21,15 @@ MANUAL = FOLDER.parents[1] / "docs" / "SCRIPTS.md"
 SCRIPTS = sorted(path for path in FOLDER.rglob("*.txt") if path.parent != DIFFERING_FOLDER)
 
 DIFFERING: Final = (
-    "test_async_io_apply_without_leader_persist",
     "test_async_prewrite_primary",
     "test_check_txn_status_rollback_optimistic",
-    "test_disk_full_follower_behaviors",
-    "test_disk_full_leader_behaviors",
-    "test_disk_full_txn_behaviors",
     "test_flashback_for_schedule",
-    "test_majority_disk_full",
     "test_merge_prewrite_before_max_ts_is_synced",
-    "test_node_stale_read_during_splitting",
     "test_prewrite_cached_committed_transaction",
     "test_put_large_entry",
     "test_read_index_stale_in_suspect_lease",
     "test_read_leader_with_unapplied_log",
     "test_repeated_prewrite_commit_ts_too_large",
-    "test_stale_read_during_merging",
-    "test_stale_read_during_merging_2",
     "test_store_resolve_with_illegal_tso",
     "test_sync_max_ts_after_region_merge",
     "test_txn_store_commit_illegal_tso",

@@ -802,7 +802,7 @@ class RaftPeer:
     def _compact(self) -> None:
         """Forgets entries; the newest stays, for a new voter to be probed with."""
         log = self.log
-        index = self.applied_index
+        index = min(self.applied_index, log.persisted)  # What is applied may not be durable yet.
         if self.role is LEADER:
             index = min(index, log.last_index - 1, *self.matched.values())
         elif self.compactable < index:
