@@ -127,8 +127,8 @@ class Proposals:
             return EpochNotMatch(self._ctx.regions_over(command.region))
         if peer.state.in_flashback:
             return FlashbackInProgress(region_id)
-        if peer.merge is not None:
-            probe.mark("propose.fence" if peer.merge.fence else "propose.merging")
+        if peer.merge is not None:  # Merging, it has given no snapshot for its present version.
+            probe.mark("propose.fence")
             return ProposalInMergingMode(region_id)
         if raft.lead_transferee:
             probe.mark("propose.transferring")

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from typing import Final
 
-COVERING: Final = (6, 406, 408, 485, 819, 1027, 1346, 1559)
+COVERING: Final = (7, 128, 200, 201, 209, 266, 347, 406, 417, 1082, 1449)
 
 RARE: Final[dict[str, str]] = {
-    "transfer.late_ack": "an answer held up until the table was opened again; none in 2,600 seeds",
     "fallback.term": "a command looks into the table in the step before, and gets StaleCommand",
     "fallback.version": "likewise, and gets EpochNotMatch",
     "propose.stale_term": "two elections while a command waits in one mailbox",
-    "merge.propose_failed": "a merge whose locks do not fit, or one that meets another change",
 }
 """Marks that no seed is asked to hit, and why; scripts of the laboratory may."""
 
