@@ -22,7 +22,6 @@ MARKS: Final[dict[str, str]] = {
     "propose.epoch": "a command's region version is over when it is to be proposed",
     "propose.conflict": "a command waits for a split or merge under way and then fails",
     "propose.transferring": "a command is refused while leadership is handed over",
-    "propose.merging": "a command is refused while its region is being merged",
     "propose.fence": "a command is refused behind a merge's fence",
     "propose.disk_full": "something is not proposed: the leader's disk is full",
     "propose.majority_full": "something is not proposed: the disks of a majority are full",

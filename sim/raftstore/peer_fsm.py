@@ -135,6 +135,8 @@ class PeerFsm:
             self.merge.rolled_back(peer, applied)
         else:
             self._ctx.probe.mark("merge.committed")
+            if peer.raft.role is LEADER:
+                self._role.sync_max_ts(peer)
         self._proposals.admin_applied(peer, applied)
         self._ctx.callbacks.on_role_or_region_changed(peer)
         self._ctx.probe.region_changed(peer, applied.admin.name)

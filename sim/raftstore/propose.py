@@ -130,8 +130,8 @@ class Proposals:
         full = refusal(self._ctx, peer, allowed_on_almost_full=command.allowed_on_almost_full)
         if full is not None:
             return full
-        if peer.merge is not None:
-            probe.mark("propose.fence" if peer.merge.fence else "propose.merging")
+        if peer.merge is not None:  # Merging, it has given no snapshot for its present version.
+            probe.mark("propose.fence")
             return ProposalInMergingMode(region_id)
         if raft.lead_transferee:
             probe.mark("propose.transferring")

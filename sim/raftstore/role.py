@@ -70,9 +70,8 @@ class Roles:
         peer.led = True
         peer.locks.activate(peer.raft.term, peer.region.epoch.version)
         peer.lease.expire()
-        peer.max_ts_synced = False
+        self.sync_max_ts(peer)
         peer.urgent_index = peer.raft.log.last_index
-        self._ctx.env.process(self._sync_max_ts(peer, self._ctx.pd.round_trip_ns()))
         self._ctx.pd.heartbeat(peer.region, peer.store, peer.raft.term)
         if self._ctx.store_disk_usages:
             disk_full.refill(self._ctx, peer)
@@ -96,8 +95,15 @@ class Roles:
         error = NotLeader(region_id, peer.raft.leader)
         refuse_waiting(self._ctx, peer, error, behind_admin=StaleCommand(region_id))
 
+    def sync_max_ts(self, peer: Peer) -> None:
+        """Asks PD for a timestamp: others may have served reads of what this leader serves now.
+
+        It has just been elected, or has taken over a region whose leader was elsewhere.
+        """
+        peer.max_ts_synced = False
+        self._ctx.env.process(self._sync_max_ts(peer, self._ctx.pd.round_trip_ns()))
+
     def _sync_max_ts(self, peer: Peer, round_trip_ns: int) -> Story:
-        """Asks PD for a timestamp, so that a new leader knows what may have been read."""
         term = peer.raft.term
         yield round_trip_ns
         while not peer.gone and peer.raft.term == term:

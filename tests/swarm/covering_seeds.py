@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from typing import Final
 
-COVERING: Final = (6, 8, 11, 35, 203, 390, 406, 408, 423, 485, 541, 819, 1027, 1346, 1559)
+COVERING: Final = (6, 7, 8, 10, 11, 31, 35, 70, 128, 129, 131, 152, 244, 390, 398, 406, 408, 457)
 
 RARE: Final[dict[str, str]] = {
     "transfer.late_ack": "an answer held up until the table was opened again; none in 2,600 seeds",
     "fallback.term": "the term changes within the CPU time of one command; none in 120 seeds",
     "propose.stale_term": "two elections while a command waits in one mailbox",
-    "merge.propose_failed": "a merge whose locks do not fit, or one that meets another change",
 }
 """Marks that no seed is asked to hit, and why; scripts of the laboratory may."""
 
