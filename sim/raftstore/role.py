@@ -112,8 +112,3 @@ class Roles:
                 peer.max_ts_synced = True
                 return
             yield RETRY_NS
-
-    def noop_applied(self, peer: Peer) -> None:
-        """Tells the raftstore that a new leader's empty entry is applied here."""
-        if peer.raft.role is LEADER and peer.has_applied_to_current_term:
-            self._ctx.router.deliver(peer, AppliedToTerm())

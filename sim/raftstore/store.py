@@ -88,10 +88,6 @@ class Raftstore:
         if self._ctx.up:
             self._ctx.router.deliver_all(self._ctx.peers, messages, self._receive_without_peer)
 
-    def propose(self, peer: Peer, command: object) -> None:
-        """Puts a command into the mailbox of the peer that is to propose it."""
-        self._ctx.router.deliver(peer, command)
-
     def crash(self) -> None:
         """Kills the process; its replicas wait on disk for ``restart``."""
         self._at_rest = crash(self._ctx, self._fsm.split)
