@@ -77,6 +77,7 @@ def test_a_wrong_figure_is_refused_with_a_mend(text: str, message: str) -> None:
         ("workload.threads", 120.4, 120),
         ("workload.threads", 1234.0, 1230),
         ("workload.threads", 0.2, 1),
+        ("workload.threads", 10.53125, 11),
         ("workload.rate", 1204.0, "1200/s"),
         ("workload.rate", 0.5, "0.5/s"),
         ("workload.rate", 12.34, "12.3/s"),

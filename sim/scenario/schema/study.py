@@ -174,10 +174,9 @@ class Capacity:
 
     def load_value(self, x: float) -> int | str:
         """Returns a load as a point has it, in three significant digits so that loads coincide."""
-        short = rounded(x, _LOAD_DIGITS)
         if self.load == "workload.threads":
-            return max(round(short), 1)
-        return f"{digits(short)}/s"
+            return max(int(rounded(round(x), _LOAD_DIGITS)), 1)
+        return f"{digits(rounded(x, _LOAD_DIGITS))}/s"
 
     def load_of(self, point: Mapping[str, Any]) -> float:
         """Returns the load that a point has.
