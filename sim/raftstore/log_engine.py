@@ -88,8 +88,14 @@ class LogEngine:
         log_format: LogFormat,
         ledger: DiskBytes,
         entry_bytes: list[Counter],
+        *,
+        slice_phase: float = 0.0,
     ) -> None:
-        """Args: ``entry_bytes`` counts, by cause, entries before framing, padding, compression."""
+        """Args: see below.
+
+        entry_bytes: counts, by cause, entries before framing, padding, compression.
+        slice_phase: how full the first slice of raftdb's flush is, in [0, 1).
+        """
         self._env = env
         self._disk = disk
         self._format = log_format
@@ -102,7 +108,7 @@ class LogEngine:
         self._idle = False
         self._by_cause = [0] * CAUSES
         self._rewrite_due = [0] * CAUSES
-        self._rewrite_bytes = 0
+        self._rewrite_bytes = int(slice_phase * _REWRITE_SLICE_BYTES)
         self.entries = 0
         self.fsyncs = 0
         self.writing_ns = 0

@@ -49,6 +49,7 @@ class Raftstore:
         poller_draw: Sampler,
         apply_draw: Sampler,
         safe_ts: Callable[[], int],
+        slice_phase: float,
     ) -> None:
         lsm, tikv, cpu = scenario.hardware.lsm, scenario.tikv, scenario.hardware.cpu
         self._ctx = ctx
@@ -63,11 +64,13 @@ class Raftstore:
             rewrite=lsm.raftdb_rewrite,
         )
         entry_bytes = [recorder.counter("raft_entry_bytes", cause) for cause in CAUSE_NAMES]
-        self.log = LogEngine(ctx.env, raft_disk, log_format, ledger, entry_bytes)
+        self.log = LogEngine(
+            ctx.env, raft_disk, log_format, ledger, entry_bytes, slice_phase=slice_phase
+        )
         amplification = Amplification(
             data=lsm.write_amplification, lock=lsm.lock_write_amplification
         )
-        kv = KvEngine(ctx.env, kv_disk, amplification, ledger)
+        kv = KvEngine(ctx.env, kv_disk, amplification, ledger, slice_phase=slice_phase)
         self.apply = ApplyPool(ctx, cores, kv, cpu=cpu, draw=apply_draw, safe_ts=safe_ts)
         self.proposals = Proposals(ctx)
         self.reader = LocalReader(ctx)

@@ -96,6 +96,7 @@ class Store:
             poller_draw=poller_draw,
             apply_draw=apply_draw,
             safe_ts=tso.safe_ts,
+            slice_phase=streams.stream(f"{self._name}/slice-phase").random(),
         )
         self._detector = detector
         self._tikv = scenario.tikv
