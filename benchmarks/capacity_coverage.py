@@ -26,11 +26,11 @@ from numpy.typing import NDArray
 
 from analysis.experiments.capacity import CapacitySearch
 from analysis.experiments.experiment import Request
+from analysis.metrics.catalogue import MetricKey
 from analysis.statistics.saturation import Verdict
-from analysis.study.plan import point_key
+from analysis.study.sections import Capacity, Objective
+from analysis.study.study import point_key
 from sim.record.histogram import BASE
-from sim.scenario.metrics import MetricKey
-from sim.scenario.schema.study import Capacity, Objective
 from sim.streams import Streams
 
 Array = NDArray[np.float64]

@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from analysis.study.load import load_study
 from sim.record.facts import COUNTER, HISTOGRAM, MOMENTS, Columns
 from sim.record.histogram import BASE
-from sim.scenario import load_study
 from sim.simulation import run_unit
 from sim.units import NS_PER_MS, NS_PER_S
 

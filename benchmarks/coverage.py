@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import yaml
 from scipy.optimize import brentq
 
 from analysis.metrics.catalogue import QUANTILES
@@ -36,16 +37,18 @@ from analysis.pipeline.unit_sums import read_unit_sums
 from analysis.pipeline.unit_task import UnitJob
 from analysis.report.study_summary import study_summary
 from analysis.study.ledger import read_ledger
+from analysis.study.load import load_study
 from analysis.study.plan import Plan, Unit
+from analysis.study.study import Study
 from analysis.study.unit_folder import UnitRecord
-from benchmarks.queue_units import QueueRun, QueueStudy
+from benchmarks.queue_units import SERVICE_NS
 from sim.record.histogram import RELATIVE_ERROR
 from sim.units import NS_PER_S
 
 STUDIES: Final = 400
 REPLICATIONS: Final = 10
-RUN: Final = QueueRun(seed=1, measure_ns=40 * NS_PER_S, window_ns=NS_PER_S)
-QUEUES: Final = {"M/M/1 0.5": (1, 0.5), "M/M/1 0.8": (1, 0.8), "M/M/4 0.8": (4, 0.8)}
+QUEUES: Final = {"mm1_50": (1, 0.5), "mm1_80": (1, 0.8), "mm4_80": (4, 0.8)}
+"""M/M/1 and M/M/4 at 50 % and 80 %: servers and load."""
 TAILS: Final = {"p50": 0.5, "p90": 0.1, "p95": 0.05, "p99": 0.01, "p999": 0.001}
 
 Truth = dict[tuple[str, str], float]
@@ -146,7 +149,7 @@ def _line(queue: str, metric: str, stat: str, truth: float, rows: list[Mapping[s
 class _Finished:
     """Satisfies what a summary is made of."""
 
-    study: QueueStudy
+    study: Study
     plan: Plan
     done: Mapping[Unit, UnitRecord]
     name: str = "coverage"
@@ -172,14 +175,31 @@ class _Quiet:
         raise RuntimeError(f"{unit}: {error}")
 
 
+def queue_study(studies: int) -> Study:
+    """Returns studies side by side, as points; ``run_queue_of`` says what stands for what."""
+    compare = {
+        name: {"workload.rate": f"{load * NS_PER_S / SERVICE_NS}/s",
+               "tikv.storage.scheduler-worker-pool-size": servers}
+        for name, (servers, load) in QUEUES.items()
+    }  # fmt: skip
+    content = {
+        "run": {"seed": 1, "measure": "40s", "window": "1s", "replications": REPLICATIONS},
+        "workload": {"kind": "tpcc", "warehouses": 1, "rate": "1/s"},
+        "compare": compare,
+        "sweep": {"grid": {"workload.warehouses": list(range(1, studies + 1))}},
+    }
+    with tempfile.TemporaryDirectory(prefix="pessim-coverage-") as folder:
+        file = Path(folder) / "coverage.yaml"
+        file.write_text(yaml.safe_dump(content), encoding="utf-8")
+        return load_study(file)
+
+
 def summarised(studies: int) -> list[Mapping[str, Any]]:
     """Runs all units and returns the rows of the summary."""
-    points = [{"study": number} for number in range(studies)]
-    study = QueueStudy(QUEUES, RUN, REPLICATIONS, points, name="coverage")
-    plan = Plan(study)
+    plan = Plan(queue_study(studies))
     plan.add(
         (point, variant, replication)
-        for point in points
+        for point in plan.study.points
         for variant in QUEUES
         for replication in range(REPLICATIONS)
     )
@@ -187,14 +207,14 @@ def summarised(studies: int) -> list[Mapping[str, Any]]:
     with tempfile.TemporaryDirectory(prefix="pessim-coverage-") as name:
         units_dir = Path(name) / "units"
         try:
-            job = UnitJob(study, str(units_dir), "benchmarks.queue_units:run_unit")
+            job = UnitJob(plan.study, str(units_dir), "benchmarks.queue_units:run_queue_of")
             run_units(starter.session(), job, plan.points, plan.units, _Quiet())
             done = read_ledger(units_dir, plan.units).done
             table = units_table(done)
             sums = read_unit_sums(starter.session(), units_dir, table)
         finally:
             stop_spark(starter)
-    summary = study_summary(_Finished(study, plan, done), _Tables(table, sums), 0.0)
+    summary = study_summary(_Finished(plan.study, plan, done), _Tables(table, sums), 0.0)
     return list(summary["rows"])
 
 

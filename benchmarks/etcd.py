@@ -18,13 +18,14 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
 
+from analysis.study.load import load_study
 from sim.distributions import Empirical
 from sim.etcd.member import Member
 from sim.etcd.put import CLASS
 from sim.etcd.unit import EtcdUnit
 from sim.record.facts import COUNTER, HISTOGRAM, MemorySink
 from sim.record.histogram import bucket_bounds
-from sim.scenario import Scenario, load_study
+from sim.scenario import Scenario
 from sim.unit_result import simulated_ns
 from sim.units import NS_PER_S, NS_PER_US
 

@@ -18,9 +18,9 @@ from typing import Any, Final
 
 from analysis.pipeline.unit_judgement import JudgedUnit, judged_unit
 from analysis.statistics.saturation import Verdict
+from analysis.study.load import load_study
 from analysis.study.parquet_sink import ParquetSink
 from benchmarks import queue_units
-from sim.scenario import load_study
 from sim.simulation import run_unit
 from sim.units import NS_PER_S
 

@@ -11,19 +11,19 @@ Source: Lindley 1952 (waiting times by recursion); Erlang 1917 (M/M/c).
 
 from __future__ import annotations
 
-import hashlib
 import heapq
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sim.record import FactSink, Recorder
 from sim.record.histogram import UPPER_BOUNDS, ZERO_BUCKET
+from sim.scenario import Scenario
 from sim.streams import Streams
+from sim.units import NS_PER_S
 
 SERVICE_NS: Final = 1_000_000
 """Mean service of one server alone."""
@@ -36,7 +36,7 @@ Times = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class QueueRun:
-    """Times of a unit; satisfies ``RunSettings``."""
+    """Times of a unit."""
 
     seed: int
     measure_ns: int
@@ -54,7 +54,6 @@ class QueueScenario:
     load: float
     """Arrivals per time that all servers together need for one."""
     study: int = 0
-    operations: tuple[()] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,42 +66,6 @@ class QueueResult:
     violations: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class QueueStudy:
-    """Studies side by side, as points; satisfies what the pipeline asks of a study."""
-
-    variants: Mapping[str, tuple[int, float]]
-    """By name: servers and load."""
-    run: QueueRun
-    replications: int
-    points: Sequence[dict[str, Any]]
-    name: str = "queues"
-    expect: tuple[Any, ...] = ()
-    skipped: int = 0
-    precision: None = None
-    capacity: None = None
-    sensitivity: None = None
-    contours: Mapping[str, float] = field(default_factory=dict)
-
-    def scenario(self, point: Mapping[str, Any], variant: str) -> QueueScenario:
-        """Returns the scenario of a unit."""
-        servers, load = self.variants[variant]
-        return QueueScenario(self.run, servers, load, point["study"])
-
-    def config_hash(self, point: Mapping[str, Any], variant: str, replication: int) -> str:
-        """Returns the hash of what tells units apart."""
-        what = f"{self.scenario(point, variant)} {replication}"
-        return hashlib.sha256(what.encode()).hexdigest()
-
-    def document(self, point: Mapping[str, Any], variant: str) -> dict[str, Any]:
-        """Returns what a page would tell of a case."""
-        return {**point, "variant": variant}
-
-    def resolved_yaml(self) -> str:
-        """Returns something to write."""
-        return f"about: {self.name}\n"
-
-
 @dataclass(frozen=True, slots=True)
 class Customers:
     """When each arrives, begins to be served, and leaves; ascending arrivals, in ns."""
@@ -110,6 +73,23 @@ class Customers:
     arrival: Times
     begin: Times
     end: Times
+
+
+def run_queue_of(scenario: Scenario, replication: int, sink: FactSink) -> QueueResult:
+    """Leaves the facts of the queue that a scenario stands for.
+
+    Its rate is that of arrivals, its scheduler's workers are the servers, and its warehouses number
+    the studies.
+    """
+    run, workload = scenario.run, scenario.workload
+    assert workload.rate_per_s is not None, "a queue has arrivals"
+    queue = QueueScenario(
+        QueueRun(run.seed, run.measure_ns, run.warmup_ns, run.window_ns),
+        servers=scenario.tikv.scheduler_worker_pool_size,
+        load=workload.rate_per_s * SERVICE_NS / NS_PER_S,
+        study=workload.warehouses,
+    )
+    return run_unit(queue, replication, sink)
 
 
 def run_unit(scenario: QueueScenario, replication: int, sink: FactSink) -> QueueResult:

@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from analysis.study.load import load_study
 from sim.record.facts import Columns
-from sim.scenario import load_study
 from sim.simulation import Unit
 
 _FILE: Final = Path(__file__).with_name("tpcc.yaml")

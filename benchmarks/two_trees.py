@@ -23,7 +23,7 @@ SLICES: Final = """
 import gc, sys
 from pathlib import Path
 from time import process_time
-from sim.scenario import load_study
+from analysis.study.load import load_study
 from sim.simulation import Unit
 
 class Nowhere:

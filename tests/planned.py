@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from analysis.experiments.choose import experiment_of
 from analysis.experiments.seen import SeenUnits
-from analysis.study.plan import Plan, ResolvedStudy, Unit
+from analysis.study.plan import Plan, Unit
+from analysis.study.study import Study
 
 
-def plan_units(study: ResolvedStudy) -> list[Unit]:
+def plan_units(study: Study) -> list[Unit]:
     """Returns what a study asks for at first: of a plain design, all its units."""
     plan = Plan(study)
     return plan.add(experiment_of(study).requests(SeenUnits(plan)))

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from analysis.study.load import load_study
 from sim.checks.checkers import Checkers
 from sim.checks.conservation import broken_conservation
 from sim.client.client_stats import ClientStats
@@ -29,7 +30,7 @@ from sim.protocol.region import lay_out_regions
 from sim.raftstore.peer import Peer
 from sim.record.facts import MemorySink
 from sim.record.recorder import Recorder
-from sim.scenario import Scenario, load_study
+from sim.scenario import Scenario
 from sim.server.cluster import Cluster
 from sim.storage.request import Kind, KvRequest
 from sim.streams import Streams

@@ -7,18 +7,22 @@ windows are slower and carry fewer transactions: a warm-up.
 
 from __future__ import annotations
 
-import hashlib
+import json
 import time
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from analysis.study.load import load_study
+from analysis.study.run import RunSection
+from analysis.study.sections import Expectation
+from analysis.study.study import Study
 from sim.record import FactSink, Recorder
-from sim.scenario import Capacity, Expectation, Precision, Scenario, Sensitivity, load_study
-from sim.scenario.schema.run import Run
+from sim.scenario import Scenario
 
 FACTORS = {"sync": 2.0, "pipelined": 1.0, "in_memory": 0.5}
 PROPOSED = {"sync": 1.0, "pipelined": 1.0, "in_memory": 0.0}
@@ -29,15 +33,19 @@ QUICKSTART = Path(__file__).resolve().parents[1] / "scenarios" / "quickstart.yam
 
 
 @cache
+def _quickstart() -> Study:
+    return load_study(QUICKSTART)
+
+
 def quickstart() -> Scenario:
     """Returns the real scenario that stubs differ from in a few values."""
-    return next(iter(load_study(QUICKSTART).variants.values()))
+    return next(iter(_quickstart().variants.values()))
 
 
-def run_settings(**changes: Any) -> Run:
-    """Returns the times of a stub scenario."""
+def run_settings(**changes: Any) -> RunSection:
+    """Returns the times of a stub scenario, and its replications."""
     return replace(
-        quickstart().run,
+        _quickstart().run,
         **{"warmup_ns": 200_000_000, "measure_ns": 2_000_000_000, "replications": 3} | changes,
     )
 
@@ -48,54 +56,33 @@ def claim_that(metric: str, variant: str, **bounds: Any) -> Expectation:
     return Expectation(metric=metric, variant=variant, **said | bounds)
 
 
-@dataclass(frozen=True)
-class StubStudy:
-    """Satisfies ``analysis.study.plan.ResolvedStudy``."""
+VARIANTS = {
+    "pipelined": {"tikv.pessimistic-txn.in-memory": False},
+    "sync": {"tikv.pessimistic-txn.pipelined": False},
+    "in_memory": {},
+}
 
-    name: str = "stub"
-    run: Run = field(default_factory=run_settings)
-    variants: dict[str, None] = field(
-        default_factory=lambda: dict.fromkeys(("pipelined", "sync", "in_memory"))
-    )
-    points: tuple[dict[str, Any], ...] = ({},)
-    skipped: int = 0
-    expect: tuple[Expectation, ...] = ()
-    precision: Precision | None = None
-    capacity: Capacity | None = None
-    sensitivity: Sensitivity | None = None
-    contours: dict[str, float] = field(default_factory=dict)
 
-    @property
-    def replications(self) -> int:
-        """Returns the replications of the first round."""
-        return self.run.replications
-
-    def scenario(self, point: dict[str, Any], variant: str) -> Scenario:
-        """Returns the scenario of a unit; what it is about is the study's name."""
-        real = quickstart()
-        in_memory, pipelined = variant == "in_memory", variant != "sync"
-        return replace(
-            real,
-            about=self.name,
-            run=self.run,
-            tikv=replace(real.tikv, in_memory=in_memory, pipelined=pipelined),
-            workload=replace(real.workload, threads=point.get("workload.threads", 50)),
-        )
-
-    def document(self, point: dict[str, Any], variant: str) -> dict[str, Any]:
-        """Returns a scenario with all its keys, of another study."""
-        study = load_study(QUICKSTART)
-        return study.document(study.points[0], next(iter(study.variants)))
-
-    def config_hash(self, point: dict[str, Any], variant: str, replication: int) -> str:
-        """Returns the hash of what tells units apart."""
-        threads = point.get("workload.threads", 50)
-        what = f"{variant} {threads} {replication} {self.run}"
-        return hashlib.sha256(what.encode()).hexdigest()
-
-    def resolved_yaml(self) -> str:
-        """Returns something to write."""
-        return "about: stub\n"
+def stub_study(
+    *,
+    name: str = "stub",
+    run: RunSection | None = None,
+    variants: Iterable[str] = tuple(VARIANTS),
+    points: Sequence[dict[str, Any]] = (),
+    expect: tuple[Expectation, ...] = (),
+) -> Study:
+    """Returns a study whose units the stub runs: the real one, with other sections."""
+    said = {
+        "about": name,
+        "run": (run or run_settings()).document(),
+        "workload.threads": 50,
+        "compare": {variant: VARIANTS[variant] for variant in variants},
+        "expect": [claim.document() for claim in expect],
+    }
+    if points:
+        said["sweep"] = {"points": list(points)}
+    overrides = [f"{key}={json.dumps(value)}" for key, value in said.items()]
+    return replace(load_study(QUICKSTART, overrides), name=name)
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,9 @@ from analysis.calibration.disk_profile import DiskProfile, without
 from analysis.calibration.fio_file import FioRun
 from analysis.calibration.profile_text import yaml_of
 from analysis.calibration.refusal import CalibrationError
+from analysis.study.load import load_study
 from sim.hardware.closed_loop import closed_loop
-from sim.scenario import ScenarioError, load_study
+from sim.scenario import ScenarioError
 
 LEVELS: Final = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999)
 """Quantiles that are compared."""

@@ -137,7 +137,7 @@ def study_folders(incomplete: str) -> list[str]:
 
 def settings(incomplete: str) -> list[str]:
     """Returns keys of a scenario with a ``=`` behind, for ``--set``."""
-    from sim.scenario import json_schema
+    from analysis.study.json_schema import json_schema
 
     schema = json_schema()
     keys = set(_keys(schema, schema.get("$defs", {}), "", 0))

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from analysis.report.estimate_table import Compared
+    from analysis.study.study import Study
     from sim.estimate import Estimate
-    from sim.scenario import Study
 
 MOST_POINTS: Final = 3
 """Points that are explained; ``--set`` asks for another one."""

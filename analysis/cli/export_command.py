@@ -13,8 +13,9 @@ from analysis.cli.folder_commands import load_folder, study_name
 from analysis.cli.json_output import print_json
 from analysis.export.openmetrics import MOST_POINTS, START_S
 from analysis.study.ledger import read_ledger
-from analysis.study.plan import Plan, ResolvedStudy, Unit
+from analysis.study.plan import Plan, Unit
 from analysis.study.plan_file import read_plan
+from analysis.study.study import Study
 from analysis.study.study_folder import StudyFolderError
 from analysis.study.unit_folder import UnitRecord
 
@@ -52,7 +53,7 @@ class ExportRequest:
 class FolderStudy:
     """A study as its folder has it; a ``FinishedStudy``."""
 
-    study: ResolvedStudy
+    study: Study
     name: str
     plan: Plan
     done: Mapping[Unit, UnitRecord]

@@ -22,7 +22,8 @@ from analysis.study.study_folder import StudyFolderError, no_study
 from analysis.study.unit_failure import read_failure
 
 if TYPE_CHECKING:
-    from analysis.study.plan import ResolvedStudy, Unit
+    from analysis.study.plan import Unit
+    from analysis.study.study import Study
 
 SHOWN_FAILURES: Final = 10
 STATES: Final = ("done", "failed", "running", "missing")
@@ -166,7 +167,7 @@ def _say_what_next(there: _Folder, states: Counter[str], damaged: int) -> None:
         say(output(), f"{command} --retry failed runs again what failed")
 
 
-def load_folder(folder: Path) -> ResolvedStudy | None:
+def load_folder(folder: Path) -> Study | None:
     """Returns the study of a folder, or None after saying what is wrong with it."""
     from analysis.study.load import load_study
     from sim.scenario import ScenarioError

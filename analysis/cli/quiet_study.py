@@ -13,7 +13,8 @@ from analysis.cli.study_report import StudyRun, summed_up
 from analysis.experiments.choose import experiment_of
 from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.unit_task import UnitJob
-from analysis.study.plan import Plan, ResolvedStudy, Unit
+from analysis.study.plan import Plan, Unit
+from analysis.study.study import Study
 from analysis.study.study_folder import locked_study_folder, write_text_whole
 
 
@@ -21,7 +22,7 @@ class UnitsMissingError(Exception):
     """Units failed, so that there is no whole summary; the text says how many, and where."""
 
 
-def quiet_summary(study: ResolvedStudy, folder: Path, starter: SparkStarter) -> dict[str, Any]:
+def quiet_summary(study: Study, folder: Path, starter: SparkStarter) -> dict[str, Any]:
     """Runs what is missing of a study in its folder and returns the content of its summary.
 
     Raises:

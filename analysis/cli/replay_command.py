@@ -17,8 +17,9 @@ from analysis.cli.export_command import FolderStudy
 from analysis.cli.folder_commands import load_folder, study_name
 from analysis.cli.json_output import print_json
 from analysis.pipeline.unit_task import MODEL, Attempt, UnitJob, run_unit_task
-from analysis.study.plan import Plan, ResolvedStudy, Unit
+from analysis.study.plan import Plan, Unit
 from analysis.study.plan_file import PlanRead, read_plan
+from analysis.study.study import Study
 from analysis.study.study_folder import StudyFolderError
 from analysis.study.unit_folder import UnitNotWrittenError, UnitRecord, read_unit
 
@@ -125,7 +126,7 @@ def _replay(job: UnitJob, attempt: Attempt, folder: Path, told: dict[str, Any]) 
     return _compare(record, read_unit(folder / "units" / name), folder, told)
 
 
-def _trace(folder: Path, study: ResolvedStudy, unit: Unit, count: int) -> None:
+def _trace(folder: Path, study: Study, unit: Unit, count: int) -> None:
     """Follows transactions of one unit; its file is named by the unit."""
     from analysis.export.chrome_trace import FOLDER
     from analysis.export.traces import write_trace

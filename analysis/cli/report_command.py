@@ -17,8 +17,9 @@ from analysis.experiments.seen import SeenUnits
 from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.unit_task import UnitJob
 from analysis.study.ledger import read_ledger
-from analysis.study.plan import Plan, ResolvedStudy
+from analysis.study.plan import Plan
 from analysis.study.plan_file import read_plan
+from analysis.study.study import Study
 from analysis.study.study_folder import locked_study_folder
 
 
@@ -39,7 +40,7 @@ def report_command(folder: Path, master: str, *, as_json: bool = False) -> int:
 
 
 def _report(
-    folder: Path, study: ResolvedStudy, starter: SparkStarter, begun_s: float, listener: Listener
+    folder: Path, study: Study, starter: SparkStarter, begun_s: float, listener: Listener
 ) -> int:
     known = read_plan(folder)
     plan = Plan.of(study, known.points, known.units)

@@ -31,7 +31,8 @@ from analysis.pipeline.unit_task import MODEL, UnitJob
 from analysis.report.manifest import commit
 from analysis.study.folder_name import study_folder
 from analysis.study.ledger import scan
-from analysis.study.plan import Plan, ResolvedStudy, Unit
+from analysis.study.plan import Plan, Unit
+from analysis.study.study import Study
 from analysis.study.study_folder import locked_study_folder, write_text_whole
 
 
@@ -76,7 +77,7 @@ def run_command(request: RunRequest) -> int:
         return with_failures_reported(starter, load_and_run)
 
 
-def _load(request: RunRequest) -> ResolvedStudy | None:
+def _load(request: RunRequest) -> Study | None:
     from analysis.study.load import load_study
     from sim.scenario import ScenarioError
 
@@ -93,7 +94,7 @@ def _load(request: RunRequest) -> ResolvedStudy | None:
         return None
 
 
-def _run(request: RunRequest, study: ResolvedStudy, starter: SparkStarter, begun_s: float) -> int:
+def _run(request: RunRequest, study: Study, starter: SparkStarter, begun_s: float) -> int:
     folder = request.out or study_folder(study.name, request.overrides, request.seed)
     units_dir = (folder / "units").resolve()
     settings = RoundSettings(
@@ -113,7 +114,7 @@ def _run(request: RunRequest, study: ResolvedStudy, starter: SparkStarter, begun
 
 
 def run_study(
-    settings: RoundSettings, study: ResolvedStudy, begun_s: float, listener: Listener = no_listener
+    settings: RoundSettings, study: Study, begun_s: float, listener: Listener = no_listener
 ) -> int:
     """Runs what is missing in a locked folder and reports the whole.
 
@@ -145,7 +146,7 @@ def run_study(
 class _Announcer:
     """The first line of a study, and one for every further round."""
 
-    def __init__(self, study: ResolvedStudy) -> None:
+    def __init__(self, study: Study) -> None:
         self._study = study
         self._rounds = 0
 

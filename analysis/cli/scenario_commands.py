@@ -14,7 +14,8 @@ from analysis.cli.json_output import print_json
 from analysis.cli.rounds import count
 from analysis.experiments.choose import experiment_of
 from analysis.experiments.seen import SeenUnits
-from analysis.study.plan import Plan, ResolvedStudy
+from analysis.study.plan import Plan
+from analysis.study.study import Study
 
 if TYPE_CHECKING:
     from analysis.lint.scenario_warning import ScenarioWarning
@@ -100,7 +101,7 @@ def problem_document(problem: Problem) -> dict[str, Any]:
     }
 
 
-def _size(study: ResolvedStudy) -> tuple[int, str]:
+def _size(study: Study) -> tuple[int, str]:
     """Returns how many units a study has, or its first round if more may follow, and in words."""
     plan, experiment = Plan(study), experiment_of(study)
     seen = SeenUnits(plan)
@@ -113,7 +114,7 @@ def _size(study: ResolvedStudy) -> tuple[int, str]:
 
 def schema_command() -> int:
     """Prints the JSON Schema."""
-    from sim.scenario import json_schema
+    from analysis.study.json_schema import json_schema
 
     print(json.dumps(json_schema(), indent=2))  # noqa: T201 - the output is the product
     return ExitStatus.FINE

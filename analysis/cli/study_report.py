@@ -15,8 +15,9 @@ from analysis.pipeline.session import SparkStarter
 from analysis.report.freshness import MANIFEST, is_finished, present_summary, result_digests
 from analysis.report.manifest import UnitsSaid, commit, host_words, manifest, package_versions
 from analysis.study.ledger import read_ledger
-from analysis.study.plan import Plan, ResolvedStudy, Unit
+from analysis.study.plan import Plan, Unit
 from analysis.study.plan_file import read_plan
+from analysis.study.study import Study
 from analysis.study.study_folder import write_text_whole
 from analysis.study.unit_folder import UnitRecord
 
@@ -35,7 +36,7 @@ SHOWN_WARNINGS: Final = 3
 class StudyRun:
     """A study whose units have been run, as far as they could be."""
 
-    study: ResolvedStudy
+    study: Study
     name: str
     folder: Path
     plan: Plan
@@ -86,7 +87,7 @@ def no_listener(_run: StudyRun, _summary: Mapping[str, Any], _status: int) -> No
 
 
 def report_unchanged(
-    folder: Path, study: ResolvedStudy, model: str, begun_s: float, listener: Listener = no_listener
+    folder: Path, study: Study, model: str, begun_s: float, listener: Listener = no_listener
 ) -> int | None:
     """Prints what is known already, without Spark, if nothing has changed since.
 
@@ -124,8 +125,7 @@ def report_unchanged(
 
 def report_study(run: StudyRun, starter: SparkStarter, listener: Listener = no_listener) -> int:
     """Writes all files of the study and prints the comparison; returns the exit status."""
-    units_s = time.perf_counter() - run.begun_s
-    phases: dict[str, float] = {"until_units_done": round(units_s, 3)}
+    phases = {"until_units_done": round(time.perf_counter() - run.begun_s, 3)}
     summary: dict[str, Any] = {}
     if run.done:
         summary = _summarise(run, starter, phases)

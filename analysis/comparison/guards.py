@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from sim.scenario import MetricKey
+from analysis.metrics.catalogue import MetricKey
 
 if TYPE_CHECKING:
     from analysis.comparison.moves import Move

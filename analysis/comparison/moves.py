@@ -24,9 +24,8 @@ from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 from analysis.comparison.results import Key, Number
-from analysis.metrics.catalogue import QUANTILES
+from analysis.metrics.catalogue import HIGHER_IS_BETTER, QUANTILES
 from sim.record.histogram import RELATIVE_ERROR
-from sim.scenario.metrics import HIGHER_IS_BETTER
 
 FALSE_DISCOVERIES: Final = 0.05
 CONFIDENCE: Final = 0.95

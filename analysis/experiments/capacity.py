@@ -28,9 +28,10 @@ from analysis.experiments.case_runs import (
 )
 from analysis.experiments.experiment import Request, Seen
 from analysis.experiments.ladder import Trail, ladder_of, next_rung, pilot_rungs
-from analysis.study.plan import ResolvedStudy, point_words
-from sim.scenario.metrics import MetricKey
-from sim.scenario.schema.study import ALL_PROFILES, Capacity
+from analysis.metrics.catalogue import MetricKey
+from analysis.study.plan import point_words
+from analysis.study.sections import ALL_PROFILES, Capacity
+from analysis.study.study import Study
 
 _Place = tuple[int, int, int]
 """Case, replication, rung."""
@@ -44,7 +45,7 @@ class CapacitySearch:
 
     name = "capacity"
 
-    def __init__(self, study: ResolvedStudy) -> None:
+    def __init__(self, study: Study) -> None:
         capacity = study.capacity
         assert capacity is not None, "the study asks for no capacity"
         self._question = Question(capacity, ladder_of(capacity), study.replications)
@@ -176,7 +177,7 @@ def _left(every: list[CaseRuns]) -> int:
     return math.ceil(total)
 
 
-def _case(study: ResolvedStudy, capacity: Capacity, point: Mapping[str, Any], variant: str) -> Case:
+def _case(study: Study, capacity: Capacity, point: Mapping[str, Any], variant: str) -> Case:
     """Returns a case with what its scenario says of its present load and its nodes."""
     scenario: Any = study.scenario(point, variant)
     workload, cluster = scenario.workload, scenario.cluster

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from analysis.experiments.experiment import Request, Seen
 from analysis.experiments.ladder import Ladder, Trail
+from analysis.metrics.catalogue import CPU_STATIONS, DISK_STATIONS, MetricKey
 from analysis.statistics.crossing import MOST_SLACK, NO_SLACK, Crossing, crossing_of, slacks
 from analysis.statistics.saturation import Verdict
-from sim.scenario.metrics import CPU_STATIONS, DISK_STATIONS, MetricKey
-from sim.scenario.schema.study import Capacity
+from analysis.study.sections import Capacity
 
 Array = NDArray[np.float64]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sim.scenario.metrics import METRICS
+from analysis.metrics.catalogue import METRICS
 
 
 def case_words(case: Mapping[str, Any]) -> str:

@@ -7,10 +7,10 @@ from analysis.experiments.experiment import Experiment
 from analysis.experiments.fixed import FixedDesign
 from analysis.experiments.sensitivity import SensitivityAnalysis
 from analysis.experiments.sequential import SequentialDesign
-from analysis.study.plan import ResolvedStudy
+from analysis.study.study import Study
 
 
-def experiment_of(study: ResolvedStudy) -> Experiment:
+def experiment_of(study: Study) -> Experiment:
     """Returns what the file asks for; a file asks for one of them at most."""
     points, variants, replications = study.points, list(study.variants), study.replications
     if study.capacity is not None:

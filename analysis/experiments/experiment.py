@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
+    from analysis.metrics.catalogue import MetricKey
     from analysis.statistics.saturation import Verdict
-    from sim.scenario.metrics import MetricKey
 
 
 class Request(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis.experiments.experiment import Request, Seen
-from sim.scenario.metrics import MetricKey
+from analysis.metrics.catalogue import MetricKey
 
 
 class FixedDesign:

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from analysis.statistics.crossing import MOST_SLACK, NO_SLACK, falling
-from sim.scenario.schema.study import Capacity
+from analysis.study.sections import Capacity
 
 MOST_FAILURES: Final = 2
 """A replication that fails so often is left out."""

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from analysis.experiments.experiment import Request
+    from analysis.metrics.catalogue import MetricKey
     from analysis.study.plan import Plan
-    from sim.scenario.metrics import MetricKey
 
 
 class SeenUnits:

@@ -31,10 +31,10 @@ from analysis.experiments.sensitivity_findings import (
     findings_of,
 )
 from analysis.experiments.walks import CENTRE, STEPS
+from analysis.metrics.catalogue import MetricKey
 from analysis.statistics.sensitivity import morris_trajectories, sobol_blocks
-from analysis.study.plan import ResolvedStudy
-from sim.scenario.metrics import MetricKey
-from sim.scenario.schema.study import Sensitivity
+from analysis.study.sections import Sensitivity
+from analysis.study.study import Study
 
 Array = NDArray[np.float64]
 Point = Mapping[str, Any]
@@ -45,7 +45,7 @@ class SensitivityAnalysis:
 
     name = "sensitivity"
 
-    def __init__(self, study: ResolvedStudy) -> None:
+    def __init__(self, study: Study) -> None:
         if study.sensitivity is None:
             raise ValueError("the study has no sensitivity section; run it as a fixed design")
         self._asked: Sensitivity = study.sensitivity

@@ -15,7 +15,7 @@ from analysis.experiments.sensitivity_findings import SensitivityFindings, Sensi
 from analysis.experiments.sensitivity_sentence import Told, sentence
 from analysis.experiments.walks import Walk
 from analysis.statistics.intervals import half_widths
-from sim.scenario.schema.study import Sensitivity
+from analysis.study.sections import Sensitivity
 
 
 def conclusion_of(

@@ -13,7 +13,7 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.metrics.catalogue import QUANTILES
+from analysis.metrics.catalogue import QUANTILES, MetricKey
 from analysis.statistics.polynomial_shares import Fit, polynomial_shares
 from analysis.statistics.sensitivity import (
     Effects,
@@ -22,10 +22,9 @@ from analysis.statistics.sensitivity import (
     morris_effects,
     sobol_indices,
 )
-from analysis.study.plan import ResolvedStudy
+from analysis.study.sections import Sensitivity
+from analysis.study.study import Study
 from sim.record.histogram import RELATIVE_ERROR
-from sim.scenario.metrics import MetricKey
-from sim.scenario.schema.study import Sensitivity
 
 Array = NDArray[np.float64]
 
@@ -45,7 +44,7 @@ class SensitivityOutcome:
     """Levels whose crossing would change a conclusion: those of ``expect`` and of maps."""
 
     @classmethod
-    def of(cls, key: MetricKey, study: ResolvedStudy) -> Self:
+    def of(cls, key: MetricKey, study: Study) -> Self:
         """Returns what a study asks about a metric."""
         names = list(study.variants)
         variant, baseline = (names[1], names[0]) if len(names) > 1 else (names[0], None)

@@ -19,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.experiments.experiment import Request, Seen
+from analysis.metrics.catalogue import MetricKey
 from analysis.statistics.precision import relative_half_widths, replications_needed
-from analysis.study.plan import Point, point_words
-from sim.scenario.metrics import MetricKey
-from sim.scenario.schema.study import Precision
+from analysis.study.plan import point_words
+from analysis.study.run import Precision
+from analysis.study.study import Point
 
 
 @dataclass(frozen=True, slots=True)

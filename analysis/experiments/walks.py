@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.scenario.schema.study import Range
+from analysis.study.sections import Range
 
 Array = NDArray[np.float64]
 

@@ -16,7 +16,7 @@ from sim.units import KIB, MIB
 
 if TYPE_CHECKING:
     from analysis.lint.scenario_warning import LintedCase
-    from sim.scenario import Study
+    from analysis.study.study import Study
 
 _COUNTED: Final = {
     "transfer_leader": "leader_transfers",

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from analysis.lint.scenario_warning import LintedCase, ScenarioWarning
-from sim.scenario import MetricKey
+from analysis.metrics.catalogue import MetricKey
 from sim.scenario.quantities import RATE
 from sim.scenario.schema.operations import UpgradeStore
 
 if TYPE_CHECKING:
-    from sim.scenario import Expectation, Study
+    from analysis.study.sections import Expectation
+    from analysis.study.study import Study
 
 IN_MEMORY_SINCE: Final = (6, 0, 0)
 _MODES: Final = ("in_memory", "pipelined")

@@ -9,7 +9,7 @@ from analysis.lint.scenario_warning import LintedCase, ScenarioWarning, duration
 from analysis.statistics.warmup import BATCH, FEWEST_BATCHES
 
 if TYPE_CHECKING:
-    from sim.scenario import Study
+    from analysis.study.study import Study
 
 FEWEST_WITH_PRECISION = 3
 FIRST_ROUND = 5

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from analysis.lint import operation_rules, question_rules, run_rules
 from analysis.lint.scenario_warning import LintedCase, ScenarioWarning, said_once
-from sim.scenario import Study
-
-if TYPE_CHECKING:
-    from analysis.study.plan import ResolvedStudy
+from analysis.study.study import Study
 
 MOST_POINTS: Final = 40
 """Points that are looked at, evenly taken from all, the ends included."""
@@ -31,9 +28,9 @@ CASE_RULES: Final[tuple[Callable[[LintedCase], Iterator[ScenarioWarning]], ...]]
 )
 
 
-def scenario_warnings(study: ResolvedStudy) -> list[ScenarioWarning]:
-    """Returns what a study cannot show, in the order of the rules; none for a stand-in."""
-    return said_once(_all(study)) if isinstance(study, Study) else []
+def scenario_warnings(study: Study) -> list[ScenarioWarning]:
+    """Returns what a study cannot show, in the order of the rules."""
+    return said_once(_all(study))
 
 
 def _all(study: Study) -> Iterator[ScenarioWarning]:

@@ -15,10 +15,11 @@ from analysis.lint.mechanisms import Mechanism, mechanisms, said_by
 from analysis.lint.question_rules import is_steady
 from analysis.lint.scenario_lint import scenario_warnings
 from analysis.lint.scenario_warning import LintedCase
-from sim.scenario import MetricKey, Study
+from analysis.metrics.catalogue import MetricKey
+from analysis.study.study import Study
 
 if TYPE_CHECKING:
-    from analysis.study.plan import Point, ResolvedStudy
+    from analysis.study.study import Point, Study
 
 SHARES_BEYOND: Final = {"p90": 0.1, "p95": 0.05, "p99": 0.01, "p999": 0.001}
 """The share of values beyond a quantile."""
@@ -63,19 +64,17 @@ class Facts(NamedTuple):
         return pd.Series(values, index=self.units.index)
 
 
-def study_warnings(study: ResolvedStudy, facts: Facts) -> list[Warned]:
+def study_warnings(study: Study, facts: Facts) -> list[Warned]:
     """Returns ``warnings`` of ``summary.json``: what the file could not show, and what did not.
 
     Args:
-        study: what was asked; a stand-in for a study has no warnings.
+        study: what was asked.
         facts: of its finished units.
 
     Returns:
         ``kind`` (``scenario``, ``mechanism`` or ``quantile``), ``text``; ``key`` of the scenario,
         ``variant`` and ``point`` where it is about one of them.
     """
-    if not isinstance(study, Study):
-        return []
     static = [
         {"kind": "scenario", "key": warning.key, "text": str(warning)}
         for warning in scenario_warnings(study)

@@ -7,14 +7,12 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import pandas as pd
 
-from analysis.metrics.catalogue import COUNTERS
-from analysis.metrics.needed_facts import COMMITS, Key
+from analysis.metrics.catalogue import COMMITS, COUNTERS, METRICS, MetricKey
 from analysis.metrics.unit_metrics import KEY, names_of, unit_metrics
-from sim.scenario.metrics import METRICS
 
 
 def asked_metrics(
-    sums: pd.DataFrame, measured_s: pd.Series[float], keys: Sequence[Key] | None
+    sums: pd.DataFrame, measured_s: pd.Series[float], keys: Sequence[MetricKey] | None
 ) -> pd.DataFrame:
     """Returns published numbers as rows.
 
@@ -46,11 +44,10 @@ def _zeros(wanted: Collection[tuple[str, ...]], sums: pd.DataFrame) -> pd.DataFr
     commits = pd.Series(np.nansum(sums.to_numpy()[:, counts], axis=1), index=sums.index)
     columns = {
         (metric, class_, stat, METRICS[metric].unit): 0.0 * commits.where(commits > 0)
-        if counter.per == "transaction"
+        if COUNTERS[metric].per == "transaction"
         else 0.0 * commits
         for metric, class_, stat in sorted(wanted)
-        for counter in COUNTERS
-        if counter.metric == metric and stat == "mean"
+        if metric in COUNTERS and stat == "mean"
     }
     names = list(zip(*columns, strict=True)) or [()] * len(KEY)
     table = pd.DataFrame(dict(enumerate(columns.values())), index=sums.index)

@@ -1,77 +1,398 @@
-"""From facts' names to the names of ``summary.json``, as tables.
+"""What a study reports: each metric's facts, unit, statistics, classes and meaning.
 
-A series becomes its statistics in a reader's unit, a counter a rate, an amount per committed
-transaction, or a total. A metric that is not listed here is not published; the facts still hold it.
-Units and statistics are those of ``sim.scenario.metrics``.
+A series of facts becomes its statistics in a reader's unit; a counter becomes a rate, an amount per
+committed transaction, or a total. Facts that make no metric here are not published; their files
+still hold them. Names of facts are those of ``sim.fact_names``.
+
+A metric's key in a file is its name, then its class unless that is ``all``, then its statistic
+unless that is ``mean``: ``txn_latency_ms.new_order.p95``.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
+from sim.fact_names import WRITE_CAUSES
+from sim.scenario.problems import shown, suggestion
+
+STATS: Final = ("mean", "p50", "p90", "p95", "p99", "p999", "max")
+"""Statistics of a latency."""
 QUANTILES: Final = frozenset({"p50", "p90", "p95", "p99", "p999"})
 MS_PER_NS: Final = 1e-6
+COMMITS: Final = "txns"
+"""The counter of committed transactions."""
 
 
 @dataclass(frozen=True, slots=True)
-class SeriesMetric:
-    """Statistics of a series, scaled to the published unit."""
+class SeriesOf:
+    """Made of the values of a series, scaled to the published unit."""
 
     fact: str
-    metric: str
-    scale: float
+    scale: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class CounterMetric:
-    """A counter, published as ``per``: ``second``, ``transaction``, ``minute`` or ``run``."""
+class CountOf:
+    """Made of a counter, per ``second``, ``transaction`` or ``run``."""
 
     fact: str
-    metric: str
-    per: str
+    per: Literal["second", "transaction", "run"]
     always: bool = False
     """Published as 0 even if no unit ever counted it: its absence would leave a doubt."""
 
 
-SERIES: Final = (
-    SeriesMetric("lock_latency", "lock_latency_ms", MS_PER_NS),
-    SeriesMetric("lock_service", "lock_service_ms", MS_PER_NS),
-    SeriesMetric("lock_wait", "lock_wait_ms", MS_PER_NS),
-    SeriesMetric("txn_latency", "txn_latency_ms", MS_PER_NS),
-    SeriesMetric("own_latch_wait", "own_latch_wait_ms", MS_PER_NS),
-    SeriesMetric("leader_transfer", "leader_transfer_ms", MS_PER_NS),
-    SeriesMetric("lock_table_bytes", "lock_table_bytes", 1.0),
-)
+@dataclass(frozen=True)
+class Derived:
+    """Made of several facts, or of one class of a fact."""
 
-COUNTERS: Final = (
-    CounterMetric("txns", "txn_per_s", "second"),
-    CounterMetric("disk_write_bytes", "disk_write_bytes_per_s", "second"),
-    CounterMetric("disk_write_bytes", "disk_write_bytes_per_txn", "transaction"),
-    CounterMetric("fsyncs", "fsync_per_s", "second"),
-    CounterMetric("network_bytes", "network_bytes_per_s", "second"),
-    CounterMetric("proposals", "proposals_per_txn", "transaction"),
-    CounterMetric("raft_entries", "raft_entries_per_txn", "transaction"),
-    CounterMetric("lock_rpcs", "lock_rpcs_per_txn", "transaction"),
-    CounterMetric("locked_keys", "locked_keys_per_txn", "transaction"),
-    CounterMetric("mutations", "mutations_per_txn", "transaction"),
-    CounterMetric("prewrite_rpcs", "prewrite_rpcs_per_txn", "transaction"),
-    CounterMetric("commit_rpcs", "commit_rpcs_per_txn", "transaction"),
-    CounterMetric("statement_retries", "statement_retries", "run"),
-    CounterMetric("locks_total", "locks_total", "run"),
-    CounterMetric("txn_aborts", "txn_aborts", "run", always=True),
-    CounterMetric("txn_aborts", "txn_aborts_per_txn", "transaction", always=True),
-    CounterMetric("prewrites_amended", "prewrites_amended", "run", always=True),
-    CounterMetric("prewrites_aborted", "prewrites_aborted", "run", always=True),
-    CounterMetric("prewrites_aborted", "prewrites_aborted_per_txn", "transaction", always=True),
-    CounterMetric("region_errors", "region_errors", "run"),
-    CounterMetric("operations", "operations", "run"),
-    CounterMetric("lock_fates", "lock_fates", "run"),
-    CounterMetric("locks_lost", "locks_lost", "run", always=True),
-    CounterMetric("mutual_exclusion_lost", "mutual_exclusion_lost", "run", always=True),
-    CounterMetric("leader_transfers", "leader_transfers", "run", always=True),
-    CounterMetric("leader_transfers_failed", "leader_transfers_failed", "run"),
-    CounterMetric("own_latch_waits", "own_latch_waits_per_txn", "transaction"),
-    CounterMetric("splits", "splits", "run", always=True),
-    CounterMetric("merges", "merges", "run", always=True),
-)
+    counters: tuple[str, ...]
+    series: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One metric of a study."""
+
+    made_of: SeriesOf | CountOf | Derived
+    unit: str
+    meaning: str
+    classes: str = ""
+    """Which classes it has besides ``all``; empty if none."""
+    stats: tuple[str, ...] = ("mean",)
+    """The first is the one to propose."""
+    is_share: bool = False
+    """Whether it is a part of something, which a file may write in percent."""
+    higher_is_better: bool = False
+
+
+CPU_STATIONS: Final = {
+    "store_cpu": "cores of a store",
+    "store_poller": "store pollers",
+    "apply": "apply threads",
+    "scheduler": "scheduler threads",
+    "read_pool": "read pool",
+    "tidb_cpu": "cores of a TiDB node",
+}
+DISK_STATIONS: Final = {
+    "raft_disk": "disk of the raft log, bandwidth",
+    "kv_disk": "disk of the KV engine, bandwidth",
+    "raft_log": "raft log, appending or syncing",
+}
+"""Classes of ``disk_busy``; the raft log is written by one writer, which waits for the disk."""
+LOCK_STATIONS: Final = {
+    "request": "network, to the store",
+    "latch": "waiting for a latch on the key",
+    "scheduler": "scheduler thread and reading the row",
+    "propose": "waiting to be proposed by a store poller",
+    "replicate": "append, fsync, quorum",
+    "apply": "apply, and the way back to the scheduler",
+    "reply": "network, back to TiDB",
+}
+"""Classes of ``lock_station_ms``, in the order of a request's way."""
+WRITE_PLACES: Final = {
+    "raft_log": "raft log",
+    "kv_wal": "KV WAL",
+    "flush": "flush",
+    "compaction": "compaction",
+}
+"""Where bytes are written."""
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+_PATH = "`in_memory`, `pipelined`, `sync`, `fallback`: how the lock was taken"
+_CAUSE = f"cause: {_quoted(WRITE_CAUSES)}"
+_BYTES = f"place: {_quoted(WRITE_PLACES)}; {_CAUSE}; `place/cause`"
+_TRANSACTION = "the transaction type, such as `new_order`"
+_LOSS = "why: `crash`, `step_down`, `stale_leader`, `proposal_dropped` …"
+_ABORT = "why: `rollback` (asked for by TPC-C), `Deadlock`, `lock_wait_timeout`, `retry_limit` …"
+_STATION = f"the station: {_quoted(CPU_STATIONS)}"
+
+METRICS: Final[dict[str, Metric]] = {
+    "lock_latency_ms": Metric(
+        SeriesOf("lock_latency", MS_PER_NS),
+        "ms",
+        "A granted lock request from TiDB and back, without waiting for other transactions.",
+        _PATH,
+        stats=STATS,
+    ),
+    "lock_service_ms": Metric(
+        SeriesOf("lock_service", MS_PER_NS),
+        "ms",
+        "The part of it inside the store, from arrival to reply.",
+        _PATH,
+        stats=STATS,
+    ),
+    "lock_wait_ms": Metric(
+        SeriesOf("lock_wait", MS_PER_NS),
+        "ms",
+        "Waiting for other transactions' locks, of the granted requests that waited at all.",
+        stats=STATS,
+    ),
+    "lock_station_ms": Metric(
+        Derived(("lock_station_ns",), series=("lock_latency",)),
+        "ms",
+        "Mean time of a lock request at each station of its way; they add up to lock_latency_ms.",
+        f"{_quoted(LOCK_STATIONS)}; `path/station`",
+    ),
+    "txn_latency_ms": Metric(
+        SeriesOf("txn_latency", MS_PER_NS),
+        "ms",
+        "A committed transaction from its start (open loop: the intended one) to the commit's "
+        "answer.",
+        _TRANSACTION,
+        stats=STATS,
+    ),
+    "txn_per_s": Metric(
+        CountOf(COMMITS, "second"),
+        "1/s",
+        "Committed transactions a second.",
+        _TRANSACTION,
+        higher_is_better=True,
+    ),
+    "tpmc": Metric(
+        Derived((COMMITS,)),
+        "1/min",
+        "Committed new-order transactions a minute; TPC-C only.",
+        higher_is_better=True,
+    ),
+    "disk_write_bytes_per_s": Metric(
+        CountOf("disk_write_bytes", "second"),
+        "B/s",
+        "Bytes written to the disks of all stores.",
+        _BYTES,
+    ),
+    "disk_write_bytes_per_txn": Metric(
+        CountOf("disk_write_bytes", "transaction"),
+        "B",
+        "The same per committed transaction.",
+        _BYTES,
+    ),
+    "fsync_per_s": Metric(
+        CountOf("fsyncs", "second"), "1/s", "Syncs of the raft logs of all stores.", "`raft`"
+    ),
+    "network_bytes_per_s": Metric(
+        CountOf("network_bytes", "second"),
+        "B/s",
+        "Bytes sent by all nodes.",
+        "`raft`: between stores; `kv`: everything else",
+    ),
+    "proposals_per_txn": Metric(
+        CountOf("proposals", "transaction"),
+        "",
+        "Commands proposed to Raft, per committed transaction.",
+        _CAUSE,
+    ),
+    "raft_entries_per_txn": Metric(
+        CountOf("raft_entries", "transaction"),
+        "",
+        "Raft log entries written by all replicas, per committed transaction.",
+    ),
+    "lock_rpcs_per_txn": Metric(
+        CountOf("lock_rpcs", "transaction"), "", "Lock requests sent, per committed transaction."
+    ),
+    "locked_keys_per_txn": Metric(
+        CountOf("locked_keys", "transaction"),
+        "",
+        "Keys asked to be locked, per committed transaction.",
+    ),
+    "mutations_per_txn": Metric(
+        CountOf("mutations", "transaction"), "", "Keys prewritten, per committed transaction."
+    ),
+    "prewrite_rpcs_per_txn": Metric(
+        CountOf("prewrite_rpcs", "transaction"),
+        "",
+        "Prewrite requests sent, per committed transaction.",
+    ),
+    "commit_rpcs_per_txn": Metric(
+        CountOf("commit_rpcs", "transaction"),
+        "",
+        "Commit requests sent, per committed transaction.",
+    ),
+    "statement_retries": Metric(
+        CountOf("statement_retries", "run"), "", "Statements tried again after a write conflict."
+    ),
+    "cpu_busy": Metric(
+        Derived(("busy_ns", "capacity_ns")),
+        "",
+        "Busy time of a pool's threads or of the cores, as a part of their capacity.",
+        _STATION,
+        is_share=True,
+    ),
+    "disk_busy": Metric(
+        Derived(("busy_ns", "capacity_ns")),
+        "",
+        "Time in which a device is writing, or a log's writer is at work, as a part of the time.",
+        "`raft_disk`, `kv_disk` if there is one, `raft_log`: the one writer of the log",
+        is_share=True,
+    ),
+    "locks_total": Metric(
+        CountOf("locks_total", "run"),
+        "",
+        "Granted lock requests.",
+        _PATH + ", `fallback:full`, `fallback:status` …",
+    ),
+    "locks_lost": Metric(
+        CountOf("locks_lost", "run", always=True),
+        "",
+        "Granted locks that ended without their transaction's doing.",
+        _LOSS,
+    ),
+    "mutual_exclusion_lost": Metric(
+        CountOf("mutual_exclusion_lost", "run", always=True),
+        "",
+        "Keys granted to another transaction while a running one still believed to hold them.",
+        _LOSS,
+    ),
+    "lock_fates": Metric(
+        CountOf("lock_fates", "run"),
+        "",
+        "How granted locks ended.",
+        "`committed`, `rolled_back`, `expired`, `migrated:transfer`, `migrated:split` …, `lost:…`",
+    ),
+    "txn_aborts": Metric(
+        CountOf("txn_aborts", "run", always=True),
+        "",
+        "Transactions that ended without a commit.",
+        _ABORT,
+    ),
+    "txn_aborts_per_txn": Metric(
+        CountOf("txn_aborts", "transaction", always=True),
+        "",
+        "The same per committed transaction.",
+        _ABORT,
+        is_share=True,
+    ),
+    "prewrites_amended": Metric(
+        CountOf("prewrites_amended", "run", always=True),
+        "",
+        "Keys whose lock prewrite did not find, and wrote all the same: no other transaction had "
+        "written there.",
+        _LOSS,
+    ),
+    "prewrites_aborted": Metric(
+        CountOf("prewrites_aborted", "run", always=True),
+        "",
+        "Prewrites that failed because a pessimistic lock was gone.",
+        _LOSS,
+    ),
+    "prewrites_aborted_per_txn": Metric(
+        CountOf("prewrites_aborted", "transaction", always=True),
+        "",
+        "The same per committed transaction.",
+        _LOSS,
+        is_share=True,
+    ),
+    "region_errors": Metric(
+        CountOf("region_errors", "run"),
+        "",
+        "Requests refused with a region error.",
+        "TiKV's name, such as `NotLeader`",
+    ),
+    "lock_table_bytes": Metric(
+        SeriesOf("lock_table_bytes"),
+        "B",
+        "Memory of a store's in-memory locks, looked at whenever one is granted.",
+        "`store-1` …",
+        stats=("max", "p99"),
+    ),
+    "own_latch_wait_ms": Metric(
+        SeriesOf("own_latch_wait", MS_PER_NS),
+        "ms",
+        "How long a prewrite waited for latches, the last of which a lock request of its own "
+        "transaction held.",
+        _PATH,
+        stats=STATS,
+    ),
+    "own_latch_waits_per_txn": Metric(
+        CountOf("own_latch_waits", "transaction"),
+        "",
+        "Prewrites that waited so, per committed transaction.",
+        _PATH,
+    ),
+    "early_prewrites_waited": Metric(
+        Derived(("early_prewrites",)),
+        "",
+        "Of the prewrites that came before a lock of their transaction, on one of their keys, was "
+        "applied, the part that ran after it was.",
+        is_share=True,
+    ),
+    "leader_transfers": Metric(
+        CountOf("leader_transfers", "run", always=True),
+        "",
+        "How often a region's leader was on another store than before.",
+    ),
+    "leader_transfer_ms": Metric(
+        SeriesOf("leader_transfer", MS_PER_NS),
+        "ms",
+        "From PD's order to move a leader until PD hears from the new one; PD's log calls it "
+        "`takes`.",
+        "`command`: the old leader first proposed a TransferLeader command, as it does with locks "
+        "in memory; `direct`: it did not",
+        stats=STATS,
+    ),
+    "leader_transfers_failed": Metric(
+        CountOf("leader_transfers_failed", "run"),
+        "",
+        "Orders to move a leader that came to nothing.",
+        "`timeout`: not done within 10 s; `replaced`: by another for the same region",
+    ),
+    "splits": Metric(CountOf("splits", "run", always=True), "", "Regions split."),
+    "merges": Metric(CountOf("merges", "run", always=True), "", "Regions merged into a neighbour."),
+    "operations": Metric(
+        CountOf("operations", "run"), "", "Operations begun.", "the kind, such as `transfer_leader`"
+    ),
+}
+
+SERIES: Final = {
+    name: each.made_of for name, each in METRICS.items() if isinstance(each.made_of, SeriesOf)
+}
+COUNTERS: Final = {
+    name: each.made_of for name, each in METRICS.items() if isinstance(each.made_of, CountOf)
+}
+HIGHER_IS_BETTER: Final = frozenset(name for name, each in METRICS.items() if each.higher_is_better)
+
+_LIKE_A_STAT: Final = re.compile(r"p\d+|avg|average|median|min|count|sum|std")
+"""Words that nobody means as a class."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class MetricKey:
+    """One figure of the summary: ``lock_latency_ms.p99``, ``txn_latency_ms.new_order.p95``."""
+
+    metric: str
+    class_: str = "all"
+    stat: str = "mean"
+
+    @classmethod
+    def parse(cls, text: str) -> MetricKey:
+        """Returns the figure that a key means.
+
+        Raises:
+            ValueError: if no study reports it; the message says what to write.
+        """
+        metric, *rest = text.split(".")
+        if metric not in METRICS:
+            raise ValueError(f"no metric {shown(metric)}; {suggestion(metric, list(METRICS))}")
+        if rest and _LIKE_A_STAT.fullmatch(rest[-1]) and rest[-1] not in STATS:
+            stats = list(METRICS[metric].stats)
+            raise ValueError(f"no statistic {shown(rest[-1])}; {suggestion(rest[-1], stats)}")
+        stat = rest.pop() if rest and rest[-1] in STATS else "mean"
+        if len(rest) > 1 or not all(rest) or set(rest) & set(STATS):
+            raise ValueError(f"{shown(text)} is no figure; write metric, metric.stat, "
+                             "metric.class or metric.class.stat")  # fmt: skip
+        key = cls(metric, rest[0] if rest else "all", stat)
+        if stat not in METRICS[metric].stats:
+            known = (str(cls(metric, key.class_, stat)) for stat in METRICS[metric].stats)
+            raise ValueError(f"{metric} has no {stat}; write {' or '.join(known)}")
+        return key
+
+    def __str__(self) -> str:
+        """Returns the shortest text that ``parse`` turns into this key again."""
+        class_ = "" if self.class_ == "all" else f".{self.class_}"
+        return f"{self.metric}{class_}" + ("" if self.stat == "mean" else f".{self.stat}")

@@ -4,34 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
 
-from analysis.metrics.catalogue import COUNTERS, QUANTILES, SERIES
-
-COMMITS = "txns"
-_OTHERS = {
-    "tpmc": (COMMITS,),
-    "cpu_busy": ("busy_ns", "capacity_ns"),
-    "disk_busy": ("busy_ns", "capacity_ns"),
-    "early_prewrites_waited": ("early_prewrites",),
-    "lock_station_ms": ("lock_station_ns",),
-}
-
-
-class Key(Protocol):
-    """A published number: ``lock_latency_ms``, ``all``, ``p99``."""
-
-    @property
-    def metric(self) -> str:
-        """Its name in ``summary.json``."""
-
-    @property
-    def class_(self) -> str:
-        """``all``, or one class."""
-
-    @property
-    def stat(self) -> str:
-        """``mean``, ``p99`` and the like."""
+from analysis.metrics.catalogue import (
+    COMMITS,
+    METRICS,
+    QUANTILES,
+    CountOf,
+    Derived,
+    MetricKey,
+    SeriesOf,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +25,20 @@ class NeededFacts:
     counter: tuple[str, ...] | None
 
 
-def needed_facts(keys: Iterable[Key]) -> NeededFacts:
+def needed_facts(keys: Iterable[MetricKey]) -> NeededFacts:
     """Returns the facts of which some published numbers are made; none for unknown ones."""
     moments: set[str] = set()
     histogram: set[str] = set()
     counter: set[str] = set()
     for key in keys:
-        (histogram if key.stat in QUANTILES else moments).update(
-            series.fact for series in SERIES if series.metric == key.metric
-        )
-        for of in COUNTERS:
-            if of.metric == key.metric:
-                counter |= {of.fact, COMMITS} if of.per == "transaction" else {of.fact}
-        counter.update(_OTHERS.get(key.metric, ()))
-        if key.metric == "lock_station_ms":
-            moments.add("lock_latency")
+        if key.metric not in METRICS:
+            continue
+        match METRICS[key.metric].made_of:
+            case SeriesOf(fact=fact):
+                (histogram if key.stat in QUANTILES else moments).add(fact)
+            case CountOf(fact=fact, per=per):
+                counter |= {fact, COMMITS} if per == "transaction" else {fact}
+            case Derived(counters=counters, series=series):
+                counter.update(counters)
+                moments.update(series)
     return NeededFacts(*(tuple(sorted(names)) for names in (moments, histogram, counter)))

@@ -14,9 +14,15 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from analysis.metrics.catalogue import COUNTERS, MS_PER_NS, SERIES, CounterMetric
-from analysis.metrics.needed_facts import COMMITS
-from sim.scenario.metrics import CPU_STATIONS, DISK_STATIONS, METRICS
+from analysis.metrics.catalogue import (
+    COMMITS,
+    COUNTERS,
+    CPU_STATIONS,
+    DISK_STATIONS,
+    METRICS,
+    MS_PER_NS,
+    SERIES,
+)
 
 FACT_KEY = ["metric", "class", "stat"]
 KEY = [*FACT_KEY, "unit"]
@@ -48,15 +54,17 @@ def unit_metrics(sums: pd.DataFrame, measured_s: pd.Series[float]) -> pd.DataFra
 def _series(sums: pd.DataFrame) -> pd.DataFrame:
     """Picks the series that are published, and scales them."""
     published = {
-        (series.fact, stat): series for series in SERIES for stat in METRICS[series.metric].stats
+        (series.fact, stat): (metric, series.scale)
+        for metric, series in SERIES.items()
+        for stat in METRICS[metric].stats
     }
     places, names, scales = [], [], []
     for place, (fact, class_, stat) in enumerate(names_of(sums)):
-        series = published.get((fact, stat))
-        if series is not None:
+        if (fact, stat) in published:
+            metric, scale = published[fact, stat]
             places.append(place)
-            names.append((series.metric, class_, stat, METRICS[series.metric].unit))
-            scales.append(series.scale)
+            names.append((metric, class_, stat, METRICS[metric].unit))
+            scales.append(scale)
     values = sums.to_numpy()[:, places] * np.array(scales, dtype=np.float64)
     return pd.DataFrame(values, index=sums.index, columns=_named(names))
 
@@ -96,10 +104,16 @@ def _counter_parts(
         "run": pd.Series(1.0, index=units),
     }
     return [
-        _published(with_sums(counters.get(counter.fact, none)), counter, divisors[counter.per])
-        for counter in COUNTERS
+        _as_metric(
+            with_sums(counters.get(counter.fact, none)).div(divisors[counter.per], axis=0), metric
+        )
+        for metric, counter in COUNTERS.items()
         if counter.always or counter.fact in counters
     ]
+
+
+def _over(by_class: pd.DataFrame, divisor: pd.Series[float]) -> pd.DataFrame:
+    return with_sums(by_class).div(divisor, axis=0)
 
 
 def with_sums(by_class: pd.DataFrame) -> pd.DataFrame:
@@ -115,12 +129,6 @@ def with_sums(by_class: pd.DataFrame) -> pd.DataFrame:
 def _parts_of(classes: list[str]) -> list[str]:
     parts = [part for name in classes if "/" in name for part in name.split("/")]
     return list(dict.fromkeys(parts))
-
-
-def _published(
-    by_class: pd.DataFrame, counter: CounterMetric, divisor: pd.Series[float]
-) -> pd.DataFrame:
-    return _as_metric(by_class.div(divisor, axis=0), counter.metric)
 
 
 def _as_metric(by_class: pd.DataFrame, metric: str) -> pd.DataFrame:

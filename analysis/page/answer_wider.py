@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from analysis.experiments.case_words import case_words, limit_words
+from analysis.metrics.catalogue import MetricKey
 from analysis.page.findings import Findings, Row
 from analysis.page.numbers import change_text, plain_value, signed, span_text, told_apart
 from analysis.plots.axes import Axis, axes_of
 from analysis.plots.sweep_outcomes import OutcomeCells, outcome_cells
 from analysis.report.capacity_table import capacity_text
-from sim.scenario.metrics import MetricKey
 
 
 def capital(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from analysis.page.content import Aside, Block, Cell, Items, Paragraph, Table
 from analysis.page.findings import Findings
 from analysis.page.model_page import simplifications
-from sim.scenario.interpolation import amount_of
+from analysis.study.interpolation import amount_of
 from sim.scenario.profiles import DEFAULT_MACHINE, profiles
 from sim.scenario.schema.hardware import CpuCosts, DiskSection, LsmSpec
 from sim.scenario.section import Section, keys_of

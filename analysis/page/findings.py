@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import yaml
 
-from analysis.study.plan import point_key, point_words
+from analysis.study.plan import point_words
+from analysis.study.study import point_key
 
 if TYPE_CHECKING:
     import pandas as pd

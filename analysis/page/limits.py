@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from analysis.metrics.catalogue import CPU_STATIONS, DISK_STATIONS, LOCK_STATIONS, WRITE_PLACES
 from analysis.page.content import Block, Cell, Items, Table
 from analysis.page.findings import Findings
 from analysis.page.numbers import DASH, share_text
 from analysis.report.capacity_table import FULL
 from analysis.report.table import short
-from sim.scenario.metrics import (
-    CPU_STATIONS,
-    DISK_STATIONS,
-    LOCK_STATIONS,
-    WRITE_CAUSES,
-    WRITE_PLACES,
-)
+from sim.fact_names import WRITE_CAUSES
 
 STATIONS: Final = CPU_STATIONS | DISK_STATIONS
 GROUPED: Final = frozenset({"raft_log"})

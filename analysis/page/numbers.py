@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
+from analysis.metrics.catalogue import HIGHER_IS_BETTER
 from analysis.page.content import Cell, Tone
 from analysis.report.table import short
-from sim.scenario.metrics import HIGHER_IS_BETTER
 
 Row = Mapping[str, Any]
 

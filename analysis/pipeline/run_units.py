@@ -33,7 +33,8 @@ from analysis.pipeline.unit_task import (
     unit_failure,
 )
 from analysis.study.ledger import Scan, scan
-from analysis.study.plan import Point, Unit
+from analysis.study.plan import Unit
+from analysis.study.study import Point
 from analysis.study.study_folder import remove_leftovers
 from analysis.study.unit_failure import read_failure
 from analysis.study.unit_folder import (

@@ -24,9 +24,10 @@ import pyarrow.parquet as pq
 
 from analysis.statistics.saturation import Array, UnitCourse, Verdict, judge
 from analysis.statistics.warmup import Cut, mser_cut
-from analysis.study.plan import ResolvedScenario, RunSettings
 from sim.record.facts import COUNTER, MOMENTS
+from sim.scenario import Scenario
 from sim.scenario.schema.operations import Operation, Timed
+from sim.scenario.schema.run import Run
 
 
 class JudgedUnit(NamedTuple):
@@ -37,7 +38,7 @@ class JudgedUnit(NamedTuple):
     reason: str
 
 
-def judged_unit(folder: Path, scenario: ResolvedScenario, simulated_ns: int) -> JudgedUnit:
+def judged_unit(folder: Path, scenario: Scenario, simulated_ns: int) -> JudgedUnit:
     """Returns the cut and the verdict of a unit.
 
     Args:
@@ -70,7 +71,7 @@ def first_fixed_ns(operations: Sequence[Operation]) -> int | None:
     return min((at_ns for at_ns in times if at_ns is not None), default=None)
 
 
-def _cut(course: UnitCourse, run: RunSettings, until_ns: int | None) -> Cut:
+def _cut(course: UnitCourse, run: Run, until_ns: int | None) -> Cut:
     """Returns the cut in windows; ``settled`` is False where it was said, not found."""
     windows = len(course.latency)
     if run.warmup_ns is not None:

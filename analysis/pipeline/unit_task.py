@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from analysis.pipeline.unit_judgement import judged_unit
-from analysis.study.plan import Point, ResolvedStudy, Unit
+from analysis.study.plan import Unit
 from analysis.study.source_digest import model_digest
+from analysis.study.study import Point, Study
 from analysis.study.unit_failure import UnitFailure, write_failure
 from analysis.study.unit_folder import UnitNotWrittenError, UnitRecord, write_unit
 from sim.record.facts import FactSink
@@ -40,7 +41,7 @@ class UnitResult(Protocol):
 class UnitJob:
     """All that a worker needs to know, for every unit of the study."""
 
-    study: ResolvedStudy
+    study: Study
     units_dir: str
     unit_function: str = MODEL
     model: str = field(default_factory=model_digest)

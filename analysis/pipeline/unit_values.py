@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 import pandas as pd
 
 from analysis.metrics.asked import asked_metrics
-from analysis.metrics.needed_facts import Key, needed_facts
+from analysis.metrics.catalogue import MetricKey
+from analysis.metrics.needed_facts import needed_facts
 from analysis.pipeline.unit_sums import EVERYTHING, read_unit_sums
 from analysis.study.unit_folder import UnitRecord
 
@@ -23,7 +24,7 @@ def read_unit_metrics(
     spark: SparkSession,
     units_dir: Path,
     units: Sequence[tuple[str, UnitRecord]],
-    keys: Sequence[Key] | None = None,
+    keys: Sequence[MetricKey] | None = None,
 ) -> pd.DataFrame:
     """Returns published numbers of some finished units.
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, Final
 
-from sim.scenario.interpolation import amount_of
+from analysis.study.interpolation import amount_of
 
 Point = Mapping[str, Any]
 

@@ -20,10 +20,10 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 from numpy.typing import NDArray
 
 from analysis.metrics.asked import asked_metrics
+from analysis.metrics.catalogue import MetricKey
 from analysis.plots.style import INK, SMALL, WIDTH_IN, Look, heading, new_figure
 from analysis.plots.words import digits, listed
 from analysis.statistics.precision import relative_half_widths
-from sim.scenario.metrics import MetricKey
 
 FEWEST_REPLICATIONS: Final = 3
 MAIN: Final = (

@@ -23,10 +23,10 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 
+from analysis.metrics.catalogue import HIGHER_IS_BETTER
 from analysis.plots.axes import Axis, Point
 from analysis.plots.style import SMALL, WIDTH_IN, heading, ink_on, new_figure
 from analysis.plots.sweep_outcomes import OutcomeCells
-from sim.scenario.metrics import HIGHER_IS_BETTER
 
 Array = NDArray[np.float64]
 

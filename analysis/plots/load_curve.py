@@ -20,7 +20,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from analysis.experiments.case_words import case_words
 from analysis.plots.style import INK, SMALL, WIDTH_IN, Look, heading, line_looks, new_figure
 from analysis.plots.words import digits, listed
-from sim.scenario.interpolation import amount_of
+from analysis.study.interpolation import amount_of
 
 Point = Mapping[str, Any]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.metrics.catalogue import MetricKey
 from analysis.plots import (
     convergence,
     course,
@@ -23,7 +24,6 @@ from analysis.plots import (
 )
 from analysis.plots.drawn import Picture
 from analysis.plots.style import Look
-from sim.scenario.metrics import MetricKey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from analysis.metrics.catalogue import WRITE_PLACES
 from analysis.plots.style import (
     SMALL,
     WIDTH_IN,
@@ -21,7 +22,7 @@ from analysis.plots.style import (
     variant_colours,
 )
 from analysis.plots.words import part_sizes, sizes_by_part
-from sim.scenario.metrics import WRITE_CAUSES, WRITE_PLACES
+from sim.fact_names import WRITE_CAUSES
 
 LEAST_SHARE: Final = 0.002
 

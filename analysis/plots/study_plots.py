@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pandas as pd
 
@@ -28,7 +28,6 @@ from analysis.plots.sweep import sweep_figures
 
 if TYPE_CHECKING:
     from analysis.study.finished_study import FinishedStudy
-    from sim.scenario import Scenario
 
 
 class PlotTables(Protocol):
@@ -163,7 +162,7 @@ def _at_point(
     here = (tables.units["point_index"] == index).to_numpy()
     precision = run.study.precision
     variant = next(iter(run.study.variants))
-    scenario = cast("Scenario", run.study.scenario(run.plan.points[index], variant))
+    scenario = run.study.scenario(run.plan.points[index], variant)
     return PointTables(
         rows=summary["rows"].at_point(index).columns,
         units=tables.units[here].reset_index(drop=True),

@@ -19,8 +19,8 @@ from analysis.comparison.changes import Change
 from analysis.comparison.moves import FALSE_DISCOVERIES, Move
 from analysis.comparison.results import Key, StudyResults
 from analysis.comparison.study_diff import StudyDiff
+from analysis.metrics.catalogue import MetricKey
 from analysis.report.table import KEY_METRICS, short
-from sim.scenario import MetricKey
 
 MOST_CHANGES: Final = 15
 MOST_MOVES: Final = 25

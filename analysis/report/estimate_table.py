@@ -13,8 +13,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from analysis.metrics.catalogue import WRITE_PLACES
 from analysis.report.table import short
-from sim.scenario.metrics import WRITE_PLACES
 
 if TYPE_CHECKING:
     from rich.console import Console

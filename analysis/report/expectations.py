@@ -12,7 +12,7 @@ from typing import Any
 
 from analysis.report.row_table import RowTable
 from analysis.study.plan import point_words
-from sim.scenario import Expectation
+from analysis.study.sections import Expectation
 
 Row = Mapping[str, Any]
 

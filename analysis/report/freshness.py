@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from analysis.study.plan import ResolvedStudy, Unit
+from analysis.study.plan import Unit
 from analysis.study.source_digest import source_digest
+from analysis.study.study import Study
 from analysis.study.unit_folder import UnitRecord, file_digest
 
 MANIFEST: Final = "manifest.json"
@@ -21,18 +22,18 @@ SUMMARY: Final = "summary.json"
 _INPUTS: Final = frozenset({MANIFEST, "scenario.yaml"})
 
 
-def fingerprint(study: ResolvedStudy, done: Mapping[Unit, UnitRecord]) -> str:
+def fingerprint(study: Study, done: Mapping[Unit, UnitRecord]) -> str:
     """Returns a digest of all that a summary is made of."""
     facts = {unit.unit_hash: record.digests for unit, record in done.items()}
     return _digest([asked(study), facts])
 
 
-def asked(study: ResolvedStudy) -> str:
+def asked(study: Study) -> str:
     """Returns a digest of the question and of the code that answers it."""
     return _digest([study.name, study.resolved_yaml(), source_digest("sim", "analysis")])
 
 
-def is_finished(folder: Path, study: ResolvedStudy) -> bool:
+def is_finished(folder: Path, study: Study) -> bool:
     """Returns whether the manifest says that this very question was answered, units unseen."""
     try:
         said = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
@@ -56,7 +57,7 @@ def result_digests(folder: Path) -> dict[str, str]:
 
 
 def present_summary(
-    folder: Path, study: ResolvedStudy, done: Mapping[Unit, UnitRecord]
+    folder: Path, study: Study, done: Mapping[Unit, UnitRecord]
 ) -> dict[str, Any] | None:
     """Returns the summary in the folder if it, and all beside it, is up to date."""
     try:

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from analysis.report.freshness import asked, fingerprint
-from analysis.study.plan import ResolvedStudy, Unit
+from analysis.study.plan import Unit
+from analysis.study.study import Study
 from analysis.study.unit_folder import UnitRecord
 
 PACKAGES: Final = ("simpy", "numpy", "pandas", "pyarrow", "pyspark", "scipy", "matplotlib")
@@ -59,7 +60,7 @@ class UnitsSaid:
 
 def manifest(
     name: str,
-    study: ResolvedStudy,
+    study: Study,
     units: UnitsSaid,
     results: Mapping[str, str],
     wall_s: Mapping[str, float],

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from analysis.metrics.catalogue import MetricKey
 from analysis.study.plan import point_words
-from sim.scenario.metrics import MetricKey
 
 
 def print_precision(console: Console, found: Mapping[str, Any]) -> None:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
+from analysis.metrics.catalogue import METRICS
 from analysis.report.reference_profiles import PROFILE_COLUMNS, profile_rows
 from analysis.report.reference_words import default_words, kind_words, meaning_and_source
-from sim.scenario import json_schema
-from sim.scenario.metrics import METRICS
+from analysis.study.json_schema import json_schema
 from sim.scenario.schema.operations import OPERATIONS
 from sim.scenario.schema.tikv import DEFAULTS, Tikv
 from sim.scenario.section import keys_of
@@ -24,7 +24,7 @@ _METRICS: Final = ("metric", "unit", "statistics", "meaning", "classes besides `
 _REF: Final = "#/$defs/"
 
 _SECTIONS: Final = (
-    ("run", "Run"),
+    ("run", "RunSection"),
     ("cluster", "Cluster"),
     ("cluster.tidb", "Tidb"),
     ("hardware", "Hardware"),

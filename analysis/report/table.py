@@ -15,7 +15,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from sim.scenario.metrics import HIGHER_IS_BETTER
+from analysis.metrics.catalogue import HIGHER_IS_BETTER
 
 Row = Mapping[str, Any]
 Key = tuple[str, str, str]

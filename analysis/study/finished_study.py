@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from analysis.study.plan import Plan, ResolvedStudy, Unit
+    from analysis.study.plan import Plan, Unit
+    from analysis.study.study import Study
     from analysis.study.unit_folder import UnitRecord
 
 
@@ -14,7 +15,7 @@ class FinishedStudy(Protocol):
     """What its readers need of it."""
 
     @property
-    def study(self) -> ResolvedStudy:
+    def study(self) -> Study:
         """Variants, points and claims."""
 
     @property

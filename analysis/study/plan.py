@@ -7,104 +7,11 @@ unit.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
-if TYPE_CHECKING:
-    from sim.scenario.schema.operations import Operation
-    from sim.scenario.schema.study import Capacity, Precision, Sensitivity
-
-Point = Mapping[str, Any]
-
-
-class RunSettings(Protocol):
-    """What ``scenario.run`` must say for a unit to be run and judged."""
-
-    @property
-    def warmup_ns(self) -> int | None:
-        """Simulated time to leave out, or None: found in the facts."""
-
-    @property
-    def window_ns(self) -> int:
-        """Length of a window of facts."""
-
-    @property
-    def seed(self) -> int:
-        """Of all random streams."""
-
-    @property
-    def checks(self) -> bool:
-        """Whether observers watch for broken invariants."""
-
-
-class ResolvedScenario(Protocol):
-    """One variant at one point, ready to run, as far as units are judged by it."""
-
-    @property
-    def run(self) -> RunSettings:
-        """Times, windows, seed."""
-
-    @property
-    def operations(self) -> Sequence[Operation]:
-        """What happens to the cluster."""
-
-
-class ResolvedStudy(Protocol):
-    """What ``load_study`` returns, as far as the pipeline needs it."""
-
-    @property
-    def name(self) -> str:
-        """The scenario file's name without its ending."""
-
-    @property
-    def variants(self) -> Mapping[str, Any]:
-        """By name, in order; the first is the baseline."""
-
-    @property
-    def points(self) -> Sequence[Point]:
-        """Settings of the swept keys; ``[{}]`` without a sweep."""
-
-    @property
-    def skipped(self) -> int:
-        """How many points the sweep's constraints have left out."""
-
-    @property
-    def replications(self) -> int:
-        """How often every variant is run, each time with other draws; the first round's number."""
-
-    @property
-    def expect(self) -> Sequence[Any]:
-        """Claims to check when the study is done."""
-
-    @property
-    def precision(self) -> Precision | None:
-        """Half widths at which replications end."""
-
-    @property
-    def capacity(self) -> Capacity | None:
-        """The objectives whose greatest load is sought."""
-
-    @property
-    def sensitivity(self) -> Sensitivity | None:
-        """The factors whose weight is sought."""
-
-    @property
-    def contours(self) -> Mapping[str, float]:
-        """Levels of ratios that a map shows, by metric."""
-
-    def scenario(self, point: Any, variant: Any) -> ResolvedScenario:
-        """Returns the scenario of a unit."""
-
-    def document(self, point: Any, variant: Any) -> Mapping[str, Any]:
-        """Returns the scenario of a unit with all its keys, as a file would say them."""
-
-    def config_hash(self, point: Any, variant: Any, replication: int) -> str:
-        """Returns the hash of everything that influences a unit's facts."""
-
-    def resolved_yaml(self) -> str:
-        """Returns the whole study as a file that can be run again."""
+from analysis.study.study import Point, Study, point_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +31,7 @@ class Unit:
 class Plan:
     """All units asked for so far, and the points they lie at."""
 
-    def __init__(self, study: ResolvedStudy) -> None:
+    def __init__(self, study: Study) -> None:
         self.study = study
         self.points: list[dict[str, Any]] = []
         """The study's own first, then those that an experiment has asked for."""
@@ -136,7 +43,7 @@ class Plan:
             self._index_of(point)
 
     @classmethod
-    def of(cls, study: ResolvedStudy, points: Sequence[Point], units: Iterable[Unit]) -> Plan:
+    def of(cls, study: Study, points: Sequence[Point], units: Iterable[Unit]) -> Plan:
         """Returns a plan as it was written down, without asking the study for a single hash."""
         plan = cls(study)
         for point in points:
@@ -185,11 +92,6 @@ class Plan:
             known = self._by_hash[unit_hash] = Unit(unit_hash, index, variant, replication)
             self.units.append(known)
         return known
-
-
-def point_key(point: Point) -> str:
-    """Returns text that is equal for equal points, in whatever order they say their keys."""
-    return json.dumps(dict(point), sort_keys=True, separators=(",", ":"))
 
 
 def point_words(point: Point) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from sim.scenario import MetricKey
+from analysis.metrics.catalogue import MetricKey
 
 Kind = Literal["theory", "claim", "published", "measured"]
 KINDS: Final[dict[Kind, str]] = {

@@ -96,7 +96,7 @@ def scenario_of(setup: ClusterSetup) -> Scenario:
         one = len(setup.versions) == 1
         cluster["store_versions"] = setup.versions[0] if one else list(setup.versions)
     tree = {
-        "run": {"seed": 1, "warmup": "0ms", "measure": "1s", "replications": 1},
+        "run": {"seed": 1, "warmup": "0ms", "measure": "1s"},
         "cluster": cluster,
         "hardware": {"profile": "i3.4xlarge"},
         "tikv": {"behaviour": "v8.5", **setup.tikv},

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Final
 
+from sim.fact_names import COUNTERS
 from sim.laboratory.grammar import ScriptProblem
 from sim.laboratory.laboratory import Command, Laboratory
 from sim.laboratory.stores import (
@@ -30,7 +31,6 @@ from sim.laboratory.values import key_of, show_key, show_timestamp
 from sim.laboratory.words import Words
 from sim.protocol.marks import MARKS
 from sim.raftstore.peer import Peer
-from sim.scenario.metrics import METRICS
 from sim.server.cluster import Cluster
 
 
@@ -145,7 +145,7 @@ def counters(lab: Laboratory, words: Words) -> str:
     ]
     if lines:
         return "\n".join(lines)
-    _refuse_misspelt(wanted, [*METRICS, *(counter.metric for counter in found)], "counter")
+    _refuse_misspelt(wanted, sorted(COUNTERS), "counter")
     return "all zero"
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import Final
 
 from sim.hardware import DiskSpec
 from sim.hardware.closed_loop import closed_loop
-from sim.scenario import load_study
+from sim.scenario.problems import Mark, Problem, ScenarioError
+from sim.scenario.profiles import expanded
+from sim.scenario.schema.hardware import Hardware
+from sim.scenario.section import validated
+from sim.scenario.tree import node_of
 
-_SCENARIO: Final = Path(__file__).resolve().parents[2] / "scenarios" / "etcd_loopback.yaml"
+_MACHINE: Final = {"hardware": {"profile": "lab_2vcpu"}}
 _PAUSE_NS: Final = 11_000
 """What a job does between two syncs: the write itself, and fio."""
 _APPENDS: Final = 60_000
@@ -27,5 +30,9 @@ def append_times(jobs: int, size_bytes: int) -> list[int]:
 @cache
 def lab_disk() -> DiskSpec:
     """Returns the measured disk of ``scenarios/profiles``."""
-    study = load_study(_SCENARIO)
-    return study.scenario(study.points[0], next(iter(study.variants))).hardware.raft_disk
+    problems: list[Problem] = []
+    tree = expanded(node_of(_MACHINE, Mark("lab_2vcpu")), problems)
+    hardware = validated(tree, ("hardware",), Hardware, problems)
+    if hardware is None:
+        raise ScenarioError(problems)
+    return hardware.raft_disk

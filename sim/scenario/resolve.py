@@ -19,25 +19,21 @@ from sim.scenario.schema.operations import Operation, SetConfig
 from sim.scenario.schema.run import Cluster, Run
 from sim.scenario.schema.tikv import DEFAULTS, Tikv, instance_limit_bytes, scheduler_workers
 from sim.scenario.schema.workload import SECTIONS, AnyWorkload, TpccSection
-from sim.scenario.section import Section, unknown_key, validated
+from sim.scenario.section import Section, validated
 from sim.scenario.tree import Node
 
 _S = TypeVar("_S", bound=Section)
 
-TOP_KEYS = (
-    "about", "extends", "run", "cluster", "hardware", "tikv", "workload", "operations", "compare",
-    "sweep", "capacity", "sensitivity", "expect",
-)  # fmt: skip
-
 
 def resolved(tree: Node, about: str, problems: list[Problem]) -> Scenario | None:
-    """Returns the scenario a tree describes, or None after adding its problems."""
+    """Returns the scenario a tree describes, or None after adding its problems.
+
+    Args:
+        tree: the sections of one unit; what else it has is not looked at.
+        about: the question.
+        problems: what is wrong is added here.
+    """
     full = expanded(tree, problems)
-    problems += [
-        unknown_key(key, node, (), list(TOP_KEYS))
-        for key, node in full.entries.items()
-        if key not in TOP_KEYS and node.value is not None
-    ]
     run = validated(full, ("run",), Run, problems)
     cluster = validated(full, ("cluster",), Cluster, problems)
     hardware = validated(full, ("hardware",), Hardware, problems)
@@ -51,7 +47,7 @@ def resolved(tree: Node, about: str, problems: list[Problem]) -> Scenario | None
         return None
     return Scenario(
         about=about,
-        run=_run(run),
+        run=run,
         cluster=_cluster(cluster, tikv),
         hardware=hardware,
         tikv=resolved_tikv(tikv, hardware, operations),
@@ -117,11 +113,6 @@ def _check_etcd(
         node = tree.find(("cluster", "replicas")) or tree
         message = f"every member of etcd has a replica; write {cluster.stores}"
         problems.append(Problem(node.mark, "cluster.replicas", message))
-
-
-def _run(run: Run) -> Run:
-    """Returns the section with the end of its rounds, if it asks for any."""
-    return run if run.precision is None else replace(run, max_replications=run.most_replications)
 
 
 def _cluster(cluster: Cluster, tikv: Tikv) -> Cluster:

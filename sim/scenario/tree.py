@@ -1,7 +1,7 @@
 """A scenario file as a tree whose every value knows where it was written.
 
-Law: trees are never changed, only rebuilt along a path, so a base file, a variant and a swept
-point share what they do not differ in, and a problem points at the file that caused it.
+Law: trees are never changed, only rebuilt along a path, so trees share what they do not
+differ in, and a problem points at the file that caused it.
 
 A mapping that chooses something by name (``profile``, ``kind``) keeps its other keys only as long
 as the choice stays the same: figures beside another choice meant something else.
@@ -9,6 +9,7 @@ as the choice stays the same: figures beside another choice meant something else
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,11 +20,11 @@ Scalar = str | int | float | bool | None
 
 SELECTORS = ("profile", "kind")
 REPLACED_WHOLE = frozenset(
-    {"compare", "sweep", "expect", "transactions", "operations"}
+    {"transactions", "operations"}
     | {"append", "fetch", "crowding", "fetch_crowding", "same_zone", "cross_zone", "think_time"}
 )
-"""Keys whose value replaces that of the file or profile below, instead of adding to it: lists of
-cases, and distributions, where a part of one and a part of another mean nothing."""
+"""Keys whose value replaces that of the file or profile below, instead of adding to it: lists, and
+distributions, where a part of one and a part of another mean nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +88,14 @@ def dotted(path: Path) -> str:
     return text.removeprefix(".")
 
 
-def merged(base: Node, over: Node) -> Node:
-    """Returns ``base`` with what ``over`` says; mappings are merged, all else is replaced."""
+def merged(base: Node, over: Node, whole: Collection[str] = REPLACED_WHOLE) -> Node:
+    """Returns ``base`` with what ``over`` says; mappings are merged, all else is replaced.
+
+    Args:
+        base: what is below.
+        over: what is said above it.
+        whole: keys whose mappings are replaced, too.
+    """
     if not isinstance(base.value, dict) or not isinstance(over.value, dict):
         return over
     if any(_chooses_another(base.value, over.value, key) for key in SELECTORS):
@@ -96,8 +103,8 @@ def merged(base: Node, over: Node) -> Node:
     entries = dict(base.value)
     for key, child in over.value.items():
         known = entries.get(key)
-        keeps = known is not None and key not in REPLACED_WHOLE
-        entries[key] = merged(known, child) if known is not None and keeps else child
+        keeps = known is not None and key not in whole
+        entries[key] = merged(known, child, whole) if known is not None and keeps else child
     return over.with_value(entries)
 
 
@@ -114,45 +121,8 @@ def node_of(value: Any, mark: Mark) -> Node:
     return Node(value, mark, mark)
 
 
-_FLAT: tuple[Path, ...] = (("tikv",), ("cluster", "tidb"))
+FLAT: tuple[Path, ...] = (("tikv",), ("cluster", "tidb"))
 """Mappings whose keys have dots, in a file also spelled as mappings of mappings."""
-
-_RANGE = ("between", "scale")
-_BY_DOTTED_KEY: dict[Path, tuple[str, ...]] = dict.fromkeys(_FLAT, ()) | {
-    ("sweep", "grid"): (),
-    ("sweep", "map"): (),
-    ("sweep", "latin_hypercube", "ranges"): _RANGE,
-    ("run", "precision"): (),
-    ("capacity", "slo"): (),
-    ("capacity", "prices"): ("store", "tidb_node"),
-    ("sensitivity", "factors"): _RANGE,
-}
-"""Mappings by a key with dots, and the keys of their entries."""
-
-
-def path_of(key: str) -> Path:
-    """Returns the path that a dotted key means."""
-    parts = key.split(".")
-    whole, last = _whole_from(parts)
-    if len(parts) <= whole:
-        return tuple(parts)
-    rest = parts[whole:]
-    if len(rest) > 1 and rest[-1] in last:
-        return (*parts[:whole], ".".join(rest[:-1]), rest[-1])
-    return (*parts[:whole], ".".join(rest))
-
-
-def _whole_from(parts: list[str]) -> tuple[int, tuple[str, ...]]:
-    """Returns how many parts of a path are steps, before the rest is one key.
-
-    The second value has the words that may be one more step after that key.
-    """
-    if parts[0] == "compare":
-        return 2, ()
-    for path, last in _BY_DOTTED_KEY.items():
-        if tuple(parts[: len(path)]) == path:
-            return len(path), last
-    return len(parts), ()
 
 
 def normalised(tree: Node) -> Node:
@@ -163,7 +133,7 @@ def normalised(tree: Node) -> Node:
     """
     problems: list[Problem] = []
     tree = _by_name(tree, problems)
-    for path in _FLAT:
+    for path in FLAT:
         node = tree.find(path)
         if node is not None and isinstance(node.value, dict):
             flat: dict[str, Node] = {}

@@ -20,7 +20,7 @@ from sim.swarm.recipe import Recipe
 from sim.units import NS_PER_MS, NS_PER_S
 
 _BASE: Final = """
-run: {seed: 0, warmup: 0s, measure: 1s, replications: 1}
+run: {seed: 0, warmup: 0s, measure: 1s}
 hardware: {profile: i3.4xlarge}
 tikv: {behaviour: %s}
 workload: {kind: tpcc, warehouses: 1, threads: 1}

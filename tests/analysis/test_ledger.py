@@ -19,9 +19,9 @@ from analysis.study.unit_failure import UnitFailure, read_failure, write_failure
 from analysis.study.unit_folder import UnitRecord, write_unit
 from sim.record.facts import FactSink
 from tests.planned import plan_units
-from tests.stub_model import StubStudy, run_settings
+from tests.stub_model import run_settings, stub_study
 
-STUDY = StubStudy(run=run_settings(measure_ns=300_000_000, replications=2))
+STUDY = stub_study(run=run_settings(measure_ns=300_000_000, replications=2))
 UNITS = plan_units(STUDY)
 FAILURE = UnitFailure(UNITS[1].unit_hash, "sync", 0, {}, "ValueError: x", "trace", "this", 1)
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.metrics.catalogue import MetricKey
 from analysis.plots import style
 from analysis.plots.convergence import convergence, convergence_words, convergences
 from analysis.plots.load_curve import (
@@ -28,12 +29,11 @@ from analysis.plots.point_pictures import PointTables, point_pictures
 from analysis.plots.study_plots import write_study_plots
 from analysis.report.row_table import RowTable
 from analysis.study.plan import Plan
-from sim.scenario.metrics import MetricKey
 from tests.analysis.test_plots import tails, way, writes
 from tests.analysis.test_plots_course import happened, series
 from tests.analysis.test_plots_time import EVICTED, heat
 from tests.analysis.test_warmup_plot import series as warmup_series
-from tests.stub_model import StubStudy
+from tests.stub_model import stub_study
 
 VARIANTS = ["pipelined", "sync", "in_memory"]
 LOOKS = style.variant_looks(VARIANTS)
@@ -234,7 +234,7 @@ class Finished:
     """A study of one point that has been run."""
 
     def __init__(self) -> None:
-        self.study = StubStudy()
+        self.study = stub_study()
         self.name = "stub"
         self.plan = Plan(self.study)
         self.plan.points = [{}]

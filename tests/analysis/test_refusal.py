@@ -16,7 +16,7 @@ from analysis.report.refusal import refusals, unit_facts, verdict_lines
 from analysis.report.summary import comparison_rows, summary_rows, variant_values
 from analysis.report.summary_file import summary_text
 from analysis.report.table import print_comparison
-from sim.scenario import Expectation
+from analysis.study.sections import Expectation
 from tests.stub_model import claim_that
 
 POINTS: list[dict[str, Any]] = [{"workload.rate": "500/s"}, {"workload.rate": "900/s"}]

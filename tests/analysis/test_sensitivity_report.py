@@ -12,7 +12,7 @@ from rich.console import Console
 from analysis.plots.sensitivity import sensitivity_figures
 from analysis.report.expectations import claim_place, claims_to_judge, judge
 from analysis.report.sensitivity_table import print_sensitivity
-from sim.scenario.schema.study import Expectation
+from analysis.study.sections import Expectation
 
 APPEND, THREADS, HOP = (
     "hardware.disk.raft.append.mean", "workload.threads", "hardware.cpu.thread_hop",

@@ -30,9 +30,9 @@ from analysis.study.unit_folder import (
 )
 from sim.record.facts import TABLES, FactSink
 from tests.planned import plan_units
-from tests.stub_model import StubStudy, run_settings
+from tests.stub_model import run_settings, stub_study
 
-STUDY = StubStudy(run=run_settings(measure_ns=500_000_000))
+STUDY = stub_study(run=run_settings(measure_ns=500_000_000))
 STUB = "tests.stub_model:run_unit"
 ROOT = Path(__file__).resolve().parents[2]
 

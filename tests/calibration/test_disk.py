@@ -12,7 +12,7 @@ from analysis.calibration.disk_report import fit_lines, remarks
 from analysis.calibration.fio_file import FioRun, read_fio
 from analysis.calibration.profile_text import yaml_of
 from analysis.calibration.refusal import CalibrationError
-from sim.scenario import load_study
+from analysis.study.load import load_study
 from tests.calibration.fio_documents import (
     LAB,
     document,

@@ -12,9 +12,9 @@ from analysis.calibration.network_file import read_network
 from analysis.calibration.network_part import NetworkPart
 from analysis.calibration.network_profile import network_of
 from analysis.calibration.refusal import CalibrationError
+from analysis.study.load import load_study
 from sim.distributions import Empirical, LognormalMean
 from sim.hardware import NetworkSpec
-from sim.scenario import load_study
 from tests.calibration.fio_documents import latencies, written
 
 _SUMMARY = """\

@@ -11,7 +11,7 @@ from analysis.calibration.prometheus_file import Growth, read_stages, together
 from analysis.calibration.refusal import CalibrationError
 from analysis.calibration.tikv_costs import KNOWN, Cost, costs_of
 from analysis.calibration.tikv_profile import tikv_of
-from sim.scenario import load_study
+from analysis.study.load import load_study
 from tests.calibration.fio_documents import written
 
 REAL = Path(__file__).resolve().parents[1] / "testdata" / "calibration" / "prometheus.json"

@@ -11,13 +11,14 @@ from typing import Any
 
 import analysis.study.load
 from analysis.cli.app import main
+from analysis.study.study import Study
 from tests.cli.undrawn import draw_no_points
-from tests.stub_model import StubStudy, run_settings
+from tests.stub_model import run_settings, stub_study
 
 
-def load_stub(*_: Any, **__: Any) -> StubStudy:
+def load_stub(*_: Any, **__: Any) -> Study:
     """Returns a study of six units, whatever the file."""
-    return StubStudy(run=run_settings(measure_ns=300_000_000, replications=2))
+    return stub_study(run=run_settings(measure_ns=300_000_000, replications=2))
 
 
 if __name__ == "__main__":

@@ -16,12 +16,12 @@ from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.study.plan import Unit
 from analysis.study.plan_file import PlanRead, write_plan
 from tests.planned import plan_units
-from tests.stub_model import StubStudy, run_settings
+from tests.stub_model import run_settings, stub_study
 
 ROOT = Path(__file__).resolve().parents[2]
 JSON_MD = (ROOT / "docs" / "JSON.md").read_text(encoding="utf-8")
 QUICKSTART = ROOT / "scenarios" / "quickstart.yaml"
-STUDY = StubStudy(run=run_settings(measure_ns=300_000_000, replications=1))
+STUDY = stub_study(run=run_settings(measure_ns=300_000_000, replications=1))
 STUB = "tests.stub_model:run_unit"
 WRONG = """\
 about: Which?

@@ -14,9 +14,9 @@ from analysis.cli.progress import BarProgress, LineProgress
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.study.plan import Unit
 from tests.planned import plan_units
-from tests.stub_model import StubStudy, run_settings
+from tests.stub_model import run_settings, stub_study
 
-STUDY = StubStudy(run=run_settings(measure_ns=300_000_000, replications=2))
+STUDY = stub_study(run=run_settings(measure_ns=300_000_000, replications=2))
 
 
 def run(folder: Path, units: list[Unit]) -> None:
@@ -46,7 +46,7 @@ def test_a_unit_that_cannot_be_read_costs_its_figure_and_no_more(tmp_path: Path)
 
 
 def test_many_points_or_units_are_not_looked_at(tmp_path: Path) -> None:
-    swept = StubStudy(run=STUDY.run, points=({"workload.threads": 20}, {"workload.threads": 40}))
+    swept = stub_study(run=STUDY.run, points=({"workload.threads": 20}, {"workload.threads": 40}))
     many = [Unit(f"{place:064x}", 0, "sync", place) for place in range(MOST_UNITS + 1)]
     for units in (plan_units(swept), many):
         figures = EarlyFigures(tmp_path, units)

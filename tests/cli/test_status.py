@@ -16,10 +16,10 @@ from analysis.study.plan import Unit
 from analysis.study.plan_file import PlanRead, write_plan
 from analysis.study.study_folder import locked_study_folder
 from tests.planned import plan_units
-from tests.stub_model import StubStudy, run_settings
+from tests.stub_model import run_settings, stub_study
 
 ROOT = Path(__file__).resolve().parents[2]
-STUDY = StubStudy(
+STUDY = stub_study(
     run=run_settings(measure_ns=300_000_000, replications=1),
     points=({"workload.threads": 20}, {"workload.threads": 40}),
 )
@@ -179,7 +179,7 @@ def test_a_replay_needs_one_unit(
         said = capsys.readouterr().err
         assert len(said.splitlines()) == 1
         assert mend in said
-    other = StubStudy(run=run_settings(seed=9), points=STUDY.points)
+    other = stub_study(run=run_settings(seed=9), points=STUDY.points)
     monkeypatch.setattr("analysis.study.load.load_study", lambda *_, **__: other)
     assert main(["replay", str(folder), units[0].unit_hash]) == ExitStatus.BAD_INPUT
     assert "is not the one that unit" in capsys.readouterr().err

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from analysis.cli.app import main
+from analysis.metrics.catalogue import METRICS
 from analysis.report.reference import names, reference_text
-from sim.scenario import json_schema
-from sim.scenario.metrics import METRICS
+from analysis.study.json_schema import json_schema
 from sim.scenario.profiles import profiles
 from sim.scenario.schema.operations import OPERATIONS
 

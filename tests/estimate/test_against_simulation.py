@@ -30,7 +30,8 @@ from sim.simulation import Unit
 from sim.units import NS_PER_S
 
 if TYPE_CHECKING:
-    from sim.scenario import Scenario, Study
+    from analysis.study.study import Study
+    from sim.scenario import Scenario
     from sim.server.store import Store
 
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"

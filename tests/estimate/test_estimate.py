@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from analysis.study.load import load_study
+from analysis.study.study import Study
 from sim.estimate import Estimate, Footprint, estimate, footprint, same_footprint
-from sim.scenario import Study
 from tests.estimate.exact_networks import mean_value_analysis
 from tests.scenes import FOLDER
 

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Iterable
 
 from analysis.experiments.experiment import Experiment, Request
+from analysis.metrics.catalogue import MetricKey
 from analysis.statistics.saturation import Verdict
-from analysis.study.plan import point_key
-from sim.scenario.metrics import MetricKey
+from analysis.study.study import point_key
 
 Model = Callable[[Request, MetricKey], float]
 

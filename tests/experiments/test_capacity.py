@@ -13,10 +13,10 @@ from analysis.experiments.capacity import CapacitySearch
 from analysis.experiments.capacity_rows import capacity_comparisons, capacity_rows
 from analysis.experiments.case_runs import ABORTS, MEANT_ABORTS, STATIONS, THROUGHPUT
 from analysis.experiments.experiment import Request
+from analysis.metrics.catalogue import MetricKey
 from analysis.statistics.saturation import Verdict
-from analysis.study.plan import point_key
-from sim.scenario.metrics import MetricKey
-from sim.scenario.schema.study import Capacity, NodePrices, Objective
+from analysis.study.sections import Capacity, NodePrices, Objective
+from analysis.study.study import point_key
 
 LOCKS = MetricKey("lock_latency_ms", stat="p99")
 TXNS = MetricKey("txn_latency_ms", "new_order", "p95")

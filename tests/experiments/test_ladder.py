@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.experiments.ladder import Trail, ladder_of, next_rung, pilot_rungs
+from analysis.metrics.catalogue import MetricKey
 from analysis.statistics.crossing import NO_SLACK
-from sim.scenario.metrics import MetricKey
-from sim.scenario.schema.study import Capacity, Objective
+from analysis.study.sections import Capacity, Objective
 
 
 def capacity(

@@ -14,10 +14,10 @@ import pytest
 
 from analysis.experiments.experiment import Request
 from analysis.experiments.sensitivity import SensitivityAnalysis
+from analysis.metrics.catalogue import MetricKey
 from analysis.statistics.saturation import Verdict
-from analysis.study.plan import ResolvedStudy
-from sim.scenario.metrics import MetricKey
-from sim.scenario.schema.study import Expectation, Range, Sensitivity
+from analysis.study.sections import Expectation, Range, Sensitivity
+from analysis.study.study import Study
 
 LATENCY, BYTES = MetricKey("lock_latency_ms"), MetricKey("disk_write_bytes_per_txn")
 FACTORS = (
@@ -92,7 +92,7 @@ def analysis(
         variants=dict.fromkeys(variants), replications=replications, expect=expect,
         contours=contours or {}, sensitivity=Sensitivity(**settings),
     )  # fmt: skip
-    return SensitivityAnalysis(cast("ResolvedStudy", study))
+    return SensitivityAnalysis(cast("Study", study))
 
 
 def luck(replication: int) -> float:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from analysis.experiments.experiment import Request
 from analysis.experiments.sequential import SequentialDesign
-from sim.scenario.metrics import MetricKey
-from sim.scenario.schema.study import Precision
+from analysis.metrics.catalogue import MetricKey
+from analysis.study.run import Precision
 from tests.experiments.fake_seen import FakeSeen, run_to_the_end
 
 LATENCY = MetricKey("lock_latency_ms", "all", "p99")

@@ -14,13 +14,14 @@ import pytest
 from analysis.cli.export_command import FolderStudy
 from analysis.export.chrome_trace import chrome_trace, in_lanes, microseconds
 from analysis.export.traces import write_traces
+from analysis.study.load import load_study
 from sim.client.client_stats import ClientStats
 from sim.client.connections import NOT_IN_FLIGHT
 from sim.client.tidb import TidbNode
 from sim.engine import LeanEnv
 from sim.protocol.region import Region, RegionId, Route, StoreId
 from sim.record.facts import MemorySink
-from sim.scenario import Scenario, load_study
+from sim.scenario import Scenario
 from sim.simulation import Unit
 from sim.storage.request import Kind, KvRequest
 from sim.tracing import (

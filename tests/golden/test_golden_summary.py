@@ -11,8 +11,9 @@ import hashlib
 from collections import Counter
 from pathlib import Path
 
+from analysis.study.load import load_study
 from sim.record.facts import COUNTER, MOMENTS, TABLES, MemorySink
-from sim.scenario import Scenario, load_study
+from sim.scenario import Scenario
 from sim.simulation import UnitResult, run_unit
 
 FOLDER = Path(__file__).parent

@@ -9,8 +9,7 @@ import pytest
 from analysis.lint.scenario_lint import scenario_warnings
 from analysis.study.load import load_study
 from tests.call_count import calls_of
-from tests.scenario.study_files import study_of
-from tests.stub_model import StubStudy
+from tests.study.study_files import study_of
 
 FOLDER = Path(__file__).resolve().parents[2] / "scenarios"
 SHIPPED = sorted([*FOLDER.glob("*.yaml"), *FOLDER.glob("cookbook/*.yaml")])
@@ -249,7 +248,3 @@ def test_shipped_scenarios_can_answer_their_questions(file: Path) -> None:
     warnings: list[object] = []
     assert calls_of(lambda: warnings.extend(scenario_warnings(study))) < 10_000
     assert warnings == []
-
-
-def test_a_stand_in_has_no_warnings() -> None:
-    assert scenario_warnings(StubStudy()) == []

@@ -10,10 +10,9 @@ import pandas as pd
 import pytest
 
 from analysis.lint.vacuity import Facts, study_warnings
-from sim.scenario import Study
+from analysis.study.study import Study
 from tests.lint.test_scenario_lint import BASE, CLOSED, does
-from tests.scenario.study_files import study_of
-from tests.stub_model import StubStudy
+from tests.study.study_files import study_of
 
 PLENTY = {
     ("txns", "move", "total"): 9_000.0,
@@ -162,7 +161,3 @@ def test_what_the_file_could_not_show_is_among_them(tmp_path: Path) -> None:
     assert only["kind"] == "scenario"
     assert only["key"] == "run.replications"
     assert only["text"].startswith("run.replications: one replication has no interval")
-
-
-def test_a_stand_in_has_none() -> None:
-    assert study_warnings(StubStudy(), Facts(pd.DataFrame(), pd.DataFrame(), [{}])) == []

@@ -7,12 +7,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+from analysis.study.load import load_study
 from sim.engine import LeanEnv
 from sim.operations import start_operations
 from sim.protocol.region import Route, StoreId, lay_out_regions
 from sim.record.facts import COUNTER, EVENT, MemorySink
 from sim.record.recorder import Recorder
-from sim.scenario import Scenario, load_study
+from sim.scenario import Scenario
 from sim.streams import Streams
 from sim.transport.messages import DiskUsage
 from sim.units import NS_PER_MS, NS_PER_S

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
+from analysis.study.load import load_study
 from sim.distributions import Constant
 from sim.etcd.checks import broken_puts
 from sim.etcd.unit import EtcdUnit
 from sim.hardware import DiskSpec, NetworkSpec
 from sim.record.facts import COUNTER, EVENT, MOMENTS, MemorySink
-from sim.scenario import Scenario, load_study
+from sim.scenario import Scenario
 from sim.scenario.schema.etcd import EtcdCosts
 from sim.scenario.schema.operations import CrashStore, Partition, TransferLeader
 from sim.scenario.targets import RegionTarget, StoreTarget

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from analysis.study.load import load_study
+from analysis.study.study import document_of
 from sim.distributions import Empirical
 from sim.hardware import Crowd, Crowding, Longer
-from sim.scenario import load_study
 from sim.scenario.problems import ScenarioError
 from sim.scenario.resolved import Scenario
-from sim.scenario.study import document_of
 
 _DISK = """
       write_bandwidth: 1.3GB/s

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from sim.scenario import Scenario, Study, load_study
+from analysis.study.load import load_study
+from analysis.study.study import Study
+from sim.scenario import Scenario
 from sim.scenario.schema.operations import (
     OPERATIONS,
     AutoMerge,

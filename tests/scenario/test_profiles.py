@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from analysis.study.load import load_study
 from sim.distributions import Spiky
-from sim.scenario import load_study
 from sim.scenario.profiles import profiles
 from sim.scenario.schema.hardware import DiskSection, Hardware, NetworkSection
 from sim.scenario.section import Section, keys_of

@@ -11,7 +11,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.scenario import Problem, ScenarioError, load_study
+from analysis.study.load import load_study
+from sim.scenario import Problem, ScenarioError
 from sim.scenario.reader import MOST_BYTES, MOST_VALUES, read_file, read_text, scalar_value
 from tests.call_count import calls_of
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sim.scenario import load_study
+from analysis.study.load import load_study
 from sim.scenario.problems import ScenarioError
 from sim.scenario.schema.tikv import Tikv
 from sim.scenario.tikv_toml import TikvTomlError, read_tikv_toml

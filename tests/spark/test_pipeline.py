@@ -26,19 +26,20 @@ from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.report.freshness import present_summary
 from analysis.study.ledger import read_ledger
 from analysis.study.source_digest import model_digest
+from analysis.study.study import Study
 from analysis.study.study_folder import locked_study_folder
 from sim.record.histogram import RELATIVE_ERROR, bucket_bounds
 from tests.planned import plan_units
 from tests.spark.watching import Remembers
-from tests.stub_model import StubStudy, claim_that, run_settings
+from tests.stub_model import claim_that, run_settings, stub_study
 
 pytestmark = pytest.mark.spark
 
-STUDY = StubStudy(
+STUDY = stub_study(
     run=run_settings(measure_ns=1_000_000_000, replications=2),
     points=({"workload.threads": 20}, {"workload.threads": 40}),
 )
-CLAIMED = StubStudy(
+CLAIMED = stub_study(
     run=run_settings(measure_ns=1_000_000_000, replications=2),
     expect=(claim_that("lock_latency_ms", "in_memory", against="pipelined", below=0.6),),
 )
@@ -185,7 +186,7 @@ def at_bin(courses: pd.DataFrame, metric: str, stat: str, place: int) -> pd.Seri
 def run(
     starter: SparkStarter,
     folder: Path,
-    study: StubStudy,
+    study: Study,
     function: str = STUB,
     retry: Retry = "missing",
 ) -> int:
@@ -256,7 +257,7 @@ def test_results_that_are_lost_or_changed_are_made_again(
 def test_units_of_another_model_are_run_again(
     starter: SparkStarter, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    study = StubStudy(run=run_settings(measure_ns=300_000_000, replications=1))
+    study = stub_study(run=run_settings(measure_ns=300_000_000, replications=1))
     before = UnitJob(study, str(tmp_path / "units"), STUB, model="of last week")
     for unit in plan_units(study)[:2]:
         assert run_unit_task(before, Attempt(unit, {})) is None
@@ -271,7 +272,7 @@ def test_a_claim_that_does_not_hold_is_status_1(
     starter: SparkStarter, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     claim = claim_that("lock_latency_ms", "sync", against="in_memory", below=3.9)
-    study = StubStudy(run=run_settings(measure_ns=500_000_000, replications=2), expect=(claim,))
+    study = stub_study(run=run_settings(measure_ns=500_000_000, replications=2), expect=(claim,))
     assert run(starter, tmp_path, study) == ExitStatus.CLAIM_FAILED
     said = capsys.readouterr().out
     assert "is not below 3.9: DOES NOT HOLD" in said
@@ -282,7 +283,7 @@ def test_a_claim_that_does_not_hold_is_status_1(
 def test_a_failing_variant_costs_only_its_units(
     starter: SparkStarter, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    study = StubStudy(run=run_settings(measure_ns=500_000_000, replications=2))
+    study = stub_study(run=run_settings(measure_ns=500_000_000, replications=2))
     status = run(starter, tmp_path, study, "tests.stub_model:fail_in_memory")
     assert status == ExitStatus.UNITS_FAILED
     said = capsys.readouterr()

@@ -18,13 +18,13 @@ from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.unit_task import UnitJob
 from analysis.study.study_folder import locked_study_folder
 from tests.cli.test_json import documented
-from tests.stub_model import StubStudy, claim_that, run_settings
+from tests.stub_model import claim_that, run_settings, stub_study
 
 pytestmark = pytest.mark.spark
 
 AS_IN_SUMMARY = ("rows", "comparisons", "expectations")
 CLAIM = claim_that("lock_latency_ms", "in_memory", against="pipelined", below=0.1)
-STUDY = StubStudy(run=run_settings(measure_ns=500_000_000, replications=2), expect=(CLAIM,))
+STUDY = stub_study(run=run_settings(measure_ns=500_000_000, replications=2), expect=(CLAIM,))
 
 
 def run(starter: SparkStarter, folder: Path) -> int:

@@ -12,11 +12,11 @@ from analysis.pipeline.study_tables import read_study_tables
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.study.ledger import read_ledger
 from tests.planned import plan_units
-from tests.stub_model import StubStudy, run_settings
+from tests.stub_model import run_settings, stub_study
 
 pytestmark = pytest.mark.spark
 
-STUDY = StubStudy(
+STUDY = stub_study(
     run=run_settings(measure_ns=300_000_000, replications=1),
     points=({"workload.threads": 20}, {"workload.threads": 40}),
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.unit_metrics import unit_metrics
 from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.unit_sums import read_unit_sums
@@ -14,12 +15,11 @@ from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.pipeline.unit_values import measured_s, read_unit_metrics
 from analysis.study.plan import Unit
 from analysis.study.unit_folder import UnitRecord, read_unit
-from sim.scenario.metrics import MetricKey
-from tests.stub_model import StubStudy, run_settings
+from tests.stub_model import run_settings, stub_study
 
 pytestmark = pytest.mark.spark
 
-STUDY = StubStudy(run=run_settings(measure_ns=300_000_000))
+STUDY = stub_study(run=run_settings(measure_ns=300_000_000))
 Found = list[tuple[str, UnitRecord]]
 
 

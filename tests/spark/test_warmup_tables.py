@@ -13,13 +13,11 @@ from analysis.pipeline.study_tables import read_study_tables
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.study.ledger import read_ledger
 from analysis.study.plan import Plan
-from tests.stub_model import StubStudy, run_settings
+from tests.stub_model import run_settings, stub_study
 
 pytestmark = pytest.mark.spark
 
-STUDY = StubStudy(
-    run=run_settings(measure_ns=20_000_000_000, replications=1), variants={"sync": None}
-)
+STUDY = stub_study(run=run_settings(measure_ns=20_000_000_000, replications=1), variants=["sync"])
 
 
 def test_each_replication_has_a_hundred_bins_at_most(starter: SparkStarter, tmp_path: Path) -> None:

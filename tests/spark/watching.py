@@ -8,10 +8,11 @@ from pathlib import Path
 
 from analysis.pipeline.unit_task import UnitJob
 from analysis.study.plan import Unit
+from analysis.study.study import Study
 from analysis.study.unit_folder import file_digest
 from sim.record.facts import TABLES
 from tests.planned import plan_units
-from tests.stub_model import StubStudy, run_settings
+from tests.stub_model import run_settings, stub_study
 
 
 class Remembers:
@@ -38,13 +39,13 @@ class Remembers:
         return len(self.failures) >= self._stop_at
 
 
-def small_study(name: str = "stub", replications: int = 2) -> StubStudy:
+def small_study(name: str = "stub", replications: int = 2) -> Study:
     """Returns a study of three variants that takes no time."""
     run = run_settings(measure_ns=300_000_000, replications=replications)
-    return StubStudy(name=name, run=run)
+    return stub_study(name=name, run=run)
 
 
-def job_in(folder: Path, study: StubStudy, function: str) -> tuple[UnitJob, list[Unit]]:
+def job_in(folder: Path, study: Study, function: str) -> tuple[UnitJob, list[Unit]]:
     """Returns a job whose units are run by a function of ``tests``, and its units."""
     units_dir = folder / "units"
     units_dir.mkdir(parents=True, exist_ok=True)

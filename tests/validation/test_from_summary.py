@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from analysis.metrics.catalogue import MetricKey
 from analysis.validation.anchor import InStudy, Quotient
 from analysis.validation.from_summary import NoFigureError, figure_of
-from sim.scenario import MetricKey
 
 
 def row(variant: str, threads: int, value: float | None, **more: Any) -> dict[str, Any]:

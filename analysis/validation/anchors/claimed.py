@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from analysis.metrics.catalogue import MetricKey
 from analysis.validation.anchor import Anchor, Band, Figure, InStudy
-from sim.scenario import MetricKey
 
 _RFC: Final = "tikv/rfcs, text/0077-in-memory-pessimistic-locks.md (Motivation)"
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from analysis.metrics.catalogue import MetricKey
 from analysis.validation.anchor import Anchor, Band, Figure, InStudy, Quotient
-from sim.scenario import MetricKey
 
 _TIMES: Final = (
     Anchor(

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from analysis.metrics.catalogue import MetricKey
 from analysis.validation.anchor import Alone, Anchor, Band, Figure, InStudy, Origin
-from sim.scenario import MetricKey
 
 _BAND: Final = Band(share=0.15)
 _COLUMNS: Final = (

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from analysis.metrics.catalogue import MetricKey
 from analysis.validation.anchor import Anchor, Band, Figure, InStudy, Quotient
-from sim.scenario import MetricKey
 
 _TPCC: Final = "tpcc_i3_4xlarge"
 _BENCHMARK: Final = (

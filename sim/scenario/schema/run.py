@@ -1,17 +1,13 @@
-"""Sections ``run`` and ``cluster``: how long, how often, and how many of everything."""
+"""Sections ``run`` and ``cluster``: how long, and how many of everything."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sim.scenario.fields import SWITCH, TIMEOUT, VERSIONS, WIDTH, Count, Duration, MapOf, Wrong
-from sim.scenario.figures import FIGURE
-from sim.scenario.metrics import MetricKey
+from sim.scenario.fields import SWITCH, TIMEOUT, VERSIONS, Count, Duration, Wrong
 from sim.scenario.section import Section, SectionOf
 
 _MOST_WINDOWS = 1_000_000
-_MOST_REPLICATIONS = 50
 
 AUTO_WARMUP_SHARE = 2
 """With ``warmup: auto`` a unit runs longer by measure / this; MSER-5 then says what to cut."""
@@ -19,7 +15,7 @@ AUTO_WARMUP_SHARE = 2
 
 @dataclass(frozen=True, kw_only=True)
 class Run(Section):
-    """How long, how often, and with which luck."""
+    """How long, and with which luck."""
 
     seed: int = Count(0, 2**53 - 1).key(
         "Of all random streams. Variants share their draws, replications do not. Source: our own "
@@ -36,22 +32,6 @@ class Run(Section):
         "1,000 transactions/s it gives p99 from 300 observations.",
         default="30s",
     )
-    replications: int = Count(1, 10_000).key(
-        "Independent runs of each variant; intervals need two. Source: Law, Simulation Modeling "
-        "and Analysis, 5th ed., 9.4: three to five at least.",
-        default=5,
-    )
-    precision: Mapping[MetricKey, float] | None = MapOf(WIDTH, FIGURE, at_least=1, at_most=20).key(
-        "Replications are added in rounds until the 95 % interval of each of these figures is at "
-        "most so wide to either side, such as lock_latency_ms.p99: 5%. Source: Law, Simulation "
-        "Modeling and Analysis, 5th ed., 9.4.1: relative precision.",
-        default=None,
-    )
-    max_replications: int | None = Count(2, 10_000).key(
-        "With precision: where rounds end even so; 50, or replications if those are more. Source: "
-        "our own default.",
-        default=None,
-    )
     window_ns: int = Duration("1ms", "1h").key(
         "Facts are summed up per window of this length. Source: our own default; short enough for "
         "a warm-up to be seen, long enough for small files.",
@@ -64,34 +44,16 @@ class Run(Section):
     )
 
     def check(self) -> None:
-        """Judges windows and rounds of replications."""
+        """Judges windows."""
         if self.window_ns > self.measure_ns:
             raise Wrong("a window is longer than the whole measurement; shorten it", at="window")
         if self.measure_ns // self.window_ns > _MOST_WINDOWS:
             raise Wrong(f"more than {_MOST_WINDOWS} windows; lengthen it", at="window")
-        self._check_rounds()
-
-    def _check_rounds(self) -> None:
-        most = self.max_replications
-        if self.precision is None:
-            if most is not None:
-                raise Wrong("has no effect without run.precision; remove it", at="max_replications")
-            return
-        if self.replications < 2:
-            raise Wrong("an interval needs two to begin with; write 2 or more", at="replications")
-        if most is not None and most < self.replications:
-            raise Wrong(f"is less than run.replications ({self.replications}), the first round; "
-                        f"write {self.replications} or more", at="max_replications")  # fmt: skip
 
     @property
     def simulated_warmup_ns(self) -> int:
         """Simulated time before ``measure_ns``, of which ``auto`` cuts what the facts say."""
         return self.measure_ns // AUTO_WARMUP_SHARE if self.warmup_ns is None else self.warmup_ns
-
-    @property
-    def most_replications(self) -> int:
-        """Returns where rounds of replications end."""
-        return self.max_replications or max(_MOST_REPLICATIONS, self.replications)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.scenario.interpolation import amount_of, complaint_about
-from sim.scenario.metrics import METRICS, MetricKey
-from sim.scenario.schema.study import Capacity, NodePrices, Range
+from analysis.metrics.catalogue import METRICS, MetricKey
+from analysis.study.interpolation import amount_of, complaint_about
+from analysis.study.sections import Capacity, NodePrices, Range
 
 KEYS = st.sampled_from(list(METRICS)).flatmap(
     lambda metric: st.builds(

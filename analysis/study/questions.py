@@ -1,4 +1,4 @@
-"""``run.precision`` and ``sensitivity`` resolved, and which sections exclude one another."""
+"""``run``, ``sensitivity`` and ``capacity`` resolved, and which sections exclude one another."""
 
 from __future__ import annotations
 
@@ -6,25 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sim.scenario.figures import limit_of, said_twice
-from sim.scenario.metrics import MetricKey
-from sim.scenario.overrides import Overrides, overlap
+from analysis.metrics.catalogue import MetricKey
+from analysis.study.figures import limit_of, said_twice
+from analysis.study.overrides import Overrides, overlap
+from analysis.study.run import Precision, RunSection
+from analysis.study.sections import ALL_PROFILES, Capacity, CapacitySection, Objective, Sensitivity
+from analysis.study.study import CaseResolver
+from analysis.study.sweep import ranges_of
 from sim.scenario.problems import Problem, shown, suggestion
 from sim.scenario.profiles import profiles
 from sim.scenario.quantities import RATE, QuantityError
 from sim.scenario.resolved import Scenario
-from sim.scenario.schema.run import Run
-from sim.scenario.schema.study import (
-    ALL_PROFILES,
-    Capacity,
-    CapacitySection,
-    Objective,
-    Precision,
-    Sensitivity,
-)
 from sim.scenario.section import validated
-from sim.scenario.study import CaseResolver
-from sim.scenario.sweep import ranges_of
 from sim.scenario.tree import Node, dotted, node_of
 
 _TRIED_SHARES = (0.0, 0.37, 1.0)
@@ -47,20 +40,30 @@ def check_one_question(tree: Node, problems: list[Problem]) -> None:
         problems.append(Problem(node.key_mark, dotted(second), message))
 
 
-def precision_of(tree: Node, problems: list[Problem]) -> Precision | None:
-    """Returns the precision a study asks for; problems of ``run`` itself are reported later."""
-    node = tree.find(("run", "precision"))
-    run = validated(tree, ("run",), Run, [])
-    if node is None or run is None or run.precision is None:
-        return None
+def run_of(tree: Node, problems: list[Problem]) -> RunSection | None:
+    """Returns how often and how long units are run, or None after adding its problems.
+
+    What follows from asking for a precision is filled in.
+    """
+    run = validated(tree, ("run",), RunSection, problems)
+    if run is None or run.precision is None:
+        return run
+    node = tree.find(("run", "precision")) or tree
     twice = said_twice(node.entries)
     if twice is not None:
         problems.append(Problem(node.mark, "run.precision", twice))
+    return replace(run, max_replications=run.most_replications)
+
+
+def precision_of(run: RunSection | None) -> Precision | None:
+    """Returns the precision a study asks for."""
+    if run is None or run.precision is None:
+        return None
     return Precision(tuple(run.precision.items()), run.most_replications)
 
 
 def sensitivity_of(
-    tree: Node, variants: Mapping[str, Overrides], problems: list[Problem]
+    tree: Node, variants: Mapping[str, Overrides], run_seed: int, problems: list[Problem]
 ) -> Sensitivity | None:
     """Returns what a study varies, or None after adding its problems."""
     node = tree.entries.get("sensitivity")
@@ -88,14 +91,8 @@ def sensitivity_of(
         section,
         factors=tuple(factors),
         keep=min(section.keep, len(factors)),
-        seed=_run_seed(tree) if node.entries.get("seed") is None else section.seed,
+        seed=run_seed if node.entries.get("seed") is None else section.seed,
     )
-
-
-def _run_seed(tree: Node) -> int:
-    """Returns the seed of the run; 0 if that section is wrong, which is reported elsewhere."""
-    run = validated(tree, ("run",), Run, [])
-    return 0 if run is None else run.seed
 
 
 def check_sensitivity(

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sim.scenario import load_study
-from tests.scenario.study_files import BASE, COMPARE, study_of, told
+from analysis.study.load import load_study
+from tests.study.study_files import BASE, COMPARE, study_of, told
 
 
 def test_points_are_as_written(tmp_path: Path) -> None:

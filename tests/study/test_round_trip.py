@@ -10,9 +10,10 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sim.scenario import MetricKey, Study, load_study
-from sim.scenario.figures import limit_of, limit_text
-from sim.scenario.metrics import METRICS
+from analysis.metrics.catalogue import METRICS, MetricKey
+from analysis.study.figures import limit_of, limit_text
+from analysis.study.study import Study
+from tests.study.study_files import load_on_diagonal
 
 Document = dict[str, Any]
 
@@ -129,13 +130,9 @@ def studies(draw: st.DrawFn) -> Document:
     return document
 
 
-def diagonal(samples: int, dimensions: int, seed: int) -> list[list[float]]:
-    return [[(place + 0.3) / samples] * dimensions for place in range(samples)]
-
-
 def read(folder: Path, text: str) -> Study:
     (folder / "x.yaml").write_text(text, encoding="utf-8")
-    return load_study(folder / "x.yaml", latin_hypercube=diagonal)
+    return load_on_diagonal(folder / "x.yaml")
 
 
 def asked_points(study: Study) -> list[Document]:

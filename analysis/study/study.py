@@ -15,19 +15,14 @@ from typing import Any, Final
 
 import yaml
 
-from sim.scenario.overrides import Overrides, applied, check_key, overlap
+from analysis.study.overrides import Overrides, applied, check_key, overlap
+from analysis.study.run import Precision, RunSection
+from analysis.study.sections import Capacity, CapacitySection, Expectation, Sensitivity
 from sim.scenario.problems import Mark, Problem, ScenarioError
 from sim.scenario.reader import scalar_value
 from sim.scenario.resolve import resolved
 from sim.scenario.resolved import Scenario
 from sim.scenario.schema.etcd import EtcdSection
-from sim.scenario.schema.study import (
-    Capacity,
-    CapacitySection,
-    Expectation,
-    Precision,
-    Sensitivity,
-)
 from sim.scenario.schema.workload import SECTIONS
 from sim.scenario.section import Document
 from sim.scenario.tree import Node, node_of
@@ -62,8 +57,8 @@ class Study:
     contours: Mapping[str, float]
     """Ratios at which maps have a contour, by figure."""
     expect: tuple[Expectation, ...]
-    replications: int
-    """Of each variant at each point; with ``precision`` in the first round."""
+    run: RunSection
+    """With the replications of each variant at each point; of ``precision`` in the first round."""
     precision: Precision | None
     capacity: Capacity | None
     sensitivity: Sensitivity | None
@@ -72,6 +67,11 @@ class Study:
     resolver: CaseResolver = field(compare=False, repr=False)
     said: Document = field(compare=False, repr=False)
     """What the file says, those it extends and the command line included."""
+
+    @property
+    def replications(self) -> int:
+        """How often each variant is run at each point; with ``precision`` in the first round."""
+        return self.run.replications
 
     def scenario(self, point: Point, variant: str) -> Scenario:
         """Returns the scenario of one variant at one point, which need not be one of ``points``.
@@ -99,7 +99,7 @@ class Study:
             KeyError: as ``scenario``.
             ScenarioError: as ``scenario``.
         """
-        return document_of(self.scenario(point, variant))
+        return document_of(self.scenario(point, variant)) | {"run": self.run.document()}
 
     def resolved_yaml(self) -> str:
         """Returns the whole study as a file, complete, that gives the same units again."""
@@ -118,7 +118,7 @@ class Study:
         ):
             # Other keys follow one that changes from point to point, so they must stay open.
             return {"about": self.about} | self.said
-        document = base | {"compare": compare}
+        document = base | {"run": self.run.document(), "compare": compare}
         if "sweep" in self.said:
             document["sweep"] = self.said["sweep"]
         if self.capacity is not None:
@@ -198,9 +198,6 @@ _Dumper.add_representer(list, _list)
 
 Point = Mapping[str, Any]
 
-_NOT_HASHED: Final = ("replications", "precision", "max_replications")
-"""Keys of ``run`` that say how many units there are, and nothing of any of them."""
-
 _MOST_KEPT: Final = 1_000
 """Scenarios kept to be asked for again; a scenario has some kilobytes."""
 
@@ -272,10 +269,8 @@ class CaseResolver:
         digest = self._digests.get(case)
         if digest is None:
             scenario = self.scenario(point, variant)
-            content = _fields_of(scenario) | {"run": _fields_of(scenario.run)}
+            content = _fields_of(scenario)
             del content["about"]
-            for name in _NOT_HASHED:
-                del content["run"][name]
             digest = self._digests[case] = sha256(canonical(content).encode()).hexdigest()
         return digest
 

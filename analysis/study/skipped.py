@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sim.scenario.interpolation import amount_of, same_kind
+from analysis.study.interpolation import amount_of, same_kind
 from sim.scenario.problems import Problem, shown, suggestion
 from sim.scenario.tree import Node
 

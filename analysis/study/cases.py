@@ -9,11 +9,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from analysis.metrics.catalogue import METRICS
+from analysis.study.overrides import Overrides, check_key
+from analysis.study.sections import Expectation
 from sim.scenario.fields import NAME_PATTERN
-from sim.scenario.metrics import METRICS
-from sim.scenario.overrides import Overrides, check_key
 from sim.scenario.problems import Problem, shown, suggestion
-from sim.scenario.schema.study import Expectation
 from sim.scenario.section import validated
 from sim.scenario.tree import Node, Path
 

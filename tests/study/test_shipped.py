@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sim.scenario import Study, load_study
+from analysis.study.load import load_study
+from analysis.study.study import Study
 
 FOLDER = Path(__file__).resolve().parents[2] / "scenarios"
 FILES = sorted(FOLDER.glob("*.yaml"))

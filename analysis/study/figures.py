@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from analysis.metrics.catalogue import HIGHER_IS_BETTER, METRICS, MetricKey
 from sim.scenario.fields import Form, Schema, Wrong
-from sim.scenario.metrics import HIGHER_IS_BETTER, METRICS, MetricKey
 from sim.scenario.problems import shown
 from sim.scenario.quantities import BANDWIDTH, DURATION, PERCENT, RATE, SIZE, QuantityKind
 from sim.units import NS_PER_MS

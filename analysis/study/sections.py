@@ -10,6 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, get_args
 
+from analysis.metrics.catalogue import STATS, MetricKey
+from analysis.study.figures import FIGURE, LIMIT, limit_text
+from analysis.study.interpolation import Scale, Value, between, digits, rounded
 from sim.scenario.fields import (
     ANYTHING,
     NAME,
@@ -22,9 +25,6 @@ from sim.scenario.fields import (
     OneOf,
     Wrong,
 )
-from sim.scenario.figures import FIGURE, LIMIT, limit_text
-from sim.scenario.interpolation import Scale, Value, between, digits, rounded
-from sim.scenario.metrics import STATS, MetricKey
 from sim.scenario.quantities import RATE
 from sim.scenario.section import Document, Section, SectionOf
 
@@ -137,16 +137,6 @@ class NodePrices(Section):
 
     store: float = Number(0, 1e9).key("A TiKV node an hour, in any currency.")
     tidb_node: float = Number(0, 1e9).key("A TiDB node an hour, in the same currency.")
-
-
-@dataclass(frozen=True, slots=True)
-class Precision:
-    """Replications are added in rounds until every figure is as certain as asked for."""
-
-    targets: tuple[tuple[MetricKey, float], ...]
-    """Half width of the 95 % interval over the value, 0.05 for 5 %, by figure."""
-    most_replications: int
-    """Where rounds end even so; ``run.replications`` is the first round."""
 
 
 @dataclass(frozen=True, slots=True)

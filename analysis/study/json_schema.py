@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from analysis.study.run import RunSection
+from analysis.study.sections import CapacitySection, Expectation, Sensitivity, SweepSection
 from sim.scenario.fields import TEXT, Form, Key, ListOf, Schema
 from sim.scenario.profiles import profiles
 from sim.scenario.schema.hardware import SHARED, Hardware
 from sim.scenario.schema.operations import OPERATIONS
-from sim.scenario.schema.run import Cluster, Run
-from sim.scenario.schema.study import CapacitySection, Expectation, Sensitivity, SweepSection
+from sim.scenario.schema.run import Cluster
 from sim.scenario.schema.tikv import Tikv
 from sim.scenario.schema.workload import SECTIONS
 from sim.scenario.section import Section, SectionOf, property_schema
@@ -68,10 +69,10 @@ class _Variants(Form):
         return {"type": "object", "additionalProperties": named}
 
 
-_TOP: dict[str, tuple[Form, str]] = {
+TOP: dict[str, tuple[Form, str]] = {
     "about": (TEXT, "The one question it answers."),
     "extends": (TEXT, "Another scenario file, relative to this one, that this one builds on."),
-    "run": (SectionOf(Run), "How long, how often, with which luck."),
+    "run": (SectionOf(RunSection), "How long, how often, with which luck."),
     "cluster": (SectionOf(Cluster), "How many of everything."),
     "hardware": (SectionOf(Hardware), "What the nodes are made of."),
     "tikv": (SectionOf(Tikv), "TiKV's configuration."),
@@ -97,7 +98,7 @@ def json_schema() -> Schema:
     definitions: dict[str, Schema] = {}
     top = {
         name: property_schema(Key(form, meaning, None, name), definitions)
-        for name, (form, meaning) in _TOP.items()
+        for name, (form, meaning) in TOP.items()
     }
     for name in _BY_PROFILE:
         definitions[name].pop("required", None)

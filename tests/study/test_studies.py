@@ -6,18 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from sim.scenario import (
-    Capacity,
-    MetricKey,
-    NodePrices,
-    Objective,
-    Precision,
-    Range,
-    ScenarioError,
-    Sensitivity,
-    load_study,
-)
-from tests.scenario.study_files import BASE, COMPARE, study_of, told
+from analysis.metrics.catalogue import MetricKey
+from analysis.study.load import load_study
+from analysis.study.run import Precision
+from analysis.study.sections import Capacity, NodePrices, Objective, Range, Sensitivity
+from sim.scenario import ScenarioError
+from tests.study.study_files import BASE, COMPARE, study_of, told
 
 OPEN = BASE.replace("threads: 4", "rate: 300/s")
 CAPACITY = """\

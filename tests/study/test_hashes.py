@@ -6,28 +6,22 @@ written out with every default. A hash may move only with a change of what is si
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
 import yaml
 
-from sim.scenario import load_study
-from sim.scenario.study import canonical
+from analysis.study.study import canonical
 from tests.datadriven import TESTDATA
+from tests.study.study_files import load_on_diagonal
 
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
 FILES = sorted(file for file in SCENARIOS.rglob("*.yaml") if file.parent.name != "profiles")
 HASHES = TESTDATA / "scenario" / "hashes.txt"
 
 
-def diagonal(samples: int, dimensions: int, _seed: int) -> Sequence[Sequence[float]]:
-    """Stands in for a Latin hypercube, which needs scipy."""
-    return [[(place + 0.5) / samples] * dimensions for place in range(samples)]
-
-
 def line_of(file: Path) -> str:
-    study = load_study(file, latin_hypercube=diagonal)
+    study = load_on_diagonal(file)
     written = sha256(canonical(yaml.safe_load(study.resolved_yaml())).encode()).hexdigest()
     name = file.relative_to(SCENARIOS).with_suffix("").as_posix()
     return f"{name} {study.digest[:16]} {written[:16]}"

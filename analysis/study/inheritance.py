@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from analysis.study.file_tree import merged
 from sim.scenario.problems import Mark, Problem, ScenarioError, shown
 from sim.scenario.reader import read_file
 from sim.scenario.tikv_toml import TikvTomlError, read_tikv_toml
-from sim.scenario.tree import Node, dotted, merged, node_of, normalised
+from sim.scenario.tree import Node, dotted, node_of, normalised
 
 SHIPPED = Path(__file__).resolve().parents[2] / "scenarios"
 LONGEST_CHAIN = 8

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from analysis.study.load import load_study
+from analysis.study.study import Study
 from sim.distributions import Constant, Exponential
-from sim.scenario import ScenarioError, Study, load_study
+from sim.scenario import ScenarioError
 
 BASE = """\
 about: Which?
@@ -56,8 +58,8 @@ def test_the_command_line_wins_over_the_file(tmp_path: Path) -> None:
 
 def test_seed_and_replications_have_options_of_their_own(tmp_path: Path) -> None:
     (tmp_path / "x.yaml").write_text(BASE, encoding="utf-8")
-    run = load_study(tmp_path / "x.yaml", seed=9, replications=2).variants["in_memory"].run
-    assert (run.seed, run.replications) == (9, 2)
+    study = load_study(tmp_path / "x.yaml", seed=9, replications=2)
+    assert (study.variants["in_memory"].run.seed, study.replications) == (9, 2)
     with pytest.raises(ScenarioError, match=r"--replications 0: run\.replications"):
         load_study(tmp_path / "x.yaml", replications=0)
 

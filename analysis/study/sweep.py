@@ -7,23 +7,21 @@ variants or by the sweep, never by both, since one of the two would have no effe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
 from typing import Any
 
-from sim.scenario.figures import said_twice
-from sim.scenario.interpolation import complaint_about
-from sim.scenario.overrides import Overrides, check_key, overlap
+from analysis.statistics.latin_hypercube import latin_hypercube
+from analysis.study.figures import said_twice
+from analysis.study.interpolation import complaint_about
+from analysis.study.overrides import Overrides, check_key, overlap
+from analysis.study.sections import SWEEP_FORMS, LatinHypercubeSection, Range, SweepSection
+from analysis.study.skipped import is_skipped, skip_rules
 from sim.scenario.problems import Problem, shown
-from sim.scenario.schema.study import SWEEP_FORMS, LatinHypercubeSection, Range, SweepSection
 from sim.scenario.section import validated
-from sim.scenario.skipped import is_skipped, skip_rules
 from sim.scenario.tree import Node, Path, dotted, node_of
-
-LatinHypercube = Callable[[int, int, int], Sequence[Sequence[float]]]
-"""(samples, dimensions, seed) to shares in [0, 1), a row a sample."""
 
 MOST_CASES = 10_000
 """Points times variants."""
@@ -50,7 +48,6 @@ class Sweep:
 def sweep_of(
     tree: Node,
     variants: Mapping[str, Overrides],
-    latin_hypercube: LatinHypercube | None,
     problems: list[Problem],
 ) -> Sweep:
     """Returns the points of a study; a single one if there is no sweep, or a wrong one."""
@@ -62,7 +59,7 @@ def sweep_of(
     if section is None:
         return Sweep()
     contours = _contours(section, node, variants, problems)
-    all_points = _points(section, node, variants, latin_hypercube, problems)
+    all_points = _points(section, node, variants, problems)
     if len(problems) > before:
         return Sweep()
     points = _remaining(node, all_points, problems)
@@ -100,7 +97,6 @@ def _points(
     section: SweepSection,
     node: Node,
     variants: Mapping[str, Overrides],
-    latin_hypercube: LatinHypercube | None,
     problems: list[Problem],
 ) -> list[Overrides]:
     """Returns all points, before any is skipped."""
@@ -110,7 +106,7 @@ def _points(
         return _listed(node.entries["points"], variants, problems)
     assert section.latin_hypercube is not None, "one of the forms is given"
     given = node.entries["latin_hypercube"]
-    return _sampled(section.latin_hypercube, given, variants, latin_hypercube, problems)
+    return _sampled(section.latin_hypercube, given, variants, problems)
 
 
 def _grid(
@@ -177,7 +173,6 @@ def _sampled(
     section: LatinHypercubeSection,
     node: Node,
     variants: Mapping[str, Overrides],
-    latin_hypercube: LatinHypercube | None,
     problems: list[Problem],
 ) -> list[Overrides]:
     path: Path = ("sweep", "latin_hypercube")
@@ -189,10 +184,7 @@ def _sampled(
         most = _MOST_SAMPLED_VALUES // (len(ranges) + 1)
         message = f"{section.samples} samples of {len(ranges)} ranges; write {most} or less"
         problems.append(Problem(node.entries["samples"].mark, dotted((*path, "samples")), message))
-    if latin_hypercube is None:
-        message = "needs a program that can draw it; write sweep.points"
-        problems.append(Problem(node.key_mark, dotted(path), message))
-    if len(problems) > before or latin_hypercube is None:
+    if len(problems) > before:
         return []
     by_text: dict[str, Overrides] = {}
     for shares in latin_hypercube(section.samples, len(ranges), section.seed):

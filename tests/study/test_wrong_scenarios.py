@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from sim.scenario import Problem, ScenarioError, load_study
+from analysis.study.load import load_study
+from sim.scenario import Problem, ScenarioError
 from tests.datadriven import TESTDATA
 
 FINE = """\

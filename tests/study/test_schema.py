@@ -8,19 +8,21 @@ from typing import Any
 
 import pytest
 
-from sim.scenario import json_schema
+from analysis.metrics.catalogue import COUNTERS, METRICS, SERIES, Derived
+from analysis.study.json_schema import json_schema
+from analysis.study.run import RunSection
+from analysis.study.sections import CapacitySection, Expectation, Sensitivity, SweepSection
+from sim import fact_names
 from sim.scenario.fields import Key, ListOf, MapOf
-from sim.scenario.metrics import METRICS
 from sim.scenario.schema.hardware import Hardware
 from sim.scenario.schema.operations import OPERATIONS
-from sim.scenario.schema.run import Cluster, Run
-from sim.scenario.schema.study import CapacitySection, Expectation, Sensitivity, SweepSection
+from sim.scenario.schema.run import Cluster
 from sim.scenario.schema.tikv import Tikv
 from sim.scenario.schema.workload import CustomSection, SysbenchSection, TpccSection
 from sim.scenario.section import Section, SectionOf, keys_of, name_of
 
 TOP = (
-    Run, Cluster, Hardware, Tikv, TpccSection, SysbenchSection,
+    RunSection, Cluster, Hardware, Tikv, TpccSection, SysbenchSection,
     CustomSection, Expectation, SweepSection, CapacitySection, Sensitivity,
     *OPERATIONS.values(),
 )  # fmt: skip
@@ -94,11 +96,13 @@ def test_json_schema_refers_only_to_what_it_defines() -> None:
         assert reference.removeprefix("#/$defs/") in schema["$defs"]
 
 
-def test_expected_metrics_are_those_that_studies_report() -> None:
-    from analysis.metrics.catalogue import COUNTERS, SERIES
+def test_only_series_have_more_statistics_than_the_mean() -> None:
+    assert {name for name, of in METRICS.items() if of.stats != ("mean",)} == set(SERIES)
 
-    assert {metric.metric for metric in (*SERIES, *COUNTERS)} <= set(METRICS)
-    assert {metric.metric for metric in SERIES} >= {
-        name for name, of in METRICS.items() if of.stats != ("mean",)
-    }
-    assert all(METRICS[metric.metric].stats == ("mean",) for metric in COUNTERS)
+
+def test_metrics_are_made_of_facts_that_units_leave() -> None:
+    assert {each.fact for each in SERIES.values()} <= fact_names.SERIES
+    assert {each.fact for each in COUNTERS.values()} <= fact_names.COUNTERS
+    derived = [each.made_of for each in METRICS.values() if isinstance(each.made_of, Derived)]
+    assert {fact for each in derived for fact in each.counters} <= fact_names.COUNTERS
+    assert {fact for each in derived for fact in each.series} <= fact_names.SERIES

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from analysis.study.file_tree import merged, path_of
 from sim.scenario.problems import Mark, Problem, ScenarioError, shown, suggestion
 from sim.scenario.profiles import as_figures
 from sim.scenario.reader import read_value
 from sim.scenario.schema.hardware import NAMED
-from sim.scenario.tree import Node, merged, node_of, normalised, path_of
+from sim.scenario.tree import Node, node_of, normalised
 
 CASES = ("compare", "sweep", "expect", "capacity", "sensitivity")
 """Sections about cases; the others describe one."""
