@@ -11,6 +11,7 @@ A transaction that is one ``update`` in auto-commit is tried optimistically, as 
 """
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import accumulate
 from typing import Final
 
@@ -43,8 +44,7 @@ class CustomWorkload:
         self._tables = {table.name: table for table in tables}
         self._table_ids = {table.name: FIRST_TABLE + 2 * n for n, table in enumerate(tables)}
         self._next_row = {table.name: table.rows for table in tables}
-        self._streams = streams
-        self._clients: dict[int, Stream] = {}
+        self._stream_of = cache(lambda client_id: streams.stream(f"client-{client_id}/txn"))
 
     def tables(self) -> tuple[Table, ...]:
         """Returns the tables in key order, which is the order they were given in."""
@@ -52,10 +52,7 @@ class CustomWorkload:
 
     def transaction(self, client_id: int) -> Script:
         """Draws the next transaction of one client from that client's own stream."""
-        stream = self._clients.get(client_id)
-        if stream is None:
-            stream = self._streams.stream(f"client-{client_id}/txn")
-            self._clients[client_id] = stream
+        stream = self._stream_of(client_id)
         spec = self._drawn_spec(stream.random())
         held: dict[str, list[int]] = {}
         script = []
