@@ -20,7 +20,7 @@ from sim.protocol.mvcc import PUT
 from sim.protocol.percolator import Mutation
 from sim.streams import Stream, Streams
 from sim.swarm.recipe import Recipe
-from sim.workload.layout import Segment, Table, stored_bytes
+from sim.workload.layout import Table, rows_by_handle
 from sim.workload.statement import (
     ROLLBACK,
     Payloads,
@@ -120,7 +120,15 @@ class SwarmWorkload:
 
     def tables(self) -> tuple[Table, ...]:
         """Returns the tables in key order."""
-        return tuple(self._table(table_id) for table_id in (ACCOUNTS, ORDERS, INDEX, BLIND))
+        rows = self._recipe.rows + 2
+        return tuple(
+            Table(
+                str(table_id),
+                record_prefix(table_id)[:-2],
+                (rows_by_handle(str(table_id), table_id, rows, ROW_BYTES),),
+            )
+            for table_id in (ACCOUNTS, ORDERS, INDEX, BLIND)
+        )
 
     def transaction(self, client_id: int) -> Transaction:
         """Draws the next transaction of one client."""
@@ -160,16 +168,6 @@ class SwarmWorkload:
         if stream.random() < 0.5:
             return Script("blind", [write], autocommit=True)
         return Script("blind", [read, write])
-
-    def _table(self, table_id: int) -> Table:
-        rows = Segment(
-            str(table_id),
-            record_prefix(table_id),
-            rows=self._recipe.rows + 2,
-            row_bytes=stored_bytes(19, ROW_BYTES),
-            key_of_row=lambda row: row_key(table_id, row + 1),
-        )
-        return Table(str(table_id), record_prefix(table_id)[:-2], (rows,))
 
 
 def _reader(stream: Stream, rows: int) -> Script:

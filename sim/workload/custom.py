@@ -20,11 +20,10 @@ from sim.protocol.mvcc import PUT
 from sim.protocol.percolator import Mutation
 from sim.scenario.schema.arrival import StatementSpec, TableSpec, TransactionSpec
 from sim.streams import Stream, Streams
-from sim.workload.layout import Segment, Table, stored_bytes
+from sim.workload.layout import Table, rows_by_handle
 from sim.workload.statement import Read, ReadKind, Script, Statement
 
 FIRST_TABLE: Final = 100
-_ROW_KEY_BYTES: Final = 19
 
 
 class CustomWorkload:
@@ -130,11 +129,5 @@ def _read_what_is_locked(statement: Statement) -> None:
 
 
 def _table(spec: TableSpec, table_id: int) -> Table:
-    rows = Segment(
-        spec.name,
-        record_prefix(table_id),
-        rows=spec.rows,
-        row_bytes=stored_bytes(_ROW_KEY_BYTES, spec.row_bytes),
-        key_of_row=lambda row: row_key(table_id, row + 1),
-    )
+    rows = rows_by_handle(spec.name, table_id, spec.rows, spec.row_bytes)
     return Table(spec.name, record_prefix(table_id)[:-2], (rows,), scattered_reads=1.0)

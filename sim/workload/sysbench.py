@@ -19,7 +19,7 @@ from sim.protocol.keys import index_key, index_prefix, record_prefix, row_key
 from sim.protocol.mvcc import DELETE, PUT
 from sim.protocol.percolator import Mutation
 from sim.streams import Stream, Streams
-from sim.workload.layout import Segment, Table, stored_bytes
+from sim.workload.layout import Segment, Table, rows_by_handle, stored_bytes
 from sim.workload.statement import Read, ReadKind, Script, Statement
 
 READ_WRITE: Final = "oltp_read_write"
@@ -200,11 +200,5 @@ def _table(name: str, table_id: int, rows: int) -> Table:
         row_bytes=stored_bytes(37, INDEX_BYTES),
         key_of_row=lambda row: index_key(table_id, K_INDEX, row + 1),
     )
-    records = Segment(
-        name,
-        record_prefix(table_id),
-        rows=rows,
-        row_bytes=stored_bytes(19, ROW_BYTES),
-        key_of_row=lambda row: row_key(table_id, row + 1),
-    )
+    records = rows_by_handle(name, table_id, rows, ROW_BYTES)
     return Table(name, record_prefix(table_id)[:-2], (index, records), scattered_reads=1.0)

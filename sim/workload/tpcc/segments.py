@@ -9,8 +9,8 @@ from collections.abc import Callable
 from itertools import groupby
 from typing import Final
 
-from sim.protocol.keys import encoded_ints, record_prefix, row_key
-from sim.workload.layout import Segment, Table, stored_bytes
+from sim.protocol.keys import encoded_ints
+from sim.workload.layout import Segment, Table, rows_by_handle, stored_bytes
 from sim.workload.tpcc import keys, schema
 from sim.workload.tpcc.schema import CUSTOMERS, DISTRICTS, FIRST_UNDELIVERED, ITEMS, LINES
 
@@ -27,7 +27,7 @@ def tables(warehouses: int) -> tuple[Table, ...]:
     named, history = schema.IDX_CUSTOMER_KEY_BYTES, schema.IDX_HISTORY_BYTES
     numbered, of_order = _numbered(CUSTOMERS, 1), _numbered(_UNDELIVERED, FIRST_UNDELIVERED)
     segments = (
-        _by_handle("warehouse", schema.WAREHOUSE, warehouses, schema.WAREHOUSE_BYTES),
+        rows_by_handle("warehouse", schema.WAREHOUSE, warehouses, schema.WAREHOUSE_BYTES),
         _keyed("district", keys.DISTRICT, districts, 29, schema.DISTRICT_BYTES, _district),
         _keyed(
             "customer.idx_customer", keys.IDX_CUSTOMER, customers, named, schema.IDX_CUSTOMER_BYTES,
@@ -36,7 +36,7 @@ def tables(warehouses: int) -> tuple[Table, ...]:
         _keyed("customer", keys.CUSTOMER, customers, 38, schema.CUSTOMER_BYTES, numbered),
         _keyed("history.idx_h_w_id", keys.IDX_H_W_ID, customers, 37, history, _history),
         _keyed("history.idx_h_c_w_id", keys.IDX_H_C_W_ID, customers, 37, history, _history),
-        _by_handle("history", schema.HISTORY, customers, schema.HISTORY_BYTES),
+        rows_by_handle("history", schema.HISTORY, customers, schema.HISTORY_BYTES),
         _keyed("new_order", keys.NEW_ORDER, undelivered, 38, schema.NEW_ORDER_BYTES, of_order),
         _keyed("orders.idx_order", keys.IDX_ORDER, customers, 82, schema.IDX_ORDER_BYTES, numbered),
         _keyed("orders", keys.ORDERS, customers, 38, schema.ORDERS_BYTES, numbered),
@@ -44,7 +44,7 @@ def tables(warehouses: int) -> tuple[Table, ...]:
             "order_line", keys.ORDER_LINE, customers * LINES, 47, schema.DELIVERED_LINE_BYTES, _line
         ),
         _keyed("stock", keys.STOCK, warehouses * ITEMS, 29, schema.STOCK_BYTES, _stock),
-        _by_handle("item", schema.ITEM, ITEMS, schema.ITEM_BYTES),
+        rows_by_handle("item", schema.ITEM, ITEMS, schema.ITEM_BYTES),
     )  # fmt: skip
     by_table = groupby(segments, key=lambda segment: segment.name.partition(".")[0])
     return tuple(_table(name, tuple(of_table)) for name, of_table in by_table)
@@ -67,12 +67,6 @@ def _keyed(
     """Returns a segment whose n-th key is its prefix and ``columns(n)``."""
     row_bytes = stored_bytes(key_bytes, value_bytes)
     return Segment(name, prefix, rows, row_bytes, lambda row: prefix + columns(row))
-
-
-def _by_handle(name: str, table_id: int, rows: int, value_bytes: int) -> Segment:
-    row_bytes = stored_bytes(19, value_bytes)
-    prefix = record_prefix(table_id)
-    return Segment(name, prefix, rows, row_bytes, lambda row: row_key(table_id, row + 1))
 
 
 def _of_district(row: int, rows_per_district: int) -> tuple[int, int, int]:
