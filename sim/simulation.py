@@ -27,7 +27,7 @@ from sim.scenario.resolved import Scenario
 from sim.scenario.schema.arrival import ETCD
 from sim.server.cluster import Cluster
 from sim.server.control import Control
-from sim.storage.block_cache import Extent
+from sim.storage.block_cache import misses_by_table
 from sim.streams import Streams
 from sim.unit_result import UnitResult, no_cycle_search, simulated_ns
 from sim.workload import build_workload
@@ -58,15 +58,9 @@ class Unit:
         self.recorder = Recorder(scenario.run.window_ns, sink)
         self.stats = ClientStats(self.recorder)
         self.workload = self._make_workload()
-        regions = lay_out(scenario, self.workload.tables())
-        self.cluster = Cluster(
-            self.env,
-            scenario,
-            regions,
-            self.streams,
-            self.recorder,
-            _extents(scenario, self.workload),
-        )
+        tables = self.workload.tables()
+        regions, misses = lay_out(scenario, tables), misses_by_table(scenario, tables)
+        self.cluster = Cluster(self.env, scenario, regions, self.streams, self.recorder, misses)
         self.fates = LockFates(self.env, self.recorder)
         self.checkers: Checkers | None = None
         if scenario.run.checks:
@@ -85,15 +79,8 @@ class Unit:
         self.meter = StationMeter(self.recorder, scenario, self.cluster, self.nodes)
         self._start_clients()
         if scenario.operations:
-            tables = self.workload.tables()
-            start_operations(
-                scenario,
-                self.cluster,
-                Control(self.cluster),
-                tables,
-                self.streams,
-                self.recorder,
-            )
+            control = Control(self.cluster)
+            start_operations(scenario, self.cluster, control, tables, self.streams, self.recorder)
         self.env.process(self._close_windows())
 
     def run(self) -> None:
@@ -153,13 +140,3 @@ class Unit:
             self.meter.read(self.env.now_ns)
             self.transfer_times.look()
             self.recorder.roll(self.env.now_ns)
-
-
-def _extents(scenario: Scenario, workload: Workload) -> list[Extent]:
-    """Returns the tables read at random, in the share that one store leads."""
-    stores = scenario.cluster.stores
-    return [
-        Extent(table.start_key + b"_r", table.segments[-1].size_bytes / stores, reads)
-        for table in workload.tables()
-        if (reads := table.scattered_reads)
-    ]

@@ -6,7 +6,7 @@ computed at once, the replicas of a region are created when its first request ar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Protocol
 
 from sim.engine import LeanEnv
@@ -24,7 +24,6 @@ from sim.raftstore.peer import AppliedState, Peer
 from sim.record.recorder import Recorder
 from sim.scenario.resolved import Scenario
 from sim.server.store import Store
-from sim.storage.block_cache import CACHE_SHARE, Extent, miss_probabilities
 from sim.storage.deadlock_detector import Detector
 from sim.storage.probe import Probes
 from sim.streams import Streams
@@ -59,9 +58,9 @@ class Cluster:
         regions: RegionMap,
         streams: Streams,
         recorder: Recorder,
-        extents: Sequence[Extent] = (),
+        misses: Mapping[bytes, float] | None = None,
     ) -> None:
-        """Args: ``extents`` are the tables read at random, in the share that one store leads."""
+        """Args: ``misses`` says how likely a table's row is not in its leader's block cache."""
         self.env = env
         self._scenario = scenario
         self.bootstrap = regions
@@ -84,7 +83,6 @@ class Cluster:
         self.listeners: dict[int, ConnectionListener] = {}
         """By TiDB node: who hears what becomes of its connections."""
         self._tombstones: dict[int, dict[int, int]] = {}
-        misses = miss_probabilities(extents, CACHE_SHARE * scenario.hardware.store_memory_bytes)
         self.stores = {
             store_id: Store(
                 self._context(store_id),
@@ -96,7 +94,7 @@ class Cluster:
                 tso=self.tso,
                 detector=self.detector,
                 replies=self._reply_links(store_id),
-                misses=misses,
+                misses=misses or {},
             )
             for store_id in range(1, scenario.cluster.stores + 1)
         }
