@@ -19,7 +19,7 @@ from sim.engine import LeanEnv, Wait
 from sim.etcd.unit import EtcdUnit
 from sim.observers.lock_fates import LockFates
 from sim.observers.own_latches import OwnLatches
-from sim.observers.station_meter import StationMeter
+from sim.observers.station_meter import meter_of
 from sim.operations import LeaderCounts, RegionCounts, TransferTimes, start_operations
 from sim.record.facts import FactSink
 from sim.record.recorder import Recorder
@@ -29,7 +29,7 @@ from sim.server.cluster import Cluster
 from sim.server.control import Control
 from sim.storage.block_cache import misses_by_table
 from sim.streams import Streams
-from sim.unit_result import UnitResult, no_cycle_search, simulated_ns
+from sim.unit_result import UnitResult, run_to_end, simulated_ns
 from sim.workload import build_workload
 from sim.workload.layout import lay_out
 from sim.workload.statement import Workload
@@ -76,7 +76,7 @@ class Unit:
             TidbNode(self.env, node, scenario, self.cluster, self.streams, self.stats)
             for node in range(scenario.cluster.tidb_nodes)
         ]
-        self.meter = StationMeter(self.recorder, scenario, self.cluster, self.nodes)
+        self.meter = meter_of(self.recorder, scenario, self.cluster, self.nodes)
         self._start_clients()
         if scenario.operations:
             control = Control(self.cluster)
@@ -85,12 +85,7 @@ class Unit:
 
     def run(self) -> None:
         """Runs to the end and closes the facts."""
-        with no_cycle_search():
-            self.env.run_until(simulated_ns(self.scenario))
-            now_ns = self.env.now_ns
-            if now_ns > self.recorder.window * self.recorder.window_ns:
-                self.meter.read(now_ns)
-            self.recorder.close(now_ns)
+        run_to_end(self.scenario, self.env, self.recorder, self.meter)
 
     def result(self) -> UnitResult:
         """Returns the bill of what has been run so far."""
