@@ -4,8 +4,6 @@ A unit is one scenario (a variant at a point) and one replication. Its facts go 
 runs; what comes back is only the bill and what the checkers have found.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from typing import Any
 

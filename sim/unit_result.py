@@ -1,7 +1,5 @@
 """What running a unit takes and what it comes to, for every kind of unit."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager

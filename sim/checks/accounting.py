@@ -6,8 +6,6 @@ replaces it was under way. A lock in a leader's table that is not marked deleted
 with a cause.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

@@ -7,8 +7,6 @@ Source: Raft's state machine safety; TiKV's consistency check (tikv/tikv
 components/raftstore/src/store/worker/consistency_check.rs).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 

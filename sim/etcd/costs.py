@@ -1,7 +1,5 @@
 """What a member's work costs in CPU; means, which every job varies by its own draw."""
 
-from __future__ import annotations
-
 from sim.distributions import Sampler
 from sim.scenario.schema.etcd import EtcdCosts
 

@@ -8,8 +8,6 @@ Source: etcd-io/etcd release-3.4 clientv3/balancer (round robin over endpoints),
 (writes are not retried).
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from sim.client.client_stats import Population

@@ -3,8 +3,6 @@
 Source: etcd-io/etcd release-3.4 etcdserver/v3_server.go (processInternalRaftRequestOnce).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from sim.etcd.allocations import of_requests

@@ -1,7 +1,5 @@
 """One replication of an etcd scenario: a cluster, its clients, and what is counted of them."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from typing import Any
 

@@ -3,8 +3,6 @@
 Source of the ideas: tikv/tikv components/test_raftstore (transport_simulate.rs), failpoints.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Final

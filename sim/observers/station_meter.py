@@ -4,8 +4,6 @@ Stations keep their own totals from time 0; the meter turns them into counters. 
 ``capacity_ns`` of a class is the utilisation of that kind of station, over all nodes that have one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from sim.client.tidb import TidbNode

@@ -3,8 +3,6 @@
 Each begins from a fixed seed and returns a series whose mean is meant.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final

@@ -1,7 +1,5 @@
 """Every queue with its formula: what ``validate`` compares, and where it is run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final

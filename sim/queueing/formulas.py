@@ -5,8 +5,6 @@ Source: Gross et al., Fundamentals of Queueing Theory, 4th ed.: M/M/c (Erlang C)
 David, Nagaraja, Order Statistics, 3rd ed., section 4.6 (exponential parents).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import factorial
 

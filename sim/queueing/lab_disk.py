@@ -1,7 +1,5 @@
 """The profile of the measured disk under jobs that wait for each sync, as fio runs them."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Final

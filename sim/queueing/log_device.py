@@ -1,7 +1,5 @@
 """What one small append + sync writes to the device: the log engine alone, a payload at a time."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Final
 

@@ -4,8 +4,6 @@ A scenario may have thousands of regions of which a run touches some: the map of
 computed at once, the replicas of a region are created when its first request arrives.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Protocol
 

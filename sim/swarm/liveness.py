@@ -5,8 +5,6 @@ applied everything, and no lock is left, in memory or in the lock CF. Locks of t
 clients gave up are resolved by those who meet them: a sweep locks every key that has a lock.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Iterator
 from typing import Any, Final
 

@@ -8,8 +8,6 @@ Blind writes (auto-commit, an index entry) and readers meet the locks of the oth
 Source of the idea: tipocket's bank and append tests; TPC-C's order ids.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """From a request's time stamps to the stations it has passed, without a gap."""
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple
 
 from sim.client.client_stats import PATH_NAMES
