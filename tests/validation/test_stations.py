@@ -7,7 +7,7 @@ from statistics import fmean
 import pytest
 
 from sim.queueing.devices import DEVICE, device_bytes
-from sim.queueing.formulas import closed_network_rate, order_statistic_mean
+from sim.queueing.formulas import closed_network_rate, mean_wait, order_statistic_mean
 
 
 def test_appends_of_whole_pages_write_nothing_else() -> None:
