@@ -66,15 +66,12 @@ def advance_tso(cluster: Cluster, ts: int) -> None:
 
 def replicas(cluster: Cluster, region_id: int = 0, store: int = 0) -> list[Peer]:
     """Returns the replicas of a region, on a store, in that order; 0: of all."""
-    found = [peer for each in cluster.stores.values() for peer in each.peers.values()]
-    return sorted(
-        (
-            peer
-            for peer in found
-            if region_id in {0, peer.region.region_id} and store in {0, peer.store}
-        ),
-        key=lambda peer: (peer.region.region_id, peer.store),
+    found = (
+        peer
+        for peer in cluster.peers()
+        if region_id in {0, peer.region.region_id} and store in {0, peer.store}
     )
+    return sorted(found, key=lambda peer: (peer.region.region_id, peer.store))
 
 
 def replica_on(cluster: Cluster, store: int, region_id: int) -> Peer | None:

@@ -4,7 +4,7 @@ A scenario may have thousands of regions of which a run touches some: the map of
 computed at once, the replicas of a region are created when its first request arrives.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from sim.engine import LeanEnv
@@ -122,6 +122,18 @@ class Cluster:
             for store_id, store in self.stores.items()
             if region_id in store.peers
         }
+
+    def peers(self) -> Iterator[Peer]:
+        """Yields all live replicas that there are, store by store; it makes none."""
+        for store in self.stores.values():
+            yield from store.peers.values()
+
+    def peers_by_region(self) -> dict[int, list[Peer]]:
+        """Returns the same by region."""
+        regions: dict[int, list[Peer]] = {}
+        for peer in self.peers():
+            regions.setdefault(peer.region.region_id, []).append(peer)
+        return regions
 
     def up_stores(self) -> list[int]:
         """Returns the stores whose process runs."""
