@@ -20,12 +20,13 @@ class HotRegions:
         The first call counts from a log's beginning. Regions that nobody has touched are absent.
         """
         grown: dict[int, int] = {}
-        for peer in self._cluster.peers():
-            if peer.is_leader:
-                region_id, last_index = peer.region.region_id, peer.raft.log.last_index
-                known = self._last_index.get(region_id, 0)
-                grown[region_id] = max(0, last_index - known)
-                self._last_index[region_id] = max(last_index, known)
+        for store in self._cluster.stores.values():
+            for region_id, peer in store.peers.items():
+                if peer.is_leader:
+                    known = self._last_index.get(region_id, 0)
+                    last_index = peer.raft.log.last_index
+                    grown[region_id] = max(0, last_index - known)
+                    self._last_index[region_id] = max(last_index, known)
         return grown
 
     def hottest(self) -> int | None:
