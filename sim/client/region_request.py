@@ -11,7 +11,9 @@ Source: tikv/client-go internal/locate/region_request.go (RegionRequestSender.Se
 onRegionError, onSendFail, replicaSelector), txnkv/transaction/prewrite.go, commit.go (regionMiss).
 """
 
-from collections.abc import Generator
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
 from typing import Any, Final
 
 from simpy import Event
@@ -107,12 +109,19 @@ class RequestGroup(InFlight):
     """
 
     __slots__ = (
-        "_backoffer", "_node", "_pending", "_selectors", "event", "failure", "may_be_applied",
-        "requests",
+        "_backoffer", "_node", "_pending", "_selectors", "_then", "event", "failure",
+        "may_be_applied", "requests",
     )  # fmt: skip
 
-    def __init__(self, node: TidbNode, requests: list[KvRequest]) -> None:
+    def __init__(
+        self,
+        node: TidbNode,
+        requests: list[KvRequest],
+        then: Callable[[RequestGroup], None] | None = None,
+    ) -> None:
+        """Args: ``then`` is called with the group instead of firing ``event``."""
         self._node = node
+        self._then = then
         self._pending = len(requests)
         self._backoffer: Backoffer | None = None
         self._selectors: dict[KvRequest, ReplicaSelector] = {}
@@ -157,11 +166,10 @@ class RequestGroup(InFlight):
         self._pending -= 1
         if not self._pending:
             del node.connections.in_flight[self]
-            self.all_replied()
-
-    def all_replied(self) -> None:
-        """Resumes whoever waits for the group."""
-        self._node.env.fire(self.event)
+            if self._then is None:
+                node.env.fire(self.event)
+            else:
+                self._then(self)
 
     def refusals(self) -> list[KvRequest]:
         """Returns the requests that were refused, in the order of their sending."""

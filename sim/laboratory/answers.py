@@ -7,8 +7,6 @@ Source of the names: tikv/tikv src/storage/mvcc/mod.rs (ErrorInner), src/storage
 (TxnStatus, SecondaryLocksStatus); kvproto ``kvrpcpb.proto``, ``errorpb.proto``.
 """
 
-from __future__ import annotations
-
 from dataclasses import fields
 from enum import Enum
 

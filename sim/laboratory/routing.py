@@ -22,9 +22,8 @@ ROUTE: Final = "[store=STORE] [region=REGION] [epoch=CONF_VER:VERSION] [context=
 def new_request(
     lab: Laboratory, words: Words, kind: Kind, txn: Txn, keys: Sequence[bytes]
 ) -> KvRequest:
-    """Returns a request on ``keys`` to where its command's words say; no word may be left."""
+    """Returns a request on ``keys`` to where its command's words say."""
     route = route_to(lab, words, keys)
-    words.done()
     request = lab.model.node.new_request(kind, route, txn.start_ts)
     request.keys = tuple(keys)
     request.request_bytes = sum(map(len, keys))

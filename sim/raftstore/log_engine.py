@@ -34,6 +34,7 @@ from sim.protocol.raft.log import Entry
 from sim.protocol.write_batch import ADMIN
 from sim.raftstore.disk_bytes import CAUSES, RAFT_LOG, DiskBytes, spread
 from sim.record.recorder import Counter
+from sim.scenario.resolved import Scenario
 from sim.units import MIB
 
 _HARD_STATE_BYTES: Final = 40
@@ -76,6 +77,19 @@ class LogFormat:
         self.compression = compression if raft_engine else 1.0
         self.compress_above_bytes = compress_above_bytes
         self.rewrite = 0.0 if raft_engine else rewrite
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> LogFormat:
+        """Returns what the stores of a scenario log in."""
+        tikv, hardware = scenario.tikv, scenario.hardware
+        return cls(
+            raft_engine=tikv.raft_engine_enable,
+            file=tikv.log_file,
+            file_system=hardware.file_system,
+            compression=hardware.lsm.raft_engine_compression,
+            compress_above_bytes=tikv.compress_above_bytes,
+            rewrite=hardware.lsm.raftdb_rewrite,
+        )
 
 
 class LogEngine:

@@ -11,8 +11,6 @@ Nothing is decided here; this is where the stations of a process are connected::
 Source: tikv/tikv components/server/src/server.rs (TikvServer).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 
