@@ -23,9 +23,10 @@ from sim.protocol.latches import Latches, Slots
 from sim.protocol.percolator import (
     Acquired,
     KeyIsLocked,
+    MvccError,
     Prewritten,
     lock_batch,
-    stored_locks_of,
+    locks_to_resolve,
 )
 from sim.protocol.region_errors import (
     EngineError,
@@ -245,8 +246,12 @@ class Scheduler:
         Keys of an async commit are locked in memory in the instant in which max_ts is read.
         """
         if request.kind is Kind.RESOLVE_LOCK and not request.keys:
-            request.keys = tuple(stored_locks_of(peer.state.mvcc, request.start_ts))
-            if request.keys:
+            found = locks_to_resolve(peer.state.mvcc, request.start_ts, request.commit_ts)
+            if isinstance(found, MvccError):
+                self.answer(request, found)
+                return
+            if found:
+                request.keys = tuple(found)
                 request.slots = self.latches.slots_of(request.keys)
                 self.acquire_latches(request)
                 return
