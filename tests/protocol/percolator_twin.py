@@ -173,7 +173,7 @@ class FlatRegion:
         exists = data is not None and data.kind == PUT
         return ("AlreadyExist", key) if mutation.op == INSERT and exists else None
 
-    def prewrite(  # noqa: C901 - the rules in their order
+    def prewrite(  # noqa: C901, PLR0912 - the rules in their order
         self,
         mutations: list[Mutation],
         start_ts: int,

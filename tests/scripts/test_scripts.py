@@ -22,7 +22,6 @@ SCRIPTS = sorted(path for path in FOLDER.rglob("*.txt") if path.parent != DIFFER
 
 DIFFERING: Final = (
     "test_flashback_for_schedule",
-    "test_prewrite_cached_committed_transaction",
     "test_put_large_entry",
     "test_read_index_stale_in_suspect_lease",
     "test_read_leader_with_unapplied_log",

@@ -49,9 +49,9 @@ class CommitKind(NamedTuple):
     """How a prewritten transaction is to be committed."""
 
     min_commit_ts: int
-    """The smallest timestamp that a new lock allows."""
-    is_calculated: bool = False
-    """Whether locks fix the timestamp of the commit: async commit or 1PC."""
+    """The smallest timestamp that the client allows."""
+    promise_ts: int = 0
+    """The smallest that the store allows, of async commit and 1PC; 0: the client commits."""
     use_async_commit: bool = False
     secondaries: tuple[bytes, ...] | None = None
     """All other keys, for the lock of an async commit's primary."""
@@ -114,13 +114,17 @@ def prewrite(  # noqa: PLR0913 - the request's fields
         held = _check_for_update_ts(mutations, held, expected_for_update_ts)
     if isinstance(held, MvccError):
         return _accept_resend(mvcc, held, start_ts)
-    kind = two_phases = CommitKind(min_commit_ts)
+    kind = CommitKind(min_commit_ts)
     if use_async_commit or one_pc_commit_ts is not None:
         promise_ts = max(max_ts, for_update_ts, start_ts) + 1
-        floor_ts = max(min_commit_ts, promise_ts, one_pc_commit_ts or 0)
-        secondaries = async_commit_secondaries if use_async_commit else None
-        kind = CommitKind(floor_ts, True, use_async_commit, secondaries, max_commit_ts)  # noqa: FBT003 - fields in order
-    locked = _lock_all(mvcc, mutations, held, txn, kind, two_phases)
+        kind = CommitKind(
+            min_commit_ts,
+            max(promise_ts, one_pc_commit_ts or 0),
+            use_async_commit,
+            async_commit_secondaries if use_async_commit else None,
+            max_commit_ts,
+        )
+    locked = _lock_all(mvcc, mutations, held, txn, kind)
     if isinstance(locked, Prewritten):
         return locked
     batch, largest_ts = locked
@@ -211,15 +215,12 @@ def _lock_all(
     held_locks: list[Lock | None],
     txn: TransactionProperties,
     kind: CommitKind,
-    two_phases: CommitKind,
 ) -> tuple[WriteBatch, int] | Prewritten:
     """Returns the locks to write, and the largest min_commit_ts of all keys.
 
-    The latter is 0, which rules async commit and 1PC out, once a key has been prewritten without
-    them before or would have to commit too late: it and the keys after it get locks of
-    ``two_phases``, those before it keep theirs. If that key proves to be committed, this is a
-    resend, and the whole request has succeeded. Keys that one statement locked and that get equal
-    values share one ``Lock`` object.
+    The latter is 0 (neither async commit nor 1PC) after a key that was prewritten without them, or
+    would have to commit too late: from there on locks are ordinary ones. If that key proves to
+    be committed, the whole request has been. Keys of one statement share one ``Lock`` if they can.
     """
     primary, start_ts = txn.primary, txn.start_ts
     largest_ts = 0
@@ -235,7 +236,7 @@ def _lock_all(
             if held.use_async_commit and kind.use_async_commit:
                 largest_ts = max(largest_ts, held.min_commit_ts)
             else:
-                kind, lock = two_phases, None
+                kind, lock = CommitKind(kind.min_commit_ts), None
             continue
         alone = value is not None or (kind.secondaries is not None and key == primary)
         same = held is last_held and value_bytes == last_bytes and op == last_op
@@ -245,7 +246,7 @@ def _lock_all(
                 commit_ts = mvcc.commit_ts_of(key, start_ts)
                 if commit_ts:
                     return _committed_before(commit_ts)
-                kind = two_phases
+                kind = CommitKind(kind.min_commit_ts)
                 lock = _two_phase_lock(mvcc, mutation, held, txn, kind)
             if lock.min_commit_ts > largest_ts:
                 largest_ts = lock.min_commit_ts
@@ -258,7 +259,7 @@ def _lock_all(
         lock_mem += sizes.lock_mem_bytes
         default_cf += sizes.default_cf_bytes
     batch.charge_puts(raft, wal, lock_mem, default_cf)
-    return batch, largest_ts if kind.is_calculated else 0
+    return batch, largest_ts if kind.promise_ts else 0
 
 
 def _two_phase_lock(
@@ -271,8 +272,9 @@ def _two_phase_lock(
     """Returns the lock of one key; ttl and min_commit_ts never fall below the pessimistic one's."""
     key, op, value_bytes, value, _ = mutation
     primary, start_ts, for_update_ts, ttl_ms, _, _ = txn
-    min_commit_ts, _, use_async_commit, secondaries, _ = kind
-    base_bytes = prewrite_base_bytes(len(primary), use_async_commit)
+    secondaries = kind.secondaries
+    min_commit_ts = max(kind.min_commit_ts, kind.promise_ts)
+    base_bytes = prewrite_base_bytes(len(primary), kind.use_async_commit)
     if secondaries is not None:
         if key == primary:
             base_bytes += secondaries_bytes(secondaries)
@@ -293,7 +295,7 @@ def _two_phase_lock(
         mvcc.lock_format.prewrite(base_bytes, len(key), value_bytes),
         value_bytes,
         value,
-        use_async_commit,
+        kind.use_async_commit,
         secondaries,
     )
 
