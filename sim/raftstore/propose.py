@@ -4,7 +4,8 @@ Invariant: checks are made in TiKV's order, and the first that fails decides wha
 A leader to whom nothing unusual happens (``needs_check`` is false) makes none of them.
 
 Source: tikv/tikv components/raftstore/src/store/peer.rs (pre_propose, propose_normal,
-check_proposal_in_merging, CmdEpochChecker), util.rs (check_term: a term one behind is accepted),
+check_proposal_in_merging, CmdEpochChecker), util.rs (check_term: a term one behind is accepted;
+check_flashback_state),
 fsm/peer.rs (pre_propose_raft_command, BatchRaftCmdRequestBuilder).
 """
 
@@ -161,7 +162,9 @@ def all_current(peer: Peer, commands: list[RaftCommand]) -> bool:
 
 
 def conflicts(peer: Peer, admin: AdminCommand) -> bool:
-    """Returns whether an admin command under way would make ``admin`` fail."""
+    """Returns whether a flashback, or an admin command under way, would make ``admin`` fail."""
+    if peer.state.in_flashback and not admin.is_flashback:
+        return True
     return any(admin.conflicts_with(earlier.admin) for earlier in peer.proposed_admin)
 
 

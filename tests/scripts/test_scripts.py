@@ -21,7 +21,6 @@ MANUAL = FOLDER.parents[1] / "docs" / "SCRIPTS.md"
 SCRIPTS = sorted(path for path in FOLDER.rglob("*.txt") if path.parent != DIFFERING_FOLDER)
 
 DIFFERING: Final = (
-    "test_flashback_for_schedule",
     "test_put_large_entry",
     "test_read_index_stale_in_suspect_lease",
     "test_read_leader_with_unapplied_log",
