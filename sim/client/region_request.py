@@ -198,8 +198,8 @@ class RequestGroup(InFlight):
         if isinstance(error, RaftEntryTooLarge | FlashbackInProgress):
             return False
         selector = self._selectors.pop(request, None) or ReplicaSelector(request.sent_ns)
-        node.regions.on_error(request.region, request.store, error)
-        backoff = self._backoff_for(request, selector, error)
+        learnt = node.regions.on_error(request.region, request.store, error)
+        backoff = self._backoff_for(request, selector, error, learnt=learnt)
         wait_ns = 0
         if backoff is not None:
             if self._backoffer is None:
@@ -220,14 +220,14 @@ class RequestGroup(InFlight):
             self._node.regions.set_leader(request.region, request.store)
 
     def _backoff_for(
-        self, request: KvRequest, selector: ReplicaSelector, error: RegionError
+        self, request: KvRequest, selector: ReplicaSelector, error: RegionError, *, learnt: bool
     ) -> Backoff | None:
         """Returns how to wait before the next try, None if there is no need to."""
         match error:
             case NotLeader(_, leader):
                 return self._on_not_leader(request, selector, leader)
             case EpochNotMatch() | RegionNotFound() | KeyNotInRegion():
-                return self._on_region_miss(request)
+                return None if learnt else REGION_MISS
             case RpcError():
                 self._refused(request, selector)
                 return TIKV_RPC
@@ -249,16 +249,6 @@ class RequestGroup(InFlight):
             return REGION_MISS
         self._refused(request, selector)
         return REGION_SCHEDULING
-
-    def _on_region_miss(self, request: KvRequest) -> Backoff | None:
-        regions = self._node.regions
-        known = regions.locate(request.keys[0]).region
-        if known.region_id not in regions.stale and (
-            known.region_id != request.region.region_id or known.epoch != request.region.epoch
-        ):
-            return None
-        regions.invalidate(request.region)
-        return REGION_MISS
 
     def _refused(self, request: KvRequest, selector: ReplicaSelector) -> None:
         """Notes a store tried in vain; after the last one PD has to be asked."""

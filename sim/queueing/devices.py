@@ -6,7 +6,6 @@ jobs that wait for each sync, as fio runs them.
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Final
 
@@ -24,14 +23,18 @@ from sim.protocol.write_batch import CAUSE_NAMES
 from sim.raftstore.disk_bytes import DiskBytes
 from sim.raftstore.log_engine import LogEngine, LogFormat
 from sim.record import MemorySink, Recorder
-from sim.scenario import load_study
+from sim.scenario.problems import Mark, Problem, ScenarioError
+from sim.scenario.profiles import expanded
+from sim.scenario.schema.hardware import Hardware
+from sim.scenario.section import validated
+from sim.scenario.tree import node_of
 from sim.streams import Streams
 from sim.units import KIB, NS_PER_S
 
 SYNCS: Final = 3_100
 _FRAMING: Final = ENTRY_OVERHEAD_BYTES + RAFT_ENGINE_ITEM_BYTES + RAFT_ENGINE_BATCH_BYTES
 
-_SCENARIO: Final = Path(__file__).resolve().parents[2] / "scenarios" / "etcd_loopback.yaml"
+_MACHINE: Final = {"hardware": {"profile": "lab_2vcpu"}}
 _PAUSE_NS: Final = 11_000
 """What a job does between two syncs: the write itself, and fio."""
 _APPENDS: Final = 60_000
@@ -48,8 +51,12 @@ def append_times(jobs: int, size_bytes: int) -> list[int]:
 @cache
 def lab_disk() -> DiskSpec:
     """Returns the measured disk of ``scenarios/profiles``."""
-    study = load_study(_SCENARIO)
-    return study.scenario(study.points[0], next(iter(study.variants))).hardware.raft_disk
+    problems: list[Problem] = []
+    tree = expanded(node_of(_MACHINE, Mark("lab_2vcpu")), problems)
+    hardware = validated(tree, ("hardware",), Hardware, problems)
+    if hardware is None:
+        raise ScenarioError(problems)
+    return hardware.raft_disk
 
 
 def device_bytes(
