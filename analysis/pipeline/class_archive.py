@@ -1,6 +1,6 @@
 """Makes the class-data archive with which Spark's JVM starts in half the time.
 
-Done once at set-up: a session writes the archive when its JVM ends, after the same queries as a
+Done once at set-up: a session writes the archive when its JVM ends, after the same jobs as a
 study's, so that their classes are in it. The archive belongs to one Java build and one list of
 jars; a JVM that it does not fit says nothing and starts without.
 """
@@ -49,8 +49,6 @@ def _use(spark: SparkSession, folder: Path) -> None:
     """Does what a study does, on two windows of facts."""
     unit = Unit("archive", 0, "pipelined", 0)
     record = write_unit(folder / "units", unit.unit_hash, _two_windows)
-    ids = spark.range(0, 2, 1, numPartitions=2)
-    ids.mapInArrow(lambda batches: batches, "id bigint").collect()
     read_study_tables(spark, folder, {unit: record})
 
 

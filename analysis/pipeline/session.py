@@ -55,16 +55,8 @@ def spark_settings(master: str, scratch: str, java_options: str) -> dict[str, st
     settings = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.adaptive.enabled": "false",
-        "spark.sql.session.timeZone": "UTC",
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.warehouse.dir": f"{scratch}/warehouse",
-        "spark.sql.execution.arrow.pyspark.enabled": "true",
-        "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
-        "spark.sql.files.openCostInBytes": "65536",  # facts of a unit are small files
-        "spark.hadoop.parquet.hadoop.vectored.io.enabled": "false",  # a thread's turn for each
         "spark.jars.ivy": f"{scratch}/ivy",
         "spark.local.dir": scratch,
         "spark.driver.extraJavaOptions": java_options,

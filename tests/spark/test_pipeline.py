@@ -1,4 +1,4 @@
-"""Units through Spark: the SQL against a plain oracle, and what happens when a unit does not."""
+"""Units through Spark: their sums against a plain oracle, and what happens when a unit does not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a warm-up was cut from, by Spark SQL, against the facts."""
+"""What a warm-up was cut from, against the facts."""
 
 from __future__ import annotations
 
