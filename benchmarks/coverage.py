@@ -188,10 +188,10 @@ def summarised(studies: int) -> list[Mapping[str, Any]]:
         units_dir = Path(name) / "units"
         try:
             job = UnitJob(study, str(units_dir), "benchmarks.queue_units:run_unit")
-            run_units(starter.session(), job, plan.points, plan.units, _Quiet())
+            run_units(starter.context(), job, plan.points, plan.units, _Quiet())
             done = read_ledger(units_dir, plan.units).done
             table = units_table(done)
-            sums = read_unit_sums(starter.session(), units_dir, table)
+            sums = read_unit_sums(starter.context(), units_dir, table)
         finally:
             stop_spark(starter)
     summary = study_summary(_Finished(study, plan, done), _Tables(table, sums), 0.0)

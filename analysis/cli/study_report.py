@@ -172,7 +172,7 @@ def summed_up(
     run: StudyRun, starter: SparkStarter, figure_points: int
 ) -> tuple[StudyTables, dict[str, Any]]:
     """Aggregates the facts and writes the summary; returns the tables and its content."""
-    spark = starter.session()
+    spark = starter.context()
     from analysis.pipeline.study_tables import read_study_tables
     from analysis.report.study_summary import study_summary
     from analysis.report.summary_file import write_summary

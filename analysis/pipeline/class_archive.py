@@ -22,7 +22,7 @@ from sim.record import Recorder
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyspark.sql import SparkSession
+    from pyspark import SparkContext
 
     from sim.record.facts import FactSink
 
@@ -39,13 +39,13 @@ def write_archive(archive: Path) -> None:
         options = f"{spark_session.jvm_options(fresh)} -XX:ArchiveClassesAtExit={fresh}"
         starter = spark_session.SparkStarter("local[2]", options)
         try:
-            _use(starter.session(), folder)
+            _use(starter.context(), folder)
         finally:
             spark_session.stop_spark(starter, ARCHIVE_WAIT_S)
         shutil.move(fresh, archive)
 
 
-def _use(spark: SparkSession, folder: Path) -> None:
+def _use(spark: SparkContext, folder: Path) -> None:
     """Does what a study does, on two windows of facts."""
     unit = Unit("archive", 0, "pipelined", 0)
     record = write_unit(folder / "units", unit.unit_hash, _two_windows)

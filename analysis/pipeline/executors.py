@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 from analysis.pipeline.job_failure import SparkJobError, why_job_failed
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark import SparkContext
 
 QUESTIONS_AT_ONCE: Final = 64
 """In one Spark job: neither the JVM nor Python ever holds more than the answers of one."""
@@ -27,7 +27,7 @@ class Question(Protocol[Answer_co]):
         """Reads facts and returns what was asked."""
 
 
-def answers(spark: SparkSession, questions: Sequence[Question[Answer_co]]) -> Iterator[Answer_co]:
+def answers(spark: SparkContext, questions: Sequence[Question[Answer_co]]) -> Iterator[Answer_co]:
     """Yields the answers in the order of the questions.
 
     Raises:
@@ -37,13 +37,13 @@ def answers(spark: SparkSession, questions: Sequence[Question[Answer_co]]) -> It
         yield from _job(spark, questions[first : first + QUESTIONS_AT_ONCE])
 
 
-def cores(spark: SparkSession) -> int:
+def cores(spark: SparkContext) -> int:
     """Returns how many questions are answered at the same time."""
-    return max(1, int(spark.sparkContext.defaultParallelism))
+    return max(1, int(spark.defaultParallelism))
 
 
-def _job(spark: SparkSession, questions: Sequence[Question[Answer_co]]) -> list[Answer_co]:
-    tasks = spark.sparkContext.parallelize(questions, len(questions))
+def _job(spark: SparkContext, questions: Sequence[Question[Answer_co]]) -> list[Answer_co]:
+    tasks = spark.parallelize(questions, len(questions))
     try:
         found: list[Answer_co] = tasks.map(_answer).collect()
     except Exception as error:

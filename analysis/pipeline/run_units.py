@@ -42,7 +42,7 @@ from analysis.study.unit_folder import (
 )
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark import SparkContext
 
 JOB_GROUP: Final = "pessim-units"
 POLL_S: Final = 0.25
@@ -96,7 +96,7 @@ class Work:
 
 
 def run_units(
-    spark: SparkSession,
+    spark: SparkContext,
     job: UnitJob,
     points: Sequence[Point],
     units: Sequence[Unit],
@@ -105,7 +105,7 @@ def run_units(
     """Runs every unit into its folder, or into a file that says why it failed.
 
     Args:
-        spark: the session.
+        spark: its context.
         job: the study and where units go.
         points: settings by ``unit.point_index``.
         units: what is to be run, in order; whatever bears their names is removed.
@@ -119,7 +119,7 @@ def run_units(
     if not units:
         return Outcomes([], {}, [])
     units_dir = Path(job.units_dir)
-    if not is_local(str(spark.sparkContext.master)):
+    if not is_local(str(spark.master)):
         check_shared_folder(spark, units_dir)
     before = _cleared(units_dir, units)
     run = _UnitRun(spark, Work(job, list(points), list(units), before), watch)
@@ -145,7 +145,7 @@ def _cleared(units_dir: Path, units: Iterable[Unit]) -> dict[str, int]:
 class _UnitRun:
     """One list of units on its way through Spark."""
 
-    def __init__(self, spark: SparkSession, work: Work, watch: Watch) -> None:
+    def __init__(self, spark: SparkContext, work: Work, watch: Watch) -> None:
         self._spark = spark
         self._work = work
         self._watch = watch
@@ -153,7 +153,7 @@ class _UnitRun:
         self._by_hash = {unit.unit_hash: unit for unit in work.units}
         self._failed: dict[Unit, str] = {}
         self._poll_s = POLL_S
-        self._shipped = spark.sparkContext.broadcast(work)
+        self._shipped = spark.broadcast(work)
 
     def run_together(self, indices: Sequence[int], most_deaths: int) -> list[int]:
         """Runs units as one job; returns those that were given up since their process died."""
@@ -172,7 +172,7 @@ class _UnitRun:
             thread.join(self._poll_s)
             self._look()
             if self._watch.wants_stop:
-                self._spark.sparkContext.cancelJobGroup(JOB_GROUP)
+                self._spark.cancelJobGroup(JOB_GROUP)
         self._look()
         if errors and not self._watch.wants_stop:
             raise _cause(str(errors[0])) from errors[0]
@@ -216,8 +216,8 @@ class _UnitRun:
 
     def _collect(self, indices: Sequence[int], most_deaths: int) -> dict[int, bool]:
         """Returns for every unit whether it has ended; False: its process died too often."""
-        self._spark.sparkContext.setJobGroup(JOB_GROUP, "units", interruptOnCancel=True)
-        tasks = self._spark.sparkContext.parallelize(indices, len(indices))
+        self._spark.setJobGroup(JOB_GROUP, "units", interruptOnCancel=True)
+        tasks = self._spark.parallelize(indices, len(indices))
         return dict(tasks.map(unit_runner(self._shipped, most_deaths)).collect())
 
     def _look(self) -> Scan:

@@ -21,7 +21,7 @@ from analysis.study.plan import Unit
 from analysis.study.unit_folder import UnitRecord
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark import SparkContext
 
 UNITS_FILE: Final = "units.parquet"
 FIGURE_POINTS: Final = 6
@@ -77,7 +77,7 @@ def units_table(done: Mapping[Unit, UnitRecord]) -> pd.DataFrame:
 
 
 def read_study_tables(
-    spark: SparkSession,
+    spark: SparkContext,
     folder: Path,
     done: Mapping[Unit, UnitRecord],
     figure_points: int = FIGURE_POINTS,
@@ -85,7 +85,7 @@ def read_study_tables(
     """Aggregates the facts of all finished units; writes ``units.parquet`` on the way.
 
     Args:
-        spark: the session.
+        spark: its context.
         folder: the study's.
         done: finished units.
         figure_points: the first so many points get figures, and tables for them.

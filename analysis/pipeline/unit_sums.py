@@ -20,7 +20,7 @@ from analysis.pipeline.executors import answers, cores
 if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
-    from pyspark.sql import SparkSession
+    from pyspark import SparkContext
 
 UNITS_AT_ONCE: Final = 25
 EVERYTHING: Final = NeededFacts(None, None, None)
@@ -29,7 +29,7 @@ FactKey = tuple[str, str, str]
 
 
 def read_unit_sums(
-    spark: SparkSession,
+    spark: SparkContext,
     units_dir: Path,
     units: pd.DataFrame,
     needed: NeededFacts = EVERYTHING,
@@ -38,7 +38,7 @@ def read_unit_sums(
     """Returns sums, means and quantiles after the warm-up, a row a unit, in the order given.
 
     Args:
-        spark: the session.
+        spark: its context.
         units_dir: ``results/<study>/units``.
         units: ``unit_hash``, ``warmup_windows``.
         needed: the facts to read.
