@@ -17,8 +17,6 @@ from sim.laboratory.stores import (
     leader_of_key,
     locks_in,
     log_line,
-    max_ts_lines,
-    memory_lines,
     region_line,
     replicas,
     show_region,
@@ -69,7 +67,11 @@ def tables(lab: Laboratory, words: Words) -> str:
 def memory(lab: Laboratory, words: Words) -> str:
     """Shows the bytes of all lock tables of each store, and the limit."""
     words.done()
-    return "\n".join(memory_lines(lab.cluster))
+    tables = {number: store.ctx.instance for number, store in lab.cluster.stores.items()}
+    return "\n".join(
+        f"store {number}: {table.used_bytes} B of {table.limit_bytes} B"
+        for number, table in sorted(tables.items())
+    )
 
 
 def writes(lab: Laboratory, words: Words) -> str:
@@ -181,9 +183,9 @@ def dropped(lab: Laboratory, words: Words) -> str:
     """Shows the locks that tables have lost with their leaders, and why."""
     words.done()
     lines = [
-        f"{show_key(each.key)} start_ts={show_timestamp(each.lock.start_ts)}"
-        f"{' deleted' if each.was_deleted else ''}: {each.cause}, store {each.store}"
-        for each in lab.model.watcher.dropped
+        f"{show_key(key)} start_ts={show_timestamp(lock.start_ts)}"
+        f"{' deleted' if was_deleted else ''}: {cause}, store {peer.store}"
+        for peer, (key, lock, was_deleted), cause in lab.model.watcher.dropped
     ]
     return "\n".join(lines) or "none"
 
@@ -192,7 +194,11 @@ def max_ts(lab: Laboratory, words: Words) -> str:
     """Shows the largest timestamp that each store has served a read at."""
     only = words.number("store")
     words.done()
-    return "\n".join(max_ts_lines(lab.cluster, only))
+    return "\n".join(
+        f"store {number}: max_ts {show_timestamp(store.ctx.concurrency.max_ts)}"
+        for number, store in sorted(lab.cluster.stores.items())
+        if only in {0, number}
+    )
 
 
 COMMANDS: Final = (
