@@ -213,12 +213,7 @@ class Laboratory:
         return True
 
     def ask(self, request: KvRequest, describe: Callable[[KvRequest], str], words: Words) -> str:
-        """Sends a request; returns its answer, or nothing if it is put aside under a name.
-
-        Raises:
-            ScriptProblem: if a word of its command is left.
-        """
-        words.done()
+        """Sends a request; returns its answer, or nothing if it is put aside under a name."""
         answer = Answer(request)
         self.model.node.send(request)
         return self.finish(Job(lambda: answer.has_come, lambda: describe(request)), words.as_name)
@@ -227,7 +222,6 @@ class Laboratory:
         """Waits for a job as long as ``within=`` says; put aside, it has that long from now."""
         asked = words.has("within")
         patience_ns = words.duration_ns("within", default)
-        words.done()
         if asked and words.as_name:
             job.within_ns, job.until_ns = patience_ns, self.env.now_ns + patience_ns
         return self.finish(job, words.as_name, patience_ns)
