@@ -9,13 +9,14 @@ from typing import Any
 
 from analysis.cli.console import messages, say
 from analysis.cli.rounds import RoundSettings, count, run_rounds
-from analysis.cli.study_report import StudyRun, summed_up
+from analysis.cli.study_report import summed_up
 from analysis.experiments.choose import experiment_of
 from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.unit_task import UnitJob
-from analysis.study.plan import Plan, Unit
+from analysis.study.plan import Plan
 from analysis.study.study import Study
 from analysis.study.study_folder import locked_study_folder, write_text_whole
+from analysis.study.units import Unit
 
 
 class UnitsMissingError(Exception):
@@ -39,7 +40,7 @@ def quiet_summary(study: Study, folder: Path, starter: SparkStarter) -> dict[str
         write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
         experiment, plan = experiment_of(study), Plan(study)
         progress = run_rounds(settings, experiment, plan, _announce(study.name))
-        run = StudyRun.of(settings, progress, experiment, name=study.name, begun_s=begun_s)
+        run = progress.finished(settings, experiment, study.name, begun_s)
         if run.missing:
             raise UnitsMissingError(f"{count(run.missing, 'unit')} failed; see status {folder}")
         return summed_up(run, starter, figure_points=0)[1]

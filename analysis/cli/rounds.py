@@ -12,12 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from analysis.cli.console import messages, say
 from analysis.cli.progress import unit_progress
 from analysis.cli.unit_watch import UnitWatch
 from analysis.experiments.seen import SeenUnits
+from analysis.study.finished_study import FinishedStudy
 from analysis.study.ledger import read_ledger, scan
 from analysis.study.plan_file import write_plan
 
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
     from analysis.experiments.experiment import Experiment
     from analysis.pipeline.session import SparkStarter
     from analysis.pipeline.unit_task import UnitJob
-    from analysis.study.plan import Plan, Unit
+    from analysis.study.plan import Plan
     from analysis.study.unit_folder import UnitRecord
+    from analysis.study.units import Unit
 
 AfterFailure = Literal["go on", "stop"]
 Retry = Literal["missing", "failed"]
@@ -64,9 +66,23 @@ class RoundProgress:
         """Returns the finished units in the order of the plan."""
         return {unit: self.done[unit] for unit in self.plan.units if unit in self.done}
 
-    def conclusion(self, experiment: Experiment) -> dict[str, Any]:
-        """Returns what an experiment has found, under its name; nothing if it seeks nothing."""
-        return {experiment.name: experiment.conclusion(self.seen)} if experiment.keys() else {}
+    def finished(
+        self, settings: RoundSettings, experiment: Experiment, name: str, begun_s: float
+    ) -> FinishedStudy:
+        """Returns the study that rounds have brought so far, with what its experiment found."""
+        sought = bool(experiment.keys())
+        return FinishedStudy(
+            study=settings.job.study,
+            name=name,
+            folder=settings.folder,
+            plan=self.plan,
+            done=self.done_in_order(),
+            failed=self.failed,
+            reused=self.reused,
+            master=settings.starter.master,
+            begun_s=begun_s,
+            found={experiment.name: experiment.conclusion(self.seen)} if sought else {},
+        )
 
 
 def run_rounds(

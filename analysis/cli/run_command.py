@@ -19,7 +19,6 @@ from analysis.cli.failures import with_failures_reported
 from analysis.cli.rounds import AfterFailure, Retry, RoundProgress, RoundSettings, count, run_rounds
 from analysis.cli.study_report import (
     Listener,
-    StudyRun,
     no_listener,
     report_study,
     report_unchanged,
@@ -27,13 +26,14 @@ from analysis.cli.study_report import (
 from analysis.experiments.choose import experiment_of
 from analysis.lint.scenario_lint import scenario_warnings
 from analysis.pipeline.session import SparkStarter
-from analysis.pipeline.unit_task import MODEL, UnitJob
+from analysis.pipeline.unit_task import UnitJob
 from analysis.report.manifest import commit
 from analysis.study.folder_name import study_folder
 from analysis.study.ledger import scan
-from analysis.study.plan import Plan, Unit
+from analysis.study.plan import Plan
 from analysis.study.study import Study
 from analysis.study.study_folder import locked_study_folder, write_text_whole
+from analysis.study.units import Unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,6 @@ class RunRequest:
     """Transactions of each case to follow when all is done."""
     as_json: bool = False
     """Print one JSON document; what would be said goes to standard error."""
-    unit_function: str | None = None
 
     @property
     def listener(self) -> Listener:
@@ -99,7 +98,7 @@ def _run(request: RunRequest, study: Study, starter: SparkStarter, begun_s: floa
     units_dir = (folder / "units").resolve()
     settings = RoundSettings(
         folder=folder,
-        job=UnitJob(study, str(units_dir), request.unit_function or MODEL),
+        job=UnitJob(study, str(units_dir)),
         starter=starter,
         after_failure=request.after_failure,
         retry=request.retry,
@@ -139,7 +138,7 @@ def run_study(
                         f"the same command continues from there")  # fmt: skip
         raise
     _tell_old_failures(settings, progress)
-    run = StudyRun.of(settings, progress, experiment, name=study.name, begun_s=begun_s)
+    run = progress.finished(settings, experiment, study.name, begun_s)
     return report_study(run, settings.starter, listener)
 
 

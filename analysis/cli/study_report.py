@@ -5,84 +5,32 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
 from analysis.pipeline.session import SparkStarter
 from analysis.report.freshness import MANIFEST, is_finished, present_summary, result_digests
 from analysis.report.manifest import UnitsSaid, commit, host_words, manifest, package_versions
-from analysis.study.ledger import read_ledger
-from analysis.study.plan import Plan, Unit
-from analysis.study.plan_file import read_plan
+from analysis.study.finished_study import FinishedStudy
 from analysis.study.study import Study
 from analysis.study.study_folder import write_text_whole
-from analysis.study.unit_folder import UnitRecord
 
 if TYPE_CHECKING:
-    from analysis.cli.rounds import RoundProgress, RoundSettings
-    from analysis.experiments.experiment import Experiment
+    from analysis.metrics.study_tables import StudyTables
     from analysis.page.provenance import Provenance
-    from analysis.pipeline.study_tables import StudyTables
 
 MOST_TABLES: Final = 4
 """Points that get a full table each."""
 SHOWN_WARNINGS: Final = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StudyRun:
-    """A study whose units have been run, as far as they could be."""
-
-    study: Study
-    name: str
-    folder: Path
-    plan: Plan
-    done: Mapping[Unit, UnitRecord]
-    reused: int
-    failed: Mapping[Unit, str]
-    master: str
-    begun_s: float
-    found: Mapping[str, Any] = field(default_factory=dict)
-    """What an experiment has found, under its name."""
-
-    @classmethod
-    def of(
-        cls,
-        settings: RoundSettings,
-        progress: RoundProgress,
-        experiment: Experiment,
-        *,
-        name: str,
-        begun_s: float,
-    ) -> Self:
-        """Returns the study that rounds have brought so far."""
-        return cls(
-            study=settings.job.study,
-            name=name,
-            folder=settings.folder,
-            plan=progress.plan,
-            done=progress.done_in_order(),
-            reused=progress.reused,
-            failed=progress.failed,
-            master=settings.starter.master,
-            begun_s=begun_s,
-            found=progress.conclusion(experiment),
-        )
-
-    @property
-    def missing(self) -> int:
-        """How many units that were asked for are not done."""
-        return len(self.plan.units) - len(self.done)
-
-
-Listener = Callable[[StudyRun, Mapping[str, Any], int], None]
+Listener = Callable[[FinishedStudy, Mapping[str, Any], int], None]
 """Takes a study, its summary (empty if no unit is done) and the exit status, at the very end."""
 
 
-def no_listener(_run: StudyRun, _summary: Mapping[str, Any], _status: int) -> None:
+def no_listener(_run: FinishedStudy, _summary: Mapping[str, Any], _status: int) -> None:
     """Does nothing: what was printed is enough."""
 
 
@@ -96,26 +44,13 @@ def report_unchanged(
     """
     if not is_finished(folder, study):
         return None
-    known = read_plan(folder)
-    plan = Plan.of(study, known.points, known.units)
-    ledger = read_ledger(folder / "units", plan.units, model)
-    if len(ledger.done) < len(plan.units):
+    run = FinishedStudy.in_folder(folder, study, study.name, model, begun_s=begun_s)
+    if run.missing:
         return None
-    summary = present_summary(folder, study, ledger.done)
+    summary = present_summary(folder, study, run.done)
     if summary is None:
         return None
-    run = StudyRun(
-        study=study,
-        name=study.name,
-        folder=folder,
-        plan=plan,
-        done=ledger.done,
-        reused=len(ledger.done),
-        failed={},
-        master="",
-        begun_s=begun_s,
-    )
-    say(output(), f"study {study.name}: all {len(plan.units):,} units are done")
+    say(output(), f"study {study.name}: all {len(run.done):,} units are done")
     print_study(run, summary)
     say(output(), "nothing has changed since this was computed; `report` computes it again")
     status = _verdict(run, summary)
@@ -123,7 +58,9 @@ def report_unchanged(
     return status
 
 
-def report_study(run: StudyRun, starter: SparkStarter, listener: Listener = no_listener) -> int:
+def report_study(
+    run: FinishedStudy, starter: SparkStarter, listener: Listener = no_listener
+) -> int:
     """Writes all files of the study and prints the comparison; returns the exit status."""
     phases = {"until_units_done": round(time.perf_counter() - run.begun_s, 3)}
     summary: dict[str, Any] = {}
@@ -141,7 +78,9 @@ def report_study(run: StudyRun, starter: SparkStarter, listener: Listener = no_l
     return status
 
 
-def _summarise(run: StudyRun, starter: SparkStarter, phases: dict[str, float]) -> dict[str, Any]:
+def _summarise(
+    run: FinishedStudy, starter: SparkStarter, phases: dict[str, float]
+) -> dict[str, Any]:
     from analysis.pipeline.study_tables import FIGURE_POINTS
 
     tables, summary = summed_up(run, starter, _points_drawn(run, FIGURE_POINTS))
@@ -174,7 +113,7 @@ def _summarise(run: StudyRun, starter: SparkStarter, phases: dict[str, float]) -
 
 
 def summed_up(
-    run: StudyRun, starter: SparkStarter, figure_points: int
+    run: FinishedStudy, starter: SparkStarter, figure_points: int
 ) -> tuple[StudyTables, dict[str, Any]]:
     """Aggregates the facts and writes the summary; returns the tables and its content."""
     spark = starter.session()
@@ -183,12 +122,12 @@ def summed_up(
     from analysis.report.summary_file import write_summary
 
     tables = read_study_tables(spark, run.folder, run.done, figure_points)
-    summary = study_summary(run, tables, time.perf_counter() - run.begun_s)
+    summary = study_summary(run, tables.units, tables.sums, time.perf_counter() - run.begun_s)
     write_summary(run.folder, summary)
     return tables, summary
 
 
-def _provenance(run: StudyRun) -> Provenance:
+def _provenance(run: FinishedStudy) -> Provenance:
     from analysis.page.provenance import Provenance
 
     return Provenance(
@@ -201,14 +140,14 @@ def _provenance(run: StudyRun) -> Provenance:
     )
 
 
-def _points_drawn(run: StudyRun, most: int) -> int:
+def _points_drawn(run: FinishedStudy, most: int) -> int:
     """Returns how many points get figures of their own: all, or none if they are too many."""
     searched = run.study.capacity is not None or run.study.sensitivity is not None
     few = len(run.plan.points) <= most
     return len(run.plan.points) if few and not searched else 0
 
 
-def print_study(run: StudyRun, summary: Mapping[str, Any]) -> None:
+def print_study(run: FinishedStudy, summary: Mapping[str, Any]) -> None:
     """Prints what a reader looks at first: what was sought, or else the comparison."""
     if "capacity" in summary:
         from analysis.report.capacity_table import print_capacity
@@ -226,7 +165,7 @@ def print_study(run: StudyRun, summary: Mapping[str, Any]) -> None:
         print_precision(output(), summary["precision"])
 
 
-def _print_comparison(run: StudyRun, summary: Mapping[str, Any]) -> None:
+def _print_comparison(run: FinishedStudy, summary: Mapping[str, Any]) -> None:
     """Prints a table a point, or with many points a table an outcome."""
     variants, points = list(run.study.variants), run.plan.points
     if len(points) > MOST_TABLES:
@@ -239,7 +178,7 @@ def _print_comparison(run: StudyRun, summary: Mapping[str, Any]) -> None:
         print_comparison(output(), summary, variants, points)
 
 
-def _write_manifest(run: StudyRun, phases: dict[str, float]) -> None:
+def _write_manifest(run: FinishedStudy, phases: dict[str, float]) -> None:
     phases["total"] = round(time.perf_counter() - run.begun_s, 3)
     failed = {unit.unit_hash: error for unit, error in run.failed.items()}
     said = UnitsSaid(done=run.done, failed=failed, reused=run.reused, finished=not run.missing)
@@ -248,7 +187,7 @@ def _write_manifest(run: StudyRun, phases: dict[str, float]) -> None:
     write_text_whole(run.folder / MANIFEST, json.dumps(content, indent=1) + "\n")
 
 
-def _verdict(run: StudyRun, summary: Mapping[str, Any]) -> int:
+def _verdict(run: FinishedStudy, summary: Mapping[str, Any]) -> int:
     """Prints claims that do not hold, cases that are not stable, and the last line."""
     from analysis.report.refusal import verdict_lines
 
@@ -287,7 +226,7 @@ def claim_line(claim: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
     return f"expected {named}: {claim['reason']}: {verdict}"
 
 
-def last_line(run: StudyRun, summary: Mapping[str, Any], *, passed: bool) -> str:
+def last_line(run: FinishedStudy, summary: Mapping[str, Any], *, passed: bool) -> str:
     """Returns ``PASSED 300 s simulated in 41 s, 2.1 M events, ...`` and where results lie."""
     cost = summary["cost"]
     total_s = time.perf_counter() - run.begun_s

@@ -14,7 +14,7 @@ from analysis.plots.sweep_outcomes import OutcomeCells, outcome_cells
 from analysis.report.expectations import claim_place
 from analysis.report.sweep_table import MOST_ROWS
 from analysis.report.table import KEY_METRICS
-from analysis.study.plan import point_words
+from analysis.study.units import point_words
 
 STATS: Final = ("mean", "p50", "p90", "p95", "p99", "p999", "max")
 LATENCIES: Final = (

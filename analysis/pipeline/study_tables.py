@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -12,10 +11,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from analysis.metrics.study_tables import StudyTables
 from analysis.pipeline.unit_sums import read_unit_sums
 from analysis.pipeline.unit_values import NS_PER_S, measured_s
-from analysis.study.plan import Unit
 from analysis.study.unit_folder import UnitRecord
+from analysis.study.units import Unit
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -24,30 +24,6 @@ UNITS_FILE: Final = "units.parquet"
 FIGURE_POINTS: Final = 6
 """Figures are looked at one by one; a sweep of more points has views of its own."""
 _PLOT_QUERIES: Final = 6
-
-
-@dataclass(frozen=True, slots=True)
-class StudyTables:
-    """What reaches the driver of a study's facts."""
-
-    units: pd.DataFrame
-    """One row a unit: hash, point, variant, replication, warm-up, measured seconds, events."""
-    sums: pd.DataFrame
-    """Sums of facts, a row a unit, from ``read_unit_sums``."""
-    courses: pd.DataFrame
-    """Latencies, rates and levels by bin; like those that follow, of points that get figures."""
-    happenings: pd.DataFrame
-    """What was done to the cluster, by bin."""
-    warmups: pd.DataFrame
-    """Throughput and latency of each replication by bin, from ``warmup_series``."""
-    tails: pd.DataFrame
-    """Shares of latencies above a bound and how replications differ, from ``plot_tables``."""
-    heat: pd.DataFrame
-    """Lock latency by time, from ``latency_heat``."""
-    moves: pd.DataFrame
-    """Leaders and regions that changed by bin, from ``region_moves``."""
-    query_s: tuple[float, ...]
-    """Seconds of each query; the first one pays for Spark's own compilation."""
 
 
 def units_table(done: Mapping[Unit, UnitRecord]) -> pd.DataFrame:

@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from analysis.report.row_table import RowTable
-from analysis.study.plan import point_words
 from analysis.study.sections import Expectation
+from analysis.study.units import point_words
 
 Row = Mapping[str, Any]
 

@@ -18,10 +18,11 @@ import pytest
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.rounds import Retry, RoundSettings
 from analysis.cli.run_command import run_study
+from analysis.metrics.study_tables import StudyTables
 from analysis.pipeline.aggregate import QUANTILES
 from analysis.pipeline.run_units import run_units
 from analysis.pipeline.session import SparkStarter
-from analysis.pipeline.study_tables import StudyTables, read_study_tables
+from analysis.pipeline.study_tables import read_study_tables
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.report.freshness import present_summary
 from analysis.study.ledger import read_ledger
