@@ -1,8 +1,8 @@
 """How often the 95 % intervals of a study contain the truth, on queues whose truth is known.
 
 So many studies of ten replications each go the whole way as points of one study: tasks on Spark,
-facts in Parquet, the warm-up found in each replication, Spark SQL, t intervals. Nothing is told to
-the pipeline that a user's study would not tell it.
+facts in Parquet, the warm-up found in each replication, sums by executors, t intervals. Nothing is
+told to the pipeline that a user's study would not tell it.
 
 A share of 400 studies has a standard error of 1.1 points itself: an honest 95 % interval is seen
 between 92.9 and 97.1 % in nineteen of twenty lines.
@@ -179,10 +179,10 @@ def summarised(studies: int) -> list[Mapping[str, Any]]:
         units_dir = Path(name) / "units"
         try:
             job = UnitJob(plan.study, str(units_dir), "benchmarks.queue_units:run_queue_of")
-            run_units(starter.session(), job, plan.points, plan.units, Watch())
+            run_units(starter.context(), job, plan.points, plan.units, Watch())
             done = read_ledger(units_dir, plan.units).done
             table = units_table(done)
-            sums = read_unit_sums(starter.session(), units_dir, table)
+            sums = read_unit_sums(starter.context(), units_dir, table)
         finally:
             stop_spark(starter)
     run = FinishedStudy(

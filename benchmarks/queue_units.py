@@ -1,9 +1,9 @@
 """Queues with known answers as units of a study: M/M/1 and M/M/c, first come first served.
 
 They leave facts as the model does, through the same recorder, so that everything behind the facts
-is what is tried: Parquet, Spark SQL, the warm-up's cut, intervals, verdicts. The queue starts
-empty. A customer is a transaction: ``lock_latency`` is its time in the system, ``lock_wait`` its
-time in the queue of several servers, and it is recorded in the window in which it leaves. A service
+is what is tried: Parquet, sums by executors, the warm-up's cut, intervals, verdicts. The queue
+starts empty. A customer is a transaction: ``lock_latency`` is its time in the system, ``lock_wait``
+its time in the queue of several servers, recorded in the window in which it leaves. A service
 takes as many milliseconds on average as there are servers, so all queues have the same arrivals.
 
 Source: Lindley 1952 (waiting times by recursion); Erlang 1917 (M/M/c).

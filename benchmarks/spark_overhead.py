@@ -28,7 +28,7 @@ from analysis.pipeline.watch import Watch
 from benchmarks.ten_thousand import ROOT, SCENARIO, finished_study
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark import SparkContext
 
     from analysis.study.plan import Plan
     from analysis.study.units import Unit
@@ -107,12 +107,12 @@ def through_pool_s(pool: Executor, folder: Path, units: int, unit_ms: int) -> fl
     return perf_counter() - begun_s
 
 
-def through_spark_s(spark: SparkSession, folder: Path, units: int, unit_ms: int) -> float:
+def through_spark_s(spark: SparkContext, folder: Path, units: int, unit_ms: int) -> float:
     """Returns the seconds of units through a session that is there."""
     return _through_spark_s(spark, _Work(folder, units, unit_ms))
 
 
-def _through_spark_s(spark: SparkSession, work: _Work) -> float:
+def _through_spark_s(spark: SparkContext, work: _Work) -> float:
     from analysis.pipeline.run_units import run_units
 
     begun_s = perf_counter()
@@ -132,7 +132,7 @@ def spark_s(folder: Path, units: int, unit_ms: int, master: str) -> dict[str, fl
     work = _Work(folder, units, unit_ms)
     starter = SparkStarter(master)
     try:
-        spark = starter.session()
+        spark = starter.context()
         units_s = _through_spark_s(spark, work)
         begun_s = perf_counter()
         done = read_ledger(folder / "units", work.units).done

@@ -92,12 +92,12 @@ def aggregate(out: Path, master: str) -> dict[str, Any]:
         raise SystemExit(f"{out}: no plan")
     starter = SparkStarter(master)
     try:
-        spark = starter.session()
+        spark = starter.context()
         begun_s = perf_counter()
         done = read_ledger(out / "units", list(known.units)).done
         ledger_s = perf_counter() - begun_s
         sums = read_unit_sums(spark, out / "units", units_table(done))
-        jvm = spark.sparkContext._gateway.proc.pid  # type: ignore[union-attr]
+        jvm = spark._gateway.proc.pid  # type: ignore[union-attr]
         return {
             "ledger_s": round(ledger_s, 1),
             "sums_s": round(perf_counter() - begun_s - ledger_s, 1),

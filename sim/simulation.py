@@ -4,8 +4,6 @@ A unit is one scenario (a variant at a point) and one replication. Its facts go 
 runs; what comes back is only the bill and what the checkers have found.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from typing import Any
 
@@ -19,7 +17,7 @@ from sim.engine import LeanEnv, Wait
 from sim.etcd.unit import EtcdUnit
 from sim.observers.lock_fates import LockFates
 from sim.observers.own_latches import OwnLatches
-from sim.observers.station_meter import StationMeter
+from sim.observers.station_meter import meter_of
 from sim.operations import LeaderCounts, RegionCounts, TransferTimes, start_operations
 from sim.record.facts import FactSink
 from sim.record.recorder import Recorder
@@ -27,9 +25,9 @@ from sim.scenario.resolved import Scenario
 from sim.scenario.schema.arrival import ETCD
 from sim.server.cluster import Cluster
 from sim.server.control import Control
-from sim.storage.block_cache import Extent
+from sim.storage.block_cache import misses_by_table
 from sim.streams import Streams
-from sim.unit_result import UnitResult, no_cycle_search, simulated_ns
+from sim.unit_result import UnitResult, run_to_end, simulated_ns
 from sim.workload import build_workload
 from sim.workload.layout import lay_out
 from sim.workload.statement import Workload
@@ -58,15 +56,9 @@ class Unit:
         self.recorder = Recorder(scenario.run.window_ns, sink)
         self.stats = ClientStats(self.recorder)
         self.workload = self._make_workload()
-        regions = lay_out(scenario, self.workload.tables())
-        self.cluster = Cluster(
-            self.env,
-            scenario,
-            regions,
-            self.streams,
-            self.recorder,
-            _extents(scenario, self.workload),
-        )
+        tables = self.workload.tables()
+        regions, misses = lay_out(scenario, tables), misses_by_table(scenario, tables)
+        self.cluster = Cluster(self.env, scenario, regions, self.streams, self.recorder, misses)
         self.fates = LockFates(self.env, self.recorder)
         self.checkers: Checkers | None = None
         if scenario.run.checks:
@@ -82,28 +74,16 @@ class Unit:
             TidbNode(self.env, node, scenario, self.cluster, self.streams, self.stats)
             for node in range(scenario.cluster.tidb_nodes)
         ]
-        self.meter = StationMeter(self.recorder, scenario, self.cluster, self.nodes)
+        self.meter = meter_of(self.recorder, scenario, self.cluster, self.nodes)
         self._start_clients()
         if scenario.operations:
-            tables = self.workload.tables()
-            start_operations(
-                scenario,
-                self.cluster,
-                Control(self.cluster),
-                tables,
-                self.streams,
-                self.recorder,
-            )
+            control = Control(self.cluster)
+            start_operations(scenario, self.cluster, control, tables, self.streams, self.recorder)
         self.env.process(self._close_windows())
 
     def run(self) -> None:
         """Runs to the end and closes the facts."""
-        with no_cycle_search():
-            self.env.run_until(simulated_ns(self.scenario))
-            now_ns = self.env.now_ns
-            if now_ns > self.recorder.window * self.recorder.window_ns:
-                self.meter.read(now_ns)
-            self.recorder.close(now_ns)
+        run_to_end(self.scenario, self.env, self.recorder, self.meter)
 
     def result(self) -> UnitResult:
         """Returns the bill of what has been run so far."""
@@ -153,13 +133,3 @@ class Unit:
             self.meter.read(self.env.now_ns)
             self.transfer_times.look()
             self.recorder.roll(self.env.now_ns)
-
-
-def _extents(scenario: Scenario, workload: Workload) -> list[Extent]:
-    """Returns the tables read at random, in the share that one store leads."""
-    stores = scenario.cluster.stores
-    return [
-        Extent(table.start_key + b"_r", table.segments[-1].size_bytes / stores, reads)
-        for table in workload.tables()
-        if (reads := table.scattered_reads)
-    ]

@@ -1,12 +1,13 @@
 """What running a unit takes and what it comes to, for every kind of unit."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Protocol
 
+from sim.engine import LeanEnv
+from sim.record.recorder import Recorder
 from sim.scenario.resolved import Scenario
 
 
@@ -23,6 +24,23 @@ class UnitResult:
     """Invariants that were looked at."""
     violations: tuple[str, ...]
     """One line for each invariant that did not hold."""
+
+
+class Meter(Protocol):
+    """Copies what stations have counted into the facts."""
+
+    def read(self, now_ns: int) -> None:
+        """Brings every counter up to date at ``now_ns``."""
+
+
+def run_to_end(scenario: Scenario, env: LeanEnv, recorder: Recorder, meter: Meter) -> None:
+    """Runs a unit to its end and closes its facts."""
+    with no_cycle_search():
+        env.run_until(simulated_ns(scenario))
+        now_ns = env.now_ns
+        if now_ns > recorder.window * recorder.window_ns:
+            meter.read(now_ns)
+        recorder.close(now_ns)
 
 
 def simulated_ns(scenario: Scenario) -> int:

@@ -146,7 +146,7 @@ def _tell_outdated(units_dir: Path, missing: Sequence[Unit]) -> None:
 
 def _run_missing(settings: RoundSettings, progress: RoundProgress, missing: Sequence[Unit]) -> None:
     """Runs units, and takes what became of them, also when it is interrupted."""
-    spark = settings.starter.session()
+    spark = settings.starter.context()
     from analysis.pipeline.run_units import run_units
 
     threading.Thread(target=_import_reporting, name="imports", daemon=True).start()
@@ -178,7 +178,7 @@ def show(settings: RoundSettings, experiment: Experiment, progress: RoundProgres
         return
     from analysis.pipeline.unit_values import read_unit_metrics
 
-    spark = settings.starter.session()
+    spark = settings.starter.context()
     records = [(unit.unit_hash, record) for unit, record in fresh.items()]
     metrics = read_unit_metrics(spark, settings.folder / "units", records, experiment.keys())
     progress.seen.take({name: record.verdict for name, record in records}, metrics)

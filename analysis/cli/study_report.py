@@ -97,17 +97,12 @@ def _summarise(
     page = write_page(run.folder, run, summary, tables, drawn, _provenance(run))
     phases |= {
         "spark_start": round(starter.start_s, 3),
-        "spark_first_query": round(tables.query_s[0], 3),
-        "spark_queries": round(sum(tables.query_s), 3),
+        "facts": round(tables.facts_s, 3),
         "metrics": round(plots_begun_s - metrics_begun_s, 3),
         "plots": round(page_begun_s - plots_begun_s, 3),
         "page": round(time.perf_counter() - page_begun_s, 3),
     }
-    say(
-        output(),
-        f"Spark: start {starter.start_s:.1f} s, first query "
-        f"{tables.query_s[0]:.1f} s, all queries {sum(tables.query_s):.1f} s",
-    )
+    say(output(), f"Spark: start {starter.start_s:.1f} s, facts {tables.facts_s:.1f} s")
     say(output(), f"report: {page}")
     return summary
 
@@ -116,7 +111,7 @@ def summed_up(
     run: FinishedStudy, starter: SparkStarter, figure_points: int
 ) -> tuple[StudyTables, dict[str, Any]]:
     """Aggregates the facts and writes the summary; returns the tables and its content."""
-    spark = starter.session()
+    spark = starter.context()
     from analysis.pipeline.study_tables import read_study_tables
     from analysis.report.study_summary import study_summary
     from analysis.report.summary_file import write_summary

@@ -27,5 +27,5 @@ class StudyTables:
     """Lock latency by time, from ``latency_heat``."""
     moves: pd.DataFrame
     """Leaders and regions that changed by bin, from ``region_moves``."""
-    query_s: tuple[float, ...]
-    """Seconds of each query; the first one pays for Spark's own compilation."""
+    facts_s: float
+    """Seconds that executors took to read the facts and to answer."""

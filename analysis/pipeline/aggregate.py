@@ -1,172 +1,199 @@
-"""Facts to per-replication values and plot tables, in Spark SQL.
+"""Facts to per-replication values, on the executors: Arrow tables in, a far smaller one out.
 
-Facts stay on the workers: what reaches the driver is one row per unit, metric, class and statistic,
-and tables as wide as a plot. Histograms merge by adding bucket counts over windows (exactly), and a
-quantile is read off the merged histogram, never averaged from quantiles.
+Histograms merge by adding bucket counts over windows (exactly), and a quantile is read off the
+merged histogram, never averaged from quantiles.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
-from pyspark.sql import DataFrame, SparkSession, Window
-from pyspark.sql import functions as F
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
-from sim.record.facts import TABLES
+from analysis.metrics.needed_facts import NeededFacts
+from sim.record.facts import COUNTER, HISTOGRAM, MOMENTS
 from sim.record.histogram import BUCKETS_PER_DOUBLING, ZERO_BUCKET
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from pyspark.sql import Column
-
 QUANTILES: Final = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
-_SQL_TYPES: Final = {"int32": "int", "int64": "bigint", "string": "string"}
+ALL: Final = "all"
 _SERIES: Final = ("unit", "metric", "class")
 
 
-def read_facts(
-    spark: SparkSession,
-    units_dir: Path,
-    units: pd.DataFrame,
-    table: str,
-    metrics: Sequence[str] | None = None,
-) -> DataFrame:
-    """Returns a fact table over many units, with ``unit`` and ``warmup_windows`` beside its own.
+@dataclass(frozen=True, slots=True)
+class SumsQuestion:
+    """What do the facts of some units sum up to after their warm-ups?"""
 
-    Which unit a row is of says its file's path; 64 digits are too many to be carried by every row,
-    so they become a number at once. The hash is cut from the path by its place (all hashes are
-    equally long): splitting the path for every row took longer than reading it.
+    units_dir: str
+    units: tuple[tuple[int, str, int], ...]
+    """Of each its number, its hash, and how many windows are warm-up."""
+    needed: NeededFacts
+
+    def answer(self) -> pa.Table:
+        """Returns ``unit`` (its number), ``metric``, ``class``, ``stat``, ``value``."""
+        steps = (
+            (MOMENTS, self.needed.moments, series_values),
+            (COUNTER, self.needed.counter, counter_values),
+            (HISTOGRAM, self.needed.histogram, quantile_values),
+        )
+        return pa.concat_tables(
+            values_of(self._measured(table, metrics))
+            for table, metrics, values_of in steps
+            if metrics is None or metrics
+        )
+
+    def _measured(self, table: str, metrics: Collection[str] | None) -> pa.Table:
+        parts = []
+        for number, unit_hash, warmup_windows in self.units:
+            facts = read_facts(self.units_dir, unit_hash, table, metrics)
+            measured = facts.filter(pc.field("window") >= warmup_windows)
+            parts.append(with_columns(measured, unit=np.int32(number)))
+        return pa.concat_tables(parts)
+
+
+def read_facts(
+    units_dir: str, unit_hash: str, table: str, metrics: Collection[str] | None = None
+) -> pa.Table:
+    """Returns a fact table of one unit.
 
     Args:
-        spark: the session.
         units_dir: ``results/<study>/units``.
-        units: ``unit_hash``, ``warmup_windows``; ``unit`` is the row's place in it.
+        unit_hash: which.
         table: name of the fact table.
-        metrics: the only ones to be read; None for all.
+        metrics: the only ones wanted; None for all.
     """
-    schema = ", ".join(f"`{name}` {_SQL_TYPES[kind]}" for name, kind in TABLES[table].items())
-    hashes = list(units["unit_hash"])
-    paths = [str(units_dir / unit_hash / f"{table}.parquet") for unit_hash in hashes]
-    facts = spark.read.schema(schema).parquet(*paths)
-    if metrics is not None:
-        facts = facts.where(F.col("metric").isin(*metrics))
-    length = len(hashes[0])
-    from_end = length + len(f"/{table}.parquet")
-    folder = F.substring(F.col("_metadata.file_path"), -from_end, length)
-    numbers = F.broadcast(_numbers(spark, units))
-    return facts.select(folder.alias("unit_hash"), "*").join(numbers, "unit_hash").drop("unit_hash")
+    found = pq.ParquetFile(Path(units_dir) / unit_hash / f"{table}.parquet").read()
+    facts = pa.table(found.columns, found.column_names)  # a file's columns are "not null"
+    if metrics is None:
+        return facts
+    return facts.filter(pc.is_in(facts["metric"], pa.array(sorted(metrics), pa.string())))
 
 
-def _numbers(spark: SparkSession, units: pd.DataFrame) -> DataFrame:
-    table = units[["unit_hash", "warmup_windows"]].assign(unit=range(len(units)))
-    return spark.createDataFrame(table.astype({"unit": "int32", "warmup_windows": "int32"}))
+def with_columns(facts: pa.Table, **columns: Any) -> pa.Table:
+    """Returns the rows with some columns added or replaced: Arrow's, numpy's or one value each."""
+    for name, given in columns.items():
+        if isinstance(given, np.ndarray):
+            column = pa.array(given)
+        elif isinstance(given, pa.Array | pa.ChunkedArray):
+            column = given
+        else:
+            column = pa.repeat(pa.scalar(given), facts.num_rows)
+        if name in facts.column_names:
+            facts = facts.set_column(facts.column_names.index(name), name, column)
+        else:
+            facts = facts.append_column(name, column)
+    return facts
 
 
-def measured(facts: DataFrame) -> DataFrame:
-    """Returns the facts after each unit's warm-up."""
-    return facts.where(F.col("window") >= F.col("warmup_windows")).drop("warmup_windows")
+def totals(facts: pa.Table, keys: Sequence[str], **how: str) -> pa.Table:
+    """Returns a row a group: ``keys``, and columns reduced by ``sum``, ``min`` or ``max``."""
+    grouped = facts.group_by(list(keys), use_threads=False).aggregate(list(how.items()))
+    return grouped.select([*keys, *(f"{name}_{by}" for name, by in how.items())]).rename_columns(
+        [*keys, *how]
+    )
 
 
-def series_values(moments: DataFrame) -> DataFrame:
+def series_values(moments: pa.Table) -> pa.Table:
     """Sums a series up by unit, over windows and, as class ``all``, over classes.
 
     Returns:
         ``unit``, ``metric``, ``class``, ``stat`` (``count``, ``mean``, ``max``, ``sum``),
         ``value``.
     """
-    by_class = moments.groupBy(*_SERIES).agg(*_total_moments())
-    totals = _also_over_classes(by_class).groupBy(*_SERIES).agg(*_total_moments())
-    stats = {
-        "count": F.col("count").cast("double"),
-        "mean": F.col("sum") / F.col("count"),
-        "max": F.col("max").cast("double"),
-        "sum": F.col("sum").cast("double"),
-    }
-    return _long(totals, stats)
+    how = {"count": "sum", "sum": "sum", "max": "max"}
+    found = totals(_also_over_classes(totals(moments, _SERIES, **how)), _SERIES, **how)
+    count, total = numbers(found["count"]), numbers(found["sum"])
+    greatest = numbers(found["max"])
+    values = {"count": count, "mean": total / count, "max": greatest, "sum": total}
+    return _long(found, values)
 
 
-def _total_moments() -> tuple[Column, Column, Column]:
-    return (
-        F.sum("count").alias("count"),
-        F.sum("sum").alias("sum"),
-        F.max("max").alias("max"),
-    )
-
-
-def counter_values(counters: DataFrame) -> DataFrame:
+def counter_values(counters: pa.Table) -> pa.Table:
     """Sums a counter up by unit and class; columns as ``series_values``, ``stat`` is ``total``."""
-    totals = counters.groupBy(*_SERIES).agg(F.sum("value").alias("value"))
-    return _long(totals, {"total": F.col("value").cast("double")})
+    found = totals(counters, _SERIES, value="sum")
+    return _long(found, {"total": numbers(found["value"])})
 
 
-def merged_histograms(histogram: DataFrame) -> DataFrame:
+def merged_histograms(histogram: pa.Table) -> pa.Table:
     """Merges histograms over windows: a row a unit, ``metric``, ``class`` and ``bucket``."""
-    return histogram.groupBy(*_SERIES, "bucket").agg(F.sum("count").alias("count"))
+    return totals(histogram, (*_SERIES, "bucket"), count="sum")
 
 
-def quantile_values(histogram: DataFrame) -> DataFrame:
+def quantile_values(histogram: pa.Table) -> pa.Table:
     """Reads quantiles off each unit's merged histogram, by class and over all classes.
 
     Args:
         histogram: measured facts.
 
     Returns:
-        Columns as ``series_values``; ``stat`` is ``p50`` ... ``p999``. The value is interpolated
-        within its bucket on a log scale, so it is within the bucket's width of the exact quantile.
+        Columns as ``series_values``; ``stat`` is ``p50`` ... ``p999``.
     """
     merged = merged_histograms(_also_over_classes(merged_histograms(histogram)))
-    ordered = Window.partitionBy(*_SERIES).orderBy("bucket")
-    whole = Window.partitionBy(*_SERIES)
-    ranked = merged.select(
-        "*",
-        F.sum("count").over(ordered).alias("up_to"),
-        F.sum("count").over(whole).alias("total"),
-    )
-    return _long_quantiles(ranked)
+    return quantiles(merged, _SERIES, QUANTILES).drop_columns(["rank", "total"])
 
 
-def _long_quantiles(ranked: DataFrame) -> DataFrame:
-    """Picks the bucket in which each rank falls: the first whose cumulated count reaches it."""
-    wanted = F.explode(F.map_from_arrays(*map(_literals, zip(*QUANTILES.items(), strict=True))))
-    asked = ranked.select("*", wanted.alias("stat", "share"))
-    rank = F.col("share") * F.col("total")
-    below = F.col("up_to") - F.col("count")
-    hit = asked.where((rank > below) & (rank <= F.col("up_to")))
-    return hit.select(*_SERIES, "stat", value_at_rank(rank).alias("value"))
+def quantiles(merged: pa.Table, keys: Sequence[str], shares: Mapping[str, float]) -> pa.Table:
+    """Reads quantiles off histograms: the bucket in which each rank falls, and where in it.
 
+    That is the first bucket whose cumulated count reaches the rank. The value is interpolated
+    within it on a log scale, so it is within the bucket's width of the exact quantile.
 
-def value_at_rank(rank: Column) -> Column:
-    """Returns the value at a rank within its bucket, on a log scale.
+    Args:
+        merged: ``keys``, ``bucket``, ``count``, each bucket of a histogram once.
+        keys: columns that tell histograms apart.
+        shares: of all values, by name of the quantile.
 
-    The row is that bucket's: ``bucket``, ``count``, and ``up_to``, the count cumulated to its end.
+    Returns:
+        ``keys``, ``stat``, ``value``, ``rank``, ``total`` (of the histogram's values).
     """
-    below = F.col("up_to") - F.col("count")
-    inside = F.col("bucket") - 1 + (rank - below) / F.col("count")
-    return F.when(F.col("bucket") == ZERO_BUCKET, 0.0).otherwise(
-        F.pow(F.lit(2.0), inside / BUCKETS_PER_DOUBLING)
-    )
+    ordered = merged.sort_by([(name, "ascending") for name in (*keys, "bucket")])
+    count, bucket = ordered["count"].to_numpy(), ordered["bucket"].to_numpy()
+    starts = _starts(ordered, keys)
+    group = np.cumsum(starts) - 1
+    up_to = np.cumsum(count)
+    before = (up_to - count)[starts][group]
+    up_to -= before
+    total = np.add.reduceat(count, np.flatnonzero(starts))[group] if len(count) else count
+    below = up_to - count
+    parts = []
+    for stat, share in shares.items():
+        rank = share * total
+        hit = np.flatnonzero((rank > below) & (rank <= up_to))
+        inside = bucket[hit] - 1 + (rank[hit] - below[hit]) / count[hit]
+        value = np.where(bucket[hit] == ZERO_BUCKET, 0.0, 2.0 ** (inside / BUCKETS_PER_DOUBLING))
+        named = ordered.select(list(keys)).take(pa.array(hit))
+        parts.append(with_columns(named, stat=stat, value=value, rank=rank[hit], total=total[hit]))
+    return pa.concat_tables(parts)
 
 
-def _literals(values: Sequence[object]) -> Column:
-    return F.array(*map(F.lit, values))
+def _starts(ordered: pa.Table, keys: Sequence[str]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Returns which rows are the first of their group."""
+    starts = np.zeros(ordered.num_rows, dtype=np.bool_)
+    starts[:1] = True
+    for name in keys:
+        column = ordered[name].combine_chunks()
+        starts[1:] |= pc.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)
+    return starts
 
 
-def _also_over_classes(facts: DataFrame) -> DataFrame:
+def numbers(column: pa.ChunkedArray) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Returns a column of integers as floats."""
+    return np.asarray(column.to_numpy(), dtype=np.float64)
+
+
+def _also_over_classes(facts: pa.Table) -> pa.Table:
     """Returns the rows twice where a class is named: as they are, and as class ``all``."""
-    classes = F.when(F.col("class") == "all", F.array(F.lit("all"))).otherwise(
-        F.array(F.col("class"), F.lit("all"))
-    )
-    return facts.withColumn("class", F.explode(classes))
+    named = facts.filter(pc.field("class") != ALL)
+    return pa.concat_tables([facts, with_columns(named, **{"class": ALL})])
 
 
-def _long(wide: DataFrame, stats: dict[str, Column]) -> DataFrame:
-    pairs = F.array(
-        *(
-            F.struct(F.lit(name).alias("stat"), value.alias("value"))
-            for name, value in stats.items()
-        )
+def _long(wide: pa.Table, stats: Mapping[str, Any]) -> pa.Table:
+    named = wide.select(list(_SERIES))
+    return pa.concat_tables(
+        with_columns(named, stat=stat, value=values) for stat, values in stats.items()
     )
-    stat = wide.select(*_SERIES, F.explode(pairs).alias("pair"))
-    return stat.select(*_SERIES, "pair.stat", "pair.value")

@@ -1,6 +1,6 @@
 """Makes the class-data archive with which Spark's JVM starts in half the time.
 
-Done once at set-up: a session writes the archive when its JVM ends, after the same queries as a
+Done once at set-up: a session writes the archive when its JVM ends, after the same jobs as a
 study's, so that their classes are in it. The archive belongs to one Java build and one list of
 jars; a JVM that it does not fit says nothing and starts without.
 """
@@ -22,7 +22,7 @@ from sim.record import Recorder
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyspark.sql import SparkSession
+    from pyspark import SparkContext
 
     from sim.record.facts import FactSink
 
@@ -39,18 +39,16 @@ def write_archive(archive: Path) -> None:
         options = f"{spark_session.jvm_options(fresh)} -XX:ArchiveClassesAtExit={fresh}"
         starter = spark_session.SparkStarter("local[2]", options)
         try:
-            _use(starter.session(), folder)
+            _use(starter.context(), folder)
         finally:
             spark_session.stop_spark(starter, ARCHIVE_WAIT_S)
         shutil.move(fresh, archive)
 
 
-def _use(spark: SparkSession, folder: Path) -> None:
+def _use(spark: SparkContext, folder: Path) -> None:
     """Does what a study does, on two windows of facts."""
     unit = Unit("archive", 0, "pipelined", 0)
     record = write_unit(folder / "units", unit.unit_hash, _two_windows)
-    ids = spark.range(0, 2, 1, numPartitions=2)
-    ids.mapInArrow(lambda batches: batches, "id bigint").collect()
     read_study_tables(spark, folder, {unit: record})
 
 

@@ -1,32 +1,27 @@
-"""What a study looks like over simulated time, made in Spark SQL: one row a bin of windows.
+"""What a point looks like over simulated time: one row a bin of windows.
 
-Law: a bin is a whole number of windows, so its histogram is the exact sum of theirs and a quantile
-is read off that sum, over all replications. Beside every value stand the lowest and the highest of
-the replications. The warm-up is in, for it has to be seen.
+Law: a bin's histogram is the exact sum of its windows', and a quantile is read off that sum, over
+all replications. Beside every value stand the lowest and the highest of the replications. The
+warm-up is in, for it has to be seen.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pyspark.sql import DataFrame, Window
-from pyspark.sql import functions as F
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from analysis.pipeline.aggregate import value_at_rank
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pyspark.sql import Column
+from analysis.pipeline.aggregate import ALL, numbers, quantiles, totals, with_columns
+from analysis.pipeline.point_facts import PointFacts, unit_of
+from sim.record.facts import COUNTER, HISTOGRAM, MOMENTS
 
 LOCKS: Final = "lock_latency"
 LATENCIES: Final = (LOCKS, "txn_latency")
 RATES: Final = ("txns", "txn_aborts", "region_errors")
 LEVEL: Final = "lock_table_bytes"
 FALLBACK_SHARE: Final = "fallback_share"
-QUIET_BINS: Final = 60
-EVENTFUL_BINS: Final = 240
-"""A course has from so many bins to twice as many; events last shorter than what settles."""
 
 DETAILED: Final = 24
 """Happenings of a kind, per unit, up to which each keeps its detail."""
@@ -35,177 +30,128 @@ QUANTILES: Final = {"p50": 0.5, "p99": 0.99, "p999": 0.999}
 FEWEST_ABOVE: Final = 10
 """Values that must be above p999: with fewer it is one request's luck."""
 
-_COURSE: Final = ("point_index", "variant", "metric", "class", "bin", "bin_s")
+_COURSE: Final = ("variant", "metric", "class", "bin", "bin_s")
 _POOLED: Final = -1
 
 
-def binned_units(units: DataFrame, events: DataFrame) -> DataFrame:
-    """Returns for every unit how many windows make a bin: few where something happens.
-
-    Args:
-        units: ``unit``, ``point_index``, ``variant``, ``window_ns``, ``simulated_s``.
-        events: raw facts.
-
-    Returns:
-        ``unit``, ``point_index``, ``variant``, ``bin_windows``, ``bin_s``, ``units`` (of the
-        same point and variant), ``point_units``. Units of a point have bins of the same length.
-    """
-    eventful = events.select("unit").distinct().withColumn("eventful", F.lit(1))
-    marked = units.join(F.broadcast(eventful), "unit", "left")
-    point = Window.partitionBy("point_index")
-    windows = F.max("simulated_s").over(point) * 1e9 / F.col("window_ns")
-    bins = F.when(F.max("eventful").over(point) == 1, EVENTFUL_BINS).otherwise(QUIET_BINS)
-    bin_windows = F.greatest(F.lit(1), F.floor(windows / bins)).cast("int")
-    return marked.select(
-        "unit",
-        "point_index",
-        "variant",
-        bin_windows.alias("bin_windows"),
-        (bin_windows * F.col("window_ns") / 1e9).alias("bin_s"),
-        F.count("*").over(Window.partitionBy("point_index", "variant")).alias("units"),
-        F.count("*").over(point).alias("point_units"),
-    )
-
-
-def courses(
-    moments: DataFrame, histogram: DataFrame, counters: DataFrame, binned: DataFrame
-) -> DataFrame:
+def courses(facts: PointFacts) -> pa.Table:
     """Returns latencies, rates and levels by bin.
 
-    Args:
-        moments: raw facts.
-        histogram: raw facts.
-        counters: raw facts.
-        binned: from ``binned_units``.
+    Returns:
+        ``variant``, ``metric``, ``class``, ``bin``, ``bin_s``, ``stat``, ``value``, ``low``,
+        ``high``. Latencies have ``mean``, ``p50``, ``p99``, ``p999`` (where ten values or more are
+        above it) and ``max`` in ns, locks by path; rates are per second and absent where 0; the
+        lock table's ``max`` is that of the fullest store, in bytes; ``fallback_share`` is a share
+        of the lock requests.
+    """
+    moments = facts.in_bins(facts.read(MOMENTS, (LEVEL, *LATENCIES)))
+    histogram = facts.in_bins(facts.read(HISTOGRAM, LATENCIES))
+    values = pa.concat_tables([_levels(_pooled_too(moments)), _quantiles(_pooled_too(histogram))])
+    return pa.concat_tables([_spread(values), _rates(facts)])
+
+
+def happenings(facts: PointFacts) -> pa.Table:
+    """Sums events of a kind up by bin, over variants and replications.
 
     Returns:
-        ``point_index``, ``variant``, ``metric``, ``class``, ``bin``, ``bin_s``, ``stat``,
-        ``value``, ``low``, ``high``. Latencies have ``mean``, ``p50``, ``p99``, ``p999`` (where
-        ten values or more are above it) and ``max`` in ns, locks by path; rates are per second
-        and absent where 0; the lock table's ``max`` is that of the fullest store, in bytes;
-        ``fallback_share`` is a share of the lock requests.
+        ``kind``, ``detail`` (empty for kinds that happen often), ``from_ns``, ``until_ns``,
+        ``times`` (in all units together), ``units`` (of the point).
     """
-    levels = _levels(_pooled_too(_in_bins(moments, binned)))
-    tails = _quantiles(_pooled_too(_in_bins(histogram, binned)))
-    return _spread(levels.unionByName(tails)).unionByName(_rates(_in_bins(counters, binned)))
-
-
-def happenings(events: DataFrame, binned: DataFrame) -> DataFrame:
-    """Sums events of a kind up by point and bin, over variants and replications.
-
-    Returns:
-        ``point_index``, ``kind``, ``detail`` (empty for kinds that happen often), ``from_ns``,
-        ``until_ns``, ``times`` (in all units together), ``units`` (of the point).
-    """
-    placed = events.join(F.broadcast(binned), "unit")
-    of_kind = F.count("*").over(Window.partitionBy("point_index", "kind"))
-    often = of_kind > DETAILED * F.col("point_units")
-    return (
-        placed.withColumn("detail", F.when(often, F.lit("")).otherwise(F.col("detail")))
-        .groupBy("point_index", "kind", "detail", F.floor(F.col("at_ns") / 1e9 / F.col("bin_s")))
-        .agg(
-            F.min("at_ns").alias("from_ns"),
-            F.max("at_ns").alias("until_ns"),
-            F.count("*").alias("times"),
-            F.max("point_units").alias("units"),
-        )
-        .select("point_index", "kind", "detail", "from_ns", "until_ns", "times", "units")
+    events = facts.events
+    often = {
+        each["values"]
+        for each in pc.value_counts(events["kind"]).to_pylist()
+        if each["counts"] > DETAILED * len(facts.units)
+    }
+    is_often = pc.is_in(events["kind"], pa.array(sorted(often), pa.string()))
+    place = np.floor(events["at_ns"].to_numpy() / 1e9 / facts.bin_s[unit_of(events)])
+    rows = pa.table(
+        {
+            "kind": events["kind"],
+            "detail": pc.if_else(is_often, "", events["detail"]),
+            "bin": place,
+            "from_ns": events["at_ns"],
+            "until_ns": events["at_ns"],
+            "times": np.ones(len(place), dtype=np.int64),
+        }
     )
+    how = {"from_ns": "min", "until_ns": "max", "times": "sum"}
+    found = totals(rows, ("kind", "detail", "bin"), **how).drop_columns(["bin"])
+    return with_columns(found, units=len(facts.units))
 
 
-def _in_bins(facts: DataFrame, binned: DataFrame) -> DataFrame:
-    joined = facts.join(F.broadcast(binned), "unit")
-    return joined.withColumn("bin", F.floor(F.col("window") / F.col("bin_windows")))
-
-
-def _pooled_too(facts: DataFrame) -> DataFrame:
+def _pooled_too(facts: pa.Table) -> pa.Table:
     """Returns the rows twice: as their unit's, and as those of all replications together."""
-    return facts.withColumn("unit", F.explode(F.array("unit", F.lit(_POOLED))))
+    return pa.concat_tables([facts, with_columns(facts, unit=np.int32(_POOLED))])
 
 
-def _class() -> Column:
-    """Locks by path, the rest over all classes."""
-    return F.when(F.col("metric") == LOCKS, F.col("class")).otherwise("all")
+def _in_one_class(facts: pa.Table) -> pa.Table:
+    return with_columns(facts, **{"class": ALL})
 
 
-def _levels(series: DataFrame) -> DataFrame:
+def _by_path(facts: pa.Table) -> pa.Table:
+    """Returns locks by path, the rest in one class."""
+    locks = pc.field("metric") == LOCKS
+    return pa.concat_tables([facts.filter(locks), _in_one_class(facts.filter(~locks))])
+
+
+def _levels(series: pa.Table) -> pa.Table:
     """Means and maxima of latencies, the share that fell back, the greatest lock table.
 
     A lock's row counts twice: for its path's mean, and for the share of those that fell back.
     """
-    fell = F.when(F.col("class") == "fallback", F.col("count")).otherwise(0)
-    own = F.struct(
-        F.col("metric").alias("metric"), _class().alias("class"), F.col("sum").alias("part")
+    locks = _in_one_class(series.filter(pc.field("metric") == LOCKS))
+    path = series.filter(pc.field("metric") == LOCKS)["class"]
+    fell = pc.if_else(pc.equal(path, "fallback"), locks["count"], 0)
+    terms = pa.concat_tables(
+        [_by_path(series), with_columns(locks, metric=FALLBACK_SHARE, sum=fell)]
     )
-    share = F.struct(
-        F.lit(FALLBACK_SHARE).alias("metric"), F.lit("all").alias("class"), fell.alias("part")
-    )
-    is_lock = F.col("metric") == LOCKS
-    terms = series.where(F.col("metric").isin(LEVEL, *LATENCIES)).select(
-        "unit", "point_index", "variant", "bin", "bin_s", "count", "max",
-        F.explode(F.when(is_lock, F.array(own, share)).otherwise(F.array(own))).alias("term"),
-    )  # fmt: skip
-    quotient = F.struct(F.lit("mean").alias("stat"), F.col("quotient").alias("value"))
-    greatest = F.struct(F.lit("max").alias("stat"), F.col("greatest").alias("value"))
-    stats = (
-        F.when(F.col("metric") == LEVEL, F.array(greatest))
-        .when(F.col("metric") == FALLBACK_SHARE, F.array(quotient))
-        .otherwise(F.array(quotient, greatest))
-    )
-    return (
-        terms.select("*", "term.*")
-        .groupBy("unit", *_COURSE)
-        .agg(
-            (F.sum("part") / F.sum("count")).alias("quotient"),
-            F.max("max").cast("double").alias("greatest"),
-        )
-        .select("unit", *_COURSE, F.explode(stats).alias("stat"))
-        .select("unit", *_COURSE, "stat.value", "stat.stat")
+    found = totals(terms, ("unit", *_COURSE), sum="sum", count="sum", max="max")
+    named = found.select(["unit", *_COURSE])
+    quotient = numbers(found["sum"]) / numbers(found["count"])
+    means = with_columns(named, stat="mean", value=quotient)
+    greatest = with_columns(named, stat="max", value=numbers(found["max"]))
+    return pa.concat_tables(
+        [
+            means.filter(pc.field("metric") != LEVEL),
+            greatest.filter(pc.field("metric") != FALLBACK_SHARE),
+        ]
     )
 
 
-def _quantiles(histogram: DataFrame) -> DataFrame:
+def _quantiles(histogram: pa.Table) -> pa.Table:
     """Reads quantiles off each bin; those that too few values are above would show luck."""
-    rows = histogram.where(F.col("metric").isin(*LATENCIES)).withColumn("class", _class())
     of = ("unit", *_COURSE)
-    merged = rows.groupBy(*of, "bucket").agg(F.sum("count").alias("count"))
-    ranked = merged.select(
-        "*",
-        F.sum("count").over(Window.partitionBy(*of).orderBy("bucket")).alias("up_to"),
-        F.sum("count").over(Window.partitionBy(*of)).alias("total"),
-    )
-    wanted = F.map_from_arrays(*map(_literals, zip(*QUANTILES.items(), strict=True)))
-    asked = ranked.select("*", F.explode(wanted).alias("stat", "share"))
-    rank = F.col("share") * F.col("total")
-    hit = asked.where(rank.between(F.col("up_to") - F.col("count"), F.col("up_to")))
-    rare = (F.col("stat") == "p999") & (F.col("total") - rank < FEWEST_ABOVE)
-    return hit.where(~rare).groupBy(*of, "stat").agg(F.min(value_at_rank(rank)).alias("value"))
+    merged = totals(_by_path(histogram), (*of, "bucket"), count="sum")
+    found = quantiles(merged, of, QUANTILES)
+    above = found["total"].to_numpy() - found["rank"].to_numpy()
+    rare = pc.and_(pc.equal(found["stat"], "p999"), pa.array(above < FEWEST_ABOVE))
+    return found.filter(pc.invert(rare)).drop_columns(["rank", "total"])
 
 
-def _literals(values: Sequence[object]) -> Column:
-    return F.array(*map(F.lit, values))
-
-
-def _spread(values: DataFrame) -> DataFrame:
+def _spread(values: pa.Table) -> pa.Table:
     """Puts the pooled value beside the lowest and highest of the replications."""
-    pooled = F.col("unit") == _POOLED
-    return values.groupBy(*_COURSE, "stat").agg(
-        F.max(F.when(pooled, F.col("value"))).alias("value"),
-        F.min(F.when(~pooled, F.col("value"))).alias("low"),
-        F.max(F.when(~pooled, F.col("value"))).alias("high"),
-    )
+    nothing = pa.scalar(None, pa.float64())
+    pooled = pc.equal(values["unit"], _POOLED)
+    of_all = pc.if_else(pooled, values["value"], nothing)
+    of_one = pc.if_else(pooled, nothing, values["value"])
+    beside = with_columns(values, value=of_all, low=of_one, high=of_one)
+    return totals(beside, (*_COURSE, "stat"), value="max", low="min", high="max")
 
 
-def _rates(counters: DataFrame) -> DataFrame:
+def _rates(facts: PointFacts) -> pa.Table:
     """Growth per second; a replication without a row had none, so its rate is 0."""
-    rows = counters.where(F.col("metric").isin(*RATES)).withColumn("class", F.lit("all"))
-    each = rows.groupBy("unit", *_COURSE).agg(
-        (F.sum("value") / F.max("bin_s")).alias("rate"), F.max("units").alias("units")
-    )
-    everywhere = F.count("*") == F.max("units")
-    return each.groupBy(*_COURSE).agg(
-        F.lit("mean").alias("stat"),
-        (F.sum("rate") / F.max("units")).alias("value"),
-        F.when(everywhere, F.min("rate")).otherwise(0.0).alias("low"),
-        F.max("rate").alias("high"),
+    rows = _in_one_class(facts.in_bins(facts.read(COUNTER, RATES)))
+    each = totals(rows, ("unit", *_COURSE), value="sum")
+    rate = numbers(each["value"]) / each["bin_s"].to_numpy()
+    spread = with_columns(each, value=rate, low=rate, high=rate, units=1)
+    found = totals(spread, _COURSE, value="sum", low="min", high="max", units="sum")
+    replications = facts.replications(found)
+    everywhere = found["units"].to_numpy() == replications
+    return with_columns(
+        found.select(list(_COURSE)),
+        stat="mean",
+        value=found["value"].to_numpy() / replications,
+        low=np.where(everywhere, found["low"].to_numpy(), 0.0),
+        high=found["high"],
     )

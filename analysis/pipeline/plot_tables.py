@@ -1,21 +1,22 @@
-"""Tables as wide as a plot, made in Spark SQL: tails of latencies, latency over time, moves.
+"""Tables of a point as wide as a plot: tails of latencies, latency over time, moves.
 
-All replications of a variant at a point are shown together; where their spread is shown, it is
-computed here too, so that what leaves Spark does not grow with their number. A coarse bucket is a
-whole number of the facts' own, named by the last of them, so its upper bound is exact.
+All replications of a variant are shown together; where their spread is shown, it is computed here
+too, so that what leaves an executor does not grow with their number. A coarse bucket is a whole
+number of the facts' own, named by the last of them, so its upper bound is exact.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pyspark.sql import DataFrame, Window
-from pyspark.sql import functions as F
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
+from analysis.pipeline.aggregate import numbers, totals, with_columns
+from analysis.pipeline.point_facts import Numbers, PointFacts, unit_of
+from sim.record.facts import COUNTER, HISTOGRAM
 from sim.record.histogram import BUCKETS_PER_DOUBLING
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column
 
 LOCKS: Final = "lock_latency"
 TAILS: Final = (LOCKS, "txn_latency")
@@ -27,95 +28,100 @@ HEAT_COLUMNS: Final = 120
 """Columns of a heat map, at most."""
 MOVES: Final = ("leaders_gained", "leaders_lost", "leader_transfers", "splits", "merges")
 
-_CASE: Final = ("point_index", "variant", "metric")
+_CASE: Final = ("variant", "metric")
 
 
-def tails(merged: DataFrame, units: DataFrame) -> DataFrame:
+def tails(facts: PointFacts) -> pa.Table:
     """Returns what share of values is above each bound, and how replications differ in it.
 
     The warm-up is cut.
 
-    Args:
-        merged: from ``aggregate.merged_histograms``.
-        units: ``unit``, ``point_index``, ``variant``.
-
     Returns:
-        ``point_index``, ``variant``, ``metric``, ``bucket`` (coarse), ``share`` (mean over the
-        replications that have values), ``deviation`` (theirs, of one replication null),
-        ``replications``, ``above`` (values above the bound in all of them together).
+        ``variant``, ``metric``, ``bucket`` (coarse), ``share`` (mean over the replications that
+        have values), ``deviation`` (theirs, of one replication NaN), ``replications``, ``above``
+        (values above the bound in all of them together).
     """
-    wanted = merged.where(F.col("metric").isin(*TAILS)).join(
-        F.broadcast(units.select("unit", "point_index", "variant")), "unit"
+    histogram = facts.read(HISTOGRAM, TAILS)
+    warmup = np.array([unit.warmup_windows for unit in facts.units])
+    rows = histogram.filter(pa.array(histogram["window"].to_numpy() >= warmup[unit_of(histogram)]))
+    each = totals(
+        with_columns(rows, bucket=coarse(rows, TAIL_STEP)),
+        (*_CASE, "unit", "bucket"),
+        count="sum",
     )
-    each = (
-        wanted.withColumn("bucket", coarse(TAIL_STEP))
-        .groupBy(*_CASE, "unit", "bucket")
-        .agg(F.sum("count").alias("count"))
-    )
-    totals = each.groupBy(*_CASE, "unit").agg(F.sum("count").alias("total"))
-    everywhere = totals.join(each.select(*_CASE, "bucket").distinct(), list(_CASE))
-    filled = everywhere.join(each, [*_CASE, "unit", "bucket"], "left").fillna(0, "count")
-    in_order = Window.partitionBy(*_CASE, "unit").orderBy("bucket")
-    above = filled.withColumn("above", F.col("total") - F.sum("count").over(in_order))
-    share = F.col("above") / F.col("total")
-    return above.groupBy(*_CASE, "bucket").agg(
-        F.avg(share).alias("share"),
-        F.stddev_samp(share).alias("deviation"),
-        F.count("*").alias("replications"),
-        F.sum("above").alias("above"),
+    cases = totals(each, _CASE, count="sum").to_pylist()
+    return pa.concat_tables(
+        [_NO_TAIL, *(_tail(each, case["variant"], case["metric"]) for case in cases)]
     )
 
 
-def latency_heat(histogram: DataFrame, units: DataFrame) -> DataFrame:
+_NO_TAIL: Final = pa.table(
+    {
+        "variant": pa.array([], pa.string()),
+        "metric": pa.array([], pa.string()),
+        "bucket": pa.array([], pa.int32()),
+        "share": pa.array([], pa.float64()),
+        "deviation": pa.array([], pa.float64()),
+        "replications": pa.array([], pa.int64()),
+        "above": pa.array([], pa.int64()),
+    }
+)
+
+
+def _tail(each: pa.Table, variant: str, metric: str) -> pa.Table:
+    """Returns the tail of a case; a bucket that a replication has not counts nothing there."""
+    own = each.filter((pc.field("variant") == variant) & (pc.field("metric") == metric))
+    buckets, column = np.unique(own["bucket"].to_numpy(), return_inverse=True)
+    units, row = np.unique(own["unit"].to_numpy(), return_inverse=True)
+    count = np.zeros((len(units), len(buckets)), dtype=np.int64)
+    count[row, column] = own["count"].to_numpy()
+    total = count.sum(axis=1, keepdims=True)
+    above = total - count.cumsum(axis=1)
+    share = above / total
+    spread = share.std(axis=0, ddof=1) if len(units) > 1 else np.full(len(buckets), np.nan)
+    return with_columns(
+        pa.table({"bucket": buckets}),
+        variant=variant,
+        metric=metric,
+        share=share.mean(axis=0),
+        deviation=spread,
+        replications=len(units),
+        above=above.sum(axis=0),
+    ).select(_NO_TAIL.column_names)
+
+
+def latency_heat(facts: PointFacts) -> pa.Table:
     """Returns how many lock requests took how long when; the warm-up is in, for it has to be seen.
 
-    Args:
-        histogram: raw facts.
-        units: ``unit``, ``point_index``, ``variant``, ``window_ns``, ``simulated_s``.
-
     Returns:
-        ``point_index``, ``variant``, ``column``, ``column_s`` (its length), ``bucket`` (coarse),
-        ``count``. Units of a point have columns of the same length.
+        ``variant``, ``column``, ``column_s`` (its length), ``bucket`` (coarse), ``count``. All
+        columns are equally long.
     """
-    point = Window.partitionBy("point_index")
-    windows = F.max("simulated_s").over(point) * 1e9 / F.col("window_ns")
-    wide = units.select(
-        "unit",
-        "point_index",
-        "variant",
-        F.greatest(F.lit(1), F.ceil(windows / HEAT_COLUMNS - 1e-6)).cast("int").alias("windows"),
-        (F.col("window_ns") / 1e9).alias("window_s"),
+    windows = np.maximum(1, np.ceil(facts.windows / HEAT_COLUMNS - 1e-6)).astype(np.int64)
+    rows = facts.read(HISTOGRAM, (LOCKS,))
+    unit = unit_of(rows)
+    placed = with_columns(
+        rows,
+        column=(rows["window"].to_numpy() // windows[unit]).astype(np.int32),
+        column_s=(windows * (facts.window_ns / 1e9))[unit],
+        bucket=coarse(rows, HEAT_STEP),
     )
-    placed = histogram.where(F.col("metric") == LOCKS).join(F.broadcast(wide), "unit")
-    return placed.groupBy(
-        "point_index",
-        "variant",
-        F.floor(F.col("window") / F.col("windows")).cast("int").alias("column"),
-        (F.col("windows") * F.col("window_s")).alias("column_s"),
-        coarse(HEAT_STEP).alias("bucket"),
-    ).agg(F.sum("count").alias("count"))
+    return totals(placed, ("variant", "column", "column_s", "bucket"), count="sum")
 
 
-def region_moves(counters: DataFrame, binned: DataFrame) -> DataFrame:
+def region_moves(facts: PointFacts) -> pa.Table:
     """Returns how leaders and regions changed by bin, in a replication on average.
 
-    Args:
-        counters: raw facts.
-        binned: from ``course_tables.binned_units``.
-
     Returns:
-        ``point_index``, ``variant``, ``metric`` (one of ``MOVES``), ``class`` (a store for
-        leaders gained and lost), ``bin``, ``bin_s``, ``value``; absent where nothing changed.
+        ``variant``, ``metric`` (one of ``MOVES``), ``class`` (a store for leaders gained and
+        lost), ``bin``, ``bin_s``, ``value``; absent where nothing changed.
     """
-    rows = counters.where(F.col("metric").isin(*MOVES)).join(F.broadcast(binned), "unit")
-    return rows.groupBy(
-        *_CASE,
-        "class",
-        F.floor(F.col("window") / F.col("bin_windows")).cast("int").alias("bin"),
-        "bin_s",
-    ).agg((F.sum("value") / F.max("units")).alias("value"))
+    rows = facts.in_bins(facts.read(COUNTER, MOVES))
+    found = totals(rows, (*_CASE, "class", "bin", "bin_s"), value="sum")
+    return with_columns(found, value=numbers(found["value"]) / facts.replications(found))
 
 
-def coarse(step: int) -> Column:
-    """Returns the coarse bucket of a row, ``step`` buckets wide; values below 1 ns in the first."""
-    return (F.ceil(F.greatest(F.col("bucket"), F.lit(0)) / step) * step).cast("int")
+def coarse(rows: pa.Table, step: int) -> Numbers:
+    """Returns the coarse bucket of rows, ``step`` buckets wide; values below 1 ns in the first."""
+    bucket = np.maximum(rows["bucket"].to_numpy(), 0)
+    return np.asarray(-(-bucket // step) * step).astype(np.int32)

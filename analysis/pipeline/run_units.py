@@ -1,7 +1,6 @@
-"""Units over the cluster with ``mapInArrow``: one unit is one task.
+"""Units over the cluster: one unit is one Spark task, so a lost executor costs only those it ran.
 
-Ids are a Spark range with as many partitions as units, so a lost executor costs only the units it
-was running. The job runs in a thread; the caller's thread watches the folder, which keeps Ctrl-C
+The job runs in a thread; the caller's thread watches the folder, which keeps Ctrl-C
 quick and tells a failure as soon as its file is there.
 
 A unit whose process dies never breaks the job: Spark tries it again, its next attempts see what the
@@ -14,12 +13,10 @@ from __future__ import annotations
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-
-import pyarrow as pa
 
 from analysis.pipeline.job_failure import SparkJobError, not_written, why_job_failed
 from analysis.pipeline.session import ATTEMPTS, is_local
@@ -46,7 +43,7 @@ from analysis.study.unit_folder import (
 from analysis.study.units import Point, Unit
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark import SparkContext
 
 JOB_GROUP: Final = "pessim-units"
 POLL_S: Final = 0.25
@@ -56,8 +53,6 @@ SHOWN_WITHIN_S: Final = 60.0
 """A shared file system may take this long to show what another machine has written."""
 MOST_ALONE: Final = 5
 """When so many units in a row die alone, the rest of those that died are not tried alone."""
-RESULT_SCHEMA: Final = "unit_index long, ended boolean"
-_ARROW_RESULT: Final = pa.schema([("unit_index", pa.int64()), ("ended", pa.bool_())])
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +83,7 @@ class Work:
 
 
 def run_units(
-    spark: SparkSession,
+    spark: SparkContext,
     job: UnitJob,
     points: Sequence[Point],
     units: Sequence[Unit],
@@ -97,7 +92,7 @@ def run_units(
     """Runs every unit into its folder, or into a file that says why it failed.
 
     Args:
-        spark: the session.
+        spark: its context.
         job: the study and where units go.
         points: settings by ``unit.point_index``.
         units: what is to be run, in order; whatever bears their names is removed.
@@ -111,7 +106,7 @@ def run_units(
     if not units:
         return Outcomes([], {}, [])
     units_dir = Path(job.units_dir)
-    if not is_local(str(spark.sparkContext.master)):
+    if not is_local(str(spark.master)):
         check_shared_folder(spark, units_dir)
     before = _cleared(units_dir, units)
     run = _UnitRun(spark, Work(job, list(points), list(units), before), watch)
@@ -137,7 +132,7 @@ def _cleared(units_dir: Path, units: Iterable[Unit]) -> dict[str, int]:
 class _UnitRun:
     """One list of units on its way through Spark."""
 
-    def __init__(self, spark: SparkSession, work: Work, watch: Watch) -> None:
+    def __init__(self, spark: SparkContext, work: Work, watch: Watch) -> None:
         self._spark = spark
         self._work = work
         self._watch = watch
@@ -145,7 +140,7 @@ class _UnitRun:
         self._by_hash = {unit.unit_hash: unit for unit in work.units}
         self._failed: dict[Unit, str] = {}
         self._poll_s = POLL_S
-        self._shipped = spark.sparkContext.broadcast(work)
+        self._shipped = spark.broadcast(work)
 
     def run_together(self, indices: Sequence[int], most_deaths: int) -> list[int]:
         """Runs units as one job; returns those that were given up since their process died."""
@@ -164,7 +159,7 @@ class _UnitRun:
             thread.join(self._poll_s)
             self._look()
             if self._watch.wants_stop:
-                self._spark.sparkContext.cancelJobGroup(JOB_GROUP)
+                self._spark.cancelJobGroup(JOB_GROUP)
         self._look()
         if errors and not self._watch.wants_stop:
             raise _cause(str(errors[0])) from errors[0]
@@ -208,12 +203,9 @@ class _UnitRun:
 
     def _collect(self, indices: Sequence[int], most_deaths: int) -> dict[int, bool]:
         """Returns for every unit whether it has ended; False: its process died too often."""
-        self._spark.sparkContext.setJobGroup(JOB_GROUP, "units", interruptOnCancel=True)
-        order = self._spark.sparkContext.broadcast(list(indices))
-        run_batches = batch_runner(self._shipped, order, most_deaths)
-        ids = self._spark.range(0, len(indices), 1, numPartitions=len(indices))
-        rows = ids.mapInArrow(run_batches, RESULT_SCHEMA).collect()
-        return {row["unit_index"]: row["ended"] for row in rows}
+        self._spark.setJobGroup(JOB_GROUP, "units", interruptOnCancel=True)
+        tasks = self._spark.parallelize(indices, len(indices))
+        return dict(tasks.map(unit_runner(self._shipped, most_deaths)).collect())
 
     def _look(self) -> Scan:
         """Tells the watch what the folder says; the larger the folder, the rarer."""
@@ -246,20 +238,15 @@ def _cause(text: str) -> Exception:
     )
 
 
-def batch_runner(
-    shipped: Any, order: Any, most_deaths: int
-) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Returns what an executor does with its ids; it holds nothing but broadcasts."""
+def unit_runner(shipped: Any, most_deaths: int) -> Callable[[int], tuple[int, bool]]:
+    """Returns what an executor does with the index of a unit; it holds nothing but a broadcast."""
 
-    def run_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for position in batch.column("id").to_pylist():
-                index = order.value[position]
-                row = {"unit_index": index, "ended": run_index(shipped.value, index, most_deaths)}
-                settle_process()
-                yield pa.RecordBatch.from_pylist([row], schema=_ARROW_RESULT)
+    def run_unit(index: int) -> tuple[int, bool]:
+        ended = run_index(shipped.value, index, most_deaths)
+        settle_process()
+        return index, ended
 
-    return run_batches
+    return run_unit
 
 
 def run_index(work: Work, index: int, most_deaths: int) -> bool:

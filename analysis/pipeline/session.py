@@ -1,9 +1,8 @@
-"""A Spark session that a short study can afford.
+"""Spark as a short study can afford it: its context, without a SQL session.
 
 The JVM starts in a thread as soon as it is known that there is work for it. C1-only JIT, the serial
 collector and a class-data archive (made at set-up, ignored by the JVM when it does not fit) take
-the fixed cost from 25 s to about 10 s on two cores. No UI, no Hive, no Ivy, bound to loopback when
-local.
+the fixed cost from 25 s to a few on two cores. No UI, no Ivy, bound to loopback when local.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark import SparkContext
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 CLASS_ARCHIVE: Final = Path(sys.prefix) / "spark-classes.jsa"
@@ -51,25 +50,17 @@ def jvm_options(archive: Path = CLASS_ARCHIVE) -> str:
 
 
 def spark_settings(master: str, scratch: str, java_options: str) -> dict[str, str]:
-    """Returns the session's settings for a master such as ``local[*]`` or ``spark://host:7077``."""
+    """Returns Spark's settings for a master such as ``local[*]`` or ``spark://host:7077``."""
     settings = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.adaptive.enabled": "false",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.catalogImplementation": "in-memory",
-        "spark.sql.warehouse.dir": f"{scratch}/warehouse",
-        "spark.sql.execution.arrow.pyspark.enabled": "true",
-        "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
-        "spark.sql.files.openCostInBytes": "65536",  # facts of a unit are small files
-        "spark.hadoop.parquet.hadoop.vectored.io.enabled": "false",  # a thread's turn for each
         "spark.jars.ivy": f"{scratch}/ivy",
         "spark.local.dir": scratch,
         "spark.driver.extraJavaOptions": java_options,
         "spark.task.maxFailures": str(TASK_FAILURES),
     }
+    if is_local(master):
+        settings["spark.python.daemon.module"] = "analysis.pipeline.worker_daemon"
     if is_on_loopback(master):
         settings |= {
             "spark.driver.bindAddress": "127.0.0.1",
@@ -101,20 +92,20 @@ def with_attempts(master: str) -> str:
 
 
 class SparkStartError(Exception):
-    """There is no session; the message says why and what to do."""
+    """Spark did not start; the message says why and what to do."""
 
 
 class SparkStarter:
-    """Starts a session in the background once it is known to be needed; ``session()`` waits."""
+    """Starts Spark in the background once it is known to be needed; ``context()`` waits."""
 
     def __init__(self, master: str = "local[*]", java_options: str | None = None) -> None:
         self.master = master
         self._java_options = jvm_options() if java_options is None else java_options
         self.start_s = 0.0
-        """Seconds from the request until the session was there."""
+        """Seconds from the request until Spark was there."""
         self.scratch = tempfile.mkdtemp(prefix="pessim-spark-")
         """Spark's own files; goes with ``stop_spark``."""
-        self._session: SparkSession | None = None
+        self._context: SparkContext | None = None
         self._error: BaseException | None = None
         self._ended = threading.Event()  # a join that Ctrl-C breaks off takes the thread for dead
         self._thread = threading.Thread(target=self._start, name="spark-start", daemon=True)
@@ -124,8 +115,8 @@ class SparkStarter:
         if self._thread.ident is None:
             self._thread.start()
 
-    def session(self) -> SparkSession:
-        """Returns the session, waiting for it.
+    def context(self) -> SparkContext:
+        """Returns Spark's context, waiting for it.
 
         Raises:
             SparkStartError: if Spark did not start, with its reason.
@@ -133,21 +124,21 @@ class SparkStarter:
         self.begin()
         while not self._ended.wait(0.1):
             pass
-        if self._session is None:
+        if self._context is None:
             raise SparkStartError(self._reason())
-        return self._session
+        return self._context
 
-    def abandoned(self) -> SparkSession | None:
-        """Returns the session to be stopped, if one was started; a JVM on its way is awaited.
+    def abandoned(self) -> SparkContext | None:
+        """Returns the context to be stopped, if one was started; a JVM on its way is awaited.
 
         A JVM that is left alone while it starts would leave its files behind.
         """
         if self._thread.ident is not None:
             self._ended.wait(ABANDON_WAIT_S)
-        return self._session
+        return self._context
 
     def _reason(self) -> str:
-        """Returns why there is no session: the JVM's last word, if it had one."""
+        """Returns why Spark did not start: the JVM's last word, if it had one."""
         if isinstance(self._error, OSError) and self._error.errno == errno.ENOSPC:
             return f"Spark did not start: {self._error}; make room, or set TMPDIR"
         log = Path(self.scratch) / JVM_LOG
@@ -158,7 +149,7 @@ class SparkStarter:
     def _start(self) -> None:
         begun = time.perf_counter()
         try:
-            self._session = start_session(self.master, self.scratch, self._java_options)
+            self._context = start_context(self.master, self.scratch, self._java_options)
         except BaseException as error:  # handed to the thread that waits
             self._error = error
         self.start_s = time.perf_counter() - begun
@@ -176,8 +167,8 @@ def why_not_started(master: str, jvm_said: str, error: str) -> str:
     return f"{failed}: {why}; it needs Java 17 or newer, which `make setup` finds or installs"
 
 
-def start_session(master: str, scratch: str, java_options: str) -> SparkSession:
-    """Returns a quiet session on ``master``; workers import this source tree, or its zip.
+def start_context(master: str, scratch: str, java_options: str) -> SparkContext:
+    """Returns a quiet context on ``master``; workers import this source tree, or its zip.
 
     The JVM gets a session of its own, so that Ctrl-C reaches this process alone, and its words go
     to a file: what a user should know is said by the command.
@@ -185,7 +176,6 @@ def start_session(master: str, scratch: str, java_options: str) -> SparkSession:
     _export_source_tree(master)
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
-    from pyspark.sql import SparkSession
 
     settings = spark_settings(master, scratch, java_options)
     conf = SparkConf(loadDefaults=False).setMaster(with_attempts(master)).setAppName("pessim")
@@ -193,14 +183,13 @@ def start_session(master: str, scratch: str, java_options: str) -> SparkSession:
     with (Path(scratch) / JVM_LOG).open("wb") as log:
         streams = {"stdout": log, "stderr": log, "start_new_session": True}
         gateway = launch_gateway(conf, popen_kwargs=streams)  # type: ignore[no-untyped-call]
-    SparkContext._ensure_initialized(gateway=gateway, conf=conf)
-    session = SparkSession.builder.config(conf=conf).getOrCreate()
-    session.sparkContext.setLogLevel("OFF")
+    context = SparkContext(conf=conf, gateway=gateway)
+    context.setLogLevel("OFF")
     if not is_local(master):
         from analysis.pipeline.source_zip import write_source_zip
 
-        session.sparkContext.addPyFile(str(write_source_zip(ROOT, Path(scratch))))
-    return session
+        context.addPyFile(str(write_source_zip(ROOT, Path(scratch))))
+    return context
 
 
 def _export_source_tree(master: str) -> None:
@@ -215,11 +204,11 @@ def _export_source_tree(master: str) -> None:
 
 def stop_spark(starter: SparkStarter, wait_s: float = STOP_WAIT_S) -> None:
     """Ends Spark, and with it the JVM and its workers; removes Spark's own files."""
-    session = starter.abandoned()
-    if session is not None:
-        application = session.sparkContext.applicationId
-        process = getattr(session.sparkContext._gateway, "proc", None)
-        session.stop()
+    context = starter.abandoned()
+    if context is not None:
+        application = context.applicationId
+        process = getattr(context._gateway, "proc", None)
+        context.stop()
         if process is not None:
             process.stdin.close()
             process.wait(wait_s)

@@ -18,14 +18,14 @@ from analysis.pipeline.job_failure import SparkJobError, why_job_failed
 from analysis.study.study_folder import StudyFolderError
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark import SparkContext
 
 SEEN_WITHIN_S: Final = 10.0
 LEAST_TASKS: Final = 2
 MOST_TASKS: Final = 64
 
 
-def check_shared_folder(spark: SparkSession, units_dir: Path) -> None:
+def check_shared_folder(spark: SparkContext, units_dir: Path) -> None:
     """Lets executors look for the folder of units.
 
     Raises:
@@ -47,9 +47,9 @@ def check_shared_folder(spark: SparkSession, units_dir: Path) -> None:
         )
 
 
-def _ask(spark: SparkSession, probe: Path) -> list[tuple[str, str]]:
+def _ask(spark: SparkContext, probe: Path) -> list[tuple[str, str]]:
     """Returns, for some tasks, their host and the name of the file they wrote; empty: none."""
-    context = spark.sparkContext
+    context = spark
     tasks = min(MOST_TASKS, max(LEAST_TASKS, context.defaultParallelism))
     folder = str(probe)
 

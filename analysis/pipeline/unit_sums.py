@@ -1,12 +1,11 @@
 """Sums and quantiles of every unit's facts, gathered as one table on the driver.
 
-Units are read some hundreds at a time: Spark plans thousands of files in a fraction of what it
-takes for all at once, and neither the JVM nor Python ever holds more than the answer to one such
-query. What is kept is eight bytes a unit and number.
+What is kept is eight bytes a unit and number.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -15,20 +14,22 @@ import pandas as pd
 
 from analysis.metrics.needed_facts import NeededFacts
 from analysis.metrics.unit_metrics import FACT_KEY
+from analysis.pipeline.aggregate import SumsQuestion
+from analysis.pipeline.executors import answers, cores
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark import SparkContext
 
-UNITS_AT_ONCE: Final = 400
+UNITS_AT_ONCE: Final = 25
 EVERYTHING: Final = NeededFacts(None, None, None)
 
 FactKey = tuple[str, str, str]
 
 
 def read_unit_sums(
-    spark: SparkSession,
+    spark: SparkContext,
     units_dir: Path,
     units: pd.DataFrame,
     needed: NeededFacts = EVERYTHING,
@@ -37,41 +38,40 @@ def read_unit_sums(
     """Returns sums, means and quantiles after the warm-up, a row a unit, in the order given.
 
     Args:
-        spark: the session.
+        spark: its context.
         units_dir: ``results/<study>/units``.
         units: ``unit_hash``, ``warmup_windows``.
         needed: the facts to read.
-        at_once: units in a query; the answer does not depend on it.
+        at_once: units that an executor is asked about at once; the answer does not depend on it.
 
     Returns:
         Columns ``metric``, ``class``, ``stat`` of facts, sorted; NaN where a unit has no such fact.
+
+    Raises:
+        SparkJobError: if facts cannot be read.
     """
-    gathered = _Gathered(len(units))
-    for first in range(0, len(units), at_once):
-        query = _values(spark, units_dir, units.iloc[first : first + at_once], needed)
-        if query is not None:
-            gathered.add(first, query.toArrow())
+    each = min(at_once, -(-len(units) // cores(spark)))
+    return sums_table(answers(spark, sums_questions(units_dir, units, needed, each)), len(units))
+
+
+def sums_questions(
+    units_dir: Path, units: pd.DataFrame, needed: NeededFacts, each: int
+) -> list[SumsQuestion]:
+    """Returns what executors are asked, each question about so many units."""
+    hashes, warmups = list(units["unit_hash"]), [int(cut) for cut in units["warmup_windows"]]
+    numbered = list(zip(range(len(units)), hashes, warmups, strict=True))
+    return [
+        SumsQuestion(str(units_dir), tuple(numbered[first : first + each]), needed)
+        for first in range(0, len(numbered), max(each, 1))
+    ]
+
+
+def sums_table(found: Iterable[pa.Table], units: int) -> pd.DataFrame:
+    """Returns the answers as one table, a row a unit."""
+    gathered = _Gathered(units)
+    for answer in found:
+        gathered.add(answer)
     return gathered.table()
-
-
-def _values(
-    spark: SparkSession, units_dir: Path, units: pd.DataFrame, needed: NeededFacts
-) -> DataFrame | None:
-    from analysis.pipeline import aggregate
-    from sim.record.facts import COUNTER, HISTOGRAM, MOMENTS
-
-    steps = (
-        (MOMENTS, needed.moments, aggregate.series_values),
-        (COUNTER, needed.counter, aggregate.counter_values),
-        (HISTOGRAM, needed.histogram, aggregate.quantile_values),
-    )
-    values: DataFrame | None = None
-    for table, metrics, values_of in steps:
-        if metrics is None or metrics:
-            facts = aggregate.read_facts(spark, units_dir, units, table, metrics)
-            part = values_of(aggregate.measured(facts))
-            values = part if values is None else values.unionByName(part)
-    return values
 
 
 class _Gathered:
@@ -81,15 +81,15 @@ class _Gathered:
         self._units = units
         self._columns: dict[FactKey, NDArray[np.float64]] = {}
 
-    def add(self, first: int, answer: pa.Table) -> None:
-        """Takes the values of a query whose unit 0 is unit ``first``."""
+    def add(self, answer: pa.Table) -> None:
+        """Takes the values of some units."""
         parts = [answer.column(name).combine_chunks().dictionary_encode() for name in FACT_KEY]
         codes = [part.indices.to_numpy() for part in parts]
         names = [part.dictionary.to_pylist() for part in parts]
         key = np.ravel_multi_index(codes, [max(len(of), 1) for of in names])
         order = np.argsort(key, kind="stable")
         starts = np.flatnonzero(np.diff(key[order], prepend=-1))
-        unit = answer.column("unit").to_numpy() + first
+        unit = answer.column("unit").to_numpy()
         value = answer.column("value").to_numpy()
         for rows in np.split(order, starts[1:]) if len(order) else ():
             place = tuple(of[code[rows[0]]] for of, code in zip(names, codes, strict=True))

@@ -15,13 +15,13 @@ from analysis.pipeline.unit_sums import EVERYTHING, read_unit_sums
 from analysis.study.unit_folder import UnitRecord
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark import SparkContext
 
 NS_PER_S: Final = 1_000_000_000
 
 
 def read_unit_metrics(
-    spark: SparkSession,
+    spark: SparkContext,
     units_dir: Path,
     units: Sequence[tuple[str, UnitRecord]],
     keys: Sequence[MetricKey] | None = None,
@@ -32,7 +32,7 @@ def read_unit_metrics(
     done: what a unit gives does not depend on the company in which it is read.
 
     Args:
-        spark: the session.
+        spark: its context.
         units_dir: ``results/<study>/units``.
         units: hash and record of each.
         keys: the numbers wanted, of which only the facts they need are read; None for all.

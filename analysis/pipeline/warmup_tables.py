@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pyspark.sql import functions as F
+import numpy as np
+import pyarrow as pa
 
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+from analysis.pipeline.aggregate import numbers, totals, with_columns
+from analysis.pipeline.point_facts import PointFacts, unit_of
+from sim.record.facts import COUNTER, MOMENTS
 
 MOST_BINS: Final = 100
 """Of a replication: a panel is no wider."""
@@ -15,40 +17,34 @@ LOCKS: Final = "lock_latency"
 COMMITS: Final = "txns"
 
 
-def warmup_series(moments: DataFrame, counters: DataFrame, units: DataFrame) -> DataFrame:
+def warmup_series(facts: PointFacts) -> pa.Table:
     """Returns mean lock latency and committed transactions by bin of windows, warm-up included.
 
-    Args:
-        moments: raw facts.
-        counters: raw facts.
-        units: ``unit``, ``window_ns``, ``simulated_s``.
-
     Returns:
-        ``unit``, ``metric`` (``lock_latency`` in ms, ``txns`` per second), ``at_s`` (the middle of
-        the bin), ``value``; a bin without a lock or a commit is absent, as is a last one cut short.
+        ``unit_hash``, ``metric`` (``lock_latency`` in ms, ``txns`` per second), ``at_s`` (the
+        middle of the bin), ``value``; a bin without a lock or a commit is absent, as is a last one
+        cut short.
     """
-    windows = F.floor(F.col("simulated_s") * 1e9 / F.col("window_ns") + 1e-6)
-    binned = units.select(
-        "unit",
-        F.greatest(F.lit(1), F.ceil(windows / MOST_BINS)).alias("bin_windows"),
-        windows.alias("windows"),
-        (F.col("window_ns") / 1e9).alias("window_s"),
-    )
-    mean_ms = F.sum("sum") / F.sum("count") / 1e6
-    per_s = F.sum("value") / F.max("bin_s")
-    latency = _by_bin(moments.where(F.col("metric") == LOCKS), binned, mean_ms)
-    return latency.unionByName(_by_bin(counters.where(F.col("metric") == COMMITS), binned, per_s))
+    locks = _by_bin(facts, facts.read(MOMENTS, (LOCKS,)), "sum", "count")
+    commits = _by_bin(facts, facts.read(COUNTER, (COMMITS,)), "value")
+    mean_ms = numbers(locks["sum"]) / numbers(locks["count"]) / 1e6
+    per_s = numbers(commits["value"]) / commits["bin_s"].to_numpy()
+    parts = [with_columns(locks, value=mean_ms), with_columns(commits, value=per_s)]
+    found = pa.concat_tables([part.select(["unit", "metric", "at_s", "value"]) for part in parts])
+    hashes = pa.array([unit.unit_hash for unit in facts.units])
+    named = with_columns(found, unit_hash=hashes.take(found["unit"].combine_chunks()))
+    return named.drop_columns(["unit"])
 
 
-def _by_bin(facts: DataFrame, binned: DataFrame, value: Column) -> DataFrame:
-    placed = facts.join(F.broadcast(binned), "unit").select(
-        "*",
-        F.floor(F.col("window") / F.col("bin_windows")).alias("bin"),
-        (F.col("bin_windows") * F.col("window_s")).alias("bin_s"),
-    )
-    whole = placed.where((F.col("bin") + 1) * F.col("bin_windows") <= F.col("windows"))
-    return (
-        whole.groupBy("unit", "metric", "bin")
-        .agg(value.alias("value"), F.max("bin_s").alias("bin_s"))
-        .select("unit", "metric", ((F.col("bin") + 0.5) * F.col("bin_s")).alias("at_s"), "value")
-    )
+def _by_bin(facts: PointFacts, rows: pa.Table, *summed: str) -> pa.Table:
+    """Sums columns by unit and whole bin, and adds ``bin_s`` and ``at_s``."""
+    simulated_s = np.array([unit.simulated_s for unit in facts.units])
+    windows = np.floor(simulated_s * 1e9 / facts.window_ns + 1e-6).astype(np.int64)
+    bin_windows = np.maximum(1, -(-windows // MOST_BINS))
+    unit = unit_of(rows)
+    place = rows["window"].to_numpy() // bin_windows[unit]
+    whole = (place + 1) * bin_windows[unit] <= windows[unit]
+    placed = with_columns(rows, bin=place).filter(pa.array(whole))
+    found = totals(placed, ("unit", "metric", "bin"), **dict.fromkeys(summed, "sum"))
+    bin_s = bin_windows[unit_of(found)] * (facts.window_ns / 1e9)[unit_of(found)]
+    return with_columns(found, bin_s=bin_s, at_s=(found["bin"].to_numpy() + 0.5) * bin_s)

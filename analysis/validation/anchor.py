@@ -77,7 +77,7 @@ class InTheory:
     """A queue of the engine's own parts, run by itself."""
 
     queue: str
-    """A name of ``sim.queueing.QUEUES``."""
+    """A name of ``sim.queueing.catalogue.QUEUES``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Alone:
     """The mean of a series that a station of the model gives by itself."""
 
     run: str
-    """A name of ``sim.queueing.DEVICE``."""
+    """A name of ``sim.queueing.devices.DEVICE``."""
     scale: float = 1.0
     """Theirs per unit of the series."""
 

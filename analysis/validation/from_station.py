@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from analysis.statistics.batch_means import mean_interval
 from analysis.validation.anchor import Alone, Figure
-from sim.queueing import DEVICE, QUEUES
+from sim.queueing.catalogue import QUEUES
+from sim.queueing.devices import DEVICE
 
 
 def theory_figure(queue_name: str) -> Figure:

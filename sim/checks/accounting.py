@@ -6,9 +6,6 @@ replaces it was under way. A lock in a leader's table that is not marked deleted
 with a cause.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from typing import Final
 
 from sim.checks.report import Report
@@ -27,7 +24,7 @@ def compare_locks(report: Report, cluster: Cluster, fates: LockFates) -> None:
     ended, held = fates.ended_locks(), len(fates.held)
     if fates.granted_locks != ended + held:
         report.add(LAW, f"{fates.granted_locks} granted, but {ended} ended and {held} held")
-    for peer in _peers(cluster):
+    for peer in cluster.peers():
         if peer.raft.role is LEADER:
             _find_ghosts(report, fates, peer)
     found = _locks_by_key(cluster)
@@ -43,17 +40,12 @@ def compare_locks(report: Report, cluster: Cluster, fates: LockFates) -> None:
 def _locks_by_key(cluster: Cluster) -> dict[bytes, dict[int, None]]:
     """Returns by key the transactions whose locks are in a leader's table or in any lock CF."""
     found: dict[bytes, dict[int, None]] = {}
-    for peer in _peers(cluster):
+    for peer in cluster.peers():
         table = peer.locks.map if peer.raft.role is LEADER else {}
         for locks in (table, peer.state.mvcc.locks):
             for key, lock in locks.items():
                 found.setdefault(key, {})[lock.start_ts] = None
     return found
-
-
-def _peers(cluster: Cluster) -> Iterator[Peer]:
-    for store in cluster.stores.values():
-        yield from store.peers.values()
 
 
 def _find_ghosts(report: Report, fates: LockFates, peer: Peer) -> None:

@@ -4,8 +4,6 @@ Checkers observe: the model does not know them and runs the same without them. T
 before ``LockFates``, which forgets a lock when it ends.
 """
 
-from __future__ import annotations
-
 from sim.checks.accounting import compare_locks
 from sim.checks.holders import ValidHolders
 from sim.checks.isolation import SnapshotIsolation

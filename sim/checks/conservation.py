@@ -3,8 +3,6 @@
 Each check returns an empty line if it holds, and otherwise says which figures disagree.
 """
 
-from __future__ import annotations
-
 from sim.client.client_stats import ClientStats
 from sim.server.cluster import Cluster
 

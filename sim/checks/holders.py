@@ -7,8 +7,6 @@ replaced may keep locks in memory, but not beyond its lease, and the new one is 
 Source: RFC 77, Correctness; tikv/tikv components/raftstore/src/store/util.rs (Lease).
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from sim.checks.report import Report

@@ -12,8 +12,6 @@ transaction runs that may not have seen it.
 Source: Berenson et al., A Critique of ANSI SQL Isolation Levels, 1995 (P4); TiKV's amend rule.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

@@ -13,8 +13,6 @@ After a limit was lowered below what a table holds, the table must not grow.
 Source: tikv/tikv components/raftstore/src/store/txn_ext.rs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

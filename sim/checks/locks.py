@@ -9,8 +9,6 @@ locks move as well.
 Source: RFC 77, Correctness (why deleted locks are not transferred, and why a merge has a fence).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

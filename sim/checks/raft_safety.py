@@ -7,8 +7,6 @@ ever applied (leader completeness). Replicas that have applied equally far hold 
 Source: Ongaro and Ousterhout, In Search of an Understandable Consensus Algorithm, figure 3.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 

@@ -7,8 +7,6 @@ Source: Raft's state machine safety; TiKV's consistency check (tikv/tikv
 components/raftstore/src/store/worker/consistency_check.rs).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 
@@ -25,12 +23,8 @@ Records = dict[bytes, object]
 
 def compare_replicas(report: Report, cluster: Cluster) -> None:
     """Reports regions whose replicas differ although they have applied the same entries."""
-    by_region: dict[int, list[Peer]] = {}
-    for store in cluster.stores.values():
-        for region_id, peer in store.peers.items():
-            by_region.setdefault(region_id, []).append(peer)
     safe_ts = cluster.tso.safe_ts()
-    for peers in by_region.values():
+    for peers in cluster.peers_by_region().values():
         seen: dict[int, Peer] = {}
         for peer in peers:
             first = seen.setdefault(peer.state.applied, peer)

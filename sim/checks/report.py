@@ -3,8 +3,6 @@
 A law that is broken once is broken a thousand times by the end; the first violations say most.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from sim.engine import LeanEnv

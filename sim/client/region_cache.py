@@ -37,18 +37,24 @@ class RegionCache:
         self.stale: dict[int, None] = {}
         """Regions to ask PD about before their next request (a dict as a set)."""
 
-    def on_error(self, region: Region, store: int, error: RegionError) -> None:
-        """Takes what ``store`` says about ``region``."""
+    def on_error(self, region: Region, store: int, error: RegionError) -> bool:
+        """Takes what ``store`` says about ``region``; returns whether that says where to go now.
+
+        A store that is behind what this node knows has nothing to teach: it will catch up.
+        """
         match error:
             case NotLeader(_, leader) if leader:
                 self.set_leader(region, leader)
+                return True
             case EpochNotMatch(regions) if regions:
+                if any(_is_behind(each, region) for each in regions):
+                    return False
                 for each in regions:
                     self.learn(Route(each, self._leader(each, store)))
+                return True
             case EpochNotMatch() | RegionNotFound() | KeyNotInRegion():
                 self.invalidate(region)
-            case _:
-                """It says nothing about the region."""
+        return False
 
     def set_leader(self, region: Region, leader: int) -> None:
         """Notes who leads; a store that has no replica makes the region stale."""
@@ -61,8 +67,10 @@ class RegionCache:
             self._own().set_leader(region.region_id, leader)
 
     def invalidate(self, region: Region) -> None:
-        """Marks a region stale."""
-        self.stale[region.region_id] = None
+        """Marks a region stale, unless a later one has taken its place already."""
+        known = self._routes.by_id(region.region_id)
+        if known is not None and known.region.epoch == region.epoch:
+            self.stale[region.region_id] = None
 
     def learn(self, route: Route) -> bool:
         """Takes a route from PD or a store; returns whether it says anything new."""
@@ -109,6 +117,12 @@ class RegionCache:
             self.locate = self._routes.locate
             self._is_own = True
         return self._routes
+
+
+def _is_behind(region: Region, known: Region) -> bool:
+    epoch, other = region.epoch, known.epoch
+    is_older = epoch.version < other.version or epoch.conf_ver < other.conf_ver
+    return region.region_id == known.region_id and is_older
 
 
 def _is_newer(region: Region, than: Region) -> bool:

@@ -131,38 +131,30 @@ def copy_of(request: KvRequest, route: Route) -> KvRequest:
 
 def requests_by_region(regions: Locator, request: KvRequest) -> list[KvRequest]:
     """Returns what to send instead of ``request``: a copy, or one for each region of its keys."""
-    if request.kind is Kind.COP:
-        parts = _ranges_by_region(regions, request)
-    elif request.mutations:
-        parts = _prewrites_by_region(regions, request)
+    prewrites = mutations_by_region(regions, request.mutations)
+    if prewrites:
+        groups = [(group.route, group.keys) for group in prewrites]
+    elif request.kind is Kind.COP:
+        groups = _ranges_by_region(regions, request)
     else:
-        parts = []
-        for route, keys in keys_by_region(regions, request.keys):
-            part = copy_of(request, route)
-            part.keys = tuple(keys)
-            parts.append(part)
-    if len(parts) > 1:
-        keys_in_all = sum(len(part.keys) for part in parts)
-        for part in parts:
-            part.request_bytes = request.request_bytes * len(part.keys) // keys_in_all
-    return parts
-
-
-def _prewrites_by_region(regions: Locator, request: KvRequest) -> list[KvRequest]:
-    groups = mutations_by_region(regions, request.mutations)
+        groups = keys_by_region(regions, request.keys)
+    keys_in_all = sum(len(keys) for _, keys in groups)
     parts = []
-    for group in groups:
-        part = copy_of(request, group.route)
-        part.mutations = tuple(group.mutations)
-        part.keys = tuple(group.keys)
+    for route, keys in groups:
+        part = copy_of(request, route)
+        part.keys = tuple(keys)
+        part.rows = request.rows // len(groups)
         part.one_pc = request.one_pc and len(groups) == 1
+        part.request_bytes = request.request_bytes * len(keys) // keys_in_all
+        parts.append(part)
+    for part, group in zip(parts, prewrites, strict=False):
+        part.mutations = tuple(group.mutations)
         if request.primary not in group.keys:
             part.secondaries = None
-        parts.append(part)
     return parts
 
 
-def _ranges_by_region(regions: Locator, request: KvRequest) -> list[KvRequest]:
+def _ranges_by_region(regions: Locator, request: KvRequest) -> list[tuple[Route, list[bytes]]]:
     """Cuts the ranges, pairs (first, last) of keys, where a region ends."""
     ranges_of: dict[int, tuple[Route, list[bytes]]] = {}
     for first, last in zip(request.keys[::2], request.keys[1::2], strict=True):
@@ -176,10 +168,4 @@ def _ranges_by_region(regions: Locator, request: KvRequest) -> list[KvRequest]:
                 break
             ranges += (start, end)
             start = end
-    parts = []
-    for route, ranges in ranges_of.values():
-        part = copy_of(request, route)
-        part.keys = tuple(ranges)
-        part.rows = request.rows // len(ranges_of)
-        parts.append(part)
-    return parts
+    return list(ranges_of.values())

@@ -11,7 +11,9 @@ Source: tikv/client-go internal/locate/region_request.go (RegionRequestSender.Se
 onRegionError, onSendFail, replicaSelector), txnkv/transaction/prewrite.go, commit.go (regionMiss).
 """
 
-from collections.abc import Generator
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
 from typing import Any, Final
 
 from simpy import Event
@@ -107,12 +109,19 @@ class RequestGroup(InFlight):
     """
 
     __slots__ = (
-        "_backoffer", "_node", "_pending", "_selectors", "event", "failure", "may_be_applied",
-        "requests",
+        "_backoffer", "_node", "_pending", "_selectors", "_then", "event", "failure",
+        "may_be_applied", "requests",
     )  # fmt: skip
 
-    def __init__(self, node: TidbNode, requests: list[KvRequest]) -> None:
+    def __init__(
+        self,
+        node: TidbNode,
+        requests: list[KvRequest],
+        then: Callable[[RequestGroup], None] | None = None,
+    ) -> None:
+        """Args: ``then`` is called with the group instead of firing ``event``."""
         self._node = node
+        self._then = then
         self._pending = len(requests)
         self._backoffer: Backoffer | None = None
         self._selectors: dict[KvRequest, ReplicaSelector] = {}
@@ -157,11 +166,10 @@ class RequestGroup(InFlight):
         self._pending -= 1
         if not self._pending:
             del node.connections.in_flight[self]
-            self.all_replied()
-
-    def all_replied(self) -> None:
-        """Resumes whoever waits for the group."""
-        self._node.env.fire(self.event)
+            if self._then is None:
+                node.env.fire(self.event)
+            else:
+                self._then(self)
 
     def refusals(self) -> list[KvRequest]:
         """Returns the requests that were refused, in the order of their sending."""
@@ -190,8 +198,8 @@ class RequestGroup(InFlight):
         if isinstance(error, RaftEntryTooLarge | FlashbackInProgress):
             return False
         selector = self._selectors.pop(request, None) or ReplicaSelector(request.sent_ns)
-        node.regions.on_error(request.region, request.store, error)
-        backoff = self._backoff_for(request, selector, error)
+        learnt = node.regions.on_error(request.region, request.store, error)
+        backoff = self._backoff_for(request, selector, error, learnt=learnt)
         wait_ns = 0
         if backoff is not None:
             if self._backoffer is None:
@@ -212,14 +220,14 @@ class RequestGroup(InFlight):
             self._node.regions.set_leader(request.region, request.store)
 
     def _backoff_for(
-        self, request: KvRequest, selector: ReplicaSelector, error: RegionError
+        self, request: KvRequest, selector: ReplicaSelector, error: RegionError, *, learnt: bool
     ) -> Backoff | None:
         """Returns how to wait before the next try, None if there is no need to."""
         match error:
             case NotLeader(_, leader):
                 return self._on_not_leader(request, selector, leader)
             case EpochNotMatch() | RegionNotFound() | KeyNotInRegion():
-                return self._on_region_miss(request)
+                return None if learnt else REGION_MISS
             case RpcError():
                 self._refused(request, selector)
                 return TIKV_RPC
@@ -241,16 +249,6 @@ class RequestGroup(InFlight):
             return REGION_MISS
         self._refused(request, selector)
         return REGION_SCHEDULING
-
-    def _on_region_miss(self, request: KvRequest) -> Backoff | None:
-        regions = self._node.regions
-        known = regions.locate(request.keys[0]).region
-        if known.region_id not in regions.stale and (
-            known.region_id != request.region.region_id or known.epoch != request.region.epoch
-        ):
-            return None
-        regions.invalidate(request.region)
-        return REGION_MISS
 
     def _refused(self, request: KvRequest, selector: ReplicaSelector) -> None:
         """Notes a store tried in vain; after the last one PD has to be asked."""

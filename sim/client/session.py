@@ -83,7 +83,9 @@ class Session:
     def _attempt(self, transaction: Transaction, *, optimistic: bool) -> Generator[Wait, Any, None]:
         node = self.node
         start_ts = yield from node.timestamp(begin=True)
-        txn = TransactionState(start_ts, optimistic=optimistic, explicit=not transaction.autocommit)
+        txn = TransactionState(
+            start_ts, start_ts, optimistic=optimistic, explicit=not transaction.autocommit
+        )
         try:
             yield from self._execute_all(txn, transaction)
             if not transaction.autocommit:

@@ -1,6 +1,7 @@
 """What TiDB remembers of one running transaction."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from sim.protocol.mvcc import LOCK_ONLY
 from sim.protocol.percolator import Mutation
@@ -32,37 +33,24 @@ class OptimisticConflict(Exception):
     """An auto-commit statement met a newer version; it is tried again with locks."""
 
 
+@dataclass(slots=True, eq=False)
 class TransactionState:
     """Timestamps, locks and buffered mutations."""
 
-    __slots__ = (
-        "buffer",
-        "explicit",
-        "for_update_ts",
-        "heartbeat_due_ns",
-        "locked",
-        "one_pc",
-        "optimistic",
-        "primary",
-        "start_ts",
-        "use_async_commit",
-    )
-
-    def __init__(self, start_ts: int, *, optimistic: bool, explicit: bool = True) -> None:
-        self.start_ts = start_ts
-        self.explicit = explicit
-        """Begun by the client, and not by a statement in auto-commit."""
-        self.for_update_ts = start_ts
-        self.optimistic = optimistic
-        self.primary = b""
-        self.locked: dict[bytes, None] = {}
-        """Keys locked so far, in order."""
-        self.buffer: dict[bytes, Mutation] = {}
-        """Newest mutation of each key, in the order in which keys were first written."""
-        self.heartbeat_due_ns = 0
-        self.use_async_commit = False
-        self.one_pc = False
-        """Whether the commit may do without a second phase, or without a commit_ts from PD."""
+    start_ts: int
+    for_update_ts: int
+    optimistic: bool = field(kw_only=True)
+    explicit: bool = field(kw_only=True)
+    """Begun by the client, and not by a statement in auto-commit."""
+    primary: bytes = b""
+    locked: dict[bytes, None] = field(default_factory=dict)
+    """Keys locked so far, in order."""
+    buffer: dict[bytes, Mutation] = field(default_factory=dict)
+    """Newest mutation of each key, in the order in which keys were first written."""
+    heartbeat_due_ns: int = 0
+    use_async_commit: bool = False
+    one_pc: bool = False
+    """Whether the commit may do without a second phase, or without a commit_ts from PD."""
 
     def lock_ttl_ms(self, now_ms: int) -> int:
         """Returns the time to live for a lock request sent at ``now_ms``."""

@@ -15,7 +15,7 @@ from sim.client.tidb import TidbNode
 from sim.client.transaction_state import TransactionState
 from sim.engine import Wait
 from sim.protocol.percolator import MvccError
-from sim.storage.request import Kind, KvRequest
+from sim.storage.request import Kind
 from sim.units import NS_PER_MS, NS_PER_S
 
 PERIOD_NS: Final = 10 * NS_PER_S
@@ -61,21 +61,10 @@ class TtlManager:
         request.keys = (txn.primary,)
         request.primary = txn.primary
         request.lock_ttl_ms = txn.lock_ttl_ms(node.env.now_ns // NS_PER_MS)
-        _Heartbeat(node, request, self._alive).send()
+        RequestGroup(node, [request], self._answered).send()
 
-
-class _Heartbeat(RequestGroup):
-    """One heartbeat; if the primary lock is gone there will be no more for its transaction."""
-
-    __slots__ = ("_alive",)
-
-    def __init__(
-        self, node: TidbNode, request: KvRequest, alive: dict[int, TransactionState]
-    ) -> None:
-        super().__init__(node, [request])
-        self._alive = alive
-
-    def all_replied(self) -> None:
-        request = self.requests[0]
+    def _answered(self, heartbeat: RequestGroup) -> None:
+        """Ends the heartbeats of a transaction whose primary lock is gone."""
+        request = heartbeat.requests[0]
         if isinstance(request.result, MvccError):
             self._alive.pop(request.start_ts, None)

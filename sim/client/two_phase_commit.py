@@ -67,21 +67,6 @@ class _PrimaryCommit(RequestGroup):
         return [part for part in parts if part.primary in part.keys]
 
 
-class _LastRequests(RequestGroup):
-    """Requests with which a transaction stops running."""
-
-    __slots__ = ("_start_ts",)
-
-    def __init__(self, node: TidbNode, requests: list[KvRequest], start_ts: int) -> None:
-        super().__init__(node, requests)
-        self._start_ts = start_ts
-
-    def all_replied(self) -> None:
-        """Ends the transaction, unless locks of it may have been left behind."""
-        if self.failure is None:
-            self._node.tso.end(self._start_ts)
-
-
 class TwoPhaseCommitter:
     """Commits for the sessions of one TiDB node."""
 
@@ -190,10 +175,15 @@ class TwoPhaseCommitter:
         return request
 
     def _send_last(self, txn: TransactionState, requests: list[KvRequest]) -> None:
+        """Sends requests whose answers end a transaction; if one fails, locks may be left."""
         if requests:
-            _LastRequests(self._node, requests, txn.start_ts).send()
+            RequestGroup(self._node, requests, self._last_answered).send()
         else:
             self._node.tso.end(txn.start_ts)
+
+    def _last_answered(self, group: RequestGroup) -> None:
+        if group.failure is None:
+            self._node.tso.end(group.requests[0].start_ts)
 
 
 def _decided_ts(txn: TransactionState, answers: list[Prewritten]) -> int:

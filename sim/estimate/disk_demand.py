@@ -57,14 +57,7 @@ class DiskDemand:
         hardware, lsm = scenario.hardware, scenario.hardware.lsm
         self._lsm, self._stores = lsm, scenario.cluster.stores
         self._copies = scenario.cluster.replicas / scenario.cluster.stores
-        self._format = LogFormat(
-            raft_engine=scenario.tikv.raft_engine_enable,
-            file=scenario.tikv.log_file,
-            file_system=hardware.file_system,
-            compression=lsm.raft_engine_compression,
-            compress_above_bytes=scenario.tikv.compress_above_bytes,
-            rewrite=lsm.raftdb_rewrite,
-        )
+        self._format = LogFormat.of(scenario)
         self._metadata = FILE_SYSTEMS[hardware.file_system]
         self.raft = hardware.raft_disk
         self.kv = hardware.kv_disk or hardware.raft_disk

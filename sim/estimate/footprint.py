@@ -19,7 +19,7 @@ from sim.estimate.transaction_plan import (
 from sim.protocol.encoding import lock_format
 from sim.protocol.region import RegionId, RegionMap
 from sim.scenario.resolved import Scenario
-from sim.storage.block_cache import CACHE_SHARE, PREFIX_LEN, Extent, miss_probabilities
+from sim.storage.block_cache import PREFIX_LEN, misses_by_table
 from sim.storage.scheduler import SCANNED_ROW
 from sim.streams import Streams
 from sim.workload import build_workload
@@ -149,7 +149,7 @@ def draw(scenario: Scenario, transactions: int = SAMPLE) -> Sample:
         regions,
         [planner.plan(workload.transaction(n % clients)) for n in range(transactions)],
         shares,
-        _misses(scenario, workload),
+        misses_by_table(scenario, workload.tables()),
         _tables_of(regions, workload),
     )
 
@@ -203,17 +203,6 @@ def _weights(names: Sequence[str], shares: Mapping[str, float]) -> dict[str, flo
     return {
         name: shares.get(name, 0.0) / known * len(names) / count for name, count in counts.items()
     }
-
-
-def _misses(scenario: Scenario, workload: Workload) -> dict[bytes, float]:
-    """Returns by table prefix how likely a row is not in a store's cache."""
-    stores = scenario.cluster.stores
-    extents = [
-        Extent(table.start_key + b"_r", table.segments[-1].size_bytes / stores, reads)
-        for table in workload.tables()
-        if (reads := table.scattered_reads)
-    ]
-    return miss_probabilities(extents, CACHE_SHARE * scenario.hardware.store_memory_bytes)
 
 
 def _demand(request: PlannedRequest, misses: Mapping[bytes, float]) -> Requests:

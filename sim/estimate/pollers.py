@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import exp
 from typing import Final
 
-from sim.estimate.formulas import erlang_c, gathering_server
+from sim.queueing.formulas import erlang_c, gathering_server
 
 MOST_USED: Final = 0.985
 """Stations are not looked at above this utilisation: there is no balance near 1."""

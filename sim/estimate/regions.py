@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from math import exp
 
 from sim.estimate.footprint import RegionGroup
-from sim.estimate.formulas import erlang_b
+from sim.queueing.formulas import erlang_b
 from sim.scenario.resolved import Scenario
 from sim.units import NS_PER_S
 

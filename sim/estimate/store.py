@@ -14,10 +14,10 @@ from typing import Final
 from sim.engine import smt_slowness
 from sim.estimate.disk_demand import DiskDemand, DiskLoad
 from sim.estimate.footprint import Footprint
-from sim.estimate.formulas import in_queue, mean_wait
 from sim.estimate.pollers import MOST_USED, PollerFigures, PollerLoad, solve_pollers
 from sim.estimate.regions import applied_by_followers, entries_per_command, heartbeats_per_s
 from sim.estimate.transaction_plan import READS
+from sim.queueing.formulas import in_queue, mean_wait
 from sim.raftstore.write_worker import BATCH_SIZE_HINT_BYTES
 from sim.scenario.resolved import Scenario
 from sim.units import NS_PER_S

@@ -7,7 +7,7 @@ the cores, as ``sim.client.tidb`` has it. All nodes are alike.
 from typing import Final
 
 from sim.engine import smt_slowness
-from sim.estimate.formulas import crowded_servers
+from sim.queueing.formulas import crowded_servers
 from sim.scenario.resolved import Scenario
 from sim.units import NS_PER_S
 

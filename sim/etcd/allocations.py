@@ -5,8 +5,6 @@ Source: our own measurement, etcd 3.4.23 and a Go client with clientv3, runtime 
 are met within 5 %.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 MEMBER_LIVE_BYTES: Final = 20_000_000

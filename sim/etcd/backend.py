@@ -9,8 +9,6 @@ Source: etcd-io/etcd release-3.4 mvcc/backend/backend.go (defaultBatchInterval 1
 writeMeta, one fdatasync each).
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Final
 

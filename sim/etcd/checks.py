@@ -3,8 +3,6 @@
 Each check yields a line for what it finds broken.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Final
 

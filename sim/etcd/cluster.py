@@ -4,8 +4,6 @@ The first member leads at the start. Members are called ``store-1`` and so on, a
 them, and the node of their clients ``tidb-0``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Iterable, Sequence
 from itertools import permutations
 from typing import Any, Final, Protocol

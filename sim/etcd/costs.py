@@ -1,7 +1,5 @@
 """What a member's work costs in CPU; means, which every job varies by its own draw."""
 
-from __future__ import annotations
-
 from sim.distributions import Sampler
 from sim.scenario.schema.etcd import EtcdCosts
 
@@ -13,24 +11,14 @@ class Priced:
         self.means = means
         self._draw = draw
 
-    def burst_ns(self, payload_bytes: int = 0) -> int:
-        """Returns the CPU of one read from, or write to, a connection."""
-        means = self.means
-        return self._draw.scaled(means.burst_ns + payload_bytes * means.byte_ns)
+    def burst_ns(self, payload_bytes: int, requests: int = 0, request_ns: int = 0) -> int:
+        """Returns the CPU of one read from, or write to, a connection.
 
-    def requests_ns(self, requests: int, payload_bytes: int) -> int:
-        """Returns the CPU of one read or write that carries ``requests`` requests or answers.
-
-        A request's cost falls half on its way in, half on its way out.
+        It may carry requests or answers: a request's cost falls half on its way in, half on its way
+        out.
         """
         means = self.means
-        mean = means.burst_ns + requests * means.request_ns / 2 + payload_bytes * means.byte_ns
-        return self._draw.scaled(mean)
-
-    def client_ns(self, requests: int, payload_bytes: int) -> int:
-        """Returns the same for the client's side of a connection."""
-        means = self.means
-        mean = means.burst_ns + requests * means.client_ns / 2 + payload_bytes * means.byte_ns
+        mean = means.burst_ns + requests * request_ns / 2 + payload_bytes * means.byte_ns
         return self._draw.scaled(mean)
 
     def round_ns(self, entries: int, payload_bytes: int) -> int:

@@ -10,8 +10,6 @@ Source: golang/go release-branch.go1.19 src/runtime/mgcpacer.go, mgc.go. CPU: ou
 MB, 0.43 in the middle.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from sim.units import MIB, NS_PER_US

@@ -6,8 +6,6 @@ long each time, up to 10 ms, until it finds something. While the program is idle
 Source: golang/go release-branch.go1.19 src/runtime/proc.go (sysmon).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """The machines that members and clients run on: one for each of them, or one for all."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from sim.engine.environment import LeanEnv

@@ -100,16 +100,8 @@ class Member:
         unit = LognormalMean(1_000_000, scenario.hardware.cpu.cv)
         draw = Sampler(unit, streams.stream(f"store-{self.store}/cpu-process"))
         self._costs = Priced(scenario.hardware.etcd, draw)
-        log_format = LogFormat(
-            raft_engine=scenario.tikv.raft_engine_enable,
-            file=scenario.tikv.log_file,
-            file_system=scenario.hardware.file_system,
-            compression=scenario.hardware.lsm.raft_engine_compression,
-            compress_above_bytes=scenario.tikv.compress_above_bytes,
-            rewrite=scenario.hardware.lsm.raftdb_rewrite,
-        )
         entry_bytes = [recorder.counter("raft_entry_bytes", cause) for cause in CAUSE_NAMES]
-        self.log = LogEngine(env, self.disk, log_format, ledger, entry_bytes)
+        self.log = LogEngine(env, self.disk, LogFormat.of(scenario), ledger, entry_bytes)
         self.backend = Backend(env, self.disk, ledger, self._costs)
         self._proposals = recorder.counter("proposals", CAUSE_NAMES[Put.cause])
         self.messages = 0

@@ -1,7 +1,5 @@
 """Carries out a scenario's operations on an etcd cluster: those that etcd has as well."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator
 from functools import partial
 from typing import Any, NamedTuple

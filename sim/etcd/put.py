@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import dataclass
+from functools import cache
+from typing import ClassVar, Final
 
 from sim.protocol.encoding import ENTRY_OVERHEAD_BYTES
 from sim.protocol.write_batch import COMMIT
 from sim.scenario.schema.arrival import Workload
-from sim.streams import Stream, Streams
+from sim.streams import Streams
 
 CLASS: Final = "put"
 """The class of a put's latency."""
@@ -33,36 +35,28 @@ class PutSizes:
         self.backend_bytes = key_and_value + _REVISION_BYTES
 
 
+@dataclass(slots=True, eq=False)
 class Put:
-    """One put, from its client to its entry and back.
+    """One put, from its client to its entry and back."""
 
-    Attributes:
-        version: its number in the run; later puts of a key have greater ones.
-        client: who waits for the answer.
-        connection: on which it is sent and answered.
-        member: to which it is sent.
-        serves: the member's process that has read it; another one of that member (after a crash)
-            has no connection to answer on.
-        error: why it has failed; empty: it is done.
-    """
-
-    __slots__ = (
-        "client", "connection", "error", "key", "member", "sent_ns", "serves", "sizes", "version",
-    )  # fmt: skip
-
-    cause: Final = COMMIT
+    cause: ClassVar = COMMIT
     """For the ledger of disk bytes."""
-
-    def __init__(self, key: bytes, version: int, sizes: PutSizes, client: int) -> None:
-        self.key = key
-        self.version = version
-        self.sizes = sizes
-        self.client = client
-        self.connection = 0
-        self.member = 0
-        self.serves: object = None
-        self.error = ""
-        self.sent_ns = 0
+    key: bytes
+    version: int
+    """Its number in the run; later puts of a key have greater ones."""
+    sizes: PutSizes
+    client: int
+    """Who waits for the answer."""
+    connection: int = 0
+    """On which it is sent and answered."""
+    member: int = 0
+    """To which it is sent."""
+    serves: object = None
+    """The member's process that has read it; another one of that member (after a crash) has no
+    connection to answer on."""
+    error: str = ""
+    """Why it has failed; empty: it is done."""
+    sent_ns: int = 0
 
     @property
     def raft_bytes(self) -> int:
@@ -82,16 +76,12 @@ class PutWorkload:
         self.sizes = PutSizes(section)
         self._keys = section.keys
         self._key_bytes = section.key_bytes
-        self._streams = streams
-        self._streams_by_client: dict[int, Stream] = {}
+        self._stream_of = cache(lambda client: streams.stream(f"client-{client}/txn"))
         self._version = 0
 
     def put(self, client: int) -> Put:
         """Draws the next put of one client."""
-        stream = self._streams_by_client.get(client)
-        if stream is None:
-            stream = self._streams.stream(f"client-{client}/txn")
-            self._streams_by_client[client] = stream
-        key = b"%0*d" % (self._key_bytes, stream.randint(0, self._keys - 1))
+        number = self._stream_of(client).randint(0, self._keys - 1)
+        key = b"%0*d" % (self._key_bytes, number)
         self._version += 1
         return Put(key, self._version, self.sizes, client)

@@ -8,8 +8,6 @@ Source: etcd-io/etcd release-3.4 clientv3/balancer (round robin over endpoints),
 (writes are not retried).
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from sim.client.client_stats import Population
@@ -147,7 +145,8 @@ class PutClients:
         self._writers[put.connection].deliver(put)
 
     def _write_cost_ns(self, puts: list[Put]) -> int:
-        return self._costs.client_ns(len(puts), sum(put.sizes.request_bytes for put in puts))
+        size_bytes = sum(put.sizes.request_bytes for put in puts)
+        return self._costs.burst_ns(size_bytes, len(puts), self._costs.means.client_ns)
 
     def _write(self, puts: list[Put]) -> None:
         env, member = self._env, self._cluster.members[self.member]
@@ -161,7 +160,7 @@ class PutClients:
                 env.at(arrival_ns, member.put_arrived, put)
 
     def _read_cost_ns(self, puts: list[Put]) -> int:
-        return self._costs.client_ns(len(puts), 0)
+        return self._costs.burst_ns(0, len(puts), self._costs.means.client_ns)
 
     def _read(self, puts: list[Put]) -> None:
         for put in puts:

@@ -3,14 +3,11 @@
 Source: etcd-io/etcd release-3.4 etcdserver/v3_server.go (processInternalRaftRequestOnce).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from functools import partial
 
 from sim.etcd.allocations import of_requests
 from sim.etcd.costs import Priced
-from sim.etcd.goroutine import Body, Goroutine, Goroutines, gather
+from sim.etcd.goroutine import Goroutine, Goroutines, gather
 from sim.etcd.put import Put
 
 
@@ -35,37 +32,31 @@ class PutServer:
         self._costs = costs
         self._propose = propose
         self._answer = answer
-        self._readers: dict[int, Goroutine] = {}
-        self._writers: dict[int, Goroutine] = {}
+        self._connections: dict[int, tuple[Goroutine, Goroutine]] = {}
+        """Reader and writer of each; they begin with the connection."""
 
     @property
     def turns(self) -> int:
         """How often a connection was read from or written to."""
-        return sum(each.turns for each in (*self._readers.values(), *self._writers.values()))
+        return sum(each.turns for pair in self._connections.values() for each in pair)
 
     def arrived(self, put: Put) -> None:
         """Takes a put, to be read."""
-        self._of(put, self._readers, partial(gather, self._read_cost_ns, self._read)).deliver(put)
+        if put.connection not in self._connections:
+            reader = self._program.go(gather(self._read_cost_ns, self._read))
+            writer = self._program.go(gather(self._write_cost_ns, self._write))
+            self._connections[put.connection] = reader, writer
+        self._connections[put.connection][0].deliver(put)
 
     def answer(self, put: Put, error: str = "") -> None:
         """Answers a put, if it came to this process."""
         if put.serves is self:
             put.error = error
-            writer = self._of(put, self._writers, partial(gather, self._cost_ns, self._write))
-            writer.deliver(put)
-
-    def _of(
-        self, put: Put, goroutines: dict[int, Goroutine], body: Callable[[], Body]
-    ) -> Goroutine:
-        """Returns the goroutine of a put's connection; it begins with the connection."""
-        found = goroutines.get(put.connection)
-        if found is None:
-            found = goroutines[put.connection] = self._program.go(body())
-        return found
+            self._connections[put.connection][1].deliver(put)
 
     def _read_cost_ns(self, puts: list[Put]) -> int:
         size_bytes = sum(put.sizes.request_bytes for put in puts)
-        return self._costs.requests_ns(len(puts), size_bytes)
+        return self._costs.burst_ns(size_bytes, len(puts), self._costs.means.request_ns)
 
     def _read(self, puts: list[Put]) -> None:
         for put in puts:
@@ -73,8 +64,8 @@ class PutServer:
             self._program.process.allocate(of_requests(1, put.sizes.request_bytes))
             self._propose(put)
 
-    def _cost_ns(self, puts: list[Put]) -> int:
-        return self._costs.requests_ns(len(puts), 0)
+    def _write_cost_ns(self, puts: list[Put]) -> int:
+        return self._costs.burst_ns(0, len(puts), self._costs.means.request_ns)
 
     def _write(self, puts: list[Put]) -> None:
         for put in puts:

@@ -7,8 +7,6 @@ Source: etcd-io/etcd release-3.4 etcdserver/api/rafthttp/stream.go (streamWriter
 nothing more waits; streamReader.decodeLoop).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

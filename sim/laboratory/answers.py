@@ -7,8 +7,6 @@ Source of the names: tikv/tikv src/storage/mvcc/mod.rs (ErrorInner), src/storage
 (TxnStatus, SecondaryLocksStatus); kvproto ``kvrpcpb.proto``, ``errorpb.proto``.
 """
 
-from __future__ import annotations
-
 from dataclasses import fields
 from enum import Enum
 
@@ -85,14 +83,15 @@ def show_refusal(answer: object) -> str | None:
 
 
 def _show_fields(error: MvccError) -> str:
-    """Returns the key and the other fields, which are timestamps and reasons, by name."""
+    """Returns the key, if there is one, and timestamps and reasons by name."""
     values = {field.name: getattr(error, field.name) for field in fields(error)}  # type: ignore[arg-type]
     shown = [
         f"{name}={value.value if isinstance(value, Enum) else ts(value)}"
         for name, value in values.items()
         if name != "key"
     ]
-    return f"{show_key(values['key'])}: {' '.join(shown)}"
+    key = f"{show_key(values['key'])}: " if "key" in values else ""
+    return key + " ".join(shown)
 
 
 def show_answer(request: KvRequest) -> str:

@@ -4,15 +4,13 @@ What a session does is the client's business; the laboratory gives it the statem
 its transaction ended.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Sequence
 from typing import Any, Final
 
 from sim.engine import Wait
 from sim.laboratory.grammar import ScriptProblem
 from sim.laboratory.jobs import Job
-from sim.laboratory.laboratory import Command, Laboratory, Model
+from sim.laboratory.laboratory import Command, Laboratory
 from sim.laboratory.values import duration_ns, key_of
 from sim.laboratory.words import Words, suggestion
 from sim.protocol.percolator import Mutation
@@ -20,25 +18,6 @@ from sim.protocol.records import PUT
 from sim.workload.statement import ROLLBACK, Read, ReadKind, Script, Statement
 
 _VERBS = ("update", "insert", "lock", "write", "read", "sleep", "rollback")
-
-
-class ClientJob(Job):
-    """One client's transaction."""
-
-    def __init__(self) -> None:
-        self.outcome = ""
-
-    def run(self, model: Model, transaction: Script) -> Generator[Wait, Any, None]:
-        """Carries the transaction out."""
-        self.outcome = yield from model.session.run(transaction, model.env.now_ns)
-
-    def done(self) -> bool:
-        """Returns whether the client knows the end."""
-        return bool(self.outcome)
-
-    def text(self) -> str:
-        """Returns how it ended."""
-        return self.outcome
 
 
 def client(lab: Laboratory, words: Words) -> str:
@@ -52,9 +31,13 @@ def client(lab: Laboratory, words: Words) -> str:
     if not lab.clients:
         model.env.process(model.session.ttl_manager.run())
     lab.clients += 1
-    job = ClientJob()
-    model.env.process(job.run(model, Script(name, statements, autocommit=autocommit)))
-    return lab.finish_within(job, words, "60s")
+    transaction, outcome = Script(name, statements, autocommit=autocommit), list[str]()
+
+    def run() -> Generator[Wait, Any, None]:
+        outcome.append((yield from model.session.run(transaction, model.env.now_ns)))
+
+    model.env.process(run())
+    return lab.finish_within(Job(lambda: bool(outcome), lambda: outcome[0]), words, "60s")
 
 
 def _statements(words: Sequence[str], name: str) -> list[Statement]:

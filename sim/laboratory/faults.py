@@ -3,9 +3,8 @@
 Source of the ideas: tikv/tikv components/test_raftstore (transport_simulate.rs), failpoints.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from sim.laboratory.grammar import ScriptProblem
@@ -25,29 +24,27 @@ def _store(lab: Laboratory, words: Words) -> int:
     return checked_store(lab.cluster, words.number_at("store", "the store"))
 
 
-def _store_order(order: Callable[[Control, int], None]) -> Callable[[Laboratory, Words], str]:
+def _store_order(order: Callable[[Control, int], None]) -> Callable[[Laboratory, Words], None]:
     """Returns the command that gives one store an order."""
 
-    def run(lab: Laboratory, words: Words) -> str:
+    def run(lab: Laboratory, words: Words) -> None:
         store = _store(lab, words)
         words.done()
-        order(Control(lab.cluster), store)
-        return ""
+        order(lab.control, store)
 
     return run
 
 
-def isolate(lab: Laboratory, words: Words) -> str:
+def isolate(lab: Laboratory, words: Words) -> None:
     """Cuts nodes off from all others."""
     names = [_node(lab, word) for word in words.rest()]
     words.done()
     if not names:
         raise ScriptProblem("whom? write isolate 1, or isolate store-1 tidb-0")
-    Control(lab.cluster).isolate(names)
-    return ""
+    lab.control.isolate(names)
 
 
-def partition(lab: Laboratory, words: Words) -> str:
+def partition(lab: Laboratory, words: Words) -> None:
     """Cuts the network into groups."""
     groups: list[list[str]] = [[]]
     for word in words.rest():
@@ -58,8 +55,7 @@ def partition(lab: Laboratory, words: Words) -> str:
     words.done()
     if len(groups) < 2 or not all(groups):
         raise ScriptProblem("into which groups? write partition 1 | 2 3")
-    Control(lab.cluster).partition(groups)
-    return ""
+    lab.control.partition(groups)
 
 
 def _node(lab: Laboratory, word: str) -> str:
@@ -71,52 +67,37 @@ def _node(lab: Laboratory, word: str) -> str:
     return name
 
 
-def heal(lab: Laboratory, words: Words) -> str:
+def heal(lab: Laboratory, words: Words) -> None:
     """Takes back every isolation and partition."""
     words.done()
-    Control(lab.cluster).heal()
-    return ""
+    lab.control.heal()
 
 
-def drop(lab: Laboratory, words: Words) -> str:
-    """Drops messages of a kind, until the rule is taken back."""
-    kind, src, dst, region = _message_words(words)
+def disturb(lab: Laboratory, words: Words, *, delays: bool) -> None:
+    """Drops or delays messages of a kind, until the rule is taken back."""
+    kind = _message_kind(words)
+    by_ns = 0
+    if delays:
+        by_ns = words.duration_ns("by", "0") or duration_ns(words.next("how long"))
+    src, dst, region = words.number("from"), words.number("to"), words.number("region")
     words.done()
-    _keep(lab, words, lab.cluster.filters.drop(kind, src=src, dst=dst, region=region))
-    return ""
+    name = words.as_name or f"rule{len(lab.rules) + 1}"
+    if name in lab.rules:
+        raise ScriptProblem(f"a rule {name} is there already; allow {name} first")
+    lab.rules[name] = lab.cluster.filters.delay(kind, by_ns, src=src, dst=dst, region=region)
 
 
-def delay(lab: Laboratory, words: Words) -> str:
-    """Delays messages of a kind, until the rule is taken back."""
-    by_ns = words.duration_ns("by", "0")
-    kind, src, dst, region = _message_words(words)
-    by_ns = by_ns or duration_ns(words.next("how long"))
-    words.done()
-    rule = lab.cluster.filters.delay(kind, by_ns, src=src, dst=dst, region=region)
-    _keep(lab, words, rule)
-    return ""
-
-
-def _message_words(words: Words) -> tuple[str, int, int, int]:
-    src, dst = words.number("from"), words.number("to")
-    region = words.number("region")
+def _message_kind(words: Words) -> str:
     asked = words.next("the kind of message").removeprefix("Msg")
     by_name = {plain(kind): kind for kind in (*KINDS, ANY, "all")}
     kind = by_name.get(plain(asked))
     if kind is None:
         hint = suggestion(asked, [*KINDS, ANY], ", ".join(KINDS))
         raise ScriptProblem(f"no message {asked}; {hint}")
-    return (ANY if kind == "all" else kind), src, dst, region
+    return ANY if kind == "all" else kind
 
 
-def _keep(lab: Laboratory, words: Words, rule: MessageFilter) -> None:
-    name = words.as_name or f"rule{len(lab.rules) + 1}"
-    if name in lab.rules:
-        raise ScriptProblem(f"a rule {name} is there already; allow {name} first")
-    lab.rules[name] = rule
-
-
-def allow(lab: Laboratory, words: Words) -> str:
+def allow(lab: Laboratory, words: Words) -> None:
     """Takes message rules back, all or by name."""
     names = words.rest() or list(lab.rules)
     words.done()
@@ -125,7 +106,6 @@ def allow(lab: Laboratory, words: Words) -> str:
             hint = suggestion(name, list(lab.rules), "allow, to take all back")
             raise ScriptProblem(f"no rule {name}; {hint}")
         lab.cluster.filters.remove(lab.rules.pop(name))
-    return ""
 
 
 def rules(lab: Laboratory, words: Words) -> str:
@@ -156,14 +136,13 @@ def point_of(word: str) -> str:
     return name
 
 
-def hold(lab: Laboratory, words: Words) -> str:
+def hold(lab: Laboratory, words: Words) -> None:
     """Stops whatever comes to a named point."""
     point, store, region = _point_words(words)
     lab.cluster.failpoints.hold(point, store=store, region=region)
-    return ""
 
 
-def release(lab: Laboratory, words: Words) -> str:
+def release(lab: Laboratory, words: Words) -> None:
     """Lets what the same words hold go on."""
     point, store, region = _point_words(words)
     holds = lab.cluster.failpoints
@@ -174,7 +153,6 @@ def release(lab: Laboratory, words: Words) -> str:
             + (f"release what is: {', '.join(said)}" if said else "nothing is")
         )
     holds.release(point, store=store, region=region)
-    return ""
 
 
 def _hold_words(point: str, store: int, region: int) -> str:
@@ -189,14 +167,13 @@ def _point_words(words: Words) -> tuple[str, int, int]:
     return point, store, region
 
 
-def fail_write(lab: Laboratory, words: Words) -> str:
+def fail_write(lab: Laboratory, words: Words) -> None:
     """Lets the engine fail at the next writes."""
     proposed = words.flag("after-propose")
     store, region = words.number("store"), words.number("region")
     times = words.number("times", 1)
     words.done()
     lab.cluster.failpoints.fail_writes(times, store=store, region=region, proposed=proposed)
-    return ""
 
 
 def held(lab: Laboratory, words: Words) -> str:
@@ -207,7 +184,7 @@ def held(lab: Laboratory, words: Words) -> str:
     return "\n".join(lines) or "nothing is held"
 
 
-def set_config(lab: Laboratory, words: Words) -> str:
+def set_config(lab: Laboratory, words: Words) -> None:
     """Changes TiKV's configuration while it runs."""
     store = words.number("store")
     keys = tikv_keys(words.other_options())
@@ -222,37 +199,34 @@ def set_config(lab: Laboratory, words: Words) -> str:
         if not is_size and not isinstance(value, bool):
             raise ScriptProblem(f"{key} must be true or false, is {value}; write {key}=true")
         wanted = size_bytes(str(value)) if is_size else value
-        Control(lab.cluster).set_config(key, wanted, store=store or None)
-    return ""
+        lab.control.set_config(key, wanted, store=store or None)
 
 
-def upgrade(lab: Laboratory, words: Words) -> str:
+def upgrade(lab: Laboratory, words: Words) -> None:
     """Gives a store another version of TiKV."""
     store = _store(lab, words)
     words.skip("to")
     version = words.text("to", "version", "") or words.next("the version")
     words.done()
     try:
-        Control(lab.cluster).upgrade_store(store, version)
+        lab.control.upgrade_store(store, version)
     except ValueError as error:
         raise ScriptProblem(str(error)) from None
-    return ""
 
 
-def slow_disk(lab: Laboratory, words: Words) -> str:
+def slow_disk(lab: Laboratory, words: Words) -> None:
     """Makes a store's disk slower by a factor; 1: as before."""
     store = _store(lab, words)
     words.skip("by")
     factor = words.text("factor", "by", "") or words.next("the factor")
     words.done()
     try:
-        Control(lab.cluster).slow_disk(store, float(factor))
+        lab.control.slow_disk(store, float(factor))
     except ValueError:
         raise ScriptProblem(f"{factor!r} is no factor; write slow-disk {store} 10") from None
-    return ""
 
 
-def fill_disk(lab: Laboratory, words: Words) -> str:
+def fill_disk(lab: Laboratory, words: Words) -> None:
     """Fills a store's disk, almost or completely."""
     almost, already = words.flag("almost-full"), words.flag("already-full")
     store = _store(lab, words)
@@ -260,8 +234,7 @@ def fill_disk(lab: Laboratory, words: Words) -> str:
     if almost and already:
         raise ScriptProblem("a disk is almost-full or already-full; write one of them")
     usage = DiskUsage.ALMOST_FULL if almost else DiskUsage.ALREADY_FULL
-    Control(lab.cluster).fill_disk(store, usage)
-    return ""
+    lab.control.fill_disk(store, usage)
 
 
 COMMANDS: Final = (
@@ -270,8 +243,14 @@ COMMANDS: Final = (
     Command("isolate NODE…", isolate),
     Command("partition NODE… | NODE…", partition),
     Command("heal", heal),
-    Command("drop MESSAGE [from=STORE] [to=STORE] [region=REGION] [as NAME]", drop),
-    Command("delay MESSAGE TIME [from=STORE] [to=STORE] [region=REGION] [as NAME]", delay),
+    Command(
+        "drop MESSAGE [from=STORE] [to=STORE] [region=REGION] [as NAME]",
+        partial(disturb, delays=False),
+    ),
+    Command(
+        "delay MESSAGE TIME [from=STORE] [to=STORE] [region=REGION] [as NAME]",
+        partial(disturb, delays=True),
+    ),
     Command("allow [NAME…]", allow),
     Command("rules", rules),
     Command("hold POINT [store=STORE] [region=REGION]", hold),

@@ -17,7 +17,7 @@ from sim.client.session import Session
 from sim.client.tidb import TidbNode
 from sim.engine import LeanEnv
 from sim.laboratory.grammar import ScriptProblem
-from sim.laboratory.jobs import Job, RequestJob
+from sim.laboratory.jobs import Answer, Job
 from sim.laboratory.setup import ClusterSetup, region_map, scenario_of
 from sim.laboratory.stores import advance_tso, make_cluster
 from sim.laboratory.values import show_duration, timestamp
@@ -29,6 +29,7 @@ from sim.raftstore.peer import Peer
 from sim.record.facts import MemorySink
 from sim.record.recorder import Recorder
 from sim.server.cluster import Cluster
+from sim.server.control import Control
 from sim.storage.probe import Probe
 from sim.storage.request import KvRequest
 from sim.streams import Streams
@@ -46,7 +47,7 @@ class Command(NamedTuple):
     """One command: how it is written, and what carries it out and returns what it prints."""
 
     usage: str
-    run: Callable[[Laboratory, Words], str]
+    run: Callable[[Laboratory, Words], str | None]
 
 
 @dataclass
@@ -162,6 +163,11 @@ class Laboratory:
         return self.model.cluster
 
     @property
+    def control(self) -> Control:
+        """What can be done to the cluster from outside."""
+        return Control(self.cluster)
+
+    @property
     def env(self) -> LeanEnv:
         """The clock."""
         return self.model.env
@@ -207,6 +213,11 @@ class Laboratory:
         advance_tso(self.cluster, value)
         return value
 
+    def time_option(self, words: Words, name: str, default: int) -> int:
+        """Returns the timestamp that an option says."""
+        text = words.text(name, "")
+        return self.time(text) if text else default
+
     def run_for(self, duration_ns: int) -> None:
         """Lets time pass."""
         self.env.run_until(self.env.now_ns + duration_ns)
@@ -222,11 +233,16 @@ class Laboratory:
             env.step()
         return True
 
-    def ask(self, request: KvRequest, describe: Callable[[KvRequest], str], name: str) -> str:
-        """Sends a request; returns its answer, or nothing if it is put aside under ``name``."""
-        job = RequestJob(request, describe)
+    def ask(self, request: KvRequest, describe: Callable[[KvRequest], str], words: Words) -> str:
+        """Sends a request; returns its answer, or nothing if it is put aside under a name.
+
+        Raises:
+            ScriptProblem: if a word of its command is left.
+        """
+        words.done()
+        answer = Answer(request)
         self.model.node.send(request)
-        return self.finish(job, name)
+        return self.finish(Job(lambda: answer.has_come, lambda: describe(request)), words.as_name)
 
     def finish_within(self, job: Job, words: Words, default: str) -> str:
         """Waits for a job as long as ``within=`` says; put aside, it has that long from now."""

@@ -14,7 +14,6 @@ from sim.laboratory.grammar import ScriptProblem
 from sim.laboratory.jobs import ClusterChange
 from sim.laboratory.laboratory import Command, Laboratory
 from sim.laboratory.stores import (
-    applied_index,
     checked_store,
     cut_off,
     is_idle,
@@ -24,7 +23,6 @@ from sim.laboratory.stores import (
     region_line,
     replica_on,
     replicas,
-    table_status,
 )
 from sim.laboratory.values import key_of, show_key
 from sim.laboratory.words import Words, whole_number
@@ -56,10 +54,10 @@ def _store(lab: Laboratory, words: Words, before: str) -> int:
 def _order(  # noqa: PLR0913 - an order and its end, named
     lab: Laboratory,
     words: Words,
+    region_id: int,
     order: Callable[[], object],
     happened: Callable[[], bool],
-    describe: Callable[[], str],
-    region_id: int,
+    describe: Callable[[], str] | None = None,
     *,
     to_store: int = 0,
     repeats: bool = True,
@@ -76,7 +74,7 @@ def _order(  # noqa: PLR0913 - an order and its end, named
 
     job = ClusterChange(
         happened,
-        describe,
+        describe or (lambda: leader_line(lab.cluster, region_id)),
         repeat if repeats else None,
         lambda: cut_off(lab.cluster, region_id, to_store),
     )
@@ -95,16 +93,10 @@ def change_leader(
         leader = leaders(lab.cluster).get(region_id)
         return leader is not None and leader.store == store
 
-    return _order(
-        lab,
-        words,
-        lambda: order(Control(lab.cluster), region_id, store),
-        happened,
-        lambda: leader_line(lab.cluster, region_id),
-        region_id,
-        to_store=store,
-        repeats=False,
-    )
+    def give() -> None:
+        order(lab.control, region_id, store)
+
+    return _order(lab, words, region_id, give, happened, to_store=store, repeats=False)
 
 
 def split_region(lab: Laboratory, words: Words) -> str:
@@ -134,10 +126,10 @@ def split_region(lab: Laboratory, words: Words) -> str:
     return _order(
         lab,
         words,
-        lambda: Control(lab.cluster).split_region(region_id, key, new_region_id=new_id),
+        region_id,
+        lambda: lab.control.split_region(region_id, key, new_region_id=new_id),
         lambda: all(side is not None for side in _sides(lab, key)),
         lambda: "\n".join(region_line(side) for side in _sides(lab, key) if side is not None),
-        region_id,
     )
 
 
@@ -164,10 +156,10 @@ def merge_region(lab: Laboratory, words: Words) -> str:
     return _order(
         lab,
         words,
-        lambda: Control(lab.cluster).merge_region(source, target),
+        source,
+        lambda: lab.control.merge_region(source, target),
         lambda: not replicas(lab.cluster, source),
         describe,
-        source,
     )
 
 
@@ -181,7 +173,7 @@ def add_peer(lab: Laboratory, words: Words) -> str:
         here = replica_on(lab.cluster, store, region_id)
         if leader is None or here is None or store not in leader.region.stores:
             return False
-        return applied_index(here) >= applied_index(leader)
+        return here.state.applied >= leader.state.applied
 
     return _change_peer(lab, words, region_id, happened, add=store)
 
@@ -212,14 +204,10 @@ def _change_peer(
         leader = leaders(lab.cluster).get(region_id)
         return leader_line(lab.cluster, region_id) if leader is None else region_line(leader)
 
-    return _order(
-        lab,
-        words,
-        lambda: Control(lab.cluster).change_peer(region_id, add=add, remove=remove),
-        happened,
-        describe,
-        region_id,
-    )
+    def order() -> None:
+        lab.control.change_peer(region_id, add=add, remove=remove)
+
+    return _order(lab, words, region_id, order, happened, describe)
 
 
 def flashback(lab: Laboratory, words: Words, *, begins: bool) -> str:
@@ -227,18 +215,15 @@ def flashback(lab: Laboratory, words: Words, *, begins: bool) -> str:
     region_id = _region_id(lab, words)
 
     def happened() -> bool:
-        status = table_status(leaders(lab.cluster).get(region_id))
-        return status is not None and (status is LocksStatus.IS_IN_FLASHBACK) == begins
+        leader = leaders(lab.cluster).get(region_id)
+        if leader is None:
+            return False
+        return (leader.locks.status is LocksStatus.IS_IN_FLASHBACK) == begins
 
-    return _order(
-        lab,
-        words,
-        lambda: Control(lab.cluster).flashback(region_id, begins=begins),
-        happened,
-        lambda: leader_line(lab.cluster, region_id),
-        region_id,
-        repeats=False,
-    )
+    def order() -> None:
+        lab.control.flashback(region_id, begins=begins)
+
+    return _order(lab, words, region_id, order, happened, repeats=False)
 
 
 COMMANDS: Final = (

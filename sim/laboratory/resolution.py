@@ -23,60 +23,52 @@ _LAST_KEY: Final = b"\xff" * 16
 def heartbeat(lab: Laboratory, words: Words) -> str:
     """Sends TxnHeartBeat to the primary."""
     txn = lab.txn(words.next("a transaction"))
-    ttl_ms = words.duration_ns("ttl", "20000") // NS_PER_MS
     primary = _primary(txn, words)
     request = new_request(lab, words, Kind.HEARTBEAT, txn, [primary])
     request.primary = primary
-    request.lock_ttl_ms = ttl_ms
-    return lab.ask(request, show_answer, words.as_name)
+    request.lock_ttl_ms = words.duration_ns("ttl", "20000") // NS_PER_MS
+    return lab.ask(request, show_answer, words)
 
 
 def check_txn_status(lab: Laboratory, words: Words) -> str:
     """Sends CheckTxnStatus to the primary."""
     txn = lab.txn(words.next("a transaction"))
     caller = words.text("caller-start-ts", "0")
-    current = words.text("current-ts", "now")
-    roll_back = words.flag("rollback-if-not-exist")
-    resolving = words.flag("resolving-pessimistic-lock")
-    force_sync = words.flag("force-sync-commit")
     primary = _primary(txn, words)
     request = new_request(lab, words, Kind.CHECK_TXN_STATUS, txn, [primary])
     request.primary = primary
     request.for_update_ts = lab.txns[caller].start_ts if caller in lab.txns else lab.time(caller)
-    request.current_ts = lab.time(current)
-    request.rollback_if_not_exist = roll_back
-    request.pessimistic = resolving
-    request.force_sync_commit = force_sync
-    return lab.ask(request, show_answer, words.as_name)
+    request.current_ts = lab.time(words.text("current-ts", "now"))
+    request.rollback_if_not_exist = words.flag("rollback-if-not-exist")
+    request.pessimistic = words.flag("resolving-pessimistic-lock")
+    request.force_sync_commit = words.flag("force-sync-commit")
+    return lab.ask(request, show_answer, words)
 
 
 def check_secondary_locks(lab: Laboratory, words: Words) -> str:
     """Sends CheckSecondaryLocks."""
     txn = lab.txn(words.next("a transaction"))
     request = new_request(lab, words, Kind.CHECK_SECONDARY_LOCKS, txn, words.keys())
-    return lab.ask(request, show_answer, words.as_name)
+    return lab.ask(request, show_answer, words)
 
 
 def resolve_lock(lab: Laboratory, words: Words) -> str:
     """Sends ResolveLock; without keys, for all that the transaction has locked in the region."""
     txn = lab.txn(words.next("a transaction"))
-    commit_ts = words.text("commit-ts", "0")
     keys = words.keys(at_least=0)
     route_keys = keys or ([] if words.has("region") else list(txn.keys))
     request = new_request(lab, words, Kind.RESOLVE_LOCK, txn, route_keys)
     request.keys = tuple(keys)
-    request.commit_ts = lab.time(commit_ts)
-    return lab.ask(request, show_answer, words.as_name)
+    request.commit_ts = lab.time(words.text("commit-ts", "0"))
+    return lab.ask(request, show_answer, words)
 
 
 def cleanup(lab: Laboratory, words: Words) -> str:
     """Sends Cleanup: rolls one key back, if ``current_ts`` is 0 or the lock has expired."""
     txn = lab.txn(words.next("a transaction"))
-    current = words.text("current-ts", "0")
-    key = key_of(words.next("a key"))
-    request = new_request(lab, words, Kind.CLEANUP, txn, [key])
-    request.current_ts = lab.time(current)
-    return lab.ask(request, show_answer, words.as_name)
+    request = new_request(lab, words, Kind.CLEANUP, txn, [key_of(words.next("a key"))])
+    request.current_ts = lab.time(words.text("current-ts", "0"))
+    return lab.ask(request, show_answer, words)
 
 
 def _primary(txn: Txn, words: Words) -> bytes:
@@ -93,13 +85,11 @@ def _primary(txn: Txn, words: Words) -> bytes:
 
 def get(lab: Laboratory, words: Words) -> str:
     """Sends a point read."""
-    at = words.text("ts", "start-ts", "at", "now")
-    bypass = words.numbers("bypass")
+    txn = lab.reader(words.text("ts", "start-ts", "at", "now"))
     keys = words.keys()
-    txn = lab.reader(at)
     request = new_request(lab, words, Kind.BATCH_GET if len(keys) > 1 else Kind.GET, txn, keys)
-    request.bypass = bypass
-    return lab.ask(request, _show_values, words.as_name)
+    request.bypass = words.numbers("bypass")
+    return lab.ask(request, _show_values, words)
 
 
 def _show_values(request: KvRequest) -> str:
@@ -111,15 +101,13 @@ def _show_values(request: KvRequest) -> str:
 
 def scan(lab: Laboratory, words: Words) -> str:
     """Sends a range read."""
-    at = words.text("ts", "start-ts", "at", "now")
+    txn = lab.reader(words.text("ts", "start-ts", "at", "now"))
     limit = words.number("limit")
-    bypass = words.numbers("bypass")
     start, end = key_range(words.next_or("[-inf,+inf)"))
-    txn = lab.reader(at)
     request = new_request(lab, words, Kind.COP, txn, [start or b""])
     first, last = max(start, request.region.start_key), _before(end, request.region.end_key)
     request.keys = (first, last)
-    request.bypass = bypass
+    request.bypass = words.numbers("bypass")
 
     def describe(done: KvRequest) -> str:
         refusal = show_refusal(done.result)
@@ -127,7 +115,7 @@ def scan(lab: Laboratory, words: Words) -> str:
             return refusal
         return "\n".join(value_lines(done, first, last)[: limit or None]) or "nothing"
 
-    return lab.ask(request, describe, words.as_name)
+    return lab.ask(request, describe, words)
 
 
 def _before(end: bytes, region_end: bytes) -> bytes:
@@ -141,14 +129,12 @@ def _before(end: bytes, region_end: bytes) -> bytes:
 
 def scan_locks(lab: Laboratory, words: Words) -> str:
     """Sends ScanLock."""
-    most = words.text("max-ts", "now")
-    limit = words.number("limit")
+    txn = lab.reader(words.text("max-ts", "now"))
     start, end = key_range(words.next_or("[-inf,+inf)"))
-    txn = lab.reader(most)
     request = new_request(lab, words, Kind.SCAN_LOCK, txn, [start])
     request.keys = (start, end)
-    request.rows = limit
-    return lab.ask(request, _show_scanned, words.as_name)
+    request.rows = words.number("limit")
+    return lab.ask(request, _show_scanned, words)
 
 
 def _show_scanned(request: KvRequest) -> str:

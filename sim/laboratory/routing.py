@@ -1,7 +1,8 @@
 """Where a request goes: to who leads the keys' region now, unless the script says otherwise.
 
 The laboratory looks into the stores to find the leader, so a request meets an old region or a wrong
-store only if the script wants it to: ``store=``, ``region=``, ``epoch=``, ``context=``.
+store only if the script wants it to: ``store=``, ``region=``, ``epoch=``, ``context=``. A leader
+that has just been elected would say StaleCommand; a client asks again, the laboratory waits first.
 """
 
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from typing import Final
 
 from sim.laboratory.grammar import ScriptProblem
 from sim.laboratory.laboratory import Laboratory, Txn
-from sim.laboratory.stores import checked_store, leader_of_key, leaders
+from sim.laboratory.stores import checked_store, leader_of_key, leaders, replica_on
 from sim.laboratory.values import show_key
 from sim.laboratory.words import Words, suggestion
 from sim.protocol.region import Region, RegionEpoch, Route
@@ -18,17 +19,27 @@ from sim.storage.request import Kind, KvRequest
 ROUTE: Final = "[store=STORE] [region=REGION] [epoch=CONF_VER:VERSION] [context=NAME] [as NAME]"
 """What every request takes besides the words of its own usage."""
 
+_PATIENCE_NS: Final = 20_000_000
+"""How long a request waits for a new leader's first commit; an append takes 2 ms."""
+
 
 def new_request(
     lab: Laboratory, words: Words, kind: Kind, txn: Txn, keys: Sequence[bytes]
 ) -> KvRequest:
-    """Returns a request on ``keys`` to where its command's words say; no word may be left."""
+    """Returns a request on ``keys`` to where its command's words say."""
     route = route_to(lab, words, keys)
-    words.done()
+    _wait_for_first_commit(lab, route)
     request = lab.model.node.new_request(kind, route, txn.start_ts)
     request.keys = tuple(keys)
     request.request_bytes = sum(map(len, keys))
     return request
+
+
+def _wait_for_first_commit(lab: Laboratory, route: Route) -> None:
+    """Lets a new leader commit its first entry, if it can."""
+    peer = replica_on(lab.cluster, route.leader_store, route.region.region_id)
+    if peer is not None:
+        lab.run_until(lambda: not peer.is_leader or peer.raft.knows_commits, _PATIENCE_NS)
 
 
 def route_to(lab: Laboratory, words: Words, keys: Sequence[bytes]) -> Route:

@@ -149,6 +149,6 @@ def execute(lab: Laboratory, line: Line) -> str:
         hint = suggestion(name, [*COMMANDS, *ALIASES], "a command of docs/SCRIPTS.md")
         raise ScriptProblem(f"no command {line.name}; {hint}", line.number)
     try:
-        return command.run(lab, Words(words, command.usage))
+        return command.run(lab, Words(words, command.usage)) or ""
     except ScriptProblem as problem:
         raise problem.at(line.number) from None

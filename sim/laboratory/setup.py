@@ -9,8 +9,6 @@ what happens. Keys of TiKV's configuration are those of a scenario file, checked
 Source of ``ticks=fast``: tikv/tikv components/test_raftstore/src/util.rs (new_tikv_config).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise

@@ -13,7 +13,7 @@ from sim.laboratory.setup import (
     scenario_of,
     tikv_keys,
 )
-from sim.laboratory.stores import insert_locks, lock_sizes, remove_locks, replica_on
+from sim.laboratory.stores import replica_on
 from sim.laboratory.values import key_of, key_range
 from sim.laboratory.words import Words, whole_number
 from sim.protocol.records import PESSIMISTIC, Lock
@@ -22,7 +22,7 @@ from sim.raftstore.peer import Peer
 from sim.units import NS_PER_MS
 
 
-def cluster(lab: Laboratory, words: Words) -> str:
+def cluster(lab: Laboratory, words: Words) -> None:
     """Begins with a new cluster; everything before is forgotten."""
     setup = ClusterSetup(
         stores=words.number("stores", 3),
@@ -45,10 +45,9 @@ def cluster(lab: Laboratory, words: Words) -> str:
     if setup.split or setup.leaders:
         region_map(setup)
     lab.begin_with(setup)
-    return ""
 
 
-def region(lab: Laboratory, words: Words) -> str:
+def region(lab: Laboratory, words: Words) -> None:
     """Adds a region to a cluster that nothing has been done to yet."""
     if lab.is_built:
         raise ScriptProblem("regions come directly after cluster; split-region makes more later")
@@ -65,10 +64,9 @@ def region(lab: Laboratory, words: Words) -> str:
     lab.setup.regions.append(
         make_route(lab.setup, region_id, (start, end), leader=leader, stores=stores, epoch=epoch)
     )
-    return ""
 
 
-def context(lab: Laboratory, words: Words) -> str:
+def context(lab: Laboratory, words: Words) -> None:
     """Remembers a region and its leader as they are now, for requests sent later."""
     name = words.next("the context's name")
     key = words.next_or("")
@@ -78,10 +76,9 @@ def context(lab: Laboratory, words: Words) -> str:
     route = route_to(lab, words, keys)
     words.done()
     lab.contexts[name] = route
-    return ""
 
 
-def insert_in_memory(lab: Laboratory, words: Words) -> str:
+def insert_in_memory(lab: Laboratory, words: Words) -> str | None:
     """Puts locks straight into a leader's table, as TiKV's tests do."""
     name = words.text("txn", "")
     txn = lab.txn(name) if name else None
@@ -101,19 +98,18 @@ def insert_in_memory(lab: Laboratory, words: Words) -> str:
         txn.keys.update(dict.fromkeys(keys))
     locks = []
     for key in keys:
-        sizes = lock_sizes(peer, key, first)
+        sizes = peer.state.mvcc.lock_format.pessimistic(len(key), len(first))
         lock = Lock(PESSIMISTIC, first, start_ts, ttl_ms, for_update_ts, least_ts, sizes)
         locks.append((key, lock))
-    return "" if insert_locks(peer, locks) else "full"
+    return None if peer.locks.insert(locks) else "full"
 
 
-def lose(lab: Laboratory, words: Words) -> str:
+def lose(lab: Laboratory, words: Words) -> None:
     """Takes locks out of a leader's table, as if they had been lost with a leader."""
     keys = words.keys()
     route = route_to(lab, words, keys)
     words.done()
-    remove_locks(_peer_at(lab, route), keys)
-    return ""
+    _peer_at(lab, route).locks.remove(keys)
 
 
 def _peer_at(lab: Laboratory, route: Route) -> Peer:

@@ -1,20 +1,13 @@
-"""What the laboratory reads in a cluster's stores, and what it changes there directly.
+"""What the laboratory reads in a cluster's stores. That changes nothing and takes no time."""
 
-The rest of the laboratory knows the inside of a store only through this file. Reading changes
-nothing and takes no time.
-"""
-
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from sim.engine import LeanEnv
 from sim.laboratory.answers import show_lock, show_write
 from sim.laboratory.grammar import ScriptProblem
 from sim.laboratory.values import show_key, show_timestamp
 from sim.protocol.ablations import Ablations
-from sim.protocol.encoding import RecordSizes
-from sim.protocol.lock_table import LocksStatus
-from sim.protocol.percolator import locks_of, visible_version
-from sim.protocol.records import Lock
+from sim.protocol.percolator import visible_version
 from sim.protocol.region import Region, RegionMap
 from sim.protocol.region_errors import KeyNotInRegion
 from sim.raftstore.peer import Peer
@@ -73,15 +66,12 @@ def advance_tso(cluster: Cluster, ts: int) -> None:
 
 def replicas(cluster: Cluster, region_id: int = 0, store: int = 0) -> list[Peer]:
     """Returns the replicas of a region, on a store, in that order; 0: of all."""
-    found = [peer for each in cluster.stores.values() for peer in each.peers.values()]
-    return sorted(
-        (
-            peer
-            for peer in found
-            if region_id in {0, peer.region.region_id} and store in {0, peer.store}
-        ),
-        key=lambda peer: (peer.region.region_id, peer.store),
+    found = (
+        peer
+        for peer in cluster.peers()
+        if region_id in {0, peer.region.region_id} and store in {0, peer.store}
     )
+    return sorted(found, key=lambda peer: (peer.region.region_id, peer.store))
 
 
 def replica_on(cluster: Cluster, store: int, region_id: int) -> Peer | None:
@@ -155,16 +145,6 @@ def cut_off(cluster: Cluster, region_id: int, to_store: int = 0) -> str:
     return ""
 
 
-def table_status(peer: Peer | None) -> LocksStatus | None:
-    """Returns the status of a replica's lock table, None without a replica."""
-    return None if peer is None else peer.locks.status
-
-
-def applied_index(peer: Peer) -> int:
-    """Returns the index that a replica has applied."""
-    return peer.state.applied
-
-
 def all_applied(cluster: Cluster) -> bool:
     """Returns whether all replicas have applied everything in their leaders' logs."""
     return all(
@@ -172,26 +152,6 @@ def all_applied(cluster: Cluster) -> bool:
         for region_id, leader in leaders(cluster).items()
         for peer in replicas(cluster, region_id)
     )
-
-
-def keys_locked_by(peer: Peer | None, start_ts: int) -> tuple[bytes, ...]:
-    """Returns the keys that a transaction has locked in a region, as one replica knows it."""
-    return () if peer is None else tuple(locks_of(peer.state.mvcc, peer.locks, start_ts))
-
-
-def insert_locks(peer: Peer, locks: Sequence[tuple[bytes, Lock]]) -> bool:
-    """Puts locks into a replica's table; returns whether there was room."""
-    return peer.locks.insert(list(locks))
-
-
-def lock_sizes(peer: Peer, key: bytes, primary: bytes) -> RecordSizes:
-    """Returns the bytes of a pessimistic lock's records."""
-    return peer.state.mvcc.lock_format.pessimistic(len(key), len(primary))
-
-
-def remove_locks(peer: Peer, keys: Sequence[bytes]) -> None:
-    """Takes locks out of a replica's table, without a trace."""
-    peer.locks.remove(keys)
 
 
 def value_line(request: KvRequest, key: bytes) -> str:

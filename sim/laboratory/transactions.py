@@ -13,10 +13,10 @@ from sim.laboratory.answers import show_answer
 from sim.laboratory.grammar import ScriptProblem
 from sim.laboratory.laboratory import Command, Laboratory, Txn
 from sim.laboratory.routing import new_request
-from sim.laboratory.stores import keys_locked_by, replica_on
+from sim.laboratory.stores import replica_on
 from sim.laboratory.values import key_of, show_timestamp
 from sim.laboratory.words import Words, suggestion
-from sim.protocol.percolator import Mutation, Prewritten
+from sim.protocol.percolator import Mutation, Prewritten, locks_of
 from sim.protocol.records import DELETE, INSERT, LOCK_ONLY, PUT
 from sim.storage.request import Kind, KvRequest
 from sim.units import NS_PER_MS
@@ -28,48 +28,36 @@ PREWRITE_TTL: Final = "3000"
 _OPS: Final = {"put": PUT, "delete": DELETE, "lock": LOCK_ONLY, "insert": INSERT}
 
 
-def begin(lab: Laboratory, words: Words) -> str:
+def begin(lab: Laboratory, words: Words) -> str | None:
     """Begins a transaction at a timestamp of its own, or at a new one from PD."""
     name = words.next("the transaction's name")
     text = words.text("start-ts", "now")
-    for_update = words.text("for-update-ts", "")
-    words.done()
     txn = lab.begin(name, lab.time(text))
-    if for_update:
-        txn.for_update_ts = lab.time(for_update)
-    return f"{name} start_ts={show_timestamp(txn.start_ts)}" if text == "now" else ""
+    txn.for_update_ts = lab.time_option(words, "for-update-ts", txn.for_update_ts)
+    words.done()
+    return f"{name} start_ts={show_timestamp(txn.start_ts)}" if text == "now" else None
 
 
 def lock(lab: Laboratory, words: Words) -> str:
     """Sends AcquirePessimisticLock."""
     txn = lab.txn(words.next("a transaction"))
-    insert = words.flag("should-not-exist")
-    wants_values = words.flag("return-values")
-    with_conflict = words.flag("allow-lock-with-conflict")
-    no_wait = words.flag("no-wait")
-    allowed_on_almost_full = words.flag("allowed-on-almost-full")
-    wait_ns = words.duration_ns("wait-timeout", "0")
-    asked_ts = words.text("for-update-ts", "")
-    ttl_ms = words.duration_ns("ttl", PESSIMISTIC_TTL) // NS_PER_MS
-    least_ts = words.text("min-commit-ts", "")
-    primary = words.keys_option("primary")
     keys = words.keys()
     request = new_request(lab, words, Kind.LOCK, txn, keys)
-    _note_keys(txn, keys, primary)
-    if asked_ts:
-        txn.for_update_ts = lab.time(asked_ts)
+    _note_keys(txn, keys, words.keys_option("primary"))
+    txn.for_update_ts = lab.time_option(words, "for-update-ts", txn.for_update_ts)
+    wait_ns = words.duration_ns("wait-timeout", "0")
     request.primary = txn.primary
     request.for_update_ts = txn.for_update_ts
-    request.min_commit_ts = lab.time(least_ts) if least_ts else txn.for_update_ts + 1
-    request.lock_ttl_ms = ttl_ms
-    request.wait_timeout_ns = -1 if no_wait else wait_ns
-    request.insert = insert
-    request.allowed_on_almost_full = allowed_on_almost_full
-    request.wants_values = wants_values
-    request.allow_lock_with_conflict = with_conflict
-    if with_conflict and len(keys) > 1:
+    request.min_commit_ts = lab.time_option(words, "min-commit-ts", txn.for_update_ts + 1)
+    request.lock_ttl_ms = words.duration_ns("ttl", PESSIMISTIC_TTL) // NS_PER_MS
+    request.wait_timeout_ns = -1 if words.flag("no-wait") else wait_ns
+    request.insert = words.flag("should-not-exist")
+    request.allowed_on_almost_full = words.flag("allowed-on-almost-full")
+    request.wants_values = words.flag("return-values")
+    request.allow_lock_with_conflict = words.flag("allow-lock-with-conflict")
+    if request.allow_lock_with_conflict and len(keys) > 1:
         raise ScriptProblem("allow-lock-with-conflict is for one key; lock the others on their own")
-    return lab.ask(request, show_answer, words.as_name)
+    return lab.ask(request, show_answer, words)
 
 
 def _note_keys(txn: Txn, keys: Sequence[bytes], primary: Sequence[bytes] | None) -> None:
@@ -84,57 +72,41 @@ def prewrite(lab: Laboratory, words: Words) -> str:
     """Sends Prewrite: pessimistic unless the script says ``optimistic``."""
     txn = lab.txn(words.next("a transaction"))
     optimistic = words.flag("optimistic")
-    async_commit = words.flag("async-commit")
-    one_pc = words.flag("one-pc")
-    retry = words.flag("retry")
-    allowed_on_almost_full = words.flag("allowed-on-almost-full")
-    max_commit = words.text("max-commit-ts", "0")
-    expected = words.keys_option("expected-for-update-ts") or ()
-    ttl_ms = words.duration_ns("ttl", PREWRITE_TTL) // NS_PER_MS
     unlocked = words.keys_option("skip-pessimistic-check", "unlocked") or ()
-    secondaries = words.keys_option("secondaries")
-    primary = words.keys_option("primary")
-    asked_ts, least_ts = words.text("for-update-ts", ""), words.text("min-commit-ts", "")
-    value_bytes = words.size_bytes("bytes", 0)
-    mutations = _mutations(txn, words.rest(), value_bytes, unlocked)
+    mutations = _mutations(txn, words.rest(), words.size_bytes("bytes", 0), unlocked)
     request = _new_prewrite(lab, words, txn, mutations)
     keys = [mutation.key for mutation in mutations]
-    _note_keys(txn, keys, primary)
-    if asked_ts:
-        txn.for_update_ts = lab.time(asked_ts)
+    _note_keys(txn, keys, words.keys_option("primary"))
+    txn.for_update_ts = lab.time_option(words, "for-update-ts", txn.for_update_ts)
     request.primary = txn.primary
     request.pessimistic = not optimistic
     request.for_update_ts = 0 if optimistic else txn.for_update_ts
-    request.min_commit_ts = lab.time(least_ts) if least_ts else 0
-    request.lock_ttl_ms = ttl_ms
-    request.use_async_commit = async_commit
-    request.one_pc = one_pc
-    request.is_retry = retry
-    request.allowed_on_almost_full = allowed_on_almost_full
-    request.max_commit_ts = lab.time(max_commit)
+    request.min_commit_ts = lab.time_option(words, "min-commit-ts", 0)
+    request.lock_ttl_ms = words.duration_ns("ttl", PREWRITE_TTL) // NS_PER_MS
+    request.use_async_commit = words.flag("async-commit")
+    request.one_pc = words.flag("one-pc")
+    request.is_retry = words.flag("retry")
+    request.max_commit_ts = lab.time(words.text("max-commit-ts", "0"))
+    expected = words.keys_option("expected-for-update-ts") or ()
     request.expected_for_update_ts = dict(_key_and_ts(lab, word) for word in expected)
-    if async_commit and txn.primary in keys:
+    secondaries = words.keys_option("secondaries")
+    if request.use_async_commit and txn.primary in keys:
         others = tuple(key for key in txn.keys if key != txn.primary)
         request.secondaries = others if secondaries is None else secondaries
-    return lab.ask(request, lambda done: _prewritten(txn, done), words.as_name)
+    return lab.ask(request, lambda done: _prewritten(txn, done), words)
 
 
 def put(lab: Laboratory, words: Words) -> str:
     """Writes one key in a transaction of its own, committed in one phase."""
-    value_bytes = words.size_bytes("bytes", 0)
-    start = words.text("start-ts", "now")
-    allowed_on_almost_full = words.flag("allowed-on-almost-full")
-    key = key_of(words.next("a key"))
-    value = words.next_or("v")
-    txn = lab.begin("put", lab.time(start))
-    mutation = Mutation(key, PUT, value_bytes or len(value), value)
-    request = _new_prewrite(lab, words, txn, [mutation])
+    key, value = key_of(words.next("a key")), words.next_or("v")
+    txn = lab.begin("put", lab.time(words.text("start-ts", "now")))
+    value_bytes = words.size_bytes("bytes", 0) or len(value)
+    request = _new_prewrite(lab, words, txn, [Mutation(key, PUT, value_bytes, value)])
     request.primary = key
     request.pessimistic = False
     request.one_pc = True
-    request.allowed_on_almost_full = allowed_on_almost_full
     request.lock_ttl_ms = int(PREWRITE_TTL)
-    return lab.ask(request, show_answer, words.as_name)
+    return lab.ask(request, show_answer, words)
 
 
 def _new_prewrite(
@@ -145,6 +117,7 @@ def _new_prewrite(
     request = new_request(lab, words, Kind.PREWRITE, txn, keys)
     request.keys = ()
     request.mutations = tuple(mutations)
+    request.allowed_on_almost_full = words.flag("allowed-on-almost-full")
     return request
 
 
@@ -212,28 +185,26 @@ def commit(lab: Laboratory, words: Words) -> str:
     txn.commit_ts = txn.commit_ts or txn.min_commit_ts or lab.next_ts()
     request.primary = txn.primary
     request.commit_ts = txn.commit_ts
-    return lab.ask(request, show_answer, words.as_name)
+    return lab.ask(request, show_answer, words)
 
 
 def pessimistic_rollback(lab: Laboratory, words: Words) -> str:
     """Sends PessimisticRollback; with ``scan``, for what the region holds of the transaction."""
     txn = lab.txn(words.next("a transaction"))
-    asked_ts = words.text("for-update-ts", "")
-    reads_first = words.flag("scan")
     keys = words.keys(at_least=0) or tuple(txn.keys)
     request = new_request(lab, words, Kind.PESSIMISTIC_ROLLBACK, txn, keys)
-    request.for_update_ts = lab.time(asked_ts) if asked_ts else txn.for_update_ts
+    request.for_update_ts = lab.time_option(words, "for-update-ts", txn.for_update_ts)
     peer = replica_on(lab.cluster, request.store, request.region.region_id)
-    if reads_first and peer is not None:
-        request.keys = keys_locked_by(peer, txn.start_ts)
-    return lab.ask(request, show_answer, words.as_name)
+    if words.flag("scan") and peer is not None:
+        request.keys = tuple(locks_of(peer.state.mvcc, peer.locks, txn.start_ts))
+    return lab.ask(request, show_answer, words)
 
 
 def rollback(lab: Laboratory, words: Words) -> str:
     """Sends BatchRollback."""
     txn = lab.txn(words.next("a transaction"))
     keys = words.keys(at_least=0) or tuple(txn.keys)
-    return lab.ask(new_request(lab, words, Kind.ROLLBACK, txn, keys), show_answer, words.as_name)
+    return lab.ask(new_request(lab, words, Kind.ROLLBACK, txn, keys), show_answer, words)
 
 
 COMMANDS: Final = (

@@ -6,8 +6,6 @@ physical part is ``200ms`` or ``200ms+3``.
 Source of the timestamp's layout: tikv/pd server/tso.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

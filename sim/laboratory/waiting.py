@@ -9,12 +9,10 @@ from sim.laboratory.jobs import ClusterChange, Job
 from sim.laboratory.laboratory import Command, Laboratory
 from sim.laboratory.stores import (
     all_applied,
-    applied_index,
     is_at_rest,
     leaders,
     replica_on,
     replicas,
-    table_status,
 )
 from sim.laboratory.values import duration_ns, show_duration
 from sim.laboratory.words import Words, suggestion, whole_number
@@ -130,7 +128,7 @@ def _status(lab: Laboratory, words: Words) -> Callable[[], bool]:
     def happened() -> bool:
         cluster = lab.cluster
         peer = replica_on(cluster, store, region_id) if store else leaders(cluster).get(region_id)
-        return table_status(peer) is status
+        return peer is not None and peer.locks.status is status
 
     return happened
 
@@ -141,9 +139,9 @@ def _applied(lab: Laboratory, words: Words) -> Callable[[], bool]:
     leader = leaders(lab.cluster).get(region_id)
     if leader is None:
         raise ScriptProblem(f"region {region_id} has no leader now")
-    goal = applied_index(leader)
+    goal = leader.state.applied
     wanted = replicas(lab.cluster, region_id, store)
-    return lambda: all(applied_index(peer) >= goal for peer in wanted)
+    return lambda: all(peer.state.applied >= goal for peer in wanted)
 
 
 def wait(lab: Laboratory, words: Words) -> str:

@@ -5,8 +5,6 @@ problem, with what it may have been meant to be. Names of options and flags may 
 ``-`` or ``_``, in any case; a quoted word is always a position.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from difflib import get_close_matches

@@ -12,8 +12,6 @@ lost is for the checkers to say.
 Source: RFC 77; tikv/tikv components/raftstore/src/store/peer.rs (who clears the table, and when).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 

@@ -7,8 +7,6 @@ command, or the one that ends the lock, is under way.
 Source: RFC 77; tikv/tikv components/raftstore/src/store/peer.rs (propose_locks_before_*).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final
 

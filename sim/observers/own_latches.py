@@ -11,8 +11,6 @@ was applied (*early*), and whether they ran after that (``waited``) or before (`
 Source: tikv/tikv#8045; src/storage/txn/scheduler.rs (on_write_finished).
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from sim.engine import LeanEnv

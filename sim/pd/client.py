@@ -4,8 +4,6 @@ Source: tikv/tikv components/raftstore/src/store/worker/pd.rs (handle_heartbeat,
 handle_update_max_timestamp).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

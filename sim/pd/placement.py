@@ -71,14 +71,3 @@ class Placement:
             return
         self._terms[region_id] = max(term, self._terms.get(region_id, 0))
         self.routes.put(Route(region, leader_store))
-
-    def route_of(self, region_id: int) -> Route:
-        """Returns the route of a region.
-
-        Raises:
-            KeyError: if PD knows no region of that id.
-        """
-        route = self.routes.by_id(region_id)
-        if route is None:
-            raise KeyError(region_id)
-        return route

@@ -7,8 +7,6 @@ anything older. TiDB's own GC safe point guarantees the same, ten minutes later.
 Source: tikv/pd server/tso; client-go oracle.
 """
 
-from __future__ import annotations
-
 from sim.protocol.timestamp import compose_ts
 from sim.units import NS_PER_MS
 

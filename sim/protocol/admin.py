@@ -31,6 +31,8 @@ class AdminCommand:
     changes_conf_ver: ClassVar[bool] = False
     checks_version: ClassVar[bool] = True
     checks_conf_ver: ClassVar[bool] = True
+    is_flashback: ClassVar[bool] = False
+    """Whether it begins or ends a flashback; no other is carried out during one."""
 
     @property
     def size_bytes(self) -> int:
@@ -109,12 +111,14 @@ class PrepareFlashback(AdminCommand):
     """Closes the region for a flashback."""
 
     name = "PrepareFlashback"
+    is_flashback = True
 
 
 class FinishFlashback(AdminCommand):
     """Opens the region again."""
 
     name = "FinishFlashback"
+    is_flashback = True
 
 
 @dataclass(eq=False)

@@ -75,6 +75,11 @@ class Mvcc:
             write = write.prev
         return None
 
+    def commit_ts_of(self, key: bytes, start_ts: int) -> int:
+        """Returns when the transaction was committed on ``key``; 0 if it was not."""
+        record = self.find_by_start_ts(key, start_ts)
+        return 0 if record is None or record.kind == ROLLBACK else record.commit_ts
+
     def find_by_commit_ts(self, key: bytes, commit_ts: int) -> Write | None:
         """Returns the record at exactly ``commit_ts``, or None."""
         write = self.writes.get(key)

@@ -1,14 +1,12 @@
 """Every queue with its formula: what ``validate`` compares, and where it is run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from sim.distributions import Empirical, Exponential, LognormalMean
 from sim.queueing import formulas, runs
-from sim.queueing.lab_disk import lab_disk
+from sim.queueing.devices import lab_disk
 from sim.units import NS_PER_S, NS_PER_US
 
 SERVICE_NS: Final = 40 * NS_PER_US
@@ -34,8 +32,13 @@ class Queue:
     """From the mean of the series, in ns."""
 
 
-def _wait(what: str, setting: str, expected_ns: float, run: Callable[[], Sequence[int]]) -> Queue:
+def _time(what: str, setting: str, expected_ns: float, run: Callable[[], Sequence[int]]) -> Queue:
     return Queue(what, setting, "us", expected_ns / NS_PER_US, run)
+
+
+def _wait_ns(servers: int, load: float, service_ns: float, cv: float = 1.0) -> float:
+    """Returns the mean wait; ``load`` is per server, below 1."""
+    return formulas.mean_wait(servers, servers * load / service_ns, service_ns, cv)
 
 
 def _rate(what: str, setting: str, per_s: float, run: Callable[[], Sequence[int]]) -> Queue:
@@ -46,52 +49,52 @@ def _rate(what: str, setting: str, per_s: float, run: Callable[[], Sequence[int]
 _DEMANDS_NS: Final = (SERVICE_NS, 25 * NS_PER_US)
 _THINK_NS: Final = 200 * NS_PER_US
 _CUSTOMERS: Final = 6
-_MEAN_NS, _SQUARED_CV = runs.moments(_APPEND)
+_MEAN_NS, _CV = runs.moments(_APPEND)
 
 QUEUES: Final[Mapping[str, Queue]] = {
-    "m_m_1": _wait(
+    "m_m_1": _time(
         "M/M/1, mean wait",
         "a pool of one thread, 70 % busy",
-        formulas.wait_m_m_c(1, 0.7, SERVICE_NS),
+        _wait_ns(1, 0.7, SERVICE_NS),
         lambda: runs.thread_pool_waits("m_m_1", 1, 0.7, Exponential(SERVICE_NS)),
     ),
-    "m_m_4": _wait(
+    "m_m_4": _time(
         "M/M/4, mean wait",
         "a pool of four threads, 80 % busy",
-        formulas.wait_m_m_c(4, 0.8, SERVICE_NS),
+        _wait_ns(4, 0.8, SERVICE_NS),
         lambda: runs.thread_pool_waits("m_m_4", 4, 0.8, Exponential(SERVICE_NS)),
     ),
-    "m_m_8": _wait(
+    "m_m_8": _time(
         "M/M/8, mean wait",
         "cores by reservation, 70 % busy",
-        formulas.wait_m_m_c(8, 0.7, SERVICE_NS),
+        _wait_ns(8, 0.7, SERVICE_NS),
         lambda: runs.reserved_waits("m_m_8", 8, 0.7, Exponential(SERVICE_NS)),
     ),
-    "m_d_1": _wait(
+    "m_d_1": _time(
         "M/D/1 disk, mean wait",
         "70 % of its I/Os",
-        formulas.wait_m_g_1(0.7, SERVICE_NS, 0.0),
+        _wait_ns(1, 0.7, SERVICE_NS, 0.0),
         lambda: runs.disk_waits("m_d_1", 0.7, SERVICE_NS),
     ),
-    "m_d_1_link": _wait(
+    "m_d_1_link": _time(
         "M/D/1 link, mean wait",
         "85 % of its bandwidth",
-        formulas.wait_m_g_1(0.85, SERVICE_NS, 0.0),
+        _wait_ns(1, 0.85, SERVICE_NS, 0.0),
         lambda: runs.link_waits("m_d_1_link", 0.85, SERVICE_NS),
     ),
-    "m_g_1_cpu": _wait(
+    "m_g_1_cpu": _time(
         "M/G/1 CPU, mean wait",
         "times as the model draws them (log-normal, cv 0.5), 80 % busy",
-        formulas.wait_m_g_1(0.8, SERVICE_NS, 0.25),
+        _wait_ns(1, 0.8, SERVICE_NS, 0.5),
         lambda: runs.thread_pool_waits("m_g_1_cpu", 1, 0.8, LognormalMean(SERVICE_NS, 0.5)),
     ),
-    "m_g_1_disk": _wait(
+    "m_g_1_disk": _time(
         "M/G/1 disk, mean wait",
         "one writer, appends of the measured disk, 60 % busy",
-        formulas.wait_m_g_1(0.6, _MEAN_NS, _SQUARED_CV),
+        _wait_ns(1, 0.6, _MEAN_NS, _CV),
         lambda: runs.thread_pool_waits("m_g_1_disk", 1, 0.6, _APPEND),
     ),
-    "quorum": _wait(
+    "quorum": _time(
         "quorum of three disks, mean",
         "exponential appends, until two are durable",
         formulas.order_statistic_mean(3, 2, SERVICE_NS),
@@ -111,7 +114,7 @@ QUEUES: Final[Mapping[str, Queue]] = {
         lambda: runs.littles_law("littles_law", 4, 0.8, Exponential(SERVICE_NS)),
         lambda ratio_ppb: ratio_ppb / 1e9,
     ),
-    "no_queue": _wait(
+    "no_queue": _time(
         "append without a queue, mean",
         "one writer at a time",
         _MEAN_NS,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import sqrt
 from typing import Final
 
 import numpy as np
@@ -26,12 +27,12 @@ _PLENTY: Final = 10**9
 
 
 def moments(distribution: Empirical) -> tuple[float, float]:
-    """Returns mean in ns and squared coefficient of variation of lines between quantiles 0 to 1."""
+    """Returns mean in ns and coefficient of variation of lines between quantiles 0 to 1."""
     shares, ns = np.array(distribution.quantiles, dtype=np.float64).T
     weights, low, high = np.diff(shares), ns[:-1], ns[1:]
     mean = float(np.sum(weights * (low + high) / 2))
     square = float(np.sum(weights * (low**2 + low * high + high**2) / 3))
-    return mean, square / mean**2 - 1
+    return mean, sqrt(square / mean**2 - 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ from sim.protocol.admin import (
 from sim.protocol.raft import LEADER
 from sim.protocol.raft.log import Entry
 from sim.protocol.region import Region, RegionEpoch
-from sim.protocol.region_errors import EpochNotMatch
+from sim.protocol.region_errors import EpochNotMatch, FlashbackInProgress, RegionError
 from sim.protocol.write_batch import ADMIN, MIGRATION
 from sim.raftstore.context import StoreContext
 from sim.raftstore.destroy import destroy
@@ -254,11 +254,14 @@ class ApplyPool:
         return self._ctx.version >= IN_MEMORY_SINCE
 
     def _skip(self, peer: Peer, payload: list[RaftCommand]) -> None:
-        """Refuses commands whose region's version was over when they were to be applied."""
-        self._ctx.probe.mark("apply.stale_epoch")
+        """Refuses commands behind which the region has changed, or a flashback has begun."""
+        if not _is_of_version(payload[0], peer.state):
+            self._ctx.probe.mark("apply.stale_epoch")
         for command in payload:
             if command.peer is peer and command.is_write:
-                error = EpochNotMatch(self._ctx.regions_over(command.region))
+                error: RegionError = FlashbackInProgress(peer.region.region_id)
+                if not _is_of_version(command, peer.state):
+                    error = EpochNotMatch(self._ctx.regions_over(command.region))
                 self._ctx.callbacks.on_refused(command, error)
 
     def _answer(self, commands: list[RaftCommand]) -> None:
@@ -279,7 +282,8 @@ class ApplyPool:
 
     def _apply_admin(self, peer: Peer, proposal: AdminProposal, entry: Entry) -> None:
         """Executes an admin command, or skips it, and tells the raftstore."""
-        if _is_out_of_date(proposal, peer.state.region):
+        shut = peer.state.in_flashback and not proposal.admin.is_flashback
+        if shut or _is_out_of_date(proposal, peer.state.region):
             self._ctx.router.deliver(peer, Skipped(entry.index))
         else:
             self._ctx.router.deliver(peer, self._execute(peer, proposal.admin, entry.index))
@@ -336,6 +340,11 @@ class ApplyPool:
 
 
 def _is_current(command: RaftCommand, state: AppliedState) -> bool:
+    """Returns whether a command may be applied to the region as it is."""
+    return not state.in_flashback and _is_of_version(command, state)
+
+
+def _is_of_version(command: RaftCommand, state: AppliedState) -> bool:
     """Returns whether a command was proposed for the version of the region that is applied."""
     if command.region is state.region:
         return True

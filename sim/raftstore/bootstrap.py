@@ -13,6 +13,7 @@ from sim.protocol.mvcc import Mvcc
 from sim.protocol.raft import RaftPeer
 from sim.protocol.raft.log import RaftLog
 from sim.protocol.region import Region
+from sim.raftstore.ticks import PHASES
 from sim.scenario.schema.tikv import Tikv
 from sim.streams import Stream
 
@@ -30,13 +31,17 @@ class ReplicaFactory:
     def raft(self, region: Region, store_id: int, leader: int) -> RaftPeer:
         """Returns the Raft state of a new replica; its log begins as a bootstrapped region's.
 
-        With a ``leader`` the first election is over, and the leader's empty entry forgotten.
+        With a ``leader`` the first election is over, and the leader's empty entry forgotten; its
+        last heartbeat was sent at a time of the region's own. Were all to begin with one, none
+        would follow for a whole interval, and followers would hear late what is committed.
         """
         term = 6 if leader else 5
         raft = RaftPeer(
             region.region_id, store_id, region.stores, leader, term=term, **self._settings()
         )
         raft.log = RaftLog(first_term=term)
+        if leader == store_id:
+            raft.heartbeat_elapsed = region.region_id // PHASES % raft.heartbeat_ticks
         return raft
 
     def uninitialized_raft(self, region: Region, store_id: int) -> RaftPeer:

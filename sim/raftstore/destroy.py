@@ -3,7 +3,8 @@
 Invariant: each waiting command is answered once, and locks in memory are gone with a named cause.
 
 Source: tikv/tikv components/raftstore/src/store/fsm/peer.rs (destroy_peer), peer.rs
-(clear_in_memory_pessimistic_locks, notify_pending).
+(clear_in_memory_pessimistic_locks, notify_pending), read_queue.rs
+(clear_uncommitted_on_role_change, clear_all).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from sim.protocol.raft.log import Entry
 from sim.protocol.region_errors import RegionError, RegionNotFound, StaleCommand
 from sim.raftstore.context import StoreContext
+from sim.raftstore.msg import ReadIndex
 from sim.raftstore.peer import Peer, RaftCommand
 
 
@@ -23,11 +25,13 @@ def destroy(ctx: StoreContext, peer: Peer, cause: str) -> None:
     ctx.ticks.remove(peer)
     drop_table(ctx, peer, cause)
     error = RegionNotFound(peer.region.region_id)
-    refuse_waiting(ctx, peer, error, behind_admin=error)
+    refuse_waiting(ctx, peer, error, waiting=error)
     mailbox, peer.mailbox = peer.mailbox, []
     for message in mailbox:
         if isinstance(message, RaftCommand):
             ctx.callbacks.on_refused(message, error)
+        elif isinstance(message, ReadIndex):
+            ctx.callbacks.on_no_snapshot(message.command, error)
     for entry in peer.raft.log.since(peer.raft.log.first_index):
         if entry.index > peer.state.applied:
             refuse_lost_entry(ctx, peer, entry)
@@ -43,27 +47,28 @@ def drop_table(ctx: StoreContext, peer: Peer, cause: str) -> bool:
 
 
 def refuse_waiting(
-    ctx: StoreContext, peer: Peer, error: RegionError, *, behind_admin: RegionError
+    ctx: StoreContext, peer: Peer, error: RegionError, *, waiting: RegionError
 ) -> None:
-    """Answers what is held back or waits for a quorum with ``error``.
+    """Answers what is held back or waits for something.
 
     Args:
         ctx: the replica's store.
         peer: the replica.
-        error: for commands of the batch builder, and requests that wait for a quorum.
-        behind_admin: for writes that wait for a split or merge under way.
+        error: for commands of the batch builder.
+        waiting: for reads that wait for a quorum, and writes that wait for a split or merge.
     """
     refuse = ctx.callbacks.on_refused
     held, peer.held = peer.held, []
     for command in held:
         refuse(command, error)
     pending, peer.pending_reads = peer.pending_reads, []
-    for command in pending:
-        ctx.callbacks.on_no_snapshot(command, error)
+    for read in pending:
+        for command in read.commands:
+            ctx.callbacks.on_no_snapshot(command, waiting)
     under_way, peer.proposed_admin = peer.proposed_admin, []
     for earlier in under_way:
         for command in earlier.waiting:
-            refuse(command, behind_admin)
+            refuse(command, waiting)
 
 
 def refuse_lost_entry(ctx: StoreContext, peer: Peer, entry: Entry) -> None:

@@ -7,7 +7,6 @@ written (raft log, KV WAL, flush, compaction) and the cause it is written for (t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 from sim.protocol.write_batch import CAUSE_NAMES
@@ -35,10 +34,6 @@ class DiskBytes:
     def total(self) -> int:
         """Returns all bytes entered so far."""
         return sum(counter.value for row in self.by_place for counter in row)
-
-    def discrepancy(self, disk_written_bytes: Iterable[int]) -> int:
-        """Returns how many bytes the disks wrote beyond what the ledger explains."""
-        return sum(disk_written_bytes) - self.total()
 
 
 def spread(total_bytes: int, weights: list[int]) -> list[int]:

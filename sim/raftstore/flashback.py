@@ -1,8 +1,9 @@
 """Flashback: a region is closed while its data is taken back in time, and locks are dropped.
 
 Law: PrepareFlashback empties the lock table and closes it; while it is in force nothing is read,
-locked or written but by the flashback itself. FinishFlashback opens the table again, empty. The
-taking back of the data is not modelled.
+locked or written but by the flashback itself, and nothing happens to the region: no transfer of
+leadership, split, merge or change of replicas. What is behind it in the log fails. FinishFlashback
+opens the table again, empty. The taking back of the data is not modelled.
 
 Source: tikv/tikv#14859; components/raftstore/src/store/fsm/{apply.rs (exec_flashback), peer.rs
 (on_set_flashback_state)}.

@@ -21,7 +21,7 @@ from sim.engine import UNTIL_WOKEN, LeanEnv, Story
 from sim.hardware.disk import Disk
 from sim.protocol.encoding import KV_APPLY_BYTES, KV_BATCH_BYTES
 from sim.protocol.write_batch import WriteBatch
-from sim.raftstore.disk_bytes import CAUSES, COMPACTION, FLUSH, KV_WAL, DiskBytes
+from sim.raftstore.disk_bytes import CAUSES, COMPACTION, FLUSH, KV_WAL, DiskBytes, spread
 from sim.units import KIB
 
 _SLICE_BYTES: Final = 512 * KIB
@@ -39,16 +39,30 @@ class Amplification:
     """Tombstones of the lock CF, likewise."""
 
 
-class _Gathered:
-    """Bytes that gather until there are enough to be written: by cause, and in all."""
+class _Slice:
+    """Bytes that gather until there are enough to be written: by cause, and in all.
 
-    def __init__(self) -> None:
-        self.by_cause = [0] * CAUSES
-        self.total = 0
+    What had gathered before the simulation began is taken to have the causes of what follows.
+    """
+
+    def __init__(self, begun_bytes: int) -> None:
+        self._by_cause = [0] * CAUSES
+        self.total = begun_bytes
+
+    def add(self, cause: int, size: int) -> None:
+        """Takes ``size`` bytes in."""
+        self._by_cause[cause] += size
+        self.total += size
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it is to be written."""
+        return self.total >= _SLICE_BYTES
 
     def take(self) -> list[int]:
         """Returns the bytes by cause and begins again."""
-        taken, self.by_cause = self.by_cause, [0] * CAUSES
+        taken = spread(self.total, self._by_cause)
+        self._by_cause = [0] * CAUSES
         self.total = 0
         return taken
 
@@ -57,42 +71,41 @@ class KvEngine:
     """WAL and column families on one disk."""
 
     def __init__(
-        self, env: LeanEnv, disk: Disk, amplification: Amplification, ledger: DiskBytes
+        self,
+        env: LeanEnv,
+        disk: Disk,
+        amplification: Amplification,
+        ledger: DiskBytes,
+        *,
+        slice_phase: float,
     ) -> None:
+        """Args: ``slice_phase`` is how full the first slices are, in [0, 1)."""
         self._env = env
         self._disk = disk
         self._amplification = amplification
         self._ledger = ledger.by_place
-        self._wal = [0] * CAUSES
-        self._memtables = _Gathered()
-        self._lock_memtable = _Gathered()
+        begun_bytes = int(slice_phase * _SLICE_BYTES)
+        self._wal = _Slice(begun_bytes)
+        self._memtables = _Slice(begun_bytes)
+        self._lock_memtable = _Slice(begun_bytes)
         self._idle = False
         self._process = env.process(self._write_in_background())
 
     def apply(self, batch: WriteBatch) -> None:
         """Takes one command's records: into the WAL and the memtables."""
         cause = batch.cause
-        self._wal[cause] += batch.wal_bytes + KV_APPLY_BYTES
+        self._wal.add(cause, batch.wal_bytes + KV_APPLY_BYTES)
         size = batch.write_cf_bytes + batch.default_cf_bytes
         if size:
-            memtables = self._memtables
-            memtables.by_cause[cause] += size
-            memtables.total += size
+            self._memtables.add(cause, size)
         size = batch.lock_tombstone_bytes
         if size:
-            memtable = self._lock_memtable
-            memtable.by_cause[cause] += size
-            memtable.total += size
+            self._lock_memtable.add(cause, size)
 
     def end_of_round(self, cause: int) -> None:
         """Notes the end of one write to RocksDB; what has gathered goes to the disk."""
-        wal = self._wal
-        wal[cause] += KV_BATCH_BYTES
-        is_due = (
-            sum(wal) >= _SLICE_BYTES
-            or self._memtables.total >= _SLICE_BYTES
-            or self._lock_memtable.total >= _SLICE_BYTES
-        )
+        self._wal.add(cause, KV_BATCH_BYTES)
+        is_due = self._wal.is_full or self._memtables.is_full or self._lock_memtable.is_full
         if is_due and self._idle:
             self._process.wake()
 
@@ -102,12 +115,11 @@ class KvEngine:
             self._idle = True
             yield UNTIL_WOKEN
             self._idle = False
-            if sum(self._wal) >= _SLICE_BYTES:
-                wal, self._wal = self._wal, [0] * CAUSES
-                self._write(KV_WAL, wal)
-            if self._memtables.total >= _SLICE_BYTES:
+            if self._wal.is_full:
+                self._write(KV_WAL, self._wal.take())
+            if self._memtables.is_full:
                 self._flush_and_compact(self._memtables.take(), self._amplification.data)
-            if self._lock_memtable.total >= _SLICE_BYTES:
+            if self._lock_memtable.is_full:
                 self._flush_and_compact(self._lock_memtable.take(), self._amplification.lock)
 
     def _flush_and_compact(self, entered: list[int], amplification: float) -> None:

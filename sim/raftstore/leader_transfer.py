@@ -56,7 +56,7 @@ class LeaderTransfer:
         raft = peer.raft
         if raft.role is not LEADER or mail.to_store not in raft.voters:
             return
-        if mail.to_store == peer.store:
+        if mail.to_store == peer.store or peer.state.in_flashback:
             return
         if self._goes_on_alone:
             if peer.merge is None:
@@ -101,7 +101,7 @@ class LeaderTransfer:
                 self._ctx.probe.mark("transfer.late_ack")
         elif ack.command_reply and (closed or self._ctx.ablations.transfer_keeps_table_writable):
             self._go(peer, ack.store)
-        elif closed or peer.locks.status is LocksStatus.MERGING_REGION:
+        elif peer.locks.status is not LocksStatus.NORMAL:
             self._ctx.probe.mark("transfer.repeated")
             self._propose_command(peer, ack.store)
         else:

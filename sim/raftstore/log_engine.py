@@ -34,6 +34,7 @@ from sim.protocol.raft.log import Entry
 from sim.protocol.write_batch import ADMIN
 from sim.raftstore.disk_bytes import CAUSES, RAFT_LOG, DiskBytes, spread
 from sim.record.recorder import Counter
+from sim.scenario.resolved import Scenario
 from sim.units import MIB
 
 _HARD_STATE_BYTES: Final = 40
@@ -77,6 +78,19 @@ class LogFormat:
         self.compress_above_bytes = compress_above_bytes
         self.rewrite = 0.0 if raft_engine else rewrite
 
+    @classmethod
+    def of(cls, scenario: Scenario) -> LogFormat:
+        """Returns what the stores of a scenario log in."""
+        tikv, hardware = scenario.tikv, scenario.hardware
+        return cls(
+            raft_engine=tikv.raft_engine_enable,
+            file=tikv.log_file,
+            file_system=hardware.file_system,
+            compression=hardware.lsm.raft_engine_compression,
+            compress_above_bytes=tikv.compress_above_bytes,
+            rewrite=hardware.lsm.raftdb_rewrite,
+        )
+
 
 class LogEngine:
     """Write groups on one disk."""
@@ -88,8 +102,14 @@ class LogEngine:
         log_format: LogFormat,
         ledger: DiskBytes,
         entry_bytes: list[Counter],
+        *,
+        slice_phase: float = 0.0,
     ) -> None:
-        """Args: ``entry_bytes`` counts, by cause, entries before framing, padding, compression."""
+        """Args: see below.
+
+        entry_bytes: counts, by cause, entries before framing, padding, compression.
+        slice_phase: how full the first slice of raftdb's flush is, in [0, 1).
+        """
         self._env = env
         self._disk = disk
         self._format = log_format
@@ -102,7 +122,7 @@ class LogEngine:
         self._idle = False
         self._by_cause = [0] * CAUSES
         self._rewrite_due = [0] * CAUSES
-        self._rewrite_bytes = 0
+        self._rewrite_bytes = int(slice_phase * _REWRITE_SLICE_BYTES)
         self.entries = 0
         self.fsyncs = 0
         self.writing_ns = 0

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from sim.protocol.admin import AdminCommand
 from sim.protocol.region import Region, RegionId
-from sim.raftstore.peer import AppliedState, MergeState, TransferState
+from sim.raftstore.peer import AppliedState, MergeState, RaftCommand, TransferState
 
 
 class StartTransfer(NamedTuple):
@@ -79,7 +79,9 @@ class Campaign(NamedTuple):
 
 
 class ReadIndex(NamedTuple):
-    """Requests are parked until a quorum has confirmed the leader."""
+    """A request that needs a snapshot, of a leader without a lease: a quorum is to be asked."""
+
+    command: RaftCommand
 
 
 class Tick(NamedTuple):

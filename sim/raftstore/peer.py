@@ -124,6 +124,17 @@ class ProposedAdmin:
 
 
 @dataclass(slots=True)
+class ReadIndexRequest:
+    """Requests that wait for a quorum to confirm the leader (read_queue.rs)."""
+
+    context: int
+    """What Raft knows it by."""
+    asked_ns: int
+    commands: list[RaftCommand]
+    is_confirmed: bool = False
+
+
+@dataclass(slots=True)
 class Persisted:
     """A write worker's notice: the ready that ended at ``index``, of ``term``, is durable."""
 
@@ -181,8 +192,8 @@ class Peer:
         """Whether anything has happened since it was last seen to hibernate."""
         # Serving reads and snapshots (raftstore/read.py).
         self.lease = Lease()
-        self.pending_reads: list[RaftCommand] = []
-        """Requests that wait for a quorum to confirm the leader."""
+        self.pending_reads: list[ReadIndexRequest] = []
+        """Questions to a quorum, in their order; the first ones may be confirmed."""
         self.max_ts_synced = True
         """Whether a new leader knows which timestamps have been read at."""
         # Role and region (raftstore/role.py, leader_transfer.py, split.py, merge.py).

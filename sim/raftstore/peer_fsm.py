@@ -108,6 +108,8 @@ class PeerFsm:
         else:
             handler(peer, message)
         self._proposals.refresh(peer)
+        if peer.pending_reads:  # What was in their way may be applied now.
+            self._read_indexes.serve_confirmed(peer)
 
     def handle_ready(self, peer: Peer, ready: EventfulReady) -> None:
         """Does what an unusual ``Ready`` asks for beyond writing and sending."""

@@ -31,7 +31,7 @@ from sim.raftstore.context import StoreContext
 from sim.raftstore.log_engine import LogEngine
 from sim.raftstore.peer import IDLE, OWNED, QUEUED, Peer, RaftCommand
 from sim.raftstore.peer_fsm import PeerFsm
-from sim.raftstore.propose import Proposals, all_current
+from sim.raftstore.propose import Proposals
 from sim.raftstore.write_worker import Task, WriteWorkers
 from sim.transport.transport import Outbox
 
@@ -183,7 +183,7 @@ class StorePool:
                 commands.append(message)
             else:
                 self._fsm.handle(peer, message)
-        if commands and (peer.needs_check or not all_current(peer, commands)):
+        if commands and (peer.needs_check or not self._proposals.are_ordinary(peer, commands)):
             return self._proposals.admit(peer, commands)
         return commands
 

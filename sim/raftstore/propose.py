@@ -4,13 +4,15 @@ Invariant: checks are made in TiKV's order, and the first that fails decides wha
 A leader to whom nothing unusual happens (``needs_check`` is false) makes none of them.
 
 Source: tikv/tikv components/raftstore/src/store/peer.rs (pre_propose, propose_normal,
-check_proposal_in_merging, CmdEpochChecker), util.rs (check_term: a term one behind is accepted),
+check_proposal_in_merging, CmdEpochChecker), util.rs (check_term: a term one behind is accepted;
+check_flashback_state),
 fsm/peer.rs (pre_propose_raft_command, BatchRaftCmdRequestBuilder).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from sim.protocol.admin import AdminCommand, ChangePeer
 from sim.protocol.encoding import ENTRY_OVERHEAD_BYTES
@@ -30,9 +32,12 @@ from sim.protocol.region_errors import (
 from sim.protocol.write_batch import MIGRATION, WriteBatch
 from sim.raftstore.context import StoreContext
 from sim.raftstore.disk_full import refusal
-from sim.raftstore.msg import Applied, ReadIndex, Skipped
+from sim.raftstore.msg import Applied, Skipped
 from sim.raftstore.peer import AdminProposal, MigratedLocks, Peer, ProposedAdmin, RaftCommand
 from sim.transport.messages import DiskUsage
+
+_FULL_SHARE: Final = 0.4
+"""Of ``raft-entry-max-size``: an entry with more takes no further command."""
 
 
 class Proposals:
@@ -42,6 +47,7 @@ class Proposals:
         self._ctx = ctx
         self._merges_commands = ctx.tikv.cmd_batch
         self._entry_max_bytes = ctx.tikv.raft_entry_max_size_bytes
+        self._full_entry_bytes = _FULL_SHARE * self._entry_max_bytes
 
     def refresh(self, peer: Peer) -> None:
         """Finds out whether proposals of ``peer`` are to be checked."""
@@ -56,6 +62,17 @@ class Proposals:
             or (peer.disk_full is not None and bool(peer.disk_full.usages))
             or any(earlier.admin.changes_version for earlier in peer.proposed_admin)
         )
+
+    def are_ordinary(self, peer: Peer, commands: list[RaftCommand]) -> bool:
+        """Returns whether all commands are of the peer's term and version, and none too large."""
+        term, region, max_bytes = peer.raft.term, peer.region, self._entry_max_bytes
+        for command in commands:
+            if command.term != term or command.batch.raft_bytes > max_bytes:  # type: ignore[union-attr]
+                return False
+            other = command.region  # Nearly always the same object.
+            if other is not region and other.epoch.version != region.epoch.version:
+                return False
+        return True
 
     def admit(self, peer: Peer, commands: list[RaftCommand]) -> list[RaftCommand]:
         """Returns the commands that may be proposed; the others are answered, or wait to fail."""
@@ -72,11 +89,32 @@ class Proposals:
 
     def append(self, peer: Peer, commands: list[RaftCommand]) -> None:
         """Puts commands into the leader's log, in one entry if they may share it."""
-        if self._merges_commands:
+        if self._merges_commands and sum(map(_raft_bytes, commands)) <= self._full_entry_bytes:
             self._append_entry(peer, commands)
         else:
-            for command in commands:
-                self._append_entry(peer, [command])
+            for batch in self._batches(commands):
+                self._append_entry(peer, batch)
+
+    def _batches(self, commands: list[RaftCommand]) -> Iterator[list[RaftCommand]]:
+        """Yields the commands entry by entry: large ones alone, small ones until one is full.
+
+        Source: tikv/tikv store/fsm/peer.rs (can_batch, should_finish).
+        """
+        batch: list[RaftCommand] = []
+        batch_bytes = 0
+        for command in commands:
+            size_bytes = _raft_bytes(command)
+            alone = not self._merges_commands or size_bytes > self._full_entry_bytes / 2
+            if batch and (alone or batch_bytes > self._full_entry_bytes):
+                yield batch
+                batch, batch_bytes = [], 0
+            if alone:
+                yield [command]
+            else:
+                batch.append(command)
+                batch_bytes += size_bytes
+        if batch:
+            yield batch
 
     def append_held(self, peer: Peer) -> None:
         """Proposes at once what the batch builder holds back."""
@@ -96,8 +134,6 @@ class Proposals:
                     refuse(command, EpochNotMatch(self._ctx.regions_over(command.region)))
                 else:
                     refuse(command, StaleCommand(peer.region.region_id))
-        if peer.pending_reads:  # They may have waited for a split or merge.
-            self._ctx.router.deliver(peer, ReadIndex())
         self.refresh(peer)
 
     def _append_entry(self, peer: Peer, commands: list[RaftCommand]) -> None:
@@ -110,9 +146,8 @@ class Proposals:
         error = self._region_error(peer, command)
         if error is not None:
             return error
-        assert command.batch is not None, "only writes are proposed"
-        if command.batch.raft_bytes > self._entry_max_bytes:
-            return RaftEntryTooLarge(peer.region.region_id, command.batch.raft_bytes)
+        if _raft_bytes(command) > self._entry_max_bytes:
+            return RaftEntryTooLarge(peer.region.region_id, _raft_bytes(command))
         return None
 
     def _region_error(self, peer: Peer, command: RaftCommand) -> RegionError | None:
@@ -148,20 +183,15 @@ class Proposals:
         return False
 
 
-def all_current(peer: Peer, commands: list[RaftCommand]) -> bool:
-    """Returns whether all commands are of the peer's present term and version."""
-    term, region = peer.raft.term, peer.region
-    for command in commands:
-        if command.term != term:
-            return False
-        other = command.region  # Nearly always the same object.
-        if other is not region and other.epoch.version != region.epoch.version:
-            return False
-    return True
+def _raft_bytes(command: RaftCommand) -> int:
+    assert command.batch is not None, "only writes are proposed"
+    return command.batch.raft_bytes
 
 
 def conflicts(peer: Peer, admin: AdminCommand) -> bool:
-    """Returns whether an admin command under way would make ``admin`` fail."""
+    """Returns whether a flashback, or an admin command under way, would make ``admin`` fail."""
+    if peer.state.in_flashback and not admin.is_flashback:
+        return True
     return any(admin.conflicts_with(earlier.admin) for earlier in peer.proposed_admin)
 
 

@@ -20,7 +20,7 @@ from sim.raftstore.context import StoreContext
 from sim.raftstore.destroy import drop_table, refuse_waiting
 from sim.raftstore.flashback import Flashback
 from sim.raftstore.merge import Merge
-from sim.raftstore.msg import AppliedToTerm, ReadIndex
+from sim.raftstore.msg import AppliedToTerm
 from sim.raftstore.peer import Peer
 from sim.raftstore.propose import Proposals
 from sim.raftstore.split import SplitRegion
@@ -63,8 +63,6 @@ class Roles:
     def applied_to_term(self, peer: Peer, _: AppliedToTerm) -> None:
         """Notes that a new leader has applied all that was committed before it led."""
         self._proposals.refresh(peer)
-        if peer.pending_reads:
-            self._ctx.router.deliver(peer, ReadIndex())
 
     def _lead(self, peer: Peer) -> None:
         peer.led = True
@@ -93,7 +91,7 @@ class Roles:
             peer.merge = None
         region_id = peer.region.region_id
         error = NotLeader(region_id, peer.raft.leader)
-        refuse_waiting(self._ctx, peer, error, behind_admin=StaleCommand(region_id))
+        refuse_waiting(self._ctx, peer, error, waiting=StaleCommand(region_id))
 
     def sync_max_ts(self, peer: Peer) -> None:
         """Asks PD for a timestamp: others may have served reads of what this leader serves now.

@@ -49,25 +49,25 @@ class Raftstore:
         poller_draw: Sampler,
         apply_draw: Sampler,
         safe_ts: Callable[[], int],
+        slice_phase: float,
     ) -> None:
-        lsm, tikv, cpu = scenario.hardware.lsm, scenario.tikv, scenario.hardware.cpu
+        lsm, cpu = scenario.hardware.lsm, scenario.hardware.cpu
         self._ctx = ctx
         self._at_rest: list[Peer] = []
         """Replicas on the disk of a process that does not run."""
-        log_format = LogFormat(
-            raft_engine=tikv.raft_engine_enable,
-            file=tikv.log_file,
-            file_system=scenario.hardware.file_system,
-            compression=lsm.raft_engine_compression,
-            compress_above_bytes=tikv.compress_above_bytes,
-            rewrite=lsm.raftdb_rewrite,
-        )
         entry_bytes = [recorder.counter("raft_entry_bytes", cause) for cause in CAUSE_NAMES]
-        self.log = LogEngine(ctx.env, raft_disk, log_format, ledger, entry_bytes)
+        self.log = LogEngine(
+            ctx.env,
+            raft_disk,
+            LogFormat.of(scenario),
+            ledger,
+            entry_bytes,
+            slice_phase=slice_phase,
+        )
         amplification = Amplification(
             data=lsm.write_amplification, lock=lsm.lock_write_amplification
         )
-        kv = KvEngine(ctx.env, kv_disk, amplification, ledger)
+        kv = KvEngine(ctx.env, kv_disk, amplification, ledger, slice_phase=slice_phase)
         self.apply = ApplyPool(ctx, cores, kv, cpu=cpu, draw=apply_draw, safe_ts=safe_ts)
         self.proposals = Proposals(ctx)
         self.reader = LocalReader(ctx)

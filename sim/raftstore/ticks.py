@@ -71,11 +71,11 @@ class Ticks:
                     self._tick(peer)
 
     def _steps_to_next(self, phase: int) -> int:
-        """Returns how many phases ahead the next one with replicas is, at most a round."""
-        for steps in range(1, PHASES):
+        """Returns how many phases ahead the next one with replicas is; 1 if there is none yet."""
+        for steps in range(1, PHASES + 1):
             if self._phases[(phase + steps) % PHASES]:
                 return steps
-        return PHASES
+        return 1
 
     def _tick(self, peer: Peer) -> None:
         raft = peer.raft

@@ -4,9 +4,7 @@ A scenario may have thousands of regions of which a run touches some: the map of
 computed at once, the replicas of a region are created when its first request arrives.
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from sim.engine import LeanEnv
@@ -24,7 +22,6 @@ from sim.raftstore.peer import AppliedState, Peer
 from sim.record.recorder import Recorder
 from sim.scenario.resolved import Scenario
 from sim.server.store import Store
-from sim.storage.block_cache import CACHE_SHARE, Extent, miss_probabilities
 from sim.storage.deadlock_detector import Detector
 from sim.storage.probe import Probes
 from sim.streams import Streams
@@ -59,9 +56,9 @@ class Cluster:
         regions: RegionMap,
         streams: Streams,
         recorder: Recorder,
-        extents: Sequence[Extent] = (),
+        misses: Mapping[bytes, float] | None = None,
     ) -> None:
-        """Args: ``extents`` are the tables read at random, in the share that one store leads."""
+        """Args: ``misses`` says how likely a table's row is not in its leader's block cache."""
         self.env = env
         self._scenario = scenario
         self.bootstrap = regions
@@ -84,7 +81,6 @@ class Cluster:
         self.listeners: dict[int, ConnectionListener] = {}
         """By TiDB node: who hears what becomes of its connections."""
         self._tombstones: dict[int, dict[int, int]] = {}
-        misses = miss_probabilities(extents, CACHE_SHARE * scenario.hardware.store_memory_bytes)
         self.stores = {
             store_id: Store(
                 self._context(store_id),
@@ -96,7 +92,7 @@ class Cluster:
                 tso=self.tso,
                 detector=self.detector,
                 replies=self._reply_links(store_id),
-                misses=misses,
+                misses=misses or {},
             )
             for store_id in range(1, scenario.cluster.stores + 1)
         }
@@ -126,6 +122,18 @@ class Cluster:
             for store_id, store in self.stores.items()
             if region_id in store.peers
         }
+
+    def peers(self) -> Iterator[Peer]:
+        """Yields all live replicas that there are, store by store; it makes none."""
+        for store in self.stores.values():
+            yield from store.peers.values()
+
+    def peers_by_region(self) -> dict[int, list[Peer]]:
+        """Returns the same by region."""
+        regions: dict[int, list[Peer]] = {}
+        for peer in self.peers():
+            regions.setdefault(peer.region.region_id, []).append(peer)
+        return regions
 
     def up_stores(self) -> list[int]:
         """Returns the stores whose process runs."""

@@ -6,8 +6,6 @@ probe. Orders to a region go to its present leader, as PD's do.
 Source: tikv/pd server/schedule/operator; tikv/tikv components/test_raftstore.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Final
 

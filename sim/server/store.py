@@ -11,8 +11,6 @@ Nothing is decided here; this is where the stations of a process are connected::
 Source: tikv/tikv components/server/src/server.rs (TikvServer).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 
@@ -96,6 +94,7 @@ class Store:
             poller_draw=poller_draw,
             apply_draw=apply_draw,
             safe_ts=tso.safe_ts,
+            slice_phase=streams.stream(f"{self._name}/slice-phase").random(),
         )
         self._detector = detector
         self._tikv = scenario.tikv

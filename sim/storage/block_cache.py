@@ -19,9 +19,11 @@ from math import exp
 from typing import Final, NamedTuple
 
 from sim.hardware.disk import Disk
+from sim.scenario.resolved import Scenario
 from sim.streams import Stream
+from sim.workload.layout import Table
 
-CACHE_SHARE: Final = 0.45
+_CACHE_SHARE: Final = 0.45
 """``storage.block-cache.capacity``: 45 % of a store's memory."""
 
 PREFIX_LEN: Final = 11
@@ -58,6 +60,17 @@ def miss_probabilities(extents: Sequence[Extent], cache_bytes: float) -> dict[by
         else:
             low = kept_for
     return {e.prefix: exp(-e.reads * low / e.size_bytes) for e in read}
+
+
+def misses_by_table(scenario: Scenario, tables: Sequence[Table]) -> dict[bytes, float]:
+    """Returns by record prefix how likely a row is not in the cache of the store that leads it."""
+    stores = scenario.cluster.stores
+    extents = [
+        Extent(table.start_key + b"_r", table.segments[-1].size_bytes / stores, reads)
+        for table in tables
+        if (reads := table.scattered_reads)
+    ]
+    return miss_probabilities(extents, _CACHE_SHARE * scenario.hardware.store_memory_bytes)
 
 
 class BlockCache:

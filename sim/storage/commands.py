@@ -14,7 +14,14 @@ from collections.abc import Callable
 from sim.protocol import percolator
 from sim.protocol.ablations import Ablations
 from sim.protocol.concurrency_manager import ConcurrencyManager
-from sim.protocol.percolator import TxnStatus, load_lock
+from sim.protocol.percolator import (
+    Committed,
+    Prewritten,
+    SecondaryLocks,
+    TxnStatus,
+    load_lock,
+)
+from sim.protocol.records import INSERT
 from sim.protocol.timestamp import MAX_TS
 from sim.protocol.write_batch import HEARTBEAT, WriteBatch
 from sim.raftstore.peer import Peer
@@ -146,11 +153,30 @@ def read_up_to(request: KvRequest) -> int:
     match request.kind:
         case Kind.LOCK:
             return request.for_update_ts if request.wants_values or request.insert else 0
+        case Kind.PREWRITE:
+            inserts = any(mutation.op == INSERT for mutation in request.mutations)
+            return request.start_ts if inserts else 0
         case Kind.CHECK_TXN_STATUS:
             looked = (request.start_ts, request.for_update_ts, request.current_ts)
             return max(ts for ts in looked if ts < MAX_TS)
         case Kind.CHECK_SECONDARY_LOCKS | Kind.CLEANUP:
             return request.start_ts
+        case _:
+            return 0
+
+
+def known_commit_ts(request: KvRequest) -> int:
+    """Returns when a command that has succeeded knows its transaction to be committed; 0: not.
+
+    Source: tikv/tikv src/storage/txn/commands (known_txn_status).
+    """
+    match request.result:
+        case Committed():
+            return request.commit_ts
+        case Prewritten(one_pc_commit_ts=commit_ts):
+            return commit_ts if request.one_pc else 0
+        case TxnStatus(commit_ts=commit_ts) | SecondaryLocks(commit_ts=commit_ts):
+            return commit_ts
         case _:
             return 0
 

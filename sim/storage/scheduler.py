@@ -23,9 +23,10 @@ from sim.protocol.latches import Latches, Slots
 from sim.protocol.percolator import (
     Acquired,
     KeyIsLocked,
+    MvccError,
     Prewritten,
     lock_batch,
-    stored_locks_of,
+    locks_to_resolve,
 )
 from sim.protocol.region_errors import (
     EngineError,
@@ -34,6 +35,7 @@ from sim.protocol.region_errors import (
     RegionNotFound,
     ServerIsBusy,
 )
+from sim.protocol.txn_status_cache import TxnStatusCache
 from sim.protocol.write_batch import CAUSE_NAMES, LOCK, PREWRITE, WriteBatch
 from sim.raftstore.context import StoreContext
 from sim.raftstore.peer import Peer, RaftCommand
@@ -41,7 +43,7 @@ from sim.raftstore.read import LocalReader
 from sim.record.recorder import Recorder
 from sim.scenario.resolved import Scenario
 from sim.storage.block_cache import BlockCache
-from sim.storage.commands import Execute, execute, read, read_up_to
+from sim.storage.commands import Execute, execute, known_commit_ts, read, read_up_to
 from sim.storage.lock_manager import LockManager
 from sim.storage.lock_paths import LockPaths
 from sim.storage.probe import Probe
@@ -98,6 +100,8 @@ class Scheduler:
         table_bytes = recorder.series("lock_table_bytes", f"store-{ctx.store_id}")
         self.lock_paths = LockPaths(scenario.tikv, probe, table_bytes)
         self.latches = Latches(scenario.tikv.scheduler_concurrency)
+        self._caches_txn_status = scenario.tikv.behaviour == "v8.5"
+        self._txn_status_cache = TxnStatusCache(enabled=self._caches_txn_status)
         self._waiting_for_latches: dict[int, KvRequest] = {}
         self._last_cid = 0
         self._pending_bytes = 0
@@ -111,6 +115,7 @@ class Scheduler:
     def crash(self) -> None:
         """Forgets everything in memory: the process has died."""
         self.latches = Latches(self.latches.size)
+        self._txn_status_cache = TxnStatusCache(enabled=self._caches_txn_status)
         self._waiting_for_latches = {}
         self._pending_bytes = 0
         self._ctx.concurrency = ConcurrencyManager()
@@ -245,14 +250,15 @@ class Scheduler:
         Keys of an async commit are locked in memory in the instant in which max_ts is read.
         """
         if request.kind is Kind.RESOLVE_LOCK and not request.keys:
-            request.keys = tuple(stored_locks_of(peer.state.mvcc, request.start_ts))
-            if request.keys:
-                request.slots = self.latches.slots_of(request.keys)
-                self.acquire_latches(request)
+            found = locks_to_resolve(peer.state.mvcc, request.start_ts, request.commit_ts)
+            if found:
+                self._go_on_with(request, found)
                 return
         if not peer.max_ts_synced and _needs_synced_max_ts(request):
             self.on_no_snapshot(request, MaxTimestampNotSynced(request.region.region_id))
             return
+        if request.kind is _PREWRITE and request.pessimistic:
+            request.is_retry |= self._txn_status_cache.is_committed(request.start_ts)
         ctx = self._ctx
         concurrency = ctx.concurrency
         concurrency.update_max_ts(read_up_to(request))
@@ -266,6 +272,15 @@ class Scheduler:
             "after_snapshot", peer, self._resume_execution, request
         ):
             self._process(request)
+
+    def _go_on_with(self, request: KvRequest, found: list[bytes] | MvccError) -> None:
+        """Lets a ResolveLock wait for the latches of the locks that it has found."""
+        if isinstance(found, MvccError):
+            self.answer(request, found)
+            return
+        request.keys = tuple(found)
+        request.slots = self.latches.slots_of(request.keys)
+        self.acquire_latches(request)
 
     def _resume_execution(self, request: KvRequest) -> None:
         """Goes on some time after a command's snapshot: it finds out what has changed."""
@@ -411,6 +426,7 @@ class Scheduler:
             return
         assert batch is not None, "only written commands are applied"
         self._end_write(request, batch)
+        self._note_txn_status(request)
         if request.kind is _LOCK and self.waits.waiting:
             self.waits.locked(batch.lock_puts)
         if request.woken:
@@ -451,8 +467,13 @@ class Scheduler:
 
     def _finish_unwritten(self, request: KvRequest) -> None:
         """Answers a command that has nothing to write, and frees its latches."""
+        self._note_txn_status(request)
         self._release_latches(request)
         self._reply(request)
+
+    def _note_txn_status(self, request: KvRequest) -> None:
+        if known_commit_ts(request):
+            self._txn_status_cache.insert_committed(request.start_ts, self._env.now_ns)
 
     def answer(self, request: KvRequest, result: object) -> None:
         """Answers a request, without its latches: it has none, or has given them back."""

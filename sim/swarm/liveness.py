@@ -5,8 +5,6 @@ applied everything, and no lock is left, in memory or in the lock CF. Locks of t
 clients gave up are resolved by those who meet them: a sweep locks every key that has a lock.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Iterator
 from typing import Any, Final
 
@@ -26,7 +24,7 @@ _PAUSE_NS: Final = 100 * NS_PER_MS
 def sweep(env: LeanEnv, session: Session, cluster: Cluster) -> Generator[Wait, Any, None]:
     """Locks keys that are locked, until there are none."""
     while True:
-        keys = sorted({key: None for peer in _peers(cluster) for key in _locks(peer)})
+        keys = sorted({key: None for peer in cluster.peers() for key in _locks(peer)})
         if not keys:
             return
         for key in keys:
@@ -38,7 +36,7 @@ def sweep(env: LeanEnv, session: Session, cluster: Cluster) -> Generator[Wait, A
 def unrest(cluster: Cluster) -> list[str]:
     """Returns why the cluster is not at rest, a line for each reason; none if it is."""
     reasons = []
-    for region_id, peers in _by_region(cluster).items():
+    for region_id, peers in cluster.peers_by_region().items():
         leaders = [peer for peer in peers if peer.is_leader]
         if len(leaders) != 1:
             reasons.append(f"region {region_id} has {len(leaders)} leaders")
@@ -52,21 +50,9 @@ def unrest(cluster: Cluster) -> list[str]:
         missing = [s for s in leader.region.stores if s not in {peer.store for peer in peers}]
         if missing:
             reasons.append(f"{leader.region} has no replica on {missing}")
-    locked = {key: None for peer in _peers(cluster) for key in _locks(peer)}
+    locked = {key: None for peer in cluster.peers() for key in _locks(peer)}
     reasons += [f"{show_key(key)} is still locked" for key in sorted(locked)]
     return reasons
-
-
-def _peers(cluster: Cluster) -> Iterator[Peer]:
-    for store in cluster.stores.values():
-        yield from store.peers.values()
-
-
-def _by_region(cluster: Cluster) -> dict[int, list[Peer]]:
-    regions: dict[int, list[Peer]] = {}
-    for peer in _peers(cluster):
-        regions.setdefault(peer.region.region_id, []).append(peer)
-    return regions
 
 
 def _locks(peer: Peer) -> Iterator[bytes]:
@@ -77,7 +63,7 @@ def _locks(peer: Peer) -> Iterator[bytes]:
 def payloads(cluster: Cluster, prefix: bytes) -> dict[bytes, object]:
     """Returns what the keys that begin with ``prefix`` hold, as their leaders know it."""
     found: dict[bytes, object] = {}
-    for peer in _peers(cluster):
+    for peer in cluster.peers():
         if not peer.is_leader:
             continue
         for key, head in peer.state.mvcc.writes.items():

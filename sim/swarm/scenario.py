@@ -4,8 +4,6 @@ Time runs fast here: an election takes some ten ticks of 10 to 40 ms, and what T
 seconds is done after a few ticks, so that a second of simulated time sees a cluster's whole life.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from typing import Any, Final, cast

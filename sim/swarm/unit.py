@@ -6,8 +6,6 @@ by those who meet it, and all replicas be equal. An exception in the model is a 
 other.
 """
 
-from __future__ import annotations
-
 import gc
 import traceback
 from collections.abc import Callable, Generator

@@ -8,10 +8,9 @@ Blind writes (auto-commit, an index entry) and readers meet the locks of the oth
 Source of the idea: tipocket's bank and append tests; TPC-C's order ids.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from sim.protocol.keys import record_prefix, row_key
@@ -19,7 +18,7 @@ from sim.protocol.mvcc import PUT
 from sim.protocol.percolator import Mutation
 from sim.streams import Stream, Streams
 from sim.swarm.recipe import Recipe
-from sim.workload.layout import Segment, Table, stored_bytes
+from sim.workload.layout import Table, rows_by_handle
 from sim.workload.statement import (
     ROLLBACK,
     Payloads,
@@ -54,59 +53,47 @@ class Tally:
     orders: int = 0
 
 
+@dataclass(eq=False, kw_only=True)
 class Changing(Transaction):
-    """Reads and locks rows, and writes each with another number in it.
+    """Reads and locks rows, and writes each with another number in it."""
 
-    Args:
-        changes: what to add to each row's number.
-        one_by_one: a statement for each row, instead of one for all.
-        gives_up: roll back at the end.
-        indexed: write an index entry with each row.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        changes: dict[bytes, int],
-        tally: Tally,
-        *,
-        one_by_one: bool,
-        gives_up: bool,
-        indexed: bool,
-    ) -> None:
-        super().__init__(name)
-        self._changes = changes
-        self._tally = tally
-        self._one_by_one = one_by_one
-        self._gives_up = gives_up
-        self._indexed = indexed
+    name: str
+    changes: dict[bytes, int]
+    """What to add to each row's number."""
+    tally: Tally
+    one_by_one: bool
+    """A statement for each row, instead of one for all."""
+    gives_up: bool
+    """Rolls back at the end."""
+    indexed: bool
+    """Writes an index entry with each row."""
 
     def statements(self) -> Generator[Statement, Payloads, None]:
         """Yields the statements."""
-        keys = list(self._changes)
-        groups = [(key,) for key in keys] if self._one_by_one else [tuple(keys)]
+        keys = list(self.changes)
+        groups = [(key,) for key in keys] if self.one_by_one else [tuple(keys)]
         for group in groups:
             label = "SELECT account FOR UPDATE"
             numbers = yield Statement(label, (), group, fresh_ts=True, returns_values=True)
             writes = [
-                Mutation(key, PUT, ROW_BYTES, (number or 0) + self._changes[key])  # type: ignore[operator]
+                Mutation(key, PUT, ROW_BYTES, (number or 0) + self.changes[key])  # type: ignore[operator]
                 for key, number in zip(group, numbers, strict=True)
             ]
             order_id = writes[0].value
-            if self._indexed:
+            if self.indexed:
                 writes += [_index_entry(key) for key in group]
             yield Statement("UPDATE account", (), (), tuple(writes))
             if self.name == "orders":
                 yield self._insert(order_id)
-        if self._gives_up:
+        if self.gives_up:
             yield ROLLBACK
 
     def committed(self) -> None:
         """Counts what the counter must show at the end."""
         if self.name == "orders":
-            self._tally.orders += 1
+            self.tally.orders += 1
         elif self.name == "counters":
-            self._tally.increments += 1
+            self.tally.increments += 1
 
     @staticmethod
     def _insert(order_id: object) -> Statement:
@@ -124,22 +111,26 @@ class SwarmWorkload:
 
     def __init__(self, recipe: Recipe, streams: Streams) -> None:
         self._recipe = recipe
-        self._streams = streams
-        self._streams_by_client: dict[int, Stream] = {}
+        self._stream_of = cache(lambda client_id: streams.stream(f"swarm/client-{client_id}"))
         weights = recipe.weights()
         self._kinds = [kind for kind in weights for _ in range(weights[kind])] or ["transfers"]
         self.tally = Tally()
 
     def tables(self) -> tuple[Table, ...]:
         """Returns the tables in key order."""
-        return tuple(self._table(table_id) for table_id in (ACCOUNTS, ORDERS, INDEX, BLIND))
+        rows = self._recipe.rows + 2
+        return tuple(
+            Table(
+                str(table_id),
+                record_prefix(table_id)[:-2],
+                (rows_by_handle(str(table_id), table_id, rows, ROW_BYTES),),
+            )
+            for table_id in (ACCOUNTS, ORDERS, INDEX, BLIND)
+        )
 
     def transaction(self, client_id: int) -> Transaction:
         """Draws the next transaction of one client."""
-        stream = self._streams_by_client.get(client_id)
-        if stream is None:
-            stream = self._streams.stream(f"swarm/client-{client_id}")
-            self._streams_by_client[client_id] = stream
+        stream = self._stream_of(client_id)
         kind = self._kinds[stream.randint(0, len(self._kinds) - 1)]
         rows = self._recipe.rows
         if kind == "blind":
@@ -153,9 +144,9 @@ class SwarmWorkload:
         else:
             changes = _transfer(stream, rows)
         return Changing(
-            kind,
-            changes,
-            self.tally,
+            name=kind,
+            changes=changes,
+            tally=self.tally,
             one_by_one=stream.random() < 0.5,
             gives_up=kind == "transfers" and stream.random() < 0.1,
             indexed=stream.random() < 0.3,
@@ -175,16 +166,6 @@ class SwarmWorkload:
         if stream.random() < 0.5:
             return Script("blind", [write], autocommit=True)
         return Script("blind", [read, write])
-
-    def _table(self, table_id: int) -> Table:
-        rows = Segment(
-            str(table_id),
-            record_prefix(table_id),
-            rows=self._recipe.rows + 2,
-            row_bytes=stored_bytes(19, ROW_BYTES),
-            key_of_row=lambda row: row_key(table_id, row + 1),
-        )
-        return Table(str(table_id), record_prefix(table_id)[:-2], (rows,))
 
 
 def _reader(stream: Stream, rows: int) -> Script:

@@ -4,8 +4,6 @@ A session does nothing between two waits that takes simulated time, so its waits
 other, are its whole life.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Final
 

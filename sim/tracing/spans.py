@@ -4,41 +4,15 @@ Invariant: children lie within their parent and do not overlap. What runs beside
 session waited for longest is in ``beside``, what nobody waited for in ``after``.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from sim.storage.request import Kind
 from sim.tracing.notes import BACKOFF, STATEMENT, TIMESTAMP, NotedWait, Notes, Sent
-from sim.tracing.stations import Station, after_reply, stations, words
+from sim.tracing.stations import Span, after_reply, stations, words
 
 PAUSE: Final = "pause"
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """From when to when something took, in simulated ns."""
-
-    name: str
-    kind: str
-    """``transaction``, ``statement``, ``wait``, ``request``, ``station`` or ``background``."""
-    begin_ns: int
-    end_ns: int
-    words: dict[str, object] = field(default_factory=dict)
-    children: tuple[Span, ...] = ()
-
-    @property
-    def length_ns(self) -> int:
-        """How long it took."""
-        return self.end_ns - self.begin_ns
-
-    def within(self) -> Iterator[Span]:
-        """Yields itself and all spans below, parents first."""
-        yield self
-        for child in self.children:
-            yield from child.within()
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +146,7 @@ def _request(sent: Sent, until_ns: int) -> Span:
     passed = stations(sent, until_ns)
     end_ns = passed[-1].end_ns if passed else sent.at_ns
     name = f"{_KIND_NAMES[request.kind]}, store {request.store}"
-    return Span(name, "request", sent.at_ns, end_ns, words(request), _spans(passed))
+    return Span(name, "request", sent.at_ns, end_ns, words(request), tuple(passed))
 
 
 def _after(notes: Notes) -> Iterator[Span]:
@@ -180,7 +154,7 @@ def _after(notes: Notes) -> Iterator[Span]:
         passed = after_reply(sent.request)
         if passed:
             ends = (passed[0].begin_ns, passed[-1].end_ns)
-            yield Span("lock, after its answer", "background", *ends, {}, _spans(passed))
+            yield Span("lock, after its answer", "background", *ends, {}, tuple(passed))
     for sent in notes.sent_aside():
         request = sent.request
         if request.done_ns >= sent.at_ns:
@@ -188,10 +162,6 @@ def _after(notes: Notes) -> Iterator[Span]:
             name = f"{span.name}, nobody waits"
             ends = (span.begin_ns, span.end_ns)
             yield Span(name, "background", *ends, span.words, span.children)
-
-
-def _spans(passed: Iterable[Station]) -> tuple[Span, ...]:
-    return tuple(Span(name, "station", begin_ns, end_ns) for name, begin_ns, end_ns in passed)
 
 
 _KIND_NAMES: Final = {

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
 
 from sim.client.client_stats import PATH_NAMES
 from sim.protocol.percolator import Acquired
@@ -10,12 +12,28 @@ from sim.storage.request import LAST_READ, Kind, KvRequest
 from sim.tracing.notes import Sent
 
 
-class Station(NamedTuple):
-    """One stay, in simulated time."""
+@dataclass(frozen=True, slots=True)
+class Span:
+    """From when to when something took, in simulated ns."""
 
     name: str
+    kind: str
+    """``transaction``, ``statement``, ``wait``, ``request``, ``station`` or ``background``."""
     begin_ns: int
     end_ns: int
+    words: dict[str, object] = field(default_factory=dict)
+    children: tuple[Span, ...] = ()
+
+    @property
+    def length_ns(self) -> int:
+        """How long it took."""
+        return self.end_ns - self.begin_ns
+
+    def within(self) -> Iterator[Span]:
+        """Yields itself and all spans below, parents first."""
+        yield self
+        for child in self.children:
+            yield from child.within()
 
 
 REQUEST: Final = "network: request"
@@ -31,7 +49,7 @@ APPLY: Final = "apply: wait, apply"
 ANSWER: Final = "answer"
 
 
-def stations(sent: Sent, until_ns: int) -> list[Station]:
+def stations(sent: Sent, until_ns: int) -> list[Span]:
     """Returns where a request has been from its sending to its answer's arrival.
 
     Args:
@@ -47,7 +65,7 @@ def stations(sent: Sent, until_ns: int) -> list[Station]:
     return _cut(sent.at_ns, ends)
 
 
-def after_reply(request: KvRequest) -> list[Station]:
+def after_reply(request: KvRequest) -> list[Span]:
     """Returns how a lock that was answered when proposed went on, if it did."""
     if not request.reply_at_proposed or not request.applied_ns:
         return []
@@ -92,11 +110,11 @@ def _last_name(request: KvRequest) -> str:
     return LOCK_WAIT if refused and request.waited_ns else ANSWER
 
 
-def _cut(begin_ns: int, ends: list[tuple[str, int]]) -> list[Station]:
+def _cut(begin_ns: int, ends: list[tuple[str, int]]) -> list[Span]:
     """Returns a station for each stamp that is later than the one before."""
     found = []
     for name, end_ns in ends:
         if end_ns > begin_ns:
-            found.append(Station(name, begin_ns, end_ns))
+            found.append(Span(name, "station", begin_ns, end_ns))
             begin_ns = end_ns
     return found

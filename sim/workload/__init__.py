@@ -1,31 +1,39 @@
 """What clients ask: TPC-C, sysbench and custom mixes, as statements over real keys.
 
 ``build_workload`` makes a workload of a scenario's section; ``Workload.transaction`` draws; a
-``Transaction`` yields ``Statement`` values; ``region_start_keys`` gives the regions of its tables.
+``Transaction`` yields ``Statement`` values; ``layout`` gives the regions of its tables. How many
+clients there are and how they arrive is not decided here: a workload answers for any client,
+whenever it is asked.
 """
 
-from sim.workload.factory import build_workload
-from sim.workload.layout import Table, even_start_keys, region_start_keys
-from sim.workload.statement import (
-    ROLLBACK,
-    Payloads,
-    Read,
-    ReadKind,
-    Statement,
-    Transaction,
-    Workload,
-)
+from sim.scenario.schema import arrival
+from sim.streams import Streams
+from sim.workload.custom import CustomWorkload
+from sim.workload.statement import Workload
+from sim.workload.sysbench import SCRIPTS, SysbenchWorkload
+from sim.workload.tpcc import TpccWorkload
 
-__all__ = [
-    "ROLLBACK",
-    "Payloads",
-    "Read",
-    "ReadKind",
-    "Statement",
-    "Table",
-    "Transaction",
-    "Workload",
-    "build_workload",
-    "even_start_keys",
-    "region_start_keys",
-]
+
+def build_workload(section: arrival.Workload, streams: Streams) -> Workload:
+    """Returns the workload a scenario names.
+
+    Args:
+        section: the scenario's ``workload``; each kind reads its own part.
+        streams: clients draw from ``client-<id>/txn``.
+
+    Raises:
+        ValueError: if the kind is unknown; the schema refuses that earlier, with a position.
+    """
+    if section.kind == "tpcc":
+        return TpccWorkload(section.warehouses, streams, section.mix)
+    if section.kind in SCRIPTS:
+        return SysbenchWorkload(
+            section.kind,
+            streams,
+            tables=section.tables,
+            rows=section.table_rows,
+            rand=section.rand_type,
+        )
+    if section.kind == "custom":
+        return CustomWorkload(section.custom_tables, section.transactions, streams)
+    raise ValueError(f"unknown workload kind {section.kind!r}")

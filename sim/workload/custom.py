@@ -11,6 +11,7 @@ A transaction that is one ``update`` in auto-commit is tried optimistically, as 
 """
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import accumulate
 from typing import Final
 
@@ -19,11 +20,10 @@ from sim.protocol.mvcc import PUT
 from sim.protocol.percolator import Mutation
 from sim.scenario.schema.arrival import StatementSpec, TableSpec, TransactionSpec
 from sim.streams import Stream, Streams
-from sim.workload.layout import Segment, Table, stored_bytes
+from sim.workload.layout import Table, rows_by_handle
 from sim.workload.statement import Read, ReadKind, Script, Statement
 
 FIRST_TABLE: Final = 100
-_ROW_KEY_BYTES: Final = 19
 
 
 class CustomWorkload:
@@ -43,8 +43,7 @@ class CustomWorkload:
         self._tables = {table.name: table for table in tables}
         self._table_ids = {table.name: FIRST_TABLE + 2 * n for n, table in enumerate(tables)}
         self._next_row = {table.name: table.rows for table in tables}
-        self._streams = streams
-        self._clients: dict[int, Stream] = {}
+        self._stream_of = cache(lambda client_id: streams.stream(f"client-{client_id}/txn"))
 
     def tables(self) -> tuple[Table, ...]:
         """Returns the tables in key order, which is the order they were given in."""
@@ -52,10 +51,7 @@ class CustomWorkload:
 
     def transaction(self, client_id: int) -> Script:
         """Draws the next transaction of one client from that client's own stream."""
-        stream = self._clients.get(client_id)
-        if stream is None:
-            stream = self._streams.stream(f"client-{client_id}/txn")
-            self._clients[client_id] = stream
+        stream = self._stream_of(client_id)
         spec = self._drawn_spec(stream.random())
         held: dict[str, list[int]] = {}
         script = []
@@ -133,11 +129,5 @@ def _read_what_is_locked(statement: Statement) -> None:
 
 
 def _table(spec: TableSpec, table_id: int) -> Table:
-    rows = Segment(
-        spec.name,
-        record_prefix(table_id),
-        rows=spec.rows,
-        row_bytes=stored_bytes(_ROW_KEY_BYTES, spec.row_bytes),
-        key_of_row=lambda row: row_key(table_id, row + 1),
-    )
+    rows = rows_by_handle(spec.name, table_id, spec.rows, spec.row_bytes)
     return Table(spec.name, record_prefix(table_id)[:-2], (rows,), scattered_reads=1.0)

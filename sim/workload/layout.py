@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from sim.protocol.keys import encoded_len
+from sim.protocol.keys import encoded_len, record_prefix, row_key
 from sim.protocol.region import RegionMap, lay_out_regions
 from sim.scenario.resolved import Scenario
 
@@ -25,6 +25,10 @@ TS_BYTES = 8
 WRITE_RECORD_BYTES = 12
 """Type, start_ts varint and short-value header of a write record (tikv
 components/txn_types/src/write.rs)."""
+
+
+ROW_KEY_BYTES = 19
+"""Length of a row's key with an integer handle."""
 
 
 def stored_bytes(raw_key_bytes: int, value_bytes: int) -> int:
@@ -56,6 +60,13 @@ class Segment:
         """Returns the raw key of the row that holds the byte at ``offset_bytes``."""
         assert 0 <= offset_bytes < self.size_bytes, f"{offset_bytes} is outside {self.name}"
         return self.key_of_row(offset_bytes // self.row_bytes)
+
+
+def rows_by_handle(name: str, table_id: int, rows: int, value_bytes: int) -> Segment:
+    """Returns the rows of a table whose primary key is an integer handle, from 1 on."""
+    prefix = record_prefix(table_id)
+    row_bytes = stored_bytes(ROW_KEY_BYTES, value_bytes)
+    return Segment(name, prefix, rows, row_bytes, lambda row: row_key(table_id, row + 1))
 
 
 @dataclass(frozen=True)

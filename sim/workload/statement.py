@@ -83,20 +83,14 @@ ROLLBACK: Final = Statement("ROLLBACK")
 
 
 class Transaction:
-    """One transaction of one client: all that is random was drawn when it was made.
+    """One transaction of one client: all that is random was drawn when it was made."""
 
-    Attributes:
-        name: its class, such as ``new_order``; the class of its latencies.
-        autocommit: a single statement outside BEGIN: tried optimistically without locks, and
-            after a write conflict once more with them (TiDB, pessimistic-txn of auto-commit DML);
-            ``statements`` is then called anew.
-    """
-
-    __slots__ = ("autocommit", "name")
-
-    def __init__(self, name: str, *, autocommit: bool = False) -> None:
-        self.name = name
-        self.autocommit = autocommit
+    name: str
+    """Its class, such as ``new_order``; the class of its latencies."""
+    autocommit = False
+    """A single statement outside BEGIN: tried optimistically without locks, and after a write
+    conflict once more with them (TiDB, pessimistic-txn of auto-commit DML); ``statements`` is then
+    called anew."""
 
     def statements(self) -> Generator[Statement, Payloads, None]:
         """Yields the statements in order; expects each one's payloads back through ``send``.
@@ -116,8 +110,6 @@ class Script(Transaction):
     one the lock request returns the row instead, so the reads fall away (tidb
     pkg/executor/point_get.go).
     """
-
-    __slots__ = ("_script", "_tries")
 
     def __init__(self, name: str, script: list[Statement], *, autocommit: bool = False) -> None:
         self.name = name

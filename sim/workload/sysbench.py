@@ -12,13 +12,14 @@ runs ask for (``--rand-type=uniform``). ``special``, the default of 1.0, is here
 Source: akopytov/sysbench src/lua/oltp_common.lua, src/sb_rand.c (1.0.20 for ``special``).
 """
 
+from functools import cache
 from typing import Final, Literal
 
 from sim.protocol.keys import index_key, index_prefix, record_prefix, row_key
 from sim.protocol.mvcc import DELETE, PUT
 from sim.protocol.percolator import Mutation
 from sim.streams import Stream, Streams
-from sim.workload.layout import Segment, Table, stored_bytes
+from sim.workload.layout import Segment, Table, rows_by_handle, stored_bytes
 from sim.workload.statement import Read, ReadKind, Script, Statement
 
 READ_WRITE: Final = "oltp_read_write"
@@ -76,8 +77,7 @@ class SysbenchWorkload:
         self.rows = rows
         self._tables = tuple(range(FIRST_TABLE, FIRST_TABLE + 2 * tables, 2))
         self._ids = special_id if rand == "special" else _uniform_id
-        self._streams = streams
-        self._clients: dict[int, Stream] = {}
+        self._stream_of = cache(lambda client_id: streams.stream(f"client-{client_id}/txn"))
 
     def tables(self) -> tuple[Table, ...]:
         """Returns ``sbtest1`` and on, in key order."""
@@ -88,10 +88,7 @@ class SysbenchWorkload:
 
     def transaction(self, client_id: int) -> Script:
         """Draws the next transaction of one client from that client's own stream."""
-        stream = self._clients.get(client_id)
-        if stream is None:
-            stream = self._streams.stream(f"client-{client_id}/txn")
-            self._clients[client_id] = stream
+        stream = self._stream_of(client_id)
         if self.script == UPDATE_INDEX:
             return self._auto_commit(self._update_index(stream))
         if self.script == UPDATE_NON_INDEX:
@@ -203,11 +200,5 @@ def _table(name: str, table_id: int, rows: int) -> Table:
         row_bytes=stored_bytes(37, INDEX_BYTES),
         key_of_row=lambda row: index_key(table_id, K_INDEX, row + 1),
     )
-    records = Segment(
-        name,
-        record_prefix(table_id),
-        rows=rows,
-        row_bytes=stored_bytes(19, ROW_BYTES),
-        key_of_row=lambda row: row_key(table_id, row + 1),
-    )
+    records = rows_by_handle(name, table_id, rows, ROW_BYTES)
     return Table(name, record_prefix(table_id)[:-2], (index, records), scattered_reads=1.0)

@@ -15,12 +15,11 @@ from analysis.study.study_folder import StudyFolderError
 
 
 class Executors:
-    """Stands for a session whose tasks run here, each with a look of its own at the folder."""
+    """Stands for a context whose tasks run here, each with a look of its own at the folder."""
 
     defaultParallelism = 3  # noqa: N815 - Spark's words
 
     def __init__(self, look: Callable[[Path, str], str]) -> None:
-        self.sparkContext = self
         self._look = look
 
     def parallelize(self, numbers: range, tasks: int) -> Executors:

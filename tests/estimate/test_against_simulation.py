@@ -92,7 +92,7 @@ def _held_back(store: Store) -> float:
     kv, log = store.raftstore.apply._kv, store.raftstore.log
     amplification = kv._amplification
     held_back: float = (
-        sum(kv._wal)
+        kv._wal.total
         + kv._memtables.total * amplification.data
         + kv._lock_memtable.total * amplification.lock
         + log._rewrite_bytes * log._format.rewrite

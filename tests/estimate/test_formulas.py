@@ -6,7 +6,7 @@ from math import exp
 
 import pytest
 
-from sim.estimate.formulas import (
+from sim.queueing.formulas import (
     crowded_servers,
     erlang_b,
     erlang_c,

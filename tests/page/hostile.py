@@ -149,7 +149,7 @@ def tables(text: str = SCRIPT) -> StudyTables:
     return StudyTables(
         units=pd.DataFrame(units), sums=none, courses=pd.DataFrame(course),
         happenings=pd.DataFrame(happenings), warmups=none, tails=none, heat=none, moves=none,
-        query_s=(),
+        facts_s=0.0,
     )  # fmt: skip
 
 

@@ -173,7 +173,7 @@ class FlatRegion:
         exists = data is not None and data.kind == PUT
         return ("AlreadyExist", key) if mutation.op == INSERT and exists else None
 
-    def prewrite(  # noqa: C901 - the rules in their order
+    def prewrite(  # noqa: C901, PLR0912 - the rules in their order
         self,
         mutations: list[Mutation],
         start_ts: int,
@@ -184,6 +184,7 @@ class FlatRegion:
         fast: str,
     ) -> Answer:
         """``fast`` is ``async``, ``one_pc`` or nothing."""
+        locked: Answer | None = None
         for mutation in mutations:
             obstacle = self.obstacle(mutation, start_ts, for_update_ts, pessimistic=pessimistic)
             if obstacle:
@@ -191,25 +192,28 @@ class FlatRegion:
                 resent = record and record.kind != ROLLBACK
                 if record and resent and obstacle[0] not in ("AlreadyExist", "LockTypeNotMatch"):
                     return "Prewritten", record.commit_ts, record.commit_ts, 0
-                return obstacle
-        prewritten = [self.lock_of(mutation.key) for mutation in mutations]
-        prewritten = [lock for lock in prewritten if lock and lock.kind != PESSIMISTIC]
-        if any(not lock or not lock.is_async or fast == "one_pc" for lock in prewritten):
-            fast = ""
-        promise = max(start_ts, for_update_ts, max_ts) + 1 if fast else start_ts + 1
-        locks, amended, largest_ts = [], 0, promise
+                if obstacle[0] != "KeyIsLocked":
+                    return obstacle
+                locked = locked or obstacle
+        if locked:
+            return locked
+        promise = max(start_ts, for_update_ts, max_ts) + 1
+        locks, amended, largest_ts = [], 0, 0
         for mutation in mutations:
             held = self.lock_of(mutation.key)
             amended += pessimistic and mutation.pessimistic_check and not held
-            largest_ts = max(largest_ts, held.min_commit_ts if held else 0)
-            if not held or held.kind == PESSIMISTIC:
-                kind = PUT if mutation.op == INSERT else mutation.op
-                min_commit_ts = max(promise, held.min_commit_ts if held else 0)
-                ttl_ms = max(2000, held.ttl_ms if held else 0)
-                locks.append(
-                    FlatLock(mutation.key, kind, start_ts, for_update_ts, min_commit_ts, ttl_ms)
-                )
-                locks[-1] = replace(locks[-1], value=mutation.value, is_async=fast == "async")
+            if held and held.kind != PESSIMISTIC:
+                if fast != "async" or not held.is_async:
+                    fast = ""  # For this key and those after it.
+                largest_ts = max(largest_ts, held.min_commit_ts)
+                continue
+            kind = PUT if mutation.op == INSERT else mutation.op
+            floor_ts = max(promise, start_ts + 1) if fast else start_ts + 1
+            min_commit_ts = max(floor_ts, held.min_commit_ts if held else 0)
+            largest_ts = max(largest_ts, min_commit_ts)
+            ttl_ms = max(2000, held.ttl_ms if held else 0)
+            lock = FlatLock(mutation.key, kind, start_ts, for_update_ts, min_commit_ts, ttl_ms)
+            locks.append(replace(lock, value=mutation.value, is_async=fast == "async"))
         done_ts = largest_ts if fast == "one_pc" and locks else 0
         for lock in locks:
             if done_ts:
@@ -257,8 +261,7 @@ class FlatRegion:
             held = self.lock_of(key)
             if held and held.start_ts == start_ts:
                 self.delete_lock(key)
-                is_primary = held.for_update_ts > 0 and key == b"a"
-                self.put_rollback(key, start_ts, protect=is_primary)
+                self.put_rollback(key, start_ts, protect=key == b"a")
             elif not self.record_of(key, start_ts):
                 self.put_rollback(key, start_ts, protect=protect)
         return ("RolledBack",)

@@ -172,7 +172,7 @@ def test_locks_of_a_transaction_are_found_in_both_places() -> None:
     region = ScriptedRegion()
     lines(region, "acquire k3 txn=10", "acquire k1 txn=10 to=cf", "acquire k2 txn=20")
     assert percolator.locks_of(region.mvcc, region.memory, 10) == [b"k1", b"k3"]
-    assert percolator.stored_locks_of(region.mvcc, 10) == [b"k1"]
+    assert percolator.locks_to_resolve(region.mvcc, 10, commit_ts=0) == [b"k1"]
 
 
 def test_a_region_splits_and_merges() -> None:

@@ -22,7 +22,7 @@ def test_a_unit_that_raises_costs_itself_and_is_told_at_once(
 ) -> None:
     job, units = job_in(tmp_path, small_study(), "faulty_units:fail_then_dawdle")
     watch = Remembers()
-    outcomes = run_units(starter.session(), job, [{}], units, watch)
+    outcomes = run_units(starter.context(), job, [{}], units, watch)
     assert [len(outcomes.done), len(outcomes.failed), len(outcomes.left)] == [4, 2, 0]
     assert [error for _, error, _ in watch.failures] == ["ValueError: no such disk"] * 2
     assert watch.failures[0][2] < len(units) - 1, "others were still running"
@@ -32,7 +32,7 @@ def test_a_unit_that_raises_costs_itself_and_is_told_at_once(
     ledger = read_ledger(tmp_path / "units", units, job.model)
     assert list(ledger.failed) == [unit for unit in units if unit.variant == "pipelined"]
     assert read_ledger(tmp_path / "units", units, "another").missing == units
-    run_units(starter.session(), job, [{}], units[:1], Remembers())
+    run_units(starter.context(), job, [{}], units[:1], Remembers())
     again = read_failure(tmp_path / "units", units[0].unit_hash)
     assert again is not None
     assert again.attempts == 2, "those of earlier runs count"
@@ -40,7 +40,7 @@ def test_a_unit_that_raises_costs_itself_and_is_told_at_once(
 
 def test_after_a_failure_the_rest_can_be_left(starter: SparkStarter, tmp_path: Path) -> None:
     job, units = job_in(tmp_path, small_study(replications=4), "faulty_units:fail_then_dawdle")
-    outcomes = run_units(starter.session(), job, [{}], units, Remembers(stop_at=1))
+    outcomes = run_units(starter.context(), job, [{}], units, Remembers(stop_at=1))
     assert outcomes.failed
     assert len(outcomes.left) >= 6, "at most two seconds' worth were done"
     assert scan(tmp_path / "units").running == set()
@@ -49,7 +49,7 @@ def test_after_a_failure_the_rest_can_be_left(starter: SparkStarter, tmp_path: P
 def test_a_worker_that_dies_is_replaced(starter: SparkStarter, tmp_path: Path) -> None:
     marker = tmp_path / "died-once"
     job, units = job_in(tmp_path, small_study(str(marker)), "faulty_units:kill_worker_once")
-    outcomes = run_units(starter.session(), job, [{}], units, Remembers())
+    outcomes = run_units(starter.context(), job, [{}], units, Remembers())
     assert marker.exists()
     assert outcomes.done == units
     assert set(facts_of(tmp_path / "units")) == {unit.unit_hash for unit in units}
@@ -61,7 +61,7 @@ def test_a_unit_whose_worker_always_dies_takes_nobody_along(
     study = small_study(replications=1)
     job, units = job_in(tmp_path, study, "faulty_units:kill_worker_in_memory")
     watch = Remembers()
-    outcomes = run_units(starter.session(), job, [{}], units, watch)
+    outcomes = run_units(starter.context(), job, [{}], units, watch)
     assert outcomes.done == units[:2]
     assert list(outcomes.failed) == units[2:]
     said = "its Python process ended unexpectedly 4 times, the last time alone"
@@ -76,7 +76,7 @@ def test_a_unit_that_died_is_tried_without_neighbours(
     job, units = job_in(tmp_path, study, "faulty_units:kill_worker_with_neighbours")
     first = [units[2], units[0], units[1]]
     watch = Remembers()
-    outcomes = run_units(starter.session(), job, [{}], first, watch)
+    outcomes = run_units(starter.context(), job, [{}], first, watch)
     assert outcomes.done == first
     assert watch.failures == []
     assert len(facts_of(tmp_path / "units")) == 3
@@ -88,7 +88,7 @@ def test_a_full_disk_ends_the_run_and_no_unit_is_blamed(
     job, units = job_in(tmp_path, small_study(replications=3), "faulty_units:fill_the_disk")
     watch = Remembers()
     with pytest.raises(OSError, match="No space left on device") as caught:
-        run_units(starter.session(), job, [{}], units, watch)
+        run_units(starter.context(), job, [{}], units, watch)
     assert caught.value.errno == errno.ENOSPC
     assert caught.value.filename == job.units_dir
     assert watch.failures == []
@@ -102,7 +102,7 @@ def test_an_unwritable_folder_ends_the_run(starter: SparkStarter, tmp_path: Path
     job, units = job_in(tmp_path, small_study(replications=1), "stub_model:run_unit")
     Path(job.units_dir).chmod(0o500)
     with pytest.raises(PermissionError, match="Permission denied"):
-        run_units(starter.session(), job, [{}], units, Remembers())
+        run_units(starter.context(), job, [{}], units, Remembers())
 
 
 def test_a_folder_that_goes_away_ends_the_run(starter: SparkStarter, tmp_path: Path) -> None:
@@ -110,4 +110,4 @@ def test_a_folder_that_goes_away_ends_the_run(starter: SparkStarter, tmp_path: P
     Path(job.units_dir).rmdir()
     tmp_path.joinpath("units").write_text("in the way")
     with pytest.raises(OSError, match="Not a directory"):
-        run_units(starter.session(), job, [{}], units, Remembers())
+        run_units(starter.context(), job, [{}], units, Remembers())

@@ -1,4 +1,4 @@
-"""Units through Spark: the SQL against a plain oracle, and what happens when a unit does not."""
+"""Units through Spark: their sums against a plain oracle, and what happens when a unit does not."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ def tables_of_a_study(
     plan = plan_units(STUDY)
     job = UnitJob(STUDY, str(folder / "units"), STUB)
     (folder / "units").mkdir()
-    outcomes = run_units(starter.session(), job, STUDY.points, plan, Remembers())
+    outcomes = run_units(starter.context(), job, STUDY.points, plan, Remembers())
     assert len(outcomes.done) == 12
     done = read_ledger(folder / "units", plan).done
-    return folder, read_study_tables(starter.session(), folder, done)
+    return folder, read_study_tables(starter.context(), folder, done)
 
 
 def test_sums_and_means_are_those_of_the_facts(study_tables: tuple[Path, StudyTables]) -> None:

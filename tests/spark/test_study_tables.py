@@ -31,7 +31,7 @@ def test_only_points_that_are_drawn_have_tables_for_it(
         assert run_unit_task(job, Attempt(unit, STUDY.points[unit.point_index])) is None
     done = read_ledger(tmp_path / "units", plan).done
     both, first, none = (
-        read_study_tables(starter.session(), tmp_path, done, figure_points=points)
+        read_study_tables(starter.context(), tmp_path, done, figure_points=points)
         for points in (2, 1, 0)
     )
     assert set(both.courses["point_index"]) == {0, 1}

@@ -52,7 +52,7 @@ def test_sums_do_not_depend_on_how_many_units_are_read_at_once(
 ) -> None:
     units_dir, found = folder
     read = [
-        read_unit_sums(starter.session(), units_dir, units_of(found), at_once=at_once)
+        read_unit_sums(starter.context(), units_dir, units_of(found), at_once=at_once)
         for at_once in (1, 3, 400)
     ]
     for other in read[1:]:
@@ -71,8 +71,8 @@ def test_what_is_asked_for_is_what_the_whole_study_says(
         MetricKey("lock_station_ms", "replicate"),
         MetricKey("tpmc"),
     ]
-    told = read_unit_metrics(starter.session(), units_dir, found, keys)
-    sums = read_unit_sums(starter.session(), units_dir, units_of(found))
+    told = read_unit_metrics(starter.context(), units_dir, found, keys)
+    sums = read_unit_sums(starter.context(), units_dir, units_of(found))
     seconds = pd.Series([measured_s(record) for _, record in found])
     whole = unit_metrics(sums, seconds).droplevel("unit", axis=1)
     hashes = [name for name, _ in found]
@@ -92,19 +92,19 @@ def test_a_counter_that_nobody_counted_is_zero_and_a_latency_is_none(
         MetricKey("statement_retries"),
         MetricKey("lock_latency_ms", "fallback"),
     ]
-    alone = read_unit_metrics(starter.session(), units_dir, found[1:2], keys)
+    alone = read_unit_metrics(starter.context(), units_dir, found[1:2], keys)
     assert dict(zip(alone["metric"], alone["value"], strict=True)) == {
         "locks_total": 0,
         "region_errors": 0,
         "statement_retries": 0,
     }
-    together = read_unit_metrics(starter.session(), units_dir, found, keys)
+    together = read_unit_metrics(starter.context(), units_dir, found, keys)
     own = together[together["unit_hash"] == found[1][0]]
     assert own["value"].tolist() == alone["value"].tolist()
 
 
 def test_without_keys_everything_is_told(starter: SparkStarter, folder: tuple[Path, Found]) -> None:
     units_dir, found = folder
-    told = read_unit_metrics(starter.session(), units_dir, found[:1])
+    told = read_unit_metrics(starter.context(), units_dir, found[:1])
     assert {"txn_per_s", "lock_latency_ms", "disk_busy"} <= set(told["metric"])
     assert set(told["unit_hash"]) == {found[0][0]}

@@ -1,4 +1,4 @@
-"""What a warm-up was cut from, by Spark SQL, against the facts."""
+"""What a warm-up was cut from, against the facts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_each_replication_has_a_hundred_bins_at_most(starter: SparkStarter, tmp_
     job = UnitJob(STUDY, str(tmp_path / "units"), "tests.stub_model:run_unit")
     assert run_unit_task(job, Attempt(unit, {})) is None
     done = read_ledger(tmp_path / "units", plan.units).done
-    found = read_study_tables(starter.session(), tmp_path, done).warmups.round({"at_s": 6})
+    found = read_study_tables(starter.context(), tmp_path, done).warmups.round({"at_s": 6})
     # 202 windows of 100 ms: three a bin, and the last one, which has only one, is left out.
     assert set(found["unit_hash"]) == {unit.unit_hash}
     assert set(found["point_index"]) == {0}

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-COVERING: Final = (8, 10, 31, 70, 128, 131, 152, 244, 398, 408, 457, 744, 1559)
+COVERING: Final = (152, 244, 398, 557, 609, 638, 704, 763, 1286, 1559)
 
 RARE: Final[dict[str, str]] = {
-    "transfer.late_ack": "an answer held up until the table was opened again; none in 2,600 seeds",
     "fallback.term": "the term changes within the CPU time of one command; none in 120 seeds",
     "propose.stale_term": "two elections while a command waits in one mailbox",
 }

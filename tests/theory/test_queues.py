@@ -14,10 +14,9 @@ import pytest
 from analysis.statistics.batch_means import mean_interval
 from sim.distributions import Constant, Exponential, Sampler
 from sim.engine import Cores, FifoServers, LeanEnv, ThreadPool, smt_slowness
-from sim.estimate.formulas import crowded_servers
 from sim.hardware import Disk, DiskSpec, Network, NetworkSpec
-from sim.queueing import QUEUES
-from sim.queueing.formulas import wait_m_g_1, wait_m_m_c
+from sim.queueing.catalogue import QUEUES
+from sim.queueing.formulas import crowded_servers, mean_wait
 from sim.streams import Streams
 from sim.units import KIB, MIB, NS_PER_S, NS_PER_US
 
@@ -43,7 +42,11 @@ def assert_mean(series: Sequence[int], expected: float, *, within: float = 0.1) 
 
 
 def wait_m_d_1(load: float, service_ns: float) -> float:
-    return wait_m_g_1(load, service_ns, squared_cv=0.0)
+    return mean_wait(1, load / service_ns, service_ns, cv=0.0)
+
+
+def wait_m_m_c(servers: int, load: float, service_ns: float) -> float:
+    return mean_wait(servers, servers * load / service_ns, service_ns)
 
 
 @pytest.mark.parametrize("load", LOADS)

@@ -6,9 +6,8 @@ from statistics import fmean
 
 import pytest
 
-from sim.queueing import DEVICE
-from sim.queueing.formulas import closed_network_rate, order_statistic_mean, wait_m_m_c
-from sim.queueing.log_device import device_bytes
+from sim.queueing.devices import DEVICE, device_bytes
+from sim.queueing.formulas import closed_network_rate, mean_wait, order_statistic_mean
 
 
 def test_appends_of_whole_pages_write_nothing_else() -> None:
@@ -40,7 +39,7 @@ def test_a_payload_without_room_for_framing_is_refused() -> None:
 
 
 def test_formulas_at_their_known_ends() -> None:
-    assert wait_m_m_c(1, 0.5, 10.0) == pytest.approx(10.0)
+    assert mean_wait(1, 0.05, 10.0) == pytest.approx(10.0)
     assert order_statistic_mean(1, 1, 7.0) == 7.0
     assert order_statistic_mean(3, 3, 6.0) == pytest.approx(11.0)
     assert closed_network_rate([5.0], 0.0, 9) == pytest.approx(0.2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from analysis.validation.anchor import Anchor, Band, Figure, InTheory
-from sim.queueing import QUEUES
+from sim.queueing.catalogue import QUEUES
 
 _SOURCES: Final = {
     "quorum": "David, Nagaraja: Order Statistics, 3rd ed., section 4.6",

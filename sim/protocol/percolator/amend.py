@@ -91,14 +91,25 @@ def amend_pessimistic_lock(key: bytes, newest: Write, start_ts: int) -> MvccErro
 def check_for_newer_version(
     key: bytes, newest: Write, txn: TransactionProperties
 ) -> MvccError | None:
-    """Returns the conflict with the newest record of a key that was never locked, or None."""
+    """Returns the conflict with the records of a key that was never locked, or None.
+
+    Newer rollbacks of others say nothing to a pessimistic transaction, whose row is locked.
+    """
     start_ts = txn.start_ts
-    if newest.commit_ts == start_ts and is_rollback(newest):
-        return _conflict(key, start_ts, newest, ConflictReason.SELF_ROLLED_BACK)
-    if txn.pessimistic and newest.commit_ts > txn.for_update_ts:
-        return PessimisticLockNotFound(key, LockNotFoundReason.NON_LOCK_KEY_CONFLICT)
-    if not txn.pessimistic and newest.commit_ts > start_ts:
-        return _conflict(key, start_ts, newest, ConflictReason.OPTIMISTIC)
+    version: Write | None = newest
+    while version is not None:
+        if version.commit_ts == start_ts and is_rollback(version):
+            return _conflict(key, start_ts, version, ConflictReason.SELF_ROLLED_BACK)
+        if not txn.pessimistic:
+            is_newer = version.commit_ts > start_ts
+            return (
+                _conflict(key, start_ts, version, ConflictReason.OPTIMISTIC) if is_newer else None
+            )
+        if version.commit_ts <= txn.for_update_ts:
+            return None
+        if version.kind != ROLLBACK:
+            return PessimisticLockNotFound(key, LockNotFoundReason.NON_LOCK_KEY_CONFLICT)
+        version = version.prev
     return None
 
 
@@ -106,8 +117,7 @@ def committed_before(mvcc: Mvcc, refusal: MvccError, start_ts: int) -> int:
     """Returns the commit_ts if the refused transaction is committed already (a resend), or 0."""
     if not isinstance(refusal, KeyIsLocked | WriteConflict | PessimisticLockNotFound):
         return 0
-    record = mvcc.find_by_start_ts(refusal.key, start_ts)
-    return 0 if record is None or record.kind == ROLLBACK else record.commit_ts
+    return mvcc.commit_ts_of(refusal.key, start_ts)
 
 
 def _conflict(key: bytes, start_ts: int, newest: Write, reason: ConflictReason) -> WriteConflict:

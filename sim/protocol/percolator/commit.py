@@ -8,7 +8,12 @@ from typing import NamedTuple
 
 from sim.protocol.lock_table import PeerPessimisticLocks
 from sim.protocol.mvcc import PESSIMISTIC, ROLLBACK, Mvcc, Write
-from sim.protocol.percolator.errors import CommitTsExpired, MvccError, TxnLockNotFound
+from sim.protocol.percolator.errors import (
+    CommitTsExpired,
+    InvalidTxnTso,
+    MvccError,
+    TxnLockNotFound,
+)
 from sim.protocol.percolator.read import NO_LOCKS
 from sim.protocol.write_batch import COMMIT, WriteBatch
 
@@ -27,7 +32,21 @@ def commit(
     start_ts: int,
     commit_ts: int,
 ) -> Committed | MvccError:
-    """Commits ``keys``, all or none; a key committed before counts as done.
+    """Commits ``keys``, all or none; a key committed before counts as done."""
+    if commit_ts <= start_ts:
+        return InvalidTxnTso(start_ts, commit_ts)
+    return commit_locks(mvcc, memory, keys, start_ts=start_ts, commit_ts=commit_ts)
+
+
+def commit_locks(
+    mvcc: Mvcc,
+    memory: PeerPessimisticLocks | None,
+    keys: Sequence[bytes],
+    *,
+    start_ts: int,
+    commit_ts: int,
+) -> Committed | MvccError:
+    """Commits ``keys`` at a timestamp that somebody has checked.
 
     A pessimistic lock is removed, not committed: the transaction did not write the key.
     """

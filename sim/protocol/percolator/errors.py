@@ -97,6 +97,14 @@ class TxnLockNotFound(MvccError):
 
 
 @dataclass(frozen=True, slots=True)
+class InvalidTxnTso(MvccError):
+    """The commit_ts is not later than the start_ts."""
+
+    start_ts: int
+    commit_ts: int
+
+
+@dataclass(frozen=True, slots=True)
 class CommitTsExpired(MvccError):
     """The commit_ts is below the lock's min_commit_ts, which readers rely on."""
 

@@ -19,6 +19,7 @@ from sim.protocol.percolator.amend import (
     committed_before,
 )
 from sim.protocol.percolator.errors import (
+    KeyIsLocked,
     LockNotFoundReason,
     MvccError,
     PessimisticLockNotFound,
@@ -48,10 +49,14 @@ class CommitKind(NamedTuple):
     """How a prewritten transaction is to be committed."""
 
     min_commit_ts: int
-    """The smallest timestamp that a new lock allows."""
+    """The smallest timestamp that the client allows."""
+    promise_ts: int = 0
+    """The smallest that the store allows, of async commit and 1PC; 0: the client commits."""
     use_async_commit: bool = False
     secondaries: tuple[bytes, ...] | None = None
     """All other keys, for the lock of an async commit's primary."""
+    max_commit_ts: int = 0
+    """The largest timestamp that may be calculated; 0: no limit."""
 
 
 @dataclass(slots=True, eq=False)
@@ -103,24 +108,28 @@ def prewrite(  # noqa: PLR0913 - the request's fields
     2PC. ``is_retry``: it may be a resend, so keys without a lock are checked as well.
     ``expected_for_update_ts``: by key, that of the lock which the client believes to hold.
     """
-    floor_ts = min_commit_ts
-    if use_async_commit or one_pc_commit_ts is not None:
-        promise_ts = max(max_ts, for_update_ts, start_ts) + 1
-        floor_ts = max(min_commit_ts, promise_ts, one_pc_commit_ts or 0)
     txn = TransactionProperties(primary, start_ts, for_update_ts, ttl_ms, pessimistic, is_retry)
     held = _check_all(mvcc, memory, mutations, txn)
     if expected_for_update_ts:
         held = _check_for_update_ts(mutations, held, expected_for_update_ts)
     if isinstance(held, MvccError):
         return _accept_resend(mvcc, held, start_ts)
-    secondaries = async_commit_secondaries if use_async_commit else None
-    kind = CommitKind(floor_ts, use_async_commit, secondaries)
-    batch, largest_ts = _lock_all(mvcc, mutations, held, txn, kind)
+    kind = CommitKind(min_commit_ts)
+    if use_async_commit or one_pc_commit_ts is not None:
+        promise_ts = max(max_ts, for_update_ts, start_ts) + 1
+        kind = CommitKind(
+            min_commit_ts,
+            max(promise_ts, one_pc_commit_ts or 0),
+            use_async_commit,
+            async_commit_secondaries if use_async_commit else None,
+            max_commit_ts,
+        )
+    locked = _lock_all(mvcc, mutations, held, txn, kind)
+    if isinstance(locked, Prewritten):
+        return locked
+    batch, largest_ts = locked
     amended = _count_amended(mutations, held) if pessimistic and None in held else 0
-    if not use_async_commit and one_pc_commit_ts is None:
-        return Prewritten(batch, 0, 0, amended)
-    if not largest_ts or 0 < max_commit_ts < largest_ts:
-        batch, _ = _lock_all(mvcc, mutations, held, txn, CommitKind(min_commit_ts))
+    if not largest_ts:
         return Prewritten(batch, 0, 0, amended)
     if one_pc_commit_ts is None or not batch.lock_puts:
         return Prewritten(batch, largest_ts, 0, amended, batch.lock_puts)
@@ -130,7 +139,11 @@ def prewrite(  # noqa: PLR0913 - the request's fields
 def _accept_resend(mvcc: Mvcc, refusal: MvccError, start_ts: int) -> Prewritten | MvccError:
     """Returns success instead of ``refusal`` if the transaction is committed already."""
     commit_ts = committed_before(mvcc, refusal, start_ts)
-    return Prewritten(WriteBatch(PREWRITE), commit_ts, commit_ts, 0) if commit_ts else refusal
+    return _committed_before(commit_ts) if commit_ts else refusal
+
+
+def _committed_before(commit_ts: int) -> Prewritten:
+    return Prewritten(WriteBatch(PREWRITE), commit_ts, commit_ts, 0)
 
 
 def _check_for_update_ts(
@@ -161,18 +174,22 @@ _NO_LENGTH = -2
 """A length that no value has."""
 
 
-def _check_all(
+def _check_all(  # noqa: C901 - one pass over the keys
     mvcc: Mvcc,
     memory: PeerPessimisticLocks | None,
     mutations: Sequence[Mutation],
     txn: TransactionProperties,
 ) -> list[Lock | None] | MvccError:
-    """Returns the transaction's lock on each key, if it has one, or why it must not go on."""
+    """Returns the transaction's lock on each key, if it has one, or why it must not go on.
+
+    A key that another transaction has locked is the answer only if nothing else is wrong.
+    """
     table_get = (NO_LOCKS if memory is None else memory.map).get
     locks_get = mvcc.locks.get
     start_ts = txn.start_ts
     check_every_key = not txn.pessimistic or txn.is_retry
     held_locks: list[Lock | None] = []
+    locked: KeyIsLocked | None = None
     for key, op, _, _, check in mutations:
         held = table_get(key)
         if held is None:
@@ -184,10 +201,12 @@ def _check_all(
                     return refusal
         elif held.start_ts != start_ts or held.kind != PESSIMISTIC or check_every_key:
             refusal = check_locked(key, held, txn, check)
-            if refusal is not None:
+            if isinstance(refusal, KeyIsLocked) and not mvcc.commit_ts_of(key, start_ts):
+                locked = locked or refusal
+            elif refusal is not None:
                 return refusal
         held_locks.append(held)
-    return held_locks
+    return held_locks if locked is None else locked
 
 
 def _lock_all(
@@ -196,16 +215,15 @@ def _lock_all(
     held_locks: list[Lock | None],
     txn: TransactionProperties,
     kind: CommitKind,
-) -> tuple[WriteBatch, int]:
+) -> tuple[WriteBatch, int] | Prewritten:
     """Returns the locks to write, and the largest min_commit_ts of all keys.
 
-    The latter is 0, which rules async commit out, if an earlier request has prewritten a key
-    without async commit. Keys that one statement locked and that get equal values share one
-    ``Lock`` object.
+    The latter is 0 (neither async commit nor 1PC) after a key that was prewritten without them, or
+    would have to commit too late: from there on locks are ordinary ones. If that key proves to
+    be committed, the whole request has been. Keys of one statement share one ``Lock`` if they can.
     """
-    primary = txn.primary
-    largest_ts, use_async_commit, secondaries = kind
-    promised = True
+    primary, start_ts = txn.primary, txn.start_ts
+    largest_ts = 0
     batch = WriteBatch(PREWRITE)
     puts = batch.lock_puts
     raft = wal = lock_mem = default_cf = 0
@@ -215,13 +233,21 @@ def _lock_all(
     for mutation, held in zip(mutations, held_locks, strict=True):
         key, op, value_bytes, value, _ = mutation
         if held is not None and held.kind != PESSIMISTIC:
-            promised = promised and use_async_commit and held.use_async_commit
-            largest_ts = max(largest_ts, held.min_commit_ts)
+            if held.use_async_commit and kind.use_async_commit:
+                largest_ts = max(largest_ts, held.min_commit_ts)
+            else:
+                kind, lock = CommitKind(kind.min_commit_ts), None
             continue
-        alone = value is not None or (secondaries is not None and key == primary)
+        alone = value is not None or (kind.secondaries is not None and key == primary)
         same = held is last_held and value_bytes == last_bytes and op == last_op
         if lock is None or alone or not same or len(key) != last_len:
             lock = _two_phase_lock(mvcc, mutation, held, txn, kind)
+            if 0 < kind.max_commit_ts < lock.min_commit_ts:
+                commit_ts = mvcc.commit_ts_of(key, start_ts)
+                if commit_ts:
+                    return _committed_before(commit_ts)
+                kind = CommitKind(kind.min_commit_ts)
+                lock = _two_phase_lock(mvcc, mutation, held, txn, kind)
             if lock.min_commit_ts > largest_ts:
                 largest_ts = lock.min_commit_ts
             last_held, last_op, last_len = held, op, len(key)
@@ -233,7 +259,7 @@ def _lock_all(
         lock_mem += sizes.lock_mem_bytes
         default_cf += sizes.default_cf_bytes
     batch.charge_puts(raft, wal, lock_mem, default_cf)
-    return batch, largest_ts if promised else 0
+    return batch, largest_ts if kind.promise_ts else 0
 
 
 def _two_phase_lock(
@@ -246,8 +272,9 @@ def _two_phase_lock(
     """Returns the lock of one key; ttl and min_commit_ts never fall below the pessimistic one's."""
     key, op, value_bytes, value, _ = mutation
     primary, start_ts, for_update_ts, ttl_ms, _, _ = txn
-    min_commit_ts, use_async_commit, secondaries = kind
-    base_bytes = prewrite_base_bytes(len(primary), use_async_commit)
+    secondaries = kind.secondaries
+    min_commit_ts = max(kind.min_commit_ts, kind.promise_ts)
+    base_bytes = prewrite_base_bytes(len(primary), kind.use_async_commit)
     if secondaries is not None:
         if key == primary:
             base_bytes += secondaries_bytes(secondaries)
@@ -268,7 +295,7 @@ def _two_phase_lock(
         mvcc.lock_format.prewrite(base_bytes, len(key), value_bytes),
         value_bytes,
         value,
-        use_async_commit,
+        kind.use_async_commit,
         secondaries,
     )
 

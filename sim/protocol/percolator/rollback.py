@@ -112,8 +112,7 @@ def rollback_lock(batch: WriteBatch, mvcc: Mvcc, key: bytes, held: Lock) -> None
     batch.delete_lock(key)
     if held.kind == PUT:
         batch.delete_value(key, held.value_bytes)
-    protect = held.for_update_ts > 0 and key == held.primary
-    put_rollback(batch, mvcc, key, held.start_ts, protect=protect)
+    put_rollback(batch, mvcc, key, held.start_ts, protect=key == held.primary)
 
 
 def put_rollback(

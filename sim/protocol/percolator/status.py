@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from sim.protocol.lock_table import PeerPessimisticLocks
 from sim.protocol.mvcc import PESSIMISTIC, ROLLBACK, Lock, Mvcc
-from sim.protocol.percolator.commit import Committed, commit
-from sim.protocol.percolator.errors import MvccError, PrimaryMismatch, TxnNotFound
+from sim.protocol.percolator.commit import Committed, commit_locks
+from sim.protocol.percolator.errors import InvalidTxnTso, MvccError, PrimaryMismatch, TxnNotFound
 from sim.protocol.percolator.read import NO_LOCKS, load_lock
 from sim.protocol.percolator.rollback import (
     RolledBack,
@@ -144,7 +144,7 @@ def resolve_lock(
     """Finishes a transaction on ``keys`` as its primary says: commit_ts, or 0 for rolled back."""
     own = [key for key in keys if _is_own(load_lock(mvcc, memory, key), start_ts)]
     if commit_ts:
-        return commit(mvcc, memory, own, start_ts=start_ts, commit_ts=commit_ts)
+        return commit_locks(mvcc, memory, own, start_ts=start_ts, commit_ts=commit_ts)
     return rollback(mvcc, memory, own, start_ts)
 
 
@@ -175,16 +175,24 @@ def locks_of(mvcc: Mvcc, memory: PeerPessimisticLocks | None, start_ts: int) -> 
     """Returns the keys a transaction has locked here, ascending (PessimisticRollback's scan)."""
     table = NO_LOCKS if memory is None else memory.map
     in_memory = [key for key, lock in table.items() if lock.start_ts == start_ts]
-    return sorted({*stored_locks_of(mvcc, start_ts), *in_memory})
+    return sorted({*_stored_locks_of(mvcc, start_ts), *in_memory})
 
 
-def stored_locks_of(mvcc: Mvcc, start_ts: int) -> list[bytes]:
-    """Returns the keys a transaction has locked in the lock CF, ascending (ResolveLock's scan).
+def locks_to_resolve(mvcc: Mvcc, start_ts: int, commit_ts: int) -> list[bytes] | MvccError:
+    """Returns which locks of a transaction a ResolveLock without keys finds, ascending.
 
-    Locks in memory are left out: what resolves a region's locks does not see them.
+    It looks for them in the lock CF; it does not see those in memory.
 
-    Source: tikv/tikv src/storage/txn/commands/resolve_lock_readphase.rs (scan_locks_from_storage).
+    Source: tikv/tikv src/storage/txn/commands/{resolve_lock_readphase.rs
+    (scan_locks_from_storage), resolve_lock.rs}.
     """
+    keys = _stored_locks_of(mvcc, start_ts)
+    if keys and 0 < commit_ts <= start_ts:
+        return InvalidTxnTso(start_ts, commit_ts)
+    return keys
+
+
+def _stored_locks_of(mvcc: Mvcc, start_ts: int) -> list[bytes]:
     return sorted(key for key, lock in mvcc.locks.items() if lock.start_ts == start_ts)
 
 

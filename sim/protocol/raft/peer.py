@@ -820,6 +820,11 @@ class RaftPeer:
             commit = min(self.matched[store], committed)
             self._send(store, Heartbeat(self.region_id, self.store, self.term, commit, context))
 
+    @property
+    def knows_commits(self) -> bool:
+        """Whether an entry of this leader's term is committed, and with it all that was before."""
+        return self.log.committed >= self.noop_index
+
     def read_index(self, context: int) -> bool:
         """Asks a majority whether this replica still leads; ``read_states`` has the answer.
 
@@ -833,7 +838,7 @@ class RaftPeer:
             Whether it was asked: only a leader can, and only after an entry of its own term is
             committed, since before it does not know what is (Raft 8).
         """
-        if self.role is not LEADER or self.log.committed < self.noop_index:
+        if self.role is not LEADER or not self.knows_commits:
             return False
         self._reads = (*self._reads, PendingRead(context, {self.store}))
         self._confirm_reads(self._reads[-1])

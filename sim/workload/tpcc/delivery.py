@@ -9,7 +9,7 @@ Source: pingcap/go-tpc tpcc/delivery.go.
 """
 
 from collections.abc import Generator
-from typing import Final
+from dataclasses import dataclass
 
 from sim.protocol.keys import encoded_ints
 from sim.protocol.mvcc import DELETE, PUT
@@ -24,43 +24,29 @@ from sim.workload.tpcc.schema import (
     DISTRICTS,
 )
 
-NAME: Final = "delivery"
 
-
+@dataclass(eq=False)
 class OldestOrder:
-    """``SELECT no_o_id ... ORDER BY no_o_id LIMIT 1 FOR UPDATE`` of one district.
+    """``SELECT no_o_id ... ORDER BY no_o_id LIMIT 1 FOR UPDATE`` of one district."""
 
-    Attributes:
-        d: district.
-        o: the order the last try chose; 0 for none.
-    """
-
-    __slots__ = ("_orders", "_w", "d", "o")
-
-    def __init__(self, orders: Orders, w: int, d: int) -> None:
-        self._orders = orders
-        self._w = w
-        self.d = d
-        self.o = 0
+    orders: Orders
+    w: int
+    d: int
+    o: int = 0
+    """The order that the last try chose; 0 for none."""
 
     def keys(self) -> tuple[bytes, ...]:
         """Returns the row of ``new_order`` to lock now; empty when all is delivered."""
-        o = self._orders.oldest_undelivered(self._w, self.d)
-        if o is None:
-            self.o = 0
-            return ()
-        self.o = o
-        return (keys.NEW_ORDER + encoded_ints((self._w, self.d, o)),)
+        self.o = self.orders.oldest_undelivered(self.w, self.d) or 0
+        return (keys.NEW_ORDER + encoded_ints((self.w, self.d, self.o)),) if self.o else ()
 
 
 class Delivery(Transaction):
     """Ten orders of one warehouse, one a district."""
 
-    __slots__ = ("_chosen", "_orders", "_w")
+    name = "delivery"
 
     def __init__(self, orders: Orders, w: int) -> None:
-        self.name = NAME
-        self.autocommit = False
         self._orders = orders
         self._w = w
         self._chosen: list[OldestOrder] = []
@@ -68,9 +54,12 @@ class Delivery(Transaction):
     def statements(self) -> Generator[Statement, Payloads, None]:
         """Yields the statements; what is delivered depends on the state when each select runs."""
         w = self._w
-        self._chosen = chosen = [OldestOrder(self._orders, w, d + 1) for d in range(DISTRICTS)]
+        chosen = [OldestOrder(self._orders, w, d + 1) for d in range(DISTRICTS)]
         for oldest in chosen:
-            yield self._select_oldest(oldest)
+            prefix = keys.NEW_ORDER + encoded_ints((w, oldest.d))
+            scan = Read(ReadKind.COP, (prefix, prefix + keys.AFTER), 1)
+            label = "SELECT new_order FOR UPDATE"
+            yield Statement(label, (scan,), fresh_ts=True, select=oldest.keys)
         self._chosen = chosen = [oldest for oldest in chosen if oldest.o]
         if not chosen:
             return
@@ -87,11 +76,6 @@ class Delivery(Transaction):
         """The orders are delivered: the next Delivery takes later ones."""
         for oldest in self._chosen:
             self._orders.delivered(self._w, oldest.d, oldest.o)
-
-    def _select_oldest(self, oldest: OldestOrder) -> Statement:
-        prefix = keys.NEW_ORDER + encoded_ints((self._w, oldest.d))
-        scan = Read(ReadKind.COP, (prefix, prefix + keys.AFTER), 1)
-        return Statement("SELECT new_order FOR UPDATE", (scan,), fresh_ts=True, select=oldest.keys)
 
     def _deliver(self, parts: list[bytes]) -> Generator[Statement, Payloads, None]:
         waiting = tuple([keys.NEW_ORDER + part for part in parts])

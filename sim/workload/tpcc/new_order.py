@@ -9,9 +9,9 @@ Source: pingcap/go-tpc tpcc/new_order.go.
 """
 
 from collections.abc import Generator
-from typing import Final
+from dataclasses import dataclass
 
-from sim.protocol.keys import encoded_ints
+from sim.protocol.keys import encoded_ints, row_key
 from sim.protocol.mvcc import PUT
 from sim.protocol.percolator import Mutation
 from sim.workload.statement import ROLLBACK, Payloads, Read, ReadKind, Statement, Transaction
@@ -25,52 +25,33 @@ from sim.workload.tpcc.schema import (
     ORDER_LINE_BYTES,
     ORDERS_BYTES,
     STOCK_BYTES,
+    WAREHOUSE,
 )
 
-NAME: Final = "new_order"
 
-
-class ItemKeys:
-    """Row keys of ``item``, and the last parts of ``stock`` keys, by item id."""
-
-    def __init__(self) -> None:
-        self.rows, self.stock_parts = keys.item_parts()
-
-
+@dataclass(eq=False)
 class NewOrder(Transaction):
     """One order of one customer of a district."""
 
-    __slots__ = ("_c", "_d", "_item_keys", "_items", "_o", "_orders", "_rolls_back", "_w")
-
-    def __init__(
-        self,
-        orders: Orders,
-        item_keys: ItemKeys,
-        district: tuple[int, int],
-        c: int,
-        items: list[int],
-        rolls_back: bool,  # noqa: FBT001
-    ) -> None:
-        self.name = NAME
-        self.autocommit = False
-        self._orders = orders
-        self._item_keys = item_keys
-        self._w, self._d = district
-        self._c = c
-        self._items = items
-        self._rolls_back = rolls_back
-        self._o = 0
+    name = "new_order"
+    orders: Orders
+    item_keys: keys.ItemKeys
+    district: tuple[int, int]
+    c: int
+    items: list[int]
+    rolls_back: bool
+    o: int = 0
 
     def statements(self) -> Generator[Statement, Payloads, None]:
         """Yields the statements; the order's id is the district row's payload."""
-        w, d = self._w, self._d
+        w, d = self.district
         w_d = encoded_ints((w, d))
         district = keys.DISTRICT + w_d
         yield Statement(
             "SELECT customer, warehouse",
             (
-                Read(ReadKind.GET, (keys.CUSTOMER + encoded_ints((w, d, self._c)),), 1),
-                Read(ReadKind.GET, (keys.warehouse_key(w),), 1),
+                Read(ReadKind.GET, (keys.CUSTOMER + encoded_ints((w, d, self.c)),), 1),
+                Read(ReadKind.GET, (row_key(WAREHOUSE, w),), 1),
             ),
         )
         (next_order,) = yield Statement(
@@ -78,13 +59,13 @@ class NewOrder(Transaction):
         )
         o = FIRST_NEW_ORDER if next_order is None else next_order
         assert isinstance(o, int), f"the payload of {district!r} is {next_order!r}, not an order id"
-        self._o = o
+        self.o = o
         yield from self._insert_order(o, district, w_d)
-        items = self._items[: lines_of(w, d, o)]
-        rows = self._item_keys.rows
+        items = self.items[: lines_of(w, d, o)]
+        rows = self.item_keys.rows
         item_rows = tuple([rows[item] for item in items])
         yield Statement("SELECT item", (Read(ReadKind.BATCH_GET, item_rows, len(items)),))
-        if self._rolls_back:
+        if self.rolls_back:
             yield ROLLBACK
             return
         yield from self._take_from_stock(items)
@@ -92,14 +73,14 @@ class NewOrder(Transaction):
 
     def committed(self) -> None:
         """The order exists: the next Delivery may find it."""
-        self._orders.placed(self._w, self._d, self._o)
+        self.orders.placed(*self.district, self.o)
 
     def _insert_order(
         self, o: int, district: bytes, w_d: bytes
     ) -> Generator[Statement, Payloads, None]:
-        w_d_o = encoded_ints((self._w, self._d, o))
+        w_d_o = encoded_ints((*self.district, o))
         order, new_order = keys.ORDERS + w_d_o, keys.NEW_ORDER + w_d_o
-        idx_order = keys.IDX_ORDER + w_d + encoded_ints((self._c, o)) + w_d_o
+        idx_order = keys.IDX_ORDER + w_d + encoded_ints((self.c, o)) + w_d_o
         advanced = Mutation(district, PUT, DISTRICT_BYTES, o + 1)
         yield Statement("UPDATE district", (), (), (advanced,))
         yield Statement(
@@ -121,8 +102,8 @@ class NewOrder(Transaction):
         )
 
     def _take_from_stock(self, items: list[int]) -> Generator[Statement, Payloads, None]:
-        prefix = keys.STOCK + encoded_ints((self._w,))
-        parts = self._item_keys.stock_parts
+        prefix = keys.STOCK + encoded_ints(self.district[:1])
+        parts = self.item_keys.stock_parts
         stock = [prefix + parts[item] for item in items]
         yield Statement("SELECT stock FOR UPDATE", (), tuple(stock), returns_values=True)
         for key in stock:

@@ -8,9 +8,10 @@ Source: pingcap/go-tpc tpcc/payment.go.
 """
 
 from collections.abc import Generator
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from sim.protocol.keys import encoded_ints
+from sim.protocol.keys import encoded_ints, row_key
 from sim.protocol.mvcc import PUT
 from sim.protocol.percolator import Mutation
 from sim.workload.statement import Payloads, Read, ReadKind, Statement, Transaction
@@ -18,13 +19,13 @@ from sim.workload.tpcc import keys
 from sim.workload.tpcc.schema import (
     CUSTOMER_BYTES,
     DISTRICT_BYTES,
+    HISTORY,
     HISTORY_BYTES,
     IDX_HISTORY_BYTES,
     LAST_NAMES,
+    WAREHOUSE,
     WAREHOUSE_BYTES,
 )
-
-NAME: Final = "payment"
 
 NAMESAKES: Final = 3
 """Customers of one district with the same last name, on average (TPC-C 4.3.3.1)."""
@@ -53,34 +54,25 @@ class Customer(NamedTuple):
         return Read(ReadKind.COP, (first, first + keys.AFTER), NAMESAKES)
 
 
+@dataclass(eq=False)
 class Payment(Transaction):
     """One payment through a district, for a customer who may live elsewhere."""
 
-    __slots__ = ("_bad_credit", "_customer", "_d", "_handle", "_w")
-
-    def __init__(
-        self,
-        district: tuple[int, int],
-        customer: Customer,
-        bad_credit: bool,  # noqa: FBT001
-        handle: int,
-    ) -> None:
-        self.name = NAME
-        self.autocommit = False
-        self._w, self._d = district
-        self._customer = customer
-        self._bad_credit = bad_credit
-        self._handle = handle
+    name = "payment"
+    district: tuple[int, int]
+    customer: Customer
+    bad_credit: bool
+    handle: int
 
     def statements(self) -> Generator[Statement, Payloads, None]:
         """Yields the statements; the district keeps the payload its row has."""
-        district = keys.DISTRICT + encoded_ints((self._w, self._d))
+        district = keys.DISTRICT + encoded_ints(self.district)
         (next_order,) = yield Statement("UPDATE district", (), (district,), returns_values=True)
         # The new row depends on the old one, which has only now arrived: it joins the buffer with
         # this statement, which reads it there. Nobody can look into the buffer in between.
         paid = Mutation(district, PUT, DISTRICT_BYTES, next_order)
         yield Statement("SELECT district", (), (), (paid,))
-        warehouse = keys.warehouse_key(self._w)
+        warehouse = row_key(WAREHOUSE, self.district[0])
         yield Statement(
             "UPDATE warehouse",
             (),
@@ -93,21 +85,21 @@ class Payment(Transaction):
         yield self._insert_history()
 
     def _pay(self) -> Generator[Statement, Payloads, None]:
-        customer = self._customer
+        customer = self.customer
         if customer.name is not None:
             yield Statement("SELECT customer BY NAME", (customer.name_range(),))
         key = customer.key()
         yield Statement("SELECT customer FOR UPDATE", (), (key,), returns_values=True)
-        if self._bad_credit:
+        if self.bad_credit:
             yield Statement("SELECT customer", (Read(ReadKind.GET, (key,), 1),))
         paid = Mutation(key, PUT, CUSTOMER_BYTES)
         yield Statement("UPDATE customer", (), (), (paid,))
 
     def _insert_history(self) -> Statement:
-        handle = self._handle
-        row = keys.history_key(handle)
-        of_warehouse = keys.IDX_H_W_ID + encoded_ints((self._w, handle))
-        of_customer = keys.IDX_H_C_W_ID + encoded_ints((self._customer.w, handle))
+        handle = self.handle
+        row = row_key(HISTORY, handle)
+        of_warehouse = keys.IDX_H_W_ID + encoded_ints((self.district[0], handle))
+        of_customer = keys.IDX_H_C_W_ID + encoded_ints((self.customer.w, handle))
         return Statement(
             "INSERT history",
             (),

@@ -16,9 +16,6 @@ from sim.workload.tpcc.orders import Orders, lines_of
 from sim.workload.tpcc.payment import NAMESAKES, Customer
 from sim.workload.tpcc.schema import CUSTOMERS, ITEMS, LINES
 
-ORDER_STATUS: Final = "order_status"
-STOCK_LEVEL: Final = "stock_level"
-
 _RECENT_ORDERS: Final = 20
 """Orders whose lines StockLevel looks at."""
 
@@ -26,11 +23,9 @@ _RECENT_ORDERS: Final = 20
 class OrderStatus(Transaction):
     """A customer asks for the last order."""
 
-    __slots__ = ("_age", "_customer", "_orders")
+    name = "order_status"
 
     def __init__(self, orders: Orders, customer: Customer, age: int) -> None:
-        self.name = ORDER_STATUS
-        self.autocommit = False
         self._orders = orders
         self._customer = customer
         self._age = age
@@ -67,11 +62,9 @@ class OrderStatus(Transaction):
 class StockLevel(Transaction):
     """How many items of a district's last 20 orders run low."""
 
-    __slots__ = ("_d", "_orders", "_w")
+    name = "stock_level"
 
     def __init__(self, orders: Orders, district: tuple[int, int]) -> None:
-        self.name = STOCK_LEVEL
-        self.autocommit = False
         self._orders = orders
         self._w, self._d = district
 

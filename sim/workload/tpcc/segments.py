@@ -6,11 +6,12 @@ by warehouse as well.
 """
 
 from collections.abc import Callable
+from itertools import groupby
 from typing import Final
 
-from sim.protocol.keys import index_key, index_prefix, record_key, record_prefix, row_key
-from sim.workload.layout import Segment, Table, stored_bytes
-from sim.workload.tpcc import schema
+from sim.protocol.keys import encoded_ints
+from sim.workload.layout import Segment, Table, rows_by_handle, stored_bytes
+from sim.workload.tpcc import keys, schema
 from sim.workload.tpcc.schema import CUSTOMERS, DISTRICTS, FIRST_UNDELIVERED, ITEMS, LINES
 
 _NAMES_IN_ORDER: Final = tuple(sorted(schema.LAST_NAMES))
@@ -21,26 +22,51 @@ _UNDELIVERED: Final = schema.FIRST_NEW_ORDER - FIRST_UNDELIVERED
 
 def tables(warehouses: int) -> tuple[Table, ...]:
     """Returns the tables of so many warehouses, in key order."""
-    return (
-        _table("warehouse", schema.WAREHOUSE, warehouses, (_warehouse,)),
-        _table("district", schema.DISTRICT, warehouses, (_district,)),
-        _table("customer", schema.CUSTOMER, warehouses, (_idx_customer, _customer)),
-        _table("history", schema.HISTORY, warehouses, (_idx_h_w_id, _idx_h_c_w_id, _history)),
-        _table("new_order", schema.NEW_ORDER, warehouses, (_new_order,)),
-        _table("orders", schema.ORDERS, warehouses, (_idx_order, _orders)),
-        _table("order_line", schema.ORDER_LINE, warehouses, (_order_line,)),
-        _table("stock", schema.STOCK, warehouses, (_stock,)),
-        _table("item", schema.ITEM, 1, (_item,)),
-    )
+    districts, customers = warehouses * DISTRICTS, warehouses * DISTRICTS * CUSTOMERS
+    undelivered = districts * _UNDELIVERED
+    named, history = schema.IDX_CUSTOMER_KEY_BYTES, schema.IDX_HISTORY_BYTES
+    numbered, of_order = _numbered(CUSTOMERS, 1), _numbered(_UNDELIVERED, FIRST_UNDELIVERED)
+    segments = (
+        rows_by_handle("warehouse", schema.WAREHOUSE, warehouses, schema.WAREHOUSE_BYTES),
+        _keyed("district", keys.DISTRICT, districts, 29, schema.DISTRICT_BYTES, _district),
+        _keyed(
+            "customer.idx_customer", keys.IDX_CUSTOMER, customers, named, schema.IDX_CUSTOMER_BYTES,
+            _name,
+        ),
+        _keyed("customer", keys.CUSTOMER, customers, 38, schema.CUSTOMER_BYTES, numbered),
+        _keyed("history.idx_h_w_id", keys.IDX_H_W_ID, customers, 37, history, _history),
+        _keyed("history.idx_h_c_w_id", keys.IDX_H_C_W_ID, customers, 37, history, _history),
+        rows_by_handle("history", schema.HISTORY, customers, schema.HISTORY_BYTES),
+        _keyed("new_order", keys.NEW_ORDER, undelivered, 38, schema.NEW_ORDER_BYTES, of_order),
+        _keyed("orders.idx_order", keys.IDX_ORDER, customers, 82, schema.IDX_ORDER_BYTES, numbered),
+        _keyed("orders", keys.ORDERS, customers, 38, schema.ORDERS_BYTES, numbered),
+        _keyed(
+            "order_line", keys.ORDER_LINE, customers * LINES, 47, schema.DELIVERED_LINE_BYTES, _line
+        ),
+        _keyed("stock", keys.STOCK, warehouses * ITEMS, 29, schema.STOCK_BYTES, _stock),
+        rows_by_handle("item", schema.ITEM, ITEMS, schema.ITEM_BYTES),
+    )  # fmt: skip
+    by_table = groupby(segments, key=lambda segment: segment.name.partition(".")[0])
+    return tuple(_table(name, tuple(of_table)) for name, of_table in by_table)
 
 
-def _table(
-    name: str, table_id: int, warehouses: int, segments: tuple[Callable[[int], Segment], ...]
-) -> Table:
+def _table(name: str, segments: tuple[Segment, ...]) -> Table:
     """Returns a table; its keys begin with the record prefix less the two bytes ``_r``."""
-    start_key = record_prefix(table_id)[:-2]
-    made = tuple(segment(warehouses) for segment in segments)
-    return Table(name, start_key, made, schema.SCATTERED_READS.get(name, 0.0))
+    start_key = segments[-1].start_key[:-2]
+    return Table(name, start_key, segments, schema.SCATTERED_READS.get(name, 0.0))
+
+
+def _keyed(
+    name: str,
+    prefix: bytes,
+    rows: int,
+    key_bytes: int,
+    value_bytes: int,
+    columns: Callable[[int], bytes],
+) -> Segment:
+    """Returns a segment whose n-th key is its prefix and ``columns(n)``."""
+    row_bytes = stored_bytes(key_bytes, value_bytes)
+    return Segment(name, prefix, rows, row_bytes, lambda row: prefix + columns(row))
 
 
 def _of_district(row: int, rows_per_district: int) -> tuple[int, int, int]:
@@ -50,162 +76,35 @@ def _of_district(row: int, rows_per_district: int) -> tuple[int, int, int]:
     return w + 1, d + 1, rest
 
 
-def _warehouse(warehouses: int) -> Segment:
-    return Segment(
-        "warehouse",
-        record_prefix(schema.WAREHOUSE),
-        rows=warehouses,
-        row_bytes=stored_bytes(19, schema.WAREHOUSE_BYTES),
-        key_of_row=lambda row: row_key(schema.WAREHOUSE, row + 1),
-    )
+def _district(row: int) -> bytes:
+    return encoded_ints(_of_district(row, 1)[:2])
 
 
-def _district(warehouses: int) -> Segment:
-    return Segment(
-        "district",
-        record_prefix(schema.DISTRICT),
-        rows=warehouses * DISTRICTS,
-        row_bytes=stored_bytes(29, schema.DISTRICT_BYTES),
-        key_of_row=lambda row: record_key(schema.DISTRICT, *_of_district(row, 1)[:2]),
-    )
+def _numbered(rows_per_district: int, first: int) -> Callable[[int], bytes]:
+    """Returns the columns of rows that have a number in their district, from ``first`` on."""
+
+    def columns(row: int) -> bytes:
+        w, d, number = _of_district(row, rows_per_district)
+        return encoded_ints((w, d, first + number))
+
+    return columns
 
 
-def _idx_customer(warehouses: int) -> Segment:
-    def key_of_row(row: int) -> bytes:
-        w, d, customer = _of_district(row, CUSTOMERS)
-        name = _NAMES_IN_ORDER[customer * len(_NAMES_IN_ORDER) // CUSTOMERS]
-        return index_key(schema.CUSTOMER, schema.IDX_CUSTOMER, w, d) + name
-
-    return Segment(
-        "customer.idx_customer",
-        index_prefix(schema.CUSTOMER, schema.IDX_CUSTOMER),
-        rows=warehouses * DISTRICTS * CUSTOMERS,
-        row_bytes=stored_bytes(schema.IDX_CUSTOMER_KEY_BYTES, schema.IDX_CUSTOMER_BYTES),
-        key_of_row=key_of_row,
-    )
+def _name(row: int) -> bytes:
+    w, d, customer = _of_district(row, CUSTOMERS)
+    return encoded_ints((w, d)) + _NAMES_IN_ORDER[customer * len(_NAMES_IN_ORDER) // CUSTOMERS]
 
 
-def _customer(warehouses: int) -> Segment:
-    def key_of_row(row: int) -> bytes:
-        w, d, customer = _of_district(row, CUSTOMERS)
-        return record_key(schema.CUSTOMER, w, d, customer + 1)
-
-    return Segment(
-        "customer",
-        record_prefix(schema.CUSTOMER),
-        rows=warehouses * DISTRICTS * CUSTOMERS,
-        row_bytes=stored_bytes(38, schema.CUSTOMER_BYTES),
-        key_of_row=key_of_row,
-    )
+def _history(row: int) -> bytes:
+    w, _, _ = _of_district(row, CUSTOMERS)
+    return encoded_ints((w, row + 1))
 
 
-def _idx_h_w_id(warehouses: int) -> Segment:
-    return _idx_history(warehouses, "history.idx_h_w_id", schema.IDX_H_W_ID)
+def _line(row: int) -> bytes:
+    w, d, line = _of_district(row, CUSTOMERS * LINES)
+    return encoded_ints((w, d, line // LINES + 1, line % LINES + 1))
 
 
-def _idx_h_c_w_id(warehouses: int) -> Segment:
-    return _idx_history(warehouses, "history.idx_h_c_w_id", schema.IDX_H_C_W_ID)
-
-
-def _idx_history(warehouses: int, name: str, index_id: int) -> Segment:
-    def key_of_row(row: int) -> bytes:
-        w, _, _ = _of_district(row, CUSTOMERS)
-        return index_key(schema.HISTORY, index_id, w, row + 1)
-
-    return Segment(
-        name,
-        index_prefix(schema.HISTORY, index_id),
-        rows=warehouses * DISTRICTS * CUSTOMERS,
-        row_bytes=stored_bytes(37, schema.IDX_HISTORY_BYTES),
-        key_of_row=key_of_row,
-    )
-
-
-def _history(warehouses: int) -> Segment:
-    return Segment(
-        "history",
-        record_prefix(schema.HISTORY),
-        rows=warehouses * DISTRICTS * CUSTOMERS,
-        row_bytes=stored_bytes(19, schema.HISTORY_BYTES),
-        key_of_row=lambda row: row_key(schema.HISTORY, row + 1),
-    )
-
-
-def _new_order(warehouses: int) -> Segment:
-    def key_of_row(row: int) -> bytes:
-        w, d, order = _of_district(row, _UNDELIVERED)
-        return record_key(schema.NEW_ORDER, w, d, FIRST_UNDELIVERED + order)
-
-    return Segment(
-        "new_order",
-        record_prefix(schema.NEW_ORDER),
-        rows=warehouses * DISTRICTS * _UNDELIVERED,
-        row_bytes=stored_bytes(38, schema.NEW_ORDER_BYTES),
-        key_of_row=key_of_row,
-    )
-
-
-def _idx_order(warehouses: int) -> Segment:
-    def key_of_row(row: int) -> bytes:
-        w, d, customer = _of_district(row, CUSTOMERS)
-        return index_key(schema.ORDERS, schema.IDX_ORDER, w, d, customer + 1)
-
-    return Segment(
-        "orders.idx_order",
-        index_prefix(schema.ORDERS, schema.IDX_ORDER),
-        rows=warehouses * DISTRICTS * CUSTOMERS,
-        row_bytes=stored_bytes(82, schema.IDX_ORDER_BYTES),
-        key_of_row=key_of_row,
-    )
-
-
-def _orders(warehouses: int) -> Segment:
-    def key_of_row(row: int) -> bytes:
-        w, d, order = _of_district(row, CUSTOMERS)
-        return record_key(schema.ORDERS, w, d, order + 1)
-
-    return Segment(
-        "orders",
-        record_prefix(schema.ORDERS),
-        rows=warehouses * DISTRICTS * CUSTOMERS,
-        row_bytes=stored_bytes(38, schema.ORDERS_BYTES),
-        key_of_row=key_of_row,
-    )
-
-
-def _order_line(warehouses: int) -> Segment:
-    def key_of_row(row: int) -> bytes:
-        w, d, line = _of_district(row, CUSTOMERS * LINES)
-        return record_key(schema.ORDER_LINE, w, d, line // LINES + 1, line % LINES + 1)
-
-    return Segment(
-        "order_line",
-        record_prefix(schema.ORDER_LINE),
-        rows=warehouses * DISTRICTS * CUSTOMERS * LINES,
-        row_bytes=stored_bytes(47, schema.DELIVERED_LINE_BYTES),
-        key_of_row=key_of_row,
-    )
-
-
-def _stock(warehouses: int) -> Segment:
-    def key_of_row(row: int) -> bytes:
-        w, item = divmod(row, ITEMS)
-        return record_key(schema.STOCK, w + 1, item + 1)
-
-    return Segment(
-        "stock",
-        record_prefix(schema.STOCK),
-        rows=warehouses * ITEMS,
-        row_bytes=stored_bytes(29, schema.STOCK_BYTES),
-        key_of_row=key_of_row,
-    )
-
-
-def _item(copies: int) -> Segment:
-    return Segment(
-        "item",
-        record_prefix(schema.ITEM),
-        rows=copies * ITEMS,
-        row_bytes=stored_bytes(19, schema.ITEM_BYTES),
-        key_of_row=lambda row: row_key(schema.ITEM, row + 1),
-    )
+def _stock(row: int) -> bytes:
+    w, item = divmod(row, ITEMS)
+    return encoded_ints((w + 1, item + 1))

@@ -9,27 +9,26 @@ Source: pingcap/go-tpc tpcc/workload.go (weights, no think time).
 """
 
 from collections.abc import Mapping
+from functools import cache
 from itertools import accumulate
 from typing import Final
 
 from sim.streams import Stream, Streams
 from sim.workload.layout import Table
 from sim.workload.statement import Transaction
-from sim.workload.tpcc.delivery import NAME as DELIVERY
 from sim.workload.tpcc.delivery import Delivery
 from sim.workload.tpcc.draws import Draws
-from sim.workload.tpcc.new_order import NAME as NEW_ORDER
-from sim.workload.tpcc.new_order import ItemKeys, NewOrder
+from sim.workload.tpcc.keys import ItemKeys
+from sim.workload.tpcc.new_order import NewOrder
 from sim.workload.tpcc.orders import Orders
-from sim.workload.tpcc.payment import NAME as PAYMENT
 from sim.workload.tpcc.payment import Customer, Payment
-from sim.workload.tpcc.queries import ORDER_STATUS, STOCK_LEVEL, OrderStatus, StockLevel
+from sim.workload.tpcc.queries import OrderStatus, StockLevel
 from sim.workload.tpcc.schema import CUSTOMERS, DISTRICTS
 from sim.workload.tpcc.segments import tables as tpcc_tables
 
-CLASSES: Final = (NEW_ORDER, PAYMENT, ORDER_STATUS, DELIVERY, STOCK_LEVEL)
-
-DEFAULT_MIX: Final = {NEW_ORDER: 45, PAYMENT: 43, ORDER_STATUS: 4, DELIVERY: 4, STOCK_LEVEL: 4}
+DEFAULT_MIX: Final = {
+    NewOrder.name: 45, Payment.name: 43, OrderStatus.name: 4, Delivery.name: 4, StockLevel.name: 4
+}  # fmt: skip
 """Weights (pingcap/go-tpc cmd/go-tpc/tpcc.go)."""
 
 ROLLBACKS: Final = 0.01
@@ -52,24 +51,20 @@ names in turn)."""
 class TpccWorkload:
     """Draws TPC-C transactions for any number of clients."""
 
+    classes = tuple(DEFAULT_MIX)
+
     def __init__(
         self, warehouses: int, streams: Streams, mix: Mapping[str, float] | None = None
     ) -> None:
-        weights = [float((mix or DEFAULT_MIX).get(name, 0)) for name in CLASSES]
+        weights = [float((mix or DEFAULT_MIX).get(name, 0)) for name in self.classes]
         assert sum(weights) > 0, f"the mix has no weight: {mix}"
         self.warehouses = warehouses
         self._thresholds = tuple(part / sum(weights) for part in accumulate(weights))
-        self._streams = streams
-        self._clients: dict[int, Stream] = {}
+        self._stream_of = cache(lambda client_id: streams.stream(f"client-{client_id}/txn"))
         self._draws = Draws(warehouses, streams.stream("workload/tpcc-constants"))
         self._item_keys = ItemKeys()
         self._orders = Orders()
         self._next_handle = warehouses * DISTRICTS * CUSTOMERS
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """Returns the five transaction types."""
-        return CLASSES
 
     def tables(self) -> tuple[Table, ...]:
         """Returns the nine tables in key order."""
@@ -77,10 +72,7 @@ class TpccWorkload:
 
     def transaction(self, client_id: int) -> Transaction:
         """Draws the next transaction of one client from that client's own stream."""
-        stream = self._clients.get(client_id)
-        if stream is None:
-            stream = self._streams.stream(f"client-{client_id}/txn")
-            self._clients[client_id] = stream
+        stream = self._stream_of(client_id)
         chance = stream.random()
         new_order, payment, order_status, delivery, _ = self._thresholds
         if chance < new_order:

@@ -75,4 +75,6 @@ def test_a_new_replica_gets_a_snapshot_and_a_removed_one_goes() -> None:
     assert sorted(stage.cluster.peers_of(1)) == [1, 3, 4]
     assert stage.lock_cf(1, 4) == [b"q"]
     assert stage.memory(1, 1) == [b"k"]  # A change of replicas leaves the table alone.
-    assert stage.cluster.pd.route_of(1).region.stores == (1, 3, 4)
+    known = stage.cluster.pd.routes.by_id(1)
+    assert known is not None
+    assert known.region.stores == (1, 3, 4)

@@ -1,13 +1,18 @@
-"""What one small append + sync writes to the device: the log engine alone, a payload at a time."""
+"""Devices run alone: what small appends of a log write, and how long the measured disk takes.
 
-from __future__ import annotations
+An append of the log engine is synced by itself, a payload at a time. The measured disk runs under
+jobs that wait for each sync, as fio runs them.
+"""
 
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from types import SimpleNamespace
 from typing import Final
 
 from sim.distributions import Constant
 from sim.engine import LeanEnv
 from sim.hardware import Disk, DiskSpec
+from sim.hardware.closed_loop import closed_loop
 from sim.hardware.file_system import FileSystemName, LogFile
 from sim.protocol.encoding import (
     ENTRY_OVERHEAD_BYTES,
@@ -18,11 +23,40 @@ from sim.protocol.write_batch import CAUSE_NAMES
 from sim.raftstore.disk_bytes import DiskBytes
 from sim.raftstore.log_engine import LogEngine, LogFormat
 from sim.record import MemorySink, Recorder
+from sim.scenario.problems import Mark, Problem, ScenarioError
+from sim.scenario.profiles import expanded
+from sim.scenario.schema.hardware import Hardware
+from sim.scenario.section import validated
+from sim.scenario.tree import node_of
 from sim.streams import Streams
-from sim.units import NS_PER_S
+from sim.units import KIB, NS_PER_S
 
 SYNCS: Final = 3_100
 _FRAMING: Final = ENTRY_OVERHEAD_BYTES + RAFT_ENGINE_ITEM_BYTES + RAFT_ENGINE_BATCH_BYTES
+
+_MACHINE: Final = {"hardware": {"profile": "lab_2vcpu"}}
+_PAUSE_NS: Final = 11_000
+"""What a job does between two syncs: the write itself, and fio."""
+_APPENDS: Final = 60_000
+
+
+def append_times(jobs: int, size_bytes: int) -> list[int]:
+    """Returns the latencies of appends with their sync, of all jobs together, in ns."""
+    latencies, _ = closed_loop(
+        lab_disk(), "append", jobs=jobs, size_bytes=size_bytes, pause_ns=_PAUSE_NS, count=_APPENDS
+    )
+    return latencies
+
+
+@cache
+def lab_disk() -> DiskSpec:
+    """Returns the measured disk of ``scenarios/profiles``."""
+    problems: list[Problem] = []
+    tree = expanded(node_of(_MACHINE, Mark("lab_2vcpu")), problems)
+    hardware = validated(tree, ("hardware",), Hardware, problems)
+    if hardware is None:
+        raise ScenarioError(problems)
+    return hardware.raft_disk
 
 
 def device_bytes(
@@ -64,3 +98,18 @@ def device_bytes(
 
 def _nobody(_: object) -> None:
     """Nobody waits for these appends."""
+
+
+_LOG_PAYLOADS: Final = {"1k": KIB, "4k": 4 * KIB, "16k": 16 * KIB}
+_LOG_FILES: Final[tuple[LogFile, ...]] = ("growing", "preallocated", "recycled")
+
+DEVICE: Final[Mapping[str, Callable[[], Sequence[int]]]] = {
+    **{
+        f"log_{file}_{name}": partial(device_bytes, size, file)
+        for name, size in _LOG_PAYLOADS.items()
+        for file in _LOG_FILES
+    },
+    **{f"disk_{jobs}": partial(append_times, jobs, 4 * KIB) for jobs in (1, 2, 4)},
+    "disk_16k_3": partial(append_times, 3, 16 * KIB),
+}
+"""Device bytes of a log's appends, and latencies of the measured disk in ns, by name."""

@@ -1,0 +1,44 @@
+"""What figures of a point are made of: asked of one executor, which reads all its units' facts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from analysis.pipeline.course_tables import courses, happenings
+from analysis.pipeline.plot_tables import latency_heat, region_moves, tails
+from analysis.pipeline.point_facts import DrawnUnit, PointFacts
+from analysis.pipeline.warmup_tables import warmup_series
+
+
+class FigureTables(NamedTuple):
+    """Tables of a point, each named after the function that makes it."""
+
+    courses: pa.Table
+    happenings: pa.Table
+    warmups: pa.Table
+    tails: pa.Table
+    heat: pa.Table
+    moves: pa.Table
+
+
+@dataclass(frozen=True, slots=True)
+class PointQuestion:
+    """What do the figures of a point show?"""
+
+    units_dir: str
+    units: tuple[DrawnUnit, ...]
+
+    def answer(self) -> FigureTables:
+        """Reads the facts and returns the tables."""
+        facts = PointFacts(self.units_dir, self.units)
+        return FigureTables(
+            courses=courses(facts),
+            happenings=happenings(facts),
+            warmups=warmup_series(facts),
+            tails=tails(facts),
+            heat=latency_heat(facts),
+            moves=region_moves(facts),
+        )
