@@ -6,16 +6,17 @@ import time
 from pathlib import Path
 
 from analysis.cli.console import messages, say, words_aside
+from analysis.cli.console_listener import ConsoleListener
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.failures import with_failures_reported
 from analysis.cli.folder_commands import load_folder, study_name
-from analysis.cli.rounds import RoundProgress, RoundSettings, show
 from analysis.cli.run_document import print_run
 from analysis.cli.study_report import Listener, no_listener, report_study
 from analysis.experiments.choose import experiment_of
 from analysis.experiments.seen import SeenUnits
 from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.unit_task import UnitJob
+from analysis.running.rounds import RoundProgress, RoundSettings, show
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.study import Study
 from analysis.study.study_folder import locked_study_folder
@@ -53,4 +54,4 @@ def _report(
     if experiment.keys():
         show(settings, experiment, progress)
     run = progress.finished(settings, experiment, there.name, begun_s)
-    return report_study(run, starter, listener)
+    return report_study(run, starter, ConsoleListener(), listener)

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
 from analysis.pipeline.session import SparkStarter
-from analysis.report.freshness import MANIFEST, is_finished, present_summary, result_digests
-from analysis.report.manifest import UnitsSaid, commit, host_words, manifest, package_versions
+from analysis.report.freshness import is_finished, present_summary
+from analysis.running.listener import RunListener
+from analysis.running.results import write_results
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.study import Study
-from analysis.study.study_folder import write_text_whole
-
-if TYPE_CHECKING:
-    from analysis.metrics.study_tables import StudyTables
-    from analysis.page.provenance import Provenance
 
 MOST_TABLES: Final = 4
 """Points that get a full table each."""
@@ -59,14 +54,17 @@ def report_unchanged(
 
 
 def report_study(
-    run: FinishedStudy, starter: SparkStarter, listener: Listener = no_listener
+    run: FinishedStudy,
+    starter: SparkStarter,
+    console: RunListener,
+    listener: Listener = no_listener,
 ) -> int:
     """Writes all files of the study and prints the comparison; returns the exit status."""
-    phases = {"until_units_done": round(time.perf_counter() - run.begun_s, 3)}
-    summary: dict[str, Any] = {}
-    if run.done:
-        summary = _summarise(run, starter, phases)
-    _write_manifest(run, phases)
+    written = write_results(run, starter, console)
+    summary, phases = written.summary, written.phases
+    if written.page is not None:
+        say(output(), f"Spark: start {phases['spark_start']:.1f} s, facts {phases['facts']:.1f} s")
+        say(output(), f"report: {written.page}")
     if run.missing:
         say(
             messages(),
@@ -76,70 +74,6 @@ def report_study(
     status = ExitStatus.UNITS_FAILED if run.missing else _verdict(run, summary)
     listener(run, summary, status)
     return status
-
-
-def _summarise(
-    run: FinishedStudy, starter: SparkStarter, phases: dict[str, float]
-) -> dict[str, Any]:
-    from analysis.pipeline.study_tables import FIGURE_POINTS
-
-    tables, summary = summed_up(run, starter, _points_drawn(run, FIGURE_POINTS))
-    print_study(run, summary)
-    from analysis.export.openmetrics import write_metrics
-    from analysis.page.study_page import write_page
-    from analysis.plots.study_plots import write_study_plots
-
-    metrics_begun_s = time.perf_counter()
-    write_metrics(run.folder, run)
-    plots_begun_s = time.perf_counter()
-    drawn = write_study_plots(run.folder / "plots", run, summary, tables)
-    page_begun_s = time.perf_counter()
-    page = write_page(run.folder, run, summary, tables, drawn, _provenance(run))
-    phases |= {
-        "spark_start": round(starter.start_s, 3),
-        "facts": round(tables.facts_s, 3),
-        "metrics": round(plots_begun_s - metrics_begun_s, 3),
-        "plots": round(page_begun_s - plots_begun_s, 3),
-        "page": round(time.perf_counter() - page_begun_s, 3),
-    }
-    say(output(), f"Spark: start {starter.start_s:.1f} s, facts {tables.facts_s:.1f} s")
-    say(output(), f"report: {page}")
-    return summary
-
-
-def summed_up(
-    run: FinishedStudy, starter: SparkStarter, figure_points: int
-) -> tuple[StudyTables, dict[str, Any]]:
-    """Aggregates the facts and writes the summary; returns the tables and its content."""
-    spark = starter.context()
-    from analysis.pipeline.study_tables import read_study_tables
-    from analysis.report.study_summary import study_summary
-    from analysis.report.summary_file import write_summary
-
-    tables = read_study_tables(spark, run.folder, run.done, figure_points)
-    summary = study_summary(run, tables.units, tables.sums, time.perf_counter() - run.begun_s)
-    write_summary(run.folder, summary)
-    return tables, summary
-
-
-def _provenance(run: FinishedStudy) -> Provenance:
-    from analysis.page.provenance import Provenance
-
-    return Provenance(
-        folder=str(run.folder),
-        commit=commit(),
-        versions=package_versions(),
-        host=host_words(),
-        master=run.master,
-        wall_s=time.perf_counter() - run.begun_s,
-    )
-
-
-def _points_drawn(run: FinishedStudy, most: int) -> int:
-    """Returns how many points get figures of their own: all, or none if they are too many."""
-    searched = run.study.capacity is not None or run.study.sensitivity is not None
-    few = len(run.plan.points) <= most
-    return len(run.plan.points) if few and not searched else 0
 
 
 def print_study(run: FinishedStudy, summary: Mapping[str, Any]) -> None:
@@ -171,15 +105,6 @@ def _print_comparison(run: FinishedStudy, summary: Mapping[str, Any]) -> None:
         from analysis.report.table import print_comparison
 
         print_comparison(output(), summary, variants, points)
-
-
-def _write_manifest(run: FinishedStudy, phases: dict[str, float]) -> None:
-    phases["total"] = round(time.perf_counter() - run.begun_s, 3)
-    failed = {unit.unit_hash: error for unit, error in run.failed.items()}
-    said = UnitsSaid(done=run.done, failed=failed, reused=run.reused, finished=not run.missing)
-    results = result_digests(run.folder)
-    content = manifest(run.name, run.study, said, results, phases, run.master)
-    write_text_whole(run.folder / MANIFEST, json.dumps(content, indent=1) + "\n")
 
 
 def _verdict(run: FinishedStudy, summary: Mapping[str, Any]) -> int:

@@ -37,29 +37,26 @@ def study_summary(
     """
     points = run.plan.points
     baseline = next(iter(run.study.variants))
-    claimed = dict.fromkeys(claim.against for claim in run.study.expect if claim.against)
     refused = refusals(units)
     rows: list[RowTable] = []
-    compared: dict[str, list[RowTable]] = {name: [] for name in (baseline, *claimed)}
+    compared: list[RowTable] = []
     for wide in _cases(units, sums, list(run.study.variants)):
         rows.append(summary_rows(wide, points, refused))
-        for against, parts in compared.items():
-            parts.append(comparison_rows(wide, points, against, refused))
+        compared.append(comparison_rows(wide, points, baseline, refused))
     if "capacity" in run.found:
         rows.append(RowTable.from_rows(capacity_rows(run.found["capacity"]), points))
         ratios = capacity_comparisons(run.found["capacity"])
         if ratios:
-            compared[baseline].append(RowTable.from_rows(ratios, points))
-    against_each = {name: RowTable.of(parts) for name, parts in compared.items()}
+            compared.append(RowTable.from_rows(ratios, points))
     summary: dict[str, Any] = {
         "study": run.name,
         "rows": RowTable.of(rows),
-        "comparisons": against_each[baseline],
+        "comparisons": RowTable.of(compared),
     }
     claims = claims_to_judge(run.study.expect, run.found)
     checks = run.study.scenario(points[0], baseline).run.checks
     return summary | {
-        "expectations": judge(claims, summary["rows"], against_each),
+        "expectations": judge(claims, summary["rows"], summary["comparisons"]),
         "units": unit_facts(units, points),
         **run.found,
         "warnings": study_warnings(run.study, Facts(units, sums, points)),
