@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.experiments.capacity import CapacitySearch
-from analysis.experiments.experiment import Request
+from analysis.experiments.seen import Request, Seen
 from analysis.metrics.catalogue import MetricKey
 from analysis.statistics.saturation import Verdict
 from analysis.study.sections import Capacity, Objective
@@ -96,7 +96,7 @@ def _as_in_a_histogram(value_ns: float) -> float:
 
 
 @dataclass
-class QueueSeen:
+class QueueSeen(Seen):
     """What was asked for is run at once."""
 
     queue: Queue

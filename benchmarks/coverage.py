@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -35,12 +35,13 @@ from analysis.pipeline.session import SparkStarter, stop_spark
 from analysis.pipeline.study_tables import units_table
 from analysis.pipeline.unit_sums import read_unit_sums
 from analysis.pipeline.unit_task import UnitJob
+from analysis.pipeline.watch import Watch
 from analysis.report.study_summary import study_summary
+from analysis.study.finished_study import FinishedStudy
 from analysis.study.ledger import read_ledger
 from analysis.study.load import load_study
-from analysis.study.plan import Plan, Unit
+from analysis.study.plan import Plan
 from analysis.study.study import Study
-from analysis.study.unit_folder import UnitRecord
 from benchmarks.queue_units import SERVICE_NS
 from sim.record.histogram import RELATIVE_ERROR
 from sim.units import NS_PER_S
@@ -145,36 +146,6 @@ def _line(queue: str, metric: str, stat: str, truth: float, rows: list[Mapping[s
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Finished:
-    """Satisfies what a summary is made of."""
-
-    study: Study
-    plan: Plan
-    done: Mapping[Unit, UnitRecord]
-    name: str = "coverage"
-    found: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class _Tables:
-    units: Any
-    sums: Any
-
-
-class _Quiet:
-    """Is told of units and stops at the first failure."""
-
-    wants_stop = False
-
-    def finished(self, done: int) -> None:
-        """Takes the number of units that have ended."""
-
-    def failed(self, unit: Unit, error: str) -> None:
-        """Raises: a queue does not fail."""
-        raise RuntimeError(f"{unit}: {error}")
-
-
 def queue_study(studies: int) -> Study:
     """Returns studies side by side, as points; ``run_queue_of`` says what stands for what."""
     compare = {
@@ -208,13 +179,16 @@ def summarised(studies: int) -> list[Mapping[str, Any]]:
         units_dir = Path(name) / "units"
         try:
             job = UnitJob(plan.study, str(units_dir), "benchmarks.queue_units:run_queue_of")
-            run_units(starter.context(), job, plan.points, plan.units, _Quiet())
+            run_units(starter.context(), job, plan.points, plan.units, Watch())
             done = read_ledger(units_dir, plan.units).done
             table = units_table(done)
             sums = read_unit_sums(starter.context(), units_dir, table)
         finally:
             stop_spark(starter)
-    summary = study_summary(_Finished(plan.study, plan, done), _Tables(table, sums), 0.0)
+    run = FinishedStudy(
+        study=plan.study, name="coverage", folder=units_dir.parent, plan=plan, done=done
+    )
+    summary = study_summary(run, table, sums, 0.0)
     return list(summary["rows"])
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -23,6 +23,7 @@ from sim.record import FactSink, Recorder
 from sim.record.histogram import UPPER_BOUNDS, ZERO_BUCKET
 from sim.scenario import Scenario
 from sim.streams import Streams
+from sim.unit_result import UnitResult
 from sim.units import NS_PER_S
 
 SERVICE_NS: Final = 1_000_000
@@ -57,16 +58,6 @@ class QueueScenario:
 
 
 @dataclass(frozen=True, slots=True)
-class QueueResult:
-    """Satisfies ``UnitResult``."""
-
-    events: int
-    transactions: int
-    simulated_ns: int
-    violations: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
 class Customers:
     """When each arrives, begins to be served, and leaves; ascending arrivals, in ns."""
 
@@ -75,7 +66,7 @@ class Customers:
     end: Times
 
 
-def run_queue_of(scenario: Scenario, replication: int, sink: FactSink) -> QueueResult:
+def run_queue_of(scenario: Scenario, replication: int, sink: FactSink) -> UnitResult:
     """Leaves the facts of the queue that a scenario stands for.
 
     Its rate is that of arrivals, its scheduler's workers are the servers, and its warehouses number
@@ -92,7 +83,7 @@ def run_queue_of(scenario: Scenario, replication: int, sink: FactSink) -> QueueR
     return run_unit(queue, replication, sink)
 
 
-def run_unit(scenario: QueueScenario, replication: int, sink: FactSink) -> QueueResult:
+def run_unit(scenario: QueueScenario, replication: int, sink: FactSink) -> UnitResult:
     """Leaves the facts of one queue; the name that the pipeline calls it by."""
     customers = simulate(scenario, replication)
     run = scenario.run
@@ -118,7 +109,13 @@ def run_unit(scenario: QueueScenario, replication: int, sink: FactSink) -> Queue
         recorder.roll(int(edges[window + 1]))
     recorder.close(int(edges[-1]))
     served = int(left[-1])
-    return QueueResult(events=served, transactions=served, simulated_ns=int(edges[-1]))
+    return UnitResult(
+        events=served,
+        transactions=served,
+        simulated_ns=int(edges[-1]),
+        checked=0,
+        violations=(),
+    )
 
 
 def simulate(scenario: QueueScenario, replication: int) -> Customers:

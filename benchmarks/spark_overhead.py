@@ -22,15 +22,16 @@ from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
+from analysis.pipeline.watch import Watch
 from benchmarks.ten_thousand import ROOT, SCENARIO, finished_study
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
-    from analysis.study.plan import Plan, Unit
+    from analysis.study.plan import Plan
+    from analysis.study.units import Unit
     from sim.record.facts import FactSink
     from sim.simulation import UnitResult
 
@@ -60,7 +61,7 @@ class _Work:
     """Some units of a study with one point, in a folder of their own."""
 
     def __init__(self, folder: Path, units: int, unit_ms: int) -> None:
-        from analysis.experiments.experiment import Request
+        from analysis.experiments.seen import Request
         from analysis.pipeline.unit_task import UnitJob
         from analysis.study.load import load_study
         from analysis.study.plan import Plan
@@ -82,12 +83,7 @@ class _Work:
         self.job = UnitJob(study, str(folder / "units"), "benchmarks.spark_overhead:spin")
 
 
-class _Unwatched:
-    wants_stop = False
-
-    def finished(self, done: int) -> None:
-        """Takes the number of units that have ended."""
-
+class _EndsAtFailure(Watch):
     def failed(self, unit: Unit, error: str) -> None:
         """Ends the benchmark."""
         raise SystemExit(f"{unit}: {error}")
@@ -120,7 +116,7 @@ def _through_spark_s(spark: SparkContext, work: _Work) -> float:
     from analysis.pipeline.run_units import run_units
 
     begun_s = perf_counter()
-    run_units(spark, work.job, work.plan.points, work.units, _Unwatched())
+    run_units(spark, work.job, work.plan.points, work.units, _EndsAtFailure())
     return perf_counter() - begun_s
 
 
@@ -130,6 +126,7 @@ def spark_s(folder: Path, units: int, unit_ms: int, master: str) -> dict[str, fl
     from analysis.pipeline.study_tables import read_study_tables
     from analysis.report.study_summary import study_summary
     from analysis.report.summary_file import write_summary
+    from analysis.study.finished_study import FinishedStudy
     from analysis.study.ledger import read_ledger
 
     work = _Work(folder, units, unit_ms)
@@ -140,10 +137,10 @@ def spark_s(folder: Path, units: int, unit_ms: int, master: str) -> dict[str, fl
         begun_s = perf_counter()
         done = read_ledger(folder / "units", work.units).done
         tables = read_study_tables(spark, folder, done)
-        run = SimpleNamespace(
-            study=work.job.study, name="spin", plan=work.plan, done=done, found={}
+        run = FinishedStudy(
+            study=work.job.study, name="spin", folder=folder, plan=work.plan, done=done
         )
-        write_summary(folder, study_summary(run, tables, 0.0))
+        write_summary(folder, study_summary(run, tables.units, tables.sums, 0.0))
         report_s = perf_counter() - begun_s
     finally:
         stop_spark(starter)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from analysis.experiments.choose import experiment_of
 from analysis.experiments.seen import SeenUnits
-from analysis.study.plan import Plan, Unit
+from analysis.study.plan import Plan
 from analysis.study.study import Study
+from analysis.study.units import Unit
 
 
 def plan_units(study: Study) -> list[Unit]:

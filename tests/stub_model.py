@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from analysis.study.sections import Expectation
 from analysis.study.study import Study
 from sim.record import FactSink, Recorder
 from sim.scenario import Scenario
+from sim.unit_result import UnitResult
 
 FACTORS = {"sync": 2.0, "pipelined": 1.0, "in_memory": 0.5}
 PROPOSED = {"sync": 1.0, "pipelined": 1.0, "in_memory": 0.0}
@@ -75,7 +76,7 @@ def stub_study(
     said = {
         "about": name,
         "run": (run or run_settings()).document(),
-        "workload.threads": 50,
+        "workload": {"threads": 50},
         "compare": {variant: VARIANTS[variant] for variant in variants},
         "expect": [claim.document() for claim in expect],
     }
@@ -85,17 +86,7 @@ def stub_study(
     return replace(load_study(QUICKSTART, overrides), name=name)
 
 
-@dataclass(frozen=True)
-class StubResult:
-    """Satisfies ``UnitResult``."""
-
-    events: int
-    transactions: int
-    simulated_ns: int
-    violations: list[str]
-
-
-def run_unit(scenario: Scenario, replication: int, sink: FactSink) -> StubResult:
+def run_unit(scenario: Scenario, replication: int, sink: FactSink) -> UnitResult:
     """Leaves pseudo facts for one unit."""
     run = scenario.run
     draws = np.random.Generator(np.random.Philox(key=[run.seed, replication]))
@@ -103,7 +94,13 @@ def run_unit(scenario: Scenario, replication: int, sink: FactSink) -> StubResult
     windows = ((run.warmup_ns or 0) + run.measure_ns) // run.window_ns
     transactions = sum(_window(recorder, scenario, draws, window) for window in range(windows))
     recorder.close(windows * run.window_ns)
-    return StubResult(transactions * 40, transactions, windows * run.window_ns, [])
+    return UnitResult(
+        events=transactions * 40,
+        transactions=transactions,
+        simulated_ns=windows * run.window_ns,
+        checked=0,
+        violations=(),
+    )
 
 
 def _window(recorder: Recorder, scenario: Scenario, draws: np.random.Generator, window: int) -> int:
@@ -148,7 +145,7 @@ def _record_transactions(recorder: Recorder, variant: str, commits: int, locked_
     written("capacity_ns", "raft_disk").value += 100_000_000
 
 
-def fail_in_memory(scenario: Scenario, replication: int, sink: FactSink) -> StubResult:
+def fail_in_memory(scenario: Scenario, replication: int, sink: FactSink) -> UnitResult:
     """Fails one variant's units after some facts."""
     if scenario.tikv.lock_mode == "in_memory":
         Recorder(scenario.run.window_ns, sink).close(0)
@@ -156,7 +153,7 @@ def fail_in_memory(scenario: Scenario, replication: int, sink: FactSink) -> Stub
     return run_unit(scenario, replication, sink)
 
 
-def run_first_round(scenario: Scenario, replication: int, sink: FactSink) -> StubResult:
+def run_first_round(scenario: Scenario, replication: int, sink: FactSink) -> UnitResult:
     """Ends for the first replication only; the next one waits to be interrupted, on any machine."""
     if replication > 0:
         time.sleep(600)

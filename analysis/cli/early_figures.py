@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from analysis.study.plan import Unit
+    from analysis.study.units import Unit
 
 MOST_UNITS: Final = 100
 MS_PER_NS: Final = 1e-6

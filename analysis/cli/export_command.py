@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 from analysis.cli.console import messages, output, say, words_aside
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.folder_commands import load_folder, study_name
 from analysis.cli.json_output import print_json
 from analysis.export.openmetrics import MOST_POINTS, START_S
-from analysis.study.ledger import read_ledger
-from analysis.study.plan import Plan, Unit
+from analysis.study.finished_study import FinishedStudy
 from analysis.study.plan_file import read_plan
-from analysis.study.study import Study
 from analysis.study.study_folder import StudyFolderError
-from analysis.study.unit_folder import UnitRecord
-
-if TYPE_CHECKING:
-    from analysis.study.finished_study import FinishedStudy
 
 OPENMETRICS: Final = "openmetrics"
 CSV: Final = "csv"
@@ -49,17 +43,6 @@ class ExportRequest:
     as_json: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class FolderStudy:
-    """A study as its folder has it; a ``FinishedStudy``."""
-
-    study: Study
-    name: str
-    plan: Plan
-    done: Mapping[Unit, UnitRecord]
-    found: Mapping[str, Any] = field(default_factory=dict)
-
-
 def export_command(request: ExportRequest) -> int:
     """Writes what is asked for and lists it; 2 for a folder that has nothing to export."""
     try:
@@ -84,18 +67,17 @@ def _told(path: Path) -> str:
     return str(path)
 
 
-def _read(folder: Path) -> FolderStudy | None:
-    known = read_plan(folder)
+def _read(folder: Path) -> FinishedStudy | None:
+    read_plan(folder)  # a folder without one is told before its scenario is read
     study = load_folder(folder)
     if study is None:
         return None
-    plan = Plan.of(study, known.points, known.units)
-    done = read_ledger(folder / "units", plan.units).done
-    if not done:
+    run = FinishedStudy.in_folder(folder, study, study_name(folder))
+    if not run.done:
         raise StudyFolderError(
             f"{folder}: no finished unit agrees with its digests; run the scenario"
         )
-    return FolderStudy(study, study_name(folder), plan, done)
+    return run
 
 
 def _written(request: ExportRequest, run: FinishedStudy) -> Iterator[Path]:

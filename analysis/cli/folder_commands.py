@@ -16,14 +16,15 @@ from analysis.cli.json_output import print_json
 from analysis.cli.unit_watch import replay_line
 from analysis.study.folder_lock import Holder, lock_holder
 from analysis.study.ledger import Scan, read_ledger, scan
-from analysis.study.plan_file import PlanRead, read_plan
+from analysis.study.plan_file import read_plan
 from analysis.study.source_digest import model_digest
 from analysis.study.study_folder import StudyFolderError, no_study
 from analysis.study.unit_failure import read_failure
+from analysis.study.units import AskedUnits
 
 if TYPE_CHECKING:
-    from analysis.study.plan import Unit
     from analysis.study.study import Study
+    from analysis.study.units import Unit
 
 SHOWN_FAILURES: Final = 10
 STATES: Final = ("done", "failed", "running", "missing")
@@ -35,7 +36,7 @@ class _Folder:
     """A study's folder as it is now."""
 
     path: Path
-    plan: PlanRead
+    plan: AskedUnits
     seen: Scan
     holder: Holder | None
 

@@ -62,4 +62,3 @@ Traced = Annotated[
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print one JSON document; docs/JSON.md says what is in it.")
 ]
-UnitFunction = Annotated[str | None, typer.Option(hidden=True)]

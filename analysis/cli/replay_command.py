@@ -13,15 +13,15 @@ from typing import Any, Final
 
 from analysis.cli.console import messages, output, say, words_aside
 from analysis.cli.exit_status import ExitStatus
-from analysis.cli.export_command import FolderStudy
 from analysis.cli.folder_commands import load_folder, study_name
 from analysis.cli.json_output import print_json
-from analysis.pipeline.unit_task import MODEL, Attempt, UnitJob, run_unit_task
-from analysis.study.plan import Plan, Unit
-from analysis.study.plan_file import PlanRead, read_plan
+from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
+from analysis.study.finished_study import FinishedStudy
+from analysis.study.plan_file import read_plan
 from analysis.study.study import Study
 from analysis.study.study_folder import StudyFolderError
 from analysis.study.unit_folder import UnitNotWrittenError, UnitRecord, read_unit
+from analysis.study.units import AskedUnits, Unit
 
 LEAST_DIGITS: Final = 6
 
@@ -29,7 +29,6 @@ LEAST_DIGITS: Final = 6
 def replay_command(
     folder: Path,
     prefix: str,
-    unit_function: str | None = None,
     traced: int = 0,
     *,
     as_json: bool = False,
@@ -39,7 +38,6 @@ def replay_command(
     Args:
         folder: the study's.
         prefix: of the unit's hash.
-        unit_function: what runs a unit instead of the model.
         traced: transactions to follow in one more run of it, for a file under ``traces``.
         as_json: print one JSON document; what would be said goes to standard error.
 
@@ -48,15 +46,13 @@ def replay_command(
     """
     told: dict[str, Any] = {}
     with words_aside(when=as_json):
-        status = _replay_command(folder, prefix, unit_function, traced, told)
+        status = _replay_command(folder, prefix, traced, told)
     if as_json and told:
         print_json(told)
     return status
 
 
-def _replay_command(
-    folder: Path, prefix: str, unit_function: str | None, traced: int, told: dict[str, Any]
-) -> int:
+def _replay_command(folder: Path, prefix: str, traced: int, told: dict[str, Any]) -> int:
     """Does it, and notes in ``told`` what a document says of it."""
     try:
         plan = read_plan(folder)
@@ -76,14 +72,14 @@ def _replay_command(
     told |= {"folder": str(folder), "unit": unit.unit_hash, "variant": unit.variant}
     told |= {"replication": unit.replication, "point": dict(point), "error": None}
     with tempfile.TemporaryDirectory(prefix="pessim-replay-") as scratch:
-        job = UnitJob(study, scratch, unit_function or MODEL)
+        job = UnitJob(study, scratch)
         status = _replay(job, Attempt(unit, point), folder, told)
     if traced and status in (ExitStatus.FINE, ExitStatus.CLAIM_FAILED):
         _trace(folder, study, unit, traced)
     return status
 
 
-def unit_called(plan: PlanRead, prefix: str) -> Unit:
+def unit_called(plan: AskedUnits, prefix: str) -> Unit:
     """Returns the one unit whose hash begins so.
 
     Raises:
@@ -131,8 +127,7 @@ def _trace(folder: Path, study: Study, unit: Unit, count: int) -> None:
     from analysis.export.chrome_trace import FOLDER
     from analysis.export.traces import write_trace
 
-    known = read_plan(folder)
-    run = FolderStudy(study, study_name(folder), Plan.of(study, known.points, known.units), {})
+    run = FinishedStudy.in_folder(folder, study, study_name(folder))
     name = f"{unit.variant}-{unit.unit_hash[:8]}.json"
     path = write_trace(folder / FOLDER / name, run, unit, count)
     say(output(), f"{path} ({path.stat().st_size:,} bytes)")

@@ -6,19 +6,18 @@ import time
 from pathlib import Path
 
 from analysis.cli.console import messages, say, words_aside
+from analysis.cli.console_listener import ConsoleListener
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.failures import with_failures_reported
 from analysis.cli.folder_commands import load_folder, study_name
-from analysis.cli.rounds import RoundProgress, RoundSettings, show
 from analysis.cli.run_document import print_run
-from analysis.cli.study_report import Listener, StudyRun, no_listener, report_study
+from analysis.cli.study_report import Listener, no_listener, report_study
 from analysis.experiments.choose import experiment_of
 from analysis.experiments.seen import SeenUnits
 from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.unit_task import UnitJob
-from analysis.study.ledger import read_ledger
-from analysis.study.plan import Plan
-from analysis.study.plan_file import read_plan
+from analysis.running.rounds import RoundProgress, RoundSettings, show
+from analysis.study.finished_study import FinishedStudy
 from analysis.study.study import Study
 from analysis.study.study_folder import locked_study_folder
 
@@ -42,18 +41,17 @@ def report_command(folder: Path, master: str, *, as_json: bool = False) -> int:
 def _report(
     folder: Path, study: Study, starter: SparkStarter, begun_s: float, listener: Listener
 ) -> int:
-    known = read_plan(folder)
-    plan = Plan.of(study, known.points, known.units)
-    ledger = read_ledger(folder / "units", plan.units)
-    if not ledger.done:
+    there = FinishedStudy.in_folder(folder, study, study_name(folder))
+    if not there.done:
         say(messages(), f"{folder}: no finished unit agrees with its digests; run the scenario")
         return ExitStatus.BAD_INPUT
     experiment = experiment_of(study)
-    done = dict(ledger.done)
-    progress = RoundProgress(plan, SeenUnits(plan), done, dict(ledger.failed), reused=len(done))
+    progress = RoundProgress(
+        there.plan, SeenUnits(there.plan), dict(there.done), dict(there.failed), there.reused
+    )
     job = UnitJob(study, str(folder / "units"))
     settings = RoundSettings(folder=folder, job=job, starter=starter)
     if experiment.keys():
         show(settings, experiment, progress)
-    run = StudyRun.of(settings, progress, experiment, name=study_name(folder), begun_s=begun_s)
-    return report_study(run, starter, listener)
+    run = progress.finished(settings, experiment, there.name, begun_s)
+    return report_study(run, starter, ConsoleListener(), listener)

@@ -6,20 +6,17 @@ done are found, and Spark is started only when there is work for it.
 
 from __future__ import annotations
 
-import hashlib
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.cli.console import messages, output, say, words_aside
+from analysis.cli.console import messages, say, words_aside
+from analysis.cli.console_listener import ConsoleListener
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.export_command import TRACE, ExportRequest, export_command
 from analysis.cli.failures import with_failures_reported
-from analysis.cli.rounds import AfterFailure, Retry, RoundProgress, RoundSettings, count, run_rounds
 from analysis.cli.study_report import (
     Listener,
-    StudyRun,
     no_listener,
     report_study,
     report_unchanged,
@@ -27,11 +24,18 @@ from analysis.cli.study_report import (
 from analysis.experiments.choose import experiment_of
 from analysis.lint.scenario_lint import scenario_warnings
 from analysis.pipeline.session import SparkStarter
-from analysis.pipeline.unit_task import MODEL, UnitJob
-from analysis.report.manifest import commit
+from analysis.pipeline.unit_task import UnitJob
+from analysis.running.rounds import (
+    AfterFailure,
+    Retry,
+    RoundProgress,
+    RoundSettings,
+    count,
+    run_rounds,
+)
 from analysis.study.folder_name import study_folder
 from analysis.study.ledger import scan
-from analysis.study.plan import Plan, Unit
+from analysis.study.plan import Plan
 from analysis.study.study import Study
 from analysis.study.study_folder import locked_study_folder, write_text_whole
 
@@ -52,7 +56,6 @@ class RunRequest:
     """Transactions of each case to follow when all is done."""
     as_json: bool = False
     """Print one JSON document; what would be said goes to standard error."""
-    unit_function: str | None = None
 
     @property
     def listener(self) -> Listener:
@@ -99,7 +102,7 @@ def _run(request: RunRequest, study: Study, starter: SparkStarter, begun_s: floa
     units_dir = (folder / "units").resolve()
     settings = RoundSettings(
         folder=folder,
-        job=UnitJob(study, str(units_dir), request.unit_function or MODEL),
+        job=UnitJob(study, str(units_dir)),
         starter=starter,
         after_failure=request.after_failure,
         retry=request.retry,
@@ -130,8 +133,9 @@ def run_study(
     for warning in scenario_warnings(study):
         say(messages(), f"warning: {warning}", "yellow")
     experiment, plan = experiment_of(study), Plan(study)
+    console = ConsoleListener(settings.after_failure)
     try:
-        progress = run_rounds(settings, experiment, plan, _Announcer(study).announce)
+        progress = run_rounds(settings, experiment, plan, console)
     except KeyboardInterrupt:
         done = scan(settings.folder / "units").done
         kept = sum(unit.unit_hash in done for unit in plan.units)
@@ -139,50 +143,8 @@ def run_study(
                         f"the same command continues from there")  # fmt: skip
         raise
     _tell_old_failures(settings, progress)
-    run = StudyRun.of(settings, progress, experiment, name=study.name, begun_s=begun_s)
-    return report_study(run, settings.starter, listener)
-
-
-class _Announcer:
-    """The first line of a study, and one for every further round."""
-
-    def __init__(self, study: Study) -> None:
-        self._study = study
-        self._rounds = 0
-
-    def announce(self, plan: Plan, asked: Sequence[Unit], done: int) -> None:
-        """Says what a round runs."""
-        self._rounds += 1
-        kept = f" ({done:,} already done)" if done else ""
-        if self._rounds == 1:
-            say(output(), self._first_line(plan, kept))
-        else:
-            say(output(), f"round {self._rounds}: {count(len(asked), 'unit')} more{kept}")
-
-    def _first_line(self, plan: Plan, kept: str) -> str:
-        study = self._study
-        run = study.scenario(study.points[0], next(iter(study.variants))).run
-        hashes = "".join(unit.unit_hash for unit in plan.units)
-        return (
-            f"study {study.name}: {self._cases(plan)} = {count(len(plan.units), 'unit')}{kept}; "
-            f"seed {run.seed}, config {hashlib.sha256(hashes.encode()).hexdigest()[:12]}, "
-            f"commit {commit() or 'unknown'}"
-        )
-
-    def _cases(self, plan: Plan) -> str:
-        study = self._study
-        if study.capacity is not None or study.sensitivity is not None:
-            return f"first round of {_KIND[study.capacity is not None]}"
-        skipped = f" ({count(study.skipped, 'point')} skipped)" if study.skipped else ""
-        points = f" × {len(study.points):,} points{skipped}" if len(study.points) > 1 else ""
-        replications = max(unit.replication for unit in plan.units) + 1
-        return (
-            f"{count(len(study.variants), 'variant')}{points} × "
-            f"{count(replications, 'replication')}"
-        )
-
-
-_KIND = {True: "a capacity search", False: "a sensitivity analysis"}
+    run = progress.finished(settings, experiment, study.name, begun_s)
+    return report_study(run, settings.starter, console, listener)
 
 
 def _tell_old_failures(settings: RoundSettings, progress: RoundProgress) -> None:

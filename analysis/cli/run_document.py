@@ -7,19 +7,19 @@ from typing import Any
 
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.json_output import print_json
-from analysis.cli.study_report import StudyRun
 from analysis.report.row_table import RowTable
 from analysis.report.table import KEY_METRICS
+from analysis.study.finished_study import FinishedStudy
 
 _SOUGHT = ("capacity", "sensitivity", "precision")
 
 
-def print_run(run: StudyRun, summary: Mapping[str, Any], status: int) -> None:
+def print_run(run: FinishedStudy, summary: Mapping[str, Any], status: int) -> None:
     """Prints a study that has been run, as far as it could be."""
     print_json(run_document(run, summary, status))
 
 
-def run_document(run: StudyRun, summary: Mapping[str, Any], status: int) -> dict[str, Any]:
+def run_document(run: FinishedStudy, summary: Mapping[str, Any], status: int) -> dict[str, Any]:
     """Returns the document.
 
     Args:
@@ -44,7 +44,7 @@ def run_document(run: StudyRun, summary: Mapping[str, Any], status: int) -> dict
     }
 
 
-def _report(run: StudyRun) -> str | None:
+def _report(run: FinishedStudy) -> str | None:
     page = run.folder / "report.html"
     return str(page) if page.is_file() else None
 

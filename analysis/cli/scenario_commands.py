@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.json_output import print_json
-from analysis.cli.rounds import count
 from analysis.experiments.choose import experiment_of
 from analysis.experiments.seen import SeenUnits
+from analysis.running.rounds import count
 from analysis.study.plan import Plan
 from analysis.study.study import Study
 

@@ -20,7 +20,6 @@ from analysis.cli.options import (
     SparkMaster,
     StudyFolder,
     Traced,
-    UnitFunction,
 )
 
 
@@ -47,7 +46,6 @@ def run(
     ] = False,
     trace: Traced = None,
     as_json: AsJson = False,
-    unit_function: UnitFunction = None,
 ) -> None:
     """Runs a scenario's variants and compares them.
 
@@ -66,7 +64,6 @@ def run(
         retry="failed" if retry else "missing",
         traced=trace or 0,
         as_json=as_json,
-        unit_function=unit_function,
     )
     raise typer.Exit(run_command(request))
 
@@ -89,12 +86,11 @@ def replay(
     unit: Annotated[str, typer.Argument(metavar="UNIT", help="The first digits of its hash.")],
     trace: Traced = None,
     as_json: AsJson = False,
-    unit_function: UnitFunction = None,
 ) -> None:
     """Runs one unit again, alone, and compares its facts."""
     from analysis.cli.replay_command import replay_command
 
-    raise typer.Exit(replay_command(folder, unit, unit_function, trace or 0, as_json=as_json))
+    raise typer.Exit(replay_command(folder, unit, trace or 0, as_json=as_json))
 
 
 def report(

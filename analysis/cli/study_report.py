@@ -2,87 +2,30 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final
 
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
 from analysis.pipeline.session import SparkStarter
-from analysis.report.freshness import MANIFEST, is_finished, present_summary, result_digests
-from analysis.report.manifest import UnitsSaid, commit, host_words, manifest, package_versions
-from analysis.study.ledger import read_ledger
-from analysis.study.plan import Plan, Unit
-from analysis.study.plan_file import read_plan
+from analysis.report.freshness import is_finished, present_summary
+from analysis.running.listener import RunListener
+from analysis.running.results import write_results
+from analysis.study.finished_study import FinishedStudy
 from analysis.study.study import Study
-from analysis.study.study_folder import write_text_whole
-from analysis.study.unit_folder import UnitRecord
-
-if TYPE_CHECKING:
-    from analysis.cli.rounds import RoundProgress, RoundSettings
-    from analysis.experiments.experiment import Experiment
-    from analysis.page.provenance import Provenance
-    from analysis.pipeline.study_tables import StudyTables
 
 MOST_TABLES: Final = 4
 """Points that get a full table each."""
 SHOWN_WARNINGS: Final = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StudyRun:
-    """A study whose units have been run, as far as they could be."""
-
-    study: Study
-    name: str
-    folder: Path
-    plan: Plan
-    done: Mapping[Unit, UnitRecord]
-    reused: int
-    failed: Mapping[Unit, str]
-    master: str
-    begun_s: float
-    found: Mapping[str, Any] = field(default_factory=dict)
-    """What an experiment has found, under its name."""
-
-    @classmethod
-    def of(
-        cls,
-        settings: RoundSettings,
-        progress: RoundProgress,
-        experiment: Experiment,
-        *,
-        name: str,
-        begun_s: float,
-    ) -> Self:
-        """Returns the study that rounds have brought so far."""
-        return cls(
-            study=settings.job.study,
-            name=name,
-            folder=settings.folder,
-            plan=progress.plan,
-            done=progress.done_in_order(),
-            reused=progress.reused,
-            failed=progress.failed,
-            master=settings.starter.master,
-            begun_s=begun_s,
-            found=progress.conclusion(experiment),
-        )
-
-    @property
-    def missing(self) -> int:
-        """How many units that were asked for are not done."""
-        return len(self.plan.units) - len(self.done)
-
-
-Listener = Callable[[StudyRun, Mapping[str, Any], int], None]
+Listener = Callable[[FinishedStudy, Mapping[str, Any], int], None]
 """Takes a study, its summary (empty if no unit is done) and the exit status, at the very end."""
 
 
-def no_listener(_run: StudyRun, _summary: Mapping[str, Any], _status: int) -> None:
+def no_listener(_run: FinishedStudy, _summary: Mapping[str, Any], _status: int) -> None:
     """Does nothing: what was printed is enough."""
 
 
@@ -96,26 +39,13 @@ def report_unchanged(
     """
     if not is_finished(folder, study):
         return None
-    known = read_plan(folder)
-    plan = Plan.of(study, known.points, known.units)
-    ledger = read_ledger(folder / "units", plan.units, model)
-    if len(ledger.done) < len(plan.units):
+    run = FinishedStudy.in_folder(folder, study, study.name, model, begun_s=begun_s)
+    if run.missing:
         return None
-    summary = present_summary(folder, study, ledger.done)
+    summary = present_summary(folder, study, run.done)
     if summary is None:
         return None
-    run = StudyRun(
-        study=study,
-        name=study.name,
-        folder=folder,
-        plan=plan,
-        done=ledger.done,
-        reused=len(ledger.done),
-        failed={},
-        master="",
-        begun_s=begun_s,
-    )
-    say(output(), f"study {study.name}: all {len(plan.units):,} units are done")
+    say(output(), f"study {study.name}: all {len(run.done):,} units are done")
     print_study(run, summary)
     say(output(), "nothing has changed since this was computed; `report` computes it again")
     status = _verdict(run, summary)
@@ -123,13 +53,18 @@ def report_unchanged(
     return status
 
 
-def report_study(run: StudyRun, starter: SparkStarter, listener: Listener = no_listener) -> int:
+def report_study(
+    run: FinishedStudy,
+    starter: SparkStarter,
+    console: RunListener,
+    listener: Listener = no_listener,
+) -> int:
     """Writes all files of the study and prints the comparison; returns the exit status."""
-    phases = {"until_units_done": round(time.perf_counter() - run.begun_s, 3)}
-    summary: dict[str, Any] = {}
-    if run.done:
-        summary = _summarise(run, starter, phases)
-    _write_manifest(run, phases)
+    written = write_results(run, starter, console)
+    summary, phases = written.summary, written.phases
+    if written.page is not None:
+        say(output(), f"Spark: start {phases['spark_start']:.1f} s, facts {phases['facts']:.1f} s")
+        say(output(), f"report: {written.page}")
     if run.missing:
         say(
             messages(),
@@ -141,69 +76,7 @@ def report_study(run: StudyRun, starter: SparkStarter, listener: Listener = no_l
     return status
 
 
-def _summarise(run: StudyRun, starter: SparkStarter, phases: dict[str, float]) -> dict[str, Any]:
-    from analysis.pipeline.study_tables import FIGURE_POINTS
-
-    tables, summary = summed_up(run, starter, _points_drawn(run, FIGURE_POINTS))
-    print_study(run, summary)
-    from analysis.export.openmetrics import write_metrics
-    from analysis.page.study_page import write_page
-    from analysis.plots.study_plots import write_study_plots
-
-    metrics_begun_s = time.perf_counter()
-    write_metrics(run.folder, run)
-    plots_begun_s = time.perf_counter()
-    drawn = write_study_plots(run.folder / "plots", run, summary, tables)
-    page_begun_s = time.perf_counter()
-    page = write_page(run.folder, run, summary, tables, drawn, _provenance(run))
-    phases |= {
-        "spark_start": round(starter.start_s, 3),
-        "facts": round(tables.facts_s, 3),
-        "metrics": round(plots_begun_s - metrics_begun_s, 3),
-        "plots": round(page_begun_s - plots_begun_s, 3),
-        "page": round(time.perf_counter() - page_begun_s, 3),
-    }
-    say(output(), f"Spark: start {starter.start_s:.1f} s, facts {tables.facts_s:.1f} s")
-    say(output(), f"report: {page}")
-    return summary
-
-
-def summed_up(
-    run: StudyRun, starter: SparkStarter, figure_points: int
-) -> tuple[StudyTables, dict[str, Any]]:
-    """Aggregates the facts and writes the summary; returns the tables and its content."""
-    spark = starter.context()
-    from analysis.pipeline.study_tables import read_study_tables
-    from analysis.report.study_summary import study_summary
-    from analysis.report.summary_file import write_summary
-
-    tables = read_study_tables(spark, run.folder, run.done, figure_points)
-    summary = study_summary(run, tables, time.perf_counter() - run.begun_s)
-    write_summary(run.folder, summary)
-    return tables, summary
-
-
-def _provenance(run: StudyRun) -> Provenance:
-    from analysis.page.provenance import Provenance
-
-    return Provenance(
-        folder=str(run.folder),
-        commit=commit(),
-        versions=package_versions(),
-        host=host_words(),
-        master=run.master,
-        wall_s=time.perf_counter() - run.begun_s,
-    )
-
-
-def _points_drawn(run: StudyRun, most: int) -> int:
-    """Returns how many points get figures of their own: all, or none if they are too many."""
-    searched = run.study.capacity is not None or run.study.sensitivity is not None
-    few = len(run.plan.points) <= most
-    return len(run.plan.points) if few and not searched else 0
-
-
-def print_study(run: StudyRun, summary: Mapping[str, Any]) -> None:
+def print_study(run: FinishedStudy, summary: Mapping[str, Any]) -> None:
     """Prints what a reader looks at first: what was sought, or else the comparison."""
     if "capacity" in summary:
         from analysis.report.capacity_table import print_capacity
@@ -223,7 +96,7 @@ def print_study(run: StudyRun, summary: Mapping[str, Any]) -> None:
         print_precision(output(), summary["precision"], unit_cpu_s * len(run.study.variants))
 
 
-def _print_comparison(run: StudyRun, summary: Mapping[str, Any]) -> None:
+def _print_comparison(run: FinishedStudy, summary: Mapping[str, Any]) -> None:
     """Prints a table a point, or with many points a table an outcome."""
     variants, points = list(run.study.variants), run.plan.points
     if len(points) > MOST_TABLES:
@@ -236,16 +109,7 @@ def _print_comparison(run: StudyRun, summary: Mapping[str, Any]) -> None:
         print_comparison(output(), summary, variants, points)
 
 
-def _write_manifest(run: StudyRun, phases: dict[str, float]) -> None:
-    phases["total"] = round(time.perf_counter() - run.begun_s, 3)
-    failed = {unit.unit_hash: error for unit, error in run.failed.items()}
-    said = UnitsSaid(done=run.done, failed=failed, reused=run.reused, finished=not run.missing)
-    results = result_digests(run.folder)
-    content = manifest(run.name, run.study, said, results, phases, run.master)
-    write_text_whole(run.folder / MANIFEST, json.dumps(content, indent=1) + "\n")
-
-
-def _verdict(run: StudyRun, summary: Mapping[str, Any]) -> int:
+def _verdict(run: FinishedStudy, summary: Mapping[str, Any]) -> int:
     """Prints claims that do not hold, cases that are not stable, and the last line."""
     from analysis.report.refusal import verdict_lines
 
@@ -284,7 +148,7 @@ def claim_line(claim: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
     return f"expected {named}: {claim['reason']}: {verdict}"
 
 
-def last_line(run: StudyRun, summary: Mapping[str, Any], *, passed: bool) -> str:
+def last_line(run: FinishedStudy, summary: Mapping[str, Any], *, passed: bool) -> str:
     """Returns ``PASSED 300 s simulated in 41 s, 2.1 M events, ...`` and where results lie."""
     cost = summary["cost"]
     total_s = time.perf_counter() - run.begun_s

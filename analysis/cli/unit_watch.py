@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from analysis.cli.console import say
 from analysis.cli.early_figures import EarlyFigures
+from analysis.pipeline.watch import Watch
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,13 +15,14 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from analysis.cli.progress import UnitProgress
-    from analysis.study.plan import Plan, Unit
+    from analysis.study.plan import Plan
+    from analysis.study.units import Unit
 
 SHOWN_FAILURES: Final = 5
 SHORT_HASH: Final = 10
 
 
-class UnitWatch:
+class UnitWatch(Watch):
     """Shows progress and failures; asks to stop after the first failure if that was wished."""
 
     def __init__(

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from analysis.cli.console import output, say, words_aside
+from analysis.cli.console_listener import QuietListener
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.failures import with_failures_reported
 from analysis.cli.json_output import print_json
-from analysis.cli.quiet_study import UnitsMissingError, quiet_summary
 from analysis.pipeline.session import SparkStarter
+from analysis.running.run_study import UnitsMissingError, summarise_study
 from analysis.study.load import load_study
 from analysis.validation.anchor import Alone, Anchor, Figure, InTheory, Judged
 from analysis.validation.anchors import ANCHORS
@@ -72,7 +73,7 @@ def _summaries(
         resolved = load_study(study.file, list(study.quick) if request.quick else [])
         folder = request.out / ("quick" if request.quick else "full") / name
         try:
-            found[name] = quiet_summary(resolved, folder, starter)
+            found[name] = summarise_study(resolved, folder, starter, QuietListener()).summary
         except UnitsMissingError as error:
             found[name] = str(error)
     return found

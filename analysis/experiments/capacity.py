@@ -26,12 +26,13 @@ from analysis.experiments.case_runs import (
     CaseRuns,
     Question,
 )
-from analysis.experiments.experiment import Request, Seen
+from analysis.experiments.experiment import Experiment
 from analysis.experiments.ladder import Trail, ladder_of, next_rung, pilot_rungs
+from analysis.experiments.seen import Request, Seen
 from analysis.metrics.catalogue import MetricKey
-from analysis.study.plan import point_words
 from analysis.study.sections import ALL_PROFILES, Capacity
 from analysis.study.study import Study
+from analysis.study.units import point_words
 
 _Place = tuple[int, int, int]
 """Case, replication, rung."""
@@ -40,7 +41,7 @@ _UNITS_A_REPLICATION: Final = 2.5
 """What a further replication takes, most often: its two rungs, sometimes a third."""
 
 
-class CapacitySearch:
+class CapacitySearch(Experiment):
     """Points × variants, each at the loads near its capacity."""
 
     name = "capacity"

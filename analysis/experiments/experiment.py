@@ -2,50 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from abc import ABC, abstractmethod
+from typing import Any
 
-if TYPE_CHECKING:
-    from analysis.metrics.catalogue import MetricKey
-    from analysis.statistics.saturation import Verdict
-
-
-class Request(NamedTuple):
-    """A unit that an experiment asks for."""
-
-    point: Mapping[str, Any]
-    """Settings beside those of the file: a point of the study, and what the experiment varies."""
-    variant: str
-    replication: int
+from analysis.experiments.seen import Request, Seen
+from analysis.metrics.catalogue import MetricKey
 
 
-class Seen(Protocol):
-    """What finished units have given."""
+class Experiment(ABC):
+    """One kind of study; unless it says otherwise it seeks nothing and asks for all at once."""
 
-    def value(self, request: Request, key: MetricKey) -> float:
-        """Returns a unit's value; NaN if the unit is not finished or has no such value."""
-
-    def verdict(self, request: Request) -> Verdict | None:
-        """Returns how settled a unit was; None if it is not finished."""
-
-
-class Experiment(Protocol):
-    """One kind of study."""
-
-    name: str
+    name = ""
     """Its key in ``summary.json``."""
 
     def keys(self) -> tuple[MetricKey, ...]:
         """Returns the values that it has to see; none: it asks for everything at once."""
+        return ()
 
+    @abstractmethod
     def requests(self, seen: Seen) -> list[Request]:
         """Returns every unit that follows from what was seen, those already run included.
 
         The loop ends when all of them are done or have failed. A failed unit is never seen.
         """
 
-    def progress(self, seen: Seen) -> str:
+    def progress(self, seen: Seen) -> str:  # noqa: ARG002 - for experiments that look
         """Returns one line: what is sought, and how far it is; empty if there is nothing to say."""
+        return ""
 
-    def conclusion(self, seen: Seen) -> dict[str, Any]:
+    def conclusion(self, seen: Seen) -> dict[str, Any]:  # noqa: ARG002
         """Returns what was found, for ``summary.json``."""
+        return {}

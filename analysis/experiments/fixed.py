@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.experiments.experiment import Request, Seen
-from analysis.metrics.catalogue import MetricKey
+from analysis.experiments.experiment import Experiment
+from analysis.experiments.seen import Request, Seen
 
 
-class FixedDesign:
+class FixedDesign(Experiment):
     """Points × variants × replications, replications outermost.
 
     A study that is stopped early then has all variants at the same number of replications, and
     pairs under common random numbers are complete.
     """
-
-    name = "design"
 
     def __init__(
         self, points: Sequence[Mapping[str, Any]], variants: Sequence[str], replications: int
@@ -28,18 +26,6 @@ class FixedDesign:
             for variant in variants
         ]
 
-    def keys(self) -> tuple[MetricKey, ...]:
-        """Returns none: nothing depends on what is seen."""
-        return ()
-
-    def requests(self, seen: Seen) -> list[Request]:  # noqa: ARG002 - the experiments' signature
+    def requests(self, seen: Seen) -> list[Request]:  # noqa: ARG002 - experiments' signature
         """Returns all units."""
         return self._requests
-
-    def progress(self, seen: Seen) -> str:  # noqa: ARG002
-        """Returns nothing: the number of units says it all."""
-        return ""
-
-    def conclusion(self, seen: Seen) -> dict[str, Any]:  # noqa: ARG002
-        """Returns nothing: the tables say it all."""
-        return {}

@@ -3,20 +3,40 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from analysis.metrics.catalogue import MetricKey
 from analysis.statistics.saturation import Verdict
+from analysis.study.plan import Plan
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.experiments.experiment import Request
-    from analysis.metrics.catalogue import MetricKey
-    from analysis.study.plan import Plan
+
+class Request(NamedTuple):
+    """A unit that an experiment asks for."""
+
+    point: Mapping[str, Any]
+    """Settings beside those of the file: a point of the study, and what the experiment varies."""
+    variant: str
+    replication: int
 
 
-class SeenUnits:
+class Seen(ABC):
+    """What finished units have given; a queue with a known answer can stand behind it as well."""
+
+    @abstractmethod
+    def value(self, request: Request, key: MetricKey) -> float:
+        """Returns a unit's value; NaN if the unit is not finished or has no such value."""
+
+    @abstractmethod
+    def verdict(self, request: Request) -> Verdict | None:
+        """Returns how settled a unit was; None if it is not finished."""
+
+
+class SeenUnits(Seen):
     """Values and verdicts of finished units; grows from round to round."""
 
     def __init__(self, plan: Plan) -> None:

@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.experiments.experiment import Request, Seen
+from analysis.experiments.experiment import Experiment
+from analysis.experiments.seen import Request, Seen
 from analysis.experiments.sensitivity_conclusion import conclusion_of
 from analysis.experiments.sensitivity_findings import (
     SeenValues,
@@ -40,7 +41,7 @@ Array = NDArray[np.float64]
 Point = Mapping[str, Any]
 
 
-class SensitivityAnalysis:
+class SensitivityAnalysis(Experiment):
     """Centre and trajectories first; then samples and walks of the factors that stand out."""
 
     name = "sensitivity"

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.experiments.experiment import Request, Seen
+from analysis.experiments.experiment import Experiment
+from analysis.experiments.seen import Request, Seen
 from analysis.metrics.catalogue import MetricKey
 from analysis.statistics.precision import relative_half_widths, replications_needed
-from analysis.study.plan import point_words
 from analysis.study.run import Precision, Target
-from analysis.study.study import Point
+from analysis.study.units import Point, point_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class _Reached:
         return math.ceil(self.replications * (self.excess**2 - 1))
 
 
-class SequentialDesign:
+class SequentialDesign(Experiment):
     """Points × variants, with as many replications as each point needs."""
 
     name = "precision"

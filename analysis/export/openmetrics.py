@@ -25,8 +25,8 @@ from analysis.study.study_folder import write_text_whole
 if TYPE_CHECKING:
     from analysis.export.families import Family
     from analysis.study.finished_study import FinishedStudy
-    from analysis.study.plan import Unit
     from analysis.study.unit_folder import UnitRecord
+    from analysis.study.units import Unit
 
 FOLDER: Final = "metrics"
 START_S: Final = 1_735_689_600

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from analysis.export.chrome_trace import FOLDER, chrome_trace
 from analysis.export.openmetrics import MOST_POINTS, case_name
-from analysis.study.plan import point_words
 from analysis.study.study_folder import write_text_whole
+from analysis.study.units import point_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from analysis.study.finished_study import FinishedStudy
-    from analysis.study.plan import Unit
+    from analysis.study.units import Unit
 
 RULE: Final = "the first transaction to begin after each of N evenly spaced moments"
 

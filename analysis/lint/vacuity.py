@@ -19,7 +19,8 @@ from analysis.metrics.catalogue import MetricKey
 from analysis.study.study import Study
 
 if TYPE_CHECKING:
-    from analysis.study.study import Point, Study
+    from analysis.study.study import Study
+    from analysis.study.units import Point
 
 SHARES_BEYOND: Final = {"p90": 0.1, "p95": 0.05, "p99": 0.01, "p999": 0.001}
 """The share of values beyond a quantile."""

@@ -15,7 +15,7 @@ from analysis.report.expectations import claim_place
 from analysis.report.precision_table import target_variants
 from analysis.report.sweep_table import MOST_ROWS
 from analysis.report.table import KEY_METRICS
-from analysis.study.plan import point_words
+from analysis.study.units import point_words
 
 STATS: Final = ("mean", "p50", "p90", "p95", "p99", "p999", "max")
 LATENCIES: Final = (

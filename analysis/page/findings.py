@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
+import pandas as pd
 import yaml
 
-from analysis.study.plan import point_words
+from analysis.metrics.study_tables import StudyTables
 from analysis.study.study import point_key
+from analysis.study.units import point_words
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from analysis.plots.drawn import Drawn
     from analysis.study.finished_study import FinishedStudy
 
@@ -24,22 +24,6 @@ Key = tuple[str, str, str]
 
 MOST_WHOLE_POINTS: Final = 4
 """Points up to which each has tables of its own."""
-
-
-class CourseTables(Protocol):
-    """The tables that a page reads."""
-
-    @property
-    def units(self) -> pd.DataFrame:
-        """One row a unit."""
-
-    @property
-    def courses(self) -> pd.DataFrame:
-        """Values by bin of windows, from ``course_tables.courses``."""
-
-    @property
-    def happenings(self) -> pd.DataFrame:
-        """What was done to the cluster, from ``course_tables.happenings``."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +39,7 @@ class Findings:
 
     run: FinishedStudy
     summary: Mapping[str, Any]
-    tables: CourseTables
+    tables: StudyTables
     drawn: Sequence[Drawn]
 
     @cached_property

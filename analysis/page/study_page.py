@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from analysis.metrics.study_tables import StudyTables
 from analysis.page import charts, comparison, limits
 from analysis.page.answer import answer, tiles
 from analysis.page.assumptions import assumption_blocks
 from analysis.page.capacity import capacity_blocks
 from analysis.page.content import Block, Cell, Charts, Page, Paragraph, Table, section
-from analysis.page.findings import CourseTables, Findings
+from analysis.page.findings import Findings
 from analysis.page.html import html_text
 from analysis.page.locks import lock_blocks
 from analysis.page.markdown import markdown_text
@@ -45,7 +46,7 @@ def write_page(
     folder: Path,
     run: FinishedStudy,
     summary: Mapping[str, Any],
-    tables: CourseTables,
+    tables: StudyTables,
     drawn: Sequence[Drawn],
     made: Provenance,
 ) -> Path:

@@ -10,7 +10,7 @@ from analysis.page.content import Block, Cell, Paragraph, Table
 from analysis.page.findings import Findings
 from analysis.report.refusal import verdict_lines
 from analysis.report.table import short
-from analysis.study.plan import point_words
+from analysis.study.units import point_words
 
 _MOST_ROWS: Final = 40
 _STABLE: Final = "stable"

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from analysis.pipeline import session as spark_session
 from analysis.pipeline.study_tables import read_study_tables
-from analysis.study.plan import Unit
 from analysis.study.unit_folder import UnitRecord, write_unit
+from analysis.study.units import Unit
 from sim.record import Recorder
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from analysis.pipeline.job_failure import SparkJobError, not_written, why_job_failed
 from analysis.pipeline.session import ATTEMPTS, is_local
@@ -29,9 +29,8 @@ from analysis.pipeline.unit_task import (
     settle_process,
     unit_failure,
 )
+from analysis.pipeline.watch import Watch
 from analysis.study.ledger import Scan, scan
-from analysis.study.plan import Unit
-from analysis.study.study import Point
 from analysis.study.study_folder import remove_leftovers
 from analysis.study.unit_failure import read_failure
 from analysis.study.unit_folder import (
@@ -41,6 +40,7 @@ from analysis.study.unit_folder import (
     read_unit,
     unfinished_attempts,
 )
+from analysis.study.units import Point, Unit
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -53,20 +53,6 @@ SHOWN_WITHIN_S: Final = 60.0
 """A shared file system may take this long to show what another machine has written."""
 MOST_ALONE: Final = 5
 """When so many units in a row die alone, the rest of those that died are not tried alone."""
-
-
-class Watch(Protocol):
-    """Who follows how units go."""
-
-    def finished(self, done: int) -> None:
-        """Takes the number of units that have ended, at every look."""
-
-    def failed(self, unit: Unit, error: str) -> None:
-        """Takes a failure, once, as soon as it is known."""
-
-    @property
-    def wants_stop(self) -> bool:
-        """Whether running units are to be broken off, and no more begun."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -212,6 +212,8 @@ def stop_spark(starter: SparkStarter, wait_s: float = STOP_WAIT_S) -> None:
         if process is not None:
             process.stdin.close()
             process.wait(wait_s)
+        # The next context of this process must not call the JVM that has ended.
+        type(context)._gateway = type(context)._jvm = None
         _remove_executor_folders(starter.master, application)
     shutil.rmtree(starter.scratch, ignore_errors=True)
 

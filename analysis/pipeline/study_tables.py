@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,13 +12,14 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from analysis.metrics.study_tables import StudyTables
 from analysis.pipeline.executors import answers, cores
 from analysis.pipeline.point_facts import DrawnUnit
 from analysis.pipeline.point_question import FigureTables, PointQuestion
 from analysis.pipeline.unit_sums import EVERYTHING, UNITS_AT_ONCE, sums_questions, sums_table
 from analysis.pipeline.unit_values import NS_PER_S, measured_s
-from analysis.study.plan import Unit
 from analysis.study.unit_folder import UnitRecord
+from analysis.study.units import Unit
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -27,30 +28,6 @@ UNITS_FILE: Final = "units.parquet"
 FIGURE_POINTS: Final = 6
 """Figures are looked at one by one; a sweep of more points has views of its own."""
 _NO_ROWS: Final = pd.DataFrame({"point_index": [], "variant": []})
-
-
-@dataclass(frozen=True, slots=True)
-class StudyTables:
-    """What reaches the driver of a study's facts."""
-
-    units: pd.DataFrame
-    """One row a unit: hash, point, variant, replication, warm-up, measured seconds, events."""
-    sums: pd.DataFrame
-    """Sums of facts, a row a unit, from ``read_unit_sums``."""
-    courses: pd.DataFrame
-    """Latencies, rates and levels by bin; like those that follow, of points that get figures."""
-    happenings: pd.DataFrame
-    """What was done to the cluster, by bin."""
-    warmups: pd.DataFrame
-    """Throughput and latency of each replication by bin, from ``warmup_series``."""
-    tails: pd.DataFrame
-    """Shares of latencies above a bound and how replications differ, from ``plot_tables``."""
-    heat: pd.DataFrame
-    """Lock latency by time, from ``latency_heat``."""
-    moves: pd.DataFrame
-    """Leaders and regions that changed by bin, from ``region_moves``."""
-    facts_s: float
-    """Seconds that executors took to read the facts and to answer."""
 
 
 def units_table(done: Mapping[Unit, UnitRecord]) -> pd.DataFrame:

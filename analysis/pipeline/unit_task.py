@@ -1,8 +1,7 @@
 """What one Spark task does: run one unit into its folder, or leave a file that says why not.
 
 A unit that raises costs itself, not the job: the other units go on. The
-function that runs a unit is named as ``module:function``, so that the pipeline can be tested
-without the model.
+function that runs a unit is named as ``module:function``: the name travels to executors.
 """
 
 from __future__ import annotations
@@ -15,26 +14,18 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any
 
 from analysis.pipeline.unit_judgement import judged_unit
-from analysis.study.plan import Unit
 from analysis.study.source_digest import model_digest
-from analysis.study.study import Point, Study
+from analysis.study.study import Study
 from analysis.study.unit_failure import UnitFailure, write_failure
 from analysis.study.unit_folder import UnitNotWrittenError, UnitRecord, write_unit
+from analysis.study.units import Point, Unit
 from sim.record.facts import FactSink
+from sim.unit_result import UnitResult
 
-MODEL: Final = "sim.simulation:run_unit"
-
-
-class UnitResult(Protocol):
-    """What the model says of a finished unit."""
-
-    events: int
-    transactions: int
-    simulated_ns: int
-    violations: list[str]
+MODEL = "sim.simulation:run_unit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +34,7 @@ class UnitJob:
 
     study: Study
     units_dir: str
-    unit_function: str = MODEL
+    unit_function: str = field(default_factory=lambda: MODEL)
     model: str = field(default_factory=model_digest)
 
 

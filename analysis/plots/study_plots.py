@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from analysis.metrics.study_tables import StudyTables
 from analysis.plots import alt_texts, style
 from analysis.plots.capacity import capacity_figures
 from analysis.plots.drawn import Drawn, Picture, Section
@@ -30,44 +31,8 @@ if TYPE_CHECKING:
     from analysis.study.finished_study import FinishedStudy
 
 
-class PlotTables(Protocol):
-    """The tables that figures are made of."""
-
-    @property
-    def units(self) -> pd.DataFrame:
-        """One row a unit."""
-
-    @property
-    def sums(self) -> pd.DataFrame:
-        """Sums of facts, the same rows."""
-
-    @property
-    def tails(self) -> pd.DataFrame:
-        """Shares of latencies above a bound, from ``plot_tables.tails``."""
-
-    @property
-    def heat(self) -> pd.DataFrame:
-        """Lock latency by time, from ``plot_tables.latency_heat``."""
-
-    @property
-    def moves(self) -> pd.DataFrame:
-        """Leaders and regions that changed, from ``plot_tables.region_moves``."""
-
-    @property
-    def courses(self) -> pd.DataFrame:
-        """Values by bin of windows, from ``course_tables.courses``."""
-
-    @property
-    def happenings(self) -> pd.DataFrame:
-        """What was done to the cluster, from ``course_tables.happenings``."""
-
-    @property
-    def warmups(self) -> pd.DataFrame:
-        """Each replication by bin, from ``warmup_tables.warmup_series``."""
-
-
 def write_study_plots(
-    folder: Path, run: FinishedStudy, summary: Mapping[str, Any], tables: PlotTables
+    folder: Path, run: FinishedStudy, summary: Mapping[str, Any], tables: StudyTables
 ) -> list[Drawn]:
     """Draws every figure there are facts for, and says what was drawn.
 
@@ -89,7 +54,7 @@ def write_study_plots(
 
 
 def _pictures(
-    run: FinishedStudy, summary: Mapping[str, Any], tables: PlotTables
+    run: FinishedStudy, summary: Mapping[str, Any], tables: StudyTables
 ) -> Iterator[tuple[Picture, int | None]]:
     """Yields pictures, each with its point: of the whole study first, then of each point."""
     for picture in _whole(run, summary):
@@ -152,7 +117,7 @@ def _sweep_pictures(run: FinishedStudy, summary: Mapping[str, Any]) -> Iterator[
 
 
 def _at_point(
-    run: FinishedStudy, summary: Mapping[str, Any], tables: PlotTables, index: int
+    run: FinishedStudy, summary: Mapping[str, Any], tables: StudyTables, index: int
 ) -> PointTables:
     """Cuts a point out of the tables of a study."""
 

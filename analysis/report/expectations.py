@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from analysis.report.row_table import RowTable
-from analysis.study.plan import point_words
 from analysis.study.sections import Expectation
+from analysis.study.units import point_words
 
 Row = Mapping[str, Any]
 
@@ -41,22 +41,20 @@ def claim_place(point: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
 
 
 def judge(
-    claims: Sequence[Expectation], rows: Sequence[Row], comparisons: Mapping[str, Sequence[Row]]
+    claims: Sequence[Expectation], rows: Sequence[Row], comparisons: Sequence[Row]
 ) -> list[dict[str, Any]]:
     """Returns one row per claim and point: ``holds`` and the ``reason``.
 
     Args:
         claims: of the scenario.
         rows: of ``summary.json``.
-        comparisons: by the variant that others are compared with.
+        comparisons: of ``summary.json``.
     """
     refused = _refused(rows) if claims else []
     return [
         row
         for claim in claims
-        for row in _judge_claim(
-            claim, comparisons[claim.against] if claim.against else rows, refused
-        )
+        for row in _judge_claim(claim, comparisons if claim.against else rows, refused)
     ]
 
 

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from analysis.study.plan import Unit
 from analysis.study.source_digest import source_digest
 from analysis.study.study import Study
 from analysis.study.unit_folder import UnitRecord, file_digest
+from analysis.study.units import Unit
 
 MANIFEST: Final = "manifest.json"
 SUMMARY: Final = "summary.json"

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from analysis.report.freshness import asked, fingerprint
-from analysis.study.plan import Unit
 from analysis.study.study import Study
 from analysis.study.unit_folder import UnitRecord
+from analysis.study.units import Unit
 
 PACKAGES: Final = ("simpy", "numpy", "pandas", "pyarrow", "pyspark", "scipy", "matplotlib")
 ROOT: Final = Path(__file__).resolve().parents[2]

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from analysis.metrics.catalogue import MetricKey
-from analysis.study.plan import point_words
+from analysis.study.units import point_words
 
 
 def print_precision(console: Console, found: Mapping[str, Any], replication_cpu_s: float) -> None:

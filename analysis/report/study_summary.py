@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
@@ -24,54 +24,42 @@ UNITS_AT_ONCE: Final = 500
 """About so many units' numbers are put side by side at a time; the answer does not depend on it."""
 
 
-class ReplicationTables(Protocol):
-    """The tables that numbers are made of."""
-
-    @property
-    def units(self) -> pd.DataFrame:
-        """One row a unit, in the order of the plan."""
-
-    @property
-    def sums(self) -> pd.DataFrame:
-        """Sums and quantiles of facts, the same rows; columns ``metric``, ``class``, ``stat``."""
-
-
-def study_summary(run: FinishedStudy, tables: ReplicationTables, wall_s: float) -> dict[str, Any]:
+def study_summary(
+    run: FinishedStudy, units: pd.DataFrame, sums: pd.DataFrame, wall_s: float
+) -> dict[str, Any]:
     """Returns the content of ``summary.json``; ``rows`` and ``comparisons`` are ``RowTable``.
 
     Args:
         run: a study with at least one finished unit.
-        tables: a row a unit, and per-replication sums and quantiles of facts.
+        units: a row a unit, in the order of the plan.
+        sums: sums and quantiles of facts, the same rows; columns ``metric``, ``class``, ``stat``.
         wall_s: seconds from the command to here.
     """
-    units, points = tables.units, run.plan.points
+    points = run.plan.points
     baseline = next(iter(run.study.variants))
-    claimed = dict.fromkeys(claim.against for claim in run.study.expect if claim.against)
     refused = refusals(units)
     rows: list[RowTable] = []
-    compared: dict[str, list[RowTable]] = {name: [] for name in (baseline, *claimed)}
-    for wide in _cases(tables, list(run.study.variants)):
+    compared: list[RowTable] = []
+    for wide in _cases(units, sums, list(run.study.variants)):
         rows.append(summary_rows(wide, points, refused))
-        for against, parts in compared.items():
-            parts.append(comparison_rows(wide, points, against, refused))
+        compared.append(comparison_rows(wide, points, baseline, refused))
     if "capacity" in run.found:
         rows.append(RowTable.from_rows(capacity_rows(run.found["capacity"]), points))
         ratios = capacity_comparisons(run.found["capacity"])
         if ratios:
-            compared[baseline].append(RowTable.from_rows(ratios, points))
-    against_each = {name: RowTable.of(parts) for name, parts in compared.items()}
+            compared.append(RowTable.from_rows(ratios, points))
     summary: dict[str, Any] = {
         "study": run.name,
         "rows": RowTable.of(rows),
-        "comparisons": against_each[baseline],
+        "comparisons": RowTable.of(compared),
     }
     claims = claims_to_judge(run.study.expect, run.found)
     checks = run.study.scenario(points[0], baseline).run.checks
     return summary | {
-        "expectations": judge(claims, summary["rows"], against_each),
+        "expectations": judge(claims, summary["rows"], summary["comparisons"]),
         "units": unit_facts(units, points),
         **run.found,
-        "warnings": study_warnings(run.study, Facts(units, tables.sums, points)),
+        "warnings": study_warnings(run.study, Facts(units, sums, points)),
         "invariants": invariants(run.done, checks=checks),
         "cost": {
             "wall_s": round(wall_s, 3),
@@ -82,9 +70,10 @@ def study_summary(run: FinishedStudy, tables: ReplicationTables, wall_s: float) 
     }
 
 
-def _cases(tables: ReplicationTables, variants: Sequence[str]) -> Iterator[pd.DataFrame]:
+def _cases(
+    units: pd.DataFrame, sums: pd.DataFrame, variants: Sequence[str]
+) -> Iterator[pd.DataFrame]:
     """Yields the values of some whole points at a time, from ``variant_values``."""
-    units, sums = tables.units, tables.sums
     replications = sorted(set(units["replication"]))
     by_point = units["point_index"].to_numpy().argsort(kind="stable")
     ends = np.flatnonzero(np.diff(units["point_index"].to_numpy()[by_point], append=-1)) + 1

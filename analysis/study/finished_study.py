@@ -3,33 +3,70 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
 
-if TYPE_CHECKING:
-    from analysis.study.plan import Plan, Unit
-    from analysis.study.study import Study
-    from analysis.study.unit_folder import UnitRecord
+from analysis.study.ledger import read_ledger
+from analysis.study.plan import Plan
+from analysis.study.plan_file import read_plan
+from analysis.study.study import Study
+from analysis.study.unit_folder import UnitRecord
+from analysis.study.units import Unit
 
 
-class FinishedStudy(Protocol):
-    """What its readers need of it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishedStudy:
+    """A study whose units have been run, as far as they could be."""
+
+    study: Study
+    name: str
+    """The study's name, for headings."""
+    folder: Path
+    plan: Plan
+    """Its points, by ``point_index``, and the units that were asked for."""
+    done: Mapping[Unit, UnitRecord]
+    """Finished units, in the order of the plan."""
+    failed: Mapping[Unit, str] = field(default_factory=dict)
+    """The error of each."""
+    reused: int = 0
+    """How many of the finished units were there before."""
+    master: str = ""
+    begun_s: float = 0.0
+    """When the command began, on ``perf_counter``."""
+    found: Mapping[str, Any] = field(default_factory=dict)
+    """What an experiment has found, under its name."""
+
+    @classmethod
+    def in_folder(
+        cls, folder: Path, study: Study, name: str, model: str | None = None, **said: Any
+    ) -> Self:
+        """Returns a study as its folder has it.
+
+        Args:
+            folder: the study's.
+            study: what its ``scenario.yaml`` says.
+            name: for headings.
+            model: digest of the model that must have made the units; None for any.
+            said: other fields.
+
+        Raises:
+            StudyFolderError: if the folder has no plan.
+        """
+        plan = Plan.of(study, read_plan(folder))
+        ledger = read_ledger(folder / "units", plan.units, model)
+        return cls(
+            study=study,
+            name=name,
+            folder=folder,
+            plan=plan,
+            done=ledger.done,
+            failed=ledger.failed,
+            reused=len(ledger.done),
+            **said,
+        )
 
     @property
-    def study(self) -> Study:
-        """Variants, points and claims."""
-
-    @property
-    def name(self) -> str:
-        """The study's name, for headings."""
-
-    @property
-    def plan(self) -> Plan:
-        """Its points, by ``point_index``, and the units that were asked for."""
-
-    @property
-    def done(self) -> Mapping[Unit, UnitRecord]:
-        """Finished units, in the order of the plan."""
-
-    @property
-    def found(self) -> Mapping[str, Any]:
-        """What an experiment has found, under its name."""
+    def missing(self) -> int:
+        """How many units that were asked for are not done."""
+        return len(self.plan.units) - len(self.done)

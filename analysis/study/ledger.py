@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from analysis.study.plan import Unit
 from analysis.study.unit_failure import read_failure
 from analysis.study.unit_folder import FAILED_SUFFIX, TEMPORARY_PREFIX, UnitRecord, read_unit
+from analysis.study.units import Unit
 
 READERS: Final = 4
 

@@ -7,35 +7,21 @@ unit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable
 
-from analysis.study.study import Point, Study, point_key
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """One (point, variant, replication); ``unit_hash`` names its folder."""
-
-    unit_hash: str
-    point_index: int
-    variant: str
-    replication: int
-
-    def __str__(self) -> str:
-        """Returns the words by which a user knows the unit."""
-        return f"{self.variant}, replication {self.replication}, point {self.point_index}"
+from analysis.study.study import Study, point_key
+from analysis.study.units import AskedUnits, Point, Unit
 
 
-class Plan:
-    """All units asked for so far, and the points they lie at."""
+class Plan(AskedUnits):
+    """All units of a study asked for so far; its own points come first, then those of experiments.
+
+    It grows.
+    """
 
     def __init__(self, study: Study) -> None:
+        super().__init__()
         self.study = study
-        self.points: list[dict[str, Any]] = []
-        """The study's own first, then those that an experiment has asked for."""
-        self.units: list[Unit] = []
         self._indices: dict[str, int] = {}
         self._known: dict[tuple[int, str, int], Unit] = {}
         self._by_hash: dict[str, Unit] = {}
@@ -43,12 +29,12 @@ class Plan:
             self._index_of(point)
 
     @classmethod
-    def of(cls, study: Study, points: Sequence[Point], units: Iterable[Unit]) -> Plan:
+    def of(cls, study: Study, asked: AskedUnits) -> Plan:
         """Returns a plan as it was written down, without asking the study for a single hash."""
         plan = cls(study)
-        for point in points:
+        for point in asked.points:
             plan._index_of(point)
-        for unit in units:
+        for unit in asked.units:
             plan._known[unit.point_index, unit.variant, unit.replication] = unit
             plan._by_hash[unit.unit_hash] = unit
             plan.units.append(unit)
@@ -72,11 +58,6 @@ class Plan:
         """Returns the unit with that hash."""
         return self._by_hash.get(unit_hash)
 
-    def words(self, unit: Unit) -> str:
-        """Returns the words by which a user knows a unit: its settings, its number."""
-        point = point_words(self.points[unit.point_index])
-        return f"{unit.variant}{', ' if point else ''}{point}, replication {unit.replication}"
-
     def _index_of(self, point: Point) -> int:
         key = point_key(point)
         index = self._indices.get(key)
@@ -92,8 +73,3 @@ class Plan:
             known = self._by_hash[unit_hash] = Unit(unit_hash, index, variant, replication)
             self.units.append(known)
         return known
-
-
-def point_words(point: Point) -> str:
-    """Returns ``workload.threads = 50, hardware.profile = i3.4xlarge``."""
-    return ", ".join(f"{key} = {value}" for key, value in point.items())

@@ -6,42 +6,16 @@ It is replaced whole before each round of units, so it lists what was asked for 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
-from analysis.study.plan import Unit, point_words
 from analysis.study.study_folder import StudyFolderError, no_study, write_text_whole
+from analysis.study.units import AskedUnits, Unit
 
 PLAN_FILE: Final = "plan.json"
 
 
-class Planned(Protocol):
-    """Units and the points they lie at; a ``Plan`` is one."""
-
-    @property
-    def points(self) -> list[dict[str, Any]]:
-        """Settings by which units differ beside variant and replication."""
-
-    @property
-    def units(self) -> list[Unit]:
-        """In the order in which they were asked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlanRead:
-    """What a plan's file says."""
-
-    points: list[dict[str, Any]]
-    units: list[Unit]
-
-    def words(self, unit: Unit) -> str:
-        """Returns the words by which a user knows a unit."""
-        point = point_words(self.points[unit.point_index])
-        return f"{unit.variant}{', ' if point else ''}{point}, replication {unit.replication}"
-
-
-def write_plan(folder: Path, plan: Planned) -> None:
+def write_plan(folder: Path, plan: AskedUnits) -> None:
     """Replaces the plan of a study's folder.
 
     Raises:
@@ -54,7 +28,7 @@ def write_plan(folder: Path, plan: Planned) -> None:
     write_text_whole(folder / PLAN_FILE, json.dumps(content, separators=(",", ":")) + "\n")
 
 
-def read_plan(folder: Path) -> PlanRead:
+def read_plan(folder: Path) -> AskedUnits:
     """Returns the plan of a study's folder.
 
     Raises:
@@ -73,7 +47,7 @@ def read_plan(folder: Path) -> PlanRead:
             f"{folder / PLAN_FILE}: is no plan ({error}); the run's command writes it anew and "
             "keeps what is done"
         ) from error
-    return PlanRead(points, units)
+    return AskedUnits(points, units)
 
 
 def _unit(row: Any, points: int) -> Unit:

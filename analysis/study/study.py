@@ -18,6 +18,7 @@ import yaml
 from analysis.study.overrides import Overrides, applied, check_key, overlap
 from analysis.study.run import FEW_REPLICATIONS, FIRST_ROUND, Precision, RunSection
 from analysis.study.sections import Capacity, CapacitySection, Expectation, Sensitivity
+from analysis.study.units import Point
 from sim.scenario.problems import Mark, Problem, ScenarioError
 from sim.scenario.reader import scalar_value
 from sim.scenario.resolve import resolved
@@ -195,8 +196,6 @@ def _list(dumper: yaml.SafeDumper, items: Sequence[Any]) -> yaml.SequenceNode:
 _Dumper.add_representer(str, _text)
 _Dumper.add_representer(list, _list)
 
-
-Point = Mapping[str, Any]
 
 _MOST_KEPT: Final = 1_000
 """Scenarios kept to be asked for again; a scenario has some kilobytes."""

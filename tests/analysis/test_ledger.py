@@ -12,11 +12,11 @@ import pytest
 from analysis.pipeline import unit_task
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.study.ledger import read_ledger, scan
-from analysis.study.plan import Unit
-from analysis.study.plan_file import PlanRead, read_plan, write_plan
+from analysis.study.plan_file import read_plan, write_plan
 from analysis.study.study_folder import StudyFolderError
 from analysis.study.unit_failure import UnitFailure, read_failure, write_failure
 from analysis.study.unit_folder import UnitRecord, write_unit
+from analysis.study.units import AskedUnits, Unit
 from sim.record.facts import FactSink
 from tests.planned import plan_units
 from tests.stub_model import run_settings, stub_study
@@ -95,7 +95,7 @@ def test_an_older_models_unit_is_replaced_whole(tmp_path: Path) -> None:
 
 def test_a_plan_is_read_back(tmp_path: Path) -> None:
     units = [UNITS[0], replace(UNITS[1], point_index=1)]
-    write_plan(tmp_path, PlanRead([{}, {"workload.threads": 20}], units))
+    write_plan(tmp_path, AskedUnits([{}, {"workload.threads": 20}], units))
     plan = read_plan(tmp_path)
     assert (plan.points, plan.units) == ([{}, {"workload.threads": 20}], units)
     assert plan.words(units[1]) == "sync, workload.threads = 20, replication 0"

@@ -28,6 +28,7 @@ from analysis.plots.lock_memory import TableLimits
 from analysis.plots.point_pictures import PointTables, point_pictures
 from analysis.plots.study_plots import write_study_plots
 from analysis.report.row_table import RowTable
+from analysis.study.finished_study import FinishedStudy
 from analysis.study.plan import Plan
 from tests.analysis.test_plots import tails, way, writes
 from tests.analysis.test_plots_course import happened, series
@@ -230,20 +231,9 @@ class Tables:
         self.sums = of.sums
 
 
-class Finished:
-    """A study of one point that has been run."""
-
-    def __init__(self) -> None:
-        self.study = stub_study()
-        self.name = "stub"
-        self.plan = Plan(self.study)
-        self.plan.points = [{}]
-        self.done: dict[Any, Any] = {}
-        self.found: dict[str, Any] = {}
-
-
 def test_files_are_those_that_are_told_of_and_old_ones_go(tmp_path: Path) -> None:
-    run = Finished()
+    study = stub_study()
+    run = FinishedStudy(study=study, name="stub", folder=tmp_path, plan=Plan(study), done={})
     of = point_tables()
     (tmp_path / "old.png").touch()
     summary = {"rows": RowTable(of.rows.reset_index(drop=True), [{}])}

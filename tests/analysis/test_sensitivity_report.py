@@ -142,10 +142,9 @@ def test_claims_of_a_sensitivity_study_are_judged_at_its_centre() -> None:
         name | {"point": centre, "ratio": 0.36, "ci_low": 0.35, "ci_high": 0.37},
         name | {"point": {THREADS: 10}, "ratio": 0.7, "ci_low": None, "ci_high": None},
     ]
-    ratios = {"pipelined": compared}
     claims = claims_to_judge([claim], {"sensitivity": {"centre": centre}})
-    assert [row["holds"] for row in judge(claims, [], ratios)] == [True]
-    assert [row["holds"] for row in judge(claims_to_judge([claim], {}), [], ratios)] == [
+    assert [row["holds"] for row in judge(claims, [], compared)] == [True]
+    assert [row["holds"] for row in judge(claims_to_judge([claim], {}), [], compared)] == [
         True,
         False,
     ]

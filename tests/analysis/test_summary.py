@@ -140,5 +140,5 @@ def test_claims_are_judged_on_interval_ends(
     claim: dict[str, Any], holds: bool, reason: str
 ) -> None:
     stub = claim_that("lock_latency_ms", "in_memory", **claim)
-    (verdict,) = judge([stub], ROWS, {"pipelined": COMPARISONS})
+    (verdict,) = judge([stub], ROWS, COMPARISONS)
     assert (verdict["holds"], verdict["reason"]) == (holds, reason)

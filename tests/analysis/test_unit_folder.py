@@ -18,7 +18,6 @@ import pytest
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.study.folder_lock import lock_holder
 from analysis.study.ledger import read_ledger
-from analysis.study.plan import Unit
 from analysis.study.study_folder import StudyFolderError, locked_study_folder, write_text_whole
 from analysis.study.unit_failure import read_failure
 from analysis.study.unit_folder import (
@@ -28,6 +27,7 @@ from analysis.study.unit_folder import (
     read_unit,
     write_unit,
 )
+from analysis.study.units import Unit
 from sim.record.facts import TABLES, FactSink
 from tests.planned import plan_units
 from tests.stub_model import run_settings, stub_study

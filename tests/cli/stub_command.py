@@ -5,10 +5,12 @@ No figures of points are drawn: these tests ask what is run, kept and summed up.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from typing import Any
 
+import analysis.pipeline.unit_task
 import analysis.study.load
 from analysis.cli.app import main
 from analysis.study.study import Study
@@ -25,5 +27,6 @@ if __name__ == "__main__":
     # A shell's background jobs ignore Ctrl-C, and so does what they start: tests press it anyway.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     vars(analysis.study.load)["load_study"] = load_stub
+    vars(analysis.pipeline.unit_task)["MODEL"] = os.environ["STUB_FUNCTION"]
     draw_no_points()
     sys.exit(main())

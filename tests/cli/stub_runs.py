@@ -20,11 +20,11 @@ def start(
 ) -> subprocess.Popen[str]:
     """Starts ``run`` with a function of ``tests`` in place of the model."""
     command = [sys.executable, "-m", "tests.cli.stub_command", "run", "stub.yaml"]
-    words = ["--out", str(out), "--master", master, "--unit-function", f"tests.{function}"]
+    words = ["--out", str(out), "--master", master]
     return subprocess.Popen(
         [*command, *words, *options],
         cwd=ROOT,
-        env=os.environ | environment,
+        env=os.environ | environment | {"STUB_FUNCTION": f"tests.{function}"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

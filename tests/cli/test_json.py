@@ -13,8 +13,8 @@ from analysis.cli.console import output, words_aside
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.json_output import print_json
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
-from analysis.study.plan import Unit
-from analysis.study.plan_file import PlanRead, write_plan
+from analysis.study.plan_file import write_plan
+from analysis.study.units import AskedUnits, Unit
 from tests.planned import plan_units
 from tests.stub_model import run_settings, stub_study
 
@@ -52,7 +52,7 @@ def folder_of_a_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[
     folder, units = tmp_path / "study", plan_units(STUDY)
     (folder / "units").mkdir(parents=True)
     (folder / "scenario.yaml").write_text("about: stub\n")
-    write_plan(folder, PlanRead([dict(point) for point in STUDY.points], units))
+    write_plan(folder, AskedUnits([dict(point) for point in STUDY.points], units))
     job = UnitJob(STUDY, str(folder / "units"), "tests.stub_model:fail_in_memory")
     for unit in (units[0], units[2]):
         run_unit_task(job, Attempt(unit, STUDY.points[unit.point_index]))
@@ -148,11 +148,12 @@ def test_status_counts_units(study: tuple[Path, list[Unit]], capsys: Capture) ->
 
 
 def test_replay_says_whether_facts_are_the_same(
-    study: tuple[Path, list[Unit]], capsys: Capture
+    study: tuple[Path, list[Unit]], capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("analysis.pipeline.unit_task.MODEL", STUB)
     folder, units = study
-    words = ["replay", str(folder), units[0].unit_hash, "--json", "--unit-function"]
-    assert main([*words, STUB]) == ExitStatus.FINE
+    words = ["replay", str(folder), units[0].unit_hash, "--json"]
+    assert main(words) == ExitStatus.FINE
     told = documented(document(capsys))
     assert (told["unit"], told["facts"], told["differing_tables"]) == (
         units[0].unit_hash, "same", [],

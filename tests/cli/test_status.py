@@ -12,9 +12,9 @@ import pytest
 from analysis.cli.app import main
 from analysis.cli.exit_status import ExitStatus
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
-from analysis.study.plan import Unit
-from analysis.study.plan_file import PlanRead, write_plan
+from analysis.study.plan_file import write_plan
 from analysis.study.study_folder import locked_study_folder
+from analysis.study.units import AskedUnits, Unit
 from tests.planned import plan_units
 from tests.stub_model import run_settings, stub_study
 
@@ -34,7 +34,7 @@ def folder_of_a_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[
     folder, units = tmp_path / "study", plan_units(STUDY)
     (folder / "units").mkdir(parents=True)
     (folder / "scenario.yaml").write_text("about: stub\n")
-    write_plan(folder, PlanRead([dict(point) for point in STUDY.points], units))
+    write_plan(folder, AskedUnits([dict(point) for point in STUDY.points], units))
     job = UnitJob(STUDY, str(folder / "units"), FAILS)
     for unit in (*units[:2], units[2], units[3]):
         run_unit_task(job, Attempt(unit, STUDY.points[unit.point_index]))
@@ -119,10 +119,13 @@ def test_status_waits_for_nothing_that_is_slow(study: tuple[Path, list[Unit]]) -
 
 
 def test_a_replay_makes_the_same_bytes(
-    study: tuple[Path, list[Unit]], capsys: pytest.CaptureFixture[str]
+    study: tuple[Path, list[Unit]],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("analysis.pipeline.unit_task.MODEL", STUB)
     folder, units = study
-    words = ["replay", str(folder), units[0].unit_hash[:8], "--unit-function", STUB]
+    words = ["replay", str(folder), units[0].unit_hash[:8]]
     before = sorted(folder.rglob("*"))
     assert main(words) == ExitStatus.FINE
     said = capsys.readouterr().out
@@ -139,9 +142,10 @@ def test_a_replay_that_differs_says_so(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("analysis.pipeline.unit_task.MODEL", STUB)
     folder, units = study
     monkeypatch.setattr("tests.stub_model.LOCKS_PER_TXN", 6)
-    words = ["replay", str(folder), units[0].unit_hash, "--unit-function", STUB]
+    words = ["replay", str(folder), units[0].unit_hash]
     assert main(words) == ExitStatus.CLAIM_FAILED
     said = capsys.readouterr().out
     assert "facts differ" in said
@@ -150,10 +154,13 @@ def test_a_replay_that_differs_says_so(
 
 
 def test_a_replay_of_a_failure_shows_the_whole_trace(
-    study: tuple[Path, list[Unit]], capsys: pytest.CaptureFixture[str]
+    study: tuple[Path, list[Unit]],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("analysis.pipeline.unit_task.MODEL", FAILS)
     folder, units = study
-    words = ["replay", str(folder), units[2].unit_hash[:10], "--unit-function", FAILS]
+    words = ["replay", str(folder), units[2].unit_hash[:10]]
     assert main(words) == ExitStatus.UNITS_FAILED
     said = capsys.readouterr().err
     assert "Traceback (most recent call last)" in said
@@ -168,7 +175,7 @@ def test_a_replay_needs_one_unit(
 ) -> None:
     folder, units = study
     twin = Unit(units[0].unit_hash[:20] + "0" * 44, 0, "sync", 7)
-    write_plan(folder, PlanRead([dict(point) for point in STUDY.points], [*units, twin]))
+    write_plan(folder, AskedUnits([dict(point) for point in STUDY.points], [*units, twin]))
     for digits, mend in (
         ("abc", "at least 6 hexadecimal digits"),
         ("in_memory", "at least 6 hexadecimal digits"),

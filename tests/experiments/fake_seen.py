@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 
-from analysis.experiments.experiment import Experiment, Request
+from analysis.experiments.experiment import Experiment
+from analysis.experiments.seen import Request, Seen
 from analysis.metrics.catalogue import MetricKey
 from analysis.statistics.saturation import Verdict
 from analysis.study.study import point_key
@@ -13,7 +14,7 @@ from analysis.study.study import point_key
 Model = Callable[[Request, MetricKey], float]
 
 
-class FakeSeen:
+class FakeSeen(Seen):
     """What was run: values of a model, for the requests taken."""
 
     def __init__(self, model: Model, failing: Callable[[Request], bool] = lambda _: False) -> None:

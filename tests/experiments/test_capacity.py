@@ -12,7 +12,7 @@ import pytest
 from analysis.experiments.capacity import CapacitySearch
 from analysis.experiments.capacity_rows import capacity_comparisons, capacity_rows
 from analysis.experiments.case_runs import ABORTS, MEANT_ABORTS, STATIONS, THROUGHPUT
-from analysis.experiments.experiment import Request
+from analysis.experiments.seen import Request, Seen
 from analysis.metrics.catalogue import MetricKey
 from analysis.statistics.saturation import Verdict
 from analysis.study.sections import Capacity, NodePrices, Objective
@@ -33,7 +33,7 @@ def most_of(request: Request) -> float:
     return MOST[request.variant] * LUCK[request.replication]
 
 
-class QueueSeen:
+class QueueSeen(Seen):
     """Runs queues; counts what was asked for."""
 
     def __init__(self, failing: Callable[[Request], bool] = lambda _: False) -> None:

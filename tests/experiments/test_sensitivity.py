@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from analysis.experiments.experiment import Request
+from analysis.experiments.seen import Request, Seen
 from analysis.experiments.sensitivity import SensitivityAnalysis
 from analysis.metrics.catalogue import MetricKey
 from analysis.statistics.saturation import Verdict
@@ -43,7 +43,7 @@ def shares_of(point: Mapping[str, Any]) -> list[float]:
 
 
 @dataclass
-class Laboratory:
+class Laboratory(Seen):
     """Runs a round of requests on a model, as the loop of a study does."""
 
     model: Model

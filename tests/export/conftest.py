@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from analysis.cli.export_command import FolderStudy
+from analysis.experiments.choose import experiment_of
+from analysis.experiments.seen import SeenUnits
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
+from analysis.study.finished_study import FinishedStudy
 from analysis.study.load import load_study
 from analysis.study.plan import Plan
 from analysis.study.plan_file import write_plan
 from tests.export.small_study import SCENARIO, read_finished
-from tests.planned import plan_units
 
 
 @pytest.fixture(scope="session", name="finished")
@@ -24,8 +25,8 @@ def finished_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder.mkdir()
     (folder / "scenario.yaml").write_text(SCENARIO)
     study = load_study(folder / "scenario.yaml")
-    units = plan_units(study)
-    plan = Plan.of(study, study.points, units)
+    plan = Plan(study)
+    units = plan.add(experiment_of(study).requests(SeenUnits(plan)))
     write_plan(folder, plan)
     job = UnitJob(study, str(folder / "units"))
     for unit in units:
@@ -45,6 +46,6 @@ def copied_folder(finished: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(name="study")
-def finished_study(finished: Path) -> FolderStudy:
+def finished_study(finished: Path) -> FinishedStudy:
     """Returns the study."""
     return read_finished(finished)

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.cli.export_command import FolderStudy
-from analysis.study.ledger import read_ledger
+from analysis.study.finished_study import FinishedStudy
 from analysis.study.load import load_study
-from analysis.study.plan import Plan
-from analysis.study.plan_file import read_plan
 
 SCENARIO = """
 about: Does an export say what the facts say?
@@ -21,9 +18,7 @@ compare:
 """
 
 
-def read_finished(folder: Path) -> FolderStudy:
+def read_finished(folder: Path) -> FinishedStudy:
     """Returns a study as its folder has it."""
     study = load_study(folder / "scenario.yaml")
-    known = read_plan(folder)
-    plan = Plan.of(study, known.points, known.units)
-    return FolderStudy(study, "small", plan, read_ledger(folder / "units", plan.units).done)
+    return FinishedStudy.in_folder(folder, study, "small")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.cli.export_command import FolderStudy
 from analysis.export.csv_course import write_csv_course
 from analysis.export.csv_tables import ROW, line, table_text, write_csv_tables
+from analysis.study.finished_study import FinishedStudy
 from analysis.study.study_folder import StudyFolderError
 
 
@@ -52,7 +52,9 @@ def test_a_point_may_be_a_list(tmp_path: Path) -> None:
     assert read(line([["=a", 1], {"b": "é"}]))[0] == ['["=a", 1]', '{"b": "\\u00e9"}']
 
 
-def test_the_course_has_a_line_a_window(finished: Path, study: FolderStudy, tmp_path: Path) -> None:
+def test_the_course_has_a_line_a_window(
+    finished: Path, study: FinishedStudy, tmp_path: Path
+) -> None:
     (path,) = write_csv_course(finished, study, tmp_path)
     head, *rows = read(path.read_bytes().decode())
     assert len(rows) == 4 * 16

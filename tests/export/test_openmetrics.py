@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.cli.export_command import FolderStudy
 from analysis.export import openmetrics
 from analysis.export.exposition import (
     bound_text,
@@ -26,6 +25,7 @@ from analysis.export.pessim_families import NOT_EXPORTED
 from analysis.export.tikv_families import TIKV_FAMILIES, region_error_label
 from analysis.export.unit_course import up_to
 from analysis.metrics.catalogue import COUNTERS
+from analysis.study.finished_study import FinishedStudy
 from sim.record.histogram import RELATIVE_ERROR, bucket_of
 
 SAMPLE = re.compile(r'^([a-z_]+)\{((?:[a-z_]+="(?:[^"\\]|\\.)*",?)*)\} (\S+) (\d+\.\d{3})$')
@@ -40,7 +40,7 @@ def lines_of(text: str) -> list[tuple[str, str, str, float]]:
 
 
 @pytest.fixture(name="text")
-def metrics_file(study: FolderStudy, finished: Path, tmp_path: Path) -> str:
+def metrics_file(study: FinishedStudy, finished: Path, tmp_path: Path) -> str:
     paths = write_metrics(finished, study, tmp_path)
     assert [path.name for path in paths] == ["pipelined.prom", "in_memory.prom"]
     return paths[1].read_text()
@@ -69,7 +69,9 @@ def test_time_goes_on_within_a_series(text: str) -> None:
     assert max(map(max, times.values())) == pytest.approx(START_S + 1.6), "two runs of 0.8 s"
 
 
-def test_a_counter_says_what_the_facts_say_and_begins_again(text: str, study: FolderStudy) -> None:
+def test_a_counter_says_what_the_facts_say_and_begins_again(
+    text: str, study: FinishedStudy
+) -> None:
     totals = [float(value) for name, _, value, _ in lines_of(text)
               if name == "tidb_session_transaction_duration_seconds_count"]  # fmt: skip
     zeros = [place for place, total in enumerate(totals) if total == 0]
@@ -107,14 +109,14 @@ def test_buckets_grow_to_the_count(text: str) -> None:
 
 
 def test_the_same_study_gives_the_same_bytes(
-    study: FolderStudy, finished: Path, tmp_path: Path
+    study: FinishedStudy, finished: Path, tmp_path: Path
 ) -> None:
     first = [path.read_bytes() for path in write_metrics(finished, study, tmp_path / "a")]
     assert first == [path.read_bytes() for path in write_metrics(finished, study, tmp_path / "b")]
 
 
 def test_a_file_keeps_to_its_limit(
-    study: FolderStudy, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    study: FinishedStudy, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(openmetrics, "MOST_BYTES", 400_000)
     monkeypatch.setattr(openmetrics, "LEAST_STEPS", 4)
@@ -122,12 +124,12 @@ def test_a_file_keeps_to_its_limit(
         assert 100_000 < path.stat().st_size < 400_000
 
 
-def test_too_many_points_get_no_files(study: FolderStudy, finished: Path, tmp_path: Path) -> None:
+def test_too_many_points_get_no_files(study: FinishedStudy, finished: Path, tmp_path: Path) -> None:
     study.plan.points.extend({"x": number} for number in range(openmetrics.MOST_POINTS))
     assert write_metrics(finished, study, tmp_path) == []
 
 
-def test_replications_are_left_out_before_steps_get_too_few(study: FolderStudy) -> None:
+def test_replications_are_left_out_before_steps_get_too_few(study: FinishedStudy) -> None:
     record = next(iter(study.done.values()))
     assert steps_that_fit([record] * 2, 100) == (2, 1)
     assert steps_that_fit([record] * 20, 34) == (3, 2)

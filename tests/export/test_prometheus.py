@@ -17,13 +17,13 @@ from urllib.request import urlopen
 
 import pytest
 
-from analysis.cli.export_command import FolderStudy
 from analysis.export.csv_course import WANTED
 from analysis.export.families import FamilyFacts
 from analysis.export.openmetrics import START_S, write_metrics
 from analysis.export.pessim_families import LATENCY_BOUNDS_S
 from analysis.export.tikv_families import SCHEDULER_BOUNDS_S
 from analysis.export.unit_course import CounterCourse, read_course
+from analysis.study.finished_study import FinishedStudy
 from sim.record.histogram import BASE
 from tests.export.small_study import read_finished
 
@@ -108,7 +108,7 @@ def served_study(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> It
         yield queries
 
 
-def course_of(study: FolderStudy, finished: Path, variant: str) -> CounterCourse:
+def course_of(study: FinishedStudy, finished: Path, variant: str) -> CounterCourse:
     unit, record = next(pair for pair in study.done.items() if pair[0].variant == variant)
     return read_course(finished / "units" / unit.unit_hash, record, 1, WANTED)
 
@@ -127,7 +127,7 @@ def same_bucket(one_s: float, other_s: float, bounds_s: tuple[float, ...]) -> bo
     return not any(low * 1.006 < bound < high / 1.006 for bound in bounds_s)
 
 
-def test_a_rate_is_that_of_the_facts(served: Queries, study: FolderStudy, finished: Path) -> None:
+def test_a_rate_is_that_of_the_facts(served: Queries, study: FinishedStudy, finished: Path) -> None:
     course = course_of(study, finished, "in_memory")
     commits = [values for key, values in course.counters.items() if key[0] == "txns"]
     grown = sum(int(values[-1] - values[3]) for values in commits)
@@ -153,7 +153,7 @@ def test_locks_of_the_dashboards_panel(served: Queries) -> None:
     ],
 )
 def test_a_quantile_is_in_the_bucket_of_the_exact_one(
-    served: Queries, study: FolderStudy, finished: Path, name: str, metric: str,
+    served: Queries, study: FinishedStudy, finished: Path, name: str, metric: str,
     bounds_s: tuple[float, ...],
 ) -> None:  # fmt: skip
     wanted = FamilyFacts(counters={"txns"}, series={metric}, histograms={metric})
@@ -167,7 +167,7 @@ def test_a_quantile_is_in_the_bucket_of_the_exact_one(
     assert same_bucket(served.value(panel, END_S), exact_s, bounds_s)
 
 
-def test_replications_add_up_to_nothing_twice(served: Queries, study: FolderStudy) -> None:
+def test_replications_add_up_to_nothing_twice(served: Queries, study: FinishedStudy) -> None:
     """A range over both replications has the commits of both, counters' new beginning included."""
     commits = sum(record.transactions for unit, record in study.done.items()
                   if unit.variant == "pipelined")  # fmt: skip

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from analysis.cli.export_command import FolderStudy
 from analysis.export.chrome_trace import chrome_trace, in_lanes, microseconds
 from analysis.export.traces import write_traces
+from analysis.study.finished_study import FinishedStudy
 from analysis.study.load import load_study
 from sim.client.client_stats import ClientStats
 from sim.client.connections import NOT_IN_FLIGHT
@@ -213,7 +213,7 @@ def test_moments_spread_over_the_measured_time() -> None:
 
 
 def test_a_file_is_in_the_trace_event_format(
-    finished: Path, study: FolderStudy, tmp_path: Path
+    finished: Path, study: FinishedStudy, tmp_path: Path
 ) -> None:
     paths = list(write_traces(tmp_path, study, 3))
     assert [path.name for path in paths] == ["pipelined.json", "in_memory.json"]

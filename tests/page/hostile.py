@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import pandas as pd
 from PIL import Image
 
+from analysis.metrics.study_tables import StudyTables
 from analysis.page.provenance import Provenance
 from analysis.plots.drawn import Drawn
 from analysis.report.row_table import RowTable
+from analysis.study.finished_study import FinishedStudy
 from analysis.study.load import load_study
-from analysis.study.plan import Plan, Unit
+from analysis.study.plan import Plan
 
 SCRIPT: Final = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 MARKUP: Final = (
@@ -22,26 +22,6 @@ MARKUP: Final = (
     "http://e.example www.e.example a@e.example &lt; ~~g~~ $h$ \u202egnp\u202c \x07 "
     "[r]: //e.example"
 )
-
-
-@dataclass
-class Run:
-    """Satisfies ``FinishedStudy``."""
-
-    study: Any
-    name: str
-    plan: Plan
-    done: Mapping[Unit, Any]
-    found: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass
-class Tables:
-    """Satisfies ``CourseTables``."""
-
-    units: pd.DataFrame
-    courses: pd.DataFrame
-    happenings: pd.DataFrame
 
 
 def scenario(folder: Path, about: str, extra: str = "") -> Path:
@@ -124,7 +104,7 @@ def summary(**more: Any) -> dict[str, Any]:
     } | more
 
 
-def finished(folder: Path, about: str = MARKUP, missing: int = 0, extra: str = "") -> Run:
+def finished(folder: Path, about: str = MARKUP, missing: int = 0, extra: str = "") -> FinishedStudy:
     """Returns a study with all its units done but so many."""
     study = load_study(scenario(folder, about, extra))
     plan = Plan(study)
@@ -134,11 +114,11 @@ def finished(folder: Path, about: str = MARKUP, missing: int = 0, extra: str = "
         for point in study.points
         for variant in study.variants
     )
-    done = dict.fromkeys(plan.units[: len(plan.units) - missing])
-    return Run(study, "odd", plan, done)
+    done: Any = dict.fromkeys(plan.units[: len(plan.units) - missing])
+    return FinishedStudy(study=study, name="odd", folder=folder, plan=plan, done=done)
 
 
-def tables(text: str = SCRIPT) -> Tables:
+def tables(text: str = SCRIPT) -> StudyTables:
     """Returns a course of ten bins, and happenings with odd details."""
     times = range(10)
     course = [
@@ -165,7 +145,12 @@ def tables(text: str = SCRIPT) -> Tables:
             "until_ns": 10**9, "times": 1, "units": 2,
         }
     ]  # fmt: skip
-    return Tables(pd.DataFrame(units), pd.DataFrame(course), pd.DataFrame(happenings))
+    none = pd.DataFrame()
+    return StudyTables(
+        units=pd.DataFrame(units), sums=none, courses=pd.DataFrame(course),
+        happenings=pd.DataFrame(happenings), warmups=none, tails=none, heat=none, moves=none,
+        facts_s=0.0,
+    )  # fmt: skip
 
 
 def picture(folder: Path, name: str = "over_time", text: str = SCRIPT) -> Drawn:

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -227,8 +228,7 @@ def test_a_question_that_nobody_asked_has_a_heading_all_the_same(tmp_path: Path)
     run = hostile.finished(tmp_path, "x")
     file = tmp_path / "odd.yaml"
     file.write_text(file.read_text().partition("\n")[2])
-    run.study = load_study(file)
-    _, text = write(tmp_path, run)
+    _, text = write(tmp_path, replace(run, study=load_study(file)))
     assert text.startswith("# Study odd\n")
 
 

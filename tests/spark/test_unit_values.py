@@ -13,8 +13,8 @@ from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.unit_sums import read_unit_sums
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.pipeline.unit_values import measured_s, read_unit_metrics
-from analysis.study.plan import Unit
 from analysis.study.unit_folder import UnitRecord, read_unit
+from analysis.study.units import Unit
 from tests.stub_model import run_settings, stub_study
 
 pytestmark = pytest.mark.spark

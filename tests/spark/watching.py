@@ -7,15 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from analysis.pipeline.unit_task import UnitJob
-from analysis.study.plan import Unit
+from analysis.pipeline.watch import Watch
 from analysis.study.study import Study
 from analysis.study.unit_folder import file_digest
+from analysis.study.units import Unit
 from sim.record.facts import TABLES
 from tests.planned import plan_units
 from tests.stub_model import run_settings, stub_study
 
 
-class Remembers:
+class Remembers(Watch):
     """A watch that keeps what it was told, and wants to stop after some failures."""
 
     def __init__(self, stop_at: float = math.inf) -> None:

@@ -6,29 +6,26 @@ finds most of them answered.
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from analysis.cli.console import messages, say
-from analysis.cli.progress import unit_progress
-from analysis.cli.unit_watch import UnitWatch
 from analysis.experiments.seen import SeenUnits
+from analysis.running.listener import RunListener
+from analysis.study.finished_study import FinishedStudy
 from analysis.study.ledger import read_ledger, scan
 from analysis.study.plan_file import write_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from analysis.experiments.experiment import Experiment
     from analysis.pipeline.session import SparkStarter
     from analysis.pipeline.unit_task import UnitJob
-    from analysis.study.plan import Plan, Unit
+    from analysis.study.plan import Plan
     from analysis.study.unit_folder import UnitRecord
+    from analysis.study.units import Unit
 
 AfterFailure = Literal["go on", "stop"]
 Retry = Literal["missing", "failed"]
@@ -64,16 +61,30 @@ class RoundProgress:
         """Returns the finished units in the order of the plan."""
         return {unit: self.done[unit] for unit in self.plan.units if unit in self.done}
 
-    def conclusion(self, experiment: Experiment) -> dict[str, Any]:
-        """Returns what an experiment has found, under its name; nothing if it seeks nothing."""
-        return {experiment.name: experiment.conclusion(self.seen)} if experiment.keys() else {}
+    def finished(
+        self, settings: RoundSettings, experiment: Experiment, name: str, begun_s: float
+    ) -> FinishedStudy:
+        """Returns the study that rounds have brought so far, with what its experiment found."""
+        sought = bool(experiment.keys())
+        return FinishedStudy(
+            study=settings.job.study,
+            name=name,
+            folder=settings.folder,
+            plan=self.plan,
+            done=self.done_in_order(),
+            failed=self.failed,
+            reused=self.reused,
+            master=settings.starter.master,
+            begun_s=begun_s,
+            found={experiment.name: experiment.conclusion(self.seen)} if sought else {},
+        )
 
 
 def run_rounds(
     settings: RoundSettings,
     experiment: Experiment,
     plan: Plan,
-    announce: Callable[[Plan, Sequence[Unit], int], None],
+    listener: RunListener,
 ) -> RoundProgress:
     """Runs everything that an experiment asks for, as far as units do not fail.
 
@@ -81,21 +92,20 @@ def run_rounds(
         settings: where, with what.
         experiment: what asks.
         plan: takes what is asked for.
-        announce: called before each round with the plan, the units of the round, and how many of
-            them are done.
+        listener: is told how it goes.
     """
     progress = RoundProgress(plan, SeenUnits(plan))
     while asked := plan.add(experiment.requests(progress.seen)):
         write_plan(settings.folder, plan)
         before = len(progress.done)
-        missing = _take_ledger(settings, progress, asked)
+        missing = _take_ledger(settings, progress, asked, listener)
         progress.reused += len(progress.done) - before
-        announce(plan, asked, len(progress.done) - before)
+        listener.round_begins(plan, asked, len(progress.done) - before)
         if missing:
             said = experiment.progress(progress.seen)
             if said:
-                say(messages(), said)
-            _run_missing(settings, progress, missing)
+                listener.note(said)
+            _run_missing(settings, progress, missing, listener)
         if progress.failed and settings.after_failure == "stop":
             break
         if experiment.keys():
@@ -104,7 +114,7 @@ def run_rounds(
 
 
 def _take_ledger(
-    settings: RoundSettings, progress: RoundProgress, asked: Sequence[Unit]
+    settings: RoundSettings, progress: RoundProgress, asked: Sequence[Unit], listener: RunListener
 ) -> list[Unit]:
     """Takes what is done; returns what is to be run."""
     units_dir = settings.folder / "units"
@@ -116,29 +126,27 @@ def _take_ledger(
     else:
         progress.failed |= ledger.failed
         progress.failed_before += len(ledger.failed)
-    _tell_outdated(units_dir, missing)
-    return missing
-
-
-def _tell_outdated(units_dir: Path, missing: Sequence[Unit]) -> None:
     there = scan(units_dir).done
     outdated = sum(unit.unit_hash in there for unit in missing)
     if outdated:
-        say(messages(), f"{count(outdated, 'unit')} there are damaged or were made by another "
-                        f"version of the model, and are run again")  # fmt: skip
+        listener.note(f"{count(outdated, 'unit')} there are damaged or were made by another "
+                      "version of the model, and are run again")  # fmt: skip
+    return missing
 
 
-def _run_missing(settings: RoundSettings, progress: RoundProgress, missing: Sequence[Unit]) -> None:
+def _run_missing(
+    settings: RoundSettings,
+    progress: RoundProgress,
+    missing: Sequence[Unit],
+    listener: RunListener,
+) -> None:
     """Runs units, and takes what became of them, also when it is interrupted."""
     spark = settings.starter.context()
     from analysis.pipeline.run_units import run_units
 
     threading.Thread(target=_import_reporting, name="imports", daemon=True).start()
-    plan, told = progress.plan, messages()
-    with unit_progress(told, len(missing)) as bar:
-        stop_at = 1 if settings.after_failure == "stop" else math.inf
-        watch = UnitWatch(told, bar, plan, settings.folder, stop_at=stop_at)
-        run_units(spark, settings.job, plan.points, missing, watch)
+    with listener.units_run(progress.plan, missing, settings.folder) as watch:
+        run_units(spark, settings.job, progress.plan.points, missing, watch)
     ledger = read_ledger(settings.folder / "units", missing, settings.job.model)
     progress.done |= ledger.done
     progress.failed |= ledger.failed

@@ -1,0 +1,92 @@
+"""What is printed while a study runs."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from analysis.cli.console import messages, output, say
+from analysis.cli.progress import unit_progress
+from analysis.cli.study_report import print_study
+from analysis.cli.unit_watch import UnitWatch
+from analysis.pipeline.watch import Watch
+from analysis.report.manifest import commit
+from analysis.running.listener import RunListener
+from analysis.running.rounds import AfterFailure, count
+from analysis.study.finished_study import FinishedStudy
+from analysis.study.plan import Plan
+from analysis.study.units import Unit
+
+_KIND: Final = {True: "a capacity search", False: "a sensitivity analysis"}
+
+
+class QuietListener(RunListener):
+    """Says in a line what each round of a study runs, and shows how far its units are."""
+
+    def __init__(self, after_failure: AfterFailure = "go on") -> None:
+        self._stop_at = 1 if after_failure == "stop" else math.inf
+
+    def round_begins(self, plan: Plan, asked: Sequence[Unit], done: int) -> None:
+        """Names the study and the number of its units."""
+        say(messages(), f"{plan.study.name}: {count(len(asked), 'unit')}{_kept(done)}")
+
+    def note(self, text: str) -> None:
+        """Says a line."""
+        say(messages(), text)
+
+    @contextmanager
+    def units_run(self, plan: Plan, missing: Sequence[Unit], folder: Path) -> Iterator[Watch]:
+        """Shows a bar, or lines, while units run."""
+        told = messages()
+        with unit_progress(told, len(missing)) as bar:
+            yield UnitWatch(told, bar, plan, folder, stop_at=self._stop_at)
+
+
+class ConsoleListener(QuietListener):
+    """Says the first line of a study, one for every further round, and its tables."""
+
+    def __init__(self, after_failure: AfterFailure = "go on") -> None:
+        super().__init__(after_failure)
+        self._rounds = 0
+
+    def round_begins(self, plan: Plan, asked: Sequence[Unit], done: int) -> None:
+        """Says what a round runs."""
+        self._rounds += 1
+        if self._rounds == 1:
+            say(output(), self._first_line(plan, _kept(done)))
+        else:
+            say(output(), f"round {self._rounds}: {count(len(asked), 'unit')} more{_kept(done)}")
+
+    def summed_up(self, run: FinishedStudy, summary: Mapping[str, Any]) -> None:
+        """Prints the tables."""
+        print_study(run, summary)
+
+    def _first_line(self, plan: Plan, kept: str) -> str:
+        study = plan.study
+        run = study.scenario(study.points[0], next(iter(study.variants))).run
+        hashes = "".join(unit.unit_hash for unit in plan.units)
+        return (
+            f"study {study.name}: {self._cases(plan)} = {count(len(plan.units), 'unit')}{kept}; "
+            f"seed {run.seed}, config {hashlib.sha256(hashes.encode()).hexdigest()[:12]}, "
+            f"commit {commit() or 'unknown'}"
+        )
+
+    def _cases(self, plan: Plan) -> str:
+        study = plan.study
+        if study.capacity is not None or study.sensitivity is not None:
+            return f"first round of {_KIND[study.capacity is not None]}"
+        skipped = f" ({count(study.skipped, 'point')} skipped)" if study.skipped else ""
+        points = f" × {len(study.points):,} points{skipped}" if len(study.points) > 1 else ""
+        replications = max(unit.replication for unit in plan.units) + 1
+        return (
+            f"{count(len(study.variants), 'variant')}{points} × "
+            f"{count(replications, 'replication')}"
+        )
+
+
+def _kept(done: int) -> str:
+    return f" ({done:,} already done)" if done else ""

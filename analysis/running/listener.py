@@ -1,0 +1,31 @@
+"""Whoever is told how a study's run goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from analysis.pipeline.watch import Watch
+from analysis.study.finished_study import FinishedStudy
+from analysis.study.plan import Plan
+from analysis.study.units import Unit
+
+
+class RunListener:
+    """Is told how a study's run goes; this one says nothing."""
+
+    def round_begins(self, plan: Plan, asked: Sequence[Unit], done: int) -> None:
+        """Takes the units of a round, and how many of them are done already."""
+
+    def note(self, text: str) -> None:
+        """Takes a line about what a round does."""
+
+    @contextmanager
+    def units_run(self, plan: Plan, missing: Sequence[Unit], folder: Path) -> Iterator[Watch]:  # noqa: ARG002
+        """Gives a watch over units for as long as they run."""
+        yield Watch()
+
+    def summed_up(self, run: FinishedStudy, summary: Mapping[str, Any]) -> None:
+        """Takes the summary as soon as there is one, before figures are drawn."""

@@ -1,0 +1,107 @@
+"""From finished units to the files of a study: summary, metrics, figures, page, manifest."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from analysis.metrics.study_tables import StudyTables
+from analysis.page.provenance import Provenance
+from analysis.pipeline.session import SparkStarter
+from analysis.report.freshness import MANIFEST, result_digests
+from analysis.report.manifest import UnitsSaid, commit, host_words, manifest, package_versions
+from analysis.running.listener import RunListener
+from analysis.study.finished_study import FinishedStudy
+from analysis.study.study_folder import write_text_whole
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was written of a study; empty if no unit is done."""
+
+    summary: Mapping[str, Any]
+    """Content of ``summary.json``."""
+    page: Path | None
+    phases: Mapping[str, float]
+    """Seconds of each."""
+
+
+def write_results(run: FinishedStudy, starter: SparkStarter, listener: RunListener) -> Written:
+    """Writes all files of a study."""
+    phases = {"until_units_done": round(time.perf_counter() - run.begun_s, 3)}
+    summary: dict[str, Any] = {}
+    page = None
+    if run.done:
+        summary, page = _present(run, starter, listener, phases)
+    phases["total"] = round(time.perf_counter() - run.begun_s, 3)
+    failed = {unit.unit_hash: error for unit, error in run.failed.items()}
+    said = UnitsSaid(done=run.done, failed=failed, reused=run.reused, finished=not run.missing)
+    results = result_digests(run.folder)
+    content = manifest(run.name, run.study, said, results, phases, run.master)
+    write_text_whole(run.folder / MANIFEST, json.dumps(content, indent=1) + "\n")
+    return Written(summary, page, phases)
+
+
+def _present(
+    run: FinishedStudy, starter: SparkStarter, listener: RunListener, phases: dict[str, float]
+) -> tuple[dict[str, Any], Path]:
+    """Writes summary, metrics, figures and page."""
+    from analysis.pipeline.study_tables import FIGURE_POINTS
+
+    tables, summary = sum_up(run, starter, _points_drawn(run, FIGURE_POINTS))
+    listener.summed_up(run, summary)
+    from analysis.export.openmetrics import write_metrics
+    from analysis.page.study_page import write_page
+    from analysis.plots.study_plots import write_study_plots
+
+    metrics_begun_s = time.perf_counter()
+    write_metrics(run.folder, run)
+    plots_begun_s = time.perf_counter()
+    drawn = write_study_plots(run.folder / "plots", run, summary, tables)
+    page_begun_s = time.perf_counter()
+    page = write_page(run.folder, run, summary, tables, drawn, _provenance(run))
+    phases |= {
+        "spark_start": round(starter.start_s, 3),
+        "facts": round(tables.facts_s, 3),
+        "metrics": round(plots_begun_s - metrics_begun_s, 3),
+        "plots": round(page_begun_s - plots_begun_s, 3),
+        "page": round(time.perf_counter() - page_begun_s, 3),
+    }
+    return summary, page
+
+
+def sum_up(
+    run: FinishedStudy, starter: SparkStarter, figure_points: int
+) -> tuple[StudyTables, dict[str, Any]]:
+    """Aggregates the facts and writes the summary; returns the tables and its content."""
+    spark = starter.context()
+    from analysis.pipeline.study_tables import read_study_tables
+    from analysis.report.study_summary import study_summary
+    from analysis.report.summary_file import write_summary
+
+    tables = read_study_tables(spark, run.folder, run.done, figure_points)
+    summary = study_summary(run, tables.units, tables.sums, time.perf_counter() - run.begun_s)
+    write_summary(run.folder, summary)
+    return tables, summary
+
+
+def _provenance(run: FinishedStudy) -> Provenance:
+    return Provenance(
+        folder=str(run.folder),
+        commit=commit(),
+        versions=package_versions(),
+        host=host_words(),
+        master=run.master,
+        wall_s=time.perf_counter() - run.begun_s,
+    )
+
+
+def _points_drawn(run: FinishedStudy, most: int) -> int:
+    """Returns how many points get figures of their own: all, or none if they are too many."""
+    searched = run.study.capacity is not None or run.study.sensitivity is not None
+    few = len(run.plan.points) <= most
+    return len(run.plan.points) if few and not searched else 0

@@ -1,0 +1,44 @@
+"""Units, as whoever does not load the scenario knows them: points, names, hashes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Point = Mapping[str, Any]
+"""Values of keys as a file would write them, beside those of the variant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One (point, variant, replication); ``unit_hash`` names its folder."""
+
+    unit_hash: str
+    point_index: int
+    variant: str
+    replication: int
+
+    def __str__(self) -> str:
+        """Returns the words by which a user knows the unit."""
+        return f"{self.variant}, replication {self.replication}, point {self.point_index}"
+
+
+@dataclass(slots=True)
+class AskedUnits:
+    """Units that were asked for, and the points they lie at."""
+
+    points: list[dict[str, Any]] = field(default_factory=list)
+    """Settings by which units differ beside variant and replication."""
+    units: list[Unit] = field(default_factory=list)
+    """In the order in which they were asked for."""
+
+    def words(self, unit: Unit) -> str:
+        """Returns the words by which a user knows a unit: its settings, its number."""
+        point = point_words(self.points[unit.point_index])
+        return f"{unit.variant}{', ' if point else ''}{point}, replication {unit.replication}"
+
+
+def point_words(point: Point) -> str:
+    """Returns ``workload.threads = 50, hardware.profile = i3.4xlarge``."""
+    return ", ".join(f"{key} = {value}" for key, value in point.items())
