@@ -14,7 +14,6 @@ from pathlib import Path
 
 from analysis.cli.console import messages, output, say, words_aside
 from analysis.cli.exit_status import ExitStatus
-from analysis.cli.export_command import TRACE, ExportRequest, export_command
 from analysis.cli.failures import with_failures_reported
 from analysis.cli.rounds import AfterFailure, Retry, RoundProgress, RoundSettings, count, run_rounds
 from analysis.cli.study_report import (
@@ -107,6 +106,8 @@ def _run(request: RunRequest, study: ResolvedStudy, starter: SparkStarter, begun
         write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
         status = run_study(settings, study, begun_s, request.listener)
     if request.traced and status in (ExitStatus.FINE, ExitStatus.CLAIM_FAILED):
+        from analysis.cli.export_command import TRACE, ExportRequest, export_command
+
         traces = ExportRequest(folder=folder, formats=(TRACE,), traced=request.traced)
         return export_command(traces) or status
     return status

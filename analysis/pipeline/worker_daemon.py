@@ -36,8 +36,8 @@ def main() -> None:
 def make_arrow_do_without_pandas() -> None:
     """Lets Arrow take pandas for absent; everyone else may still import it.
 
-    Arrow imports pandas when it makes its first array, to ask whether what it was given is a series:
-    0.7 s of CPU and 40 MiB in each worker, which handles none.
+    Arrow imports pandas when it makes its first array, to ask whether what it was given is a
+    series: 0.7 s of CPU and 40 MiB in each worker, which handles none.
     """
     import pyarrow as pa
 
