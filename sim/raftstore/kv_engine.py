@@ -46,23 +46,13 @@ class _Slice:
     """
 
     def __init__(self, begun_bytes: int) -> None:
-        self._by_cause = [0] * CAUSES
+        self.by_cause = [0] * CAUSES
         self.total = begun_bytes
-
-    def add(self, cause: int, size: int) -> None:
-        """Takes ``size`` bytes in."""
-        self._by_cause[cause] += size
-        self.total += size
-
-    @property
-    def is_full(self) -> bool:
-        """Whether it is to be written."""
-        return self.total >= _SLICE_BYTES
 
     def take(self) -> list[int]:
         """Returns the bytes by cause and begins again."""
-        taken = spread(self.total, self._by_cause)
-        self._by_cause = [0] * CAUSES
+        taken = spread(self.total, self.by_cause)
+        self.by_cause = [0] * CAUSES
         self.total = 0
         return taken
 
@@ -94,18 +84,30 @@ class KvEngine:
     def apply(self, batch: WriteBatch) -> None:
         """Takes one command's records: into the WAL and the memtables."""
         cause = batch.cause
-        self._wal.add(cause, batch.wal_bytes + KV_APPLY_BYTES)
+        wal, size = self._wal, batch.wal_bytes + KV_APPLY_BYTES
+        wal.by_cause[cause] += size
+        wal.total += size
         size = batch.write_cf_bytes + batch.default_cf_bytes
         if size:
-            self._memtables.add(cause, size)
+            memtables = self._memtables
+            memtables.by_cause[cause] += size
+            memtables.total += size
         size = batch.lock_tombstone_bytes
         if size:
-            self._lock_memtable.add(cause, size)
+            memtable = self._lock_memtable
+            memtable.by_cause[cause] += size
+            memtable.total += size
 
     def end_of_round(self, cause: int) -> None:
         """Notes the end of one write to RocksDB; what has gathered goes to the disk."""
-        self._wal.add(cause, KV_BATCH_BYTES)
-        is_due = self._wal.is_full or self._memtables.is_full or self._lock_memtable.is_full
+        wal = self._wal
+        wal.by_cause[cause] += KV_BATCH_BYTES
+        wal.total += KV_BATCH_BYTES
+        is_due = (
+            wal.total >= _SLICE_BYTES
+            or self._memtables.total >= _SLICE_BYTES
+            or self._lock_memtable.total >= _SLICE_BYTES
+        )
         if is_due and self._idle:
             self._process.wake()
 
@@ -115,11 +117,11 @@ class KvEngine:
             self._idle = True
             yield UNTIL_WOKEN
             self._idle = False
-            if self._wal.is_full:
+            if self._wal.total >= _SLICE_BYTES:
                 self._write(KV_WAL, self._wal.take())
-            if self._memtables.is_full:
+            if self._memtables.total >= _SLICE_BYTES:
                 self._flush_and_compact(self._memtables.take(), self._amplification.data)
-            if self._lock_memtable.is_full:
+            if self._lock_memtable.total >= _SLICE_BYTES:
                 self._flush_and_compact(self._lock_memtable.take(), self._amplification.lock)
 
     def _flush_and_compact(self, entered: list[int], amplification: float) -> None:

@@ -472,7 +472,7 @@ class Scheduler:
         self._reply(request)
 
     def _note_txn_status(self, request: KvRequest) -> None:
-        if known_commit_ts(request):
+        if self._caches_txn_status and request.kind is not _LOCK and known_commit_ts(request):
             self._txn_status_cache.insert_committed(request.start_ts, self._env.now_ns)
 
     def answer(self, request: KvRequest, result: object) -> None:
