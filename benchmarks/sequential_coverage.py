@@ -24,7 +24,7 @@ from sim.units import NS_PER_MS, NS_PER_S
 
 STUDIES: Final = 400
 MOST: Final = 50
-FIRST: Final = (2, 5, 10)
+FIRST: Final = (2, 5, 8, 10)
 TARGETS: Final = (0.1, 0.05, 0.03)
 TRUTH_MS: Final = 2.0
 RUN: Final = QueueRun(seed=2, measure_ns=4 * NS_PER_S)
