@@ -89,7 +89,8 @@ class SimulatedUnit:
         """Returns the bill of what has been run so far."""
         checked, violations = 0, []
         if self.checkers is not None:
-            conserved = broken_conservation(self.cluster, self.stats)
+            cluster, now_ns = self.cluster, self.env.now_ns
+            conserved = broken_conservation(cluster.disks(), cluster.ledger, self.stats, now_ns)
             checked = len(conserved) + LAWS
             violations = [line for line in conserved if line] + self.checkers.broken()
         return UnitResult(

@@ -213,7 +213,9 @@ class Scene:
 
     def violations(self) -> list[str]:
         """Returns the laws that do not hold."""
-        conserved = [line for line in broken_conservation(self.cluster, self.stats) if line]
+        cluster, now_ns = self.cluster, self.env.now_ns
+        checks = broken_conservation(cluster.disks(), cluster.ledger, self.stats, now_ns)
+        conserved = [line for line in checks if line]
         return conserved + self.checkers.broken()
 
 

@@ -10,7 +10,6 @@ from analysis.cli.console_listener import ConsoleListener
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.failures import with_failures_reported
 from analysis.cli.folder_commands import load_folder, study_name
-from analysis.cli.run_document import print_run
 from analysis.cli.study_report import Listener, no_listener, report_study
 from analysis.experiments.choose import experiment_of
 from analysis.experiments.seen import SeenUnits
@@ -32,10 +31,18 @@ def report_command(folder: Path, master: str, *, as_json: bool = False) -> int:
 
     def report_locked() -> int:
         with locked_study_folder(folder):
-            return _report(folder, study, starter, begun_s, print_run if as_json else no_listener)
+            return _report(folder, study, starter, begun_s, _listener(as_json=as_json))
 
     with words_aside(when=as_json):
         return with_failures_reported(starter, report_locked)
+
+
+def _listener(*, as_json: bool) -> Listener:
+    if not as_json:
+        return no_listener
+    from analysis.cli.run_document import print_run
+
+    return print_run
 
 
 def _report(

@@ -13,7 +13,6 @@ from pathlib import Path
 from analysis.cli.console import messages, say, words_aside
 from analysis.cli.console_listener import ConsoleListener
 from analysis.cli.exit_status import ExitStatus
-from analysis.cli.export_command import TRACE, ExportRequest, export_command
 from analysis.cli.failures import with_failures_reported
 from analysis.cli.study_report import (
     Listener,
@@ -111,6 +110,8 @@ def _run(request: RunRequest, study: Study, starter: SparkStarter, begun_s: floa
         write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
         status = run_study(settings, study, begun_s, request.listener)
     if request.traced and status in (ExitStatus.FINE, ExitStatus.CLAIM_FAILED):
+        from analysis.cli.export_command import TRACE, ExportRequest, export_command
+
         traces = ExportRequest(folder=folder, formats=(TRACE,), traced=request.traced)
         return export_command(traces) or status
     return status

@@ -1,4 +1,4 @@
-"""Replications in rounds, until every named number is as precise as asked.
+"""Replications in rounds, until every figure asked about is as certain as wanted.
 
 Law: a point gets the same number of replications for all its variants, so that pairs under common
 random numbers stay complete. The number grows by what the present variance says is needed, at most
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,31 +22,37 @@ from analysis.experiments.experiment import Experiment
 from analysis.experiments.seen import Request, Seen
 from analysis.metrics.catalogue import MetricKey
 from analysis.statistics.precision import relative_half_widths, replications_needed
-from analysis.study.run import Precision
+from analysis.study.run import Precision, Target
 from analysis.study.units import Point, point_words
 
 
 @dataclass(frozen=True, slots=True)
-class _Target:
-    """One number of one case, against the half width that it should have."""
+class _Reached:
+    """How certain a figure of one variant, or a ratio of two, has become at one point."""
 
     point: Point
-    variant: str
-    key: MetricKey
-    wanted: float
-    reached: float
-    """Relative half width; NaN: no interval."""
+    target: Target
+    half_width: float
+    """Relative; NaN: no interval."""
     replications: int
     needed: int
+    """In all, as far as the present variance tells and a round may bring."""
 
     @property
     def met(self) -> bool:
-        return self.reached <= self.wanted
+        return self.half_width <= self.target.width
 
     @property
-    def slowness(self) -> float:
-        """How many times too wide it is; a number without an interval is none to wait for."""
-        return 0.0 if math.isnan(self.reached) else self.reached / self.wanted
+    def excess(self) -> float:
+        """How many times too wide it is; a figure without an interval is none to wait for."""
+        return 0.0 if math.isnan(self.half_width) else self.half_width / self.target.width
+
+    @property
+    def still_wanted(self) -> int:
+        """How many replications more would do, by the present variance."""
+        if self.met or not math.isfinite(self.half_width):
+            return 0
+        return math.ceil(self.replications * (self.excess**2 - 1))
 
 
 class SequentialDesign(Experiment):
@@ -68,7 +74,7 @@ class SequentialDesign(Experiment):
 
     def keys(self) -> tuple[MetricKey, ...]:
         """Returns the metrics that have to be precise."""
-        return tuple(key for key, _ in self._precision.targets)
+        return tuple(dict.fromkeys(target.key for target in self._precision.targets))
 
     def requests(self, seen: Seen) -> list[Request]:
         """Returns all replications of all points, as far as the variances seen ask for them."""
@@ -85,7 +91,7 @@ class SequentialDesign(Experiment):
         """Returns how many replications a point has to have, from all that was seen of it."""
         count, most = self._first, max(self._first, self._precision.most_replications)
         while count < most and self._was_run(seen, point, count):
-            needed = max(target.needed for target in self._targets(seen, point, count))
+            needed = max((one.needed for one in self._reached(seen, point, count)), default=0)
             if needed <= count:
                 break
             count = min(needed, most)
@@ -98,20 +104,32 @@ class SequentialDesign(Experiment):
             for variant in self._variants
         )
 
-    def _targets(self, seen: Seen, point: Point, count: int) -> Iterator[_Target]:
-        for variant in self._variants:
-            requests = [Request(point, variant, replication) for replication in range(count)]
-            for key, wanted in self._precision.targets:
-                values = np.array([seen.value(request, key) for request in requests])
-                reached, needed = _half_width(values), _needed(values, wanted)
-                present = int(np.sum(~np.isnan(values)))
-                yield _Target(point, variant, key, wanted, reached, present, needed)
+    def _reached(self, seen: Seen, point: Point, count: int) -> Iterator[_Reached]:
+        for target in self._precision.targets:
+            if not target.is_about(point):
+                continue
+            for variant in self._variants if target.variant is None else (target.variant,):
+                values = self._values(seen, point, variant, target.key, count)
+                if target.against is None:
+                    half, needed = _half_width(values), _needed(values, target.width)
+                else:
+                    with np.errstate(divide="ignore", invalid="ignore"):
+                        values /= self._values(seen, point, target.against, target.key, count)
+                    half, needed = _ratio_half_width(values), _ratio_needed(values, target.width)
+                present = int(np.sum(np.isfinite(values)))
+                yield _Reached(point, replace(target, variant=variant), half, present, needed)
 
-    def _all_targets(self, seen: Seen) -> list[_Target]:
+    def _values(
+        self, seen: Seen, point: Point, variant: str, key: MetricKey, count: int
+    ) -> NDArray[np.float64]:
+        requests = [Request(point, variant, replication) for replication in range(count)]
+        return np.array([seen.value(request, key) for request in requests])
+
+    def _all_reached(self, seen: Seen) -> list[_Reached]:
         return [
-            target
+            one
             for point in self._points
-            for target in self._targets(seen, point, self._seen_count(seen, point))
+            for one in self._reached(seen, point, self._seen_count(seen, point))
         ]
 
     def _seen_count(self, seen: Seen, point: Point) -> int:
@@ -122,37 +140,39 @@ class SequentialDesign(Experiment):
         return count
 
     def progress(self, seen: Seen) -> str:
-        """Returns the slowest number: what it is, and how far from what was asked."""
-        targets = [target for target in self._all_targets(seen) if not math.isnan(target.reached)]
-        if not targets:
-            wanted = ", ".join(f"{key} ±{share:.1%}" for key, share in self._precision.targets)
-            return f"until {wanted}, at most {self._precision.most_replications} replications"
-        slowest = max(targets, key=lambda target: target.slowness)
-        met = sum(target.met for target in targets)
-        where = point_words(slowest.point)
+        """Returns the least certain figure: what it is, and how far from what was asked."""
+        found = [one for one in self._all_reached(seen) if not math.isnan(one.half_width)]
+        if not found:
+            wanted = "; ".join(f"{each} ±{each.width:.1%}" for each in self._precision.targets)
+            return f"until {wanted}; at most {self._precision.most_replications} replications"
+        worst = max(found, key=lambda one: one.excess)
+        met = sum(one.met for one in found)
+        where = point_words(worst.point)
         return (
-            f"{met} of {len(targets)} numbers are precise enough; the slowest is {slowest.key} of "
-            f"{slowest.variant}{' at ' if where else ''}{where}: ±{slowest.reached:.1%} after "
-            f"{slowest.replications} replications, ±{slowest.wanted:.1%} wanted"
+            f"{met} of {len(found)} figures are precise enough; the least certain is "
+            f"{worst.target}{' at ' if where else ''}{where}: ±{worst.half_width:.1%} after "
+            f"{worst.replications} replications, ±{worst.target.width:.1%} wanted"
         )
 
     def conclusion(self, seen: Seen) -> dict[str, Any]:
-        """Returns each target: half width, whether it is met, replications."""
+        """Returns each target: half width, whether it is met, replications, how many more."""
         return {
             "most_replications": self._precision.most_replications,
             "targets": [
                 {
-                    "point": dict(target.point),
-                    "variant": target.variant,
-                    "metric": target.key.metric,
-                    "class": target.key.class_,
-                    "stat": target.key.stat,
-                    "wanted": target.wanted,
-                    "reached": None if math.isnan(target.reached) else target.reached,
-                    "met": target.met,
-                    "replications": target.replications,
+                    "point": dict(one.point),
+                    "variant": one.target.variant,
+                    "against": one.target.against,
+                    "metric": one.target.key.metric,
+                    "class": one.target.key.class_,
+                    "stat": one.target.key.stat,
+                    "wanted": one.target.width,
+                    "reached": None if math.isnan(one.half_width) else one.half_width,
+                    "met": one.met,
+                    "replications": one.replications,
+                    "still_wanted": one.still_wanted,
                 }
-                for target in self._all_targets(seen)
+                for one in self._all_reached(seen)
             ],
         }
 
@@ -162,6 +182,22 @@ def _half_width(values: NDArray[np.float64]) -> float:
 
 
 def _needed(values: NDArray[np.float64], wanted: float) -> int:
-    """Returns the number of replications wanted; a number that does not exist wants none more."""
+    """Returns the number of replications wanted; a figure that does not exist wants none more."""
     there = values[~np.isnan(values)]
     return 0 if len(there) < 2 else replications_needed(there, wanted)
+
+
+def _logarithms(ratios: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Returns the logarithms of the ratios that exist, about 1 so that widths are relative."""
+    there = ratios[np.isfinite(ratios) & (ratios > 0)]
+    logarithms = np.log(there)
+    return logarithms - logarithms.mean() + 1 if len(there) else logarithms
+
+
+def _ratio_half_width(ratios: NDArray[np.float64]) -> float:
+    """Returns the half width of the geometric mean's interval, as ``summary.json`` has it."""
+    return _half_width(_logarithms(ratios)) if len(ratios) else math.nan
+
+
+def _ratio_needed(ratios: NDArray[np.float64], wanted: float) -> int:
+    return _needed(_logarithms(ratios), wanted)

@@ -103,7 +103,7 @@ def _holds_of_zero(claim: Expectation) -> bool:
 
 def wanted(study: Study, cases: Mapping[str, LintedCase]) -> Iterator[ScenarioWarning]:
     """Yields numbers wanted by precision, objectives or sensitivity that no variant can have."""
-    keys = [("run.precision", key) for key, _ in study.precision.targets] if study.precision else []
+    keys = [("run.precision", key) for key in study.run.precision or ()]
     if study.capacity is not None:
         keys += [("capacity.slo", objective.key) for objective in study.capacity.slo]
     if study.sensitivity is not None:

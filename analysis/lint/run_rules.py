@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING
 
 from analysis.lint.scenario_warning import LintedCase, ScenarioWarning, duration
 from analysis.statistics.warmup import BATCH, FEWEST_BATCHES
+from analysis.study.run import FEW_REPLICATIONS, FIRST_ROUND
 
 if TYPE_CHECKING:
     from analysis.study.study import Study
 
 FEWEST_WITH_PRECISION = 3
-FIRST_ROUND = 5
-"""Where stopping by looking leaves coverage as it is; docs/STATISTICS.md has the figures."""
 
 
 def repetition(study: Study) -> Iterator[ScenarioWarning]:
     """Yields what too few replications cannot tell."""
     key, number = "run.replications", study.replications
     if number < 2:
-        yield ScenarioWarning(key, f"one replication has no interval; write {FIRST_ROUND}")
+        yield ScenarioWarning(key, f"one replication has no interval; write {FEW_REPLICATIONS}")
     elif study.precision is not None and number < FEWEST_WITH_PRECISION:
         yield ScenarioWarning(
             key,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sim.scenario.quantities import DURATION
-from sim.simulation import simulated_ns
+from sim.unit_result import simulated_ns
 
 if TYPE_CHECKING:
     from sim.scenario import Scenario

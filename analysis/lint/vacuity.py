@@ -161,8 +161,7 @@ def _and_others(variants: Sequence[str], worst: str) -> str:
 def _asked(study: Study) -> list[MetricKey]:
     """Returns the figures that the scenario names."""
     keys = [MetricKey(claim.metric, claim.class_, claim.stat) for claim in study.expect]
-    if study.precision is not None:
-        keys += [key for key, _ in study.precision.targets]
+    keys += study.run.precision or ()
     if study.capacity is not None:
         keys += [objective.key for objective in study.capacity.slo]
     if study.sensitivity is not None:

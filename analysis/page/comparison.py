@@ -12,6 +12,7 @@ from analysis.page.numbers import DASH, change_cell, value_cell
 from analysis.plots.axes import axes_of
 from analysis.plots.sweep_outcomes import OutcomeCells, outcome_cells
 from analysis.report.expectations import claim_place
+from analysis.report.precision_table import target_variants
 from analysis.report.sweep_table import MOST_ROWS
 from analysis.report.table import KEY_METRICS
 from analysis.study.units import point_words
@@ -204,7 +205,7 @@ def _stat_name(stat: str) -> str:
 
 
 def precision_table(found: Findings) -> Iterator[PageTable]:
-    """Yields how precise each number has become that was wanted precise."""
+    """Yields how certain each figure has become that was wanted certain."""
     if "precision" not in found.summary:
         return
     rows = []
@@ -212,13 +213,15 @@ def precision_table(found: Findings) -> Iterator[PageTable]:
         reached = DASH if target["reached"] is None else f"±{100 * target['reached']:.2g} %"
         name = ".".join(str(target[part]) for part in ("metric", "class", "stat"))
         rows.append((
-            Cell(f"{target['variant']}, {name}{_at(target['point'])}"),
+            Cell(f"{target_variants(target)}, {name}{_at(target['point'])}"),
             Cell(reached, "better" if target["met"] else "worse"),
             *texts(f"±{100 * target['wanted']:.2g} %", str(target["replications"])),
             Cell("reached" if target["met"] else "not reached"),
         ))  # fmt: skip
-    headings = ("number", "half width", "wanted", "replications", "verdict")
-    yield PageTable("Precision that was asked for", headings, tuple(rows), words=(0, 4))
+    headings = ("figure", "half width", "wanted", "replications", "verdict")
+    yield PageTable(
+        "How certain the figures are that answer the question", headings, tuple(rows), words=(0, 4)
+    )
 
 
 def _at(point: Any) -> str:

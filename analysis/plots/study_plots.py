@@ -139,7 +139,11 @@ def _at_point(
         happenings=cut(tables.happenings),
         warmups=cut(tables.warmups),
         limits=TableLimits.of(scenario.tikv),
-        targets={} if precision is None else dict(precision.targets),
+        targets={
+            target.key: target.width
+            for target in (precision.targets if precision else ())
+            if target.against is None
+        },
     )
 
 

@@ -163,7 +163,7 @@ def ink_on(colour: str) -> str:
 def new_figure(width_in: float, height_in: float) -> Figure:
     """Returns an empty figure with the project's settings, laid out so that nothing overlaps."""
     mpl.rcParams.update(_SETTINGS)
-    figure = Figure(figsize=(width_in, height_in), layout="constrained")
+    figure = Figure(figsize=(width_in, height_in), dpi=_DPI, layout="constrained")
     FigureCanvasAgg(figure)
     return figure
 
@@ -182,6 +182,7 @@ def legend_above(axes: Axes, columns: int) -> None:
     )  # fmt: skip
 
 
+_DPI: Final = 144
 _PLACES: Final = re.compile(rb'\b(?:d|x|y|x1|x2|y1|y2|points|transform)="[^"]*"')
 _DECIMALS: Final = re.compile(rb"(\.\d\d)\d+")
 
@@ -193,12 +194,16 @@ def save(figure: Figure, folder: Path, name: str) -> None:
     hundredth of a point.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    picture, drawing = BytesIO(), BytesIO()
-    figure.savefig(picture, format="png", dpi=144)
-    figure.set_layout_engine("none")  # It is laid out: once is enough.
-    figure.savefig(drawing, format="svg", metadata={"Date": None}, dpi=144)
-    with Image.open(picture) as full:
-        few = full.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+    engine = figure.get_layout_engine()
+    if engine is not None:  # laid out once: with an engine every file would do it, and draw twice
+        engine.execute(figure)
+        figure.set_layout_engine(None)
+    canvas, drawing = FigureCanvasAgg(figure), BytesIO()
+    canvas.draw()  # type: ignore[no-untyped-call]
+    pixels = canvas.buffer_rgba()  # type: ignore[no-untyped-call]
+    full = Image.frombuffer("RGBA", canvas.get_width_height(), pixels)
+    few = full.convert("RGB").quantize(256, dither=Image.Dither.NONE)
     few.save(folder / f"{name}.png", optimize=True)
+    figure.savefig(drawing, format="svg", metadata={"Date": None}, dpi=_DPI)
     light = _PLACES.sub(lambda place: _DECIMALS.sub(rb"\1", place[0]), drawing.getvalue())
     (folder / f"{name}.svg").write_bytes(light)

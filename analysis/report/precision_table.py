@@ -1,8 +1,8 @@
-"""How precise each number has become that a scenario wanted precise."""
+"""How certain each figure has become that a study wanted certain."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rich import box
@@ -14,30 +14,50 @@ from analysis.metrics.catalogue import MetricKey
 from analysis.study.units import point_words
 
 
-def print_precision(console: Console, found: Mapping[str, Any]) -> None:
-    """Prints a line a number: half width reached, wanted, replications.
+def print_precision(console: Console, found: Mapping[str, Any], replication_cpu_s: float) -> None:
+    """Prints a line a figure: half width reached, wanted, replications.
 
     Args:
         console: where to.
         found: ``precision`` of ``summary.json``.
+        replication_cpu_s: CPU time of one replication of all variants.
     """
     targets = found["targets"]
     swept = any(target["point"] for target in targets)
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
-    for heading in (*(["point"] if swept else []), "variant", "number"):
+    for heading in (*(["point"] if swept else []), "variant", "figure"):
         table.add_column(heading, overflow="fold")
     for heading in ("reached", "wanted", "replications"):
         table.add_column(heading, justify="right", no_wrap=True)
     for target in targets:
         key = MetricKey(target["metric"], target["class"], target["stat"])
         words = [point_words(target["point"])] if swept else []
-        table.add_row(*words, target["variant"], str(key), *_cells(target))
+        table.add_row(*words, target_variants(target), str(key), *_cells(target))
     console.print(table)
-    unmet = sum(not target["met"] for target in targets)
-    if unmet:
-        console.print(f"{unmet} of {len(targets)} numbers are less precise than wanted after "
-                      f"run.max_replications ({found['most_replications']}) or for want of a value",
-                      highlight=False)  # fmt: skip
+    for line in _shortfall(found, replication_cpu_s):
+        console.print(line, highlight=False)
+
+
+def target_variants(target: Mapping[str, Any]) -> str:
+    """Returns whose figure it is: a variant, or ``in_memory / pipelined``."""
+    against = target["against"]
+    return f"{target['variant']} / {against}" if against else str(target["variant"])
+
+
+def _shortfall(found: Mapping[str, Any], replication_cpu_s: float) -> Iterator[str]:
+    """Yields how much is missing where rounds ended too early, and what that would cost."""
+    targets = found["targets"]
+    unmet = [target for target in targets if not target["met"]]
+    wanted = max((target["still_wanted"] for target in unmet), default=0)
+    if wanted:
+        minutes = wanted * replication_cpu_s / 60
+        yield (
+            f"{len(unmet)} of {len(targets)} figures are less certain than wanted; about "
+            f"{wanted:,} more replications would do, {minutes:,.0f} minutes of CPU: raise "
+            f"run.max_replications ({found['most_replications']}), or lengthen run.measure"
+        )
+    elif unmet:
+        yield f"{len(unmet)} of {len(targets)} figures have no interval"
 
 
 def _cells(target: Mapping[str, Any]) -> list[Text]:

@@ -16,7 +16,6 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 from scipy.special import stdtr
 
 Array = NDArray[np.float64]
@@ -61,6 +60,8 @@ def falling(slack: Array) -> Array:
     """Returns the falling sequence nearest to ``slack`` (least squares), in the order of load."""
     if len(slack) < 2:
         return slack
+    from scipy.optimize import isotonic_regression  # dear to import, and for capacities only
+
     fitted: Array = isotonic_regression(slack, increasing=False).x
     return fitted
 

@@ -19,11 +19,12 @@ from analysis.study.questions import (
     capacity_of,
     check_capacity,
     check_one_question,
+    check_rounds,
     check_sensitivity,
-    precision_of,
     run_of,
     sensitivity_of,
 )
+from analysis.study.run import precision_of
 from analysis.study.sections import Capacity, Sensitivity
 from analysis.study.study import CaseResolver, Study, point_key
 from analysis.study.sweep import sweep_of
@@ -99,6 +100,11 @@ def _study(
         _try_ends(tree, sweep.points, (capacity, sensitivity), resolver, problems)
     if problems or run is None:
         return None
+    precision = None if capacity or sensitivity else precision_of(run, expect)
+    if precision is None:
+        check_rounds(tree, problems)
+    if problems:
+        return None
     points = tuple(_plain(point) for point in sweep.points)
     at_first = {variant: resolver.scenario(points[0], variant) for variant in variants}
     document = {} if sweep.document is None else {"sweep": sweep.document}
@@ -111,7 +117,7 @@ def _study(
         contours=sweep.contours,
         expect=expect,
         run=run,
-        precision=precision_of(run),
+        precision=precision,
         capacity=capacity,
         sensitivity=sensitivity,
         digest=digest,

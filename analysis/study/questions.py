@@ -9,7 +9,7 @@ from typing import Any
 from analysis.metrics.catalogue import MetricKey
 from analysis.study.figures import limit_of, said_twice
 from analysis.study.overrides import Overrides, overlap
-from analysis.study.run import Precision, RunSection
+from analysis.study.run import RunSection
 from analysis.study.sections import ALL_PROFILES, Capacity, CapacitySection, Objective, Sensitivity
 from analysis.study.study import CaseResolver
 from analysis.study.sweep import ranges_of
@@ -40,6 +40,14 @@ def check_one_question(tree: Node, problems: list[Problem]) -> None:
         problems.append(Problem(node.key_mark, dotted(second), message))
 
 
+def check_rounds(tree: Node, problems: list[Problem]) -> None:
+    """Refuses an end of rounds where there are none."""
+    node = tree.find(("run", "max_replications"))
+    if node is not None and node.value is not None:
+        message = "has no effect: no precision is asked for; write run.precision, or remove it"
+        problems.append(Problem(node.mark, "run.max_replications", message))
+
+
 def run_of(tree: Node, problems: list[Problem]) -> RunSection | None:
     """Returns how often and how long units are run, or None after adding its problems.
 
@@ -53,13 +61,6 @@ def run_of(tree: Node, problems: list[Problem]) -> RunSection | None:
     if twice is not None:
         problems.append(Problem(node.mark, "run.precision", twice))
     return replace(run, max_replications=run.most_replications)
-
-
-def precision_of(run: RunSection | None) -> Precision | None:
-    """Returns the precision a study asks for."""
-    if run is None or run.precision is None:
-        return None
-    return Precision(tuple(run.precision.items()), run.most_replications)
 
 
 def sensitivity_of(

@@ -16,7 +16,7 @@ from typing import Any, Final
 import yaml
 
 from analysis.study.overrides import Overrides, applied, check_key, overlap
-from analysis.study.run import Precision, RunSection
+from analysis.study.run import FEW_REPLICATIONS, FIRST_ROUND, Precision, RunSection
 from analysis.study.sections import Capacity, CapacitySection, Expectation, Sensitivity
 from analysis.study.units import Point
 from sim.scenario.problems import Mark, Problem, ScenarioError
@@ -59,7 +59,6 @@ class Study:
     """Ratios at which maps have a contour, by figure."""
     expect: tuple[Expectation, ...]
     run: RunSection
-    """With the replications of each variant at each point; of ``precision`` in the first round."""
     precision: Precision | None
     capacity: Capacity | None
     sensitivity: Sensitivity | None
@@ -72,7 +71,8 @@ class Study:
     @property
     def replications(self) -> int:
         """How often each variant is run at each point; with ``precision`` in the first round."""
-        return self.run.replications
+        first = FEW_REPLICATIONS if self.precision is None else FIRST_ROUND
+        return self.run.replications or min(first, self.run.most_replications)
 
     def scenario(self, point: Point, variant: str) -> Scenario:
         """Returns the scenario of one variant at one point, which need not be one of ``points``.

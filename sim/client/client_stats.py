@@ -142,3 +142,7 @@ class ClientStats:
     def total_aborted(self) -> int:
         """Returns how many transactions have ended otherwise so far."""
         return self._aborted
+
+    def total_ended(self) -> int:
+        """Returns how many transactions have ended so far, however they did."""
+        return self._committed + self._aborted

@@ -54,6 +54,8 @@ class RegionCache:
                 return True
             case EpochNotMatch() | RegionNotFound() | KeyNotInRegion():
                 self.invalidate(region)
+            case _:
+                """It says nothing about the region."""
         return False
 
     def set_leader(self, region: Region, leader: int) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from sim.etcd.cluster import EtcdCluster
-from sim.etcd.put_client import PutStats
 
 CHECKS: Final = 6
 """Raft's safety, equal replicas, lost puts, disk bytes, counted puts, Little's law."""
@@ -47,19 +46,3 @@ def broken_replicas(cluster: EtcdCluster) -> Iterator[str]:
         first = seen.setdefault(index, store)
         if cluster.members[first].backend.versions != member.backend.versions:
             yield f"at index {index} members {first} and {store} hold different puts"
-
-
-def broken_conservation(cluster: EtcdCluster, stats: PutStats) -> Iterator[str]:
-    """What goes in comes out: bytes by cause against the disks' own count, puts, and stays."""
-    disks = {id(member.disk): member.disk for member in cluster.members.values()}
-    written, explained = sum(disk.written_bytes for disk in disks.values()), cluster.ledger.total()
-    if written != explained:
-        yield f"disks wrote {written} bytes, but places and causes sum to {explained}"
-    ended, present = stats.done.value + stats.failed, stats.population.present
-    if ended + present != stats.started.value:
-        yield f"{ended} puts ended and {present} run, but {stats.started.value} were started"
-    now_ns = cluster.env.now_ns
-    area_ns = stats.population.area_ns(now_ns)
-    stays_ns = stats.stays_ns + stats.population.unfinished_ns(now_ns)
-    if area_ns != stays_ns:
-        yield f"Little's law: the number of puts sums to {area_ns} ns, the stays to {stays_ns} ns"

@@ -47,6 +47,10 @@ class PutStats:
         self.stays_ns = 0
         """Latencies of all puts that have ended, however they did."""
 
+    def total_ended(self) -> int:
+        """Returns how many puts have ended so far, however they did."""
+        return self.done.value + self.failed
+
     def ended(self, error: str, stay_ns: int) -> None:
         """Counts a put that has failed for a reason, or is done."""
         self.stays_ns += stay_ns

@@ -5,10 +5,11 @@ from typing import Any
 
 from simpy import Event
 
+from sim.checks.conservation import broken_conservation
 from sim.checks.raft_safety import RaftSafety
 from sim.checks.report import Report
 from sim.engine.environment import LeanEnv
-from sim.etcd.checks import CHECKS, broken_conservation, broken_puts, broken_replicas
+from sim.etcd.checks import CHECKS, broken_puts, broken_replicas
 from sim.etcd.cluster import CLIENT, EtcdCluster
 from sim.etcd.operations import start_operations
 from sim.etcd.put_client import PutClients, PutStats
@@ -46,8 +47,11 @@ class EtcdUnit:
         checks = self.scenario.run.checks
         violations = []
         if checks:
+            cluster = self.cluster
+            disks = [member.disk for member in cluster.members.values()]
+            conserved = broken_conservation(disks, cluster.ledger, self.stats, self.env.now_ns)
             violations = [
-                *broken_conservation(self.cluster, self.stats),
+                *filter(None, conserved),
                 *broken_puts(self.cluster, self.clients.acknowledged),
                 *broken_replicas(self.cluster),
                 *self._report.lines(),

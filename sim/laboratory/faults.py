@@ -29,7 +29,6 @@ def _store_order(order: Callable[[Control, int], None]) -> Callable[[Laboratory,
 
     def run(lab: Laboratory, words: Words) -> None:
         store = _store(lab, words)
-        words.done()
         order(lab.control, store)
 
     return run
@@ -38,7 +37,6 @@ def _store_order(order: Callable[[Control, int], None]) -> Callable[[Laboratory,
 def isolate(lab: Laboratory, words: Words) -> None:
     """Cuts nodes off from all others."""
     names = [_node(lab, word) for word in words.rest()]
-    words.done()
     if not names:
         raise ScriptProblem("whom? write isolate 1, or isolate store-1 tidb-0")
     lab.control.isolate(names)
@@ -52,7 +50,6 @@ def partition(lab: Laboratory, words: Words) -> None:
             groups.append([])
         else:
             groups[-1].append(_node(lab, word))
-    words.done()
     if len(groups) < 2 or not all(groups):
         raise ScriptProblem("into which groups? write partition 1 | 2 3")
     lab.control.partition(groups)
@@ -67,9 +64,8 @@ def _node(lab: Laboratory, word: str) -> str:
     return name
 
 
-def heal(lab: Laboratory, words: Words) -> None:
+def heal(lab: Laboratory, _: Words) -> None:
     """Takes back every isolation and partition."""
-    words.done()
     lab.control.heal()
 
 
@@ -80,7 +76,6 @@ def disturb(lab: Laboratory, words: Words, *, delays: bool) -> None:
     if delays:
         by_ns = words.duration_ns("by", "0") or duration_ns(words.next("how long"))
     src, dst, region = words.number("from"), words.number("to"), words.number("region")
-    words.done()
     name = words.as_name or f"rule{len(lab.rules) + 1}"
     if name in lab.rules:
         raise ScriptProblem(f"a rule {name} is there already; allow {name} first")
@@ -100,7 +95,6 @@ def _message_kind(words: Words) -> str:
 def allow(lab: Laboratory, words: Words) -> None:
     """Takes message rules back, all or by name."""
     names = words.rest() or list(lab.rules)
-    words.done()
     for name in names:
         if name not in lab.rules:
             hint = suggestion(name, list(lab.rules), "allow, to take all back")
@@ -108,9 +102,8 @@ def allow(lab: Laboratory, words: Words) -> None:
         lab.cluster.filters.remove(lab.rules.pop(name))
 
 
-def rules(lab: Laboratory, words: Words) -> str:
+def rules(lab: Laboratory, _: Words) -> str:
     """Shows the message rules and how many messages each has met."""
-    words.done()
     return "\n".join(f"{name}: {_show_rule(rule)}" for name, rule in lab.rules.items()) or "none"
 
 
@@ -163,7 +156,6 @@ def _hold_words(point: str, store: int, region: int) -> str:
 def _point_words(words: Words) -> tuple[str, int, int]:
     store, region = words.number("store"), words.number("region")
     point = point_of(words.next("the point"))
-    words.done()
     return point, store, region
 
 
@@ -172,13 +164,11 @@ def fail_write(lab: Laboratory, words: Words) -> None:
     proposed = words.flag("after-propose")
     store, region = words.number("store"), words.number("region")
     times = words.number("times", 1)
-    words.done()
     lab.cluster.failpoints.fail_writes(times, store=store, region=region, proposed=proposed)
 
 
-def held(lab: Laboratory, words: Words) -> str:
+def held(lab: Laboratory, _: Words) -> str:
     """Shows how many are stopped at each point."""
-    words.done()
     holds = lab.cluster.failpoints
     lines = [f"{point}: {holds.waiting(point)}" for point in POINTS if holds.waiting(point)]
     return "\n".join(lines) or "nothing is held"
@@ -188,7 +178,6 @@ def set_config(lab: Laboratory, words: Words) -> None:
     """Changes TiKV's configuration while it runs."""
     store = words.number("store")
     keys = tikv_keys(words.other_options())
-    words.done()
     if not keys:
         raise ScriptProblem("which key? write set-config pessimistic-txn.in-memory=false")
     for key, value in keys.items():
@@ -207,7 +196,6 @@ def upgrade(lab: Laboratory, words: Words) -> None:
     store = _store(lab, words)
     words.skip("to")
     version = words.text("to", "version", "") or words.next("the version")
-    words.done()
     try:
         lab.control.upgrade_store(store, version)
     except ValueError as error:
@@ -219,7 +207,6 @@ def slow_disk(lab: Laboratory, words: Words) -> None:
     store = _store(lab, words)
     words.skip("by")
     factor = words.text("factor", "by", "") or words.next("the factor")
-    words.done()
     try:
         lab.control.slow_disk(store, float(factor))
     except ValueError:
@@ -230,7 +217,6 @@ def fill_disk(lab: Laboratory, words: Words) -> None:
     """Fills a store's disk, almost or completely."""
     almost, already = words.flag("almost-full"), words.flag("already-full")
     store = _store(lab, words)
-    words.done()
     if almost and already:
         raise ScriptProblem("a disk is almost-full or already-full; write one of them")
     usage = DiskUsage.ALMOST_FULL if almost else DiskUsage.ALREADY_FULL

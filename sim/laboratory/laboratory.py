@@ -65,24 +65,13 @@ class Txn:
     commit_ts: int = 0
 
 
-@dataclass(frozen=True)
-class DroppedLock:
-    """A lock that was in a table when the table was dropped."""
-
-    key: bytes
-    lock: Lock
-    was_deleted: bool
-    """Whether it was marked deleted."""
-    cause: str
-    store: int
-
-
 class Watcher(Probe):
     """Counts the branches taken, and keeps the locks that tables have dropped."""
 
     def __init__(self) -> None:
         self.marks: dict[str, int] = {}
-        self.dropped: list[DroppedLock] = []
+        self.dropped: list[tuple[Peer, tuple[bytes, Lock, bool], str]] = []
+        """Replica, (key, lock, whether it was marked deleted), and why its table was dropped."""
 
     def mark(self, name: str) -> None:
         """Counts a branch."""
@@ -92,39 +81,29 @@ class Watcher(Probe):
         self, peer: Peer, locks: Sequence[tuple[bytes, Lock, bool]], cause: str
     ) -> None:
         """Notes locks that a table has lost."""
-        self.dropped += [DroppedLock(*each, cause, peer.store) for each in locks]
+        self.dropped += [(peer, each, cause) for each in locks]
 
 
-@dataclass(frozen=True)
 class Model:
     """The cluster under a script, and those who ask and watch it."""
 
-    env: LeanEnv
-    recorder: Recorder
-    watcher: Watcher
-    checkers: Checkers
-    cluster: Cluster
-    node: TidbNode
-    session: Session
-
-    @classmethod
-    def build(cls, setup: ClusterSetup) -> Model:
-        """Returns a new cluster.
-
-        Raises:
-            ScriptProblem: if its regions do not fit together.
-        """
+    def __init__(self, setup: ClusterSetup) -> None:
+        """Raises: ScriptProblem, if the cluster's regions do not fit together."""
         scenario, regions = scenario_of(setup), region_map(setup)
-        env, streams, watcher = LeanEnv(), Streams(1, 0), Watcher()
-        recorder = Recorder(scenario.run.window_ns, MemorySink())
-        cluster = make_cluster(env, scenario, regions, streams, recorder)
-        cluster.probe.add(watcher)
+        env, streams = LeanEnv(), Streams(1, 0)
+        self.env = env
+        self.recorder = Recorder(scenario.run.window_ns, MemorySink())
+        self.watcher = Watcher()
+        self.cluster = make_cluster(env, scenario, regions, streams, self.recorder)
+        probe = self.cluster.probe
+        probe.add(self.watcher)
         fates = LockFates(env, Recorder(scenario.run.window_ns, MemorySink()))
-        checkers = Checkers(cluster, fates, seed=1)
-        checkers.watch(cluster.probe)
-        cluster.probe.add(fates)
-        node = TidbNode(env, 0, scenario, cluster, streams, ClientStats(recorder))
-        return cls(env, recorder, watcher, checkers, cluster, node, Session(node))
+        self.checkers = Checkers(self.cluster, fates, seed=1)
+        self.checkers.watch(probe)
+        probe.add(fates)
+        stats = ClientStats(self.recorder)
+        self.node = TidbNode(env, 0, scenario, self.cluster, streams, stats)
+        self.session = Session(self.node)
 
 
 class Laboratory:
@@ -154,7 +133,7 @@ class Laboratory:
     def model(self) -> Model:
         """The cluster with all around it; built when it is first needed."""
         if self._model is None:
-            self._model = Model.build(self.setup)
+            self._model = Model(self.setup)
         return self._model
 
     @property
@@ -234,12 +213,7 @@ class Laboratory:
         return True
 
     def ask(self, request: KvRequest, describe: Callable[[KvRequest], str], words: Words) -> str:
-        """Sends a request; returns its answer, or nothing if it is put aside under a name.
-
-        Raises:
-            ScriptProblem: if a word of its command is left.
-        """
-        words.done()
+        """Sends a request; returns its answer, or nothing if it is put aside under a name."""
         answer = Answer(request)
         self.model.node.send(request)
         return self.finish(Job(lambda: answer.has_come, lambda: describe(request)), words.as_name)
@@ -248,7 +222,6 @@ class Laboratory:
         """Waits for a job as long as ``within=`` says; put aside, it has that long from now."""
         asked = words.has("within")
         patience_ns = words.duration_ns("within", default)
-        words.done()
         if asked and words.as_name:
             job.within_ns, job.until_ns = patience_ns, self.env.now_ns + patience_ns
         return self.finish(job, words.as_name, patience_ns)

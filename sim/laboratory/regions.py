@@ -163,49 +163,26 @@ def merge_region(lab: Laboratory, words: Words) -> str:
     )
 
 
-def add_peer(lab: Laboratory, words: Words) -> str:
-    """Adds a replica to a region."""
+def change_peer(lab: Laboratory, words: Words, *, adds: bool) -> str:
+    """Adds a replica to a region, or removes one."""
     region_id = _region_id(lab, words)
-    store = _store(lab, words, "on")
+    store = _store(lab, words, "on" if adds else "from")
+
+    def order() -> None:
+        lab.control.change_peer(region_id, **{"add" if adds else "remove": store})
 
     def happened() -> bool:
         leader = leaders(lab.cluster).get(region_id)
         here = replica_on(lab.cluster, store, region_id)
-        if leader is None or here is None or store not in leader.region.stores:
+        if leader is None or (store in leader.region.stores) != adds:
             return False
-        return here.state.applied >= leader.state.applied
+        if adds:
+            return here is not None and here.state.applied >= leader.state.applied
+        return here is None
 
-    return _change_peer(lab, words, region_id, happened, add=store)
-
-
-def remove_peer(lab: Laboratory, words: Words) -> str:
-    """Removes a replica from a region."""
-    region_id = _region_id(lab, words)
-    store = _store(lab, words, "from")
-
-    def happened() -> bool:
-        leader = leaders(lab.cluster).get(region_id)
-        here = replica_on(lab.cluster, store, region_id)
-        return leader is not None and store not in leader.region.stores and here is None
-
-    return _change_peer(lab, words, region_id, happened, remove=store)
-
-
-def _change_peer(
-    lab: Laboratory,
-    words: Words,
-    region_id: int,
-    happened: Callable[[], bool],
-    *,
-    add: int = 0,
-    remove: int = 0,
-) -> str:
     def describe() -> str:
         leader = leaders(lab.cluster).get(region_id)
         return leader_line(lab.cluster, region_id) if leader is None else region_line(leader)
-
-    def order() -> None:
-        lab.control.change_peer(region_id, add=add, remove=remove)
 
     return _order(lab, words, region_id, order, happened, describe)
 
@@ -234,8 +211,8 @@ COMMANDS: Final = (
     Command("campaign REGION STORE", partial(change_leader, before="on", order=Control.campaign)),
     Command("split-region [REGION] KEY [new=REGION]", split_region),
     Command("merge-region SOURCE TARGET", merge_region),
-    Command("add-peer REGION STORE", add_peer),
-    Command("remove-peer REGION STORE", remove_peer),
+    Command("add-peer REGION STORE", partial(change_peer, adds=True)),
+    Command("remove-peer REGION STORE", partial(change_peer, adds=False)),
     Command("prepare-flashback REGION", partial(flashback, begins=True)),
     Command("finish-flashback REGION", partial(flashback, begins=False)),
 )

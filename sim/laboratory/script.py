@@ -149,6 +149,9 @@ def execute(lab: Laboratory, line: Line) -> str:
         hint = suggestion(name, [*COMMANDS, *ALIASES], "a command of docs/SCRIPTS.md")
         raise ScriptProblem(f"no command {line.name}; {hint}", line.number)
     try:
-        return command.run(lab, Words(words, command.usage)) or ""
+        read = Words(words, command.usage)
+        printed = command.run(lab, read)
+        read.done()
     except ScriptProblem as problem:
         raise problem.at(line.number) from None
+    return printed or ""

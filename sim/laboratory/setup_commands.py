@@ -40,7 +40,6 @@ def cluster(lab: Laboratory, words: Words) -> None:
     if ablations:
         setup.tikv["ablations"] = ablations.split(",")
     setup.tikv.update(tikv_keys(words.other_options()))
-    words.done()
     scenario_of(setup)
     if setup.split or setup.leaders:
         region_map(setup)
@@ -59,7 +58,6 @@ def region(lab: Laboratory, words: Words) -> None:
     stores = words.numbers("stores")
     leader = words.number("leader", stores[0] if stores else 1)
     conf_ver, _, version = words.text("epoch", "1:1").partition(":")
-    words.done()
     epoch = (whole_number("conf_ver", conf_ver), whole_number("version", version))
     lab.setup.regions.append(
         make_route(lab.setup, region_id, (start, end), leader=leader, stores=stores, epoch=epoch)
@@ -74,7 +72,6 @@ def context(lab: Laboratory, words: Words) -> None:
     if not keys and not words.has("region"):
         raise ScriptProblem(f"which region? write context {name} region=1, or context {name} k1")
     route = route_to(lab, words, keys)
-    words.done()
     lab.contexts[name] = route
 
 
@@ -90,7 +87,6 @@ def insert_in_memory(lab: Laboratory, words: Words) -> str | None:
     primary = words.keys_option("primary")
     keys = words.keys()
     route = route_to(lab, words, keys)
-    words.done()
     peer = _peer_at(lab, route)
     first = primary[0] if primary else (txn.primary if txn and txn.primary else keys[0])
     if txn is not None:
@@ -108,7 +104,6 @@ def lose(lab: Laboratory, words: Words) -> None:
     """Takes locks out of a leader's table, as if they had been lost with a leader."""
     keys = words.keys()
     route = route_to(lab, words, keys)
-    words.done()
     _peer_at(lab, route).locks.remove(keys)
 
 

@@ -18,8 +18,6 @@ from sim.laboratory.stores import (
     leader_of_key,
     locks_in,
     log_line,
-    max_ts_lines,
-    memory_lines,
     region_line,
     replicas,
     show_region,
@@ -43,7 +41,6 @@ def locks(lab: Laboratory, words: Words) -> str:
     """Shows the locks of each key, in memory and in the lock CF, and on which stores they are."""
     chosen = _chosen(lab, words)
     only = {key_of(word) for word in words.rest()}
-    words.done()
     found: dict[tuple[bytes, bool, str], list[int]] = {}
     for peer in chosen:
         for key, in_lock_cf, text in locks_in(peer):
@@ -61,22 +58,23 @@ def tables(lab: Laboratory, words: Words) -> str:
     """Shows the lock table of each replica: status, term, version, locks and bytes."""
     only_leaders = words.flag("leaders")
     chosen = _chosen(lab, words)
-    words.done()
     lines = [table_line(peer) for peer in chosen if peer.is_leader or not only_leaders]
     return "\n".join(lines) or "nothing"
 
 
-def memory(lab: Laboratory, words: Words) -> str:
+def memory(lab: Laboratory, _: Words) -> str:
     """Shows the bytes of all lock tables of each store, and the limit."""
-    words.done()
-    return "\n".join(memory_lines(lab.cluster))
+    tables = {number: store.ctx.instance for number, store in lab.cluster.stores.items()}
+    return "\n".join(
+        f"store {number}: {table.used_bytes} B of {table.limit_bytes} B"
+        for number, table in sorted(tables.items())
+    )
 
 
 def writes(lab: Laboratory, words: Words) -> str:
     """Shows the versions of keys, newest first, as the leader or one store has them."""
     store = words.number("store")
     keys = words.keys()
-    words.done()
     return "\n".join(
         line for key in keys for line in version_lines(_replica_with(lab.cluster, key, store), key)
     )
@@ -95,12 +93,10 @@ def _replica_with(cluster: Cluster, key: bytes, store: int) -> Peer:
 def regions(lab: Laboratory, words: Words) -> str:
     """Shows the regions, as their leaders know them, or as PD does."""
     if words.flag("pd"):
-        words.done()
         routes = lab.cluster.pd.routes.routes
         return "\n".join(show_region(region, leader) for region, leader in routes)
     of_one_store = words.has("store")
     chosen = _chosen(lab, words)
-    words.done()
     known: dict[int, Peer] = {}
     for peer in chosen:
         region_id = peer.region.region_id
@@ -113,7 +109,6 @@ def regions(lab: Laboratory, words: Words) -> str:
 def leader(lab: Laboratory, words: Words) -> str:
     """Shows who leads a region."""
     region_id = words.number_at("region", "the region")
-    words.done()
     if not replicas(lab.cluster, region_id):
         raise ScriptProblem(f"no region {region_id}; regions shows those that there are")
     return leader_line(lab.cluster, region_id)
@@ -122,21 +117,18 @@ def leader(lab: Laboratory, words: Words) -> str:
 def log(lab: Laboratory, words: Words) -> str:
     """Shows the raft state of each replica."""
     chosen = _chosen(lab, words)
-    words.done()
     return "\n".join(map(log_line, chosen)) or "nothing"
 
 
 def waiters(lab: Laboratory, words: Words) -> str:
     """Shows who waits for which key, in the order in which they will be woken."""
     only = words.number("store")
-    words.done()
     return "\n".join(waiter_lines(lab.cluster, only)) or "nobody waits"
 
 
 def counters(lab: Laboratory, words: Words) -> str:
     """Shows the counters that are not zero, all or those whose names begin with a word."""
     wanted = tuple(words.rest()) or ("",)
-    words.done()
     found = lab.model.recorder.counters()
     lines = [
         f"{counter.metric}[{counter.class_}] = {counter.value}"
@@ -164,26 +156,23 @@ def _refuse_misspelt(wanted: Sequence[str], names: Sequence[str], what: str) -> 
 def marks(lab: Laboratory, words: Words) -> str:
     """Shows which branches of lock migration and fallback were taken, and how often."""
     wanted = tuple(words.rest()) or ("",)
-    words.done()
     _refuse_misspelt(wanted, list(MARKS), "mark")
     taken = lab.model.watcher.marks
     lines = [f"{name}: {taken[name]}" for name in sorted(taken) if name.startswith(wanted)]
     return "\n".join(lines) or "none"
 
 
-def violations(lab: Laboratory, words: Words) -> str:
+def violations(lab: Laboratory, _: Words) -> str:
     """Shows what the checkers have seen that must not be."""
-    words.done()
     return "\n".join(lab.model.checkers.report.lines()) or "none"
 
 
-def dropped(lab: Laboratory, words: Words) -> str:
+def dropped(lab: Laboratory, _: Words) -> str:
     """Shows the locks that tables have lost with their leaders, and why."""
-    words.done()
     lines = [
-        f"{show_key(each.key)} start_ts={show_timestamp(each.lock.start_ts)}"
-        f"{' deleted' if each.was_deleted else ''}: {each.cause}, store {each.store}"
-        for each in lab.model.watcher.dropped
+        f"{show_key(key)} start_ts={show_timestamp(lock.start_ts)}"
+        f"{' deleted' if was_deleted else ''}: {cause}, store {peer.store}"
+        for peer, (key, lock, was_deleted), cause in lab.model.watcher.dropped
     ]
     return "\n".join(lines) or "none"
 
@@ -191,8 +180,11 @@ def dropped(lab: Laboratory, words: Words) -> str:
 def max_ts(lab: Laboratory, words: Words) -> str:
     """Shows the largest timestamp that each store has served a read at."""
     only = words.number("store")
-    words.done()
-    return "\n".join(max_ts_lines(lab.cluster, only))
+    return "\n".join(
+        f"store {number}: max_ts {show_timestamp(store.ctx.concurrency.max_ts)}"
+        for number, store in sorted(lab.cluster.stores.items())
+        if only in {0, number}
+    )
 
 
 COMMANDS: Final = (

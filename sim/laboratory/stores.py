@@ -256,23 +256,6 @@ def leader_line(cluster: Cluster, region_id: int) -> str:
     return f"region {region_id} leader {peer.store} term {peer.raft.term}"
 
 
-def memory_lines(cluster: Cluster) -> list[str]:
-    """Returns the bytes of all lock tables of each store, and the limit."""
-    return [
-        f"store {number}: {store.ctx.instance.used_bytes} B of {store.ctx.instance.limit_bytes} B"
-        for number, store in sorted(cluster.stores.items())
-    ]
-
-
-def max_ts_lines(cluster: Cluster, only: int) -> list[str]:
-    """Returns the largest timestamp that a store, or each, has served a read at."""
-    return [
-        f"store {number}: max_ts {show_timestamp(store.ctx.concurrency.max_ts)}"
-        for number, store in sorted(cluster.stores.items())
-        if only in {0, number}
-    ]
-
-
 def waiter_lines(cluster: Cluster, only: int) -> Iterator[str]:
     """Yields who waits for which key on a store, or on each, in the order of waking."""
     for number, store in sorted(cluster.stores.items()):

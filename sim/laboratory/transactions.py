@@ -34,7 +34,6 @@ def begin(lab: Laboratory, words: Words) -> str | None:
     text = words.text("start-ts", "now")
     txn = lab.begin(name, lab.time(text))
     txn.for_update_ts = lab.time_option(words, "for-update-ts", txn.for_update_ts)
-    words.done()
     return f"{name} start_ts={show_timestamp(txn.start_ts)}" if text == "now" else None
 
 

@@ -39,12 +39,10 @@ def advance(lab: Laboratory, words: Words) -> str:
         patience_ns = words.duration_ns("within", "10s")
         until_quiet = words.peek().lower() == "quiet"
         happened = _condition(lab, words)
-        words.done()
         if not lab.run_until(happened, patience_ns):
             return f"not within {show_duration(patience_ns)}"
         return _given_up(lab) if until_quiet else ""
     text = words.text("by", "for", "") or words.next("a duration")
-    words.done()
     lab.run_for(duration_ns(text))
     return ""
 
@@ -149,7 +147,6 @@ def wait(lab: Laboratory, words: Words) -> str:
     asked = words.has("within")
     patience_ns = words.duration_ns("within", "10s")
     names = words.rest()
-    words.done()
     if not names or names == ["all"]:
         names = list(lab.jobs)
     lines = []
@@ -167,7 +164,6 @@ def wait(lab: Laboratory, words: Words) -> str:
 def requests(lab: Laboratory, words: Words) -> str:
     """Says what has become of the commands that were put aside, without waiting."""
     names = words.rest() or list(lab.jobs)
-    words.done()
     jobs = [(name, lab.job(name)) for name in names]
     return "\n".join(f"{name}: {_state(lab, job)}" for name, job in jobs) or "none"
 
@@ -180,9 +176,8 @@ def _state(lab: Laboratory, job: Job) -> str:
     return "waiting"
 
 
-def time(lab: Laboratory, words: Words) -> str:
+def time(lab: Laboratory, _: Words) -> str:
     """Prints the simulated time."""
-    words.done()
     return show_duration(lab.env.now_ns)
 
 

@@ -1,7 +1,7 @@
 """The words of one command: a name, positions, ``option=value`` pairs and flags, in any order.
 
-The reader of a command takes every word it knows and then calls ``done``; what was not taken is a
-problem, with what it may have been meant to be. Names of options and flags may be written with
+The reader of a command takes every word it knows; what was not taken is a problem (``done``), with
+what it may have been meant to be. Names of options and flags may be written with
 ``-`` or ``_``, in any case; a quoted word is always a position.
 """
 

@@ -22,7 +22,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from sim.distributions import Sampler
-from sim.engine import UNTIL_WOKEN, Cores, Process, Story
+from sim.engine import UNTIL_WOKEN, Cores, Story
 from sim.protocol.raft import LEADER, NOTHING_READY, Append, AppendResponse
 from sim.protocol.raft.log import Entry
 from sim.protocol.raft.ready import EventfulReady
@@ -32,7 +32,7 @@ from sim.raftstore.log_engine import LogEngine
 from sim.raftstore.peer import IDLE, OWNED, QUEUED, Peer, RaftCommand
 from sim.raftstore.peer_fsm import PeerFsm
 from sim.raftstore.propose import Proposals
-from sim.raftstore.write_worker import Task, WriteWorkers
+from sim.raftstore.write_worker import Task, WriteWorkers, send_answers, write
 from sim.transport.transport import Outbox
 
 _NO_COMMANDS: Final[list[RaftCommand]] = []
@@ -122,7 +122,7 @@ class StorePool:
             if self._workers is not None:
                 self._workers.take(readies)
             else:
-                if self._write(readies, process):
+                if write(self._log, readies, process):
                     yield UNTIL_WOKEN
                 self._persisted(readies, outbox)
             self._release(batch)
@@ -234,45 +234,22 @@ class StorePool:
 
     def _write_alone(self, task: Task, outbox: Outbox) -> Story:
         """Persists a ready that belongs to no round any more."""
-        if self._write([task], self._ctx.env.this_process):
+        if write(self._log, [task], self._ctx.env.this_process):
             yield UNTIL_WOKEN
         self._persisted([task], outbox)
 
-    def _write(self, readies: list[Task], process: Process) -> bool:
-        """Joins the log's next write group, which wakes ``process``; False: nothing to write."""
-        entries: list[Entry] = []
-        states = 0
-        for _, ready in readies:
-            if ready.entries:
-                entries += ready.entries
-            if ready.hard_state is not None:
-                states += 1
-        if entries or states:
-            self._log.write(entries, process.wake, None, hard_states=states)
-            return True
-        return False
-
-    def _persisted(  # noqa: C901 - one pass over what is durable
-        self, readies: Iterable[Task], outbox: Outbox
-    ) -> None:
+    def _persisted(self, readies: Iterable[Task], outbox: Outbox) -> None:
         """Tells Raft what is durable, and sends what had to wait for it."""
         for peer, ready in readies:
             if peer.gone:
                 continue
-            raft = peer.raft
-            if ready.__class__ is EventfulReady:
-                if ready.hard_state is not None:
-                    raft.on_hard_state_persisted(ready.hard_state)
-                    self._ctx.router.visit(peer)  # It may be the vote that makes it leader.
-                for store, message in ready.messages:
-                    outbox.add_message(store, message)
+            send_answers(self._ctx.router, peer, ready, outbox)
             if ready.last_index:
+                raft = peer.raft
                 raft.on_persisted(ready.last_index, ready.entries[-1].term)
                 log = raft.log
                 if log.committed > log.applying:
                     self.commit(peer, raft.take_committed())
-            if ready.response is not None and raft.leader not in (0, peer.store):
-                outbox.add_response(raft.leader, ready.response)
         outbox.flush(self._ctx.transport)
 
     def _broadcast_commit(self, peer: Peer) -> None:

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from sim.engine import UNTIL_WOKEN, Story
+from sim.engine import UNTIL_WOKEN, Process, Story
 from sim.protocol.raft import Ready
+from sim.protocol.raft.log import Entry
 from sim.protocol.raft.ready import EventfulReady
 from sim.raftstore.context import StoreContext
 from sim.raftstore.log_engine import LogEngine
 from sim.raftstore.peer import Peer, Persisted
+from sim.raftstore.router import Router
 from sim.transport.transport import Outbox
 from sim.units import KIB
 
@@ -25,6 +27,34 @@ BATCH_SIZE_HINT_BYTES: Final = 8 * KIB
 
 Task = tuple[Peer, Ready]
 """A ready to be persisted, and whose it is."""
+
+
+def write(log: LogEngine, tasks: list[Task], process: Process) -> bool:
+    """Joins the log's next write group, which wakes ``process``; False: nothing to write."""
+    entries: list[Entry] = []
+    states = 0
+    for _, ready in tasks:
+        if ready.entries:
+            entries += ready.entries
+        if ready.hard_state is not None:
+            states += 1
+    if entries or states:
+        log.write(entries, process.wake, None, hard_states=states)
+        return True
+    return False
+
+
+def send_answers(router: Router, peer: Peer, ready: Ready, outbox: Outbox) -> None:
+    """Sends what had to wait until a ready is durable."""
+    raft = peer.raft
+    if ready.__class__ is EventfulReady:
+        if ready.hard_state is not None:
+            raft.on_hard_state_persisted(ready.hard_state)
+            router.visit(peer)  # It may be the vote that makes it leader.
+        for store, message in ready.messages:
+            outbox.add_message(store, message)
+    if ready.response is not None and raft.leader not in (0, peer.store):
+        outbox.add_response(raft.leader, ready.response)
 
 
 class WriteWorkers:
@@ -67,19 +97,12 @@ class _WriteWorker:
             if wait_ns and self._size_bytes() < BATCH_SIZE_HINT_BYTES:
                 yield wait_ns
             tasks, self._tasks = self._tasks, []
-            entries = [entry for _, ready in tasks for entry in ready.entries]
-            states = sum(ready.hard_state is not None for _, ready in tasks)
-            if entries or states:
-                self._log.write(entries, self._process.wake, None, hard_states=states)
+            if write(self._log, tasks, self._process):
                 yield UNTIL_WOKEN
             self._persisted(tasks)
 
     def _size_bytes(self) -> int:
-        size = 0
-        for _, ready in self._tasks:
-            for entry in ready.entries:
-                size += entry.size_bytes
-        return size
+        return sum(entry.size_bytes for _, ready in self._tasks for entry in ready.entries)
 
     def _persisted(self, tasks: list[Task]) -> None:
         """Sends the answers, and lets the peers know."""
@@ -87,14 +110,7 @@ class _WriteWorker:
         for peer, ready in tasks:
             if peer.gone:
                 continue
-            if ready.__class__ is EventfulReady:
-                if ready.hard_state is not None:
-                    peer.raft.on_hard_state_persisted(ready.hard_state)
-                    router.visit(peer)  # It may be the vote that makes it leader.
-                for store, message in ready.messages:
-                    self._outbox.add_message(store, message)
-            if ready.response is not None and peer.raft.leader not in (0, peer.store):
-                self._outbox.add_response(peer.raft.leader, ready.response)
+            send_answers(router, peer, ready, self._outbox)
             if ready.last_index:
                 router.notify_persisted(peer, Persisted(ready.last_index, ready.entries[-1].term))
         self._outbox.flush(self._ctx.transport)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from sim.engine import LeanEnv
+from sim.hardware.disk import Disk
 from sim.hardware.network import Link, Network
 from sim.pd.client import PdClient
 from sim.pd.placement import IN_MEMORY_SINCE, Placement, Version, parse_version
@@ -134,6 +135,11 @@ class Cluster:
         for peer in self.peers():
             regions.setdefault(peer.region.region_id, []).append(peer)
         return regions
+
+    def disks(self) -> list[Disk]:
+        """Returns the disks of all stores; one that serves for both stands there twice."""
+        machines = [store.machine for store in self.stores.values()]
+        return [disk for each in machines for disk in (each.raft_disk, each.kv_disk)]
 
     def up_stores(self) -> list[int]:
         """Returns the stores whose process runs."""

@@ -23,7 +23,7 @@ from sim.scenario.resolved import Scenario
 from sim.streams import Stream
 from sim.workload.layout import Table
 
-_CACHE_SHARE: Final = 0.45
+CACHE_SHARE: Final = 0.45
 """``storage.block-cache.capacity``: 45 % of a store's memory."""
 
 PREFIX_LEN: Final = 11
@@ -70,7 +70,7 @@ def misses_by_table(scenario: Scenario, tables: Sequence[Table]) -> dict[bytes, 
         for table in tables
         if (reads := table.scattered_reads)
     ]
-    return miss_probabilities(extents, _CACHE_SHARE * scenario.hardware.store_memory_bytes)
+    return miss_probabilities(extents, CACHE_SHARE * scenario.hardware.store_memory_bytes)
 
 
 class BlockCache:

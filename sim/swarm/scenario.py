@@ -12,7 +12,6 @@ from sim.scenario.problems import Problem, ScenarioError
 from sim.scenario.reader import read_text
 from sim.scenario.resolve import resolved
 from sim.scenario.resolved import Scenario
-from sim.scenario.schema.hardware import Hardware
 from sim.scenario.schema.tikv import Behaviour, Fallback
 from sim.swarm.recipe import Recipe
 from sim.units import NS_PER_MS, NS_PER_S
@@ -41,7 +40,15 @@ def _base(behaviour: str) -> Scenario:
 
 def scenario_of(recipe: Recipe) -> Scenario:
     """Returns the scenario of a recipe's cluster; its workload section is not used."""
-    base = _base(recipe.behaviour)
+    base, times = _base(recipe.behaviour), recipe.slow_cpu
+    cpu = base.hardware.cpu
+    slow = replace(
+        cpu,
+        tikv_request_ns=cpu.tikv_request_ns * times,
+        store_message_ns=cpu.store_message_ns * times,
+        apply_command_ns=cpu.apply_command_ns * times,
+        apply_key_ns=cpu.apply_key_ns * times,
+    )
     cluster = replace(
         base.cluster,
         stores=recipe.stores,
@@ -61,21 +68,9 @@ def scenario_of(recipe: Recipe) -> Scenario:
         base,
         run=replace(base.run, seed=recipe.seed, measure_ns=recipe.busy_ns),
         cluster=cluster,
-        hardware=_hardware(base.hardware, recipe),
+        hardware=replace(base.hardware, cpu=slow),
         tikv=replace(base.tikv, **_tikv(recipe)),
     )
-
-
-def _hardware(base: Hardware, recipe: Recipe) -> Hardware:
-    cpu, times = base.cpu, recipe.slow_cpu
-    slow = replace(
-        cpu,
-        tikv_request_ns=cpu.tikv_request_ns * times,
-        store_message_ns=cpu.store_message_ns * times,
-        apply_command_ns=cpu.apply_command_ns * times,
-        apply_key_ns=cpu.apply_key_ns * times,
-    )
-    return replace(base, cpu=slow)
 
 
 def _tikv(recipe: Recipe) -> dict[str, Any]:

@@ -6,7 +6,6 @@ by those who meet it, and all replicas be equal. An exception in the model is a 
 other.
 """
 
-import gc
 import traceback
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from sim.swarm.liveness import payloads, sweep, unrest
 from sim.swarm.recipe import Recipe
 from sim.swarm.scenario import scenario_of
 from sim.swarm.workload import ACCOUNT_PREFIX, SwarmWorkload, account_key
+from sim.unit_result import no_cycle_search
 from sim.units import NS_PER_MS, NS_PER_S
 from sim.workload.statement import TransactionSource
 
@@ -67,18 +67,6 @@ class Coverage(Probe):
         self.hits[name] = self.hits.get(name, 0) + 1
 
 
-class Undetermined(Probe):
-    """Counts transactions of which their clients do not know whether they are committed."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def transaction_ended(self, start_ts: int, outcome: str, reason: str) -> None:
-        """Notes an end."""
-        del start_ts, reason
-        self.count += outcome == "undetermined"
-
-
 class SwarmUnit(SimulatedUnit):
     """A unit whose clients stop, and whose cluster has faults."""
 
@@ -88,12 +76,12 @@ class SwarmUnit(SimulatedUnit):
         self.recipe = recipe
         self.clients = 0
         """Clients that still have something to do."""
+        self.undetermined = 0
+        """Transactions of which their clients do not know whether they are committed."""
         self.sink = DigestSink()
         super().__init__(scenario_of(recipe), 0, self.sink)
         self.coverage = Coverage()
-        self.undetermined = Undetermined()
-        for probe in (self.coverage, self.undetermined):
-            self.cluster.probe.add(probe)
+        self.cluster.probe.add(self.coverage)
         self.faults = Faults(self.cluster, self.nodes, recipe)
         self.faults.schedule()
 
@@ -129,7 +117,8 @@ class SwarmUnit(SimulatedUnit):
             yield env.timeout(client * self.recipe.busy_ns // self.recipe.clients)
         yield env.timeout(stream.exponential(THINK_NS))
         while env.now_ns < self.recipe.busy_ns:
-            yield from session.run(self.workload.transaction(client), env.now_ns)
+            outcome = yield from session.run(self.workload.transaction(client), env.now_ns)
+            self.undetermined += outcome == "aborted: undetermined"
             yield env.timeout(stream.exponential(THINK_NS))
         self.clients -= 1
 
@@ -171,9 +160,7 @@ class Outcome:
 
 def outcome_of(recipe: Recipe) -> Outcome:
     """Runs a recipe to its end and judges it; an outcome is small, to travel between processes."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
+    with no_cycle_search():
         unit = SwarmUnit(recipe)
         crashed: list[str] = []
         try:
@@ -181,9 +168,6 @@ def outcome_of(recipe: Recipe) -> Outcome:
         except Exception as error:
             crashed.append(_show_error(error))
         return _judged(unit, crashed)
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _judged(unit: SwarmUnit, crashed: list[str]) -> Outcome:
@@ -220,7 +204,7 @@ def _wrong_sums(unit: SwarmUnit) -> list[str]:
         (rows + 1, tally.orders, "orders"),
     ):
         counted = _number(rows_now, row)
-        if not known <= counted <= known + unit.undetermined.count:
+        if not known <= counted <= known + unit.undetermined:
             lines.append(f"lost update: {known} {what} were committed, but the row says {counted}")
     return lines
 

@@ -27,7 +27,7 @@ WRITE_RECORD_BYTES = 12
 components/txn_types/src/write.rs)."""
 
 
-ROW_KEY_BYTES = 19
+_ROW_KEY_BYTES = 19
 """Length of a row's key with an integer handle."""
 
 
@@ -65,7 +65,7 @@ class Segment:
 def rows_by_handle(name: str, table_id: int, rows: int, value_bytes: int) -> Segment:
     """Returns the rows of a table whose primary key is an integer handle, from 1 on."""
     prefix = record_prefix(table_id)
-    row_bytes = stored_bytes(ROW_KEY_BYTES, value_bytes)
+    row_bytes = stored_bytes(_ROW_KEY_BYTES, value_bytes)
     return Segment(name, prefix, rows, row_bytes, lambda row: row_key(table_id, row + 1))
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from analysis.experiments.seen import Request
 from analysis.experiments.sequential import SequentialDesign
 from analysis.metrics.catalogue import MetricKey
-from analysis.study.run import Precision
+from analysis.study.run import Precision, Target
 from tests.experiments.fake_seen import FakeSeen, run_to_the_end
 
 LATENCY = MetricKey("lock_latency_ms", "all", "p99")
@@ -33,7 +33,8 @@ def noisy(request: Request, key: MetricKey) -> float:
 
 
 def design(*targets: tuple[MetricKey, float], most: int = 100) -> SequentialDesign:
-    return SequentialDesign((QUIET, LOUD), VARIANTS, 5, Precision(targets, most))
+    wanted = tuple(Target(key, width) for key, width in targets)
+    return SequentialDesign((QUIET, LOUD), VARIANTS, 5, Precision(wanted, most))
 
 
 def counts(seen: FakeSeen) -> dict[str, int]:
@@ -62,13 +63,13 @@ def test_the_ceiling_holds_and_is_told() -> None:
     run_to_the_end(experiment, seen)
     assert list(counts(seen).values()) == [12, 12]
     assert not any(target["met"] for target in experiment.conclusion(seen)["targets"])
-    assert "0 of 4 numbers are precise enough" in experiment.progress(seen)
+    assert "0 of 4 figures are precise enough" in experiment.progress(seen)
     assert "±0.1% wanted" in experiment.progress(seen)
 
 
 def test_before_anything_was_run_the_aim_is_told() -> None:
     text = design((LATENCY, 0.05)).progress(FakeSeen(noisy))
-    assert text == "until lock_latency_ms.p99 ±5.0%, at most 100 replications"
+    assert text == "until lock_latency_ms.p99 ±5.0%; at most 100 replications"
 
 
 def test_a_failed_unit_holds_nothing_up() -> None:

@@ -11,7 +11,7 @@ import pytest
 from sim.distributions import Constant
 from sim.engine import LeanEnv
 from sim.hardware import Disk, DiskSpec
-from sim.protocol.region import Region
+from sim.protocol.region import Region, RegionId, StoreId
 from sim.raftstore.bootstrap import ReplicaFactory
 from sim.raftstore.disk_bytes import DiskBytes
 from sim.raftstore.kv_engine import Amplification, KvEngine
@@ -49,7 +49,8 @@ def test_the_first_slice_is_whole_and_leaves_at_its_phase(phase: float, rounds: 
 def test_leaders_begin_at_all_points_of_their_heartbeat_cycle() -> None:
     tikv = Tikv(raft_heartbeat_ticks=3)
     factory = ReplicaFactory(tikv, Streams(1, 0).stream("timeouts"))
-    regions = [Region(number * PHASES, b"", b"", (1, 2, 3)) for number in range(1, 7)]
+    stores = (StoreId(1), StoreId(2), StoreId(3))
+    regions = [Region(RegionId(n * PHASES), b"", b"", stores) for n in range(1, 7)]
     elapsed = [factory.raft(region, 1, 1).heartbeat_elapsed for region in regions]
     assert elapsed == [1, 2, 0, 1, 2, 0]
     assert all(factory.raft(region, 2, 1).heartbeat_elapsed == 0 for region in regions)

@@ -8,7 +8,7 @@ import pytest
 
 from analysis.metrics.catalogue import MetricKey
 from analysis.study.load import load_study
-from analysis.study.run import Precision
+from analysis.study.run import Precision, Target
 from analysis.study.sections import Capacity, NodePrices, Objective, Range, Sensitivity
 from sim.scenario import ScenarioError
 from tests.study.study_files import BASE, COMPARE, study_of, told
@@ -34,9 +34,9 @@ def test_precision_is_relative_and_ends_somewhere(tmp_path: Path) -> None:
     text = BASE.replace("3s", "3s, replications: 4, precision: {lock_latency_ms.p99: 5%}")
     study = study_of(tmp_path, text)
     p99 = MetricKey("lock_latency_ms", "all", "p99")
-    assert (study.precision, study.replications) == (Precision(((p99, 0.05),), 50), 4)
+    assert (study.precision, study.replications) == (Precision((Target(p99, 0.05),), 50), 4)
     assert study_of(tmp_path, text, "run.max_replications=7").precision == Precision(
-        ((p99, 0.05),), 7
+        (Target(p99, 0.05),), 7
     )
     many = study_of(tmp_path, text, "run.replications=70").precision
     assert many is not None
@@ -46,10 +46,10 @@ def test_precision_is_relative_and_ends_somewhere(tmp_path: Path) -> None:
 def test_precision_is_set_from_the_command_line(tmp_path: Path) -> None:
     whole = study_of(tmp_path, BASE, "run.precision={txn_per_s: 2%}").precision
     by_key = study_of(tmp_path, BASE, "run.precision.txn_per_s=2%").precision
-    assert whole == by_key == Precision(((MetricKey("txn_per_s"), 0.02),), 50)
+    assert whole == by_key == Precision((Target(MetricKey("txn_per_s"), 0.02),), 50)
     by_key = study_of(tmp_path, BASE, "run.precision.lock_latency_ms.p99=2%").precision
     assert by_key is not None
-    assert [str(key) for key, _ in by_key.targets] == ["lock_latency_ms.p99"]
+    assert list(map(str, by_key.targets)) == ["lock_latency_ms.p99"]
 
 
 def test_the_option_replications_means_the_first_round(tmp_path: Path) -> None:

@@ -54,6 +54,16 @@ def check_locked(
     return None
 
 
+def check_for_update_ts(key: bytes, held: Lock, expected: int | None) -> MvccError | None:
+    """Refuses a pessimistic lock that was not taken at the timestamp its client expects, if any.
+
+    It was taken by a resend of an older request after the right lock had been lost.
+    """
+    if held.kind != PESSIMISTIC or expected in {None, held.for_update_ts}:
+        return None
+    return PessimisticLockNotFound(key, LockNotFoundReason.LOCK_FOR_UPDATE_TS_MISMATCH)
+
+
 def check_unlocked(
     mvcc: Mvcc,
     key: bytes,

@@ -14,15 +14,14 @@ from sim.protocol.lock_table import PeerPessimisticLocks
 from sim.protocol.mvcc import INSERT, PESSIMISTIC, PUT, Lock, Mvcc, Write
 from sim.protocol.percolator.amend import (
     TransactionProperties,
+    check_for_update_ts,
     check_locked,
     check_unlocked,
     committed_before,
 )
 from sim.protocol.percolator.errors import (
     KeyIsLocked,
-    LockNotFoundReason,
     MvccError,
-    PessimisticLockNotFound,
 )
 from sim.protocol.percolator.read import NO_LOCKS
 from sim.protocol.write_batch import COMMIT, PREWRITE, WriteBatch
@@ -109,30 +108,22 @@ def prewrite(  # noqa: PLR0913 - the request's fields
     ``expected_for_update_ts``: by key, that of the lock which the client believes to hold.
     """
     txn = TransactionProperties(primary, start_ts, for_update_ts, ttl_ms, pessimistic, is_retry)
-    held = _check_all(mvcc, memory, mutations, txn)
-    if expected_for_update_ts:
-        held = _check_for_update_ts(mutations, held, expected_for_update_ts)
+    held = _check_all(mvcc, memory, mutations, txn, expected_for_update_ts or {})
     if isinstance(held, MvccError):
         return _accept_resend(mvcc, held, start_ts)
     kind = CommitKind(min_commit_ts)
     if use_async_commit or one_pc_commit_ts is not None:
-        promise_ts = max(max_ts, for_update_ts, start_ts) + 1
-        kind = CommitKind(
-            min_commit_ts,
-            max(promise_ts, one_pc_commit_ts or 0),
-            use_async_commit,
-            async_commit_secondaries if use_async_commit else None,
-            max_commit_ts,
-        )
+        promise_ts = max(max_ts + 1, for_update_ts + 1, start_ts + 1, one_pc_commit_ts or 0)
+        secondaries = async_commit_secondaries if use_async_commit else None
+        kind = CommitKind(min_commit_ts, promise_ts, use_async_commit, secondaries, max_commit_ts)
     locked = _lock_all(mvcc, mutations, held, txn, kind)
     if isinstance(locked, Prewritten):
         return locked
     batch, largest_ts = locked
     amended = _count_amended(mutations, held) if pessimistic and None in held else 0
-    if not largest_ts:
-        return Prewritten(batch, 0, 0, amended)
-    if one_pc_commit_ts is None or not batch.lock_puts:
-        return Prewritten(batch, largest_ts, 0, amended, batch.lock_puts)
+    if one_pc_commit_ts is None or not largest_ts or not batch.lock_puts:
+        guards = batch.lock_puts if largest_ts else ()
+        return Prewritten(batch, largest_ts, 0, amended, guards)
     return _one_phase(mvcc, memory, batch, largest_ts, amended)
 
 
@@ -146,30 +137,6 @@ def _committed_before(commit_ts: int) -> Prewritten:
     return Prewritten(WriteBatch(PREWRITE), commit_ts, commit_ts, 0)
 
 
-def _check_for_update_ts(
-    mutations: Sequence[Mutation],
-    held_locks: list[Lock | None] | MvccError,
-    expected: Mapping[bytes, int],
-) -> list[Lock | None] | MvccError:
-    """Refuses a pessimistic lock that was not taken at the timestamp its client expects.
-
-    It was taken by a resend of an older request after the right lock had been lost.
-    """
-    if isinstance(held_locks, MvccError):
-        return held_locks
-    for mutation, held in zip(mutations, held_locks, strict=True):
-        wanted = expected.get(mutation.key)
-        if (
-            held is not None
-            and held.kind == PESSIMISTIC
-            and wanted not in {None, held.for_update_ts}
-        ):
-            return PessimisticLockNotFound(
-                mutation.key, LockNotFoundReason.LOCK_FOR_UPDATE_TS_MISMATCH
-            )
-    return held_locks
-
-
 _NO_LENGTH = -2
 """A length that no value has."""
 
@@ -179,6 +146,7 @@ def _check_all(  # noqa: C901 - one pass over the keys
     memory: PeerPessimisticLocks | None,
     mutations: Sequence[Mutation],
     txn: TransactionProperties,
+    expected_for_update_ts: Mapping[bytes, int],
 ) -> list[Lock | None] | MvccError:
     """Returns the transaction's lock on each key, if it has one, or why it must not go on.
 
@@ -205,6 +173,10 @@ def _check_all(  # noqa: C901 - one pass over the keys
                 locked = locked or refusal
             elif refusal is not None:
                 return refusal
+        if held is not None and expected_for_update_ts:
+            refusal = check_for_update_ts(key, held, expected_for_update_ts.get(key))
+            if refusal is not None:
+                return refusal
         held_locks.append(held)
     return held_locks if locked is None else locked
 
@@ -219,8 +191,8 @@ def _lock_all(
     """Returns the locks to write, and the largest min_commit_ts of all keys.
 
     The latter is 0 (neither async commit nor 1PC) after a key that was prewritten without them, or
-    would have to commit too late: from there on locks are ordinary ones. If that key proves to
-    be committed, the whole request has been. Keys of one statement share one ``Lock`` if they can.
+    would have to commit too late: from there on locks are ordinary ones. If such a key is
+    committed, the whole request has been. Keys of one statement share one ``Lock`` if they can.
     """
     primary, start_ts = txn.primary, txn.start_ts
     largest_ts = 0
@@ -248,8 +220,7 @@ def _lock_all(
                     return _committed_before(commit_ts)
                 kind = CommitKind(kind.min_commit_ts)
                 lock = _two_phase_lock(mvcc, mutation, held, txn, kind)
-            if lock.min_commit_ts > largest_ts:
-                largest_ts = lock.min_commit_ts
+            largest_ts = max(largest_ts, lock.min_commit_ts)
             last_held, last_op, last_len = held, op, len(key)
             last_bytes = _NO_LENGTH if alone else value_bytes
         puts.append((key, lock))

@@ -471,8 +471,8 @@ class AutoMerge(Driven):
 
 _KINDS: Final[tuple[type[Operation], ...]] = (
     TransferLeader, ShuffleLeader, SplitRegionOperation, MergeRegion, EvictLeader, BalanceLeader,
-    AutoSplit, AutoMerge, CrashStore, RestartStore, Partition, SlowDisk, FillDisk, UpgradeStore, SetConfig,
-    ChangePeerOperation, DropMessages, DelayMessages,
+    AutoSplit, AutoMerge, CrashStore, RestartStore, Partition, SlowDisk, FillDisk, UpgradeStore,
+    SetConfig, ChangePeerOperation, DropMessages, DelayMessages,
 )  # fmt: skip
 
 OPERATIONS: Final = {str(each.__dataclass_fields__["do"].default): each for each in _KINDS}
