@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from analysis.page.content import Aside, Block, Cell, Items, PageTable, Paragraph
 from analysis.page.findings import Findings
@@ -14,9 +14,7 @@ from analysis.study.interpolation import amount_of
 from sim.scenario.profiles import DEFAULT_MACHINE, profiles
 from sim.scenario.schema.hardware import CpuCosts, DiskSection, LsmSpec
 from sim.scenario.section import Section, keys_of
-
-if TYPE_CHECKING:
-    from sim.scenario.tree import Node
+from sim.scenario.tree import Node
 
 _SECTIONS: Final[tuple[tuple[str, type[Section]], ...]] = (
     ("hardware.cpu", CpuCosts),

@@ -10,14 +10,12 @@ import base64
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PIL import Image
 
 from analysis.page.content import PageFigure
-
-if TYPE_CHECKING:
-    from analysis.plots.drawn import Drawn
+from analysis.plots.drawn import Drawn
 
 PLOTS: Final = "plots"
 BUDGET_BYTES: Final = 385_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from analysis.metrics.study_tables import StudyTables
 from analysis.page import charts, comparison, limits
@@ -23,11 +23,9 @@ from analysis.page.sensitivity import sensitivity_blocks
 from analysis.page.stress import checklist
 from analysis.page.trust import trust_blocks
 from analysis.plots import timeline
+from analysis.plots.drawn import Drawn
+from analysis.study.finished_study import FinishedStudy
 from analysis.study.study_folder import write_text_whole
-
-if TYPE_CHECKING:
-    from analysis.plots.drawn import Drawn
-    from analysis.study.finished_study import FinishedStudy
 
 HTML: Final = "report.html"
 MARKDOWN: Final = "report.md"
