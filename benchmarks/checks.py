@@ -15,7 +15,7 @@ from time import process_time
 from typing import Final
 
 from benchmarks.tpcc_unit import tpcc_unit
-from sim.simulation import Unit
+from sim.simulation import SimulatedUnit
 from sim.units import NS_PER_MS
 
 _WARMUP_NS: Final = 300 * NS_PER_MS
@@ -46,7 +46,7 @@ def measure() -> dict[str, float]:
     }
 
 
-def _slice_s(unit: Unit) -> float:
+def _slice_s(unit: SimulatedUnit) -> float:
     """Runs one slice; returns its CPU time in seconds."""
     began_s = process_time()
     unit.env.run_until(unit.env.now_ns + _SLICE_NS)

@@ -12,7 +12,7 @@ from typing import Final
 
 from analysis.study.load import load_study
 from sim.record.facts import Columns
-from sim.simulation import Unit
+from sim.simulation import SimulatedUnit
 
 _FILE: Final = Path(__file__).with_name("tpcc.yaml")
 
@@ -24,7 +24,7 @@ class _Nowhere:
         """Takes facts and drops them."""
 
 
-def tpcc_unit(until_ns: int = 0, *, checks: bool = False) -> Unit:
+def tpcc_unit(until_ns: int = 0, *, checks: bool = False) -> SimulatedUnit:
     """Returns the unit, run to ``until_ns``, with or without the checkers.
 
     As in ``Unit.run`` no cycles are searched for from here on; the process is the benchmark's own.
@@ -32,6 +32,6 @@ def tpcc_unit(until_ns: int = 0, *, checks: bool = False) -> Unit:
     gc.disable()
     study = load_study(_FILE)
     scenario = study.scenario({}, next(iter(study.variants)))
-    unit = Unit(replace(scenario, run=replace(scenario.run, checks=checks)), 0, _Nowhere())
+    unit = SimulatedUnit(replace(scenario, run=replace(scenario.run, checks=checks)), 0, _Nowhere())
     unit.env.run_until(until_ns)
     return unit

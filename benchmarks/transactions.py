@@ -13,7 +13,7 @@ from time import process_time
 from typing import Final
 
 from benchmarks.tpcc_unit import tpcc_unit
-from sim.simulation import Unit
+from sim.simulation import SimulatedUnit
 from sim.units import NS_PER_MS
 
 _WARMUP_NS: Final = 500 * NS_PER_MS
@@ -42,7 +42,7 @@ def measure(*, tiny: bool = False) -> dict[str, float]:
     }
 
 
-def _speed(unit: Unit, slice_ns: int) -> float:
+def _speed(unit: SimulatedUnit, slice_ns: int) -> float:
     """Runs one slice; returns transactions per CPU second."""
     committed = unit.stats.total_committed()
     began_s = process_time()

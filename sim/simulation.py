@@ -30,9 +30,9 @@ from sim.streams import Streams
 from sim.unit_result import UnitResult, run_to_end, simulated_ns
 from sim.workload import build_workload
 from sim.workload.layout import lay_out
-from sim.workload.statement import Workload
+from sim.workload.statement import TransactionSource
 
-__all__ = ["Unit", "UnitResult", "run_unit", "simulated_ns"]
+__all__ = ["SimulatedUnit", "UnitResult", "run_unit", "simulated_ns"]
 
 
 def run_unit(scenario: Scenario, replication: int, sink: FactSink) -> UnitResult:
@@ -40,13 +40,13 @@ def run_unit(scenario: Scenario, replication: int, sink: FactSink) -> UnitResult
 
     The same scenario, seed and replication give the same facts, on any machine.
     """
-    kind = EtcdUnit if scenario.workload.kind == ETCD else Unit
+    kind = EtcdUnit if scenario.workload.kind == ETCD else SimulatedUnit
     unit = kind(scenario, replication, sink)
     unit.run()
     return unit.result()
 
 
-class Unit:
+class SimulatedUnit:
     """One simulated cluster with its clients. ``run`` goes to the end; tests may go in steps."""
 
     def __init__(self, scenario: Scenario, replication: int, sink: FactSink) -> None:
@@ -101,7 +101,7 @@ class Unit:
             violations=tuple(violations),
         )
 
-    def _make_workload(self) -> Workload:
+    def _make_workload(self) -> TransactionSource:
         return build_workload(self.scenario.workload, self.streams)
 
     def _start_clients(self) -> None:

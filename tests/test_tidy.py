@@ -45,6 +45,16 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
+def test_a_class_name_means_one_class() -> None:
+    places: dict[str, list[str]] = {}
+    for path in SOURCES:
+        if name_of(path).startswith(("sim/", "analysis/")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.ClassDef):
+                    places.setdefault(node.name, []).append(name_of(path))
+    assert {name: there for name, there in places.items() if len(there) > 1} == {}
+
+
 def test_there_is_something_to_look_at() -> None:
     assert len(SOURCES) > 200
 

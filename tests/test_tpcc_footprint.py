@@ -13,7 +13,7 @@ from functools import cache
 import pytest
 
 from sim.record.facts import MemorySink
-from sim.simulation import Unit
+from sim.simulation import SimulatedUnit
 from sim.units import NS_PER_MS
 from sim.workload.statement import Statement, Transaction
 from sim.workload.tpcc import TpccWorkload
@@ -44,14 +44,14 @@ CAUSES = ("lock", "prewrite", "commit")
 
 
 @cache
-def run(behaviour: str, merge: bool = False) -> Unit:
+def run(behaviour: str, merge: bool = False) -> SimulatedUnit:
     """Runs TPC-C on 5,000 warehouses with pipelined locks for 1.2 s, and ends what was begun."""
     of = scenario(
         "rfc77",
         run={"warmup_ns": 0, "measure_ns": 1_500 * NS_PER_MS},
         tikv=PIPELINED | {"behaviour": behaviour, "cmd_batch": merge},
     )
-    unit = Unit(of, 0, MemorySink())
+    unit = SimulatedUnit(of, 0, MemorySink())
     draw = TpccWorkload.transaction
 
     def draw_or_idle(workload: TpccWorkload, client: int) -> Transaction:
@@ -65,16 +65,16 @@ def run(behaviour: str, merge: bool = False) -> Unit:
     return unit
 
 
-def counted(unit: Unit, metric: str, class_: str = "all") -> int:
+def counted(unit: SimulatedUnit, metric: str, class_: str = "all") -> int:
     return unit.recorder.counter(metric, class_).value
 
 
-def ran_with(unit: Unit, figures: Figures) -> float:
+def ran_with(unit: SimulatedUnit, figures: Figures) -> float:
     """Returns what the transactions of a run come to, at so much for each of a type."""
     return sum(counted(unit, "txns", name) * figure for name, figure in figures.items())
 
 
-def on_average(unit: Unit, metric: str, class_: str, figures: Figures) -> float:
+def on_average(unit: SimulatedUnit, metric: str, class_: str, figures: Figures) -> float:
     """Returns a counter per transaction of the nominal mix, without the luck of the run's own."""
     nominal = sum(WEIGHTS[name] * figure for name, figure in figures.items())
     return counted(unit, metric, class_) / ran_with(unit, figures) * nominal
@@ -111,7 +111,7 @@ def test_locks_are_a_fifth_of_the_raft_log(behaviour: str, share: float) -> None
     assert written["lock"] / sum(written.values()) == pytest.approx(share, rel=0.01)
 
 
-def lock_share(unit: Unit) -> float:
+def lock_share(unit: SimulatedUnit) -> float:
     written = [counted(unit, "raft_entry_bytes", cause) for cause in CAUSES]
     return written[0] / sum(written)
 

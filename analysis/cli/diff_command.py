@@ -13,7 +13,7 @@ from analysis.cli.exit_status import ExitStatus
 from analysis.cli.json_output import print_json
 from analysis.comparison.guards import Breach, Guard, breaches
 from analysis.comparison.moves import Move
-from analysis.comparison.results import Key, Number, StudyResults, read_results
+from analysis.comparison.results import StudyResults, SummaryKey, SummaryNumber, read_results
 from analysis.comparison.study_diff import StudyDiff, study_diff
 from analysis.report.diff_table import number_words, point_words, print_diff
 from analysis.study.study_folder import StudyFolderError
@@ -95,12 +95,12 @@ def _study(of: StudyResults) -> dict[str, Any]:
     return {"folder": str(of.folder), **said}
 
 
-def _key(key: Key) -> dict[str, Any]:
+def _key(key: SummaryKey) -> dict[str, Any]:
     named = {"variant": key.variant, "metric": key.metric, "class": key.class_, "stat": key.stat}
     return {"point": json.loads(key.point), **named}
 
 
-def _number(of: Number) -> dict[str, Any]:
+def _number(of: SummaryNumber) -> dict[str, Any]:
     return {"value": of.value, "ci_low": of.ci_low, "ci_high": of.ci_high}
 
 

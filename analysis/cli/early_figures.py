@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from analysis.study.units import Unit
+from analysis.study.units import Unit
 
 MOST_UNITS: Final = 100
 MS_PER_NS: Final = 1e-6

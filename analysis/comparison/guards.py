@@ -11,7 +11,7 @@ from analysis.metrics.catalogue import MetricKey
 
 if TYPE_CHECKING:
     from analysis.comparison.moves import Move
-    from analysis.comparison.results import Key, Number
+    from analysis.comparison.results import SummaryKey, SummaryNumber
     from analysis.comparison.study_diff import StudyDiff
 
 _LIMIT: Final = re.compile(r"(?P<key>.*):(?P<share>\d+(\.\d+)?)(?P<percent> ?%)?")
@@ -43,7 +43,7 @@ class Guard:
         """Returns the text that ``parse`` turns into this guard again."""
         return f"{self.key}:{100 * self.limit:g}%" if self.limit else str(self.key)
 
-    def is_about(self, key: Key) -> bool:
+    def is_about(self, key: SummaryKey) -> bool:
         """Returns whether a number of a summary is the one meant, of whatever variant."""
         return (key.metric, key.class_, key.stat) == (
             self.key.metric, self.key.class_, self.key.stat,
@@ -55,7 +55,7 @@ class Breach:
     """A guarded number that became worse, or that cannot be judged."""
 
     guard: Guard
-    key: Key
+    key: SummaryKey
     reason: str
 
 
@@ -90,6 +90,6 @@ def _worse(guard: Guard, move: Move) -> str:
     return f"{a:.4g} to {b:.4g}, {100 * (move.ratio - 1):+.1f} %"
 
 
-def _refused(a: Number, b: Number) -> str:
+def _refused(a: SummaryNumber, b: SummaryNumber) -> str:
     """Returns why it counts; a number that was refused before as well is no worse now."""
     return f"is refused in B: {b.refused}" if b.refused and not a.refused else ""

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
-from analysis.comparison.results import Key, Number
+from analysis.comparison.results import SummaryKey, SummaryNumber
 from analysis.metrics.catalogue import HIGHER_IS_BETTER, QUANTILES
 from sim.record.histogram import RELATIVE_ERROR
 
@@ -37,10 +37,10 @@ Array = NDArray[np.float64]
 class Move:
     """One number of both studies."""
 
-    key: Key
+    key: SummaryKey
     """As in study B."""
-    a: Number
-    b: Number
+    a: SummaryNumber
+    b: SummaryNumber
     ratio: float
     """B / A; NaN where one is not positive."""
     ci_low: float
@@ -60,7 +60,7 @@ class Move:
         return lower == (self.key.metric in HIGHER_IS_BETTER) and self.b.value != self.a.value
 
 
-def moves(pairs: Sequence[tuple[Key, Number, Number]]) -> list[Move]:
+def moves(pairs: Sequence[tuple[SummaryKey, SummaryNumber, SummaryNumber]]) -> list[Move]:
     """Judges all numbers that both studies have.
 
     Args:
@@ -135,16 +135,16 @@ def _discovery(p: Array) -> Array:
 class Matched:
     """The numbers of two studies, as far as they belong together."""
 
-    both: list[tuple[Key, Number, Number]]
-    refused: list[tuple[Key, Number, Number]]
+    both: list[tuple[SummaryKey, SummaryNumber, SummaryNumber]]
+    refused: list[tuple[SummaryKey, SummaryNumber, SummaryNumber]]
     """Refused in A, in B, or in both."""
-    only_a: list[Key]
-    only_b: list[Key]
+    only_a: list[SummaryKey]
+    only_b: list[SummaryKey]
 
 
 def matched(
-    a: Mapping[Key, Number],
-    b: Mapping[Key, Number],
+    a: Mapping[SummaryKey, SummaryNumber],
+    b: Mapping[SummaryKey, SummaryNumber],
     variants: Mapping[str, str],
     points: Mapping[str, str],
 ) -> Matched:

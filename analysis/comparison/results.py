@@ -19,7 +19,7 @@ MANIFEST: Final = "manifest.json"
 ROWS: Final = "summary.parquet"
 
 
-class Key(NamedTuple):
+class SummaryKey(NamedTuple):
     """Which number."""
 
     point: str
@@ -30,7 +30,7 @@ class Key(NamedTuple):
     stat: str
 
 
-class Number(NamedTuple):
+class SummaryNumber(NamedTuple):
     """A number with its interval; NaN where there is none."""
 
     value: float
@@ -50,7 +50,7 @@ class StudyResults:
     manifest: Mapping[str, Any]
     scenario: Mapping[str, Any]
     """The resolved file."""
-    numbers: Mapping[Key, Number]
+    numbers: Mapping[SummaryKey, SummaryNumber]
     model: str
     """Digest of the model that made the facts; empty if no unit is there to say it."""
     variants: tuple[str, ...] = field(default=())
@@ -89,7 +89,7 @@ def read_results(folder: Path) -> StudyResults:
     )
 
 
-def _numbers(table: pa.Table) -> dict[Key, Number]:
+def _numbers(table: pa.Table) -> dict[SummaryKey, SummaryNumber]:
     def column(name: str, none: object) -> list[Any]:
         if name not in table.column_names:
             return [none] * table.num_rows
@@ -104,7 +104,7 @@ def _numbers(table: pa.Table) -> dict[Key, Number]:
         column("refused", ""),
     )
     return {
-        Key(*key): Number(*number)
+        SummaryKey(*key): SummaryNumber(*number)
         for key, number in zip(zip(*keys, strict=True), zip(*numbers, strict=True), strict=True)
     }
 

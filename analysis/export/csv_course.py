@@ -12,13 +12,12 @@ from analysis.export.csv_tables import FOLDER, line
 from analysis.export.families import FamilyFacts
 from analysis.export.openmetrics import MOST_POINTS
 from analysis.export.unit_course import CounterCourse, read_course
+from analysis.study.finished_study import FinishedStudy
 from analysis.study.study_folder import write_text_whole
 from sim.record.histogram import BASE, ZERO_BUCKET
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from analysis.study.finished_study import FinishedStudy
 
 WANTED: Final = FamilyFacts(
     counters={"txns", "txn_aborts", "disk_write_bytes"},

@@ -9,14 +9,11 @@ Source: OpenMetrics 1.0, "Text format".
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-from analysis.export.families import TOTAL
-
-if TYPE_CHECKING:
-    from analysis.export.families import Labels
+from analysis.export.families import TOTAL, Labels
 
 EOF: Final = "# EOF\n"
 NS_PER_S: Final = 10**9

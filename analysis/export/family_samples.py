@@ -18,12 +18,10 @@ from analysis.export.families import (
     LevelFamily,
     MeanFamily,
 )
-from analysis.export.unit_course import CounterCourse, Key, up_to
+from analysis.export.unit_course import CounterCourse, Key, ReplicationFacts, up_to
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from analysis.export.unit_course import ReplicationFacts
 
 NS_PER_S: Final = 10**9
 ZERO_AFTER_NS: Final = 10**6

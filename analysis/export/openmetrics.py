@@ -12,21 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from analysis.export.exposition import EOF, head, sample
-from analysis.export.families import FamilyFacts
+from analysis.export.families import Family, FamilyFacts
 from analysis.export.family_samples import family_lines
 from analysis.export.pessim_families import PESSIM_FAMILIES
 from analysis.export.tikv_families import TIKV_FAMILIES
 from analysis.export.unit_course import ReplicationFacts, read_course, step_ends_ns
+from analysis.study.finished_study import FinishedStudy
 from analysis.study.study_folder import write_text_whole
-
-if TYPE_CHECKING:
-    from analysis.export.families import Family
-    from analysis.study.finished_study import FinishedStudy
-    from analysis.study.unit_folder import UnitRecord
-    from analysis.study.units import Unit
+from analysis.study.unit_folder import UnitRecord
+from analysis.study.units import Unit
 
 FOLDER: Final = "metrics"
 START_S: Final = 1_735_689_600

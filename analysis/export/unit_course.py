@@ -14,15 +14,14 @@ import numpy as np
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from analysis.export.families import FamilyFacts
+from analysis.study.unit_folder import UnitRecord
 from sim.record.facts import COUNTER, HISTOGRAM, MOMENTS
 from sim.record.histogram import BUCKETS_PER_DOUBLING, ZERO_BUCKET
 
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
-
-    from analysis.export.families import FamilyFacts
-    from analysis.study.unit_folder import UnitRecord
 
 Key = tuple[str, str]
 """Metric and class of facts."""

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from analysis.lint.operation_rules import FEWEST_TIMES
+from analysis.lint.scenario_warning import LintedCase
+from analysis.study.study import Study
 from sim.scenario.schema.operations import Driven, Operation, Rolling, ShuffleLeader, Timed
 from sim.units import KIB, MIB
-
-if TYPE_CHECKING:
-    from analysis.lint.scenario_warning import LintedCase
-    from analysis.study.study import Study
 
 _COUNTED: Final = {
     "transfer_leader": "leader_transfers",

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from analysis.lint.scenario_warning import LintedCase, ScenarioWarning
 from analysis.metrics.catalogue import MetricKey
+from analysis.study.sections import Expectation
+from analysis.study.study import Study
 from sim.scenario.quantities import RATE
 from sim.scenario.schema.operations import UpgradeStore
-
-if TYPE_CHECKING:
-    from analysis.study.sections import Expectation
-    from analysis.study.study import Study
 
 IN_MEMORY_SINCE: Final = (6, 0, 0)
 _MODES: Final = ("in_memory", "pipelined")

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from analysis.lint.scenario_warning import LintedCase, ScenarioWarning, duration
 from analysis.statistics.warmup import BATCH, FEWEST_BATCHES
 from analysis.study.run import FEW_REPLICATIONS, FIRST_ROUND
-
-if TYPE_CHECKING:
-    from analysis.study.study import Study
+from analysis.study.study import Study
 
 FEWEST_WITH_PRECISION = 3
 

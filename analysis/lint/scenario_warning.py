@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from sim.scenario import Scenario
 from sim.scenario.quantities import DURATION
+from sim.scenario.schema.operations import Operation
 from sim.unit_result import simulated_ns
-
-if TYPE_CHECKING:
-    from sim.scenario import Scenario
-    from sim.scenario.schema.operations import Operation
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -6,7 +6,7 @@ An expectation on something that never fired holds by itself; these warnings say
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,10 +17,7 @@ from analysis.lint.scenario_lint import scenario_warnings
 from analysis.lint.scenario_warning import LintedCase
 from analysis.metrics.catalogue import MetricKey
 from analysis.study.study import Study
-
-if TYPE_CHECKING:
-    from analysis.study.study import Study
-    from analysis.study.units import Point
+from analysis.study.units import Point
 
 SHARES_BEYOND: Final = {"p90": 0.1, "p95": 0.05, "p99": 0.01, "p999": 0.001}
 """The share of values beyond a quantile."""

@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from analysis.page.content import Aside, Block, Cell, Items, Paragraph, Table
+from analysis.page.content import Aside, Block, Cell, Items, PageTable, Paragraph
 from analysis.page.findings import Findings
 from analysis.page.model_page import simplifications
 from analysis.study.interpolation import amount_of
 from sim.scenario.profiles import DEFAULT_MACHINE, profiles
 from sim.scenario.schema.hardware import CpuCosts, DiskSection, LsmSpec
 from sim.scenario.section import Section, keys_of
-
-if TYPE_CHECKING:
-    from sim.scenario.tree import Node
+from sim.scenario.tree import Node
 
 _SECTIONS: Final[tuple[tuple[str, type[Section]], ...]] = (
     ("hardware.cpu", CpuCosts),
@@ -47,7 +45,7 @@ def assumption_blocks(found: Findings) -> Iterator[Block]:
     """Yields the assumed inputs of this study, then the model's simplifications."""
     inputs = {one.key: one for one in reversed([*assumed_inputs(found.base, found.points)])}
     if inputs:
-        yield Table(
+        yield PageTable(
             "Inputs that nobody has published",
             ("input", "value", "why"),
             tuple(
@@ -61,7 +59,7 @@ def assumption_blocks(found: Findings) -> Iterator[Block]:
     yield Items(tuple(_standing(found)))
     rows = tuple(tuple(Cell(cell) for cell in row) for row in simplifications())
     if rows:
-        table = Table("", ("what is simplified", "why", "likely effect"), rows, words=(0, 1, 2))
+        table = PageTable("", ("what is simplified", "why", "likely effect"), rows, words=(0, 1, 2))
         yield Aside(f"What the model leaves out: {len(rows)} simplifications", (table,))
     else:
         yield Paragraph("What the model leaves out: docs/MODEL.md.")

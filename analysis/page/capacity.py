@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from analysis.experiments.capacity_rows import why_refused
 from analysis.experiments.case_words import case_words, limit_words
-from analysis.page.content import Block, Cell, Items, Paragraph, Table, Tile, texts
+from analysis.page.content import Block, Cell, Items, PageTable, Paragraph, Tile, texts
 from analysis.page.findings import Findings
 from analysis.page.limits import STATIONS
 from analysis.page.numbers import DASH, change_cell
@@ -66,7 +66,7 @@ def _promise(content: Mapping[str, Any]) -> str:
     )
 
 
-def _capacities(content: Mapping[str, Any]) -> Table:
+def _capacities(content: Mapping[str, Any]) -> PageTable:
     threads = content["load"] == "workload.threads"
     rows = [
         (
@@ -87,7 +87,7 @@ def _capacities(content: Mapping[str, Any]) -> Table:
         "case", load, "completed (1/s)", "what breaks first", "busiest station",
         f"headroom{at}", f"promise kept{at}",
     )  # fmt: skip
-    return Table("Capacity by case", headings, tuple(rows), words=(0, 3, 4))
+    return PageTable("Capacity by case", headings, tuple(rows), words=(0, 3, 4))
 
 
 def _station(case: Mapping[str, Any]) -> str:
@@ -110,7 +110,7 @@ def _chance(chance: float | None) -> str:
     return "< 1 %" if chance < 0.01 else f"{100 * chance:.0f} %"
 
 
-def _compared(content: Mapping[str, Any]) -> Table:
+def _compared(content: Mapping[str, Any]) -> PageTable:
     rows = [
         (
             Cell(case_words(row)),
@@ -122,10 +122,10 @@ def _compared(content: Mapping[str, Any]) -> Table:
     ]
     note = "Paired by replication."
     headings = ("variant", "against", "capacity")
-    return Table("How much more each variant carries", headings, tuple(rows), note, (0, 1))
+    return PageTable("How much more each variant carries", headings, tuple(rows), note, (0, 1))
 
 
-def _costs(content: Mapping[str, Any]) -> Table:
+def _costs(content: Mapping[str, Any]) -> PageTable:
     rows = []
     for case in content["cases"]:
         price, each = case["cost_per_hour"], case["cost_per_1000_txn"]
@@ -137,7 +137,7 @@ def _costs(content: Mapping[str, Any]) -> Table:
                 {True: "not beaten", False: "beaten", None: DASH}[case["pareto"]],
             ),
         ))  # fmt: skip
-    return Table(
+    return PageTable(
         "What it costs",
         ("case", "per hour", "per million transactions", "price and capacity"),
         tuple(rows),

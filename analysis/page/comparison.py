@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from analysis.page.content import Block, Cell, Table, texts
+from analysis.page.content import Block, Cell, PageTable, texts
 from analysis.page.findings import Findings, Key
 from analysis.page.numbers import DASH, change_cell, value_cell
 from analysis.plots.axes import axes_of
@@ -29,7 +29,7 @@ HOW_TO_READ: Final = (
 )
 
 
-def comparison_tables(found: Findings) -> Iterator[Table]:
+def comparison_tables(found: Findings) -> Iterator[PageTable]:
     """Yields the tables that a reader compares variants by."""
     if found.searched:
         return
@@ -40,7 +40,7 @@ def comparison_tables(found: Findings) -> Iterator[Table]:
         yield from _sweep_tables(found)
 
 
-def _at_point(found: Findings, point: int) -> Table:
+def _at_point(found: Findings, point: int) -> PageTable:
     lines = [
         line
         for line in KEY_METRICS
@@ -56,7 +56,7 @@ def _at_point(found: Findings, point: int) -> Table:
         for label, key, scale in lines
     ]
     name = found.point_name(point)
-    return Table(
+    return PageTable(
         f"Comparison at {name}" if name else "Main numbers",
         ("", *found.variants, *(f"{other} against {found.baseline}" for other in others)),
         tuple(rows),
@@ -64,7 +64,7 @@ def _at_point(found: Findings, point: int) -> Table:
     )
 
 
-def _sweep_tables(found: Findings) -> Iterator[Table]:
+def _sweep_tables(found: Findings) -> Iterator[PageTable]:
     """Yields a table an outcome: a row a point, or with very many only the extremes."""
     axes = axes_of(found.points)
     points = sorted(
@@ -92,7 +92,7 @@ def _sweep_tables(found: Findings) -> Iterator[Table]:
             *found.variants,
             *(f"{name} against {found.baseline}" for name in found.variants[1:]),
         )
-        yield Table(cells.outcome.title, headings, tuple(rows), note, tuple(range(len(axes))))
+        yield PageTable(cells.outcome.title, headings, tuple(rows), note, tuple(range(len(axes))))
 
 
 _SHOWN: Final = 9
@@ -129,7 +129,7 @@ def _change(cells: OutcomeCells, point: Any, variant: str) -> Cell:
     return change_cell(row)
 
 
-def expectation_table(found: Findings) -> Iterator[Table]:
+def expectation_table(found: Findings) -> Iterator[PageTable]:
     """Yields what the scenario expects, and whether it holds."""
     claims = found.summary["expectations"]
     if not claims:
@@ -140,7 +140,7 @@ def expectation_table(found: Findings) -> Iterator[Table]:
         rows.append((*texts(*claim_words(claim, found.summary)), verdict))
     headings = ("expected", "bound", "found [95 %]", "verdict")
     note = "A claim holds if the whole interval is on the right side of its bound."
-    yield Table("What the scenario expects", headings, tuple(rows), note, (0, 1, 3))
+    yield PageTable("What the scenario expects", headings, tuple(rows), note, (0, 1, 3))
 
 
 def claim_words(claim: Mapping[str, Any], summary: Mapping[str, Any]) -> tuple[str, str, str]:
@@ -171,7 +171,7 @@ def latency_tables(found: Findings) -> Iterator[Block]:
             if rows:
                 where = found.point_name(point)
                 caption = f"{title} (ms){f', at {where}' if where else ''}"
-                yield Table(caption, ("", *map(_stat_name, STATS)), tuple(rows))
+                yield PageTable(caption, ("", *map(_stat_name, STATS)), tuple(rows))
 
 
 def _classes(found: Findings, point: int, metric: str) -> list[tuple[str, str]]:
@@ -204,7 +204,7 @@ def _stat_name(stat: str) -> str:
     return {"p999": "p99.9", "max": "longest"}.get(stat, stat)
 
 
-def precision_table(found: Findings) -> Iterator[Table]:
+def precision_table(found: Findings) -> Iterator[PageTable]:
     """Yields how certain each figure has become that was wanted certain."""
     if "precision" not in found.summary:
         return
@@ -219,7 +219,7 @@ def precision_table(found: Findings) -> Iterator[Table]:
             Cell("reached" if target["met"] else "not reached"),
         ))  # fmt: skip
     headings = ("figure", "half width", "wanted", "replications", "verdict")
-    yield Table(
+    yield PageTable(
         "How certain the figures are that answer the question", headings, tuple(rows), words=(0, 4)
     )
 

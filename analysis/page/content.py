@@ -32,7 +32,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class PageTable:
     """A table whose first column names its rows.
 
     Attributes:
@@ -86,7 +86,7 @@ class Aside:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class PageFigure:
     """A picture that was drawn, or a word about one that is left out.
 
     Attributes:
@@ -125,11 +125,11 @@ class Charts:
     note: str
 
 
-Block = Table | Paragraph | Items | Code | Aside | Figure | Charts
+Block = PageTable | Paragraph | Items | Code | Aside | PageFigure | Charts
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class PageSection:
     """A part of the page with a heading."""
 
     anchor: str
@@ -174,7 +174,7 @@ class Page:
     answer: tuple[str, ...]
     tiles: tuple[Tile, ...]
     notices: tuple[Notice, ...]
-    sections: tuple[Section, ...]
+    sections: tuple[PageSection, ...]
 
 
 def texts(*cells: str) -> tuple[Cell, ...]:
@@ -182,7 +182,7 @@ def texts(*cells: str) -> tuple[Cell, ...]:
     return tuple(Cell(text) for text in cells)
 
 
-def section(anchor: str, title: str, blocks: Iterable[Block]) -> tuple[Section, ...]:
+def section(anchor: str, title: str, blocks: Iterable[Block]) -> tuple[PageSection, ...]:
     """Returns a section, or none if it has nothing to say."""
     found: Sequence[Block] = tuple(blocks)
-    return (Section(anchor, title, tuple(found)),) if found else ()
+    return (PageSection(anchor, title, tuple(found)),) if found else ()

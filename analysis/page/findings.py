@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pandas as pd
 import yaml
 
 from analysis.metrics.study_tables import StudyTables
+from analysis.plots.drawn import Drawn
+from analysis.study.finished_study import FinishedStudy
 from analysis.study.study import point_key
 from analysis.study.units import point_words
-
-if TYPE_CHECKING:
-    from analysis.plots.drawn import Drawn
-    from analysis.study.finished_study import FinishedStudy
 
 Row = Mapping[str, Any]
 Key = tuple[str, str, str]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from analysis.metrics.catalogue import CPU_STATIONS, DISK_STATIONS, LOCK_STATIONS, WRITE_PLACES
-from analysis.page.content import Block, Cell, Items, Table
+from analysis.page.content import Block, Cell, Items, PageTable
 from analysis.page.findings import Findings
 from analysis.page.numbers import DASH, share_text
 from analysis.report.capacity_table import FULL
@@ -42,7 +42,7 @@ def limit_blocks(found: Findings) -> Iterator[Block]:
         ]
         yield Items(tuple(_sentence(found, point, name, ordered) for name in found.variants))
         where = found.point_name(point)
-        yield Table(
+        yield PageTable(
             f"Share of the time that a station is busy{f', at {where}' if where else ''}",
             ("station", *found.variants),
             tuple(rows),
@@ -75,7 +75,7 @@ def _sentence(found: Findings, point: int, variant: str, stations: list[tuple[st
 _MOST_ROWS: Final = 40
 
 
-def _busiest_by_point(found: Findings) -> Iterator[Table]:
+def _busiest_by_point(found: Findings) -> Iterator[PageTable]:
     """Yields the busiest station of each point and variant of a sweep."""
     columns = found.columns()
     busy = columns[
@@ -100,10 +100,10 @@ def _busiest_by_point(found: Findings) -> Iterator[Table]:
     )
     more = len(places) - len(rows)
     note = f"And {more:,} points more, in summary.json." if more else ""
-    yield Table("Busiest station by point", ("point", *found.variants), rows, note)
+    yield PageTable("Busiest station by point", ("point", *found.variants), rows, note)
 
 
-def time_tables(found: Findings) -> Iterator[Table]:
+def time_tables(found: Findings) -> Iterator[PageTable]:
     """Yields where a lock request's time goes, on average."""
     for point in found.whole_points:
         steps = [one for one in found.classes(point, "lock_station_ms") if "/" not in one]
@@ -121,7 +121,7 @@ def time_tables(found: Findings) -> Iterator[Table]:
         rows.append((Cell("in all"), *(Cell(_ms(value)) for value in total)))
         where = found.point_name(point)
         caption = f"Where a lock request's time goes, mean (ms){f', at {where}' if where else ''}"
-        yield Table(caption, ("step", *found.variants), tuple(rows))
+        yield PageTable(caption, ("step", *found.variants), tuple(rows))
 
 
 def _step(found: Findings, point: int, variant: str, step: str) -> float:
@@ -136,7 +136,7 @@ def _at_least(value: float) -> str:
     return "< 0.001" if value < 0.001 else short(value)
 
 
-def byte_tables(found: Findings) -> Iterator[Table]:
+def byte_tables(found: Findings) -> Iterator[PageTable]:
     """Yields what a transaction writes, by place and by cause."""
     for point in found.whole_points:
         present = found.classes(point, "disk_write_bytes_per_txn")
@@ -153,7 +153,7 @@ def byte_tables(found: Findings) -> Iterator[Table]:
                 for part in (*shown, "all")
             )
             caption = f"Disk writes per transaction by {title} (KiB)"
-            yield Table(
+            yield PageTable(
                 f"{caption}, at {where}" if where else caption, (title, *found.variants), rows
             )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from analysis.page.content import Block, Cell, Paragraph, Table
+from analysis.page.content import Block, Cell, PageTable, Paragraph
 from analysis.page.findings import Findings
 from analysis.page.numbers import DASH
 from analysis.report.table import short
@@ -36,7 +36,7 @@ def lock_blocks(found: Findings) -> Iterator[Block]:
             if rows:
                 where = "" if point is None else found.point_name(point)
                 caption = f"{title}{f', at {where}' if where else ''}"
-                yield Table(caption, ("", *found.variants), tuple(rows), _NOTES.get(metric, ""))
+                yield PageTable(caption, ("", *found.variants), tuple(rows), _NOTES.get(metric, ""))
             else:
                 never.append(_NEVER.get(metric, title))
         if never:

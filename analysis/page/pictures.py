@@ -10,14 +10,12 @@ import base64
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PIL import Image
 
-from analysis.page.content import Figure
-
-if TYPE_CHECKING:
-    from analysis.plots.drawn import Drawn
+from analysis.page.content import PageFigure
+from analysis.plots.drawn import Drawn
 
 PLOTS: Final = "plots"
 BUDGET_BYTES: Final = 385_000
@@ -50,19 +48,19 @@ class Album:
         self.left_out = 0
         """Pictures for which there was no room."""
 
-    def figures(self, drawn: Sequence[Drawn]) -> tuple[Figure, ...]:
+    def figures(self, drawn: Sequence[Drawn]) -> tuple[PageFigure, ...]:
         """Returns pictures with their data, or without where the budget is spent."""
         return tuple(self._figure(one) for one in drawn)
 
-    def _figure(self, drawn: Drawn) -> Figure:
+    def _figure(self, drawn: Drawn) -> PageFigure:
         file = f"{PLOTS}/{drawn.name}.png"
         data, width, height = embedded(self._folder / file)
         if len(data) > self._left_bytes:
             self.left_out += 1
-            return Figure(file, drawn.title, drawn.alt)
+            return PageFigure(file, drawn.title, drawn.alt)
         charted = drawn.name.startswith(self._charted)
         self._left_bytes -= len(data)
-        return Figure(file, drawn.title, drawn.alt, data, width, height, charted)
+        return PageFigure(file, drawn.title, drawn.alt, data, width, height, charted)
 
 
 def embedded(file: Path) -> tuple[str, int, int]:

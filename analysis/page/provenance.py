@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from analysis.page.content import Aside, Block, Code, Paragraph, Table, texts
+from analysis.page.content import Aside, Block, Code, PageTable, Paragraph, texts
 from analysis.page.findings import Findings
 
 _LONGEST_ASIDE = 60_000
@@ -59,6 +59,6 @@ def provenance_blocks(found: Findings, made: Provenance) -> Iterator[Block]:
         ("Spark", made.master or "not started"),
         ("wall time", f"{made.wall_s:,.0f} s"),
     )
-    yield Table("Provenance", ("", ""), tuple(texts(*row) for row in rows), words=(0, 1))
+    yield PageTable("Provenance", ("", ""), tuple(texts(*row) for row in rows), words=(0, 1))
     if len(scenario) <= _LONGEST_ASIDE:
         yield Aside("The scenario, resolved", (Code(scenario),))

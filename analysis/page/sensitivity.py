@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from analysis.page.content import Block, Cell, Paragraph, Table, texts
+from analysis.page.content import Block, Cell, PageTable, Paragraph, texts
 from analysis.page.findings import Findings
 from analysis.page.numbers import DASH
 from analysis.plots.axes import short_names
@@ -29,7 +29,7 @@ def sensitivity_blocks(found: Findings) -> Iterator[Block]:
     yield _factors(content, names)
 
 
-def _weights(outcome: Mapping[str, Any], names: Mapping[str, str]) -> Table:
+def _weights(outcome: Mapping[str, Any], names: Mapping[str, str]) -> PageTable:
     shares = {row["factor"]: row for row in (outcome["shares"] or {"factors": []})["factors"]}
     rows = []
     for row in by_weight(outcome):
@@ -45,10 +45,10 @@ def _weights(outcome: Mapping[str, Any], names: Mapping[str, str]) -> Table:
     note = "mu*: mean size of the effect over a factor's whole range; mu: with its sign. "
     note += "Share of the variance: alone, and with interactions."
     headings = ("factor", "mu*", "mu", "share alone", "share in all", "verdict")
-    return Table(title_of(outcome), headings, tuple(rows), note, (0, 5))
+    return PageTable(title_of(outcome), headings, tuple(rows), note, (0, 5))
 
 
-def _factors(content: Mapping[str, Any], names: Mapping[str, str]) -> Table:
+def _factors(content: Mapping[str, Any], names: Mapping[str, str]) -> PageTable:
     rows = tuple(
         texts(
             f"{names[factor['key']]} ({factor['key']})",
@@ -58,4 +58,4 @@ def _factors(content: Mapping[str, Any], names: Mapping[str, str]) -> Table:
         )
         for factor in content["factors"]
     )
-    return Table("Factors", ("factor", "from", "to", "centre", "scale"), rows, words=(0, 4))
+    return PageTable("Factors", ("factor", "from", "to", "centre", "scale"), rows, words=(0, 4))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from analysis.page.content import Table, texts
+from analysis.page.content import PageTable, texts
 from analysis.page.findings import Findings
 from analysis.page.model_page import paragraph
 
@@ -17,7 +17,7 @@ _LOGIC: Final = "docs/MODEL.md, “Logic: a request's way”"
 _REGIONS: Final = "docs/MODEL.md, “When regions move”"
 
 
-def checklist(found: Findings) -> Iterator[Table]:
+def checklist(found: Findings) -> Iterator[PageTable]:
     """Yields one table a part of the checklist."""
     parts = (
         ("1 Objectives", _objectives(found)),
@@ -29,7 +29,7 @@ def checklist(found: Findings) -> Iterator[Table]:
     )
     for title, items in parts:
         rows = tuple(texts(name, text) for name, text in items)
-        yield Table(title, ("item", "in this study"), rows, words=(0, 1))
+        yield PageTable(title, ("item", "in this study"), rows, words=(0, 1))
 
 
 def _objectives(found: Findings) -> Iterator[tuple[str, str]]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from analysis.metrics.study_tables import StudyTables
 from analysis.page import charts, comparison, limits
 from analysis.page.answer import answer, tiles
 from analysis.page.assumptions import assumption_blocks
 from analysis.page.capacity import capacity_blocks
-from analysis.page.content import Block, Cell, Charts, Page, Paragraph, Table, section
+from analysis.page.content import Block, Cell, Charts, Page, PageTable, Paragraph, section
 from analysis.page.findings import Findings
 from analysis.page.html import html_text
 from analysis.page.locks import lock_blocks
@@ -23,11 +23,9 @@ from analysis.page.sensitivity import sensitivity_blocks
 from analysis.page.stress import checklist
 from analysis.page.trust import trust_blocks
 from analysis.plots import timeline
+from analysis.plots.drawn import Drawn
+from analysis.study.finished_study import FinishedStudy
 from analysis.study.study_folder import write_text_whole
-
-if TYPE_CHECKING:
-    from analysis.plots.drawn import Drawn
-    from analysis.study.finished_study import FinishedStudy
 
 HTML: Final = "report.html"
 MARKDOWN: Final = "report.md"
@@ -156,7 +154,7 @@ def _time_charts(found: Findings, data: Mapping[str, charts.Chart]) -> Iterator[
             yield Charts(names, title, _TIME_NOTE)
 
 
-def _events(found: Findings) -> Iterator[Table]:
+def _events(found: Findings) -> Iterator[PageTable]:
     """Yields what was done to the cluster, and when."""
     happenings, units = found.tables.happenings, found.tables.units
     for point in sorted({int(index) for index in happenings["point_index"]}):
@@ -176,7 +174,7 @@ def _events(found: Findings) -> Iterator[Table]:
             caption = f"What was done to the cluster{f', at {where}' if where else ''}"
             more = len(ordered) - len(rows)
             note = f"And {more:,} more." if more else ""
-            yield Table(caption, ("what", "from (s)", "until (s)"), rows, note)
+            yield PageTable(caption, ("what", "from (s)", "until (s)"), rows, note)
 
 
 def _left_out(album: Album) -> Iterator[Block]:

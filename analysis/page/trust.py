@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from analysis.page.comparison import precision_table
-from analysis.page.content import Block, Cell, Paragraph, Table
+from analysis.page.content import Block, Cell, PageTable, Paragraph
 from analysis.page.findings import Findings
 from analysis.report.refusal import verdict_lines
 from analysis.report.table import short
@@ -38,7 +38,7 @@ def _verdicts(found: Findings) -> str:
     return f"{'. '.join(lines)}. {refused}{by_design}"
 
 
-def _cases(found: Findings) -> Table:
+def _cases(found: Findings) -> PageTable:
     facts = found.summary["units"]
     ordered = sorted(facts, key=lambda fact: set(fact["verdicts"]) == {_STABLE})
     rows = tuple(
@@ -52,7 +52,7 @@ def _cases(found: Findings) -> Table:
     )
     more = len(facts) - len(rows)
     note = f"And {more:,} cases more, all of them in summary.json." if more else ""
-    return Table(
+    return PageTable(
         "Load and warm-up by case",
         ("case", "verdict", "replications", "left out as warm-up (s)"),
         rows,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,13 +19,10 @@ from analysis.pipeline.study_tables import read_study_tables
 from analysis.study.unit_folder import UnitRecord, write_unit
 from analysis.study.units import Unit
 from sim.record import Recorder
+from sim.record.facts import FactSink
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pyspark import SparkContext
-
-    from sim.record.facts import FactSink
 
 WINDOW_NS = 100_000_000
 ARCHIVE_WAIT_S = 180.0

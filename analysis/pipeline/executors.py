@@ -20,14 +20,16 @@ QUESTIONS_AT_ONCE: Final = 64
 Answer_co = TypeVar("Answer_co", covariant=True)
 
 
-class Question(Protocol[Answer_co]):
+class FactsQuestion(Protocol[Answer_co]):
     """Something to be found out from facts; it is pickled and sent to an executor."""
 
     def answer(self) -> Answer_co:
         """Reads facts and returns what was asked."""
 
 
-def answers(spark: SparkContext, questions: Sequence[Question[Answer_co]]) -> Iterator[Answer_co]:
+def answers(
+    spark: SparkContext, questions: Sequence[FactsQuestion[Answer_co]]
+) -> Iterator[Answer_co]:
     """Yields the answers in the order of the questions.
 
     Raises:
@@ -42,7 +44,7 @@ def cores(spark: SparkContext) -> int:
     return max(1, int(spark.defaultParallelism))
 
 
-def _job(spark: SparkContext, questions: Sequence[Question[Answer_co]]) -> list[Answer_co]:
+def _job(spark: SparkContext, questions: Sequence[FactsQuestion[Answer_co]]) -> list[Answer_co]:
     tasks = spark.parallelize(questions, len(questions))
     try:
         found: list[Answer_co] = tasks.map(_answer).collect()
@@ -53,5 +55,5 @@ def _job(spark: SparkContext, questions: Sequence[Question[Answer_co]]) -> list[
     return found
 
 
-def _answer(question: Question[Answer_co]) -> Answer_co:
+def _answer(question: FactsQuestion[Answer_co]) -> Answer_co:
     return question.answer()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -26,9 +26,7 @@ from analysis.plots.lock_memory import TableLimits
 from analysis.plots.point_pictures import PointTables, point_pictures
 from analysis.plots.sensitivity import sensitivity_figures
 from analysis.plots.sweep import sweep_figures
-
-if TYPE_CHECKING:
-    from analysis.study.finished_study import FinishedStudy
+from analysis.study.finished_study import FinishedStudy
 
 
 def write_study_plots(

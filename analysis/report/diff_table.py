@@ -17,7 +17,7 @@ from rich.text import Text
 
 from analysis.comparison.changes import Change
 from analysis.comparison.moves import FALSE_DISCOVERIES, Move
-from analysis.comparison.results import Key, StudyResults
+from analysis.comparison.results import StudyResults, SummaryKey
 from analysis.comparison.study_diff import StudyDiff
 from analysis.metrics.catalogue import MetricKey
 from analysis.report.table import KEY_METRICS, short
@@ -138,7 +138,7 @@ def _weight(move: Move) -> tuple[int, float]:
     return _FIRST.get(_name(move.key), len(_FIRST)), -size
 
 
-def _name(key: Key) -> tuple[str, str, str]:
+def _name(key: SummaryKey) -> tuple[str, str, str]:
     return key.metric, key.class_, key.stat
 
 
@@ -159,7 +159,7 @@ def point_words(point: str) -> str:
     return ", ".join(f"{key.rpartition('.')[2]} {value}" for key, value in settings.items())
 
 
-def number_words(key: Key) -> str:
+def number_words(key: SummaryKey) -> str:
     """Returns ``lock_latency_ms.p99``."""
     return str(MetricKey(key.metric, key.class_, key.stat))
 
@@ -204,9 +204,9 @@ def _print_rest(console: Console, diff: StudyDiff) -> None:
             _line(console, f"only in {side}: {shown}")
 
 
-def _refusals(diff: StudyDiff) -> dict[str, list[tuple[Key, str]]]:
+def _refusals(diff: StudyDiff) -> dict[str, list[tuple[SummaryKey, str]]]:
     """Returns what is refused in one of the studies only, and what in both, with the reasons."""
-    found: dict[str, list[tuple[Key, str]]] = {"A": [], "B": [], "both": []}
+    found: dict[str, list[tuple[SummaryKey, str]]] = {"A": [], "B": [], "both": []}
     for key, a, b in diff.numbers.refused:
         side = "both" if a.refused and b.refused else "A" if a.refused else "B"
         found[side].append((key, b.refused or a.refused))

@@ -25,7 +25,7 @@ _REF: Final = "#/$defs/"
 
 _SECTIONS: Final = (
     ("run", "RunSection"),
-    ("cluster", "Cluster"),
+    ("cluster", "Topology"),
     ("cluster.tidb", "Tidb"),
     ("hardware", "Hardware"),
     ("hardware.disk", "DisksSection"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -16,9 +16,7 @@ from analysis.report.manifest import invariants
 from analysis.report.refusal import refusals, unit_facts
 from analysis.report.row_table import RowTable
 from analysis.report.summary import comparison_rows, summary_rows, variant_values
-
-if TYPE_CHECKING:
-    from analysis.study.finished_study import FinishedStudy
+from analysis.study.finished_study import FinishedStudy
 
 UNITS_AT_ONCE: Final = 500
 """About so many units' numbers are put side by side at a time; the answer does not depend on it."""

@@ -15,7 +15,7 @@ from sim.scenario.fields import TEXT, Form, Key, ListOf, Schema
 from sim.scenario.profiles import profiles
 from sim.scenario.schema.hardware import SHARED, Hardware
 from sim.scenario.schema.operations import OPERATIONS
-from sim.scenario.schema.run import Cluster
+from sim.scenario.schema.run import Topology
 from sim.scenario.schema.tikv import Tikv
 from sim.scenario.schema.workload import SECTIONS
 from sim.scenario.section import Section, SectionOf, property_schema
@@ -73,7 +73,7 @@ TOP: dict[str, tuple[Form, str]] = {
     "about": (TEXT, "The one question it answers."),
     "extends": (TEXT, "Another scenario file, relative to this one, that this one builds on."),
     "run": (SectionOf(RunSection), "How long, how often, with which luck."),
-    "cluster": (SectionOf(Cluster), "How many of everything."),
+    "cluster": (SectionOf(Topology), "How many of everything."),
     "hardware": (SectionOf(Hardware), "What the nodes are made of."),
     "tikv": (SectionOf(Tikv), "TiKV's configuration."),
     "workload": (_Chosen("kind", SECTIONS), "What clients ask for."),

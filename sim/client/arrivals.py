@@ -15,7 +15,7 @@ from sim.distributions import Distribution, Sampler
 from sim.engine import LeanEnv, Wait
 from sim.streams import Streams
 from sim.units import NS_PER_MS, NS_PER_S
-from sim.workload.statement import Workload
+from sim.workload.statement import TransactionSource
 
 _RAMP_NS = 50 * NS_PER_MS
 """Threads start spread over this time. ASSUMED; as load generators open their connections."""
@@ -24,7 +24,7 @@ _RAMP_NS = 50 * NS_PER_MS
 def closed_loop(
     env: LeanEnv,
     session: Session,
-    workload: Workload,
+    workload: TransactionSource,
     client_id: int,
     streams: Streams,
     think_time: Distribution | None,
@@ -42,7 +42,7 @@ def closed_loop(
 def open_loop(
     env: LeanEnv,
     sessions: list[Session],
-    workload: Workload,
+    workload: TransactionSource,
     rate_per_s: float,
     streams: Streams,
 ) -> Generator[Wait, Any, None]:

@@ -24,7 +24,7 @@ from sim.storage.scheduler import SCANNED_ROW
 from sim.streams import Streams
 from sim.workload import build_workload
 from sim.workload.layout import lay_out
-from sim.workload.statement import Workload
+from sim.workload.statement import TransactionSource
 from sim.workload.tpcc.workload import DEFAULT_MIX
 
 SAMPLE: Final = 300
@@ -63,7 +63,7 @@ class Requests:
 
 
 @dataclass(slots=True)
-class RegionGroup:
+class AlikeRegions:
     """Regions that are written to alike; figures are per transaction, over all of them."""
 
     regions: int = 0
@@ -105,7 +105,7 @@ class Footprint:
     )
     rounds: Counter[tuple[RequestKind, int]] = field(default_factory=Counter)
     """How often so many requests of a kind go together and are waited for."""
-    region_groups: Sequence[RegionGroup] = ()
+    region_groups: Sequence[AlikeRegions] = ()
     contention: Contention = field(default_factory=Contention)
 
     @property
@@ -219,16 +219,16 @@ def _region_groups(
     written: Sequence[tuple[float, PlannedRequest]],
     visits: Mapping[RegionId, float],
     table_of_region: Mapping[RegionId, int],
-) -> list[RegionGroup]:
+) -> list[AlikeRegions]:
     """Returns the regions written to, by how often.
 
     A sample shows busy regions as they are; of the quiet ones it meets only some, so regions of one
     table that were met rarely share what was met there evenly.
     """
     drawn = Counter(command.region.region_id for _, command in written)
-    groups: defaultdict[tuple[int, RegionId | None], RegionGroup] = defaultdict(RegionGroup)
+    groups: defaultdict[tuple[int, RegionId | None], AlikeRegions] = defaultdict(AlikeRegions)
 
-    def group_of(region_id: RegionId) -> RegionGroup:
+    def group_of(region_id: RegionId) -> AlikeRegions:
         return groups[table_of_region[region_id], region_id if drawn[region_id] > _BUSY else None]
 
     for region_id in table_of_region:
@@ -269,7 +269,7 @@ def _contention(plans: Sequence[TransactionPlan]) -> Contention:
     )
 
 
-def _tables_of(regions: RegionMap, workload: Workload) -> dict[RegionId, int]:
+def _tables_of(regions: RegionMap, workload: TransactionSource) -> dict[RegionId, int]:
     starts = [table.start_key for table in workload.tables()]
     tables: dict[RegionId, int] = {}
     number = 0

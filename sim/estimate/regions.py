@@ -8,13 +8,13 @@ begins. Commands that wait in one peer's mailbox at the same time share an entry
 from collections.abc import Sequence
 from math import exp
 
-from sim.estimate.footprint import RegionGroup
+from sim.estimate.footprint import AlikeRegions
 from sim.queueing.formulas import erlang_b
 from sim.scenario.resolved import Scenario
 from sim.units import NS_PER_S
 
 
-def heartbeats_per_s(scenario: Scenario, groups: Sequence[RegionGroup], txn_per_s: float) -> float:
+def heartbeats_per_s(scenario: Scenario, groups: Sequence[AlikeRegions], txn_per_s: float) -> float:
     """Returns how many rounds of heartbeats all leaders send, per second of the measured time.
 
     A region that hibernates has a cycle: asleep until a write, then awake for a heartbeat interval
@@ -32,7 +32,7 @@ def heartbeats_per_s(scenario: Scenario, groups: Sequence[RegionGroup], txn_per_
 
 
 def applied_by_followers(
-    scenario: Scenario, groups: Sequence[RegionGroup], commands: float, txn_per_s: float
+    scenario: Scenario, groups: Sequence[AlikeRegions], commands: float, txn_per_s: float
 ) -> float:
     """Returns the share of the measured time's commands that followers apply in it.
 
@@ -65,7 +65,7 @@ def _measured_s(scenario: Scenario) -> tuple[float, float]:
 
 
 def entries_per_command(
-    groups: Sequence[RegionGroup], lock_share: float, txn_per_s: float, waiting_s: float
+    groups: Sequence[AlikeRegions], lock_share: float, txn_per_s: float, waiting_s: float
 ) -> float:
     """Returns how many entries a command takes: less than 1 where some share one.
 
@@ -85,7 +85,7 @@ def entries_per_command(
 
 
 def refused_by_memory(
-    scenario: Scenario, groups: Sequence[RegionGroup], txn_per_s: float, held_s: float
+    scenario: Scenario, groups: Sequence[AlikeRegions], txn_per_s: float, held_s: float
 ) -> float:
     """Returns the share of lock requests that find their region's lock table full.
 

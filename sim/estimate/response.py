@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from sim.distributions import mean_ns
 from sim.estimate.footprint import Footprint
-from sim.estimate.store import Store, StoreLoad
+from sim.estimate.store import StoreLoad, StoreModel
 from sim.estimate.tidb_nodes import TidbNodes
 from sim.estimate.transaction_plan import READS, RequestKind
 from sim.queueing.formulas import order_statistic_mean
@@ -92,7 +92,7 @@ class ResponseTimes:
         share = sum(crossing) / len(crossing)
         return (1 - share) * near_ns + share * mean_ns(network.cross_zone)
 
-    def at(self, store: Store, load: StoreLoad) -> Response:
+    def at(self, store: StoreModel, load: StoreLoad) -> Response:
         """Returns all times at a load."""
         cpu, made = self._scenario.hardware.cpu, self._footprint
         apply = load.stations["apply"]
@@ -138,7 +138,7 @@ class ResponseTimes:
         quorum = answer.of((followers + 1) // 2, followers)
         return Delay(quorum - answer.random, answer.random).then(back)
 
-    def _served(self, kind: RequestKind, store: Store, load: StoreLoad) -> Delay:
+    def _served(self, kind: RequestKind, store: StoreModel, load: StoreLoad) -> Delay:
         """Returns network and scheduler of a request."""
         cpu = self._scenario.hardware.cpu
         each = self._footprint.requests[kind]
@@ -147,7 +147,7 @@ class ResponseTimes:
         wait_ns = load.stations["read_pool" if kind in READS.values() else "scheduler"].wait_ns()
         return Delay(self._to_store + work_ns, wait_ns + blocks * store.disk.fetch_ns)
 
-    def _lock_way(self, store: Store, proposed: Delay, durable: Delay) -> Delay:
+    def _lock_way(self, store: StoreModel, proposed: Delay, durable: Delay) -> Delay:
         """Returns what the raftstore adds to a lock request."""
         tikv = self._scenario.tikv
         if not self._in_memory:

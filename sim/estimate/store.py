@@ -98,7 +98,7 @@ class StoreLoad:
         return any(busy[name] > MOST_USED * each.servers for name, each in self.stations.items())
 
 
-class Store:
+class StoreModel:
     """What does not depend on the load."""
 
     def __init__(self, scenario: Scenario, footprint: Footprint, lock_share: float) -> None:

@@ -13,7 +13,7 @@ from sim.estimate.footprint import Footprint
 from sim.estimate.pollers import MOST_USED
 from sim.estimate.regions import refused_by_memory
 from sim.estimate.response import Response, ResponseTimes
-from sim.estimate.store import Store, StoreLoad
+from sim.estimate.store import StoreLoad, StoreModel
 from sim.estimate.tidb_nodes import TidbNodes
 from sim.pd.placement import IN_MEMORY_SINCE, parse_version
 from sim.scenario.resolved import Scenario
@@ -32,7 +32,7 @@ class Balance:
     """Begun, and so ended, per second."""
     load: StoreLoad
     response: Response
-    store: Store
+    store: StoreModel
     in_memory: bool
     think_ns: float
 
@@ -51,18 +51,18 @@ def balance(scenario: Scenario, footprint: Footprint) -> Balance:
     think_ns = mean_ns(think) if think and scenario.workload.threads else 0.0
     times = ResponseTimes(scenario, footprint, in_memory=in_memory)
     lock_share = 0.0 if in_memory else 1.0
-    found = _balance(Store(scenario, footprint, lock_share), times, think_ns)
+    found = _balance(StoreModel(scenario, footprint, lock_share), times, think_ns)
     for _ in range(_MEMORY_STEPS if in_memory else 0):
         held_s = (found.response.held + found.response.lock) / NS_PER_S
         groups, before = footprint.region_groups, lock_share
         lock_share = refused_by_memory(scenario, groups, found.txn_per_s, held_s)
         if abs(lock_share - before) < _SAME_SHARE:
             break
-        found = _balance(Store(scenario, footprint, lock_share), times, think_ns)
+        found = _balance(StoreModel(scenario, footprint, lock_share), times, think_ns)
     return found
 
 
-def _balance(store: Store, times: ResponseTimes, think_ns: float) -> Balance:
+def _balance(store: StoreModel, times: ResponseTimes, think_ns: float) -> Balance:
     """Returns the balance of a scenario whose lock tables refuse a given share."""
     scenario = store.scenario
     workload = scenario.workload

@@ -34,7 +34,7 @@ class SyncDisk(Disk):
         return max(now_ns, super().sync_write(now_ns, size_bytes, metadata) - self._cpu_ns)
 
 
-class Machine:
+class EtcdMachine:
     """Cores and a disk."""
 
     def __init__(
@@ -75,15 +75,15 @@ class Machines:
         self._env = env
         self._hardware = hardware
         self._streams = streams
-        self._machines: dict[str, Machine] = {}
+        self._machines: dict[str, EtcdMachine] = {}
 
-    def of(self, node: str, cores: int) -> Machine:
+    def of(self, node: str, cores: int) -> EtcdMachine:
         """Returns the machine of a node, which has so many cores if it has it to itself."""
         if self._hardware.shared:
             node, cores = "machine", self._hardware.store_cores
         machine = self._machines.get(node)
         if machine is None:
-            machine = Machine(self._env, self._hardware, cores, self._streams, node)
+            machine = EtcdMachine(self._env, self._hardware, cores, self._streams, node)
             self._machines[node] = machine
         return machine
 

@@ -30,7 +30,7 @@ from sim.etcd.backend import Backend
 from sim.etcd.costs import Priced
 from sim.etcd.go_heap import Heap
 from sim.etcd.goroutine import RECEIVE, Body, Goroutines, SystemCall
-from sim.etcd.machines import Machine
+from sim.etcd.machines import EtcdMachine
 from sim.etcd.put import Put
 from sim.etcd.put_server import PutServer
 from sim.etcd.streams import ForwardedPut, Message, RaftStreams
@@ -86,7 +86,7 @@ class Member:
         self,
         surroundings: Surroundings,
         raft: RaftPeer,
-        machine: Machine,
+        machine: EtcdMachine,
         scenario: Scenario,
         streams: Streams,
     ) -> None:

@@ -15,7 +15,7 @@ GAINED: Final = "leaders_gained"
 LOST: Final = "leaders_lost"
 
 
-class _Versions:
+class _NewestVersions:
     """The newest version of each region that has been seen to split or merge."""
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class RegionCounts(Probe):
         self._leaders: dict[int, int] = {
             route.region.region_id: route.leader_store for route in routes.routes
         }
-        self._versions = _Versions()
+        self._versions = _NewestVersions()
         self._transfers = recorder.counter("leader_transfers")
         self._splits = recorder.counter("splits")
         self._merges = recorder.counter("merges")
@@ -72,7 +72,7 @@ class LeaderCounts(Probe):
         self._recorder = recorder
         self._leads: dict[int, int] = {}
         self._starts: dict[int, bytes] = {}
-        self._versions = _Versions()
+        self._versions = _NewestVersions()
         for route in routes.routes:
             self._starts[route.region.region_id] = route.region.start_key
             self._gain(route.region.region_id, route.leader_store)

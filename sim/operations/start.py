@@ -29,9 +29,9 @@ from sim.workload.layout import Table
 _ACTIONS: Final[dict[type[Timed], Callable[[OperationContext, Any], Process | None]]] = {
     ops.TransferLeader: handler.transfer_leader,
     ops.ShuffleLeader: shuffle_leader,
-    ops.SplitRegion: handler.split_region,
+    ops.SplitRegionOperation: handler.split_region,
     ops.MergeRegion: handler.merge_region,
-    ops.ChangePeer: handler.change_peer,
+    ops.ChangePeerOperation: handler.change_peer,
     ops.EvictLeader: rolling.roll,
     ops.UpgradeStore: rolling.roll,
     ops.CrashStore: faults.crash_store,

@@ -16,7 +16,7 @@ from sim.scenario.resolved import Scenario
 from sim.scenario.schema.etcd import EtcdSection
 from sim.scenario.schema.hardware import Hardware
 from sim.scenario.schema.operations import Operation, SetConfig
-from sim.scenario.schema.run import Cluster, Run
+from sim.scenario.schema.run import Run, Topology
 from sim.scenario.schema.tikv import DEFAULTS, Tikv, instance_limit_bytes, scheduler_workers
 from sim.scenario.schema.workload import SECTIONS, AnyWorkload, TpccSection
 from sim.scenario.section import Section, validated
@@ -35,7 +35,7 @@ def resolved(tree: Node, about: str, problems: list[Problem]) -> Scenario | None
     """
     full = expanded(tree, problems)
     run = validated(full, ("run",), Run, problems)
-    cluster = validated(full, ("cluster",), Cluster, problems)
+    cluster = validated(full, ("cluster",), Topology, problems)
     hardware = validated(full, ("hardware",), Hardware, problems)
     tikv = validated(full, ("tikv",), Tikv, problems)
     workload = _workload(full, problems)
@@ -79,7 +79,9 @@ def _no_kind(name: object) -> str:
     return f"no kind {shown(name)}"
 
 
-def _check_zones(tree: Node, cluster: Cluster, hardware: Hardware, problems: list[Problem]) -> None:
+def _check_zones(
+    tree: Node, cluster: Topology, hardware: Hardware, problems: list[Problem]
+) -> None:
     if cluster.zones > 1 and hardware.network.cross_zone is None:
         node = tree.find(("cluster", "zones")) or tree
         message = (
@@ -91,7 +93,7 @@ def _check_zones(tree: Node, cluster: Cluster, hardware: Hardware, problems: lis
 
 def _check_etcd(
     tree: Node,
-    cluster: Cluster,
+    cluster: Topology,
     hardware: Hardware,
     workload: AnyWorkload | None,
     problems: list[Problem],
@@ -115,7 +117,7 @@ def _check_etcd(
         problems.append(Problem(node.mark, "cluster.replicas", message))
 
 
-def _cluster(cluster: Cluster, tikv: Tikv) -> Cluster:
+def _cluster(cluster: Topology, tikv: Tikv) -> Topology:
     """Returns the cluster with the defaults of TiKV's version."""
     defaults = DEFAULTS[tikv.behaviour]
     given: Any = cluster.store_versions or str(defaults["version"])

@@ -9,7 +9,7 @@ from typing import Final
 from sim.scenario.problems import Problem, shown, suggestion
 from sim.scenario.schema.etcd import EtcdSection
 from sim.scenario.schema.operations import OPERATIONS, Operation, Partition
-from sim.scenario.schema.run import Cluster
+from sim.scenario.schema.run import Topology
 from sim.scenario.schema.workload import AnyWorkload, CustomSection, SysbenchSection, TpccSection
 from sim.scenario.section import keys_of, validated
 from sim.scenario.targets import RegionTarget, StoreTarget
@@ -28,7 +28,7 @@ _MANY: Final = 1_000_000
 
 def resolved_operations(
     tree: Node,
-    cluster: Cluster | None,
+    cluster: Topology | None,
     workload: AnyWorkload | None,
     problems: list[Problem],
 ) -> tuple[Operation, ...]:

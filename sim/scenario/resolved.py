@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sim.scenario.schema.arrival import Workload
 from sim.scenario.schema.hardware import Hardware
 from sim.scenario.schema.operations import Operation
-from sim.scenario.schema.run import Cluster, Run
+from sim.scenario.schema.run import Run, Topology
 from sim.scenario.schema.tikv import Tikv
 
 
@@ -22,7 +22,7 @@ class Scenario:
 
     about: str
     run: Run
-    cluster: Cluster
+    cluster: Topology
     hardware: Hardware
     tikv: Tikv
     workload: Workload

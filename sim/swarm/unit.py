@@ -16,7 +16,7 @@ from sim.client.session import Session
 from sim.engine import Wait
 from sim.protocol.marks import MARKS
 from sim.record.facts import Columns
-from sim.simulation import Unit
+from sim.simulation import SimulatedUnit
 from sim.storage.probe import Probe
 from sim.swarm.faults import Faults
 from sim.swarm.liveness import payloads, sweep, unrest
@@ -25,7 +25,7 @@ from sim.swarm.scenario import scenario_of
 from sim.swarm.workload import ACCOUNT_PREFIX, SwarmWorkload, account_key
 from sim.unit_result import no_cycle_search
 from sim.units import NS_PER_MS, NS_PER_S
-from sim.workload.statement import Workload
+from sim.workload.statement import TransactionSource
 
 _FRAMES_SHOWN: Final = 2
 
@@ -67,7 +67,7 @@ class Coverage(Probe):
         self.hits[name] = self.hits.get(name, 0) + 1
 
 
-class SwarmUnit(Unit):
+class SwarmUnit(SimulatedUnit):
     """A unit whose clients stop, and whose cluster has faults."""
 
     workload: SwarmWorkload
@@ -101,7 +101,7 @@ class SwarmUnit(Unit):
             for line in unrest(self.cluster):
                 self._report(line)
 
-    def _make_workload(self) -> Workload:
+    def _make_workload(self) -> TransactionSource:
         return SwarmWorkload(self.recipe, self.streams)
 
     def _begin_load(self, sessions: list[Session]) -> None:

@@ -14,7 +14,7 @@ from sim.engine import Wait
 from sim.record.facts import Columns, FactSink
 from sim.scenario.resolved import Scenario
 from sim.scenario.schema.arrival import ETCD
-from sim.simulation import Unit, simulated_ns
+from sim.simulation import SimulatedUnit, simulated_ns
 from sim.storage.probe import Probe
 from sim.storage.request import KvRequest
 from sim.tracing.notes import PLAN, STATEMENT, TIMESTAMP, Notes, Sent
@@ -128,7 +128,7 @@ def sampling_moments_ns(scenario: Scenario, count: int) -> list[int]:
     return [begin_ns + measure_ns * number // count for number in range(count)]
 
 
-class TracedUnit(Unit):
+class TracedUnit(SimulatedUnit):
     """Follows the first transaction that begins at or after each of some moments."""
 
     def __init__(

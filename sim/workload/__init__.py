@@ -9,12 +9,12 @@ whenever it is asked.
 from sim.scenario.schema import arrival
 from sim.streams import Streams
 from sim.workload.custom import CustomWorkload
-from sim.workload.statement import Workload
+from sim.workload.statement import TransactionSource
 from sim.workload.sysbench import SCRIPTS, SysbenchWorkload
 from sim.workload.tpcc import TpccWorkload
 
 
-def build_workload(section: arrival.Workload, streams: Streams) -> Workload:
+def build_workload(section: arrival.Workload, streams: Streams) -> TransactionSource:
     """Returns the workload a scenario names.
 
     Args:

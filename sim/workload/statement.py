@@ -129,7 +129,7 @@ class Script(Transaction):
             yield statement
 
 
-class Workload(Protocol):
+class TransactionSource(Protocol):
     """A source of transactions for any number of clients."""
 
     @property

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from sim.record.facts import MemorySink
-from sim.simulation import Unit
+from sim.simulation import SimulatedUnit
 from sim.units import NS_PER_MS
 from tests.scenes import scenario
 
-Plant = Callable[[Unit], None]
+Plant = Callable[[SimulatedUnit], None]
 
 
 def busy_unit(
@@ -19,11 +19,11 @@ def busy_unit(
     measure_ms: int = 400,
     at_start: Plant | None = None,
     at_end: Plant | None = None,
-) -> Unit:
+) -> SimulatedUnit:
     """Returns a unit that has run twenty clients on one warehouse, which meet all the time."""
     run = {"warmup_ns": 0, "measure_ns": measure_ms * NS_PER_MS, "checks": True}
     load = {"warehouses": 1, "threads": 20}
-    unit = Unit(scenario("quickstart", run=run, tikv=tikv, workload=load), 0, MemorySink())
+    unit = SimulatedUnit(scenario("quickstart", run=run, tikv=tikv, workload=load), 0, MemorySink())
     if at_start is not None:
         at_start(unit)
     unit.run()
@@ -32,6 +32,6 @@ def busy_unit(
     return unit
 
 
-def laws_broken(unit: Unit) -> set[str]:
+def laws_broken(unit: SimulatedUnit) -> set[str]:
     """Returns the names of the laws that the checkers of a unit saw broken."""
     return {line.partition(":")[0] for line in unit.result().violations}

@@ -11,7 +11,7 @@ from sim.hardware import Disk
 from sim.hardware.file_system import Metadata
 from sim.raftstore.disk_bytes import COMPACTION
 from sim.record.facts import MemorySink
-from sim.simulation import Unit
+from sim.simulation import SimulatedUnit
 from sim.units import NS_PER_MS
 from tests.scenes import PIPELINED, SYNC, Scene, constant_scenario, scenario, script, update
 
@@ -78,7 +78,7 @@ def test_a_units_bill_carries_what_was_found(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(Disk, "sync_write", forgetful)
     run = {"warmup_ns": 0, "measure_ns": 100 * NS_PER_MS}
-    unit = Unit(scenario("hot_row", run=run, tikv=PIPELINED), 0, MemorySink())
+    unit = SimulatedUnit(scenario("hot_row", run=run, tikv=PIPELINED), 0, MemorySink())
     unit.run()
     result = unit.result()
     assert result.checked == 3 + LAWS

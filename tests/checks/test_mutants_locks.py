@@ -11,7 +11,7 @@ from sim.checks import isolation, lock_tables, locks
 from sim.checks.checkers import LAWS
 from sim.protocol.lock_table import LocksStatus, PeerPessimisticLocks
 from sim.protocol.percolator import Committed, acquire
-from sim.simulation import Unit
+from sim.simulation import SimulatedUnit
 from sim.storage import scheduler
 from sim.storage.commands import execute
 from sim.storage.request import Kind, KvRequest
@@ -87,7 +87,7 @@ def test_a_commit_that_writes_the_lock_again(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_closed_table_that_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PeerPessimisticLocks, "refusal", lambda *_: None)
 
-    def close_all(unit: Unit) -> None:
+    def close_all(unit: SimulatedUnit) -> None:
         for store in unit.cluster.stores.values():
             for peer in store.peers.values():
                 peer.locks.status = LocksStatus.TRANSFERRING_LEADER
@@ -120,7 +120,7 @@ def test_a_table_that_forgets_what_was_freed(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_lock_that_falls_out_of_the_table() -> None:
-    def drop_one(unit: Unit) -> None:
+    def drop_one(unit: SimulatedUnit) -> None:
         for store in unit.cluster.stores.values():
             for peer in store.peers.values():
                 alive = [key for key in peer.locks.map if not peer.locks.is_deleted(key)]

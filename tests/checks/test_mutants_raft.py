@@ -10,7 +10,7 @@ import pytest
 from sim.checks import raft_safety, replicas
 from sim.protocol.raft import RaftPeer
 from sim.protocol.raft.log import Entry
-from sim.simulation import Unit
+from sim.simulation import SimulatedUnit
 from sim.swarm.recipe import Fault, Recipe
 from sim.swarm.unit import outcome_of
 from sim.units import NS_PER_MS
@@ -33,7 +33,7 @@ def test_a_follower_whose_entries_are_others(monkeypatch: pytest.MonkeyPatch) ->
     assert raft_safety.SAME_ENTRIES in laws_broken(unit)
 
 
-def compare_forgetful(unit: Unit, forget: Any) -> set[str]:
+def compare_forgetful(unit: SimulatedUnit, forget: Any) -> set[str]:
     """Returns what is said when one of two replicas that have applied equally far is changed."""
     for store in unit.cluster.stores.values():
         for region_id, peer in store.peers.items():

@@ -9,24 +9,24 @@ import pytest
 from scipy import stats
 
 from analysis.comparison.moves import Move, moves
-from analysis.comparison.results import Key, Number
+from analysis.comparison.results import SummaryKey, SummaryNumber
 from analysis.statistics.intervals import half_widths, means
 from sim.record.histogram import RELATIVE_ERROR
 
 
-def key(metric: str = "lock_latency_ms", stat: str = "mean") -> Key:
-    return Key("{}", "pipelined", metric, "all", stat)
+def key(metric: str = "lock_latency_ms", stat: str = "mean") -> SummaryKey:
+    return SummaryKey("{}", "pipelined", metric, "all", stat)
 
 
-def number(values: list[float], error: float = 0.0) -> Number:
+def number(values: list[float], error: float = 0.0) -> SummaryNumber:
     """Returns the number that a summary has of some replications."""
     row = np.array([values])
     middle, half = float(means(row)[0]), float(half_widths(row)[0])
     half += middle * error
-    return Number(middle, middle - half, middle + half, len(values), "ms", "")
+    return SummaryNumber(middle, middle - half, middle + half, len(values), "ms", "")
 
 
-def judged(a: Number, b: Number, of: Key | None = None) -> Move:
+def judged(a: SummaryNumber, b: SummaryNumber, of: SummaryKey | None = None) -> Move:
     (move,) = moves([(of or key(), a, b)])
     return move
 
@@ -66,7 +66,7 @@ def test_a_count_that_was_zero_has_no_ratio_and_is_judged_all_the_same() -> None
 
 
 def test_one_replication_is_not_judged_unless_nothing_changed() -> None:
-    alone = Number(5.0, math.nan, math.nan, 1, "ms", "")
+    alone = SummaryNumber(5.0, math.nan, math.nan, 1, "ms", "")
     assert math.isnan(judged(number([4.0, 4.1]), alone).q)
     assert not judged(number([4.0, 4.1]), alone).moved
 

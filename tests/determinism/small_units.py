@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from sim.record.facts import TABLES, MemorySink
 from sim.scenario import Scenario
-from sim.simulation import Unit
+from sim.simulation import SimulatedUnit
 from sim.units import NS_PER_MS
 from tests.scenes import IN_MEMORY, PIPELINED, scenario
 
@@ -35,7 +35,7 @@ def longer(name: str, times: int) -> Scenario:
 def facts(of: Scenario, replication: int = 0) -> Iterator[str]:
     """Yields the facts of a unit as text, table by table."""
     sink = MemorySink()
-    unit = Unit(of, replication, sink)
+    unit = SimulatedUnit(of, replication, sink)
     unit.run()
     yield repr(unit.result())
     for table in TABLES:

@@ -11,7 +11,7 @@ import pytest
 
 from sim.record.facts import Columns
 from sim.scenario import Scenario
-from sim.simulation import Unit
+from sim.simulation import SimulatedUnit
 from sim.units import NS_PER_MS
 from tests.determinism.small_units import SCENARIOS
 from tests.scenes import IN_MEMORY, scenario
@@ -34,7 +34,7 @@ def no_collector() -> Iterator[None]:
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_the_cycle_collector_finds_nothing_after_a_unit(name: str, no_collector: None) -> None:
-    unit = Unit(SCENARIOS[name], 0, Nowhere())
+    unit = SimulatedUnit(SCENARIOS[name], 0, Nowhere())
     gc.collect()
     unit.run()
     gc.disable()
@@ -44,7 +44,7 @@ def test_the_cycle_collector_finds_nothing_after_a_unit(name: str, no_collector:
 def blocks_over_time(of: Scenario, until_ns: int, step_ns: int) -> list[int]:
     """Returns the memory blocks of a unit at each step, without facts that wait for their batch."""
     before = sys.getallocatedblocks()
-    unit = Unit(of, 0, Nowhere())
+    unit = SimulatedUnit(of, 0, Nowhere())
     blocks = []
     for now_ns in range(step_ns, until_ns + 1, step_ns):
         unit.env.run_until(now_ns)

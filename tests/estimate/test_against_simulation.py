@@ -26,7 +26,7 @@ import pytest
 from analysis.study.load import load_study
 from sim.estimate import Sample, draw, estimate, has_estimate, mean_of, same_footprint
 from sim.record.facts import MemorySink
-from sim.simulation import Unit
+from sim.simulation import SimulatedUnit
 from sim.units import NS_PER_S
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _held_back(store: Store) -> float:
     return held_back
 
 
-def _counted(unit: Unit) -> dict[tuple[str, str], float]:
+def _counted(unit: SimulatedUnit) -> dict[tuple[str, str], float]:
     unit.meter.read(unit.env.now_ns)
     counts: dict[tuple[str, str], float] = {
         (counter.metric, counter.class_): float(counter.value)
@@ -114,7 +114,7 @@ def _counted(unit: Unit) -> dict[tuple[str, str], float]:
 
 def _simulated(scenario: Scenario) -> tuple[dict[str, float], float, dict[str, float]]:
     """Returns the utilisation of each station, bytes per transaction, transactions by class."""
-    unit = Unit(scenario, 0, MemorySink())
+    unit = SimulatedUnit(scenario, 0, MemorySink())
     run = scenario.run
     assert run.warmup_ns is not None
     unit.env.run_until(run.warmup_ns)

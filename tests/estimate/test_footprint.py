@@ -11,7 +11,7 @@ from sim.estimate import Footprint, draw, footprint, mean_of
 from sim.estimate.transaction_plan import RequestKind
 from sim.record.facts import MemorySink
 from sim.scenario import Scenario
-from sim.simulation import Unit
+from sim.simulation import SimulatedUnit
 from sim.units import NS_PER_S
 from tests.scenes import FOLDER
 
@@ -23,7 +23,7 @@ def scenario_of(name: str, *overrides: str) -> Scenario:
 def simulated(scenario: Scenario, seconds: float) -> dict[tuple[str, str], float]:
     """Returns every counter of a run, per transaction begun."""
     run = replace(scenario.run, warmup_ns=0, measure_ns=int(seconds * NS_PER_S), checks=False)
-    unit = Unit(replace(scenario, run=run), 0, MemorySink())
+    unit = SimulatedUnit(replace(scenario, run=run), 0, MemorySink())
     unit.run()
     begun = unit.stats.started.value
     return {(each.metric, each.class_): each.value / begun for each in unit.recorder.counters()}

@@ -22,7 +22,7 @@ from sim.engine import LeanEnv
 from sim.protocol.region import Region, RegionId, Route, StoreId
 from sim.record.facts import MemorySink
 from sim.scenario import Scenario
-from sim.simulation import Unit
+from sim.simulation import SimulatedUnit
 from sim.storage.request import Kind, KvRequest
 from sim.tracing import (
     Span,
@@ -169,14 +169,14 @@ def test_facts_are_the_same_with_and_without_followers(text: str, variant: str) 
     scenario = scenarios(text)[variant]
     moments_ns = sampling_moments_ns(scenario, 50)
 
-    def facts(unit: Callable[[MemorySink], Unit]) -> str:
+    def facts(unit: Callable[[MemorySink], SimulatedUnit]) -> str:
         sink = MemorySink()
         made = unit(sink)
         made.run()
         assert made.result().violations == ()
         return hashlib.sha256(repr(sink.tables).encode()).hexdigest()
 
-    plain = facts(partial(Unit, scenario, 0))
+    plain = facts(partial(SimulatedUnit, scenario, 0))
     followed = facts(lambda sink: TracedUnit(scenario, 0, sink, moments_ns))
     assert plain == followed
 

@@ -14,7 +14,7 @@ from sim.operations.region_counts import LeaderCounts
 from sim.protocol.region import Region, RegionEpoch, RegionId, StoreId, lay_out_regions
 from sim.record.facts import COUNTER, MemorySink
 from sim.record.recorder import Recorder
-from sim.simulation import Unit
+from sim.simulation import SimulatedUnit
 
 KEYS = [b"", b"g", b"m"]
 
@@ -87,7 +87,7 @@ def test_the_counters_are_what_the_replicas_say(name: str, measured: str) -> Non
     scenarios = Path(__file__).parents[2] / "scenarios"
     study = load_study(scenarios / f"{name}.yaml", [f"run.measure={measured}"])
     sink = MemorySink()
-    unit = Unit(study.scenario(study.points[0], list(study.variants)[-1]), 0, sink)
+    unit = SimulatedUnit(study.scenario(study.points[0], list(study.variants)[-1]), 0, sink)
     unit.run()
     assert any(metric == "leaders_lost" for _, metric, _, _ in sink.rows(COUNTER))
     leading = {

@@ -1,4 +1,4 @@
-"""Runs three shipped scenarios, cut short, through the real command and one Spark.
+"""Runs three shipped scenarios, cut short, through the real command.
 
 ``python -m tests.page.three_studies FOLDER`` writes a study folder for each below FOLDER.
 """
@@ -6,14 +6,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from analysis.cli import failures
 from analysis.cli.app import main
 from analysis.cli.exit_status import ExitStatus
-from analysis.pipeline.session import stop_spark
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 STUDIES: Final = {
@@ -36,20 +33,14 @@ STUDIES: Final = {
 
 
 def run_all(folder: Path) -> None:
-    """Runs the studies one after another; Spark stays until the last is done."""
-    stops: list[Callable[[], None]] = []
-    vars(failures)["stop_spark"] = lambda starter: stops.append(lambda: stop_spark(starter))
-    try:
-        for name, settings in STUDIES.items():
-            scenario = ROOT / "scenarios" / f"{name}.yaml"
-            words = [str(scenario), "--out", str(folder / name)]
-            for setting in settings:
-                words += ["--set", setting]
-            status = main(["run", *words])
-            assert status in (ExitStatus.FINE, ExitStatus.CLAIM_FAILED), (name, status)
-    finally:
-        for stop in stops[:1]:  # the first has started the JVM that all have used
-            stop()
+    """Runs the studies one after another."""
+    for name, settings in STUDIES.items():
+        scenario = ROOT / "scenarios" / f"{name}.yaml"
+        words = [str(scenario), "--out", str(folder / name)]
+        for setting in settings:
+            words += ["--set", setting]
+        status = main(["run", *words])
+        assert status in (ExitStatus.FINE, ExitStatus.CLAIM_FAILED), (name, status)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import pytest
 
 from sim.protocol.percolator.read import newest_data
 from sim.record.facts import MemorySink
-from sim.simulation import Unit
+from sim.simulation import SimulatedUnit
 from sim.units import NS_PER_MS
 from sim.workload.tpcc import keys
 from sim.workload.tpcc.schema import FIRST_NEW_ORDER
@@ -29,7 +29,7 @@ MODES: dict[str, dict[str, Any]] = {
 }
 
 
-def order_ids_handed_out(unit: Unit) -> int:
+def order_ids_handed_out(unit: SimulatedUnit) -> int:
     """Returns by how much the districts' counters have grown, as prewritten.
 
     An async commit is told to its client before its records are applied, so the locks count.
@@ -58,7 +58,7 @@ def test_every_committed_order_took_one_id(mode: str) -> None:
     of = scenario(
         "quickstart", run=run, tikv=MODES[mode], workload={"warehouses": 1, "threads": THREADS}
     )
-    unit = Unit(of, 0, MemorySink())
+    unit = SimulatedUnit(of, 0, MemorySink())
     unit.run()
     committed = unit.recorder.counter("txns", "new_order").value
     assert committed > 50

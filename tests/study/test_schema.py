@@ -16,13 +16,13 @@ from sim import fact_names
 from sim.scenario.fields import Key, ListOf, MapOf
 from sim.scenario.schema.hardware import Hardware
 from sim.scenario.schema.operations import OPERATIONS
-from sim.scenario.schema.run import Cluster
+from sim.scenario.schema.run import Topology
 from sim.scenario.schema.tikv import Tikv
 from sim.scenario.schema.workload import CustomSection, SysbenchSection, TpccSection
 from sim.scenario.section import Section, SectionOf, keys_of, name_of
 
 TOP = (
-    RunSection, Cluster, Hardware, Tikv, TpccSection, SysbenchSection,
+    RunSection, Topology, Hardware, Tikv, TpccSection, SysbenchSection,
     CustomSection, Expectation, SweepSection, CapacitySection, Sensitivity,
     *OPERATIONS.values(),
 )  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 
 from sim.record.facts import MemorySink
 from sim.scenario import Scenario
-from sim.simulation import Unit
+from sim.simulation import SimulatedUnit
 from sim.units import NS_PER_MS, NS_PER_S
 from tests.scenes import PIPELINED, scenario
 
@@ -21,7 +21,7 @@ RUN_NS = 2 * NS_PER_S
 def measured(of: Scenario) -> tuple[float, float, float]:
     """Returns (transactions under way on average, ended per second, their mean latency in s)."""
     sink = MemorySink()
-    unit = Unit(of, 0, sink)
+    unit = SimulatedUnit(of, 0, sink)
     stats = unit.stats
     under_way = 0
     for now_ns in range(NS_PER_MS, RUN_NS, NS_PER_MS):

@@ -8,7 +8,12 @@ from typing import Final
 from sim.operations.context import OperationContext, Process
 from sim.operations.pd.merge_checker import next_region, previous_region
 from sim.protocol.region import Route
-from sim.scenario.schema.operations import ChangePeer, MergeRegion, SplitRegion, TransferLeader
+from sim.scenario.schema.operations import (
+    ChangePeerOperation,
+    MergeRegion,
+    SplitRegionOperation,
+    TransferLeader,
+)
 from sim.units import NS_PER_MS, NS_PER_S
 
 _POLL_NS: Final = 100 * NS_PER_MS
@@ -37,7 +42,7 @@ def order_transfer(context: OperationContext, do: str, route: Route, to_store: i
     context.control.transfer_leader(region_id, to_store)
 
 
-def split_region(context: OperationContext, operation: SplitRegion) -> None:
+def split_region(context: OperationContext, operation: SplitRegionOperation) -> None:
     """Asks for a split at a row, or in the middle of the data."""
     target = operation.region
     route = context.region(target)
@@ -68,7 +73,7 @@ def merge_region(context: OperationContext, operation: MergeRegion) -> None:
         context.control.merge_region(source.region_id, target.region_id)
 
 
-def change_peer(context: OperationContext, operation: ChangePeer) -> Process:
+def change_peer(context: OperationContext, operation: ChangePeerOperation) -> Process:
     """Asks for one more replica, waits until it is there, then asks for one less."""
     route = context.region(operation.region)
     if route is None:

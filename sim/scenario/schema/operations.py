@@ -122,7 +122,7 @@ class ShuffleLeader(Timed):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SplitRegion(Timed):
+class SplitRegionOperation(Timed):
     """Splits a region: one with a row named at that row, any other in its middle."""
 
     do: str = _does("split_region")
@@ -185,7 +185,7 @@ class UpgradeStore(Rolling):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fault(Timed):
+class LastingOperation(Timed):
     """Something that lasts."""
 
     for_ns: int | None = INTERVAL.key(
@@ -194,7 +194,7 @@ class Fault(Timed):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CrashStore(Fault):
+class CrashStore(LastingOperation):
     """Stops a store without warning."""
 
     do: str = _does("crash_store")
@@ -240,7 +240,7 @@ def _names_of(groups: tuple[tuple[object, ...], ...]) -> tuple[tuple[str, ...], 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Partition(Fault):
+class Partition(LastingOperation):
     """Cuts the network."""
 
     do: str = _does("partition")
@@ -290,7 +290,7 @@ class _OnlineKey(Form):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SlowDisk(Fault):
+class SlowDisk(LastingOperation):
     """Makes the disks of a store slower."""
 
     do: str = _does("slow_disk")
@@ -301,7 +301,7 @@ class SlowDisk(Fault):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FillDisk(Fault):
+class FillDisk(LastingOperation):
     """Leaves a store without space."""
 
     do: str = _does("fill_disk")
@@ -340,7 +340,7 @@ class SetConfig(Timed):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChangePeer(Timed):
+class ChangePeerOperation(Timed):
     """Adds or removes a replica, or moves one."""
 
     do: str = _does("change_peer")
@@ -356,7 +356,7 @@ class ChangePeer(Timed):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Messages(Fault):
+class Messages(LastingOperation):
     """Which raft messages something happens to."""
 
     kind: str = OneOf(*MESSAGE_KINDS).key("Of this kind.")
@@ -470,9 +470,9 @@ class AutoMerge(Driven):
 
 
 _KINDS: Final[tuple[type[Operation], ...]] = (
-    TransferLeader, ShuffleLeader, SplitRegion, MergeRegion, EvictLeader, BalanceLeader, AutoSplit,
-    AutoMerge, CrashStore, RestartStore, Partition, SlowDisk, FillDisk, UpgradeStore, SetConfig,
-    ChangePeer, DropMessages, DelayMessages,
+    TransferLeader, ShuffleLeader, SplitRegionOperation, MergeRegion, EvictLeader, BalanceLeader,
+    AutoSplit, AutoMerge, CrashStore, RestartStore, Partition, SlowDisk, FillDisk, UpgradeStore,
+    SetConfig, ChangePeerOperation, DropMessages, DelayMessages,
 )  # fmt: skip
 
 OPERATIONS: Final = {str(each.__dataclass_fields__["do"].default): each for each in _KINDS}

@@ -95,7 +95,7 @@ class Tidb(Section):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cluster(Section):
+class Topology(Section):
     """How many of everything, and where."""
 
     stores: int = Count(1, 1_000).key(
