@@ -9,7 +9,7 @@ from analysis.cli.console import messages, say, words_aside
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.failures import with_failures_reported
 from analysis.cli.folder_commands import load_folder, study_name
-from analysis.cli.rounds import RoundProgress, RoundSettings, show
+from analysis.cli.rounds import Plots, RoundProgress, RoundSettings, show
 from analysis.cli.study_report import Listener, StudyRun, no_listener, report_study
 from analysis.experiments.choose import experiment_of
 from analysis.experiments.seen import SeenUnits
@@ -21,17 +21,22 @@ from analysis.study.plan_file import read_plan
 from analysis.study.study_folder import locked_study_folder
 
 
-def report_command(folder: Path, master: str, *, as_json: bool = False) -> int:
+def report_command(
+    folder: Path, master: str, plots: Plots = "all", *, as_json: bool = False
+) -> int:
     """Makes summary, table and plots again, without running a unit."""
     begun_s = time.perf_counter()
     study = load_folder(folder)
     if study is None:
         return ExitStatus.BAD_INPUT
     starter = SparkStarter(master)
+    settings = RoundSettings(
+        folder=folder, job=UnitJob(study, str(folder / "units")), starter=starter, plots=plots
+    )
 
     def report_locked() -> int:
         with locked_study_folder(folder):
-            return _report(folder, study, starter, begun_s, _listener(as_json=as_json))
+            return _report(settings, study, begun_s, _listener(as_json=as_json))
 
     with words_aside(when=as_json):
         return with_failures_reported(starter, report_locked)
@@ -46,8 +51,9 @@ def _listener(*, as_json: bool) -> Listener:
 
 
 def _report(
-    folder: Path, study: ResolvedStudy, starter: SparkStarter, begun_s: float, listener: Listener
+    settings: RoundSettings, study: ResolvedStudy, begun_s: float, listener: Listener
 ) -> int:
+    folder = settings.folder
     known = read_plan(folder)
     plan = Plan.of(study, known.points, known.units)
     ledger = read_ledger(folder / "units", plan.units)
@@ -57,9 +63,7 @@ def _report(
     experiment = experiment_of(study)
     done = dict(ledger.done)
     progress = RoundProgress(plan, SeenUnits(plan), done, dict(ledger.failed), reused=len(done))
-    job = UnitJob(study, str(folder / "units"))
-    settings = RoundSettings(folder=folder, job=job, starter=starter)
     if experiment.keys():
         show(settings, experiment, progress)
     run = StudyRun.of(settings, progress, experiment, name=study_name(folder), begun_s=begun_s)
-    return report_study(run, starter, listener)
+    return report_study(run, settings.starter, listener)

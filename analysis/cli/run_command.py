@@ -15,7 +15,15 @@ from pathlib import Path
 from analysis.cli.console import messages, output, say, words_aside
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.failures import with_failures_reported
-from analysis.cli.rounds import AfterFailure, Retry, RoundProgress, RoundSettings, count, run_rounds
+from analysis.cli.rounds import (
+    AfterFailure,
+    Plots,
+    Retry,
+    RoundProgress,
+    RoundSettings,
+    count,
+    run_rounds,
+)
 from analysis.cli.study_report import (
     Listener,
     StudyRun,
@@ -46,6 +54,7 @@ class RunRequest:
     master: str = "local[*]"
     after_failure: AfterFailure = "go on"
     retry: Retry = "missing"
+    plots: Plots = "all"
     traced: int = 0
     """Transactions of each case to follow when all is done."""
     as_json: bool = False
@@ -101,6 +110,7 @@ def _run(request: RunRequest, study: ResolvedStudy, starter: SparkStarter, begun
         starter=starter,
         after_failure=request.after_failure,
         retry=request.retry,
+        plots=request.plots,
     )
     with locked_study_folder(folder):
         write_text_whole(folder / "scenario.yaml", study.resolved_yaml())

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from analysis.cli.console import messages, output, say
+from analysis.cli.console import messages, output, phase, say
 from analysis.cli.exit_status import ExitStatus
 from analysis.pipeline.session import SparkStarter
 from analysis.report.freshness import MANIFEST, is_finished, present_summary, result_digests
@@ -21,10 +21,11 @@ from analysis.study.study_folder import write_text_whole
 from analysis.study.unit_folder import UnitRecord
 
 if TYPE_CHECKING:
-    from analysis.cli.rounds import RoundProgress, RoundSettings
+    from analysis.cli.rounds import Plots, RoundProgress, RoundSettings
     from analysis.experiments.experiment import Experiment
     from analysis.page.provenance import Provenance
     from analysis.pipeline.study_tables import StudyTables
+    from analysis.plots.drawn import Drawn
 
 MOST_TABLES: Final = 4
 """Points that get a full table each."""
@@ -46,6 +47,7 @@ class StudyRun:
     begun_s: float
     found: Mapping[str, Any] = field(default_factory=dict)
     """What an experiment has found, under its name."""
+    plots: Plots = "all"
 
     @classmethod
     def of(
@@ -69,6 +71,7 @@ class StudyRun:
             master=settings.starter.master,
             begun_s=begun_s,
             found=progress.conclusion(experiment),
+            plots=settings.plots,
         )
 
     @property
@@ -144,18 +147,25 @@ def report_study(run: StudyRun, starter: SparkStarter, listener: Listener = no_l
 def _summarise(run: StudyRun, starter: SparkStarter, phases: dict[str, float]) -> dict[str, Any]:
     from analysis.pipeline.study_tables import FIGURE_POINTS
 
-    tables, summary = summed_up(run, starter, _points_drawn(run, FIGURE_POINTS))
+    with phase(f"summing up {len(run.done):,} units"):
+        tables, summary = summed_up(run, starter, _points_drawn(run, FIGURE_POINTS))
     print_study(run, summary)
     from analysis.export.openmetrics import write_metrics
     from analysis.page.study_page import write_page
-    from analysis.plots.study_plots import write_study_plots
+    from analysis.plots.study_plots import clear_plots, write_study_plots
 
     metrics_begun_s = time.perf_counter()
     write_metrics(run.folder, run)
     plots_begun_s = time.perf_counter()
-    drawn = write_study_plots(run.folder / "plots", run, summary, tables)
+    drawn: list[Drawn] = []
+    if run.plots == "none":
+        clear_plots(run.folder / "plots")
+    else:
+        with phase("drawing pictures"):
+            drawn = write_study_plots(run.folder / "plots", run, summary, tables)
     page_begun_s = time.perf_counter()
-    page = write_page(run.folder, run, summary, tables, drawn, _provenance(run))
+    with phase("writing the page"):
+        page = write_page(run.folder, run, summary, tables, drawn, _provenance(run))
     phases |= {
         "spark_start": round(starter.start_s, 3),
         "facts": round(tables.facts_s, 3),

@@ -67,6 +67,12 @@ class PlotTables(Protocol):
         """Each replication by bin, from ``warmup_tables.warmup_series``."""
 
 
+def clear_plots(folder: Path) -> None:
+    """Removes what an earlier run drew into ``results/<study>/plots``."""
+    for old in (*folder.glob("*.png"), *folder.glob("*.svg")):
+        old.unlink()
+
+
 def write_study_plots(
     folder: Path, run: FinishedStudy, summary: Mapping[str, Any], tables: PlotTables
 ) -> list[Drawn]:
@@ -78,8 +84,7 @@ def write_study_plots(
         summary: content of ``summary.json``.
         tables: of the points that get figures.
     """
-    for old in (*folder.glob("*.png"), *folder.glob("*.svg")):
-        old.unlink()
+    clear_plots(folder)
     written = []
     for picture, point_index in _pictures(run, summary, tables):
         several = point_index is not None and len(run.plan.points) > 1
