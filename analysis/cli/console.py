@@ -45,6 +45,18 @@ def _console(*, stderr: bool) -> Console:
     return Console(stderr=stderr, width=width, highlight=False, soft_wrap=False)
 
 
+@contextmanager
+def phase(text: str) -> Iterator[None]:
+    """Says what is being done: on a terminal as long as it lasts, elsewhere in a line."""
+    told = messages()
+    if told.is_terminal:
+        with told.status(text):
+            yield
+    else:
+        say(told, text)
+        yield
+
+
 def say(console: Console, text: str, style: str = "") -> None:
     """Prints a line as it is: not wrapped, not searched for markup."""
     console.print(text, style=style or None, markup=False, soft_wrap=True)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from analysis.cli.console import messages, output, say
+from analysis.cli.console import messages, output, phase, say
 from analysis.cli.progress import unit_progress
 from analysis.cli.study_report import print_study
 from analysis.cli.unit_watch import UnitWatch
@@ -44,6 +44,12 @@ class QuietListener(RunListener):
         told = messages()
         with unit_progress(told, len(missing)) as bar:
             yield UnitWatch(told, bar, plan, folder, stop_at=self._stop_at)
+
+    @contextmanager
+    def phase(self, text: str) -> Iterator[None]:
+        """Says what is done, until it is."""
+        with phase(text):
+            yield
 
 
 class ConsoleListener(QuietListener):

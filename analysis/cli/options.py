@@ -62,3 +62,6 @@ Traced = Annotated[
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print one JSON document; docs/JSON.md says what is in it.")
 ]
+NoPlots = Annotated[
+    bool, typer.Option("--no-plots", help="Draw no pictures; the page keeps its charts.")
+]

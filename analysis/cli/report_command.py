@@ -15,23 +15,28 @@ from analysis.experiments.choose import experiment_of
 from analysis.experiments.seen import SeenUnits
 from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.unit_task import UnitJob
-from analysis.running.rounds import RoundProgress, RoundSettings, show
+from analysis.running.rounds import Plots, RoundProgress, RoundSettings, show
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.study import Study
 from analysis.study.study_folder import locked_study_folder
 
 
-def report_command(folder: Path, master: str, *, as_json: bool = False) -> int:
+def report_command(
+    folder: Path, master: str, plots: Plots = "all", *, as_json: bool = False
+) -> int:
     """Makes summary, table and plots again, without running a unit."""
     begun_s = time.perf_counter()
     study = load_folder(folder)
     if study is None:
         return ExitStatus.BAD_INPUT
     starter = SparkStarter(master)
+    settings = RoundSettings(
+        folder=folder, job=UnitJob(study, str(folder / "units")), starter=starter, plots=plots
+    )
 
     def report_locked() -> int:
         with locked_study_folder(folder):
-            return _report(folder, study, starter, begun_s, _listener(as_json=as_json))
+            return _report(settings, study, begun_s, _listener(as_json=as_json))
 
     with words_aside(when=as_json):
         return with_failures_reported(starter, report_locked)
@@ -45,9 +50,8 @@ def _listener(*, as_json: bool) -> Listener:
     return print_run
 
 
-def _report(
-    folder: Path, study: Study, starter: SparkStarter, begun_s: float, listener: Listener
-) -> int:
+def _report(settings: RoundSettings, study: Study, begun_s: float, listener: Listener) -> int:
+    folder = settings.folder
     there = FinishedStudy.in_folder(folder, study, study_name(folder))
     if not there.done:
         say(messages(), f"{folder}: no finished unit agrees with its digests; run the scenario")
@@ -56,9 +60,7 @@ def _report(
     progress = RoundProgress(
         there.plan, SeenUnits(there.plan), dict(there.done), dict(there.failed), there.reused
     )
-    job = UnitJob(study, str(folder / "units"))
-    settings = RoundSettings(folder=folder, job=job, starter=starter)
     if experiment.keys():
         show(settings, experiment, progress)
     run = progress.finished(settings, experiment, there.name, begun_s)
-    return report_study(run, starter, ConsoleListener(), listener)
+    return report_study(run, settings.starter, ConsoleListener(), listener, settings.plots)

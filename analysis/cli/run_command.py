@@ -26,6 +26,7 @@ from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.unit_task import UnitJob
 from analysis.running.rounds import (
     AfterFailure,
+    Plots,
     Retry,
     RoundProgress,
     RoundSettings,
@@ -51,6 +52,7 @@ class RunRequest:
     master: str = "local[*]"
     after_failure: AfterFailure = "go on"
     retry: Retry = "missing"
+    plots: Plots = "all"
     traced: int = 0
     """Transactions of each case to follow when all is done."""
     as_json: bool = False
@@ -105,6 +107,7 @@ def _run(request: RunRequest, study: Study, starter: SparkStarter, begun_s: floa
         starter=starter,
         after_failure=request.after_failure,
         retry=request.retry,
+        plots=request.plots,
     )
     with locked_study_folder(folder):
         write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
@@ -145,7 +148,7 @@ def run_study(
         raise
     _tell_old_failures(settings, progress)
     run = progress.finished(settings, experiment, study.name, begun_s)
-    return report_study(run, settings.starter, console, listener)
+    return report_study(run, settings.starter, console, listener, settings.plots)
 
 
 def _tell_old_failures(settings: RoundSettings, progress: RoundProgress) -> None:

@@ -15,6 +15,7 @@ from analysis.cli import options
 from analysis.cli.completion import study_folders
 from analysis.cli.options import (
     AsJson,
+    NoPlots,
     Overrides,
     ScenarioFile,
     SparkMaster,
@@ -44,6 +45,7 @@ def run(
     no_checks: Annotated[
         bool, typer.Option("--no-checks", help="Watch for no broken invariants: faster.")
     ] = False,
+    no_plots: NoPlots = False,
     trace: Traced = None,
     as_json: AsJson = False,
 ) -> None:
@@ -62,6 +64,7 @@ def run(
         master=master,
         after_failure="stop" if fail_fast else "go on",
         retry="failed" if retry else "missing",
+        plots="none" if no_plots else "all",
         traced=trace or 0,
         as_json=as_json,
     )
@@ -96,12 +99,13 @@ def replay(
 def report(
     folder: StudyFolder,
     master: SparkMaster = "local[*]",
+    no_plots: NoPlots = False,
     as_json: AsJson = False,
 ) -> None:
     """Makes summary, plots and page again from the facts."""
     from analysis.cli.report_command import report_command
 
-    raise typer.Exit(report_command(folder, master, as_json=as_json))
+    raise typer.Exit(report_command(folder, master, "none" if no_plots else "all", as_json=as_json))
 
 
 def diff(

@@ -13,6 +13,7 @@ from analysis.pipeline.session import SparkStarter
 from analysis.report.freshness import is_finished, present_summary
 from analysis.running.listener import RunListener
 from analysis.running.results import write_results
+from analysis.running.rounds import Plots
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.study import Study
 
@@ -58,9 +59,10 @@ def report_study(
     starter: SparkStarter,
     console: RunListener,
     listener: Listener = no_listener,
+    plots: Plots = "all",
 ) -> int:
     """Writes all files of the study and prints the comparison; returns the exit status."""
-    written = write_results(run, starter, console)
+    written = write_results(run, starter, console, plots)
     summary, phases = written.summary, written.phases
     if written.page is not None:
         say(output(), f"Spark: start {phases['spark_start']:.1f} s, facts {phases['facts']:.1f} s")

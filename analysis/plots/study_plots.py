@@ -29,6 +29,12 @@ from analysis.plots.sweep import sweep_figures
 from analysis.study.finished_study import FinishedStudy
 
 
+def clear_plots(folder: Path) -> None:
+    """Removes what an earlier run drew into ``results/<study>/plots``."""
+    for old in (*folder.glob("*.png"), *folder.glob("*.svg")):
+        old.unlink()
+
+
 def write_study_plots(
     folder: Path, run: FinishedStudy, summary: Mapping[str, Any], tables: StudyTables
 ) -> list[Drawn]:
@@ -40,8 +46,7 @@ def write_study_plots(
         summary: content of ``summary.json``.
         tables: of the points that get figures.
     """
-    for old in (*folder.glob("*.png"), *folder.glob("*.svg")):
-        old.unlink()
+    clear_plots(folder)
     written = []
     for picture, point_index in _pictures(run, summary, tables):
         several = point_index is not None and len(run.plan.points) > 1

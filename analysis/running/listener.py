@@ -27,5 +27,10 @@ class RunListener:
         """Gives a watch over units for as long as they run."""
         yield Watch()
 
+    @contextmanager
+    def phase(self, text: str) -> Iterator[None]:  # noqa: ARG002
+        """Is told what is done after the last unit, for as long as that takes."""
+        yield
+
     def summed_up(self, run: FinishedStudy, summary: Mapping[str, Any]) -> None:
         """Takes the summary as soon as there is one, before figures are drawn."""

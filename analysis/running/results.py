@@ -12,9 +12,11 @@ from typing import Any
 from analysis.metrics.study_tables import StudyTables
 from analysis.page.provenance import Provenance
 from analysis.pipeline.session import SparkStarter
+from analysis.plots.drawn import Drawn
 from analysis.report.freshness import MANIFEST, result_digests
 from analysis.report.manifest import UnitsSaid, commit, host_words, manifest, package_versions
 from analysis.running.listener import RunListener
+from analysis.running.rounds import Plots
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.study_folder import write_text_whole
 
@@ -30,13 +32,15 @@ class Written:
     """Seconds of each."""
 
 
-def write_results(run: FinishedStudy, starter: SparkStarter, listener: RunListener) -> Written:
+def write_results(
+    run: FinishedStudy, starter: SparkStarter, listener: RunListener, plots: Plots = "all"
+) -> Written:
     """Writes all files of a study."""
     phases = {"until_units_done": round(time.perf_counter() - run.begun_s, 3)}
     summary: dict[str, Any] = {}
     page = None
     if run.done:
-        summary, page = _present(run, starter, listener, phases)
+        summary, page = _present(run, starter, listener, plots, phases)
     phases["total"] = round(time.perf_counter() - run.begun_s, 3)
     failed = {unit.unit_hash: error for unit, error in run.failed.items()}
     said = UnitsSaid(done=run.done, failed=failed, reused=run.reused, finished=not run.missing)
@@ -47,23 +51,34 @@ def write_results(run: FinishedStudy, starter: SparkStarter, listener: RunListen
 
 
 def _present(
-    run: FinishedStudy, starter: SparkStarter, listener: RunListener, phases: dict[str, float]
+    run: FinishedStudy,
+    starter: SparkStarter,
+    listener: RunListener,
+    plots: Plots,
+    phases: dict[str, float],
 ) -> tuple[dict[str, Any], Path]:
     """Writes summary, metrics, figures and page."""
     from analysis.pipeline.study_tables import FIGURE_POINTS
 
-    tables, summary = sum_up(run, starter, _points_drawn(run, FIGURE_POINTS))
+    with listener.phase(f"summing up {len(run.done):,} units"):
+        tables, summary = sum_up(run, starter, _points_drawn(run, FIGURE_POINTS))
     listener.summed_up(run, summary)
     from analysis.export.openmetrics import write_metrics
     from analysis.page.study_page import write_page
-    from analysis.plots.study_plots import write_study_plots
+    from analysis.plots.study_plots import clear_plots, write_study_plots
 
     metrics_begun_s = time.perf_counter()
     write_metrics(run.folder, run)
     plots_begun_s = time.perf_counter()
-    drawn = write_study_plots(run.folder / "plots", run, summary, tables)
+    drawn: list[Drawn] = []
+    if plots == "none":
+        clear_plots(run.folder / "plots")
+    else:
+        with listener.phase("drawing pictures"):
+            drawn = write_study_plots(run.folder / "plots", run, summary, tables)
     page_begun_s = time.perf_counter()
-    page = write_page(run.folder, run, summary, tables, drawn, _provenance(run))
+    with listener.phase("writing the page"):
+        page = write_page(run.folder, run, summary, tables, drawn, _provenance(run))
     phases |= {
         "spark_start": round(starter.start_s, 3),
         "facts": round(tables.facts_s, 3),

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 AfterFailure = Literal["go on", "stop"]
 Retry = Literal["missing", "failed"]
+Plots = Literal["all", "none"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +42,8 @@ class RoundSettings:
     after_failure: AfterFailure = "go on"
     retry: Retry = "missing"
     """Whether units that failed before are run again."""
+    plots: Plots = "all"
+    """What is drawn in the end; the page has its charts either way."""
 
 
 @dataclass(slots=True)

@@ -254,6 +254,30 @@ def test_results_that_are_lost_or_changed_are_made_again(
     assert present_summary(folder, CLAIMED, done) is not None
 
 
+def test_without_plots_the_page_keeps_its_charts_and_phases_have_names(
+    starter: SparkStarter,
+    drawn: tuple[Path, str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    folder = Path(shutil.copytree(drawn[0], tmp_path / "study"))
+    (folder / "summary.json").unlink()
+    job = UnitJob(CLAIMED, str(folder / "units"), STUB)
+    settings = RoundSettings(folder=folder, job=job, starter=starter, plots="none")
+    with locked_study_folder(folder):
+        assert run_study(settings, CLAIMED, time.perf_counter()) == ExitStatus.FINE
+    said = capsys.readouterr().err.splitlines()
+    assert said[-2:] == ["summing up 6 units", "writing the page"]
+    assert not list((folder / "plots").iterdir())
+    page = (folder / "report.html").read_text()
+    assert "time-0-" in page
+    assert "<img" not in page
+    first, again = (
+        json.loads((place / "summary.json").read_text()) for place in (drawn[0], folder)
+    )
+    assert again | {"cost": first["cost"]} == first
+
+
 @pytest.mark.usefixtures("no_figures")
 def test_units_of_another_model_are_run_again(
     starter: SparkStarter, tmp_path: Path, capsys: pytest.CaptureFixture[str]
