@@ -31,7 +31,7 @@ from sim.protocol.percolator import Acquired
 from sim.protocol.percolator.read import newest_data
 from sim.protocol.records import DELETE
 from sim.protocol.timestamp import MAX_TS
-from sim.protocol.write_batch import WriteBatch
+from sim.protocol.write_batch import ROLLBACK, WriteBatch
 from sim.raftstore.peer import Peer
 from sim.storage.probe import Probe
 from sim.storage.request import Kind, KvRequest
@@ -70,7 +70,12 @@ class Reads(Probe):
         self._forget_at = _FORGET_EVERY
 
     def command_applied(self, command: KvRequest, batch: WriteBatch) -> None:
-        """Notes the versions that a command writes, when it was applied for the first time."""
+        """Notes the versions that a command writes, when it was applied for the first time.
+
+        A rollback writes none: it may mark one that was committed at its timestamp.
+        """
+        if batch.cause == ROLLBACK:
+            return
         for key, write in batch.write_puts:
             if write.kind <= DELETE:
                 self._committed(key, write.commit_ts, command)
