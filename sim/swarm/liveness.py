@@ -44,7 +44,12 @@ def unrest(cluster: Cluster) -> list[str]:
         (leader,) = leaders
         if leader.locks.status is not LocksStatus.NORMAL:
             reasons.append(f"the lock table of {leader.region} stays closed: {leader.locks}")
-        behind = [p.store for p in peers if p.state.applied < leader.raft.log.last_index]
+        behind = [
+            p.store
+            for p in peers
+            if p.state.applied < leader.raft.log.last_index
+            and not _is_stale_and_uninitialized(p, leader)
+        ]
         if behind:
             reasons.append(f"stores {behind} have not applied all of {leader}")
         missing = [s for s in leader.region.stores if s not in {peer.store for peer in peers}]
@@ -53,6 +58,15 @@ def unrest(cluster: Cluster) -> list[str]:
     locked = {key: None for peer in cluster.peers() for key in _locks(peer)}
     reasons += [f"{show_key(key)} is still locked" for key in sorted(locked)]
     return reasons
+
+
+def _is_stale_and_uninitialized(peer: Peer, leader: Peer) -> bool:
+    """Whether a replica still waits for the snapshot of a region that it does not belong to.
+
+    A late message made it after the region had done without it. TiKV finds out from PD after ten
+    minutes at the earliest (abnormal-leader-missing-duration).
+    """
+    return not peer.raft.voters and peer.store not in leader.region.stores
 
 
 def _locks(peer: Peer) -> Iterator[bytes]:
