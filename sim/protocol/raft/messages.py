@@ -11,6 +11,7 @@ chapters 3 (RPCs), 3.10 (TimeoutNow), 5 (InstallSnapshot), 9.6 (pre-vote).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from sim.protocol.raft.log import Entry
 
@@ -145,7 +146,7 @@ class Snapshot:
     index: int
     index_term: int
     voters: tuple[int, ...]
-    payload: object
+    payload: Any
 
     def __str__(self) -> str:
         at = f"{self.index}/{self.index_term}"
