@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from sim.record.facts import Columns
-from sim.scenario import load_study
+from sim.scenario import Scenario, load_study
 from sim.simulation import Unit
 
 _FILE: Final = Path(__file__).with_name("tpcc.yaml")
@@ -30,8 +30,13 @@ def tpcc_unit(until_ns: int = 0, *, checks: bool = False) -> Unit:
     As in ``Unit.run`` no cycles are searched for from here on; the process is the benchmark's own.
     """
     gc.disable()
-    study = load_study(_FILE)
-    scenario = study.scenario({}, next(iter(study.variants)))
+    scenario = tpcc_scenario()
     unit = Unit(replace(scenario, run=replace(scenario.run, checks=checks)), 0, _Nowhere())
     unit.env.run_until(until_ns)
     return unit
+
+
+def tpcc_scenario() -> Scenario:
+    """Returns what ``tpcc.yaml`` says."""
+    study = load_study(_FILE)
+    return study.scenario({}, next(iter(study.variants)))

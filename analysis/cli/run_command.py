@@ -26,7 +26,8 @@ from analysis.cli.study_report import (
 )
 from analysis.experiments.choose import experiment_of
 from analysis.lint.scenario_lint import scenario_warnings
-from analysis.pipeline.session import SparkStarter
+from analysis.pipeline.compiled_model import model_words
+from analysis.pipeline.session import SparkStarter, is_local
 from analysis.pipeline.unit_task import MODEL, UnitJob
 from analysis.report.manifest import commit
 from analysis.study.folder_name import study_folder
@@ -129,8 +130,9 @@ def run_study(
     for warning in scenario_warnings(study):
         say(messages(), f"warning: {warning}", "yellow")
     experiment, plan = experiment_of(study), Plan(study)
+    announcer = _Announcer(study, settings.starter.master)
     try:
-        progress = run_rounds(settings, experiment, plan, _Announcer(study).announce)
+        progress = run_rounds(settings, experiment, plan, announcer.announce)
     except KeyboardInterrupt:
         done = scan(settings.folder / "units").done
         kept = sum(unit.unit_hash in done for unit in plan.units)
@@ -145,8 +147,9 @@ def run_study(
 class _Announcer:
     """The first line of a study, and one for every further round."""
 
-    def __init__(self, study: ResolvedStudy) -> None:
+    def __init__(self, study: ResolvedStudy, master: str) -> None:
         self._study = study
+        self._master = master
         self._rounds = 0
 
     def announce(self, plan: Plan, asked: Sequence[Unit], done: int) -> None:
@@ -165,7 +168,8 @@ class _Announcer:
         return (
             f"study {study.name}: {self._cases(plan)} = {count(len(plan.units), 'unit')}{kept}; "
             f"seed {run.seed}, config {hashlib.sha256(hashes.encode()).hexdigest()[:12]}, "
-            f"commit {commit() or 'unknown'}"
+            f"commit {commit() or 'unknown'}, "
+            f"{model_words(on_this_machine=is_local(self._master))}"
         )
 
     def _cases(self, plan: Plan) -> str:

@@ -19,6 +19,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from analysis.pipeline.compiled_model import library
+from sim.compiled import VARIABLE
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -76,6 +79,8 @@ def spark_settings(master: str, scratch: str, java_options: str) -> dict[str, st
             "spark.driver.host": "127.0.0.1",
             "spark.executor.extraJavaOptions": java_options,
         }
+    if is_local(master):
+        settings[f"spark.executorEnv.{VARIABLE}"] = str(library() or "")
     return settings
 
 

@@ -55,6 +55,8 @@ class UnitsSaid:
     """How many of the finished units were there before."""
     finished: bool
     """Whether the experiment has no more questions and none of its units failed."""
+    model: str
+    """Whether those of this run were compiled or interpreted."""
 
 
 def manifest(
@@ -86,6 +88,7 @@ def manifest(
         "versions": package_versions(),
         "host": {"name": platform.node(), "system": platform.platform(), "cpus": _cpus()},
         "spark_master": master,
+        "model": units.model,
         "seed": settings.seed,
         "units": {"done": len(done), "reused": units.reused, "failed": len(failed)},
         "finished": units.finished,

@@ -37,7 +37,7 @@ _BY_OTHERS: Final = (Kind.CHECK_TXN_STATUS, Kind.RESOLVE_LOCK, Kind.CHECK_SECOND
 
 def was_skipped(peer: Peer, entry: Entry) -> bool:
     """Returns whether an applied entry changed nothing: its region had a newer version."""
-    commands = entry.payload
+    commands: list[RaftCommand] = entry.payload
     if not commands:
         return True
     version: int = commands[0].region.epoch.version

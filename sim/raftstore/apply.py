@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import Any
 
 from sim.distributions import Sampler
 from sim.engine import UNTIL_WOKEN, Cores, Process, Story
@@ -195,11 +194,12 @@ class ApplyPool:
         for entry in entries:
             state.applied = entry.index
             state.applied_term = entry.term
-            payload: list[Any] = entry.payload
+            payload: list[RaftCommand] = entry.payload
             if payload and payload[0].is_write and _is_current(payload[0], state):
                 to_records = state.mvcc.apply
                 for command in payload:
                     batch = command.batch
+                    assert batch is not None, "it is a write"
                     cause = batch.cause
                     to_kv(batch)
                     to_records(batch)
