@@ -26,8 +26,7 @@ from analysis.cli.study_report import (
 )
 from analysis.experiments.choose import experiment_of
 from analysis.lint.scenario_lint import scenario_warnings
-from analysis.pipeline.compiled_model import model_words
-from analysis.pipeline.session import SparkStarter, is_local
+from analysis.pipeline.session import SparkStarter, model_words
 from analysis.pipeline.unit_task import MODEL, UnitJob
 from analysis.report.manifest import commit
 from analysis.study.folder_name import study_folder
@@ -169,7 +168,7 @@ class _Announcer:
             f"study {study.name}: {self._cases(plan)} = {count(len(plan.units), 'unit')}{kept}; "
             f"seed {run.seed}, config {hashlib.sha256(hashes.encode()).hexdigest()[:12]}, "
             f"commit {commit() or 'unknown'}, "
-            f"{model_words(on_this_machine=is_local(self._master))}"
+            f"model {model_words(self._master)}"
         )
 
     def _cases(self, plan: Plan) -> str:

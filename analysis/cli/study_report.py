@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
-from analysis.pipeline.compiled_model import model_words
-from analysis.pipeline.session import SparkStarter, is_local
+from analysis.pipeline.session import SparkStarter
 from analysis.report.freshness import MANIFEST, is_finished, present_summary, result_digests
 from analysis.report.manifest import UnitsSaid, commit, host_words, manifest, package_versions
 from analysis.study.ledger import read_ledger
@@ -243,13 +242,7 @@ def _print_comparison(run: StudyRun, summary: Mapping[str, Any]) -> None:
 def _write_manifest(run: StudyRun, phases: dict[str, float]) -> None:
     phases["total"] = round(time.perf_counter() - run.begun_s, 3)
     failed = {unit.unit_hash: error for unit, error in run.failed.items()}
-    said = UnitsSaid(
-        done=run.done,
-        failed=failed,
-        reused=run.reused,
-        finished=not run.missing,
-        model=model_words(on_this_machine=is_local(run.master)),
-    )
+    said = UnitsSaid(done=run.done, failed=failed, reused=run.reused, finished=not run.missing)
     results = result_digests(run.folder)
     content = manifest(run.name, run.study, said, results, phases, run.master)
     write_text_whole(run.folder / MANIFEST, json.dumps(content, indent=1) + "\n")

@@ -27,7 +27,7 @@ from sim.compiled import LIBRARY
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-LIBRARIES: Final = Path(os.environ.get("PESSIM_TEST_LIBS") or Path(sys.prefix) / "pessim-compiled")
+LIBRARIES: Final = Path(sys.prefix) / "pessim-compiled"
 
 PARTS: Final = (
     "units.py", "streams.py", "distributions.py", "unit_result.py", "simulation.py", "engine",
@@ -51,21 +51,13 @@ OPTIONS: Final = ("-O1", "-g0", "-fPIC", "-fwrapv", "-fvisibility=hidden", "-w")
 
 def library() -> Path | None:
     """Returns the library that was made of this source, None if there is none."""
-    path = LIBRARIES / _key() / f"{LIBRARY}.so"
+    path = LIBRARIES / key() / f"{LIBRARY}.so"
     return path if path.is_file() else None
 
 
 def is_outdated() -> bool:
     """Whether there is a library, but not of this source."""
     return library() is None and LIBRARIES.is_dir() and any(LIBRARIES.iterdir())
-
-
-def model_words(*, on_this_machine: bool) -> str:
-    """Returns how workers run the model, and why not compiled if somebody expects it."""
-    if library() is None:
-        outdated = " (what make fast compiled is of other sources: make fast again)"
-        return "model interpreted" + (outdated if is_outdated() else "")
-    return "model compiled" if on_this_machine else "model interpreted: workers are elsewhere"
 
 
 def build() -> Path:
@@ -80,7 +72,7 @@ def build() -> Path:
     found = library()
     if found is not None:
         return found
-    made = LIBRARIES / _key() / f"{LIBRARY}.so"
+    made = LIBRARIES / key() / f"{LIBRARY}.so"
     with tempfile.TemporaryDirectory(prefix="pessim-compile-") as folder:
         fresh = Path(folder) / made.name
         _link(_compile(Path(folder)), fresh)
@@ -91,7 +83,7 @@ def build() -> Path:
 
 
 @cache
-def _key() -> str:
+def key() -> str:
     """Returns the name of what this source, Python, mypy and C compiler would make."""
     try:
         mypy = version("mypy")
@@ -115,7 +107,7 @@ def _compiler_version() -> str:
     return said.stdout.partition("\n")[0]
 
 
-def _sources() -> list[str]:
+def sources() -> list[str]:
     """Returns the files to be compiled, as paths from the project's folder."""
     model = ROOT / "sim"
     found = [model / part for part in PARTS if part.endswith(".py")]
@@ -131,7 +123,7 @@ def _compile(folder: Path) -> list[Path]:
     os.chdir(ROOT)  # mypy names modules by their paths from here
     cache_option = f"--cache-dir={folder / 'mypy'}"
     extensions: list[Any] = mypycify(
-        ["--config-file=pyproject.toml", cache_option, *_sources()],
+        ["--config-file=pyproject.toml", cache_option, *sources()],
         multi_file=True,
         group_name=LIBRARY.removesuffix("__mypyc"),
         target_dir=str(folder),

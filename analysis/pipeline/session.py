@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from analysis.pipeline.compiled_model import library
+from analysis.pipeline.compiled_model import is_outdated, library
 from sim.compiled import VARIABLE
 
 if TYPE_CHECKING:
@@ -87,6 +87,14 @@ def spark_settings(master: str, scratch: str, java_options: str) -> dict[str, st
 def is_local(master: str) -> bool:
     """Whether workers are processes of this machine that see its files."""
     return master.startswith("local")
+
+
+def model_words(master: str) -> str:
+    """Returns how workers run the model, and why not compiled if somebody expects it."""
+    if library() is None:
+        outdated = " (what make fast compiled is of other sources: make fast again)"
+        return "interpreted" + (outdated if is_outdated() else "")
+    return "compiled" if is_local(master) else "interpreted (workers are elsewhere)"
 
 
 def is_on_loopback(master: str) -> bool:

@@ -13,6 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
+from analysis.pipeline.session import model_words
 from analysis.report.freshness import asked, fingerprint
 from analysis.study.plan import ResolvedStudy, Unit
 from analysis.study.unit_folder import UnitRecord
@@ -55,8 +56,6 @@ class UnitsSaid:
     """How many of the finished units were there before."""
     finished: bool
     """Whether the experiment has no more questions and none of its units failed."""
-    model: str
-    """Whether those of this run were compiled or interpreted."""
 
 
 def manifest(
@@ -88,7 +87,7 @@ def manifest(
         "versions": package_versions(),
         "host": {"name": platform.node(), "system": platform.platform(), "cpus": _cpus()},
         "spark_master": master,
-        "model": units.model,
+        "model": model_words(master),
         "seed": settings.seed,
         "units": {"done": len(done), "reused": units.reused, "failed": len(failed)},
         "finished": units.finished,

@@ -33,7 +33,6 @@ from sim.protocol.encoding import (
 from sim.protocol.raft.log import Entry
 from sim.protocol.write_batch import ADMIN
 from sim.raftstore.disk_bytes import CAUSES, RAFT_LOG, DiskBytes, spread
-from sim.raftstore.peer import RaftCommand
 from sim.record.recorder import Counter
 from sim.units import MIB
 
@@ -126,11 +125,10 @@ class LogEngine:
         framing = ENTRY_OVERHEAD_BYTES + self._format.item_bytes
         entry_bytes = self._entry_bytes
         for entry in entries:
-            commands: list[RaftCommand] = entry.payload
+            commands: list[Any] = entry.payload
             cause = ADMIN
             for command in commands:
                 batch = command.batch
-                assert batch is not None, "what is proposed is written"
                 cause = batch.cause
                 by_cause[cause] += batch.raft_bytes
                 entry_bytes[cause].value += batch.raft_bytes

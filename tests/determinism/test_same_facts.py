@@ -13,7 +13,7 @@ import pytest
 from analysis.pipeline import compiled_model
 from sim.compiled import VARIABLE
 from tests.determinism import small_units
-from tests.determinism.small_units import SCENARIOS, facts
+from tests.determinism.small_units import RARE, SCENARIOS, facts
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -47,7 +47,7 @@ def test_hash_seed_and_process_do_not_matter(name: str) -> None:
     assert not (parted := first_difference(zero, one)), parted
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize("name", SCENARIOS | RARE)
 def test_a_compiled_unit_leaves_the_same_facts(name: str) -> None:
     library = compiled_model.library()
     if library is None:
