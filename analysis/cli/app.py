@@ -40,7 +40,7 @@ def about(
 ) -> None:
     """Says what this is."""
     if version:
-        from analysis.pipeline.session import model_words
+        from analysis.pipeline.compiled_model import model_words
         from analysis.report.manifest import commit
 
         say(output(), f"commit {commit() or 'unknown'}, model {model_words('local')}")

@@ -26,7 +26,8 @@ from analysis.cli.study_report import (
 )
 from analysis.experiments.choose import experiment_of
 from analysis.lint.scenario_lint import scenario_warnings
-from analysis.pipeline.session import SparkStarter, model_words
+from analysis.pipeline.compiled_model import model_words
+from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.unit_task import MODEL, UnitJob
 from analysis.report.manifest import commit
 from analysis.study.folder_name import study_folder

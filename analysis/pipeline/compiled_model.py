@@ -21,6 +21,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from analysis.pipeline.spark_master import is_local
 from analysis.study.source_digest import ROOT, model_digest
 from sim.compiled import LIBRARY
 
@@ -58,6 +59,14 @@ def library() -> Path | None:
 def is_outdated() -> bool:
     """Whether there is a library, but not of this source."""
     return library() is None and LIBRARIES.is_dir() and any(LIBRARIES.iterdir())
+
+
+def model_words(master: str) -> str:
+    """Returns how workers run the model, and why not compiled if somebody expects it."""
+    if library() is None:
+        outdated = " (what make fast compiled is of other sources: make fast again)"
+        return "interpreted" + (outdated if is_outdated() else "")
+    return "compiled" if is_local(master) else "interpreted (workers are elsewhere)"
 
 
 def build() -> Path:

@@ -19,7 +19,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from analysis.pipeline.compiled_model import is_outdated, library
+from analysis.pipeline.compiled_model import library
+from analysis.pipeline.spark_master import is_local
 from sim.compiled import VARIABLE
 
 if TYPE_CHECKING:
@@ -82,19 +83,6 @@ def spark_settings(master: str, scratch: str, java_options: str) -> dict[str, st
     if is_local(master):
         settings[f"spark.executorEnv.{VARIABLE}"] = str(library() or "")
     return settings
-
-
-def is_local(master: str) -> bool:
-    """Whether workers are processes of this machine that see its files."""
-    return master.startswith("local")
-
-
-def model_words(master: str) -> str:
-    """Returns how workers run the model, and why not compiled if somebody expects it."""
-    if library() is None:
-        outdated = " (what make fast compiled is of other sources: make fast again)"
-        return "interpreted" + (outdated if is_outdated() else "")
-    return "compiled" if is_local(master) else "interpreted (workers are elsewhere)"
 
 
 def is_on_loopback(master: str) -> bool:

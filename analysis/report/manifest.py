@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
-from analysis.pipeline.session import model_words
+from analysis.pipeline.compiled_model import model_words
 from analysis.report.freshness import asked, fingerprint
 from analysis.study.plan import ResolvedStudy, Unit
 from analysis.study.unit_folder import UnitRecord

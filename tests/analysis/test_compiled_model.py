@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from analysis.pipeline import compiled_model
-from analysis.pipeline.compiled_model import is_outdated, library
-from analysis.pipeline.session import model_words, spark_settings
+from analysis.pipeline.compiled_model import is_outdated, library, model_words
+from analysis.pipeline.session import spark_settings
 from sim.compiled import LIBRARY, VARIABLE
 
 SETTING = f"spark.executorEnv.{VARIABLE}"
