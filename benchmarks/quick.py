@@ -52,6 +52,7 @@ MORE: Final = {
 MODULES: Final = {
     "kernel": ("kernel_speedup", "kernel_hash_equal", "kernel_over_cpp"),
     "transactions": ("events_per_txn", "txn_per_cpu_s"),
+    "compiled": ("compiled_speedup", "compiled_facts_equal"),
     "scaling": ("two_unit_scaling",),
     "memory": ("unit_memory_mib",),
     "commands": ("quickstart_cpu_s", "rfc77_answer_cpu_s", "study_fixed_cpu_s"),
@@ -61,7 +62,6 @@ MODULES: Final = {
 
 FAILED: Final = "failed:"
 """How the reason begins if a measurement ended with an error."""
-NOT_COMPILED: Final = "the model is not compiled"
 _CALL: Final = (
     "import json; from benchmarks.{module} import measure; print(json.dumps(measure(tiny={tiny})))"
 )
@@ -83,7 +83,6 @@ def measured(*, tiny: bool = False) -> Iterator[Found]:
             yield dict.fromkeys(keys, f"{FAILED} {complaint}")
         else:
             yield json.loads(said.stdout.splitlines()[-1])
-    yield dict.fromkeys(("compiled_speedup", "compiled_facts_equal"), NOT_COMPILED)
 
 
 def document(found: Found) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Final
 
 from analysis.study.load import load_study
 from sim.record.facts import Columns
+from sim.scenario import Scenario
 from sim.simulation import SimulatedUnit
 
 _FILE: Final = Path(__file__).with_name("tpcc.yaml")
@@ -30,8 +31,13 @@ def tpcc_unit(until_ns: int = 0, *, checks: bool = False) -> SimulatedUnit:
     As in ``Unit.run`` no cycles are searched for from here on; the process is the benchmark's own.
     """
     gc.disable()
-    study = load_study(_FILE)
-    scenario = study.scenario({}, next(iter(study.variants)))
+    scenario = tpcc_scenario()
     unit = SimulatedUnit(replace(scenario, run=replace(scenario.run, checks=checks)), 0, _Nowhere())
     unit.env.run_until(until_ns)
     return unit
+
+
+def tpcc_scenario() -> Scenario:
+    """Returns what ``tpcc.yaml`` says."""
+    study = load_study(_FILE)
+    return study.scenario({}, next(iter(study.variants)))

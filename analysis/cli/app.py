@@ -9,11 +9,12 @@ import sys
 from difflib import get_close_matches
 from pathlib import Path
 from types import FrameType
+from typing import Annotated
 
 import typer
 
 from analysis.cli import completion, model_app, scenario_app, study_app
-from analysis.cli.console import messages, say
+from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
 
 app = typer.Typer(
@@ -25,6 +26,25 @@ app = typer.Typer(
 )
 for _command, _example in (*study_app.COMMANDS, *scenario_app.COMMANDS, *model_app.COMMANDS):
     app.command(epilog=f"Example: {_example}")(_command)
+
+
+@app.callback(invoke_without_command=True)
+def about(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Say which commit this is, and how local workers run the model."
+        ),
+    ] = False,
+) -> None:
+    """Says what this is."""
+    if version:
+        from analysis.pipeline.compiled_model import model_words
+        from analysis.report.manifest import commit
+
+        say(output(), f"commit {commit() or 'unknown'}, model {model_words('local')}")
+        raise typer.Exit
 
 
 def main(arguments: list[str] | None = None) -> int:

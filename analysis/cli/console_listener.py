@@ -13,6 +13,7 @@ from analysis.cli.console import messages, output, phase, say
 from analysis.cli.progress import unit_progress
 from analysis.cli.study_report import print_study
 from analysis.cli.unit_watch import UnitWatch
+from analysis.pipeline.compiled_model import model_words
 from analysis.pipeline.watch import Watch
 from analysis.report.manifest import commit
 from analysis.running.listener import RunListener
@@ -55,8 +56,9 @@ class QuietListener(RunListener):
 class ConsoleListener(QuietListener):
     """Says the first line of a study, one for every further round, and its tables."""
 
-    def __init__(self, after_failure: AfterFailure = "go on") -> None:
+    def __init__(self, master: str, after_failure: AfterFailure = "go on") -> None:
         super().__init__(after_failure)
+        self._master = master
         self._rounds = 0
 
     def round_begins(self, plan: Plan, asked: Sequence[Unit], done: int) -> None:
@@ -78,7 +80,7 @@ class ConsoleListener(QuietListener):
         return (
             f"study {study.name}: {self._cases(plan)} = {count(len(plan.units), 'unit')}{kept}; "
             f"seed {run.seed}, config {hashlib.sha256(hashes.encode()).hexdigest()[:12]}, "
-            f"commit {commit() or 'unknown'}"
+            f"commit {commit() or 'unknown'}, model {model_words(self._master)}"
         )
 
     def _cases(self, plan: Plan) -> str:

@@ -63,4 +63,6 @@ def _report(settings: RoundSettings, study: Study, begun_s: float, listener: Lis
     if experiment.keys():
         show(settings, experiment, progress)
     run = progress.finished(settings, experiment, there.name, begun_s)
-    return report_study(run, settings.starter, ConsoleListener(), listener, settings.plots)
+    return report_study(
+        run, settings.starter, ConsoleListener(settings.starter.master), listener, settings.plots
+    )

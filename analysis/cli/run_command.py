@@ -137,7 +137,7 @@ def run_study(
     for warning in scenario_warnings(study):
         say(messages(), f"warning: {warning}", "yellow")
     experiment, plan = experiment_of(study), Plan(study)
-    console = ConsoleListener(settings.after_failure)
+    console = ConsoleListener(settings.starter.master, settings.after_failure)
     try:
         progress = run_rounds(settings, experiment, plan, console)
     except KeyboardInterrupt:

@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from analysis.pipeline.job_failure import SparkJobError, not_written, why_job_failed
-from analysis.pipeline.session import ATTEMPTS, is_local
+from analysis.pipeline.session import ATTEMPTS
 from analysis.pipeline.shared_folder import check_shared_folder
+from analysis.pipeline.spark_master import is_local
 from analysis.pipeline.unit_task import (
     Attempt,
     UnitJob,

@@ -18,6 +18,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from analysis.pipeline.compiled_model import library
+from analysis.pipeline.spark_master import is_local
+from sim.compiled import VARIABLE
+
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
@@ -67,12 +71,9 @@ def spark_settings(master: str, scratch: str, java_options: str) -> dict[str, st
             "spark.driver.host": "127.0.0.1",
             "spark.executor.extraJavaOptions": java_options,
         }
+    if is_local(master):
+        settings[f"spark.executorEnv.{VARIABLE}"] = str(library() or "")
     return settings
-
-
-def is_local(master: str) -> bool:
-    """Whether workers are processes of this machine that see its files."""
-    return master.startswith("local")
 
 
 def is_on_loopback(master: str) -> bool:

@@ -13,6 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
+from analysis.pipeline.compiled_model import model_words
 from analysis.report.freshness import asked, fingerprint
 from analysis.study.study import Study
 from analysis.study.unit_folder import UnitRecord
@@ -87,6 +88,7 @@ def manifest(
         "versions": package_versions(),
         "host": {"name": platform.node(), "system": platform.platform(), "cpus": _cpus()},
         "spark_master": master,
+        "model": model_words(master),
         "seed": settings.seed,
         "units": {"done": len(done), "reused": units.reused, "failed": len(failed)},
         "finished": units.finished,

@@ -54,7 +54,7 @@ class Checkers(Probe):
     def first_applied(self, peer: Peer, entry: Entry) -> None:
         """Passes each command on to those who look at it once."""
         if not was_skipped(peer, entry):
-            for command in entry.payload:  # type: ignore[attr-defined]
+            for command in entry.payload:
                 batch = command.batch
                 self._isolation.command_applied(command, batch)
                 self._locks.command_applied(command, batch)

@@ -21,6 +21,7 @@ from sim.protocol.keys import show_key
 from sim.protocol.percolator import Prewritten
 from sim.protocol.records import DELETE, ROLLBACK, Write
 from sim.protocol.write_batch import WriteBatch
+from sim.raftstore.peer import RaftCommand
 from sim.storage.request import Kind, KvRequest
 
 LAW: Final = "lost update"
@@ -42,11 +43,11 @@ class SnapshotIsolation:
         """Keys prewritten without a lock by a transaction that had read them: its start_ts."""
         self._forget_at = _FORGET_EVERY
 
-    def command_applied(self, command: KvRequest, batch: WriteBatch) -> None:
+    def command_applied(self, command: RaftCommand, batch: WriteBatch) -> None:
         """Takes a command that was applied for the first time."""
         puts = batch.write_puts
         records = puts or batch.lock_puts
-        if records and command.__class__ is KvRequest and command.kind is _PREWRITE:
+        if records and isinstance(command, KvRequest) and command.kind is _PREWRITE:
             self._note_unlocked(command, [key for key, _ in records])
         if puts:
             self._versions_put(puts)

@@ -20,7 +20,7 @@ from sim.protocol.mvcc import PESSIMISTIC
 from sim.protocol.records import Lock
 from sim.protocol.write_batch import MIGRATION, PREWRITE, WriteBatch
 from sim.protocol.write_batch import ROLLBACK as ROLLBACK_CAUSE
-from sim.raftstore.peer import Peer
+from sim.raftstore.peer import Peer, RaftCommand
 from sim.storage.probe import Probe
 from sim.storage.request import KvRequest
 
@@ -70,7 +70,7 @@ class KeyLocks(Probe):
                     KEPT, f"{lock} on {show_key(key)} was lost by a {cause} of {peer.region}"
                 )
 
-    def command_applied(self, command: KvRequest, batch: WriteBatch) -> None:
+    def command_applied(self, command: RaftCommand, batch: WriteBatch) -> None:
         """Takes a command that was applied for the first time."""
         puts = batch.write_puts
         over, prewritten = self._over, self._prewritten
@@ -81,6 +81,7 @@ class KeyLocks(Probe):
         if len(over) > 2 * _REMEMBERED:
             self._over = dict(list(over.items())[_REMEMBERED:])
         if batch.cause == ROLLBACK_CAUSE:
+            assert isinstance(command, KvRequest), "only clients roll back"
             for key in batch.lock_deletes:
                 if prewritten.get(key) == command.start_ts:
                     del prewritten[key]

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from sim.checks.report import Report
@@ -46,14 +45,16 @@ _FORGET_EVERY: Final = 4096
 """Keys that gather before those are forgotten that nobody can miss any more."""
 
 
-@dataclass(slots=True)
 class Commit:
     """The newest version of a key, and the one before it."""
 
-    commit_ts: int
-    command: KvRequest
-    """The command that wrote it."""
-    before: Commit | None
+    __slots__ = ("before", "command", "commit_ts")
+
+    def __init__(self, commit_ts: int, command: KvRequest, before: Commit | None) -> None:
+        self.commit_ts = commit_ts
+        self.command = command
+        """The command that wrote it."""
+        self.before = before
 
 
 class Reads(Probe):

@@ -30,6 +30,9 @@ from sim.workload.statement import ROLLBACK, Payloads, Read, ReadKind, Statement
 
 _COP: Final = Kind.COP
 
+_OPTIMISTIC_CONFLICT: Final = "WriteConflict"
+"""Why a statement in auto-commit is tried again, with locks."""
+
 _READ_KINDS = {ReadKind.GET: Kind.GET, ReadKind.BATCH_GET: Kind.BATCH_GET, ReadKind.COP: Kind.COP}
 
 
@@ -57,11 +60,10 @@ class Session:
         stats, env = self.node.stats, self.node.env
         stats.started.value += 1
         ticket = stats.population.enter(intended_ns)
-        try:
-            yield from self._carry_out(transaction)
-        except TransactionAborted as aborted:
-            stats.aborted(aborted.reason, env.now_ns - intended_ns)
-            outcome = f"aborted: {aborted.reason}"
+        reason = yield from self._carry_out(transaction)
+        if reason:
+            stats.aborted(reason, env.now_ns - intended_ns)
+            outcome = f"aborted: {reason}"
         else:
             transaction.committed()
             stats.committed(transaction.name, env.now_ns - intended_ns)
@@ -69,46 +71,46 @@ class Session:
         stats.population.leave(env.now_ns, ticket)
         return outcome
 
-    def _carry_out(self, transaction: Transaction) -> Generator[Wait, Any, None]:
-        if not transaction.autocommit:
-            yield self.node.statement()
-            yield from self._attempt(transaction, optimistic=False)
-            return
-        try:
-            yield from self._attempt(transaction, optimistic=True)
-        except OptimisticConflict:
+    def _carry_out(self, transaction: Transaction) -> Generator[Wait, Any, str]:
+        """Carries out a transaction; returns why it was aborted, "" if it is committed."""
+        if transaction.autocommit:
+            reason = yield from self._attempt(transaction, optimistic=True)
+            if reason != _OPTIMISTIC_CONFLICT:
+                return reason
             self.node.stats.statement_retries.value += 1
-            yield from self._attempt(transaction, optimistic=False)
+        else:
+            yield self.node.statement()
+        return (yield from self._attempt(transaction, optimistic=False))
 
-    def _attempt(self, transaction: Transaction, *, optimistic: bool) -> Generator[Wait, Any, None]:
+    def _attempt(self, transaction: Transaction, *, optimistic: bool) -> Generator[Wait, Any, str]:
+        """Tries once; returns as ``_carry_out`` does."""
         node = self.node
         start_ts = yield from node.timestamp(begin=True)
         txn = TransactionState(
             start_ts, start_ts, optimistic=optimistic, explicit=not transaction.autocommit
         )
+        outcome, reason = "committed", ""
         try:
-            yield from self._execute_all(txn, transaction)
-            if not transaction.autocommit:
-                yield node.statement()
-            if txn.buffer or txn.locked:
-                yield from self._committer.commit(txn)
-            else:
-                node.tso.end(start_ts)
-        except TransactionUndetermined as unknown:
-            node.probe.transaction_ended(start_ts, "undetermined", unknown.reason)
-            raise
-        except TransactionAborted as aborted:
-            yield from self._roll_back(txn)
-            node.probe.transaction_ended(start_ts, "aborted", aborted.reason)
-            raise
-        except OptimisticConflict:
-            yield from self._roll_back(txn)
-            node.probe.transaction_ended(start_ts, "aborted", "WriteConflict")
-            raise
-        else:
-            node.probe.transaction_ended(start_ts, "committed", "")
+            try:
+                yield from self._execute_all(txn, transaction)
+                if not transaction.autocommit:
+                    yield node.statement()
+                if txn.buffer or txn.locked:
+                    yield from self._committer.commit(txn)
+                else:
+                    node.tso.end(start_ts)
+            except TransactionUndetermined as unknown:
+                outcome, reason = "undetermined", unknown.reason
+            except TransactionAborted as aborted:
+                outcome, reason = "aborted", aborted.reason
+            except OptimisticConflict:
+                outcome, reason = "aborted", _OPTIMISTIC_CONFLICT
+            if outcome == "aborted":
+                yield from self._roll_back(txn)
+            node.probe.transaction_ended(start_ts, outcome, reason)
         finally:
             self.ttl_manager.close(txn)
+        return reason
 
     def _execute_all(
         self, txn: TransactionState, transaction: Transaction

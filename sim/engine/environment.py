@@ -51,6 +51,7 @@ class LeanEnv(Environment):
         self.pushed = 0
         """How many entries were ever pushed, and the order of the newest."""
         self._ends = 0
+        self._active_proc: Process | None = None
         super().__init__(initial_time_ns)
 
     @property

@@ -36,6 +36,10 @@ class Process(simpy.Process):
     """Runs a generator; the module says what it may yield."""
 
     def __init__(self, env: LeanEnv, story: Story) -> None:
+        # SimPy's own three, declared here to be slots of a compiled process.
+        self._target: Event | None = None  # type: ignore[assignment]
+        self._value: Any = PENDING
+        self._ok: bool = False
         super().__init__(env, story)  # type: ignore[arg-type]
         self._lean = env
         self._send = story.send
@@ -80,7 +84,7 @@ class Process(simpy.Process):
                 self._end(end)
                 break
             if target.__class__ is int:  # As ``_wait_for`` does: the way of most.
-                self._target = None  # type: ignore[assignment]
+                self._target = None
                 env.pushed = order = env.pushed + 1
                 heappush(env.calls, (env.now_ns + target, order, self.wake, None))
                 break
@@ -89,7 +93,7 @@ class Process(simpy.Process):
 
     def _wait_for(self, target: Wait) -> Event | None:
         """Prepares the next resumption; returns ``target`` if it is an event of the past."""
-        self._target = None  # type: ignore[assignment]
+        self._target = None
         if isinstance(target, int):
             env = self._lean
             env.at(env.now_ns + target, self.wake, None)
@@ -112,11 +116,10 @@ class Process(simpy.Process):
     @property
     def waits_for_no_event(self) -> bool:
         """Whether it sleeps, or waits to be woken."""
-        waits_for: Event | None = self._target
-        return self._value is PENDING and waits_for is None
+        return self._value is PENDING and self._target is None
 
     def _end(self, end: BaseException) -> None:
-        self._target = None  # type: ignore[assignment]
+        self._target = None
         self._ok = isinstance(end, StopIteration)
         if isinstance(end, StopIteration):
             self._value = end.value

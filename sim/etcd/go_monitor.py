@@ -49,7 +49,7 @@ class Monitor:
         self, env: LeanEnv, cores: SharedCores, watch_ns: int, look: Callable[[], int]
     ) -> None:
         self._env = env
-        self._thread = Program(cores, 1)
+        self._os_thread = Program(cores, 1)
         self._watch_ns = watch_ns
         self._look = look
         self._asleep = True
@@ -67,7 +67,7 @@ class Monitor:
             self._run(None)
 
     def _run(self, _: Any) -> None:
-        self._thread.submit(self._watch_ns, self._looked, None)
+        self._os_thread.submit(self._watch_ns, self._looked, None)
 
     def _looked(self, _: Any) -> None:
         self.looks += 1

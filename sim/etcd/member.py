@@ -255,7 +255,7 @@ class Member:
             yield self._costs.apply_ns(len(entries), size_bytes)
             puts: list[Put] = []
             for entry in entries:
-                puts += entry.payload  # type: ignore[arg-type]
+                puts += entry.payload
                 self._surroundings.applied(self, entry)
             for put in puts:
                 backend.apply(put)

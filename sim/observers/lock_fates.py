@@ -23,7 +23,7 @@ from sim.protocol.region_errors import RegionError
 from sim.protocol.timestamp import physical_ms
 from sim.protocol.write_batch import MIGRATION, PREWRITE, WriteBatch
 from sim.protocol.write_batch import ROLLBACK as ROLLBACK_CAUSE
-from sim.raftstore.peer import Peer
+from sim.raftstore.peer import Peer, RaftCommand
 from sim.record.recorder import Counter, Recorder
 from sim.storage.probe import Probe
 from sim.storage.request import Kind, KvRequest
@@ -35,10 +35,10 @@ _BY_OTHERS: Final = (Kind.CHECK_TXN_STATUS, Kind.RESOLVE_LOCK, Kind.CHECK_SECOND
 
 def was_skipped(peer: Peer, entry: Entry) -> bool:
     """Returns whether an applied entry changed nothing: its region had a newer version."""
-    commands = entry.payload
+    commands: list[RaftCommand] = entry.payload
     if not commands:
         return True
-    version: int = commands[0].region.epoch.version  # type: ignore[index]
+    version: int = commands[0].region.epoch.version
     return version != peer.state.region.epoch.version
 
 
@@ -115,7 +115,7 @@ class LockFates(Probe):
         """Ends the locks that an entry removes, when the first replica has applied it."""
         if was_skipped(peer, entry):
             return
-        for command in entry.payload:  # type: ignore[attr-defined]
+        for command in entry.payload:
             batch: WriteBatch = command.batch
             puts = batch.write_puts
             deletes = batch.lock_deletes
@@ -206,10 +206,10 @@ class LockFates(Probe):
         if request.start_ts in self._running:
             self._outlived[request.start_ts] = None
 
-    def _put(self, region_id: int, command: KvRequest, batch: WriteBatch) -> None:
+    def _put(self, region_id: int, command: RaftCommand, batch: WriteBatch) -> None:
         """Notes locks that are in the lock CF from now on: proposed, migrated or kept alive."""
         if batch.cause != MIGRATION:
-            if command.kind is _LOCK:
+            if isinstance(command, KvRequest) and command.kind is _LOCK:
                 self.places.unapplied.pop(command, None)
                 return
         else:

@@ -10,6 +10,7 @@ Source: tikv/tikv src/storage/lock_manager/lock_waiting_queue.rs.
 
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from typing import Any
 
 from sim.protocol.keys import show_key
 from sim.protocol.records import Lock
@@ -36,7 +37,7 @@ class LockWaitEntry:
     resumable: bool = field(default=False, kw_only=True)
     wake_ups: int = field(default=-1, init=False)
     queued: bool = field(default=False, init=False)
-    cancelled: object = field(default=None, init=False)
+    cancelled: Any = field(default=None, init=False)
 
     def __repr__(self) -> str:
         return f"{self.start_ts}{'r' if self.resumable else ''}"

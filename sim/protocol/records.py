@@ -7,8 +7,7 @@ record carries them.
 Source: tikv/tikv components/txn_types/src/{lock,write}.rs.
 """
 
-from dataclasses import dataclass, field, replace
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from sim.protocol.encoding import NO_VALUE, RecordSizes
 
@@ -32,7 +31,6 @@ KIND_NAMES: Final = {
 }
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class Lock:
     """A lock on one key: pessimistic, or of a transaction that has been prewritten.
 
@@ -44,31 +42,75 @@ class Lock:
         sizes: bytes of this key's records.
     """
 
+    __slots__ = (
+        "for_update_ts",
+        "kind",
+        "min_commit_ts",
+        "primary",
+        "secondaries",
+        "sizes",
+        "start_ts",
+        "ttl_ms",
+        "use_async_commit",
+        "value",
+        "value_bytes",
+    )
+
     is_locked_with_conflict: ClassVar[bool] = False
     """Whether the lock was taken over a version newer than the request's for_update_ts."""
 
     use_one_pc: ClassVar[bool] = False
     """Whether it stands for a version that is being written in one phase; in memory only."""
 
-    kind: int
-    primary: bytes
-    start_ts: int
-    ttl_ms: int
-    for_update_ts: int
-    min_commit_ts: int
-    sizes: RecordSizes
-    value_bytes: int = NO_VALUE
-    value: object = None
-    use_async_commit: bool = False
-    secondaries: tuple[bytes, ...] | None = None
+    def __init__(  # noqa: PLR0913, PLR0917 - the fields of TiKV's
+        self,
+        kind: int,
+        primary: bytes,
+        start_ts: int,
+        ttl_ms: int,
+        for_update_ts: int,
+        min_commit_ts: int,
+        sizes: RecordSizes,
+        value_bytes: int = NO_VALUE,
+        value: Any = None,
+        *,
+        use_async_commit: bool = False,
+        secondaries: tuple[bytes, ...] | None = None,
+    ) -> None:
+        self.kind = kind
+        self.primary = primary
+        self.start_ts = start_ts
+        self.ttl_ms = ttl_ms
+        self.for_update_ts = for_update_ts
+        self.min_commit_ts = min_commit_ts
+        self.sizes = sizes
+        self.value_bytes = value_bytes
+        self.value = value
+        self.use_async_commit = use_async_commit
+        self.secondaries = secondaries
 
     def with_ttl(self, ttl_ms: int) -> "Lock":
         """Returns this lock with another time to live."""
-        return replace(self, ttl_ms=ttl_ms)
+        return self._with(ttl_ms, self.min_commit_ts)
 
     def with_min_commit_ts(self, min_commit_ts: int) -> "Lock":
         """Returns this lock with another smallest commit_ts."""
-        return replace(self, min_commit_ts=min_commit_ts)
+        return self._with(self.ttl_ms, min_commit_ts)
+
+    def _with(self, ttl_ms: int, min_commit_ts: int) -> "Lock":
+        return self.__class__(
+            self.kind,
+            self.primary,
+            self.start_ts,
+            ttl_ms,
+            self.for_update_ts,
+            min_commit_ts,
+            self.sizes,
+            self.value_bytes,
+            self.value,
+            use_async_commit=self.use_async_commit,
+            secondaries=self.secondaries,
+        )
 
     def with_conflict(self) -> "LockWithConflict":
         """Returns this pessimistic lock as one taken with conflict."""
@@ -122,17 +164,34 @@ class OnePhaseLock(Lock):
     use_one_pc: ClassVar[bool] = True
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class Write:
     """One version of a key, or the record of a rollback (``commit_ts == start_ts``)."""
 
-    kind: int
-    start_ts: int
-    commit_ts: int
-    value_bytes: int = NO_VALUE
-    value: object = None
-    prev: "Write | None" = field(default=None, init=False)
-    has_overlapped_rollback: bool = field(default=False, init=False)
+    __slots__ = (
+        "commit_ts",
+        "has_overlapped_rollback",
+        "kind",
+        "prev",
+        "start_ts",
+        "value",
+        "value_bytes",
+    )
+
+    def __init__(
+        self,
+        kind: int,
+        start_ts: int,
+        commit_ts: int,
+        value_bytes: int = NO_VALUE,
+        value: Any = None,
+    ) -> None:
+        self.kind = kind
+        self.start_ts = start_ts
+        self.commit_ts = commit_ts
+        self.value_bytes = value_bytes
+        self.value = value
+        self.prev: Write | None = None
+        self.has_overlapped_rollback = False
 
     def above(self, prev: "Write | None") -> "Write":
         """Returns the same record with ``prev`` below it."""

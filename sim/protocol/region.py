@@ -125,11 +125,7 @@ class RegionMap:
 
     def copy(self) -> "RegionMap":
         """Returns an independent copy."""
-        twin = object.__new__(RegionMap)
-        twin.routes = list(self.routes)
-        twin._starts = list(self._starts)
-        twin._by_id = dict(self._by_id)
-        return twin
+        return RegionMap(list(self.routes))
 
     def put(self, route: Route) -> None:
         """Enters a region over those that it overlaps; what remains of them on either side stays.

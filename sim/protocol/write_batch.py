@@ -5,7 +5,6 @@ memtables are charged from its counters; ``Mvcc.apply`` makes it visible. It has
 a disk's traffic is broken down.
 """
 
-from dataclasses import dataclass, field
 from typing import Final
 
 from sim.protocol.encoding import (
@@ -28,7 +27,6 @@ ADMIN: Final = 6
 CAUSE_NAMES: Final = ("lock", "prewrite", "commit", "rollback", "heartbeat", "migration", "admin")
 
 
-@dataclass(slots=True, eq=False)
 class WriteBatch:
     """The records of one command and their sizes in bytes.
 
@@ -41,17 +39,32 @@ class WriteBatch:
         lock_tombstone_bytes: deletes entering the lock CF's memtable.
     """
 
-    cause: int
-    lock_puts: list[tuple[bytes, Lock]] = field(default_factory=list)
-    lock_deletes: list[bytes] = field(default_factory=list)
-    write_puts: list[tuple[bytes, Write]] = field(default_factory=list)
-    keys: int = 0
-    raft_bytes: int = 0
-    wal_bytes: int = 0
-    lock_mem_bytes: int = 0
-    lock_tombstone_bytes: int = 0
-    write_cf_bytes: int = 0
-    default_cf_bytes: int = 0
+    __slots__ = (
+        "cause",
+        "default_cf_bytes",
+        "keys",
+        "lock_deletes",
+        "lock_mem_bytes",
+        "lock_puts",
+        "lock_tombstone_bytes",
+        "raft_bytes",
+        "wal_bytes",
+        "write_cf_bytes",
+        "write_puts",
+    )
+
+    def __init__(self, cause: int) -> None:
+        self.cause = cause
+        self.lock_puts: list[tuple[bytes, Lock]] = []
+        self.lock_deletes: list[bytes] = []
+        self.write_puts: list[tuple[bytes, Write]] = []
+        self.keys = 0
+        self.raft_bytes = 0
+        self.wal_bytes = 0
+        self.lock_mem_bytes = 0
+        self.lock_tombstone_bytes = 0
+        self.write_cf_bytes = 0
+        self.default_cf_bytes = 0
 
     def charge_puts(self, raft: int, wal: int, lock_mem: int, default_cf: int) -> None:
         """Sets the counters to sums that the command made while it filled ``lock_puts``."""

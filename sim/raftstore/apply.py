@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import Any
 
 from sim.distributions import Sampler
 from sim.engine import UNTIL_WOKEN, Cores, Process, Story
@@ -155,7 +154,7 @@ class ApplyPool:
         commands = keys = 0
         for _, entries in batch:
             for entry in entries:
-                payload: list[RaftCommand] = entry.payload  # type: ignore[assignment]
+                payload: list[RaftCommand] = entry.payload
                 commands += len(payload)
                 for command in payload:
                     keys += command.batch.keys  # type: ignore[union-attr]
@@ -195,11 +194,12 @@ class ApplyPool:
         for entry in entries:
             state.applied = entry.index
             state.applied_term = entry.term
-            payload: list[Any] = entry.payload  # type: ignore[assignment]
+            payload: list[RaftCommand] = entry.payload
             if payload and payload[0].is_write and _is_current(payload[0], state):
                 to_records = state.mvcc.apply
                 for command in payload:
                     batch = command.batch
+                    assert batch is not None, "it is a write"
                     cause = batch.cause
                     to_kv(batch)
                     to_records(batch)
@@ -221,7 +221,7 @@ class ApplyPool:
 
     def _apply_unusual(self, peer: Peer, entry: Entry) -> int:
         """Applies an entry of another kind, or one that is out of date; returns its cause."""
-        payload: list[RaftCommand] = entry.payload  # type: ignore[assignment]
+        payload: list[RaftCommand] = entry.payload
         if not payload:
             self._new_leaders_entry(peer)
             return ADMIN

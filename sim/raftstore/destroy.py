@@ -80,5 +80,5 @@ def refuse_lost_entry(ctx: StoreContext, peer: Peer, entry: Entry) -> None:
 
 def commands_proposed_by(peer: Peer, entry: Entry) -> list[RaftCommand]:
     """Returns the commands of an entry that ``peer`` has proposed for others."""
-    payload: list[RaftCommand] = entry.payload  # type: ignore[assignment]
+    payload: list[RaftCommand] = entry.payload
     return [command for command in payload if command.peer is peer and command.is_write]

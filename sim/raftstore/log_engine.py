@@ -145,7 +145,7 @@ class LogEngine:
         framing = ENTRY_OVERHEAD_BYTES + self._format.item_bytes
         entry_bytes = self._entry_bytes
         for entry in entries:
-            commands: list[Any] = entry.payload  # type: ignore[assignment]
+            commands: list[Any] = entry.payload
             cause = ADMIN
             for command in commands:
                 batch = command.batch

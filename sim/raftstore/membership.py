@@ -180,7 +180,7 @@ class Membership:
 
     def install(self, peer: Peer, snapshot: Snapshot) -> None:
         """Replaces a replica's records by a snapshot's, unless Raft knows better."""
-        data: SnapshotData = snapshot.payload  # type: ignore[assignment]
+        data: SnapshotData = snapshot.payload
         if peer.raft.install_snapshot(snapshot):
             peer.state = AppliedState(
                 data.region, data.mvcc.copy(), snapshot.index, snapshot.index_term

@@ -268,7 +268,7 @@ class Merge:
 
 def _is_in_the_way(entry: Entry) -> bool:
     """Returns whether a merge must not begin while some replica may lack ``entry``."""
-    payload: list[object] = entry.payload  # type: ignore[assignment]
+    payload: list[object] = entry.payload
     return any(
         isinstance(command, AdminProposal) and not isinstance(command.admin, TransferLeaderCommand)
         for command in payload

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from sim.record.facts import TABLES, MemorySink
 from sim.scenario import Scenario
-from sim.simulation import SimulatedUnit
+from sim.simulation import run_unit
 from sim.units import NS_PER_MS
 from tests.scenes import IN_MEMORY, PIPELINED, scenario
 
@@ -26,6 +26,17 @@ SCENARIOS: dict[str, Scenario] = {
 }
 
 
+LONGER = {"warmup_ns": 200 * NS_PER_MS, "measure_ns": 400 * NS_PER_MS}
+
+RARE: dict[str, Scenario] = {
+    "crash": scenario("crash", run=LONGER, tikv=PIPELINED),
+    "etcd": scenario("etcd_1ms", run=SHORT),
+    "split_merge": scenario("split_merge", run=LONGER, tikv=IN_MEMORY),
+    "transfers": scenario("leader_transfer", run=LONGER, tikv=IN_MEMORY),
+}
+"""Units that pass through code which the others do not."""
+
+
 def longer(name: str, times: int) -> Scenario:
     """Returns one of the scenarios, running so many times as long."""
     short = SCENARIOS[name]
@@ -35,13 +46,11 @@ def longer(name: str, times: int) -> Scenario:
 def facts(of: Scenario, replication: int = 0) -> Iterator[str]:
     """Yields the facts of a unit as text, table by table."""
     sink = MemorySink()
-    unit = SimulatedUnit(of, replication, sink)
-    unit.run()
-    yield repr(unit.result())
+    yield repr(run_unit(of, replication, sink))
     for table in TABLES:
         for row in sink.rows(table):
             yield f"{table}: {row}"
 
 
 if __name__ == "__main__":
-    print(*facts(SCENARIOS[sys.argv[1]]), sep="\n")
+    print(*facts((SCENARIOS | RARE)[sys.argv[1]]), sep="\n")

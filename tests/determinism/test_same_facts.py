@@ -10,17 +10,20 @@ from pathlib import Path
 
 import pytest
 
+from analysis.pipeline import compiled_model
+from sim.compiled import VARIABLE
 from tests.determinism import small_units
-from tests.determinism.small_units import SCENARIOS, facts
+from tests.determinism.small_units import RARE, SCENARIOS, facts
 
 PROJECT = Path(__file__).resolve().parents[2]
 
 
-def start(name: str, hash_seed: str) -> subprocess.Popen[str]:
-    """Starts a process of its own that prints the facts of a unit."""
+def start(name: str, hash_seed: str, library: str = "") -> subprocess.Popen[str]:
+    """Starts a process of its own that prints the facts of a unit, interpreted or compiled."""
+    settings = {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(PROJECT), VARIABLE: library}
     return subprocess.Popen(
         [sys.executable, str(small_units.__file__), name],
-        env=os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(PROJECT)},
+        env=os.environ | settings,
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -42,6 +45,17 @@ def test_hash_seed_and_process_do_not_matter(name: str) -> None:
     zero, one = (text.splitlines() for text in printed)
     assert len(zero) > 50
     assert not (parted := first_difference(zero, one)), parted
+
+
+@pytest.mark.parametrize("name", SCENARIOS | RARE)
+def test_a_compiled_unit_leaves_the_same_facts(name: str) -> None:
+    library = compiled_model.library()
+    if library is None:
+        pytest.skip("the model is not compiled; make fast does it")
+    processes = [start(name, "0", each) for each in ("", str(library))]
+    interpreted, compiled = (process.communicate()[0].splitlines() for process in processes)
+    assert len(compiled) > 50
+    assert not (parted := first_difference(interpreted, compiled)), parted
 
 
 def test_replications_differ_and_repeat() -> None:

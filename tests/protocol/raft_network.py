@@ -240,7 +240,7 @@ class RaftNetwork:
     def _install(self, replica: Replica, snapshot: Snapshot) -> None:
         if replica.raft.install_snapshot(snapshot):
             replica.to_apply.clear()
-            replica.applied = list(snapshot.payload)  # type: ignore[call-overload]
+            replica.applied = list(snapshot.payload)
             replica.disk.snapshot_index = snapshot.index
             replica.disk.entries.clear()
 

@@ -7,7 +7,7 @@ Source: tikv/tikv src/storage/txn/actions/prewrite.rs, src/storage/txn/commands/
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sim.protocol.encoding import NO_VALUE, prewrite_base_bytes, secondaries_bytes
 from sim.protocol.lock_table import PeerPessimisticLocks
@@ -40,7 +40,7 @@ class Mutation(NamedTuple):
     key: bytes
     op: int
     value_bytes: int = NO_VALUE
-    value: object = None
+    value: Any = None
     pessimistic_check: bool = True
 
 
@@ -266,8 +266,8 @@ def _two_phase_lock(
         mvcc.lock_format.prewrite(base_bytes, len(key), value_bytes),
         value_bytes,
         value,
-        kind.use_async_commit,
-        secondaries,
+        use_async_commit=kind.use_async_commit,
+        secondaries=secondaries,
     )
 
 

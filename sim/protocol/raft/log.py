@@ -10,26 +10,35 @@ Consensus Algorithm, section 5.3.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 
-@dataclass(slots=True, eq=False)
 class Entry:
     """One log entry: some commands that are proposed, persisted and applied together."""
 
+    __slots__ = (
+        "committed_ns",
+        "index",
+        "is_applied",
+        "payload",
+        "proposed_ns",
+        "size_bytes",
+        "term",
+    )
+
     changes_voters: ClassVar[bool] = False
 
-    term: int
-    index: int
-    payload: object
-    """The proposer's; Raft never looks inside."""
-    size_bytes: int
-    """The entry as the raft engine stores it, without that engine's own framing."""
-    committed_ns: int = 0
-    proposed_ns: int = 0
-    is_applied: bool = False
-    """Whether any replica has applied it; for drivers, like the times."""
+    def __init__(self, term: int, index: int, payload: Any, size_bytes: int) -> None:
+        self.term = term
+        self.index = index
+        self.payload = payload
+        """The proposer's; Raft never looks inside."""
+        self.size_bytes = size_bytes
+        """The entry as the raft engine stores it, without that engine's own framing."""
+        self.committed_ns = 0
+        self.proposed_ns = 0
+        self.is_applied = False
+        """Whether any replica has applied it; for drivers, like the times."""
 
 
 class ConfEntry(Entry):

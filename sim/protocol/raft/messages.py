@@ -10,12 +10,12 @@ chapters 3 (RPCs), 3.10 (TimeoutNow), 5 (InstallSnapshot), 9.6 (pre-vote).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any
 
 from sim.protocol.raft.log import Entry
 
 
-@dataclass(slots=True, eq=False)
 class Append:
     """Leader to follower: entries after (``prev_index``, ``prev_term``), and the commit index.
 
@@ -23,14 +23,36 @@ class Append:
     ``compact`` is the index up to which every voter is known to hold the log.
     """
 
-    region_id: int
-    term: int
-    prev_index: int
-    prev_term: int
-    entries: list[Entry]
-    commit: int
-    store: int
-    compact: int = 0
+    __slots__ = (
+        "commit",
+        "compact",
+        "entries",
+        "prev_index",
+        "prev_term",
+        "region_id",
+        "store",
+        "term",
+    )
+
+    def __init__(  # noqa: PLR0913, PLR0917 - the fields of raftpb's
+        self,
+        region_id: int,
+        term: int,
+        prev_index: int,
+        prev_term: int,
+        entries: list[Entry],
+        commit: int,
+        store: int,
+        compact: int = 0,
+    ) -> None:
+        self.region_id = region_id
+        self.term = term
+        self.prev_index = prev_index
+        self.prev_term = prev_term
+        self.entries = entries
+        self.commit = commit
+        self.store = store
+        self.compact = compact
 
     def __str__(self) -> str:
         entries = f" entries {spans(self.entries)}" if self.entries else ""
@@ -38,18 +60,20 @@ class Append:
         return f"Append term {self.term} prev {prev}{entries} commit {self.commit}"
 
 
-@dataclass(slots=True, eq=False)
 class AppendResponse:
     """Follower to leader: everything up to ``index`` is persisted here.
 
     In a rejection ``index`` is the last entry that may still agree with the leader's log.
     """
 
-    region_id: int
-    store: int
-    term: int
-    index: int
-    reject: bool = field(kw_only=True)
+    __slots__ = ("index", "region_id", "reject", "store", "term")
+
+    def __init__(self, region_id: int, store: int, term: int, index: int, *, reject: bool) -> None:
+        self.region_id = region_id
+        self.store = store
+        self.term = term
+        self.index = index
+        self.reject = reject
 
     def __str__(self) -> str:
         what = "rejects, may agree up to" if self.reject else "holds"
@@ -145,7 +169,7 @@ class Snapshot:
     index: int
     index_term: int
     voters: tuple[int, ...]
-    payload: object
+    payload: Any
 
     def __str__(self) -> str:
         at = f"{self.index}/{self.index_term}"
