@@ -15,7 +15,7 @@ from typing import Final
 from sim.engine.environment import Call, LeanEnv
 from sim.etcd.costs import Priced
 from sim.etcd.goroutine import Body, Mutex, Sleep, SystemCall
-from sim.etcd.put import Put
+from sim.etcd.put import PUT_CAUSE, Put
 from sim.hardware.disk import Disk
 from sim.raftstore.disk_bytes import FLUSH, DiskBytes
 from sim.units import KIB, NS_PER_MS, ceil_div
@@ -36,7 +36,7 @@ class Backend:
     def __init__(self, env: LeanEnv, disk: Disk, ledger: DiskBytes, costs: Priced) -> None:
         self._env = env
         self._disk = disk
-        self._written = ledger.by_place[FLUSH][Put.cause]
+        self._written = ledger.by_place[FLUSH][PUT_CAUSE]
         self._costs = costs
         self._dirty_bytes = 0
         self.versions: dict[bytes, int] = {}

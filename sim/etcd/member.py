@@ -31,7 +31,7 @@ from sim.etcd.costs import Priced
 from sim.etcd.go_heap import Heap
 from sim.etcd.goroutine import RECEIVE, Body, Goroutines, SystemCall
 from sim.etcd.machines import EtcdMachine
-from sim.etcd.put import Put
+from sim.etcd.put import PUT_CAUSE, Put
 from sim.etcd.put_server import PutServer
 from sim.etcd.streams import ForwardedPut, Message, RaftStreams
 from sim.protocol.encoding import ENTRY_OVERHEAD_BYTES
@@ -103,7 +103,7 @@ class Member:
         entry_bytes = [recorder.counter("raft_entry_bytes", cause) for cause in CAUSE_NAMES]
         self.log = LogEngine(env, self.disk, LogFormat.of(scenario), ledger, entry_bytes)
         self.backend = Backend(env, self.disk, ledger, self._costs)
-        self._proposals = recorder.counter("proposals", CAUSE_NAMES[Put.cause])
+        self._proposals = recorder.counter("proposals", CAUSE_NAMES[PUT_CAUSE])
         self.messages = 0
         self.rounds = 0
         self.busy_ns = 0

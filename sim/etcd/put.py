@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar, Final
+from typing import Any, Final
 
 from sim.protocol.encoding import ENTRY_OVERHEAD_BYTES
 from sim.protocol.write_batch import COMMIT
@@ -25,6 +25,10 @@ _REVISION_BYTES: Final = 60
 """What bolt keeps with a put: the revision as key, mvccpb.KeyValue's fields, the page's element."""
 
 
+PUT_CAUSE: Final = COMMIT
+"""What the bytes of puts are charged to."""
+
+
 class PutSizes:
     """Bytes of one put, everywhere it is sent or written."""
 
@@ -39,8 +43,6 @@ class PutSizes:
 class Put:
     """One put, from its client to its entry and back."""
 
-    cause: ClassVar = COMMIT
-    """For the ledger of disk bytes."""
     key: bytes
     version: int
     """Its number in the run; later puts of a key have greater ones."""
@@ -51,12 +53,17 @@ class Put:
     """On which it is sent and answered."""
     member: int = 0
     """To which it is sent."""
-    serves: object = None
+    serves: Any = None
     """The member's process that has read it; another one of that member (after a crash) has no
     connection to answer on."""
     error: str = ""
     """Why it has failed; empty: it is done."""
     sent_ns: int = 0
+
+    @property
+    def cause(self) -> int:
+        """For the ledger of disk bytes."""
+        return PUT_CAUSE
 
     @property
     def raft_bytes(self) -> int:

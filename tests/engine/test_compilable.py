@@ -37,5 +37,35 @@ def test_such_a_wait_is_found() -> None:
     assert list(waits_in_handlers(ast.parse(text))) == [5, 7]
 
 
+def uncompilable_fields(tree: ast.AST) -> Iterator[int]:
+    """Yields the lines of records' fields that mypyc takes for something else.
+
+    In a dataclass it takes attributes of the class for fields, and it looks for the type ``object``
+    of a record's field among the module's own names.
+    """
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ClassDef):
+            continue
+        is_dataclass = any("dataclass" in ast.unparse(each) for each in node.decorator_list)
+        is_tuple = any(ast.unparse(base) == "NamedTuple" for base in node.bases)
+        for part in node.body:
+            if isinstance(part, ast.AnnAssign) and (is_dataclass or is_tuple):
+                said = ast.unparse(part.annotation)
+                if said == "object" or said.startswith("ClassVar"):
+                    yield part.lineno
+            elif isinstance(part, ast.Assign) and is_dataclass:
+                yield part.lineno
+
+
+@pytest.mark.parametrize("name", sources())
+def test_records_have_fields_and_nothing_else(name: str) -> None:
+    assert not list(uncompilable_fields(ast.parse((ROOT / name).read_text(encoding="utf-8"))))
+
+
+def test_such_a_field_is_found() -> None:
+    text = "@dataclass\nclass A:\n x: int\n y = 1\n z: object\n w: ClassVar[int] = 2"
+    assert list(uncompilable_fields(ast.parse(text))) == [4, 5, 6]
+
+
 def test_what_is_left_out_is_there() -> None:
     assert all((ROOT / "sim" / name).is_file() for name in INTERPRETED)

@@ -33,7 +33,6 @@ from sim.workload.tpcc.schema import (
 class NewOrder(Transaction):
     """One order of one customer of a district."""
 
-    name = "new_order"
     orders: Orders
     item_keys: keys.ItemKeys
     district: tuple[int, int]
@@ -41,6 +40,7 @@ class NewOrder(Transaction):
     items: list[int]
     rolls_back: bool
     o: int = 0
+    name: str = "new_order"
 
     def statements(self) -> Generator[Statement, Payloads, None]:
         """Yields the statements; the order's id is the district row's payload."""

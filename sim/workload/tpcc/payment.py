@@ -58,11 +58,11 @@ class Customer(NamedTuple):
 class Payment(Transaction):
     """One payment through a district, for a customer who may live elsewhere."""
 
-    name = "payment"
     district: tuple[int, int]
     customer: Customer
     bad_credit: bool
     handle: int
+    name: str = "payment"
 
     def statements(self) -> Generator[Statement, Payloads, None]:
         """Yields the statements; the district keeps the payload its row has."""

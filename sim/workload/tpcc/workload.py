@@ -11,7 +11,7 @@ Source: pingcap/go-tpc tpcc/workload.go (weights, no think time).
 from collections.abc import Mapping
 from functools import cache
 from itertools import accumulate
-from typing import Final
+from typing import ClassVar, Final
 
 from sim.streams import Stream, Streams
 from sim.workload.layout import Table
@@ -27,7 +27,7 @@ from sim.workload.tpcc.schema import CUSTOMERS, DISTRICTS
 from sim.workload.tpcc.segments import tables as tpcc_tables
 
 DEFAULT_MIX: Final = {
-    NewOrder.name: 45, Payment.name: 43, OrderStatus.name: 4, Delivery.name: 4, StockLevel.name: 4
+    "new_order": 45, "payment": 43, "order_status": 4, "delivery": 4, "stock_level": 4
 }  # fmt: skip
 """Weights (pingcap/go-tpc cmd/go-tpc/tpcc.go)."""
 
@@ -51,7 +51,7 @@ names in turn)."""
 class TpccWorkload:
     """Draws TPC-C transactions for any number of clients."""
 
-    classes = tuple(DEFAULT_MIX)
+    classes: ClassVar[tuple[str, ...]] = tuple(DEFAULT_MIX)
 
     def __init__(
         self, warehouses: int, streams: Streams, mix: Mapping[str, float] | None = None
