@@ -113,6 +113,7 @@ def _print_comparison(run: FinishedStudy, summary: Mapping[str, Any]) -> None:
 
 def _verdict(run: FinishedStudy, summary: Mapping[str, Any]) -> int:
     """Prints claims that do not hold, cases that are not stable, and the last line."""
+    from analysis.report.expectations import claim_line
     from analysis.report.refusal import verdict_lines
 
     broken = [claim for claim in summary["expectations"] if not claim["holds"]]
@@ -136,18 +137,6 @@ def warning_lines(warnings: Sequence[Mapping[str, Any]]) -> list[str]:
     more = len(texts) - SHOWN_WARNINGS
     shown = texts if more <= 1 else texts[:SHOWN_WARNINGS]
     return shown if more <= 1 else [*shown, f"and {more:,} more warnings, in summary.json"]
-
-
-def claim_line(claim: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
-    """Returns one expectation with its number; the centre of a sensitivity study has that name."""
-    from analysis.report.expectations import claim_place
-
-    where = claim_place(claim["point"], summary)
-    point = f", {where}" if where else ""
-    against = f" / {claim['against']}" if claim["against"] else ""
-    verdict = "holds" if claim["holds"] else "DOES NOT HOLD"
-    named = f"{claim['metric']} {claim['stat']}, {claim['variant']}{against}{point}"
-    return f"expected {named}: {claim['reason']}: {verdict}"
 
 
 def last_line(run: FinishedStudy, summary: Mapping[str, Any], *, passed: bool) -> str:

@@ -50,24 +50,21 @@ class SumsQuestion:
     def _measured(self, table: str, metrics: Collection[str] | None) -> pa.Table:
         parts = []
         for number, unit_hash, warmup_windows in self.units:
-            facts = read_facts(self.units_dir, unit_hash, table, metrics)
+            facts = read_facts(Path(self.units_dir) / unit_hash, table, metrics)
             measured = facts.filter(pc.field("window") >= warmup_windows)
             parts.append(with_columns(measured, unit=np.int32(number)))
         return pa.concat_tables(parts)
 
 
-def read_facts(
-    units_dir: str, unit_hash: str, table: str, metrics: Collection[str] | None = None
-) -> pa.Table:
+def read_facts(folder: Path, table: str, metrics: Collection[str] | None = None) -> pa.Table:
     """Returns a fact table of one unit.
 
     Args:
-        units_dir: ``results/<study>/units``.
-        unit_hash: which.
+        folder: the unit's.
         table: name of the fact table.
         metrics: the only ones wanted; None for all.
     """
-    found = pq.ParquetFile(Path(units_dir) / unit_hash / f"{table}.parquet").read()
+    found = pq.ParquetFile(folder / f"{table}.parquet").read(use_threads=False)
     facts = pa.table(found.columns, found.column_names)  # a file's columns are "not null"
     if metrics is None:
         return facts

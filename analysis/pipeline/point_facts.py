@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -46,7 +47,7 @@ class PointFacts:
         """Returns the facts of all units, warm-up included, with ``unit`` and ``variant``."""
         return pa.concat_tables(
             with_columns(
-                read_facts(self.units_dir, unit.unit_hash, table, metrics),
+                read_facts(Path(self.units_dir) / unit.unit_hash, table, metrics),
                 unit=np.int32(number),
                 variant=unit.variant,
             )

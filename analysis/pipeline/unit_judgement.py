@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
+from analysis.pipeline.aggregate import read_facts
 from analysis.statistics.saturation import Array, UnitCourse, Verdict, judge
 from analysis.statistics.warmup import Cut, mser_cut
 from sim.record.facts import COUNTER, MOMENTS
@@ -85,7 +85,7 @@ class _Counters:
     """The counters of a unit by window."""
 
     def __init__(self, folder: Path, windows: int) -> None:
-        self._facts = pq.read_table(folder / f"{COUNTER}.parquet")
+        self._facts = read_facts(folder, COUNTER)
         self._windows = windows
 
     def total(self, metric: str) -> Array:
@@ -111,7 +111,7 @@ class _Counters:
 
 def _mean_latency(folder: Path, windows: int) -> Array:
     """Mean lock latency by window; a window without a lock has the mean of all."""
-    facts = pq.read_table(folder / f"{MOMENTS}.parquet")
+    facts = read_facts(folder, MOMENTS)
     locks = facts.filter(pc.equal(facts["metric"], "lock_latency"))
     total, count = _by_window(locks, "sum", windows), _by_window(locks, "count", windows)
     overall = total.sum() / count.sum() if count.sum() else 0.0

@@ -138,3 +138,13 @@ def _verdict(
         "holds": holds,
         "reason": reason,
     }
+
+
+def claim_line(claim: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
+    """Returns one expectation with its number; the centre of a sensitivity study has that name."""
+    where = claim_place(claim["point"], summary)
+    point = f", {where}" if where else ""
+    against = f" / {claim['against']}" if claim["against"] else ""
+    verdict = "holds" if claim["holds"] else "DOES NOT HOLD"
+    named = f"{claim['metric']} {claim['stat']}, {claim['variant']}{against}{point}"
+    return f"expected {named}: {claim['reason']}: {verdict}"
