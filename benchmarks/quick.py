@@ -33,6 +33,7 @@ KEYS: Final = {
     "spark_over_pool": "time of units through Spark / in a process pool",
     "two_unit_scaling": "throughput of two units at once / of one",
     "unit_memory_mib": "peak memory of the process of one unit",
+    "swarm_seeds_per_cpu_min": "seeds of the swarm that a minute of CPU takes",
     "spark_start_s": "seconds until a Spark session is there",
     "spark_first_query_s": "seconds of its first query",
 }
@@ -55,6 +56,7 @@ MODULES: Final = {
     "compiled": ("compiled_speedup", "compiled_facts_equal"),
     "scaling": ("two_unit_scaling",),
     "memory": ("unit_memory_mib",),
+    "swarm": ("swarm_seeds_per_cpu_min",),
     "commands": ("quickstart_cpu_s", "rfc77_answer_cpu_s", "study_fixed_cpu_s"),
     "spark": ("spark_start_s", "spark_first_query_s", "spark_over_pool"),
 }
@@ -96,5 +98,5 @@ def line_of(key: str, figure: Figure) -> str:
     """Returns a figure as a line of text, with its meaning."""
     meaning = (KEYS | MORE)[key]
     if isinstance(figure, str):
-        return f"{key:22}     none  {meaning}: {figure}"
-    return f"{key:22} {str(figure).lower():>8}  {meaning}"
+        return f"{key:23}     none  {meaning}: {figure}"
+    return f"{key:23} {str(figure).lower():>8}  {meaning}"
