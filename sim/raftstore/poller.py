@@ -32,7 +32,12 @@ from sim.raftstore.log_engine import LogEngine
 from sim.raftstore.peer import IDLE, OWNED, QUEUED, Peer, RaftCommand
 from sim.raftstore.peer_fsm import PeerFsm
 from sim.raftstore.propose import Proposals
-from sim.raftstore.write_worker import Task, WriteWorkers, send_answers, write
+from sim.raftstore.write_worker import (
+    Task,
+    WriteWorkers,
+    send_answers,
+    write,
+)
 from sim.transport.transport import Outbox
 
 _NO_COMMANDS: Final[list[RaftCommand]] = []
@@ -214,7 +219,10 @@ class StorePool:
                 peer.commit_told = ready.appends[-1][1].commit
 
     def _not_held_up(self, readies: list[Task], outbox: Outbox) -> list[Task]:
-        """Returns the readies that no failpoint stops; the others go on by themselves."""
+        """Returns the readies that no failpoint stops; the others go on by themselves.
+
+        An answer without entries is about those of an earlier ready, and must not overtake it.
+        """
         failpoints = self._ctx.failpoints
         if not failpoints.active:
             return readies
@@ -228,14 +236,15 @@ class StorePool:
         return [
             (peer, ready)
             for peer, ready in readies
-            if not ready.entries
+            if not (ready.entries or ready.response is not None)
             or not failpoints.stops("before_append", peer, resume, (peer, ready))
         ]
 
     def _write_alone(self, task: Task, outbox: Outbox) -> Story:
-        """Persists a ready that belongs to no round any more."""
-        if write(self._log, [task], self._ctx.env.this_process):
-            yield UNTIL_WOKEN
+        """Persists a ready that belongs to no round any more, behind those that came before it."""
+        _, ready = task
+        self._log.write(ready.entries, self._ctx.env.this_process.wake, None, hard_states=1)
+        yield UNTIL_WOKEN
         self._persisted([task], outbox)
 
     def _persisted(self, readies: Iterable[Task], outbox: Outbox) -> None:
