@@ -10,7 +10,7 @@ from analysis.cli.console_listener import ConsoleListener
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.failures import with_failures_reported
 from analysis.cli.folder_commands import load_folder, study_name
-from analysis.cli.study_report import Listener, no_listener, report_study
+from analysis.cli.study_report import Listener, listener_of, report_study
 from analysis.experiments.choose import experiment_of
 from analysis.experiments.seen import SeenUnits
 from analysis.pipeline.session import SparkStarter
@@ -36,18 +36,10 @@ def report_command(
 
     def report_locked() -> int:
         with locked_study_folder(folder):
-            return _report(settings, study, begun_s, _listener(as_json=as_json))
+            return _report(settings, study, begun_s, listener_of(as_json=as_json))
 
     with words_aside(when=as_json):
         return with_failures_reported(starter, report_locked)
-
-
-def _listener(*, as_json: bool) -> Listener:
-    if not as_json:
-        return no_listener
-    from analysis.cli.run_document import print_run
-
-    return print_run
 
 
 def _report(settings: RoundSettings, study: Study, begun_s: float, listener: Listener) -> int:

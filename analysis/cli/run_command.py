@@ -16,6 +16,7 @@ from analysis.cli.exit_status import ExitStatus
 from analysis.cli.failures import with_failures_reported
 from analysis.cli.study_report import (
     Listener,
+    listener_of,
     no_listener,
     report_study,
     report_unchanged,
@@ -57,15 +58,6 @@ class RunRequest:
     """Transactions of each case to follow when all is done."""
     as_json: bool = False
     """Print one JSON document; what would be said goes to standard error."""
-
-    @property
-    def listener(self) -> Listener:
-        """What takes the study when it has been reported."""
-        if not self.as_json:
-            return no_listener
-        from analysis.cli.run_document import print_run
-
-        return print_run
 
 
 def run_command(request: RunRequest) -> int:
@@ -111,7 +103,7 @@ def _run(request: RunRequest, study: Study, starter: SparkStarter, begun_s: floa
     )
     with locked_study_folder(folder):
         write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
-        status = run_study(settings, study, begun_s, request.listener)
+        status = run_study(settings, study, begun_s, listener_of(as_json=request.as_json))
     if request.traced and status in (ExitStatus.FINE, ExitStatus.CLAIM_FAILED):
         from analysis.cli.export_command import TRACE, ExportRequest, export_command
 

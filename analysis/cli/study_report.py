@@ -30,6 +30,15 @@ def no_listener(_run: FinishedStudy, _summary: Mapping[str, Any], _status: int) 
     """Does nothing: what was printed is enough."""
 
 
+def listener_of(*, as_json: bool) -> Listener:
+    """Returns what prints a document in the end, if one is asked for."""
+    if not as_json:
+        return no_listener
+    from analysis.cli.run_document import print_run
+
+    return print_run
+
+
 def report_unchanged(
     folder: Path, study: Study, model: str, begun_s: float, listener: Listener = no_listener
 ) -> int | None:

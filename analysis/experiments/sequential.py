@@ -110,14 +110,17 @@ class SequentialDesign(Experiment):
                 continue
             for variant in self._variants if target.variant is None else (target.variant,):
                 values = self._values(seen, point, variant, target.key, count)
-                if target.against is None:
-                    half, needed = _half_width(values), _needed(values, target.width)
-                else:
-                    with np.errstate(divide="ignore", invalid="ignore"):
-                        values /= self._values(seen, point, target.against, target.key, count)
-                    half, needed = _ratio_half_width(values), _ratio_needed(values, target.width)
-                present = int(np.sum(np.isfinite(values)))
-                yield _Reached(point, replace(target, variant=variant), half, present, needed)
+                if target.against is not None:
+                    against = self._values(seen, point, target.against, target.key, count)
+                    values = _logarithms(values, against)
+                there = values[~np.isnan(values)]
+                yield _Reached(
+                    point,
+                    replace(target, variant=variant),
+                    _half_width(there),
+                    len(there),
+                    _needed(there, target.width),
+                )
 
     def _values(
         self, seen: Seen, point: Point, variant: str, key: MetricKey, count: int
@@ -183,21 +186,14 @@ def _half_width(values: NDArray[np.float64]) -> float:
 
 def _needed(values: NDArray[np.float64], wanted: float) -> int:
     """Returns the number of replications wanted; a figure that does not exist wants none more."""
-    there = values[~np.isnan(values)]
-    return 0 if len(there) < 2 else replications_needed(there, wanted)
+    return 0 if len(values) < 2 else replications_needed(values, wanted)
 
 
-def _logarithms(ratios: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Returns the logarithms of the ratios that exist, about 1 so that widths are relative."""
-    there = ratios[np.isfinite(ratios) & (ratios > 0)]
-    logarithms = np.log(there)
-    return logarithms - logarithms.mean() + 1 if len(there) else logarithms
+def _logarithms(values: NDArray[np.float64], against: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Returns the logarithms of the ratios that exist, moved so that their mean is 1.
 
-
-def _ratio_half_width(ratios: NDArray[np.float64]) -> float:
-    """Returns the half width of the geometric mean's interval, as ``summary.json`` has it."""
-    return _half_width(_logarithms(ratios)) if len(ratios) else math.nan
-
-
-def _ratio_needed(ratios: NDArray[np.float64], wanted: float) -> int:
-    return _needed(_logarithms(ratios), wanted)
+    Their relative half width is then that of the ratio's interval in ``summary.json``.
+    """
+    there = (values > 0) & (against > 0)
+    logarithms = np.log(values[there] / against[there])
+    return logarithms - logarithms.mean() + 1 if len(logarithms) else logarithms

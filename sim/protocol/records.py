@@ -7,7 +7,7 @@ record carries them.
 Source: tikv/tikv components/txn_types/src/{lock,write}.rs.
 """
 
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeVar
 
 from sim.protocol.encoding import NO_VALUE, RecordSizes
 
@@ -29,6 +29,9 @@ KIND_NAMES: Final = {
     PESSIMISTIC: "PESSIMISTIC",
     INSERT: "INSERT",
 }
+
+
+_AnyLock = TypeVar("_AnyLock", bound="Lock")
 
 
 class Lock:
@@ -114,19 +117,14 @@ class Lock:
 
     def with_conflict(self) -> "LockWithConflict":
         """Returns this pessimistic lock as one taken with conflict."""
-        return LockWithConflict(
-            self.kind,
-            self.primary,
-            self.start_ts,
-            self.ttl_ms,
-            self.for_update_ts,
-            self.min_commit_ts,
-            self.sizes,
-        )
+        return self._without_value(LockWithConflict)
 
     def of_one_phase(self) -> "OnePhaseLock":
         """Returns this lock as one that readers meet while its version is on its way."""
-        return OnePhaseLock(
+        return self._without_value(OnePhaseLock)
+
+    def _without_value(self, lock_class: type[_AnyLock]) -> _AnyLock:
+        return lock_class(
             self.kind,
             self.primary,
             self.start_ts,

@@ -105,10 +105,15 @@ class LogEngine:
         *,
         slice_phase: float = 0.0,
     ) -> None:
-        """Args: see below.
+        """Begins with nothing to write.
 
-        entry_bytes: counts, by cause, entries before framing, padding, compression.
-        slice_phase: how full the first slice of raftdb's flush is, in [0, 1).
+        Args:
+            env: the clock.
+            disk: what is written to.
+            log_format: what is added to entries.
+            ledger: where bytes are entered.
+            entry_bytes: counts, by cause, entries before framing, padding, compression.
+            slice_phase: how full the first slice of raftdb's flush is, in [0, 1).
         """
         self._env = env
         self._disk = disk

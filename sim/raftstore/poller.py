@@ -241,7 +241,10 @@ class StorePool:
         ]
 
     def _write_alone(self, task: Task, outbox: Outbox) -> Story:
-        """Persists a ready that belongs to no round any more, behind those that came before it."""
+        """Persists a ready that belongs to no round any more, behind those that came before it.
+
+        One without entries is a record of the log as well, so that it waits its turn.
+        """
         _, ready = task
         self._log.write(ready.entries, self._ctx.env.this_process.wake, None, hard_states=1)
         yield UNTIL_WOKEN
