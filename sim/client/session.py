@@ -26,7 +26,7 @@ from sim.client.ttl_manager import TtlManager
 from sim.client.two_phase_commit import TwoPhaseCommitter
 from sim.engine import Wait
 from sim.storage.request import Kind
-from sim.workload.statement import ROLLBACK, Payloads, Read, ReadKind, Statement, Transaction
+from sim.workload.statement import ROLLBACK, SCANNED_ROW, Payloads, Read, ReadKind, Statement, Transaction
 
 _COP: Final = Kind.COP
 
@@ -124,7 +124,7 @@ class Session:
                 return
             if statement.pause_ns:
                 yield statement.pause_ns
-            yield self.node.statement()
+            yield self.node.statement(_rows(statement), writes=_writes(statement))
             if statement is ROLLBACK:
                 raise TransactionAborted("rollback")
             if _needs_no_store(statement):
@@ -155,7 +155,7 @@ class Session:
             node.stats.statement_retries.value += 1
             if tries > node.settings.max_retry_count:
                 raise TransactionAborted("retry_limit")
-            yield node.replan()
+            yield node.replan(_rows(statement), writes=_writes(statement))
         if statement.writes:
             txn.write(statement.writes)
         return _payloads(txn, keys, values) if statement.returns_values else ()
@@ -191,6 +191,18 @@ class Session:
         if txn.locked:
             yield self._locker.roll_back(txn, tuple(txn.locked))
         self.node.tso.end(txn.start_ts)
+
+
+def _rows(statement: Statement) -> float:
+    """Returns how many rows a statement reads, locks or writes, for its CPU."""
+    rows: float = max(len(statement.lock_keys), len(statement.writes))
+    for read in statement.reads:
+        rows += read.rows * SCANNED_ROW if read.kind is ReadKind.COP else len(read.keys)
+    return rows
+
+
+def _writes(statement: Statement) -> bool:
+    return bool(statement.lock_keys or statement.writes or statement.select)
 
 
 def _needs_no_store(statement: Statement) -> bool:

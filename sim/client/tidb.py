@@ -29,6 +29,9 @@ from sim.units import NS_PER_MS
 PD_RETRY_NS: Final = 500 * NS_PER_MS
 """How long a node that is cut off from PD waits before it asks again (``pdRPC``'s base)."""
 
+CONNECTIONS: Final = 4
+"""``tikv-client.grpc-connection-count``: connections from a TiDB node to each store."""
+
 _STATEMENT_BYTES = 256
 """A statement from its client. ASSUMED."""
 
@@ -64,8 +67,11 @@ class TidbNode:
         threads = hardware.tidb_cores
         slowness = smt_slowness(threads, hardware.threads_per_core, cpu.smt_gain)
         self._cpu = FifoServers(threads, slowness)
-        self._statement_ns = cpu.tidb_statement_ns
-        self._delay_ns = cpu.statement_delay_ns
+        self._costs = cpu
+        self._request_ns = cpu.tidb_request_ns
+        self._client = cluster.client_machine
+        self._grpc_ns = cpu.grpc_request_ns >> 1
+        self._connection = 0
         self._draw = Sampler(LognormalMean(1_000_000, cpu.cv), streams.stream(f"{here}/cpu"))
         self._units: list[float] = []
         self._to_stores = {store: network.link(here, store_name(store)) for store in cluster.stores}
@@ -83,17 +89,24 @@ class TidbNode:
         """Time that hardware threads were busy so far, summed over them."""
         return self._cpu.busy_ns
 
-    def statement(self) -> int:
+    def statement(self, rows: float = 0, *, writes: bool = False) -> int:
         """Returns how long a statement takes from its client until it is planned, in ns.
 
-        The answer to the statement before travels on the same round trip.
+        The answer to the statement before travels on the same round trip. The times at the
+        client's machine, on the way and here are drawn at once and added up: one follows the
+        other, so their order changes no total.
         """
-        arrival = self._from_client.round_trip(self.env.now_ns, _STATEMENT_BYTES)
-        return self._compute(arrival + self._delay_ns)
+        now_ns = self.env.now_ns
+        arrival = self._from_client.round_trip(now_ns, _STATEMENT_BYTES)
+        return arrival - now_ns + self._client.statement(now_ns) + self.replan(rows, writes=writes)
 
-    def replan(self) -> int:
+    def replan(self, rows: float = 0, *, writes: bool = False) -> int:
         """Returns how long planning a statement once more takes, after a conflict, in ns."""
-        return self._compute(self.env.now_ns)
+        costs = self._costs
+        mean_ns = costs.tidb_statement_ns + costs.tidb_row_ns * rows
+        if writes:
+            mean_ns += costs.tidb_write_ns
+        return self._compute(mean_ns)
 
     def timestamp(self, *, begin: bool = False) -> Generator[Wait, Any, int]:
         """Fetches a timestamp from PD, and again until PD is reached.
@@ -105,7 +118,7 @@ class TidbNode:
             yield PD_RETRY_NS
         yield self._to_pd.send(env.now_ns, _TSO_BYTES) - env.now_ns
         timestamp = self.tso.begin(env.now_ns) if begin else self.tso.next(env.now_ns)
-        yield self._from_pd.send(env.now_ns, _TSO_BYTES) - env.now_ns
+        yield self._from_pd.send(env.now_ns, _TSO_BYTES) - env.now_ns + self._costs.thread_hop_ns
         return timestamp
 
     def get_region(self, key: bytes) -> Generator[Wait, Any, Route]:
@@ -135,13 +148,18 @@ class TidbNode:
         if self.connections.broken and self.connections.intercepts(request):
             return
         size = _REQUEST_BYTES + request.request_bytes
-        store = request.store
-        arrival = self._to_stores[store].send(env.now_ns, size)
-        env.at(arrival, self._cluster.stores[store].scheduler.receive, request)
+        store = self._cluster.stores[request.store]
+        self._connection += 1
+        request.connection = connection = self._connection % CONNECTIONS * 64 + self.number
+        arrival = self._to_stores[request.store].send(env.now_ns, size)
+        arrival += self._compute(self._request_ns)
+        arrival += store.grpc.handle(connection, env.now_ns, self._grpc_ns)
+        env.at(arrival, store.scheduler.receive, request)
 
-    def _compute(self, from_ns: int) -> int:
+    def _compute(self, mean_ns: float) -> int:
+        """Returns how long work of a mean length takes, its wait for a thread included."""
         units = self._units
         if not units:
             units.extend(self._draw.unit_block())
-        service = int(self._statement_ns * units.pop())
-        return self._cpu.reserve(from_ns, service) - self.env.now_ns
+        now_ns = self.env.now_ns
+        return self._cpu.reserve(now_ns, int(mean_ns * units.pop())) - now_ns

@@ -79,9 +79,13 @@ def smt_slowness(count: int, threads_per_core: int, smt_gain: float) -> list[flo
 class ThreadPool:
     """Threads with one FIFO queue."""
 
-    __slots__ = ("_cores", "_env", "_idle", "_queue", "busy_ns", "name", "threads")
+    __slots__ = ("_cores", "_env", "_hop_ns", "_idle", "_queue", "busy_ns", "name", "threads")
 
-    def __init__(self, env: LeanEnv, cores: Cores, threads: int, name: str) -> None:
+    def __init__(
+        self, env: LeanEnv, cores: Cores, threads: int, name: str, hop_ns: int = 0
+    ) -> None:
+        """Args: ``hop_ns`` is what waking an idle thread takes."""
+        self._hop_ns = hop_ns
         self._env = env
         self._cores = cores
         self._idle = threads
@@ -103,7 +107,7 @@ class ThreadPool:
         """
         if self._idle:
             self._idle -= 1
-            self._start((service_ns, fn, arg, blocked_ns))
+            self._start((service_ns, fn, arg, blocked_ns + self._hop_ns))
         else:
             self._queue.append((service_ns, fn, arg, blocked_ns))
 

@@ -117,16 +117,18 @@ class ApplyPool:
         cores = self._cores
         process = self._ctx.env.this_process
         while True:
+            woken_ns = 0
             while not self._queue:
                 self._idle.append(process)
                 yield UNTIL_WOKEN
+                woken_ns = self._cpu.thread_hop_ns
             batch = self._collect()
             held_ns = int(self._service_ns(batch) * cores.slowness())
             cores.running += 1
             cores.busy_ns += held_ns
             self.busy_ns += held_ns
             self.rounds += 1
-            yield held_ns
+            yield held_ns + woken_ns
             cores.running -= 1
             self._apply_batch(batch)
             self._release(batch)

@@ -38,6 +38,7 @@ from sim.raftstore.write_worker import (
     send_answers,
     write,
 )
+from sim.scenario.schema.hardware import CpuCosts
 from sim.transport.transport import Outbox
 
 _NO_COMMANDS: Final[list[RaftCommand]] = []
@@ -52,7 +53,7 @@ class StorePool:
         ctx: StoreContext,
         cores: Cores,
         *,
-        message_ns: int,
+        costs: CpuCosts,
         draw: Sampler,
         log: LogEngine,
         apply: ApplyPool,
@@ -65,7 +66,10 @@ class StorePool:
         self._max_batch = tikv.store_max_batch_size
         self._max_unpersisted = tikv.cmd_batch_concurrent_ready_max_count
         self._lease_ns = tikv.raft_store_max_leader_lease_ns
-        self._message_ns = message_ns
+        self._visit_ns = costs.store_visit_ns
+        self._message_ns = costs.store_message_ns
+        self._byte_ns = costs.log_byte_ns
+        self._hop_ns = costs.thread_hop_ns
         self._draw = draw
         self._units: list[float] = []
         self._log = log
@@ -105,9 +109,11 @@ class StorePool:
         outbox = Outbox()
         process = env.this_process
         while True:
+            woken_ns = 0
             while not router.queue:
                 router.idle.append(process)
                 yield UNTIL_WOKEN
+                woken_ns = self._hop_ns
             began_ns = env.now_ns
             self.rounds += 1
             batch: list[Peer] = []
@@ -119,7 +125,8 @@ class StorePool:
                 held_ns = int(service_ns * slowness)
                 cores.busy_ns += held_ns
                 readies += fresh
-                yield held_ns
+                yield held_ns + woken_ns
+                woken_ns = 0
                 cores.running -= 1
                 self._hand_out(fresh, outbox)
             outbox.flush(self._ctx.transport)
@@ -140,7 +147,7 @@ class StorePool:
 
         Returns what Raft has ready of them, and the CPU of it in ns, before it is slowed down.
         """
-        ctx, units = self._ctx, self._units
+        ctx, units, byte_ns = self._ctx, self._units, self._byte_ns
         queue, now_ns = ctx.router.queue, ctx.env.now_ns
         service_ns = 0
         fresh: list[Task] = []
@@ -155,7 +162,7 @@ class StorePool:
             self.messages += len(mail)
             if not units:
                 units.extend(self._draw.unit_block())
-            service_ns += int(self._message_ns * len(mail) * units.pop())
+            service_ns += int((self._visit_ns + self._message_ns * len(mail)) * units.pop())
             commands = self._step(peer, mail)
             if commands:
                 done_ns = now_ns + int(service_ns * slowness)
@@ -168,6 +175,8 @@ class StorePool:
             ready = peer.raft.ready()
             if ready is not NOTHING_READY:
                 fresh.append((peer, ready))
+                for entry in ready.entries:
+                    service_ns += int(entry.size_bytes * byte_ns)
                 if ready.__class__ is EventfulReady:
                     self._fsm.handle_ready(peer, ready)
         return fresh, service_ns

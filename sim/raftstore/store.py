@@ -67,7 +67,15 @@ class Raftstore:
         amplification = Amplification(
             data=lsm.write_amplification, lock=lsm.lock_write_amplification
         )
-        kv = KvEngine(ctx.env, kv_disk, amplification, ledger, slice_phase=slice_phase)
+        kv = KvEngine(
+            ctx.env,
+            kv_disk,
+            cores,
+            amplification,
+            ledger,
+            byte_ns=cpu.compaction_byte_ns,
+            slice_phase=slice_phase,
+        )
         self.apply = ApplyPool(ctx, cores, kv, cpu=cpu, draw=apply_draw, safe_ts=safe_ts)
         self.proposals = Proposals(ctx)
         self.reader = LocalReader(ctx)
@@ -75,7 +83,7 @@ class Raftstore:
         self.pool = StorePool(
             ctx,
             cores,
-            message_ns=cpu.store_message_ns,
+            costs=cpu,
             draw=poller_draw,
             log=self.log,
             apply=self.apply,

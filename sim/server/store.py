@@ -31,6 +31,7 @@ from sim.storage.lock_manager import LockManager
 from sim.storage.probe import Probe
 from sim.storage.scheduler import Scheduler
 from sim.streams import Streams
+from sim.transport.grpc import GrpcThreads
 from sim.units import NS_PER_MS
 
 _SETTLE_NS: Final = 10 * NS_PER_MS
@@ -50,9 +51,10 @@ class Machine:
         if hardware.kv_disk is not None:
             self.kv_disk = Disk(hardware.kv_disk, streams.stream(f"{name}/kv-disk"), fetches)
         workers = scenario.tikv.scheduler_worker_pool_size
-        self.pool = ThreadPool(env, self.cores, workers, f"{name}/scheduler")
+        hop_ns = hardware.cpu.thread_hop_ns
+        self.pool = ThreadPool(env, self.cores, workers, f"{name}/scheduler", hop_ns)
         readers = hardware.read_pool_threads
-        self.read_pool = ThreadPool(env, self.cores, readers, f"{name}/read-pool")
+        self.read_pool = ThreadPool(env, self.cores, readers, f"{name}/read-pool", hop_ns)
         env.process(self._background_work())
 
     def _background_work(self) -> Story:
@@ -96,6 +98,7 @@ class Store:
             safe_ts=tso.safe_ts,
             slice_phase=streams.stream(f"{self._name}/slice-phase").random(),
         )
+        self.grpc = GrpcThreads(machine.cores, scenario.tikv.grpc_concurrency)
         self._detector = detector
         self._tikv = scenario.tikv
         self.scheduler = ctx.callbacks = Scheduler(
@@ -107,7 +110,7 @@ class Store:
             reader=self.raftstore.reader,
             pool=machine.pool,
             read_pool=machine.read_pool,
-            cores=machine.cores,
+            grpc=self.grpc,
             cache=BlockCache(machine.kv_disk, streams.stream(f"{self._name}/block-cache"), misses),
             draw=request_draw,
             replies=replies,

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Final
 
 from sim.distributions import Sampler
-from sim.engine import Cores, LeanEnv, ThreadPool
+from sim.engine import LeanEnv, ThreadPool
 from sim.hardware.network import Link
 from sim.protocol.concurrency_manager import ConcurrencyManager
 from sim.protocol.latches import Latches, Slots
@@ -48,13 +48,12 @@ from sim.storage.lock_manager import LockManager
 from sim.storage.lock_paths import LockPaths
 from sim.storage.probe import Probe
 from sim.storage.request import LAST_READ, Kind, KvRequest, hand_over
+from sim.transport.grpc import GrpcThreads
+from sim.workload.statement import SCANNED_ROW
 
 _LOCK: Final = Kind.LOCK
 _COP: Final = Kind.COP
 _PREWRITE: Final = Kind.PREWRITE
-
-SCANNED_ROW: Final = 0.1
-"""CPU of one row of a range scan, as a part of one further key's. ASSUMED."""
 
 _REPLY_BYTES: Final = 80
 _REPLY_KEY_BYTES: Final = 120
@@ -75,7 +74,7 @@ class Scheduler:
         reader: LocalReader,
         pool: ThreadPool,
         read_pool: ThreadPool,
-        cores: Cores,
+        grpc: GrpcThreads,
         cache: BlockCache,
         draw: Sampler,
         replies: list[Link],
@@ -89,7 +88,7 @@ class Scheduler:
         self._reader = reader
         self._pool = pool
         self._read_pool = read_pool
-        self._cores = cores
+        self._grpc = grpc
         self._cache = cache
         self._cpu = scenario.hardware.cpu
         self._draw = draw
@@ -126,7 +125,6 @@ class Scheduler:
     def receive(self, request: KvRequest) -> None:
         """Takes a request that has arrived from TiDB; a store that is down takes nothing."""
         request.arrived_ns = self._env.now_ns
-        self._cores.add_background(self._cpu.tikv_background_ns)
         peer = request.peer = self._peers.get(request.region.region_id)
         if peer is None:
             self._receive_without_peer(request)
@@ -163,7 +161,7 @@ class Scheduler:
         is_range = request.kind is _COP
         keys = request.rows * SCANNED_ROW + (1 if is_range else len(request.keys))
         fetch_ns = 0
-        service_ns = self._service_ns(keys)
+        service_ns = self._draw.scaled(self._cpu.tikv_read_ns + self._cpu.tikv_key_ns * keys)
         if not is_range:
             fetch_ns = self._cache.fetch_ns(request.arrived_ns, request.keys)
         self._read_pool.submit(service_ns, self._take_snapshot, request, fetch_ns)
@@ -211,11 +209,6 @@ class Scheduler:
         """Takes the snapshot of a command that has its latches; a quorum may have to be asked."""
         request.latched_ns = self._env.now_ns
         self._take_snapshot(request)
-
-    def _service_ns(self, keys: float) -> int:
-        """Returns the CPU of a request on so many keys, drawn."""
-        cpu = self._cpu
-        return self._draw.scaled(cpu.tikv_request_ns * (1 + cpu.tikv_extra_key * (keys - 1)))
 
     def _take_snapshot(self, request: KvRequest) -> None:
         peer = request.peer
@@ -297,7 +290,8 @@ class Scheduler:
 
     def _process(self, request: KvRequest) -> None:
         """Takes the CPU time of a command that has its snapshot."""
-        service_ns = self._service_ns(len(request.keys) or len(request.mutations))
+        keys = len(request.keys) or len(request.mutations)
+        service_ns = self._draw.scaled(self._cpu.tikv_command_ns + self._cpu.tikv_key_ns * keys)
         fetch_ns = 0
         if request.kind is _LOCK and not request.insert:
             fetch_ns = self._cache.fetch_ns(self._env.now_ns, request.keys)
@@ -497,6 +491,7 @@ class Scheduler:
         if link.cut:
             return
         arrival_ns = link.send(now_ns, size)
+        arrival_ns += self._grpc.handle(request.connection, now_ns, self._cpu.grpc_request_ns >> 1)
         if request.batch is not None:
             arrival_ns += self._cpu.thread_hop_ns
         self._env.at(arrival_ns, hand_over, request)

@@ -93,8 +93,10 @@ class Connection:
     A cut link swallows what is sent from then on; what is under way still arrives.
     """
 
-    def __init__(self, env: LeanEnv, link: Link, receive: Receive) -> None:
+    def __init__(self, env: LeanEnv, link: Link, receive: Receive, hop_ns: int) -> None:
+        """Args: ``hop_ns`` is what waking the receiver takes."""
         self._env = env
+        self._hop_ns = hop_ns
         self._receive = receive
         self._under_way: deque[tuple[int, Sequence[RaftMessage]]] = deque()
         self._idle = False
@@ -105,7 +107,7 @@ class Connection:
         """Sends ``messages`` in one piece."""
         if self.link.cut:
             return
-        arrival_ns = self.link.send_ordered(self._env.now_ns, size_bytes)
+        arrival_ns = self.link.send_ordered(self._env.now_ns, size_bytes) + self._hop_ns
         self._under_way.append((arrival_ns, messages))
         if self._idle:
             self._process.wake()
@@ -132,9 +134,16 @@ class Transport:
     """The connections of one store to the others."""
 
     def __init__(
-        self, env: LeanEnv, store_id: int, links: Mapping[int, Link], filters: MessageFilters
+        self,
+        env: LeanEnv,
+        store_id: int,
+        links: Mapping[int, Link],
+        filters: MessageFilters,
+        hop_ns: int,
     ) -> None:
+        """Args: ``hop_ns`` is what waking the receiver of messages takes."""
         self._env = env
+        self._hop_ns = hop_ns
         self._store_id = store_id
         self._links = links
         self._filters = filters
@@ -146,7 +155,9 @@ class Transport:
 
     def connect(self, store: int, receive: Receive) -> None:
         """Opens the connection to ``store``, whose messages go to ``receive``."""
-        self._connections[store] = Connection(self._env, self._links[store], receive)
+        self._connections[store] = Connection(
+            self._env, self._links[store], receive, self._hop_ns
+        )
 
     def send(self, store: int, messages: Sequence[RaftMessage], size_bytes: int) -> None:
         """Sends ``messages`` to ``store`` in one piece."""

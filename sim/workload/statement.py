@@ -17,6 +17,9 @@ from typing import Final, Protocol
 from sim.protocol.percolator import Mutation
 from sim.workload.layout import Table
 
+SCANNED_ROW: Final = 0.1
+"""CPU of one row of a range scan, as a part of one row that is looked up. ASSUMED."""
+
 Payloads = tuple[object | None, ...]
 """What the newest versions of the locked keys carry, in the order of the keys; None: nothing."""
 

@@ -157,44 +157,55 @@ class NetworkSection(Figures):
 class CpuCosts(Section):
     """Mean CPU time of each kind of work on one core.
 
-    Two of them (statement_delay, store_message) were fitted together to the throughput of four
-    published TPC-C rows: TiDB docs, performance benchmarking with TPC-C, v5.4.0 and v6.0.0, 50 and
-    400 threads, the mean of two publications of each row.
+    Those whose source is "fit" were fitted together to published throughputs and latencies of
+    several workloads: ``docs/CALIBRATION.md``.
     """
 
+    client_statement_ns: int = COST.key(
+        "Machine of the clients, per statement: driver and proxy. Source: fit.", default="40us"
+    )
     tidb_statement_ns: int = COST.key(
-        "TiDB, per statement. Source: TiDB docs, performance tuning methods: 7.6 busy threads on "
-        "each of 3 nodes at 3,777 TPC-C transactions/s, 6.0 ms each, 14.7 statements.",
-        default="400us",
+        "TiDB, per statement: packets, plan cache, result. Source: fit.", default="35us"
     )
-    statement_delay_ns: int = COST.key(
-        "Time of a statement between client and TiDB beyond a round trip and CPU; no station is "
-        "busy. Source: fit to the rows above; a catch-all for what the model lacks.",
-        default="600us",
+    tidb_write_ns: int = COST.key(
+        "TiDB, more for a statement that locks or writes: its executor, the transaction's buffer. "
+        "Source: fit.",
+        default="200us",
     )
-    tikv_request_ns: int = COST.key(
-        "TiKV, per request of one key, before it is answered. Source: TiDB docs, performance "
-        "tuning methods, low-load OLTP: a lock request inside TiKV.",
-        default="119us",
+    tidb_row_ns: int = COST.key(
+        "TiDB, per row that a statement reads, locks or writes. Source: assumed.", default="5us"
     )
-    tikv_background_ns: int = COST.key(
-        "TiKV, per request, that nobody waits for: network, gRPC, compaction. Source: TiDB docs' "
-        "dashboards, 10.7 ms of TiKV CPU a TPC-C transaction, less what is modelled.",
-        default="145us",
+    tidb_request_ns: int = COST.key(
+        "TiDB, per request to a store: client-go, gRPC both ways. Source: fit.", default="25us"
     )
-    tikv_extra_key: float = Number(0, 10).key(
-        "Part of tikv_request that each further key adds. Source: assumed.", default=0.12
+    grpc_request_ns: int = COST.key(
+        "TiKV's gRPC thread, per request and its answer. Source: fit.", default="15us"
+    )
+    tikv_read_ns: int = COST.key(
+        "TiKV's read pool, per read. Source: fit.", default="25us"
+    )
+    tikv_command_ns: int = COST.key(
+        "TiKV's scheduler pool, per command. Source: fit.", default="30us"
+    )
+    tikv_key_ns: int = COST.key(
+        "TiKV, per key of a read or a command: looking for locks and versions. Source: fit.",
+        default="10us",
+    )
+    store_visit_ns: int = COST.key(
+        "Store poller, per visit of a peer that has mail. Source: fit.", default="8us"
     )
     store_message_ns: int = COST.key(
-        "Store poller, per message of a region. Source: fit to the rows above; five messages a "
-        "proposal are 0.27 ms of a cluster's CPU; TiDB docs' dashboards: 0.30 to 0.51.",
-        default="54us",
+        "Store poller, per message of a region. Source: fit.", default="10us"
     )
-    apply_command_ns: int = COST.key(
-        "Apply thread, per command. Source: assumed, a part of store_message.", default="25us"
+    log_byte_ns: float = Number(0, 1_000).key(
+        "Store poller, per byte of the entries that it appends. Source: assumed.", default=2.0
     )
-    apply_key_ns: int = COST.key(
-        "Apply thread, per key. Source: assumed, a RocksDB batch insert.", default="5us"
+    apply_command_ns: int = COST.key("Apply thread, per command. Source: fit.", default="20us")
+    apply_key_ns: int = COST.key("Apply thread, per key. Source: fit.", default="8us")
+    compaction_byte_ns: float = Number(0, 1_000).key(
+        "Background threads, per byte flushed or compacted; nobody waits for them. Source: "
+        "assumed, 100 MB/s a thread.",
+        default=10.0,
     )
     thread_hop_ns: int = COST.key(
         "Waking another thread. Source: TiKV docs, tune thread performance: 20 to 50.",
@@ -267,6 +278,11 @@ class Hardware(Section):
     )
     tidb_cores: int = Count(1, 1_024).key(
         "Hardware threads of a TiDB node. Source: AWS docs: c5.4xlarge, 16 vCPU.", default=16
+    )
+    client_cores: int = Count(1, 1_024).key(
+        "Hardware threads of the machine that clients and their proxy run on. Source: AWS docs: "
+        "c5.9xlarge, 36 vCPU.",
+        default=36,
     )
     store_memory_bytes: int = Size("1GiB", "64TiB").key(
         "Memory of a store. Source: AWS docs: i3.4xlarge, 122 GiB.", default="122GiB"
