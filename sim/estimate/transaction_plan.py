@@ -19,7 +19,15 @@ from sim.protocol.mvcc import LOCK_ONLY
 from sim.protocol.percolator import Mutation
 from sim.protocol.region import Region, RegionMap
 from sim.scenario.schema.run import Tidb
-from sim.workload.statement import ROLLBACK, Payloads, Read, ReadKind, Statement, Transaction
+from sim.workload.statement import (
+    ROLLBACK,
+    Payloads,
+    PointGet,
+    Read,
+    ReadKind,
+    Statement,
+    Transaction,
+)
 
 RequestKind = Literal["lock", "get", "batch_get", "cop", "prewrite", "commit", "rollback"]
 
@@ -140,7 +148,7 @@ class _Session:
     def run(self) -> TransactionPlan:
         plan, transaction = self._plan, self._transaction
         explicit = not transaction.autocommit
-        plan.timestamps = 1
+        plan.timestamps = int(not isinstance(transaction, PointGet))
         plan.statements = int(explicit)  # BEGIN
         if not self._execute_all():
             self._roll_back()

@@ -2,7 +2,8 @@
 
 A transaction of ``oltp_read_write`` is 10 point selects, one simple, one sum, one ordered and one
 distinct range of 100 rows, one update of ``k``, one of ``c``, one delete and insert of the same
-id; ``oltp_write_only`` is the last three parts. ``oltp_update_index`` and
+id; ``oltp_write_only`` is the last three parts. ``oltp_point_select`` is one SELECT by primary key
+in auto-commit, which asks PD for no timestamp. ``oltp_update_index`` and
 ``oltp_update_non_index`` run one update in auto-commit: TiDB tries it optimistically, so there is
 no lock request; these are the control group of every comparison of lock modes.
 
@@ -20,13 +21,14 @@ from sim.protocol.mvcc import DELETE, PUT
 from sim.protocol.percolator import Mutation
 from sim.streams import Stream, Streams
 from sim.workload.layout import Segment, Table, rows_by_handle, stored_bytes
-from sim.workload.statement import Read, ReadKind, Script, Statement
+from sim.workload.statement import PointGet, Read, ReadKind, Script, Statement, Transaction
 
+POINT_SELECT: Final = "oltp_point_select"
 READ_WRITE: Final = "oltp_read_write"
 WRITE_ONLY: Final = "oltp_write_only"
 UPDATE_INDEX: Final = "oltp_update_index"
 UPDATE_NON_INDEX: Final = "oltp_update_non_index"
-SCRIPTS: Final = (READ_WRITE, WRITE_ONLY, UPDATE_INDEX, UPDATE_NON_INDEX)
+SCRIPTS: Final = (POINT_SELECT, READ_WRITE, WRITE_ONLY, UPDATE_INDEX, UPDATE_NON_INDEX)
 
 RandType = Literal["uniform", "special"]
 
@@ -86,9 +88,11 @@ class SysbenchWorkload:
             for number, table_id in enumerate(self._tables, start=1)
         )
 
-    def transaction(self, client_id: int) -> Script:
+    def transaction(self, client_id: int) -> Transaction:
         """Draws the next transaction of one client from that client's own stream."""
         stream = self._stream_of(client_id)
+        if self.script == POINT_SELECT:
+            return PointGet(self.script, _point_select(*self._row(stream)))
         if self.script == UPDATE_INDEX:
             return self._auto_commit(self._update_index(stream))
         if self.script == UPDATE_NON_INDEX:
@@ -118,8 +122,7 @@ class SysbenchWorkload:
         for number in range(POINT_SELECTS):
             if number > 0:
                 row_id = self._ids(stream, self.rows)
-            get = Read(ReadKind.GET, (row_key(table_id, row_id),), 1)
-            script.append(Statement("SELECT sbtest", (get,)))
+            script.append(_point_select(table_id, row_id))
         for kind in RANGES:
             table_id, row_id = self._row(stream)
             last = row_id + RANGE_ROWS - 1
@@ -175,6 +178,10 @@ class SysbenchWorkload:
             Statement("DELETE sbtest", (), (row,), deleted, returns_values=True),
             Statement("INSERT sbtest", (), (), inserted, insert=True),
         )
+
+
+def _point_select(table_id: int, row_id: int) -> Statement:
+    return Statement("SELECT sbtest", (Read(ReadKind.GET, (row_key(table_id, row_id),), 1),))
 
 
 def _uniform_id(stream: Stream, rows: int) -> int:

@@ -33,7 +33,10 @@ from sim.scenario.section import Document, Section, SectionOf, keys_of
 
 _WEIGHT = Number(0, 1_000_000)
 _MOST_KEYS = 10_000
-_SCRIPTS = ("oltp_read_write", "oltp_write_only", "oltp_update_index", "oltp_update_non_index")
+_SCRIPTS = (
+    "oltp_point_select", "oltp_read_write", "oltp_write_only", "oltp_update_index",
+    "oltp_update_non_index",
+)  # fmt: skip
 _MIX_SOURCE = "Weight. Source: TPC-C 5.2.3; go-tpc tpcc/workload.go."
 
 
