@@ -234,7 +234,7 @@ class _Session:
             if key not in self._buffer:
                 self._buffer[key] = Mutation(key, LOCK_ONLY)
         mutations = list(self._buffer.values())
-        self._primary = self._primary or mutations[0].key
+        self._primary = self._primary or min(self._buffer)
         groups = mutations_by_region(self._regions, mutations)
         one_pc = tidb.one_pc and len(groups) == 1
         use_async = tidb.async_commit and may_commit_async(mutations)
