@@ -269,8 +269,9 @@ class _Session:
 
     def _sizes(self, group: RegionGroup, *, use_async: bool) -> list[RecordSizes]:
         sizes = []
+        pessimistic = not self._transaction.autocommit
         for mutation in group.mutations:
-            base = prewrite_base_bytes(len(self._primary), use_async)
+            base = prewrite_base_bytes(len(self._primary), use_async, pessimistic)
             if use_async and mutation.key == self._primary:
                 others = tuple([key for key in self._buffer if key != self._primary])
                 base += secondaries_bytes(others)
