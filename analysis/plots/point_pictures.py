@@ -118,7 +118,7 @@ def _over_time(tables: PointTables, looks: Mapping[str, Look], subtitle: str) ->
 def _parts(tables: PointTables, looks: Mapping[str, Look], subtitle: str) -> Iterator[Picture]:
     variants = list(looks)
     writes = tables.of_metric("disk_write_bytes_per_s")
-    if not writes.empty:
+    if (writes["value"] > 0).any():
         figure = stacks.disk_writes(writes, variants, subtitle)
         yield Picture("disk_writes", "writes", figure, stacks.disk_write_words(writes, variants))
     stations = tables.of_metric("lock_station_ms")
