@@ -98,10 +98,13 @@ class TidbNode:
         """
         now_ns = self.env.now_ns
         arrival = self._from_client.round_trip(now_ns, _STATEMENT_BYTES)
-        return arrival - now_ns + self._client.statement(now_ns) + self.replan(rows, writes=writes)
+        return arrival - now_ns + self._client.statement(now_ns) + self._plan(rows, writes)
 
     def replan(self, rows: float = 0, *, writes: bool = False) -> int:
         """Returns how long planning a statement once more takes, after a conflict, in ns."""
+        return self._plan(rows, writes)
+
+    def _plan(self, rows: float, writes: bool) -> int:  # noqa: FBT001 - of a statement
         costs = self._costs
         mean_ns = costs.tidb_statement_ns + costs.tidb_row_ns * rows
         if writes:

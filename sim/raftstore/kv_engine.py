@@ -71,7 +71,17 @@ class KvEngine:
         byte_ns: float,
         slice_phase: float,
     ) -> None:
-        """Args: ``byte_ns`` is the CPU of a byte flushed or compacted; ``slice_phase`` is how full the first slices are, in [0, 1)."""
+        """Begins with empty column families.
+
+        Args:
+            env: the clock.
+            disk: what is written to.
+            cores: what flush and compaction run on.
+            amplification: how often a byte is written.
+            ledger: where bytes are entered.
+            byte_ns: CPU of a byte flushed or compacted.
+            slice_phase: how full the first slices are, in [0, 1).
+        """
         self._env = env
         self._disk = disk
         self._cores = cores

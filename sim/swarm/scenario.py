@@ -44,7 +44,8 @@ def scenario_of(recipe: Recipe) -> Scenario:
     cpu = base.hardware.cpu
     slow = replace(
         cpu,
-        tikv_request_ns=cpu.tikv_request_ns * times,
+        tikv_read_ns=cpu.tikv_read_ns * times,
+        tikv_command_ns=cpu.tikv_command_ns * times,
         store_message_ns=cpu.store_message_ns * times,
         apply_command_ns=cpu.apply_command_ns * times,
         apply_key_ns=cpu.apply_key_ns * times,

@@ -155,9 +155,7 @@ class Transport:
 
     def connect(self, store: int, receive: Receive) -> None:
         """Opens the connection to ``store``, whose messages go to ``receive``."""
-        self._connections[store] = Connection(
-            self._env, self._links[store], receive, self._hop_ns
-        )
+        self._connections[store] = Connection(self._env, self._links[store], receive, self._hop_ns)
 
     def send(self, store: int, messages: Sequence[RaftMessage], size_bytes: int) -> None:
         """Sends ``messages`` to ``store`` in one piece."""

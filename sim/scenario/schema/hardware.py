@@ -181,9 +181,7 @@ class CpuCosts(Section):
     grpc_request_ns: int = COST.key(
         "TiKV's gRPC thread, per request and its answer. Source: fit.", default="15us"
     )
-    tikv_read_ns: int = COST.key(
-        "TiKV's read pool, per read. Source: fit.", default="25us"
-    )
+    tikv_read_ns: int = COST.key("TiKV's read pool, per read. Source: fit.", default="25us")
     tikv_command_ns: int = COST.key(
         "TiKV's scheduler pool, per command. Source: fit.", default="30us"
     )
