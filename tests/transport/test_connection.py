@@ -24,7 +24,7 @@ class Stage:
         self.network = Network(spec, Streams(1, 0), ZONES)
         links = {store: self.network.link(store_name(1), store_name(store)) for store in (2, 3)}
         self.filters = MessageFilters()
-        self.transport = Transport(self.env, 1, links, self.filters)
+        self.transport = Transport(self.env, 1, links, self.filters, hop_ns=0)
         self.heard: list[tuple[int, int, list[int]]] = []
         for store in links:
             self.transport.connect(store, self.receiver(store))
