@@ -207,7 +207,7 @@ class Session:
 
 def _rows(statement: Statement) -> float:
     """Returns how many rows a statement reads, locks or writes, for its CPU."""
-    rows: float = max(len(statement.lock_keys), len(statement.writes))
+    rows = float(max(len(statement.lock_keys), len(statement.writes)))
     for read in statement.reads:
         rows += read.rows * SCANNED_ROW if read.kind is ReadKind.COP else len(read.keys)
     return rows
