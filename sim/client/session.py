@@ -29,7 +29,6 @@ from sim.protocol.timestamp import MAX_TS
 from sim.storage.request import Kind
 from sim.workload.statement import (
     ROLLBACK,
-    SCANNED_ROW,
     Payloads,
     PointGet,
     Read,
@@ -136,7 +135,7 @@ class Session:
                 return
             if statement.pause_ns:
                 yield statement.pause_ns
-            yield self.node.statement(_rows(statement), writes=_writes(statement))
+            yield self.node.statement(statement.rows, writes=statement.changes)
             if statement is ROLLBACK:
                 raise TransactionAborted("rollback")
             if _needs_no_store(statement):
@@ -167,7 +166,7 @@ class Session:
             node.stats.statement_retries.value += 1
             if tries > node.settings.max_retry_count:
                 raise TransactionAborted("retry_limit")
-            yield node.replan(_rows(statement), writes=_writes(statement))
+            yield node.replan(statement.rows, writes=statement.changes)
         if statement.writes:
             txn.write(statement.writes)
         return _payloads(txn, keys, values) if statement.returns_values else ()
@@ -203,18 +202,6 @@ class Session:
         if txn.locked:
             yield self._locker.roll_back(txn, tuple(txn.locked))
         self.node.tso.end(txn.start_ts)
-
-
-def _rows(statement: Statement) -> float:
-    """Returns how many rows a statement reads, locks or writes, for its CPU."""
-    rows = float(max(len(statement.lock_keys), len(statement.writes)))
-    for read in statement.reads:
-        rows += read.rows * SCANNED_ROW if read.kind is ReadKind.COP else len(read.keys)
-    return rows
-
-
-def _writes(statement: Statement) -> bool:
-    return bool(statement.lock_keys or statement.writes or statement.select)
 
 
 def _needs_no_store(statement: Statement) -> bool:

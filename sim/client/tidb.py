@@ -1,9 +1,9 @@
 """One TiDB node: CPU for statements, ways to the stores and to PD.
 
-A statement costs a round trip to the client and CPU on the node; CPU that goes into building
-requests and commits is part of the statement's. Statements wait for a hardware thread in one queue,
-and are slowed down by those on the other threads of the cores, as on a store
-(``sim.engine.thread_pool``). A fixed delay is added that keeps no thread busy.
+A statement costs a round trip to the client, CPU on the clients' machine and CPU on the node, by
+what it does and how many rows it touches; each request to a store costs CPU besides. Statements and
+requests wait for a hardware thread in one queue, and are slowed down by those on the other threads
+of the cores, as on a store (``sim.engine.thread_pool``).
 
 Source: tikv/client-go tikv/kv.go (KVStore), internal/client/client.go (RPCClient).
 """
@@ -23,14 +23,12 @@ from sim.server.cluster import Cluster
 from sim.storage.probe import Probe
 from sim.storage.request import Kind, KvRequest
 from sim.streams import Streams
+from sim.transport.grpc import connection_of
 from sim.transport.nodes import CLIENT_NAME, PD_NAME, store_name, tidb_name
 from sim.units import NS_PER_MS
 
 PD_RETRY_NS: Final = 500 * NS_PER_MS
 """How long a node that is cut off from PD waits before it asks again (``pdRPC``'s base)."""
-
-CONNECTIONS: Final = 4
-"""``tikv-client.grpc-connection-count``: connections from a TiDB node to each store."""
 
 _STATEMENT_BYTES = 256
 """A statement from its client. ASSUMED."""
@@ -71,7 +69,7 @@ class TidbNode:
         self._request_ns = cpu.tidb_request_ns
         self._client = cluster.client_machine
         self._grpc_ns = cpu.grpc_request_ns >> 1
-        self._connection = 0
+        self._requests = 0
         self._draw = Sampler(LognormalMean(1_000_000, cpu.cv), streams.stream(f"{here}/cpu"))
         self._units: list[float] = []
         self._to_stores = {store: network.link(here, store_name(store)) for store in cluster.stores}
@@ -152,8 +150,8 @@ class TidbNode:
             return
         size = _REQUEST_BYTES + request.request_bytes
         store = self._cluster.stores[request.store]
-        self._connection += 1
-        request.connection = connection = self._connection % CONNECTIONS * 64 + self.number
+        self._requests += 1
+        request.connection = connection = connection_of(self.number, self._requests)
         arrival = self._to_stores[request.store].send(env.now_ns, size)
         arrival += self._compute(self._request_ns)
         arrival += store.grpc.handle(connection, env.now_ns, self._grpc_ns)

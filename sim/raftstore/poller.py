@@ -121,7 +121,7 @@ class StorePool:
             while router.queue and len(batch) < self._max_batch:
                 slowness = cores.slowness()
                 cores.running += 1
-                fresh, service_ns = self._handle_mail(batch, slowness)
+                fresh, service_ns = self._handle_mail(batch, slowness, woken_ns)
                 held_ns = int(service_ns * slowness)
                 cores.busy_ns += held_ns
                 readies += fresh
@@ -141,10 +141,11 @@ class StorePool:
             self.busy_ns += env.now_ns - began_ns
 
     def _handle_mail(  # noqa: C901 - one pass over the peers that have mail
-        self, batch: list[Peer], slowness: float
+        self, batch: list[Peer], slowness: float, woken_ns: int
     ) -> tuple[list[Task], int]:
         """Handles the mail of all peers that have some, as far as the batch has room.
 
+        The thread begins to run after ``woken_ns``.
         Returns what Raft has ready of them, and the CPU of it in ns, before it is slowed down.
         """
         ctx, units, byte_ns = self._ctx, self._units, self._byte_ns
@@ -165,7 +166,7 @@ class StorePool:
             service_ns += int((self._visit_ns + self._message_ns * len(mail)) * units.pop())
             commands = self._step(peer, mail)
             if commands:
-                done_ns = now_ns + int(service_ns * slowness)
+                done_ns = now_ns + woken_ns + int(service_ns * slowness)
                 on_proposed = ctx.callbacks.on_proposed
                 for command in commands:
                     on_proposed(command, done_ns)

@@ -1,10 +1,20 @@
 """TiKV's gRPC threads: each serves some of the connections, one request after the other.
 
 Source: tikv/tikv src/server/server.rs (server.grpc-concurrency completion queues); a connection
-stays with the queue that accepted it.
+stays with the queue that accepted it. tikv/client-go config/client.go (grpc-connection-count).
 """
 
+from typing import Final
+
 from sim.engine import Cores
+
+CONNECTIONS: Final = 4
+"""``tikv-client.grpc-connection-count``: connections from a TiDB node to each store."""
+
+
+def connection_of(tidb: int, request: int) -> int:
+    """Returns which connection the n-th request of a TiDB node takes: each in turn."""
+    return request % CONNECTIONS * 64 + tidb
 
 
 class GrpcThreads:

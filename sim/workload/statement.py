@@ -74,6 +74,19 @@ class Statement:
     pause_ns: int = field(default=0, kw_only=True)
     """The client waits this long before it sends the statement."""
 
+    @property
+    def rows(self) -> float:
+        """Rows that it reads, locks or writes, as far as they cost CPU."""
+        rows = float(max(len(self.lock_keys), len(self.writes)))
+        for read in self.reads:
+            rows += read.rows * SCANNED_ROW if read.kind is ReadKind.COP else len(read.keys)
+        return rows
+
+    @property
+    def changes(self) -> bool:
+        """Whether it locks or writes."""
+        return bool(self.lock_keys or self.writes or self.select)
+
     def __str__(self) -> str:
         return (
             f"{self.label}: {len(self.reads)} reads, "
