@@ -43,6 +43,8 @@ class PollerLoad:
     """Commands that arrive together."""
     followers: int = 0
     """Of a region."""
+    hop: float = 0.0
+    """For which a round waits, on average, until its thread is awake."""
     heartbeats: float = 0.0
     """Share of the messages that are heartbeats and their answers; they come one at a time."""
 
@@ -61,6 +63,8 @@ class PollerFigures:
     """Pollers in a round."""
     wait: float = 0.0
     """Of a message until a poller takes it."""
+    woken: float = 1.0
+    """Share of the rounds that begin on an idle poller, whose thread has to be woken."""
     writers: float = 0.0
     """Rounds that have something to write, per unit of time."""
     fsyncs: float = 0.0
@@ -88,7 +92,7 @@ def _round(load: PollerLoad, batch: float) -> tuple[PollerFigures, float]:
     writers = rounds * (
         1 - (1 - load.logging) ** max(1.0, batch / burst)
     )  # A burst is of one kind.
-    took, fsyncs, log_wait = batch * load.message, 0.0, 0.0
+    took, fsyncs, log_wait = batch * load.message + load.hop, 0.0, 0.0
     if not load.workers:
         fsyncs, log_wait = _group_commit(load, writers)
         took += log_wait * writers / rounds
@@ -102,13 +106,15 @@ def _round(load: PollerLoad, batch: float) -> tuple[PollerFigures, float]:
     taken_at_once = quiet + (1 - quiet) * (1 - (1 - 1 / burst) ** idle)
     next_free = took / pollers
     some_wait = 1 - exp(-messages / burst * next_free)
-    begun = messages * (1 - all_busy) * taken_at_once + all_busy * some_wait / next_free
+    begun_idle = messages * (1 - all_busy) * taken_at_once
+    begun = begun_idle + all_busy * some_wait / next_free
     if load.workers:  # Rounds that begin at the same time end so, and go together.
         abreast = max(1.0, burst * taken_at_once)
         used, fsyncs = gathering_server(writers / abreast, load.write, load.pause)
         log_wait = used * load.write / 2 + load.pause + load.write
     wait = all_busy * next_free
-    figures = PollerFigures(rounds, batch, took, busy, wait, writers, fsyncs, log_wait)
+    woken = begun_idle / begun
+    figures = PollerFigures(rounds, batch, took, busy, wait, woken, writers, fsyncs, log_wait)
     return figures, messages / begun
 
 

@@ -84,6 +84,32 @@ def entries_per_command(
     return entries / commands if commands else 1.0
 
 
+def visits_per_message(
+    groups: Sequence[AlikeRegions],
+    lock_share: float,
+    txn_per_s: float,
+    waiting_s: float,
+    *,
+    followers: int,
+    entries: float,
+) -> float:
+    """Returns how many visits of a peer a message takes: less than 1 where some are met together.
+
+    Args are those of ``entries_per_command``, and ``entries`` is what it returned. A leader gets
+    commands and an answer of each follower to each entry, a follower the entries.
+    """
+    visits = messages = 0.0
+    for group in groups:
+        commands = group.locks * lock_share + group.others
+        for count, peers in (
+            (commands * (1 + followers * entries), 1),
+            (commands * entries, followers),
+        ):
+            messages += count * peers
+            visits += count * peers / (1 + count / group.regions * txn_per_s * waiting_s)
+    return visits / messages if messages else 1.0
+
+
 def refused_by_memory(
     scenario: Scenario, groups: Sequence[AlikeRegions], txn_per_s: float, held_s: float
 ) -> float:

@@ -60,7 +60,7 @@ class _Slice:
 class KvEngine:
     """WAL and column families on one disk."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a station's parts, named
         self,
         env: LeanEnv,
         disk: Disk,
