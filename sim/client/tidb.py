@@ -159,6 +159,8 @@ class TidbNode:
 
     def _compute(self, mean_ns: float) -> int:
         """Returns how long work of a mean length takes, its wait for a thread included."""
+        if not mean_ns:
+            return 0
         units = self._units
         if not units:
             units.extend(self._draw.unit_block())

@@ -22,7 +22,7 @@ class Job(NamedTuple):
 
     per_txn: float
     cost_ns: float
-    """CPU on a core of its own."""
+    """CPU on a core of its own; 0: it waits for nobody."""
 
 
 class Machines:
@@ -32,6 +32,7 @@ class Machines:
         """Args: ``count`` is how many machines, ``threads`` those of the hardware of one."""
         hardware, cpu = scenario.hardware, scenario.hardware.cpu
         self.threads = threads
+        jobs = [job for job in jobs if job.cost_ns]
         self._jobs = sum(job.per_txn for job in jobs) / count
         self._work_ns = sum(job.per_txn * job.cost_ns for job in jobs) / count
         slowness = smt_slowness(threads, hardware.threads_per_core, cpu.smt_gain)
@@ -55,20 +56,16 @@ class Machines:
 
     def service_ns(self, txn_per_s: float) -> float:
         """Returns the mean time of a job on a hardware thread."""
-        return self._work_ns / self._jobs * self.slowness(txn_per_s) if self._jobs else 0.0
+        return self.times_ns(self._work_ns / self._jobs, txn_per_s)[0] if self._jobs else 0.0
 
-    def slowness(self, txn_per_s: float) -> float:
-        """Returns by how much threads that share cores slow each other down."""
+    def times_ns(self, cost_ns: float, txn_per_s: float) -> tuple[float, float]:
+        """Returns (time on a hardware thread, time before that) of a job that costs so much CPU."""
         work = self._work_within(txn_per_s)
-        return self._crowd(txn_per_s)[0] / work if work else 1.0
-
-    def wait_ns(self, txn_per_s: float) -> float:
-        """Returns how long a job waits for a hardware thread (Little's law)."""
-        work = self._work_within(txn_per_s)
-        if not work:
-            return 0.0
+        if not work or not cost_ns:
+            return cost_ns, 0.0
+        running, waiting = self._crowd(txn_per_s)
         jobs_per_ns = self._jobs * work / self._work_ns
-        return self._crowd(txn_per_s)[1] / jobs_per_ns
+        return cost_ns * running / work, waiting / jobs_per_ns
 
     def _work(self, txn_per_s: float) -> float:
         return txn_per_s * self._work_ns / NS_PER_S

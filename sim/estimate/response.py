@@ -119,7 +119,7 @@ class ResponseTimes:
         }
         lock = requests["lock"].mean if "lock" in requests else 0.0
         held = self._held(requests, rounds, statement)
-        waits, retries = self._contention(load.txn_per_s, held + lock, lock, planning)
+        waits, retries = self._contention(load.txn_per_s, held + lock, lock, planning, durable.mean)
         alone = made.statements * statement + made.timestamps * self._to_pd + made.pause_ns
         return Response(lock, alone + sum(rounds.values()) + waits, held, retries)
 
@@ -145,12 +145,11 @@ class ResponseTimes:
         """Returns TiDB, network, gRPC and scheduler of a request."""
         each = self._footprint.requests[kind]
         pool = load.stations["read_pool" if kind in READS.values() else "scheduler"]
-        met = load.txn_per_s * self._others
-        sent_ns = self._tidb.slowness(met) * self._scenario.hardware.cpu.tidb_request_ns
+        cost_ns = self._scenario.hardware.cpu.tidb_request_ns
+        sent_ns, waits_ns = self._tidb.times_ns(cost_ns, load.txn_per_s * self._others)
         work_ns = store.request_ns(kind) * load.slowness + pool.hop_ns
-        waits_ns = self._tidb.wait_ns(met) + pool.wait_ns()
-        fetch_ns = each.blocks / each.count * store.disk.fetch_ns
-        return Delay(sent_ns + self._to_store + 2 * load.grpc_ns + work_ns, waits_ns + fetch_ns)
+        waits_ns += pool.wait_ns() + each.blocks / each.count * store.disk.fetch_ns
+        return Delay(sent_ns + self._to_store + 2 * load.grpc_ns + work_ns, waits_ns)
 
     def _lock_way(self, store: StoreModel, proposed: Delay, durable: Delay) -> Delay:
         """Returns what the raftstore adds to a lock request."""
@@ -166,9 +165,9 @@ class ResponseTimes:
         cost_ns = statement_ns(
             self._scenario, made, changing=made.changing_statements / made.statements
         )
-        tidb = self._tidb.slowness(met) * cost_ns + self._tidb.wait_ns(met)
-        client = self._client.service_ns(met) + self._client.wait_ns(met)
-        return self._to_client + client + tidb, tidb
+        tidb = sum(self._tidb.times_ns(cost_ns, met))
+        client = self._client.times_ns(self._scenario.hardware.cpu.client_statement_ns, met)
+        return self._to_client + sum(client) + tidb, tidb
 
     def _held(
         self,
@@ -190,19 +189,23 @@ class ResponseTimes:
         return contention.statements_held * per_statement + contention.pause_held_ns + ending
 
     def _contention(
-        self, txn_per_s: float, cycle: float, lock: float, planning: float
+        self, txn_per_s: float, cycle: float, lock: float, planning: float, release: float
     ) -> tuple[float, float]:
         """Returns the time a transaction waits for others' locks, and its statements tried again.
 
         The hottest key is a server of its own, whose customers are the transactions that lock it;
         all other keys are met while they are held with a probability, and then half their time is
-        over. Without fair locking a woken transaction has to plan and ask once more.
+        over. Without fair locking a woken transaction has to plan and ask once more; it is woken
+        when the release is proposed, so it does that while the release is written.
         """
         contention = self._footprint.contention
         fair = self._scenario.cluster.tidb.fair_locking
         again = 0.0 if fair else self._to_store / 2 + planning + self._to_pd
         rate = txn_per_s / NS_PER_S
-        hot_cycle = cycle + again
+        to_there = self._to_store / 2  # Of the lock's way: who waits for it is there, or counts it.
+        hot_cycle = cycle - to_there
+        if not fair:
+            hot_cycle += max(0.0, again + to_there - release)
         used = min(0.999, rate * contention.hottest * hot_cycle)
         waits = contention.hottest * hot_cycle * used / (1 - used) / 2
         others = max(0.0, contention.collision - contention.hottest**2)
