@@ -15,7 +15,8 @@ from analysis.calibration.profile_text import plain
 from analysis.calibration.prometheus_file import Growth
 from analysis.calibration.refusal import CalibrationError, read_text
 from analysis.calibration.tikv_costs import Cost, costs_of
-from sim.scenario.quantities import DURATION
+from sim.scenario.schema.hardware import CpuCosts
+from sim.scenario.section import keys_of
 from sim.scenario.tikv_toml import MODELLED, TikvToml, TikvTomlError, read_tikv_toml
 
 _ALIKE: Final = 0.94
@@ -47,7 +48,7 @@ def tikv_of(path: Path, growths: Sequence[Growth]) -> TikvProfile:
     if not (toml.values or toml.not_modelled or toml.gone or growths):
         raise CalibrationError(path, "", "has no key; check the name")
     costs = costs_of(growths) if growths else []
-    found = {c.key: DURATION.text_of(c.cost_ns) for c in costs if c.cost_ns is not None}
+    found = {c.key: _said(c.key, c.cost_ns) for c in costs if c.cost_ns is not None}
     sections: dict[str, Any] = {"tikv": dict(toml.values)}
     if found:
         sections["hardware"] = {"cpu": found}
@@ -63,6 +64,11 @@ def tikv_of(path: Path, growths: Sequence[Growth]) -> TikvProfile:
         "not_derived": {c.key: c.why for c in costs if c.cost_ns is None},
     }
     return TikvProfile(text, document, tuple(lines))
+
+
+def _said(key: str, cost_ns: int) -> Any:
+    """Returns a cost as a scenario says it: per byte it is a number, else a duration."""
+    return keys_of(CpuCosts)[key].form.written(cost_ns)
 
 
 def _lines(path: Path, toml: TikvToml, costs: Sequence[Cost], *, restarts: int) -> list[str]:
