@@ -76,3 +76,12 @@ def test_a_thread_that_waits_for_a_disk_takes_no_cpu() -> None:
     env.run_until(1_000)
     assert log == [(110, "reads"), (120, "waits for the thread")]
     assert (pool.busy_ns, cores.busy_ns) == (120, 20)
+
+
+def test_a_job_waits_until_an_idle_thread_is_awake_but_a_busy_thread_goes_on() -> None:
+    env = LeanEnv()
+    cores = Cores(8)
+    pool = ThreadPool(env, cores, 1, "scheduler", hop_ns=5)
+    assert finishes(pool, env, [30, 10]) == [(35, 0), (45, 1)]
+    assert finishes(pool, env, [10]) == [(10**6 + 15, 0)]
+    assert (pool.busy_ns, cores.busy_ns) == (60, 50)
