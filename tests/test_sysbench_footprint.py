@@ -18,6 +18,7 @@ from sim.scenario import Scenario
 from sim.scenario.schema.arrival import SCRIPTS
 from sim.simulation import SimulatedUnit
 from sim.storage.request import Kind, KvRequest
+from sim.streams import Streams
 from sim.units import NS_PER_MS, NS_PER_S
 from sim.workload.statement import Statement, Transaction
 from sim.workload.sysbench import SysbenchWorkload
@@ -187,3 +188,22 @@ def test_a_row_is_deleted_once() -> None:
     assert found.sent["get"] >= found.transactions
     # A row and an entry of each, and once more where two clients met.
     assert 40 * 2 <= found.counted("mutations") * found.transactions < 60 * 2
+
+
+def test_point_gets_read_the_newest_version_among_writers() -> None:
+    """Half of the clients write 20 rows, half read them without a timestamp: checkers watch."""
+    of = of_script("oltp_update_index", tables=1, table_rows=20)
+    unit = SimulatedUnit(of, 0, MemorySink())
+    readers = SysbenchWorkload("oltp_point_select", Streams(1, 0), tables=1, rows=20)
+    draw = SysbenchWorkload.transaction
+
+    def read_or_write(workload: SysbenchWorkload, client: int) -> Transaction:
+        return draw(readers if client % 2 else workload, client)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SysbenchWorkload, "transaction", read_or_write)
+        unit.run()
+    assert of.run.checks
+    assert not unit.result().violations
+    for kind in ("oltp_point_select", "oltp_update_index"):
+        assert unit.recorder.counter("txns", kind).value > 100
