@@ -93,8 +93,8 @@ def _of_pair(found: Findings) -> Iterator[str]:
     if found.document.get("operations") or _failed(found, point, found.main):
         yield _failures(found, point)
     key = LOCKS if found.value(point, found.main, LOCKS) is not None else TXNS
-    asked = [found.amount(point, name, ASKED) for name in (found.main, found.baseline)]
-    if not any(asked):
+    asked = [found.value(point, name, ASKED) for name in (found.main, found.baseline)]
+    if all(row is not None and row["value"] == 0 for row in asked):
         yield "No transaction asks for a lock."
     yield _latency(found, point, key)
     gains = [

@@ -69,10 +69,14 @@ def smt_slowness(count: int, threads_per_core: int, smt_gain: float) -> list[flo
     ``count / slowness[count]`` cores' worth.
     """
     cores = count // threads_per_core or 1
+    if threads_per_core < 2 or count < 2:
+        return [1.0] * (count + 1)
+    alone_in_pair = 1.0
+    shared = (1 + smt_gain) / 2
     slowness = [1.0]
     for running in range(1, count + 1):
-        beyond = max(0, running - cores)
-        slowness.append(running / (min(running, cores) + smt_gain * beyond))
+        beside = (running - 1) / (count - 1)
+        slowness.append(1 / (alone_in_pair - beside * (alone_in_pair - shared)))
     return slowness
 
 

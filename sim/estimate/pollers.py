@@ -33,6 +33,8 @@ class PollerLoad:
     """Share of the messages with something to write."""
     write: float
     """One append + fsync."""
+    hand_over: float = 0.0
+    """From a write to the next, if somebody waits for it."""
     workers: bool = False
     """Whether write workers wait for the log instead of the pollers."""
     pause: float = 0.0
@@ -110,8 +112,9 @@ def _round(load: PollerLoad, batch: float) -> tuple[PollerFigures, float]:
     begun = begun_idle + all_busy * some_wait / next_free
     if load.workers:  # Rounds that begin at the same time end so, and go together.
         abreast = max(1.0, burst * taken_at_once)
-        used, fsyncs = gathering_server(writers / abreast, load.write, load.pause)
-        log_wait = used * load.write / 2 + load.pause + load.write
+        write = _with_hand_over(load, writers / abreast)
+        used, fsyncs = gathering_server(writers / abreast, write, load.pause)
+        log_wait = used * write / 2 + load.pause + write
     wait = all_busy * next_free
     woken = begun_idle / begun
     figures = PollerFigures(rounds, batch, took, busy, wait, woken, writers, fsyncs, log_wait)
@@ -139,7 +142,16 @@ def _group_commit(load: PollerLoad, writers: float) -> tuple[float, float]:
     if not others:
         return writers, load.write
     share = others / load.pollers
-    _, fsyncs = gathering_server(writers * share, load.write)
+    write = _with_hand_over(load, writers * share)
+    _, fsyncs = gathering_server(writers * share, write)
     fsyncs = max(fsyncs / share, writers / others)
-    used = min(1.0, fsyncs * load.write)
-    return fsyncs, load.write * (1 + used * others / (load.pollers - used))
+    used = min(1.0, fsyncs * write)
+    return fsyncs, write * (1 + used * others / (load.pollers - used))
+
+
+def _with_hand_over(load: PollerLoad, writers: float) -> float:
+    """Returns how long a write takes with what passes before it, if it follows another at once.
+
+    All but the first of a busy period do, which has exp(writers x write) of them.
+    """
+    return load.write + load.hand_over * (1 - exp(-writers * (load.write + load.hand_over)))

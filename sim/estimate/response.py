@@ -148,7 +148,7 @@ class ResponseTimes:
         cost_ns = self._scenario.hardware.cpu.tidb_request_ns
         sent_ns, waits_ns = self._tidb.times_ns(cost_ns, load.txn_per_s * self._others)
         work_ns = store.request_ns(kind) * load.slowness + pool.hop_ns
-        waits_ns += pool.wait_ns() + each.blocks / each.count * store.disk.fetch_ns
+        waits_ns += pool.wait_ns() + each.blocks / each.count * store.block_ns(load)
         return Delay(sent_ns + self._to_store + 2 * load.grpc_ns + work_ns, waits_ns)
 
     def _lock_way(self, store: StoreModel, proposed: Delay, durable: Delay) -> Delay:

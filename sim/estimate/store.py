@@ -97,6 +97,8 @@ class StoreLoad:
     """Share of the pollers' rounds whose thread has to be woken."""
     message_ns: float = 0.0
     messages_per_s: float = 0.0
+    carried_per_s: float = 0.0
+    """Messages that come from other stores."""
     entries_per_s: float = 0.0
     """Logged here, as leader and as follower."""
     pollers: PollerFigures = field(default_factory=PollerFigures)
@@ -180,6 +182,7 @@ class StoreModel:
         beats = heartbeats_per_s(scenario, groups, load.txn_per_s) * (1 + 2 * followers) / stores
         load.entries_per_s = entries * (1 + followers)
         load.messages_per_s = messages = commands + 2 * followers * entries + beats
+        load.carried_per_s = messages - commands - beats / (1 + 2 * followers)
         if not messages:
             return
         appended = self.disk.appended_bytes(load.txn_per_s, load.entries_per_s)
@@ -202,6 +205,7 @@ class StoreModel:
                 workers=tikv.store_io_pool_size > 0,
                 pause=tikv.raft_write_wait_duration_ns if small else 0.0,
                 hop=load.woken * cpu.thread_hop_ns,
+                hand_over=2 * cpu.thread_hop_ns,
             )
         )
         load.woken = (load.woken + load.pollers.woken) / 2
@@ -235,11 +239,11 @@ class StoreModel:
         for kind, each in self.footprint.requests.items():
             pool = readers if kind in READS.values() else scheduler
             count = each.count + (retries if kind == "lock" else 0.0)
-            fetched = per_store * each.blocks * self.disk.fetch_ns / NS_PER_S
-            fetching += fetched
+            fetching += per_store * each.blocks * self.disk.fetch_ns / NS_PER_S
             pool.jobs += per_store * count
             work_ns = self.request_ns(kind) * load.slowness
-            pool.busy += per_store * count * work_ns / NS_PER_S + fetched
+            pool.busy += per_store * count * work_ns / NS_PER_S
+            pool.busy += per_store * each.blocks * self.block_ns(load) / NS_PER_S
         applied = load.txn_per_s * copies
         work_ns = (
             self.proposed.count * cpu.apply_command_ns + self.proposed.records * cpu.apply_key_ns
@@ -250,7 +254,8 @@ class StoreModel:
         cores = StationLoad(scenario.hardware.store_cores, scheduler.jobs + readers.jobs)
         rewritten = (load.disk.flush + load.disk.compaction) * cpu.compaction_byte_ns / NS_PER_S
         threads = load.pollers_asked + scheduler.busy + readers.busy - fetching + apply.busy
-        cores.busy = threads + grpc.busy + rewritten
+        carried = load.carried_per_s * (cpu.grpc_request_ns >> 1) / NS_PER_S
+        cores.busy = threads + grpc.busy + rewritten + carried
         applying = apply.busy
         for pool in (scheduler, readers, apply):
             pool.wake(cpu.thread_hop_ns)
@@ -267,6 +272,10 @@ class StoreModel:
         cpu, each = self.scenario.hardware.cpu, self.footprint.requests[kind]
         base_ns = cpu.tikv_read_ns if kind in READS.values() else cpu.tikv_command_ns
         return base_ns + cpu.tikv_key_ns * each.keys / each.count
+
+    def block_ns(self, load: StoreLoad) -> float:
+        """Returns the time of a block that is not in the cache: reading and unpacking it."""
+        return self.disk.fetch_ns + self.scenario.hardware.cpu.tikv_block_ns * load.slowness
 
     def _grpc(self, load: StoreLoad, requests_per_s: float) -> StationLoad:
         """Returns the gRPC threads: each a server of its own for some of the connections."""

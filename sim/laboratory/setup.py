@@ -52,6 +52,7 @@ _CONSTANT_CPU: Final = {
     "tikv_read_ns": 100 * NS_PER_US,
     "tikv_command_ns": 100 * NS_PER_US,
     "tikv_key_ns": 0,
+    "tikv_block_ns": 0,
     "store_visit_ns": 0,
     "store_message_ns": 10 * NS_PER_US,
     "log_byte_ns": 0.0,

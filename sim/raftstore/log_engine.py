@@ -103,6 +103,7 @@ class LogEngine:
         ledger: DiskBytes,
         entry_bytes: list[Counter],
         *,
+        hop_ns: int = 0,
         slice_phase: float = 0.0,
     ) -> None:
         """Begins with nothing to write.
@@ -121,6 +122,7 @@ class LogEngine:
         self._counters = ledger.by_place[RAFT_LOG]
         self._entry_bytes = entry_bytes
         self._page = disk.spec.page_bytes
+        self._hand_over_ns = 2 * hop_ns
         self._offset = 0
         self._writers: list[_Writer] = []
         """Who waits for the next group."""
@@ -176,6 +178,8 @@ class LogEngine:
             written, group = group, self._writers
             self._writers = []
             finish_ns = self._append(len(group))
+            if written and group:
+                finish_ns += self._hand_over_ns
             for fn, arg in written:  # Whoever writes again joins the group after this one.
                 fn(arg)
             if group:

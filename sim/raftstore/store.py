@@ -53,6 +53,9 @@ class Raftstore:
     ) -> None:
         lsm, cpu = scenario.hardware.lsm, scenario.hardware.cpu
         self._ctx = ctx
+        self._cores = cores
+        self._carry_ns = cpu.grpc_request_ns >> 1
+        """CPU of carrying a message between stores, at both ends: it has no answer."""
         self._at_rest: list[Peer] = []
         """Replicas on the disk of a process that does not run."""
         entry_bytes = [recorder.counter("raft_entry_bytes", cause) for cause in CAUSE_NAMES]
@@ -62,6 +65,7 @@ class Raftstore:
             LogFormat.of(scenario),
             ledger,
             entry_bytes,
+            hop_ns=cpu.thread_hop_ns,
             slice_phase=slice_phase,
         )
         amplification = Amplification(
@@ -94,6 +98,7 @@ class Raftstore:
     def receive(self, messages: Sequence[RaftMessage]) -> None:
         """Takes what another store has sent: each message into its peer's mailbox."""
         if self._ctx.up:
+            self._cores.add_background(self._carry_ns * len(messages))
             self._ctx.router.deliver_all(self._ctx.peers, messages, self._receive_without_peer)
 
     def crash(self) -> None:

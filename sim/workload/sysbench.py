@@ -230,10 +230,13 @@ class _Deletion(Script):
         self._deleted = deleted
 
     def statements(self) -> Generator[Statement, Payloads, None]:
-        for statement in super().statements():
-            yield replace(statement, writes=()) if self._row in self._deleted else statement
+        """Returns the statements of ``Script``, without the writes if the row is gone."""
+        if self._row in self._deleted:
+            self._script = [replace(statement, writes=()) for statement in self._script]
+        return super().statements()
 
     def committed(self) -> None:
+        """Notes that the row is gone."""
         self._deleted.add(self._row)
 
 
@@ -243,7 +246,8 @@ def _select(table_id: int, row_id: int) -> Statement:
 
 def _reading(statement: Statement) -> Statement:
     """Returns the statement as auto-commit tries it first: it reads its row and locks nothing."""
-    return replace(statement, reads=(Read(ReadKind.GET, statement.lock_keys, 1),))
+    statement.reads = (Read(ReadKind.GET, statement.lock_keys, 1),)
+    return statement
 
 
 def _entry(table_id: int, k: int, row_id: int, op: int = PUT) -> Mutation:

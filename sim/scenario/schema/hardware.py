@@ -189,6 +189,11 @@ class CpuCosts(Section):
         "TiKV, per key of a read or a command: looking for locks and versions. Source: fit.",
         default="10us",
     )
+    tikv_block_ns: int = COST.key(
+        "TiKV, per block of 64 KiB that is not in the block cache: checksum, decompression. "
+        "Source: facebook/zstd's README: about 550 MB/s on one core.",
+        default="120us",
+    )
     store_visit_ns: int = COST.key(
         "Store poller, per visit of a peer that has mail. Source: fit.", default="8us"
     )
@@ -202,8 +207,8 @@ class CpuCosts(Section):
     apply_key_ns: int = COST.key("Apply thread, per key. Source: fit.", default="8us")
     compaction_byte_ns: float = Number(0, 1_000).key(
         "Background threads, per byte flushed or compacted; nobody waits for them. Source: "
-        "assumed, 100 MB/s a thread.",
-        default=10.0,
+        "assumed, 50 MB/s a thread.",
+        default=20.0,
     )
     thread_hop_ns: int = COST.key(
         "Waking another thread. Source: TiKV docs, tune thread performance: 20 to 50.",
