@@ -2,7 +2,7 @@
 
 Law: a pool runs at most ``threads`` jobs at once, first come first served, one event a job. Two
 hardware threads of one core share its units, so a node's CPU grows by less than a core for each
-thread beyond its cores, and not at all beyond its hardware threads; what runs is slowed down
+thread that meets another, and not at all beyond its hardware threads; what runs is slowed down
 accordingly (processor sharing, fixed at a job's start: a job is short against the time in which the
 load changes).
 """
@@ -65,18 +65,15 @@ class Cores:
 def smt_slowness(count: int, threads_per_core: int, smt_gain: float) -> list[float]:
     """Returns, for 0 to ``count`` running threads, how much slower each is than one alone.
 
+    Threads are placed anywhere: one meets others on its core the more often, the more are running.
     Args are those of ``Cores``. The work that can be done in a second is
     ``count / slowness[count]`` cores' worth.
     """
-    cores = count // threads_per_core or 1
-    if threads_per_core < 2 or count < 2:
-        return [1.0] * (count + 1)
-    alone_in_pair = 1.0
-    shared = (1 + smt_gain) / 2
+    crowded = (1 + smt_gain * (threads_per_core - 1)) / threads_per_core
     slowness = [1.0]
     for running in range(1, count + 1):
-        beside = (running - 1) / (count - 1)
-        slowness.append(1 / (alone_in_pair - beside * (alone_in_pair - shared)))
+        beside = (running - 1) / max(1, count - 1)
+        slowness.append(1 / (1 - beside * (1 - crowded)))
     return slowness
 
 

@@ -146,7 +146,9 @@ def _group_commit(load: PollerLoad, writers: float) -> tuple[float, float]:
     _, fsyncs = gathering_server(writers * share, write)
     fsyncs = max(fsyncs / share, writers / others)
     used = min(1.0, fsyncs * write)
-    return fsyncs, write * (1 + used * others / (load.pollers - used))
+    # Who comes at random waits for half of the write in flight, who comes back at once for all.
+    left = (1 + used) / 2
+    return fsyncs, write * (1 + left * used * others / (load.pollers - used))
 
 
 def _with_hand_over(load: PollerLoad, writers: float) -> float:

@@ -95,7 +95,7 @@ class LogFormat:
 class LogEngine:
     """Write groups on one disk."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a station's parts, named
         self,
         env: LeanEnv,
         disk: Disk,
@@ -114,6 +114,7 @@ class LogEngine:
             log_format: what is added to entries.
             ledger: where bytes are entered.
             entry_bytes: counts, by cause, entries before framing, padding, compression.
+            hop_ns: what waking a thread takes: who leads the next group is woken, and leads.
             slice_phase: how full the first slice of raftdb's flush is, in [0, 1).
         """
         self._env = env
