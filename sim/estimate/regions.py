@@ -84,30 +84,43 @@ def entries_per_command(
     return entries / commands if commands else 1.0
 
 
-def visits_per_message(
+def mail_of_peers(
     groups: Sequence[AlikeRegions],
     lock_share: float,
     txn_per_s: float,
-    waiting_s: float,
     *,
     followers: int,
     entries: float,
-) -> float:
-    """Returns how many visits of a peer a message takes: less than 1 where some are met together.
+) -> list[tuple[float, float]]:
+    """Returns (messages of a transaction, messages a second to each peer that they go to).
 
     Args are those of ``entries_per_command``, and ``entries`` is what it returned. A leader gets
     commands and an answer of each follower to each entry, a follower the entries.
     """
-    visits = messages = 0.0
+    mail = []
     for group in groups:
         commands = group.locks * lock_share + group.others
-        for count, peers in (
-            (commands * (1 + followers * entries), 1),
-            (commands * entries, followers),
-        ):
-            messages += count * peers
-            visits += count * peers / (1 + count / group.regions * txn_per_s * waiting_s)
+        to_leader = commands * (1 + followers * entries)
+        for count, peers in ((to_leader, 1), (commands * entries, followers)):
+            mail.append((count * peers, count / group.regions * txn_per_s))
+    return mail
+
+
+def visits_per_message(mail: Sequence[tuple[float, float]], waiting_s: float) -> float:
+    """Returns how many visits a message takes: less than 1 where a visit finds several."""
+    messages = sum(count for count, _ in mail)
+    visits = sum(count / (1 + rate * waiting_s) for count, rate in mail)
     return visits / messages if messages else 1.0
+
+
+def met_in_a_round(mail: Sequence[tuple[float, float]], round_s: float) -> float:
+    """Returns the share of messages whose peer is in a round: they wait for that poller."""
+    messages = sum(count for count, _ in mail)
+    return (
+        sum(count * min(1.0, rate * round_s) for count, rate in mail) / messages
+        if messages
+        else 0.0
+    )
 
 
 def refused_by_memory(

@@ -20,6 +20,8 @@ from sim.estimate.regions import (
     applied_by_followers,
     entries_per_command,
     heartbeats_per_s,
+    mail_of_peers,
+    met_in_a_round,
     visits_per_message,
 )
 from sim.estimate.transaction_plan import READS, RequestKind
@@ -208,16 +210,17 @@ class StoreModel:
                 hand_over=2 * cpu.thread_hop_ns,
             )
         )
-        load.woken = (load.woken + load.pollers.woken) / 2
-        wait_s = min(load.pollers.wait / NS_PER_S, _LONGEST_S)
-        visits = visits_per_message(
+        mail = mail_of_peers(
             groups,
             self.lock_share,
             load.txn_per_s,
-            wait_s,
             followers=followers,
             entries=load.entries_per_command,
         )
+        awake = met_in_a_round(mail, load.pollers.round / NS_PER_S)
+        load.woken = (load.woken + load.pollers.woken * (1 - awake)) / 2
+        wait_s = min(load.pollers.wait / NS_PER_S, _LONGEST_S)
+        visits = visits_per_message(mail, wait_s)
         load.visits_per_message = (load.visits_per_message + visits) / 2
         if tikv.cmd_batch:
             shared = entries_per_command(groups, self.lock_share, load.txn_per_s, wait_s)
