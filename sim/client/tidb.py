@@ -9,6 +9,7 @@ Source: tikv/client-go tikv/kv.go (KVStore), internal/client/client.go (RPCClien
 """
 
 from collections.abc import Generator
+from itertools import cycle
 from typing import Any, Final
 
 from sim.client.backoff import BUDGETS_NS, Backoffer
@@ -23,7 +24,7 @@ from sim.server.cluster import Cluster
 from sim.storage.probe import Probe
 from sim.storage.request import Kind, KvRequest
 from sim.streams import Streams
-from sim.transport.grpc import connection_of
+from sim.transport.grpc import connections_of
 from sim.transport.nodes import CLIENT_NAME, PD_NAME, store_name, tidb_name
 from sim.units import NS_PER_MS
 
@@ -69,7 +70,7 @@ class TidbNode:
         self._request_ns = cpu.tidb_request_ns
         self._client = cluster.client_machine
         self._grpc_ns = cpu.grpc_request_ns >> 1
-        self._requests = 0
+        self._next_connection = cycle(connections_of(number))
         self._draw = Sampler(LognormalMean(1_000_000, cpu.cv), streams.stream(f"{here}/cpu"))
         self._units: list[float] = []
         self._to_stores = {store: network.link(here, store_name(store)) for store in cluster.stores}
@@ -150,8 +151,7 @@ class TidbNode:
             return
         size = _REQUEST_BYTES + request.request_bytes
         store = self._cluster.stores[request.store]
-        self._requests += 1
-        request.connection = connection = connection_of(self.number, self._requests)
+        request.connection = connection = next(self._next_connection)
         arrival = self._to_stores[request.store].send(env.now_ns, size)
         arrival += self._compute(self._request_ns)
         arrival += store.grpc.handle(connection, env.now_ns, self._grpc_ns)

@@ -28,7 +28,7 @@ from sim.estimate.transaction_plan import READS, RequestKind
 from sim.queueing.formulas import erlang_c, in_queue, mean_wait
 from sim.raftstore.write_worker import BATCH_SIZE_HINT_BYTES
 from sim.scenario.resolved import Scenario
-from sim.transport.grpc import CONNECTIONS, connection_of
+from sim.transport.grpc import connections_of
 from sim.units import NS_PER_S
 
 _LONGEST_S: Final = 1.0
@@ -207,7 +207,8 @@ class StoreModel:
                 workers=tikv.store_io_pool_size > 0,
                 pause=tikv.raft_write_wait_duration_ns if small else 0.0,
                 hop=load.woken * cpu.thread_hop_ns,
-                hand_over=2 * cpu.thread_hop_ns,
+                # One write worker hands its groups to nobody.
+                hand_over=2 * cpu.thread_hop_ns if tikv.store_io_pool_size != 1 else 0.0,
             )
         )
         mail = mail_of_peers(
@@ -325,8 +326,6 @@ def _grpc_shares(scenario: Scenario) -> list[float]:
     """Returns the part of a store's requests that each gRPC thread serves."""
     threads, nodes = scenario.tikv.grpc_concurrency, scenario.cluster.tidb_nodes
     connections = Counter(
-        connection_of(tidb, request) % threads
-        for tidb in range(nodes)
-        for request in range(CONNECTIONS)
+        connection % threads for tidb in range(nodes) for connection in connections_of(tidb)
     )
     return [connections[thread] / connections.total() for thread in range(threads)]

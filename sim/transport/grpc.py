@@ -12,9 +12,9 @@ CONNECTIONS: Final = 4
 """``tikv-client.grpc-connection-count``: connections from a TiDB node to each store."""
 
 
-def connection_of(tidb: int, request: int) -> int:
-    """Returns which connection the n-th request of a TiDB node takes: each in turn."""
-    return request % CONNECTIONS * 64 + tidb
+def connections_of(tidb: int) -> list[int]:
+    """Returns the numbers of a TiDB node's connections to a store, which requests take in turn."""
+    return [count * 64 + tidb for count in range(CONNECTIONS)]
 
 
 class GrpcThreads:
@@ -30,7 +30,7 @@ class GrpcThreads:
     def handle(self, connection: int, now_ns: int, service_ns: int) -> int:
         """Returns how long a message takes here, its wait for its thread included, in ns."""
         free = self._free
-        thread = connection % len(free)
+        thread = connection % self.threads
         start_ns = free[thread]
         if now_ns > start_ns:
             start_ns = now_ns
