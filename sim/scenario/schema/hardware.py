@@ -162,15 +162,15 @@ class CpuCosts(Section):
     """
 
     client_statement_ns: int = COST.key(
-        "Machine of the clients, per statement: driver and proxy. Source: fit.", default="40us"
+        "Machine of the clients, per statement: driver and proxy. Source: fit.", default="45us"
     )
     tidb_statement_ns: int = COST.key(
-        "TiDB, per statement: packets, plan cache, result. Source: fit.", default="35us"
+        "TiDB, per statement: packets, plan cache, result. Source: fit.", default="45us"
     )
     tidb_write_ns: int = COST.key(
         "TiDB, more for a statement that locks or writes: its executor, the transaction's buffer. "
         "Source: fit.",
-        default="200us",
+        default="300us",
     )
     tidb_row_ns: int = COST.key(
         "TiDB, per row that a statement reads, locks or writes. Source: assumed.", default="5us"
@@ -179,15 +179,15 @@ class CpuCosts(Section):
         "TiDB, per request to a store: client-go, gRPC both ways. Source: fit.", default="25us"
     )
     grpc_request_ns: int = COST.key(
-        "TiKV's gRPC thread, per request and its answer. Source: fit.", default="15us"
+        "TiKV's gRPC thread, per request and its answer. Source: fit.", default="20us"
     )
-    tikv_read_ns: int = COST.key("TiKV's read pool, per read. Source: fit.", default="25us")
+    tikv_read_ns: int = COST.key("TiKV's read pool, per read. Source: fit.", default="8us")
     tikv_command_ns: int = COST.key(
-        "TiKV's scheduler pool, per command. Source: fit.", default="30us"
+        "TiKV's scheduler pool, per command. Source: fit.", default="12us"
     )
     tikv_key_ns: int = COST.key(
         "TiKV, per key of a read or a command: looking for locks and versions. Source: fit.",
-        default="10us",
+        default="48us",
     )
     tikv_block_ns: int = COST.key(
         "TiKV, per block of 64 KiB that is not in the block cache: checksum, decompression. "
@@ -195,16 +195,16 @@ class CpuCosts(Section):
         default="120us",
     )
     store_visit_ns: int = COST.key(
-        "Store poller, per visit of a peer that has mail. Source: fit.", default="8us"
+        "Store poller, per visit of a peer that has mail. Source: fit.", default="25us"
     )
     store_message_ns: int = COST.key(
-        "Store poller, per message of a region. Source: fit.", default="10us"
+        "Store poller, per message of a region. Source: fit.", default="5us"
     )
     log_byte_ns: float = Number(0, 1_000).key(
         "Store poller, per byte of the entries that it appends. Source: assumed.", default=2.0
     )
-    apply_command_ns: int = COST.key("Apply thread, per command. Source: fit.", default="20us")
-    apply_key_ns: int = COST.key("Apply thread, per key. Source: fit.", default="8us")
+    apply_command_ns: int = COST.key("Apply thread, per command. Source: fit.", default="9us")
+    apply_key_ns: int = COST.key("Apply thread, per key. Source: fit.", default="18us")
     compaction_byte_ns: float = Number(0, 1_000).key(
         "Background threads, per byte flushed or compacted; nobody waits for them. Source: "
         "assumed, 50 MB/s a thread.",
@@ -212,7 +212,7 @@ class CpuCosts(Section):
     )
     thread_hop_ns: int = COST.key(
         "Waking another thread. Source: TiKV docs, tune thread performance: 20 to 50.",
-        default="30us",
+        default="25us",
     )
     smt_gain: float = Number(0, 1).key(
         "What a core's second busy hardware thread adds, in cores. Source: Intel, Hyper-Threading "
