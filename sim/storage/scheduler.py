@@ -119,6 +119,7 @@ class Scheduler:
         self._waiting_for_latches = {}
         self._pending_bytes = 0
         self._ctx.concurrency = ConcurrencyManager()
+        self.waits.crash()
         self.waits = self._make_lock_manager(self)
 
     # Receiving.
