@@ -142,7 +142,7 @@ class SplitRegion:
         if self._ctx.ablations.split_drops_locks:
             probe.table_dropped(child, locks.all_locks(), "split")
             locks.clear()
+        child.locks = locks
         if locks.map:
             probe.mark("split.locks_moved")
             probe.locks_moved(peer, child, list(locks.map))
-        child.locks = locks
