@@ -3,12 +3,14 @@
 A group's event fires when the last answer has come. A region error is no answer as long as there is
 hope: the client corrects its region cache, backs off, and sends the same keys again, to the regions
 as they are then; the request sent before is abandoned. The leader that a store names is asked at
-once, and so are the regions that a store names. Where nobody knows the leader, or a store does not
+once, and so are the regions that a store names; a leader whose term was over for the request is
+asked again at once, too, up to ten times. Where nobody knows the leader, or a store does not
 answer, the other replicas are tried in turn, and after the last one PD is asked. All other errors
 are waited out.
 
 Source: tikv/client-go internal/locate/region_request.go (RegionRequestSender.SendReqCtx,
-onRegionError, onSendFail, replicaSelector), txnkv/transaction/prewrite.go, commit.go (regionMiss).
+onRegionError, onSendFail), replica_selector.go, txnkv/transaction/prewrite.go, commit.go
+(regionMiss).
 """
 
 from __future__ import annotations
@@ -24,7 +26,6 @@ from sim.client.backoff import (
     REGION_MISS,
     REGION_SCHEDULING,
     SERVER_BUSY,
-    STALE_COMMAND,
     TIKV_RPC,
     Backoff,
     Backoffer,
@@ -61,22 +62,23 @@ _BACKOFFS: Final[dict[type[RegionError], Backoff]] = {
     ProposalInMergingMode: REGION_SCHEDULING,
     ReadIndexNotReady: REGION_SCHEDULING,
     ServerIsBusy: SERVER_BUSY,
-    StaleCommand: STALE_COMMAND,
 }
 
-_MAX_HINTS = 10
-"""``maxReplicaAttempt``: after so many hints from stores about the leader PD is asked."""
+_MAX_ATTEMPTS = 10
+"""``maxReplicaAttempt``: how often one request is sent to a leader without a wait in between."""
 
 
 class ReplicaSelector:
     """Which replicas have been tried for one request in one region."""
 
-    __slots__ = ("first_sent_ns", "hints", "refused")
+    __slots__ = ("first_sent_ns", "hints", "refused", "stale")
 
     def __init__(self, first_sent_ns: int) -> None:
         self.first_sent_ns = first_sent_ns
         self.hints = 0
         """How often a store has named another one as the leader."""
+        self.stale = 0
+        """How often a leader has said that its term was over."""
         self.refused: dict[int, None] = {}
         """Stores that did not answer, or did not know the leader (a dict as a set)."""
 
@@ -231,6 +233,8 @@ class RequestGroup(InFlight):
             case RpcError():
                 self._refused(request, selector)
                 return TIKV_RPC
+            case StaleCommand():
+                return self._on_stale_command(request, selector)
             case _:
                 return _BACKOFFS[type(error)]
 
@@ -243,12 +247,23 @@ class RequestGroup(InFlight):
         known_better = leader not in (0, request.store) and leader not in selector.refused
         if known_better and not node.connections.is_known_broken(leader):
             selector.hints += 1
-            if selector.hints % _MAX_HINTS:
+            if selector.hints % _MAX_ATTEMPTS:
                 return None
             node.regions.invalidate(request.region)
             return REGION_MISS
         self._refused(request, selector)
         return REGION_SCHEDULING
+
+    def _on_stale_command(self, request: KvRequest, selector: ReplicaSelector) -> Backoff | None:
+        """Tries the same leader again, then the other replicas; PD has to be asked at the end."""
+        selector.stale += 1
+        if selector.stale < _MAX_ATTEMPTS:
+            return None
+        self._refused(request, selector)
+        if selector.refused:
+            return None
+        selector.stale = 0
+        return REGION_MISS
 
     def _refused(self, request: KvRequest, selector: ReplicaSelector) -> None:
         """Notes a store tried in vain; after the last one PD has to be asked."""

@@ -77,7 +77,10 @@ class Cluster:
         self.ledger = DiskBytes(recorder)
         self.network = Network(scenario.hardware.network, streams, zones_of(scenario))
         self.detector = Detector(
-            regions.routes[0].leader_store, scenario.tikv.wait_for_lock_timeout_ns, self.network
+            regions.routes[0].leader_store,
+            scenario.tikv.wait_for_lock_timeout_ns,
+            self.network,
+            self.probe,
         )
         self.listeners: dict[int, ConnectionListener] = {}
         """By TiDB node: who hears what becomes of its connections."""
