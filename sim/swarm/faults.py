@@ -184,13 +184,12 @@ class Faults:
         here = leader.store
         others = [store_id for store_id in leader.region.stores if store_id != here]
         if others:
-            back = Fault(at_ns=0, verb="transfer_to", which=region_id, where=here)
             self._control.transfer_leader(region_id, others[fault.where % len(others)])
-            self._later(fault, lambda _: self._happen(back))
+            self._later(fault, lambda _: self._back(region_id, here))
 
-    def _transfer_to(self, fault: Fault) -> None:
-        """Moves the leadership of the region of id ``which`` to store ``where``."""
-        self._control.transfer_leader(fault.which, fault.where)
+    def _back(self, region_id: int, to_store: int) -> None:
+        if not self._over:
+            self._control.transfer_leader(region_id, to_store)
 
     def _hold_up(self, fault: Fault, point: str, store_id: int, region_id: int) -> None:
         failpoints = self._cluster.failpoints
@@ -247,7 +246,6 @@ class Faults:
         "hold_apply": _hold_apply,
         "hold_writes": _hold_writes,
         "away_and_back": _away_and_back,
-        "transfer_to": _transfer_to,
         "lag": _lag,
         "forget_routes": _forget_routes,
         "upgrade": _upgrade,

@@ -14,6 +14,7 @@ from sim.swarm.fuzz import add_hits, never_hit, outcomes
 from sim.swarm.recipe import RACE_VERBS, VERBS, recipe_of
 from sim.swarm.unit import outcome_of
 from tests.swarm.covering_seeds import COVERING, RARE
+from tests.swarm.replays import REPLAYS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -51,7 +52,8 @@ FORMERLY_BROKEN = {
 
 @pytest.mark.parametrize("seed", FORMERLY_BROKEN)
 def test_what_was_broken_is_mended(seed: int) -> None:
-    assert outcome_of(recipe_of(seed)).violations == (), FORMERLY_BROKEN[seed]
+    recipe = REPLAYS.get(seed) or recipe_of(seed)
+    assert outcome_of(recipe).violations == (), FORMERLY_BROKEN[seed]
 
 
 def test_a_seed_gives_the_same_outcome_again() -> None:
