@@ -298,9 +298,8 @@ def _late_write_race(stream: Stream, at_ns: int, tick_ms: int) -> list[Fault]:
     return [hold, change, *_new_routes(stream, at_ns, held_ms)]
 
 
-def _detector_race(stream: Stream, at_ns: int, tick_ms: int) -> list[Fault]:
+def _detector_race(stream: Stream, at_ns: int, _tick_ms: int) -> list[Fault]:
     """The first region, whose leader looks for deadlocks, changes its leader again and again."""
-    del tick_ms
     times = sorted(stream.randint(0, 150) for _ in range(stream.randint(2, 8)))
     return [
         Fault(at_ns=at_ns + ms * NS_PER_MS, verb="transfer", which=0, where=stream.randint(0, 59))
