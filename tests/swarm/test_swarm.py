@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from sim.protocol.ablations import ABLATIONS
 from sim.swarm.fuzz import add_hits, never_hit, outcomes
 from sim.swarm.recipe import RACE_VERBS, VERBS, recipe_of
 from sim.swarm.unit import outcome_of
@@ -52,6 +53,28 @@ FORMERLY_BROKEN = {
 def test_what_was_broken_is_mended(seed: int) -> None:
     recipe = REPLAYS.get(seed) or recipe_of(seed)
     assert outcome_of(recipe).violations == (), FORMERLY_BROKEN[seed]
+
+
+FIRST_FAILURES = {
+    "transfer_sends_deleted_locks": 2,
+    "transfer_without_locks": 17,
+    "transfer_keeps_table_writable": 2,
+    "merge_without_fence": 63,
+    "merge_drops_deleted_locks": 63,
+    "split_drops_locks": 6,
+    "split_keeps_deleted_marks": 6,
+    "no_version_check": 62,
+    "no_term_check": 21,
+    "no_amend_check": 162,
+}
+"""By ablation, the first seed at which a checker says something."""
+
+
+@pytest.mark.parametrize("ablation", ABLATIONS)
+def test_what_a_protection_is_for_is_seen_without_it(ablation: str) -> None:
+    recipe = recipe_of(FIRST_FAILURES[ablation])
+    assert outcome_of(recipe.without((ablation,))).violations, f"fuzz --ablate {ablation}"
+    assert outcome_of(recipe).violations == ()
 
 
 def test_a_seed_gives_the_same_outcome_again() -> None:
