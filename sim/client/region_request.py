@@ -30,8 +30,9 @@ from sim.client.backoff import (
     Backoff,
     Backoffer,
 )
-from sim.client.connections import ABANDONED, NOT_IN_FLIGHT, Connections, InFlight
+from sim.client.connections import ABANDONED, NOT_IN_FLIGHT, InFlight
 from sim.client.region_groups import copy_of, requests_by_region
+from sim.client.replica_selector import MAX_ATTEMPTS, ReplicaSelector
 from sim.client.tidb import TidbNode
 from sim.engine import Wait
 from sim.protocol.percolator import Acquired, MvccError
@@ -63,42 +64,6 @@ _BACKOFFS: Final[dict[type[RegionError], Backoff]] = {
     ReadIndexNotReady: REGION_SCHEDULING,
     ServerIsBusy: SERVER_BUSY,
 }
-
-_MAX_ATTEMPTS = 10
-"""``maxReplicaAttempt``: how often one request is sent to a leader without a wait in between."""
-
-
-class ReplicaSelector:
-    """Which replicas have been tried for one request in one region."""
-
-    __slots__ = ("first_sent_ns", "hints", "refused", "stale")
-
-    def __init__(self, first_sent_ns: int) -> None:
-        self.first_sent_ns = first_sent_ns
-        self.hints = 0
-        """How often a store has named another one as the leader."""
-        self.stale = 0
-        """How often a leader has said that its term was over."""
-        self.refused: dict[int, None] = {}
-        """Stores that did not answer, or did not know the leader (a dict as a set)."""
-
-    def next_untried(self, request: KvRequest, connections: Connections) -> int:
-        """Returns the next store to try; 0 if there is none."""
-        stores = request.region.stores
-        last = stores.index(request.store) if request.store in stores else 0
-        for store in stores[last + 1 :] + stores[: last + 1]:
-            if store not in self.refused and not connections.is_known_broken(store):
-                return store
-        return 0
-
-    def store_for(self, part: KvRequest, last_store: int, connections: Connections) -> int:
-        """Returns where to send a request: to the leader, or to a replica that may know it."""
-        leader = part.store
-        unknown = not leader or leader in self.refused
-        if not unknown and not connections.is_known_broken(leader):
-            return leader
-        part.store = last_store
-        return self.next_untried(part, connections) or leader or part.region.stores[0]
 
 
 class RequestGroup(InFlight):
@@ -247,7 +212,7 @@ class RequestGroup(InFlight):
         known_better = leader not in (0, request.store) and leader not in selector.refused
         if known_better and not node.connections.is_known_broken(leader):
             selector.hints += 1
-            if selector.hints % _MAX_ATTEMPTS:
+            if selector.hints % MAX_ATTEMPTS:
                 return None
             node.regions.invalidate(request.region)
             return REGION_MISS
@@ -257,7 +222,7 @@ class RequestGroup(InFlight):
     def _on_stale_command(self, request: KvRequest, selector: ReplicaSelector) -> Backoff | None:
         """Tries the same leader again, then the other replicas; PD has to be asked at the end."""
         selector.stale += 1
-        if selector.stale < _MAX_ATTEMPTS:
+        if selector.stale < MAX_ATTEMPTS:
             return None
         self._refused(request, selector)
         if selector.refused:

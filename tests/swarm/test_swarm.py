@@ -30,6 +30,7 @@ def test_the_covering_seeds_break_nothing_and_hit_every_mark() -> None:
 
 FORMERLY_BROKEN = {
     26: "a merge proposed a lock that its command had replaced in the same round of applies",
+    29: "a lock whose answer was lost was taken for an amended one",
     32: "a client took two ranges of one region id for one region",
     124: "a split's parent had given its records away while it still served them",
     145: "a crash lost entries that were durable and acknowledged",
