@@ -73,6 +73,11 @@ class LockManager:
         self._waiters: dict[int, _Waiter] = {}
         """By command id, until they are answered."""
 
+    def crash(self) -> None:
+        """Forgets who waits: no timer or answer on its way finds a waiter of a dead process."""
+        for waiter in self._waiters.values():
+            self._queues.cancel(waiter.entry)
+
     def wait(self, request: KvRequest, met: KeyIsLocked) -> None:
         """Lets a request wait for the lock that it met, perhaps not for the first time."""
         waiter = self._waiters.get(request.cid)
