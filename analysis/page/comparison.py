@@ -14,7 +14,7 @@ from analysis.plots.sweep_outcomes import OutcomeCells, outcome_cells
 from analysis.report.expectations import claim_place
 from analysis.report.precision_table import target_variants
 from analysis.report.sweep_table import MOST_ROWS
-from analysis.report.table import KEY_METRICS
+from analysis.report.table import AT_LEAST_WORDS, KEY_METRICS
 from analysis.study.units import point_words
 
 STATS: Final = ("mean", "p50", "p90", "p95", "p99", "p999", "max")
@@ -60,8 +60,20 @@ def _at_point(found: Findings, point: int) -> PageTable:
         f"Comparison at {name}" if name else "Main numbers",
         ("", *found.variants, *(f"{other} against {found.baseline}" for other in others)),
         tuple(rows),
-        HOW_TO_READ if others else "95 % intervals over replications.",
+        " ".join(
+            [
+                HOW_TO_READ if others else "95 % intervals over replications.",
+                *([f"{AT_LEAST_WORDS}."] if any(_at_least(found, point)) else []),
+            ]
+        ),
     )
+
+
+def _at_least(found: Findings, point: int) -> Iterator[bool]:
+    """Yields of each number shown whether it is only known to be greater."""
+    for name in found.variants:
+        for _, key, _ in KEY_METRICS:
+            yield bool((found.value(point, name, key) or {}).get("at_least"))
 
 
 def _sweep_tables(found: Findings) -> Iterator[PageTable]:

@@ -16,7 +16,7 @@ from rich.text import Text
 from analysis.experiments.capacity_conclusion import OVERLOAD
 from analysis.experiments.capacity_rows import why_refused
 from analysis.experiments.case_words import case_words, limit_words
-from analysis.report.table import short
+from analysis.metrics.rounding import short
 
 Case = Mapping[str, Any]
 Found = Mapping[str, Any]

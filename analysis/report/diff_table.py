@@ -20,7 +20,8 @@ from analysis.comparison.moves import FALSE_DISCOVERIES, Move
 from analysis.comparison.results import StudyResults, SummaryKey
 from analysis.comparison.study_diff import StudyDiff
 from analysis.metrics.catalogue import MetricKey
-from analysis.report.table import KEY_METRICS, short
+from analysis.metrics.rounding import short
+from analysis.report.table import KEY_METRICS
 
 MOST_CHANGES: Final = 15
 MOST_MOVES: Final = 25

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from analysis.metrics.catalogue import WRITE_PLACES
-from analysis.report.table import short
+from analysis.metrics.rounding import short, with_half_width
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -174,7 +174,7 @@ def _measured(found: Measured | None) -> str:
         return "-"
     if found.half_width is None:
         return f"{short(found.value)} (n=1)"
-    return f"{short(found.value)} ± {short(found.half_width)}"
+    return with_half_width(found.value, found.half_width)
 
 
 def difference(row: Compared) -> str:

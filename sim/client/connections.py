@@ -10,7 +10,7 @@ Source: tikv/client-go config/client.go (GrpcKeepAliveTime 10 s, GrpcKeepAliveTi
 StoreLivenessTimeout 1 s), internal/client/client.go (ReadTimeoutMedium, 30 s for writes).
 """
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any, Final
 
 from sim.engine import LeanEnv, Wait
@@ -57,6 +57,12 @@ class InFlight:
     __slots__ = ()
 
     requests: list[KvRequest]
+    began_ns: int
+    """When they were sent for the first time."""
+
+    def unanswered(self) -> Iterator[KvRequest]:
+        """Yields those that have no answer yet, also while they are held back to be sent again."""
+        raise NotImplementedError
 
     def replied(self, request: KvRequest) -> None:
         """Takes the answer to one of the requests."""

@@ -13,7 +13,7 @@ onRegionError, onSendFail, replicaSelector), txnkv/transaction/prewrite.go, comm
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, Final
 
 from simpy import Event
@@ -109,7 +109,7 @@ class RequestGroup(InFlight):
     """
 
     __slots__ = (
-        "_backoffer", "_node", "_pending", "_selectors", "_then", "event", "failure",
+        "_backoffer", "_node", "_pending", "_selectors", "_then", "began_ns", "event", "failure",
         "may_be_applied", "requests",
     )  # fmt: skip
 
@@ -136,6 +136,7 @@ class RequestGroup(InFlight):
     def send(self) -> Event:
         """Sends the requests; returns the event."""
         node = self._node
+        self.began_ns = node.env.now_ns
         node.connections.in_flight[self] = None
         stale = node.regions.stale
         for request in self.requests:
@@ -170,6 +171,14 @@ class RequestGroup(InFlight):
                 node.env.fire(self.event)
             else:
                 self._then(self)
+
+    def unanswered(self) -> Iterator[KvRequest]:
+        """Yields those that have no answer yet, also while they are held back to be sent again."""
+        for request in self.requests:
+            result = request.result
+            again = isinstance(result, RegionError) and result is not self.failure
+            if request.caller is self or result is None or again:
+                yield request
 
     def refusals(self) -> list[KvRequest]:
         """Returns the requests that were refused, in the order of their sending."""
