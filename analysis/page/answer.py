@@ -12,15 +12,8 @@ from analysis.page.answer_wider import capital, of_capacity, of_sweep
 from analysis.page.capacity import capacity_tiles
 from analysis.page.content import Tile
 from analysis.page.findings import Findings, Key, Row
-from analysis.page.numbers import (
-    change_parts,
-    change_text,
-    plain_value,
-    span_text,
-    told_apart,
-    tone_of,
-    with_half_width,
-)
+from analysis.page.numbers import plain_value, tone_of, with_half_width
+from analysis.report.change_words import change_parts, change_text, span_text, told_apart
 from analysis.statistics.outage import unfinished_words
 
 LOCKS: Final[Key] = ("lock_latency_ms", "all", "mean")

@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from analysis.metrics import rounding
 from analysis.metrics.catalogue import HIGHER_IS_BETTER
-from analysis.metrics.rounding import NOT_KNOWN, decimals, short
+from analysis.metrics.rounding import short
 from analysis.page.content import Cell, Tone
+from analysis.report.change_words import change_parts, told_apart
 
 Row = Mapping[str, Any]
 
@@ -19,9 +20,6 @@ NEUTRAL: Final = frozenset({
 """Of these, more may be better or worse: a cluster that does more writes more."""
 
 _GAINS: Final = HIGHER_IS_BETTER | {"capacity_load", "capacity_txn_per_s"}
-
-TIMES_FROM: Final = 3.0
-"""Ratio from which a change is written as a multiple."""
 
 DASH: Final = "–"
 
@@ -54,68 +52,12 @@ def change_cell(row: Row | None) -> Cell:
     return Cell(f"{change} {tone}".strip(), tone, interval)
 
 
-def change_text(row: Row) -> str:
-    """Returns the change that a ratio means, with its interval."""
-    return " ".join(change_parts(row))
-
-
-def change_parts(row: Row) -> tuple[str, str]:
-    """Returns ``−64.1 %`` and ``[−64.3, −63.9]``; of great ones ``×3.08`` and its ends."""
-    if not is_known(row):
-        return NOT_KNOWN, ""
-    ratio, low, high = row["ratio"], row["ci_low"], row["ci_high"]
-    if max(ratio, high or 0.0) >= TIMES_FROM:
-        if low is None:
-            return f"×{short(ratio)}", "(n=1)"
-        places = decimals(ratio, (high - low) / 2)
-        return f"×{ratio:.{places}f}", f"[{low:.{places}f}, {high:.{places}f}]"
-    change = 100 * (ratio - 1)
-    if low is None:
-        return f"{signed(change, 10.0)} %", "(n=1)"
-    low, high = (100 * (end - 1) for end in (low, high))
-    half = (high - low) / 2
-    return f"{signed(change, half)} %", f"[{signed(low, half)}, {signed(high, half)}]"
-
-
-def is_known(row: Row) -> bool:
-    """Returns whether the interval of a ratio is narrower than that it says nothing."""
-    half = 0.0 if row["ci_low"] is None else (row["ci_high"] - row["ci_low"]) / 2
-    return rounding.is_known(row["ratio"], half)
-
-
 def tone_of(row: Row) -> Tone:
     """Returns whether a change is one, and for the better or for the worse."""
     if row["ci_low"] is None or not told_apart(row) or row["metric"] in NEUTRAL:
         return ""
     improved = (row["ratio"] > 1) == (row["metric"] in _GAINS)
     return "better" if improved else "worse"
-
-
-def told_apart(row: Row) -> bool:
-    """Returns whether the interval of a ratio excludes 1."""
-    return row["ci_low"] is not None and not row["ci_low"] <= 1.0 <= row["ci_high"]
-
-
-def signed(percent: float, half: float) -> str:
-    """Returns ``−64.1`` or ``+3``, with a true minus sign.
-
-    A percentage has no more decimals than a ratio with three digits.
-    """
-    places = decimals(10.0, half) if half else 0
-    text = f"{percent:+.{places}f}".replace("-", "−")
-    return text.lstrip("−+") if float(text.replace("−", "-")) == 0 else text
-
-
-def span_text(row: Row) -> str:
-    """Returns how much more or less, without a sign: ``64.1 % [63.9, 64.3]``."""
-    change = 100 * (row["ratio"] - 1)
-    turned = -1 if change < 0 else 1
-    if row["ci_low"] is None:
-        return f"{abs(change):.0f} % (n=1)"
-    ends = sorted(turned * 100 * (row[end] - 1) for end in ("ci_low", "ci_high"))
-    half = (ends[1] - ends[0]) / 2
-    shown = [signed(end, half).lstrip("+") for end in (abs(change), *ends)]
-    return f"{shown[0]} % [{shown[1]}, {shown[2]}]"
 
 
 def plain_value(row: Row, scale: float = 1.0) -> str:

@@ -34,7 +34,11 @@ def compared(
     kib, places = 1 / 1024, estimate.write_bytes_per_txn
     writes = "disk_write_bytes_per_txn"
     rows = [
-        Compared("transactions (1/s)", estimate.txn_per_s, measured("txn_per_s", "all", 1.0)),
+        Compared(
+            "transactions (1/s)",
+            estimate.txn_per_s if estimate.in_balance else None,
+            measured("txn_per_s", "all", 1.0),
+        ),
         Compared(
             "txn latency, mean (ms)",
             estimate.response_ms,
@@ -46,7 +50,9 @@ def compared(
             measured("lock_latency_ms", "all", 1.0),
         ),
         Compared(
-            "disk writes per txn (KiB)", estimate.bytes_per_txn * kib, measured(writes, "all", kib)
+            "disk writes per txn (KiB)",
+            None if estimate.bytes_per_txn is None else estimate.bytes_per_txn * kib,
+            measured(writes, "all", kib),
         ),
     ]
     rows += [

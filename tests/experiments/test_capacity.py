@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
@@ -36,8 +37,15 @@ def most_of(request: Request) -> float:
 class QueueSeen(Seen):
     """Runs queues; counts what was asked for."""
 
-    def __init__(self, failing: Callable[[Request], bool] = lambda _: False) -> None:
+    def __init__(
+        self, failing: Callable[[Request], bool] = lambda _: False, scale: float = 1.0
+    ) -> None:
         self.failing = failing
+        self.scale = scale
+        self.told: list[str] = []
+        """What was said before each round."""
+        self.sizes: list[int] = []
+        """How many units had been taken by then."""
         self.taken: dict[tuple[str, str, int], Request] = {}
         self.rounds = 0
 
@@ -47,7 +55,8 @@ class QueueSeen(Seen):
             assert set(self.taken) <= set(fresh), "what was run is asked for again"
             if set(fresh) == set(self.taken):
                 return search.conclusion(self)
-            search.progress(self)
+            self.told.append(search.progress(self))
+            self.sizes.append(len(self.taken))
             self.taken = fresh
             self.rounds += 1
             assert self.rounds < 60
@@ -55,14 +64,14 @@ class QueueSeen(Seen):
     def verdict(self, request: Request) -> Verdict | None:
         if name_of(request) not in self.taken or self.failing(request):
             return None
-        full = rate_of(request) >= most_of(request)
+        full = rate_of(request) >= self.scale * most_of(request)
         return Verdict.OVERLOADED if full else Verdict.STABLE
 
     def value(self, request: Request, key: MetricKey) -> float:
         verdict = self.verdict(request)
         if verdict is None:
             return math.nan
-        rate, most = rate_of(request), most_of(request)
+        rate, most = rate_of(request), self.scale * most_of(request)
         if key.metric.endswith("_ms"):
             known = key in {LOCKS, TXNS} and verdict is Verdict.STABLE
             return 1e3 / (most - rate) if known else math.nan
@@ -275,3 +284,24 @@ def test_progress_says_what_is_left() -> None:
     assert "lock_latency_ms.p99 ≤ 10" in search.progress(seen)
     seen.search(search)
     assert search.progress(seen) == "2 of 2 capacities found"
+
+
+LEFT = re.compile(r"about (\d+) rounds?, (\d+) units? to")
+BETWEEN = re.compile(r"(\w+): between ([\d,.]+) and ([\d,.]+);")
+
+
+@pytest.mark.parametrize("most", [1.0, 0.7, 1.6])
+def test_progress_never_narrows_to_a_wrong_interval_and_foresees_the_rounds(most: float) -> None:
+    search, seen = CapacitySearch(study()), QueueSeen(scale=most)
+    found = seen.search(search)
+    loads = {case["variant"]: case["load"] for case in found["cases"]}
+    for number, told in enumerate(seen.told):
+        left = LEFT.search(told)
+        assert left, told
+        units = len(seen.taken) - seen.sizes[number]
+        assert abs(int(left[1]) - (seen.rounds - number)) <= 2, (number, told)
+        assert abs(int(left[2]) - units) <= max(0.4 * units, 4), (number, told)
+        between = BETWEEN.search(told)
+        if between:
+            low, high = (float(end.replace(",", "")) for end in between.groups()[1:])
+            assert 0.999 * low <= loads[between[1]] <= 1.001 * high, told
