@@ -104,7 +104,7 @@ def _of_pair(found: Findings) -> Iterator[str]:
 def _stopped(found: Findings) -> Iterator[str]:
     """Yields what stopped or fell, if anything did; the notices name each case."""
     if found.summary["verdict"]["says"]:
-        yield found.summary["verdict"]["says"]
+        yield capital(found.summary["verdict"]["says"])
 
 
 def _latency(found: Findings, point: int, key: Key) -> str:

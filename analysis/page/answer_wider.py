@@ -23,7 +23,7 @@ def capital(text: str) -> str:
 def of_sweep(found: Findings) -> Iterator[str]:
     """The range of the main variant's ratios, or of its values, over all points."""
     if found.summary["verdict"]["says"]:
-        yield found.summary["verdict"]["says"]
+        yield capital(found.summary["verdict"]["says"])
     axes = axes_of(found.points)
     for cells in outcome_cells(found.summary):
         if cells.outcome.stat == "mean":

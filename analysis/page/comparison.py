@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from analysis.page.content import Block, Cell, PageTable, texts
+from analysis.page.content import Block, Cell, PageTable, Paragraph, texts
 from analysis.page.findings import Findings, Key
 from analysis.page.numbers import DASH, change_cell, value_cell
 from analysis.plots.axes import axes_of
@@ -173,6 +173,12 @@ _HYPHEN: Final = re.compile(r"(?<![\w.])-(?=\d)")
 
 def latency_tables(found: Findings) -> Iterator[Block]:
     """Yields the quantiles of latencies at points that are shown one by one."""
+    if found.summary["verdict"]["stopped"]:
+        yield Paragraph(
+            "Work stopped or fell: pictures and charts show what ended; the tables of transactions "
+            f"and of lock requests as TiDB sees them count the rest too. {AT_LEAST_WORDS}.",
+            "note",
+        )
     for point in found.whole_points:
         for metric, title in LATENCIES:
             rows = [

@@ -21,9 +21,12 @@ _FEW: Final = 50
 
 
 def notices(found: Findings) -> tuple[Notice, ...]:
-    """Returns what has to be known before trusting the numbers, the gravest first."""
+    """Returns what has to be known before trusting the numbers, the gravest first.
+
+    Alarms, on work that stopped or fell, stand above the answer.
+    """
     summary = found.summary
-    told = [Notice(f"{line}.") for line in summary["verdict"]["stopped"]]
+    told = [Notice(f"{line}.", "alarm") for line in summary["verdict"]["stopped"]]
     told += [Notice(line) for line in _missing_units(found)]
     told += [
         Notice(f"An invariant was violated: {one['variant']}, replication {one['replication']}: "

@@ -49,7 +49,7 @@ def print_estimates(console: Console, title: str, estimates: Mapping[str, Estima
         some = {name: estimates[name] for name in names[start : start + _AT_A_TIME]}
         console.print(_figures(title, some))
         console.print(_stations(some))
-    console.print("  ms/job: mean time of one; waiting: jobs in line at one node, on average")
+    console.print("  ms/job: mean time of one; wait: jobs in line at one node, on average")
     for warning in _warnings(estimates):
         console.print(Text(f"  warning: {warning}", style=_WARNING), soft_wrap=True)
     print_left_out(console, estimates.values())
@@ -107,7 +107,7 @@ def _kib(size: float | None) -> float | None:
 
 
 def _stations(estimates: Mapping[str, Estimate]) -> Table:
-    table = _table(None, [f"{name}\nbusy ms/job waiting" for name in estimates])
+    table = _table(None, [f"{name}\nbusy ms/job wait" for name in estimates])
     for place, station in enumerate(next(iter(estimates.values())).stations):
         cells = [_station(each.stations[place]) for each in estimates.values()]
         table.add_row(f"{station.name} x{station.servers}", *cells)
@@ -115,7 +115,7 @@ def _stations(estimates: Mapping[str, Estimate]) -> Table:
 
 
 def _station(station: Station) -> str:
-    return f"{station.utilisation:4.0%} {_brief(station.service_ms):>6} {_brief(station.queue):>7}"
+    return f"{station.utilisation:4.0%} {_brief(station.service_ms):>6} {_brief(station.queue):>4}"
 
 
 def _brief(value: float | None) -> str:

@@ -63,13 +63,13 @@ def study_verdict(summary: Mapping[str, Any]) -> StudyVerdict:
 
 def _sentence(units: Sequence[Mapping[str, Any]]) -> str:
     for verdict, what in (
-        (Verdict.OUTAGE, "Work stopped, and had not come back when the run ended"),
-        (Verdict.DEGRADED, "Throughput fell after what was done to the cluster"),
+        (Verdict.OUTAGE, "work stopped and had not come back when the run ended"),
+        (Verdict.DEGRADED, "throughput fell after something was done to the cluster"),
     ):
         names = [case for case in units if case["verdicts"].get(str(verdict))]
         if names:
-            where = f" in {len(names):,} of {len(units):,} cases" if len(units) > 1 else ""
-            return f"{what}{where}."
+            where = f"in {len(names):,} of {len(units):,} cases " if len(units) > 1 else ""
+            return f"{where}{what}."
     return ""
 
 

@@ -85,7 +85,7 @@ def outage(
     said = [fall.words] if fall is not None else []
     if nothing:
         said.append("no transaction was committed in the time measured")
-    if unfinished.overdue:
+    if unfinished.count and (unfinished.overdue or (fall is not None and not fall.came_back)):
         ended = "" if nothing else f"; the longest that ended took {seconds(unfinished.longest_s)}"
         said.append(f"{unfinished_words(unfinished.count, unfinished.oldest_s)}{ended}")
     if unfinished.overdue or nothing or stopped:

@@ -6,13 +6,12 @@ import pytest
 
 from analysis.page.numbers import (
     change_cell,
-    change_text,
     plain_value,
     share_text,
-    span_text,
     value_cell,
     with_half_width,
 )
+from analysis.report.change_words import change_text, span_text
 from tests.page.hostile import ratio, row
 
 
