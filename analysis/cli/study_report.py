@@ -124,7 +124,7 @@ def _verdict(run: FinishedStudy, summary: Mapping[str, Any]) -> int:
     """Prints claims, cases that are not stable, and the last line; returns the exit status."""
     from analysis.report.expectations import claim_line
     from analysis.report.refusal import verdict_lines
-    from analysis.report.study_verdict import Outcome
+    from analysis.report.study_verdict import StudyOutcome
 
     for claim in summary["expectations"]:
         say(output(), claim_line(claim, summary))
@@ -137,7 +137,7 @@ def _verdict(run: FinishedStudy, summary: Mapping[str, Any]) -> int:
     for line in warning_lines(summary.get("warnings", [])):
         say(output(), line, "yellow")
     say(output(), last_line(run, summary))
-    outcome = Outcome(summary["verdict"]["outcome"])
+    outcome = StudyOutcome(summary["verdict"]["outcome"])
     return ExitStatus.CLAIM_FAILED if outcome.fails else ExitStatus.FINE
 
 

@@ -65,7 +65,8 @@ class SumsQuestion:
     def _with_censored(self, values: pa.Table, unit: SummedUnit) -> pa.Table:
         """Returns the values with a unit's latencies as far as they are known."""
         latency = pc.is_in(values["metric"], pa.array(list(CENSORED)))
-        wanted = set(values.filter(latency)["metric"].unique().to_pylist())
+        asked = (self.needed.moments, self.needed.histogram)
+        wanted = {name for name in CENSORED for some in asked if some is None or name in some}
         moments, histogram = (self._facts(unit, table) for table in (MOMENTS, HISTOGRAM))
         rows = [row for row in censored_values(moments, histogram, QUANTILES) if row[0] in wanted]
         of_ended = pc.and_(latency, pc.equal(values["unit"], unit.number))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from analysis.report.estimate_table import Compared, Measured
@@ -62,8 +62,13 @@ def compared(
     rows.append(
         Compared("fsyncs (1/s)", estimate.fsyncs_per_s, measured("fsync_per_s", "all", 1.0))
     )
+    return [*rows, *_stations(estimate, measured)]
+
+
+def _stations(
+    estimate: Estimate, measured: Callable[[str, str, float], Measured | None]
+) -> Iterator[Compared]:
     for station in estimate.stations:
         name = station.name
         busy = measured("cpu_busy", name, _PERCENT) or measured("disk_busy", name, _PERCENT)
-        rows.append(Compared(f"{name} busy (%)", station.utilisation * _PERCENT, busy))
-    return rows
+        yield Compared(f"{name} busy (%)", station.utilisation * _PERCENT, busy)

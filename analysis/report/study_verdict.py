@@ -11,7 +11,7 @@ from analysis.report.refusal import STOPPED, verdict_lines
 from analysis.statistics.saturation import Verdict
 
 
-class Outcome(StrEnum):
+class StudyOutcome(StrEnum):
     """How a study came out, the gravest first."""
 
     OUTAGE = "outage"
@@ -25,7 +25,7 @@ class Outcome(StrEnum):
     @property
     def fails(self) -> bool:
         """Whether a command that came to this ends with an exit status other than 0."""
-        return self in {Outcome.OUTAGE, Outcome.FAILED}
+        return self in {StudyOutcome.OUTAGE, StudyOutcome.FAILED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class StudyVerdict:
     """What a study came to."""
 
     outcome: str
-    """An ``Outcome``."""
+    """An ``StudyOutcome``."""
     fine: bool
     """Whether nothing failed, stopped or fell."""
     says: str
@@ -52,10 +52,10 @@ def study_verdict(summary: Mapping[str, Any]) -> StudyVerdict:
     searched = "capacity" in summary
     units = () if searched else summary["units"]
     seen = {Verdict(verdict) for case in units for verdict in case["verdicts"]}
-    outcome = next(_outcomes(summary, seen), Outcome.PASSED)
+    outcome = next(_outcomes(summary, seen), StudyOutcome.PASSED)
     return StudyVerdict(
         outcome=str(outcome),
-        fine=outcome is Outcome.PASSED,
+        fine=outcome is StudyOutcome.PASSED,
         says=_sentence(units),
         stopped=tuple(verdict_lines(units, STOPPED)),
     )
@@ -73,12 +73,12 @@ def _sentence(units: Sequence[Mapping[str, Any]]) -> str:
     return ""
 
 
-def _outcomes(summary: Mapping[str, Any], seen: set[Verdict]) -> Iterator[Outcome]:
+def _outcomes(summary: Mapping[str, Any], seen: set[Verdict]) -> Iterator[StudyOutcome]:
     """Yields all that the study came to but that it passed, the gravest first."""
     if Verdict.OUTAGE in seen:
-        yield Outcome.OUTAGE
+        yield StudyOutcome.OUTAGE
     claims = all(claim["holds"] for claim in summary["expectations"])
     if not claims or summary["invariants"]["violations"]:
-        yield Outcome.FAILED
+        yield StudyOutcome.FAILED
     if Verdict.DEGRADED in seen:
-        yield Outcome.DEGRADED
+        yield StudyOutcome.DEGRADED

@@ -99,7 +99,9 @@ def summary_rows(
         replications=count,
         unit=keys["unit"],
         **({"refused": why} if refused else {}),
-        **({"at_least": [each or None for each in bound.tolist()]} if bound.any() else {}),
+        **(
+            {"at_least": np.array([each or None for each in bound.tolist()])} if bound.any() else {}
+        ),
     )
     return RowTable(columns, points)
 

@@ -59,6 +59,11 @@ class Fall(NamedTuple):
     """Whether it was over before the run was."""
 
     @property
+    def stopped(self) -> bool:
+        """Whether next to nothing was done from then on."""
+        return not self.came_back and self.during_per_s < STOPPED * self.before_per_s
+
+    @property
     def words(self) -> str:
         """What a reader is told of it."""
         fell = f"throughput fell from {self.before_per_s:,.0f}/s to {self.during_per_s:,.0f}/s"
@@ -80,8 +85,7 @@ def outage(
     """
     measured = committed[cut:]
     nothing = len(measured) >= FEWEST_WINDOWS and unfinished.count > 0 and not measured.any()
-    stopped = fall is not None and not fall.came_back
-    stopped = stopped and fall.during_per_s < STOPPED * fall.before_per_s
+    stopped = fall is not None and fall.stopped
     said = [fall.words] if fall is not None else []
     if nothing:
         said.append("no transaction was committed in the time measured")
@@ -136,7 +140,7 @@ def fall_of_throughput(
     least = min(MATERIAL_STOP_S / window_s, MATERIAL_FALL * len(after)) * mean
     material = (shortfall >= MATERIAL_FALL * mean * length) & (shortfall >= least)
     falls = np.where(material & (deviations >= DEVIATIONS), shortfall, 0.0)
-    low, high = np.unravel_index(int(falls.argmax()), falls.shape)
+    low, high = (int(end) for end in np.unravel_index(int(falls.argmax()), falls.shape))
     if not falls[low, high]:
         return None
     if (lost[-1] - lost[high]) > MATERIAL_FALL * mean * (place[-1] - place[high]):
@@ -147,7 +151,7 @@ def fall_of_throughput(
         until_s=float(first + place[high]) * window_s,
         before_per_s=mean / window_s,
         during_per_s=max(float(during), 0.0) / window_s,
-        came_back=int(high) < len(ends),
+        came_back=high < len(ends),
     )
 
 

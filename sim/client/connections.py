@@ -10,7 +10,7 @@ Source: tikv/client-go config/client.go (GrpcKeepAliveTime 10 s, GrpcKeepAliveTi
 StoreLivenessTimeout 1 s), internal/client/client.go (ReadTimeoutMedium, 30 s for writes).
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from typing import Any, Final
 
 from sim.engine import LeanEnv, Wait
@@ -59,10 +59,8 @@ class InFlight:
     requests: list[KvRequest]
     began_ns: int
     """When they were sent for the first time."""
-
-    def unanswered(self) -> Iterator[KvRequest]:
-        """Yields those that have no answer yet, also while they are held back to be sent again."""
-        raise NotImplementedError
+    failure: RegionError | None
+    """Why one of the requests has no other answer; None if all have."""
 
     def replied(self, request: KvRequest) -> None:
         """Takes the answer to one of the requests."""

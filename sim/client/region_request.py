@@ -13,7 +13,7 @@ onRegionError, onSendFail, replicaSelector), txnkv/transaction/prewrite.go, comm
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from typing import Any, Final
 
 from simpy import Event
@@ -128,8 +128,7 @@ class RequestGroup(InFlight):
         """By request, of those that have met a region error."""
         self.requests = requests
         self.event = Event(node.env)
-        self.failure: RegionError | None = None
-        """Why one of the requests has no other answer; None if all have."""
+        self.failure = None
         self.may_be_applied = False
         """A request may have been carried out though its client does not know."""
 
@@ -171,14 +170,6 @@ class RequestGroup(InFlight):
                 node.env.fire(self.event)
             else:
                 self._then(self)
-
-    def unanswered(self) -> Iterator[KvRequest]:
-        """Yields those that have no answer yet, also while they are held back to be sent again."""
-        for request in self.requests:
-            result = request.result
-            again = isinstance(result, RegionError) and result is not self.failure
-            if request.caller is self or result is None or again:
-                yield request
 
     def refusals(self) -> list[KvRequest]:
         """Returns the requests that were refused, in the order of their sending."""

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from sim.client.client_stats import Population
+from sim.client.connections import InFlight
 from sim.client.tidb import TidbNode
+from sim.protocol.region_errors import RegionError
 from sim.record.recorder import Recorder
 from sim.server.cluster import Cluster
 from sim.storage.request import KvRequest
@@ -29,9 +31,18 @@ def record_requests(recorder: Recorder, nodes: Iterable[TidbNode], cluster: Clus
     for node in nodes:
         for group in node.connections.in_flight:
             age_ns = node.env.now_ns - group.began_ns
-            for request in group.unanswered():
+            for request in _unanswered(group):
                 name = LOCK_WAITING if request in waiting else request.kind.name.lower()
                 recorder.series("request_unfinished", name).add(age_ns)
+
+
+def _unanswered(group: InFlight) -> Iterator[KvRequest]:
+    """Yields the requests without an answer, also those that are held back to be sent again."""
+    for request in group.requests:
+        result = request.result
+        again = isinstance(result, RegionError) and result is not group.failure
+        if request.caller is group or result is None or again:
+            yield request
 
 
 def _waiting_for_locks(cluster: Cluster) -> Iterator[KvRequest]:

@@ -16,7 +16,7 @@ from sim.simulation import run_unit
 
 CASES: Final = yaml.safe_load(Path(__file__).with_name("outages.yaml").read_text(encoding="utf-8"))
 NOT_FINE: Final = {Verdict.OUTAGE, Verdict.DEGRADED}
-LOADS: Final = {"open": {"rate": "60/s"}, "closed": {"threads": 6}}
+LOADS: Final[dict[str, dict[str, object]]] = {"open": {"rate": "60/s"}, "closed": {"threads": 6}}
 QUICK: Final = {
     "raftstore": {
         "raft-base-tick-interval": "50ms",
@@ -28,7 +28,7 @@ QUICK: Final = {
 def judged(case: dict[str, Any], folder: Path) -> JudgedUnit:
     """Runs one unit of a case and judges it."""
     file = folder / "case.yaml"
-    document = {
+    document: dict[str, Any] = {
         "about": "What does it do to a small cluster?",
         "run": {"seed": 3, "warmup": "500ms", "measure": "6500ms", "replications": 1},
         "cluster": {"stores": case.get("stores", 3), "regions": 9},
