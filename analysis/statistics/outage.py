@@ -49,7 +49,7 @@ class Unfinished:
 
 
 class Fall(NamedTuple):
-    """The stretch in which most was lost of the throughput before."""
+    """The stretch in which throughput fell most clearly."""
 
     from_s: float
     until_s: float
@@ -114,7 +114,7 @@ def seconds(value_s: float) -> str:
 def fall_of_throughput(
     committed: Array, start: int, event: int, cut: int, window_s: float
 ) -> Fall | None:
-    """Returns the greatest fall after something was done to the cluster; None: it held.
+    """Returns the clearest fall after something was done to the cluster; None: it held.
 
     Args:
         committed: transactions by window from the beginning; shape (windows,).
@@ -139,12 +139,14 @@ def fall_of_throughput(
         deviations = np.where(length > 0, shortfall / scatter, 0.0)
     least = min(MATERIAL_STOP_S / window_s, MATERIAL_FALL * len(after)) * mean
     material = (shortfall >= MATERIAL_FALL * mean * length) & (shortfall >= least)
-    falls = np.where(material & (deviations >= DEVIATIONS), shortfall, 0.0)
-    low, high = (int(end) for end in np.unravel_index(int(falls.argmax()), falls.shape))
-    if not falls[low, high]:
+    deviations = np.where(material, deviations, 0.0)
+    low, high = (int(end) for end in np.unravel_index(int(deviations.argmax()), deviations.shape))
+    if deviations[low, high] < DEVIATIONS:
         return None
-    if (lost[-1] - lost[high]) > MATERIAL_FALL * mean * (place[-1] - place[high]):
-        high = len(ends)  # what is left is no better
+    low = int(shortfall[:high, high].argmax())  # it began where most is lost until then
+    rest = float(place[-1] - place[high])
+    if rest < FEWEST_WINDOWS or lost[-1] - lost[high] > MATERIAL_FALL * mean * rest:
+        high = len(ends)  # what is left is too short to tell, or no better
     during = mean - shortfall[low, high] / length[low, high]
     return Fall(
         from_s=float(first + place[low]) * window_s,

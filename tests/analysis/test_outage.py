@@ -36,7 +36,7 @@ def test_a_fall_that_came_back_is_told_from_when_until_when() -> None:
     fall = fall_of_throughput(committed, 5, 40, 5, WINDOW_S)
     assert fall is not None
     assert fall.came_back
-    assert fall.words == "throughput fell from 611/s to 0/s between 4.00 s and 6.00 s"
+    assert fall.words == "throughput fell from 606/s to 0/s between 4.00 s and 6.00 s"
 
 
 def test_one_that_is_made_up_for_afterwards_is_found_as_well() -> None:
