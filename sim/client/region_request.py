@@ -76,7 +76,7 @@ class RequestGroup(InFlight):
     """
 
     __slots__ = (
-        "_backoffer", "_node", "_pending", "_selectors", "_then", "event", "failure",
+        "_backoffer", "_node", "_pending", "_selectors", "_then", "began_ns", "event", "failure",
         "may_be_applied", "requests",
     )  # fmt: skip
 
@@ -95,14 +95,14 @@ class RequestGroup(InFlight):
         """By request, of those that have met a region error."""
         self.requests = requests
         self.event = Event(node.env)
-        self.failure: RegionError | None = None
-        """Why one of the requests has no other answer; None if all have."""
+        self.failure = None
         self.may_be_applied = False
         """A request may have been carried out though its client does not know."""
 
     def send(self) -> Event:
         """Sends the requests; returns the event."""
         node = self._node
+        self.began_ns = node.env.now_ns
         node.connections.in_flight[self] = None
         stale = node.regions.stale
         for request in self.requests:
