@@ -8,7 +8,7 @@ from sim.protocol.write_batch import CAUSE_NAMES
 
 SERIES: Final = frozenset({
     "leader_transfer", "lock_latency", "lock_service", "lock_table_bytes", "lock_wait",
-    "own_latch_wait", "txn_latency",
+    "own_latch_wait", "request_unfinished", "txn_latency", "txn_unfinished",
 })  # fmt: skip
 
 COUNTERS: Final = frozenset({

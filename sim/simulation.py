@@ -18,6 +18,7 @@ from sim.etcd.unit import EtcdUnit
 from sim.observers.lock_fates import LockFates
 from sim.observers.own_latches import OwnLatches
 from sim.observers.station_meter import meter_of
+from sim.observers.unfinished import record_requests, record_transactions
 from sim.operations import LeaderCounts, RegionCounts, TransferTimes, start_operations
 from sim.record.facts import FactSink
 from sim.record.recorder import Recorder
@@ -83,7 +84,7 @@ class SimulatedUnit:
 
     def run(self) -> None:
         """Runs to the end and closes the facts."""
-        run_to_end(self.scenario, self.env, self.recorder, self.meter)
+        run_to_end(self.scenario, self.env, self.recorder, self.meter, self._record_unfinished)
 
     def result(self) -> UnitResult:
         """Returns the bill of what has been run so far."""
@@ -100,6 +101,10 @@ class SimulatedUnit:
             checked=checked,
             violations=tuple(violations),
         )
+
+    def _record_unfinished(self) -> None:
+        record_transactions(self.recorder, self.stats.population, self.env.now_ns)
+        record_requests(self.recorder, self.nodes, self.cluster)
 
     def _make_workload(self) -> TransactionSource:
         return build_workload(self.scenario.workload, self.streams)

@@ -1,7 +1,7 @@
 """What running a unit takes and what it comes to, for every kind of unit."""
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
@@ -33,13 +33,20 @@ class Meter(Protocol):
         """Brings every counter up to date at ``now_ns``."""
 
 
-def run_to_end(scenario: Scenario, env: LeanEnv, recorder: Recorder, meter: Meter) -> None:
-    """Runs a unit to its end and closes its facts."""
+def run_to_end(
+    scenario: Scenario,
+    env: LeanEnv,
+    recorder: Recorder,
+    meter: Meter,
+    record_unfinished: Callable[[], None],
+) -> None:
+    """Runs a unit to its end, records what has not ended by then, and closes its facts."""
     with no_cycle_search():
         env.run_until(simulated_ns(scenario))
         now_ns = env.now_ns
         if now_ns > recorder.window * recorder.window_ns:
             meter.read(now_ns)
+        record_unfinished()
         recorder.close(now_ns)
 
 

@@ -31,6 +31,7 @@ LONGER_FILES = {
     "sim/scenario/schema/operations.py": "every kind of operation, a class each; no logic",
     "sim/scenario/schema/tikv.py": "one section of a file, a field a key; no logic",
     "sim/storage/scheduler.py": "a command's whole way, from its latches to its answer",
+    "sim/swarm/recipe.py": "a run of the swarm as a value, and how every part of it is drawn",
 }
 """Files that may be longer, each with its reason: half of it could not be understood alone."""
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from analysis.metrics.rounding import short, with_half_width
 from analysis.study.units import Unit
 
 MOST_UNITS: Final = 100
@@ -79,8 +80,7 @@ def _words(means_ms: Sequence[float]) -> str:
     from scipy.special import stdtrit
 
     mean_ms = fmean(means_ms)
-    mean = f"{mean_ms:.3g}" if mean_ms < 1000 else f"{mean_ms:,.0f}"
     if len(means_ms) < 2:
-        return mean
+        return short(mean_ms)
     half_ms = stdtrit(len(means_ms) - 1, 0.975) * stdev(means_ms) / len(means_ms) ** 0.5
-    return f"{mean} ± {half_ms:.2g}" if half_ms < 10 else f"{mean} ± {half_ms:,.0f}"
+    return with_half_width(mean_ms, half_ms)

@@ -179,7 +179,7 @@ def _summary(request: ExplainRequest, study: Study) -> Mapping[str, Any] | None:
 
 def _say_verified(explained: Sequence[Explained], summary: Mapping[str, Any]) -> None:
     from analysis.report.estimate_check import compared
-    from analysis.report.estimate_table import print_verified
+    from analysis.report.estimate_table import print_left_out, print_verified
 
     console = output()
     for each in explained:
@@ -188,6 +188,7 @@ def _say_verified(explained: Sequence[Explained], summary: Mapping[str, Any]) ->
             saturated = " (saturated: no more than a hint)" if estimate.is_saturated else ""
             title = f"{name}{', ' if each.point else ''}{each.title}{saturated}"
             print_verified(console, title, rows)
+        print_left_out(console, each.variants.values())
 
 
 def _document(
@@ -206,6 +207,7 @@ def _document(
             found = asdict(estimate)
             found["warnings"] = [warning._asdict() for warning in estimate.warnings]
             found["saturated"] = estimate.is_saturated
+            found["in_balance"] = estimate.in_balance
             found["write_bytes_per_txn"] = dict(estimate.write_bytes_per_txn) | {
                 "all": estimate.bytes_per_txn
             }

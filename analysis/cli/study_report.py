@@ -121,23 +121,24 @@ def _print_comparison(run: FinishedStudy, summary: Mapping[str, Any]) -> None:
 
 
 def _verdict(run: FinishedStudy, summary: Mapping[str, Any]) -> int:
-    """Prints claims that do not hold, cases that are not stable, and the last line."""
+    """Prints claims, cases that are not stable, and the last line; returns the exit status."""
     from analysis.report.expectations import claim_line
     from analysis.report.refusal import verdict_lines
+    from analysis.report.study_verdict import StudyOutcome
 
-    broken = [claim for claim in summary["expectations"] if not claim["holds"]]
-    violations = summary["invariants"]["violations"]
     for claim in summary["expectations"]:
         say(output(), claim_line(claim, summary))
-    for violation in violations:
+    for violation in summary["invariants"]["violations"]:
         say(output(), f"violated: {violation['variant']}, replication "
                       f"{violation['replication']}: {violation['what']}")  # fmt: skip
+    stopped = summary["verdict"]["stopped"]
     for line in verdict_lines(summary["units"]):
-        say(output(), line)
+        say(output(), line, "red" if line in stopped else "")
     for line in warning_lines(summary.get("warnings", [])):
         say(output(), line, "yellow")
-    say(output(), last_line(run, summary, passed=not broken and not violations))
-    return ExitStatus.CLAIM_FAILED if broken or violations else ExitStatus.FINE
+    say(output(), last_line(run, summary))
+    outcome = StudyOutcome(summary["verdict"]["outcome"])
+    return ExitStatus.CLAIM_FAILED if outcome.fails else ExitStatus.FINE
 
 
 def warning_lines(warnings: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -148,13 +149,13 @@ def warning_lines(warnings: Sequence[Mapping[str, Any]]) -> list[str]:
     return shown if more <= 1 else [*shown, f"and {more:,} more warnings, in summary.json"]
 
 
-def last_line(run: FinishedStudy, summary: Mapping[str, Any], *, passed: bool) -> str:
+def last_line(run: FinishedStudy, summary: Mapping[str, Any]) -> str:
     """Returns ``PASSED 300 s simulated in 41 s, 2.1 M events, ...`` and where results lie."""
     cost = summary["cost"]
     total_s = time.perf_counter() - run.begun_s
     reused = f", {run.reused} units reused" if run.reused else ""
     return (
-        f"{'PASSED' if passed else 'FAILED'} {cost['simulated_s']:.0f} s simulated in "
+        f"{summary['verdict']['outcome'].upper()} {cost['simulated_s']:.0f} s simulated in "
         f"{total_s:.0f} s, {cost['events'] / 1e6:.1f} M events, {cost['transactions']:,} "
         f"transactions{reused}, {summary['invariants']['checked']} units checked, "
         f"{len(summary['invariants']['violations'])} violations: {run.folder}"

@@ -90,9 +90,10 @@ def moves(pairs: Sequence[tuple[SummaryKey, SummaryNumber, SummaryNumber]]) -> l
     half = np.where(exact, 2 * bound, half)
     same = (a[:, :3] == b[:, :3]).all(axis=1)
     q = np.where(same, 1.0, _discovery(np.where(same, 1.0, p)))
-    ratio, low, high = (
-        np.where(positive, np.exp(each), np.nan) for each in (shift, shift - half, shift + half)
-    )
+    with np.errstate(over="ignore"):  # an end that is not known at all is infinite
+        ratio, low, high = (
+            np.where(positive, np.exp(each), np.nan) for each in (shift, shift - half, shift + half)
+        )
     return [
         Move(key, mine, theirs, *numbers)
         for (key, mine, theirs), *numbers in zip(

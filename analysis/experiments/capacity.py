@@ -13,7 +13,9 @@ units, those with most load, come first.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from statistics import fmean
 from typing import Any, Final
 
 from analysis.experiments.capacity_conclusion import conclude
@@ -37,8 +39,8 @@ from analysis.study.units import point_words
 _Place = tuple[int, int, int]
 """Case, replication, rung."""
 
-_UNITS_A_REPLICATION: Final = 2.5
-"""What a further replication takes, most often: its two rungs, sometimes a third."""
+_FALL: Final = 0.1
+"""Slack that a forecast loses from one rung to the next; only where it crosses zero counts."""
 
 
 class CapacitySearch(Experiment):
@@ -78,7 +80,7 @@ class CapacitySearch(Experiment):
             before += runs.tried
             new += [
                 (place, self._request(place))
-                for replication, rung in wanted(runs)
+                for replication, rung in wanted(runs.trails, len(self._question.ladder))
                 for place in [(number, replication, rung)]
             ]
         new.sort(key=lambda entry: -entry[0][2])
@@ -106,30 +108,26 @@ class CapacitySearch(Experiment):
         """Returns what is sought, how many cases are done, and what is left to do."""
         every = self._all_runs(seen)
         capacity = self._question.capacity
-        open_ones = [runs for runs in every if any(wanted(runs))]
+        open_ones = [runs for runs in every if any(wanted(runs.trails, len(runs.question.ladder)))]
         if not any(runs.tried for runs in every):
             objectives = ", ".join(f"{each.key} ≤ {each.limit:g}" for each in capacity.slo)
-            return f"greatest {capacity.load} with {objectives}; about {_left(every)} units to run"
+            return f"greatest {capacity.load} with {objectives}; {_left(every)} to run"
         text = f"{len(every) - len(open_ones)} of {len(every)} capacities found"
         if not open_ones:
             return text
         widest = max(open_ones, key=lambda runs: math.log(_bounds(runs)[1] / _bounds(runs)[0]))
         low, high = _bounds(widest)
         where = ", ".join(filter(None, [widest.case.variant, point_words(widest.case.point)]))
-        return (
-            f"{text}; {where}: between {low:,.4g} and {high:,.4g}; "
-            f"{sum(len(runs.tried) for runs in every)} units run, about {_left(every)} to go"
-        )
+        return f"{text}; {where}: between {low:,.4g} and {high:,.4g}; {_left(every)} to go"
 
     def conclusion(self, seen: Seen) -> dict[str, Any]:
         """Returns each case's capacity with its interval, and how the variants compare."""
         return conclude(self._question, self._all_runs(seen), self._baseline)
 
 
-def wanted(runs: CaseRuns) -> Iterator[tuple[int, int]]:
+def wanted(trails: Sequence[Trail], rungs: int) -> Iterator[tuple[int, int]]:
     """Yields (replication, rung) of every unit that a case asks for next; none: it is done."""
-    trails, rungs = runs.trails, len(runs.question.ladder)
-    pilot = next((number for number, trail in enumerate(trails) if not trail.given_up), None)
+    pilot = _pilot(trails)
     if pilot is None:
         return
     tries = pilot_rungs(trails[pilot], rungs)
@@ -140,6 +138,11 @@ def wanted(runs: CaseRuns) -> Iterator[tuple[int, int]]:
     for number, trail in enumerate(trails):
         if number != pilot and not trail.given_up:
             yield from ((number, rung) for rung in next_rung(trail, rungs, start, fall))
+
+
+def _pilot(trails: Sequence[Trail]) -> int | None:
+    """Returns the replication that searches the whole ladder, before the others follow it."""
+    return next((number for number, trail in enumerate(trails) if not trail.given_up), None)
 
 
 def _crossing_rung(trail: Trail, rungs: int) -> tuple[float, float]:
@@ -154,28 +157,48 @@ def _crossing_rung(trail: Trail, rungs: int) -> tuple[float, float]:
 
 
 def _bounds(runs: CaseRuns) -> tuple[float, float]:
-    """Returns the loads between which a case's first replication crosses, as far as is known."""
+    """Returns the loads between which a case's capacity lies, as far as is known.
+
+    That is the mean over replications, each of which crosses between two loads of its own: before
+    it has been run, between the ends of the search.
+    """
     loads = runs.question.ladder.loads
-    pilot = next((trail for trail in runs.trails if not trail.given_up), runs.trails[0])
-    low, high = pilot.bracket(len(loads))
-    return loads[max(low, 0)], loads[min(high, len(loads) - 1)]
+    trails = [trail for trail in runs.trails if not trail.given_up] or runs.trails
+    brackets = [trail.bracket(len(loads)) for trail in trails]
+    lows = [loads[max(low, 0)] for low, _ in brackets]
+    highs = [loads[min(high, len(loads) - 1)] for _, high in brackets]
+    return fmean(lows), fmean(highs)
 
 
-def _left(every: list[CaseRuns]) -> int:
-    """Returns about how many units are still to be run."""
-    total = 0.0
-    for runs in every:
-        open_now = {number for number, _ in wanted(runs)}
-        if not open_now:
-            continue
-        low, high = runs.trails[0].bracket(len(runs.question.ladder))
-        total += 2 * math.ceil(math.log(max(high - low, 1), 3)) if 0 in open_now else 0
-        total += sum(
-            max(_UNITS_A_REPLICATION - len(trail.slack), 1.0 if number in open_now else 0.0)
-            for number, trail in enumerate(runs.trails)
-            if number > 0
-        )
-    return math.ceil(total)
+def _left(every: Sequence[CaseRuns]) -> str:
+    """Returns about how many rounds and units are still to be run: ``about 3 rounds, 14 units``.
+
+    The search is gone through as it would go if the first replication crossed in the middle of what
+    is known of it, and every other as near to that as what is known of it allows.
+    """
+    forecasts = [_forecast(runs.trails, len(runs.question.ladder)) for runs in every]
+    rounds, units = max(rounds for rounds, _ in forecasts), sum(units for _, units in forecasts)
+    return f"about {rounds} round{'s' * (rounds != 1)}, {units} unit{'s' * (units != 1)}"
+
+
+def _forecast(trails: Sequence[Trail], rungs: int) -> tuple[int, int]:
+    """Returns rounds and units until a case is done."""
+    left = list(trails)
+    crossings = _expected(left, rungs)
+    rounds = units = 0
+    while asked := list(wanted(left, rungs)):
+        rounds, units = rounds + 1, units + len(asked)
+        for number, rung in asked:
+            found = {**left[number].slack, rung: _FALL * (crossings[number] - rung)}
+            left[number] = replace(left[number], slack=found)
+    return rounds, units
+
+
+def _expected(trails: Sequence[Trail], rungs: int) -> list[float]:
+    """Returns the rung, most often between two, at which each replication is taken to cross."""
+    start = sum(trails[_pilot(trails) or 0].bracket(rungs)) / 2
+    brackets = [trail.bracket(rungs) for trail in trails]
+    return [min(max(start, low + 0.5), high - 0.5) for low, high in brackets]
 
 
 def _case(study: Study, capacity: Capacity, point: Mapping[str, Any], variant: str) -> Case:

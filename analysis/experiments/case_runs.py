@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from analysis.experiments.ladder import Ladder, Trail
 from analysis.experiments.seen import Request, Seen
-from analysis.metrics.catalogue import CPU_STATIONS, DISK_STATIONS, MetricKey
+from analysis.metrics.catalogue import ASKED_FOR, CPU_STATIONS, DISK_STATIONS, MetricKey
 from analysis.statistics.crossing import MOST_SLACK, NO_SLACK, Crossing, crossing_of, slacks
 from analysis.statistics.saturation import Verdict
 from analysis.study.sections import Capacity
@@ -29,7 +29,7 @@ long as there is something to write, and takes larger groups instead of more tim
 
 
 ABORTS: Final = MetricKey("txn_aborts_per_txn")
-MEANT_ABORTS: Final = MetricKey("txn_aborts_per_txn", "rollback")
+MEANT_ABORTS: Final = MetricKey("txn_aborts_per_txn", ASKED_FOR)
 """Rollbacks that the workload asks for, which break no promise.
 
 Source: TPC-C 5.11, 2.4.1.4: 1 % of the new orders are rolled back.
@@ -176,4 +176,4 @@ def _worst(slack: Array) -> Array:
 
 
 def _refused(verdict: Verdict | None) -> bool:
-    return verdict is not None and verdict.refused
+    return verdict is not None and not verdict.carried

@@ -70,7 +70,7 @@ class SeenUnits(Seen):
         unit = self._plan.find(*request)
         if unit is None or unit.unit_hash not in self._verdicts:
             return math.nan
-        if key.metric.endswith("_ms") and self._verdicts[unit.unit_hash].refused:
+        if key.metric.endswith("_ms") and not self._verdicts[unit.unit_hash].carried:
             return math.nan
         return self._values[unit.unit_hash].get((key.metric, key.class_, key.stat), math.nan)
 

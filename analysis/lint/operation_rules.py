@@ -108,8 +108,8 @@ def election(case: LintedCase) -> Iterator[ScenarioWarning]:
             yield ScenarioWarning(
                 operation_key(each, "at"),
                 f"an election takes up to {duration(longest_ns)}, and only "
-                f"{duration(case.end_ns - each.at_ns)} are left: requests that wait for it are in "
-                "no figure; lengthen run.measure",
+                f"{duration(case.end_ns - each.at_ns)} are left: transactions that wait for it "
+                "do not end within the run; lengthen run.measure",
             )
 
 

@@ -34,9 +34,8 @@ _SERIES: Final = {
 _SHOWN: Final = (
     MetricKey("lock_latency_ms", stat="p99"),
     MetricKey("txn_latency_ms", stat="p99"),
-    MetricKey("lock_latency_ms", stat="p999"),
 )
-"""Quantiles that a report shows without being asked."""
+"""Quantiles among the main numbers of a report, which are shown without being asked for."""
 
 Warned = dict[str, Any]
 

@@ -20,8 +20,12 @@ from sim.scenario.problems import shown, suggestion
 
 STATS: Final = ("mean", "p50", "p90", "p95", "p99", "p999", "max")
 """Statistics of a latency."""
+AT_LEAST: Final = "at_least:"
+"""Begins the statistic of a sum that is 1 where the statistic named after it is a lower bound."""
 QUANTILES: Final = frozenset({"p50", "p90", "p95", "p99", "p999"})
 MS_PER_NS: Final = 1e-6
+ASKED_FOR: Final = "rollback"
+"""The class of ``txn_aborts`` that the workload itself asks for."""
 COMMITS: Final = "txns"
 """The counter of committed transactions."""
 
@@ -110,6 +114,7 @@ _CAUSE = f"cause: {_quoted(WRITE_CAUSES)}"
 _BYTES = f"place: {_quoted(WRITE_PLACES)}; {_CAUSE}; `place/cause`"
 _TRANSACTION = "the transaction type, such as `new_order`"
 _LOSS = "why: `crash`, `step_down`, `stale_leader`, `proposal_dropped` …"
+_REQUEST = "what for: `lock`, `lock_waiting` (for another transaction), `prewrite`, `get` …"
 _ABORT = "why: `rollback` (asked for by TPC-C), `Deadlock`, `lock_wait_timeout`, `retry_limit` …"
 _STATION = f"the station: {_quoted(CPU_STATIONS)}"
 
@@ -147,6 +152,32 @@ METRICS: Final[dict[str, Metric]] = {
         "answer.",
         _TRANSACTION,
         stats=STATS,
+    ),
+    "txns_unfinished": Metric(
+        Derived((), series=("txn_unfinished",)),
+        "",
+        "Transactions that had not ended when the run did.",
+        _TRANSACTION,
+    ),
+    "txn_unfinished_age_ms": Metric(
+        SeriesOf("txn_unfinished", MS_PER_NS),
+        "ms",
+        "For how long they had been under way by then.",
+        _TRANSACTION,
+        stats=("max", "mean"),
+    ),
+    "requests_unfinished": Metric(
+        Derived((), series=("request_unfinished",)),
+        "",
+        "Requests of TiDB to stores without an answer when the run ended.",
+        _REQUEST,
+    ),
+    "request_unfinished_age_ms": Metric(
+        SeriesOf("request_unfinished", MS_PER_NS),
+        "ms",
+        "How long ago they had been sent for the first time.",
+        _REQUEST,
+        stats=("max", "mean"),
     ),
     "txn_per_s": Metric(
         CountOf(COMMITS, "second"),
@@ -271,6 +302,13 @@ METRICS: Final[dict[str, Metric]] = {
         "",
         "The same per committed transaction.",
         _ABORT,
+        is_share=True,
+    ),
+    "txn_failures": Metric(
+        Derived(("txn_aborts", COMMITS)),
+        "",
+        "Transactions that failed, as a part of those that ended; rollbacks that the workload "
+        "itself asks for are no failures.",
         is_share=True,
     ),
     "prewrites_amended": Metric(

@@ -15,6 +15,8 @@ import numpy as np
 import pandas as pd
 
 from analysis.metrics.catalogue import (
+    ASKED_FOR,
+    AT_LEAST,
     COMMITS,
     COUNTERS,
     CPU_STATIONS,
@@ -47,6 +49,8 @@ def unit_metrics(sums: pd.DataFrame, measured_s: pd.Series[float]) -> pd.DataFra
         *_busy(counters),
         *_early_prewrites(counters),
         *_station_latency(sums, counters),
+        *_unfinished(sums),
+        _failures(counters, sums.index),
     ]
     return pd.concat(parts, axis=1).sort_index(axis=1)
 
@@ -171,6 +175,15 @@ def _early_prewrites(counters: dict[str, pd.DataFrame]) -> list[pd.DataFrame]:
     return [_as_metric(waited.rename(columns={"waited": "all"}), "early_prewrites_waited")]
 
 
+def _failures(counters: dict[str, pd.DataFrame], units: pd.Index[int]) -> pd.DataFrame:
+    """The share of transactions that failed of those that ended; none, no share."""
+    none = pd.DataFrame(index=units)
+    aborts = counters.get("txn_aborts", none)
+    ended = counters.get(COMMITS, none).sum(axis=1) + aborts.sum(axis=1)
+    failed = aborts.drop(columns=ASKED_FOR, errors="ignore").sum(axis=1)
+    return _as_metric((failed / ended.where(ended > 0)).to_frame("all"), "txn_failures")
+
+
 def _station_latency(sums: pd.DataFrame, counters: dict[str, pd.DataFrame]) -> list[pd.DataFrame]:
     """Mean time of a lock request at each station: over its path, and over all lock requests."""
     if "lock_station_ns" not in counters:
@@ -190,3 +203,40 @@ def _station_latency(sums: pd.DataFrame, counters: dict[str, pd.DataFrame]) -> l
             columns[station] = before + by_station[name] / requests["all"]
     table = pd.DataFrame(columns, index=sums.index).replace(np.inf, np.nan) * MS_PER_NS
     return [_as_metric(table, "lock_station_ms")]
+
+
+def _unfinished(sums: pd.DataFrame) -> list[pd.DataFrame]:
+    """How many transactions and requests had not ended; 0 in a unit without them."""
+    parts = []
+    for metric, fact in (
+        ("txns_unfinished", "txn_unfinished"), ("requests_unfinished", "request_unfinished"),
+    ):  # fmt: skip
+        places = {
+            class_: place
+            for place, (of, class_, stat) in enumerate(names_of(sums))
+            if (of, stat) == (fact, "count")
+        }
+        counts = np.nan_to_num(sums.to_numpy(dtype=np.float64)[:, list(places.values())])
+        parts.append(
+            _as_metric(pd.DataFrame(counts, index=sums.index, columns=list(places)), metric)
+        )
+    return parts
+
+
+def lower_bounds(sums: pd.DataFrame) -> pd.DataFrame:
+    """Returns which published numbers are lower bounds, a row a unit: what never ended counts.
+
+    Args:
+        sums: as for ``unit_metrics``.
+
+    Returns:
+        Columns as of ``unit_metrics``, of those that are a bound in some unit; true or false.
+    """
+    bounds = [name for name in names_of(sums) if name[2].startswith(AT_LEAST)]
+    of_fact = {series.fact: metric for metric, series in SERIES.items()}
+    names = [
+        (of_fact[fact], class_, stat.removeprefix(AT_LEAST), METRICS[of_fact[fact]].unit)
+        for fact, class_, stat in bounds
+    ]
+    table = sums.loc[:, pd.MultiIndex.from_tuples(bounds)] if bounds else sums.iloc[:, :0]
+    return table.notna().set_axis(_named(names), axis=1)

@@ -6,20 +6,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from analysis.metrics.catalogue import ASKED_FOR
+from analysis.metrics.rounding import NOT_KNOWN, short
 from analysis.page.answer_wider import capital, of_capacity, of_sweep
 from analysis.page.capacity import capacity_tiles
 from analysis.page.content import Tile
 from analysis.page.findings import Findings, Key, Row
-from analysis.page.numbers import (
-    change_parts,
-    change_text,
-    plain_value,
-    span_text,
-    told_apart,
-    tone_of,
-    with_half_width,
-)
-from analysis.report.table import short
+from analysis.page.numbers import plain_value, tone_of, with_half_width
+from analysis.report.change_words import change_parts, change_text, span_text, told_apart
+from analysis.statistics.outage import unfinished_words
 
 LOCKS: Final[Key] = ("lock_latency_ms", "all", "mean")
 TXNS: Final[Key] = ("txn_latency_ms", "all", "mean")
@@ -88,8 +83,9 @@ def _tile(found: Findings, headline: _Headline) -> Tile | None:
 
 
 def _of_pair(found: Findings) -> Iterator[str]:
-    """What failed, if anything could; then latency, then what it costs or saves."""
+    """What stopped; what failed, if anything could; then latency, and what it costs or saves."""
     point = 0
+    yield from _stopped(found)
     if found.document.get("operations") or _failed(found, point, found.main):
         yield _failures(found, point)
     key = LOCKS if found.value(point, found.main, LOCKS) is not None else TXNS
@@ -109,10 +105,20 @@ def _of_pair(found: Findings) -> Iterator[str]:
         yield f"{capital(' and '.join(gains))}."
 
 
+def _stopped(found: Findings) -> Iterator[str]:
+    """Yields what stopped or fell, if anything did; the notices name each case."""
+    if found.summary["verdict"]["says"]:
+        yield capital(found.summary["verdict"]["says"])
+
+
 def _latency(found: Findings, point: int, key: Key) -> str:
     what = "a lock request" if key == LOCKS else "a transaction"
     new, old = (found.value(point, name, key) for name in (found.main, found.baseline))
     for name, row in ((found.main, new), (found.baseline, old)):
+        if row is not None and row.get("at_least"):
+            return (
+                f"How long {what} takes with {name} is not known: {plain_value(row)} ms on average."
+            )
         if row is not None and "refused" in row:
             return f"Latencies of {name} are refused: {row['refused']}."
     ratio = found.ratio(point, found.main, key)
@@ -147,6 +153,8 @@ def _rate_words(found: Findings, point: int, ratio: Row) -> str:
     new, old = (found.value(point, name, RATE) for name in (found.main, found.baseline))
     shown = [plain_value(row) for row in (new, old) if row is not None]
     if ratio["ci_low"] is not None and not told_apart(ratio):
+        if NOT_KNOWN in shown:
+            return f"the cluster does as many transactions a second ({change_text(ratio)})"
         return f"the cluster does as many transactions a second ({shown[0]} and {shown[1]})"
     more = "more" if ratio["ratio"] > 1 else "fewer"
     return (
@@ -159,23 +167,31 @@ def _failed(found: Findings, point: int, variant: str) -> float:
     """Returns how many transactions failed in a run, without those that were asked to roll back."""
     every, asked = (
         found.amount(point, variant, ("txn_aborts", class_, "mean"))
-        for class_ in ("all", "rollback")
+        for class_ in ("all", ASKED_FOR)
     )
     return max(every - asked, 0.0)
 
 
 def _failures(found: Findings, point: int) -> str:
-    """Returns what a client met at worst: lost locks, failed transactions, the longest one."""
+    """Returns what a client met at worst: locks lost, transactions failed or without an end.
+
+    The longest transaction is that of all, those that had not ended included.
+    """
     names = (found.main, found.baseline)
     told = {name: _lost_and_failed(found, point, name) for name in names}
     moved = found.amount(point, found.main, ("leader_transfers", "all", "mean"))
-    moving = f"While {moved:,.0f} leaders moved in a run, " if moved >= 1 else "In a run "
+    moving = "In a run, on average, "
+    if moved >= 1:
+        moving = f"While {moved:,.0f} leaders moved in a run, on average, "
     worst = [found.value(point, name, ("txn_latency_ms", "all", "max")) for name in names]
     longest = ""
     if all(row is not None and row["value"] is not None for row in worst):
-        ms = [short(row["value"]) for row in worst if row is not None]
-        longest = f"; the longest transaction took {ms[0]} ms with {names[0]}, {ms[1]} ms with "
-        longest += names[1]
+        ms = [
+            f"{'more than ' if row.get('at_least') else ''}{short(row['value'])} ms"
+            for row in worst
+            if row is not None
+        ]
+        longest = f"; the longest transaction took {ms[0]} with {names[0]}, {ms[1]} with {names[1]}"
     if len(set(told.values())) == 1:
         return f"{moving}{told[found.main]}, with {' and with '.join(names)}{longest}."
     return f"{moving}{'; '.join(f'{said} with {name}' for name, said in told.items())}{longest}."
@@ -184,7 +200,12 @@ def _failures(found: Findings, point: int) -> str:
 def _lost_and_failed(found: Findings, point: int, variant: str) -> str:
     lost = _count(found.amount(point, variant, ("locks_lost", "all", "mean")), "lock")
     failed = _failed(found, point, variant)
-    return f"{lost} lost and {_count(failed, 'transaction').rpartition(' ')[0]} failed"
+    failures = f"{_count(failed, 'transaction').rpartition(' ')[0]} failed"
+    left = found.amount(point, variant, ("txns_unfinished", "all", "mean"))
+    if not left:
+        return f"{lost} lost, {failures} and all had ended"
+    oldest_ms = found.amount(point, variant, ("txn_unfinished_age_ms", "all", "max"))
+    return f"{lost} lost, {failures} and {unfinished_words(left, oldest_ms / 1000)}"
 
 
 def _count(times: float, what: str) -> str:
@@ -198,6 +219,9 @@ def _count(times: float, what: str) -> str:
 def _of_one(found: Findings) -> Iterator[str]:
     """One variant: what it does, compared with nothing."""
     point = 0
+    yield from _stopped(found)
+    if found.document.get("operations") or _failed(found, point, found.main):
+        yield f"In a run, on average, {_lost_and_failed(found, point, found.main)}."
     rows = {headline.key: found.value(point, found.main, headline.key) for headline in HEADLINES}
     refused = next((row["refused"] for row in rows.values() if row and "refused" in row), None)
     if refused is not None:

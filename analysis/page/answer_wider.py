@@ -8,10 +8,11 @@ from typing import Any
 from analysis.experiments.case_words import case_words, limit_words
 from analysis.metrics.catalogue import MetricKey
 from analysis.page.findings import Findings, Row
-from analysis.page.numbers import change_text, plain_value, signed, span_text, told_apart
+from analysis.page.numbers import plain_value
 from analysis.plots.axes import Axis, axes_of
 from analysis.plots.sweep_outcomes import OutcomeCells, outcome_cells
-from analysis.report.capacity_table import capacity_text
+from analysis.report.capacity_table import capacity_changes, capacity_text
+from analysis.report.change_words import change_text, signed, told_apart
 
 
 def capital(text: str) -> str:
@@ -21,6 +22,8 @@ def capital(text: str) -> str:
 
 def of_sweep(found: Findings) -> Iterator[str]:
     """The range of the main variant's ratios, or of its values, over all points."""
+    if found.summary["verdict"]["says"]:
+        yield capital(found.summary["verdict"]["says"])
     axes = axes_of(found.points)
     for cells in outcome_cells(found.summary):
         if cells.outcome.stat == "mean":
@@ -98,34 +101,10 @@ def of_capacity(found: Mapping[str, Any]) -> Iterator[str]:
     known = [case for case in found["cases"] if case["status"] == "found"]
     unit = "transactions a second" if found["unit"] == "1/s" else "threads"
     promise = " and ".join(f"{one['key']} ≤ {limit_words(one)}" for one in found["slo"])
-    ratios = [
-        f"{_on(row['point'])}{row['variant']} carries {_capacity_change(row)} {row['baseline']}"
-        for row in found["comparisons"]
-        if row["metric"] == "capacity_load" and row["ratio"] is not None
-    ]
-    if ratios:
-        told = "; ".join(ratios)
-        yield f"{capital(told) if told.startswith('on ') else told}."
+    yield from capacity_changes(found)
     if not known:
         yield f"No case has a capacity between the ends of the search that keeps {promise}."
         return
     best = max(known, key=lambda case: float(case["load"]))
     most = f"{case_words(best)} carries most, {capacity_text(found, best)} {unit}"
     yield f"Keeping {promise}, {most}."
-
-
-def _capacity_change(row: Row) -> str:
-    if row["ci_low"] is not None and not told_apart(row):
-        return f"as much ({change_text(row)}) as"
-    return f"{span_text(row)} {'more' if row['ratio'] > 1 else 'less'} than"
-
-
-def _on(point: Mapping[str, Any]) -> str:
-    words = at_point(point).strip()
-    return f"{words}, " if words else ""
-
-
-def at_point(point: Mapping[str, Any]) -> str:
-    """Returns `` on i3.4xlarge``; nothing for the only point."""
-    values = ", ".join(str(value) for value in point.values())
-    return f" on {values}" if values else ""

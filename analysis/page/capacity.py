@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from analysis.experiments.capacity_rows import why_refused
 from analysis.experiments.case_words import case_words, limit_words
+from analysis.metrics.rounding import short
 from analysis.page.content import Block, Cell, Items, PageTable, Paragraph, Tile, texts
 from analysis.page.findings import Findings
 from analysis.page.limits import STATIONS
@@ -16,7 +17,6 @@ from analysis.report.capacity_table import (
     capacity_text,
     load_words,
 )
-from analysis.report.table import short
 
 
 def capacity_blocks(found: Findings) -> Iterator[Block]:

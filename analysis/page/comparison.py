@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from analysis.page.content import Block, Cell, PageTable, texts
+from analysis.page.content import Block, Cell, PageTable, Paragraph, texts
 from analysis.page.findings import Findings, Key
 from analysis.page.numbers import DASH, change_cell, value_cell
 from analysis.plots.axes import axes_of
@@ -14,7 +14,7 @@ from analysis.plots.sweep_outcomes import OutcomeCells, outcome_cells
 from analysis.report.expectations import claim_place
 from analysis.report.precision_table import target_variants
 from analysis.report.sweep_table import MOST_ROWS
-from analysis.report.table import KEY_METRICS
+from analysis.report.table import AT_LEAST_WORDS, KEY_METRICS
 from analysis.study.units import point_words
 
 STATS: Final = ("mean", "p50", "p90", "p95", "p99", "p999", "max")
@@ -60,8 +60,20 @@ def _at_point(found: Findings, point: int) -> PageTable:
         f"Comparison at {name}" if name else "Main numbers",
         ("", *found.variants, *(f"{other} against {found.baseline}" for other in others)),
         tuple(rows),
-        HOW_TO_READ if others else "95 % intervals over replications.",
+        " ".join(
+            [
+                HOW_TO_READ if others else "95 % intervals over replications.",
+                *([f"{AT_LEAST_WORDS}."] if any(_at_least(found, point)) else []),
+            ]
+        ),
     )
+
+
+def _at_least(found: Findings, point: int) -> Iterator[bool]:
+    """Yields of each number shown whether it is only known to be greater."""
+    for name in found.variants:
+        for _, key, _ in KEY_METRICS:
+            yield bool((found.value(point, name, key) or {}).get("at_least"))
 
 
 def _sweep_tables(found: Findings) -> Iterator[PageTable]:
@@ -161,6 +173,12 @@ _HYPHEN: Final = re.compile(r"(?<![\w.])-(?=\d)")
 
 def latency_tables(found: Findings) -> Iterator[Block]:
     """Yields the quantiles of latencies at points that are shown one by one."""
+    if found.summary["verdict"]["stopped"]:
+        yield Paragraph(
+            "Work stopped or fell: pictures and charts show what ended; the tables of transactions "
+            f"and of lock requests as TiDB sees them count the rest too. {AT_LEAST_WORDS}.",
+            "note",
+        )
     for point in found.whole_points:
         for metric, title in LATENCIES:
             rows = [

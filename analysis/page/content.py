@@ -13,7 +13,7 @@ from typing import ClassVar, Literal
 Tone = Literal["", "better", "worse", "quiet", "refused"]
 """How a cell is meant; the words say it too, so that no colour is needed."""
 
-Weight = Literal["note", "warning"]
+Weight = Literal["note", "warning", "alarm"]
 
 
 @dataclass(frozen=True, slots=True)

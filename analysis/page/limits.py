@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from analysis.metrics.catalogue import CPU_STATIONS, DISK_STATIONS, LOCK_STATIONS, WRITE_PLACES
+from analysis.metrics.rounding import short
 from analysis.page.content import Block, Cell, Items, PageTable
 from analysis.page.findings import Findings
 from analysis.page.numbers import DASH, share_text
 from analysis.report.capacity_table import FULL
-from analysis.report.table import short
 from sim.fact_names import WRITE_CAUSES
 
 STATIONS: Final = CPU_STATIONS | DISK_STATIONS

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from analysis.metrics.rounding import short
 from analysis.page.content import Block, Cell, PageTable, Paragraph
 from analysis.page.findings import Findings
 from analysis.page.numbers import DASH
-from analysis.report.table import short
 
 COUNTS: Final = (
     ("locks_total", "Lock requests by path; in-memory locks that fell back, by reason"),

@@ -8,7 +8,7 @@ from typing import Final
 from analysis.page.comparison import claim_words
 from analysis.page.content import Notice
 from analysis.page.findings import Findings
-from analysis.report.refusal import verdict_lines
+from analysis.report.refusal import LOAD, verdict_lines
 
 _SHOWN_NOTICES: Final = 6
 _SHOWN_LOADS: Final = 3
@@ -21,9 +21,13 @@ _FEW: Final = 50
 
 
 def notices(found: Findings) -> tuple[Notice, ...]:
-    """Returns what has to be known before trusting the numbers, the gravest first."""
+    """Returns what has to be known before trusting the numbers, the gravest first.
+
+    Alarms, on work that stopped or fell, stand above the answer.
+    """
     summary = found.summary
-    told = [Notice(line) for line in _unfinished(found)]
+    told = [Notice(f"{line}.", "alarm") for line in summary["verdict"]["stopped"]]
+    told += [Notice(line) for line in _missing_units(found)]
     told += [
         Notice(f"An invariant was violated: {one['variant']}, replication {one['replication']}: "
                f"{one['what']}")
@@ -43,20 +47,20 @@ def notices(found: Findings) -> tuple[Notice, ...]:
 
 
 def _loads(found: Findings) -> Iterator[str]:
-    """Yields cases that are not stable, or how many there are."""
+    """Yields cases that are not stable but have not stopped, or how many there are."""
     units = found.summary["units"]
-    lines = verdict_lines(units)
+    lines = verdict_lines(units, LOAD)
     if len(lines) <= _SHOWN_LOADS:
         yield from (f"Load: {line}." for line in lines)
         return
-    odd = sum(set(fact["verdicts"]) != {"stable"} for fact in units)
+    odd = sum(any(str(each) in fact["verdicts"] for each in LOAD) for fact in units)
     yield (
         f"Load: {odd:,} of {len(units):,} cases are overloaded, not settled or near saturation; "
         "“How far to trust it” names them."
     )
 
 
-def _unfinished(found: Findings) -> Iterator[str]:
+def _missing_units(found: Findings) -> Iterator[str]:
     asked, done = len(found.run.plan.units), len(found.run.done)
     if done < asked:
         yield (

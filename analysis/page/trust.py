@@ -5,14 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from analysis.metrics.rounding import short
 from analysis.page.comparison import precision_table
 from analysis.page.content import Block, Cell, PageTable, Paragraph
 from analysis.page.findings import Findings
-from analysis.report.refusal import verdict_lines
-from analysis.report.table import short
+from analysis.report.refusal import STOPPED, verdict_lines
+from analysis.statistics.saturation import Verdict
 from analysis.study.units import point_words
 
 _MOST_ROWS: Final = 40
+_RULES: Final = (
+    (
+        STOPPED,
+        "Where work stopped or throughput fell, latencies count what had not ended: those are "
+        "taken for longer than all that have ended, and a quantile among them is given as more "
+        "than what it would be had they ended at that moment.",
+    ),
+    (
+        (Verdict.OVERLOADED, Verdict.UNSETTLED),
+        "Latencies of cases that are overloaded or have not settled are refused.",
+    ),
+)
+"""What follows for the numbers from the verdicts on cases."""
 _STABLE: Final = "stable"
 
 
@@ -33,9 +47,11 @@ def _verdicts(found: Findings) -> str:
             "Every replication stood its load: nothing piled up, and no latency drifted while it "
             "was measured."
         )
-    refused = "Latencies of cases that are overloaded or have not settled are refused."
-    by_design = " A search for capacity goes beyond what is carried." if found.searched else ""
-    return f"{'. '.join(lines)}. {refused}{by_design}"
+    seen = {verdict for fact in units for verdict in fact["verdicts"]}
+    rules = [rule for verdicts, rule in _RULES if seen & {str(each) for each in verdicts}]
+    if found.searched:
+        rules.append("A search for capacity goes beyond what is carried.")
+    return " ".join([f"{'. '.join(lines)}.", *rules])
 
 
 def _cases(found: Findings) -> PageTable:

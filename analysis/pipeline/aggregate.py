@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from analysis.metrics.needed_facts import NeededFacts
+from analysis.metrics.unit_metrics import FACT_KEY
+from analysis.pipeline.censored import CENSORED, censored_values
 from sim.record.facts import COUNTER, HISTOGRAM, MOMENTS
 from sim.record.histogram import BUCKETS_PER_DOUBLING, ZERO_BUCKET
 
@@ -25,13 +27,22 @@ ALL: Final = "all"
 _SERIES: Final = ("unit", "metric", "class")
 
 
+class SummedUnit(NamedTuple):
+    """A unit whose facts are summed up."""
+
+    number: int
+    unit_hash: str
+    warmup_windows: int
+    censored: bool
+    """Whether work stopped in it, so that its latencies count what never came back."""
+
+
 @dataclass(frozen=True, slots=True)
 class SumsQuestion:
     """What do the facts of some units sum up to after their warm-ups?"""
 
     units_dir: str
-    units: tuple[tuple[int, str, int], ...]
-    """Of each its number, its hash, and how many windows are warm-up."""
+    units: tuple[SummedUnit, ...]
     needed: NeededFacts
 
     def answer(self) -> pa.Table:
@@ -41,19 +52,43 @@ class SumsQuestion:
             (COUNTER, self.needed.counter, counter_values),
             (HISTOGRAM, self.needed.histogram, quantile_values),
         )
-        return pa.concat_tables(
+        values = pa.concat_tables(
             values_of(self._measured(table, metrics))
             for table, metrics, values_of in steps
             if metrics is None or metrics
         )
+        for unit in self.units:
+            if unit.censored:
+                values = self._with_censored(values, unit)
+        return values
+
+    def _with_censored(self, values: pa.Table, unit: SummedUnit) -> pa.Table:
+        """Returns the values with a unit's latencies as far as they are known."""
+        latency = pc.is_in(values["metric"], pa.array(list(CENSORED)))
+        asked = (self.needed.moments, self.needed.histogram)
+        wanted = {name for name in CENSORED for some in asked if some is None or name in some}
+        moments, histogram = (self._facts(unit, table) for table in (MOMENTS, HISTOGRAM))
+        rows = [row for row in censored_values(moments, histogram, QUANTILES) if row[0] in wanted]
+        of_ended = pc.and_(latency, pc.equal(values["unit"], unit.number))
+        of_ended = pc.and_(
+            of_ended, pc.invert(pc.is_in(values["stat"], pa.array(["count", "sum"])))
+        )
+        kept = values.filter(pc.invert(of_ended))
+        names = ("unit", *FACT_KEY, "value")
+        found = [dict(zip(names, (unit.number, *row), strict=True)) for row in rows]
+        return pa.concat_tables([kept, pa.Table.from_pylist(found, schema=kept.schema)])
 
     def _measured(self, table: str, metrics: Collection[str] | None) -> pa.Table:
-        parts = []
-        for number, unit_hash, warmup_windows in self.units:
-            facts = read_facts(Path(self.units_dir) / unit_hash, table, metrics)
-            measured = facts.filter(pc.field("window") >= warmup_windows)
-            parts.append(with_columns(measured, unit=np.int32(number)))
-        return pa.concat_tables(parts)
+        return pa.concat_tables(
+            with_columns(self._facts(unit, table, metrics), unit=np.int32(unit.number))
+            for unit in self.units
+        )
+
+    def _facts(
+        self, unit: SummedUnit, table: str, metrics: Collection[str] | None = None
+    ) -> pa.Table:
+        facts = read_facts(Path(self.units_dir) / unit.unit_hash, table, metrics)
+        return facts.filter(pc.field("window") >= unit.warmup_windows)
 
 
 def read_facts(folder: Path, table: str, metrics: Collection[str] | None = None) -> pa.Table:

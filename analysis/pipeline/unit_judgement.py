@@ -5,14 +5,16 @@ latency are both looked at, and the later of the two cuts holds: a lock table se
 the regions' logs. Done on the worker, so that no series travels to the driver.
 
 A scenario in which something happens at a fixed time has no steady state: its averages are over a
-course of events (a terminating simulation). It is not judged, and a warm-up is only looked for
-before the first such event.
+course of events (a terminating simulation). Whether it has settled is not asked, and a warm-up is
+only looked for before the first such event. Whether work stopped, throughput fell or transactions
+piled up is looked at in every unit.
 
 Source: Law, Simulation Modeling and Analysis, 5th ed., 9.4 (terminating simulations).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -22,12 +24,30 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from analysis.pipeline.aggregate import read_facts
-from analysis.statistics.saturation import Array, UnitCourse, Verdict, judge
+from analysis.statistics.outage import (
+    FEWEST_BEFORE,
+    OVERDUE,
+    Fall,
+    Unfinished,
+    fall_of_throughput,
+    outage,
+)
+from analysis.statistics.saturation import (
+    FEWEST_WINDOWS,
+    Array,
+    Judgement,
+    UnitCourse,
+    Verdict,
+    judge,
+    overloaded,
+)
 from analysis.statistics.warmup import Cut, mser_cut
-from sim.record.facts import COUNTER, MOMENTS
+from sim.record.facts import COUNTER, EVENT, HISTOGRAM, MOMENTS
+from sim.record.histogram import bucket_of
 from sim.scenario import Scenario
 from sim.scenario.schema.operations import Operation, Timed
 from sim.scenario.schema.run import Run
+from sim.units import NS_PER_S
 
 
 class JudgedUnit(NamedTuple):
@@ -46,7 +66,8 @@ def judged_unit(folder: Path, scenario: Scenario, simulated_ns: int) -> JudgedUn
         scenario: what was run.
         simulated_ns: how long; a last window that it fills only in part is not looked at.
     """
-    windows = simulated_ns // scenario.run.window_ns
+    window_ns = scenario.run.window_ns
+    windows = simulated_ns // window_ns
     counters = _Counters(folder, windows)
     committed = counters.total("txns")
     course = UnitCourse(
@@ -57,12 +78,67 @@ def judged_unit(folder: Path, scenario: Scenario, simulated_ns: int) -> JudgedUn
     )
     fixed_ns = first_fixed_ns(scenario.operations)
     cut = _cut(course, scenario.run, fixed_ns)
+    event_ns = _first_event_ns(folder, fixed_ns)
+    fall, compared = _fall(course.committed, event_ns, cut.observations, window_ns)
+    stopped = outage(course.committed, _unfinished(folder), fall, cut.observations)
     if fixed_ns is not None:
-        said = f"not judged: an average over what happens at fixed times, from {fixed_ns / 1e9:g} s"
-        return JudgedUnit(cut.observations, Verdict.STABLE, said)
-    busy = counters.busy_shares(cut.observations)
-    found = judge(course, cut.observations, busy, settled=cut.settled)
+        piled_up = overloaded(course, cut.observations)
+        found = stopped or piled_up or _not_judged(fixed_ns, compared=compared)
+    else:
+        busy = counters.busy_shares(cut.observations)
+        found = judge(course, cut.observations, busy, settled=cut.settled)
+        if stopped is not None and (event_ns is not None or found.verdict.carried):
+            found = stopped
     return JudgedUnit(cut.observations, found.verdict, found.reason)
+
+
+def _not_judged(fixed_ns: int, *, compared: bool) -> Judgement:
+    held = "throughput held" if compared else "no throughput before it to compare with"
+    said = f"averages are over what happens at fixed times, from {fixed_ns / 1e9:g} s: {held}"
+    return Judgement(Verdict.NOT_JUDGED, said)
+
+
+def _first_event_ns(folder: Path, fixed_ns: int | None) -> int | None:
+    """Returns when something was first done to the cluster; None: nothing was."""
+    first: int | None = pc.min(read_facts(folder, EVENT)["at_ns"]).as_py()
+    return fixed_ns if first is None else first
+
+
+def _fall(
+    committed: Array, event_ns: int | None, cut: int, window_ns: int
+) -> tuple[Fall | None, bool]:
+    """Returns the fall of throughput after the first event, and whether there was one before.
+
+    An event within the warm-up is compared with what was before it, but for the first half of that,
+    in which clients begin.
+    """
+    if event_ns is None:
+        return None, False
+    event = event_ns // window_ns
+    start = cut if cut + FEWEST_WINDOWS <= event else event // 2
+    compared = event - start >= FEWEST_WINDOWS and committed[start:event].sum() >= FEWEST_BEFORE
+    return fall_of_throughput(committed, start, event, cut, window_ns / NS_PER_S), bool(compared)
+
+
+def _unfinished(folder: Path) -> Unfinished:
+    """Returns what had not ended when the unit did."""
+    moments = read_facts(folder, MOMENTS, ("txn_latency", "txn_unfinished"))
+    ended = moments.filter(pc.equal(moments["metric"], "txn_latency"))
+    left = moments.filter(pc.equal(moments["metric"], "txn_unfinished"))
+    longest_ns = pc.max(ended["max"]).as_py() or 0
+    oldest_ns = pc.max(left["max"]).as_py() or 0
+    overdue = 0
+    if oldest_ns > OVERDUE * longest_ns:
+        ages = read_facts(folder, HISTOGRAM, ("txn_unfinished",))
+        first = bucket_of(math.ceil(OVERDUE * longest_ns))
+        older = ages.filter(pc.greater_equal(ages["bucket"], first))
+        overdue = pc.sum(older["count"]).as_py() or 0
+    return Unfinished(
+        count=pc.sum(left["count"]).as_py() or 0,
+        oldest_s=oldest_ns / NS_PER_S,
+        overdue=overdue,
+        longest_s=longest_ns / NS_PER_S,
+    )
 
 
 def first_fixed_ns(operations: Sequence[Operation]) -> int | None:

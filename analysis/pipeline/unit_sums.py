@@ -14,8 +14,9 @@ import pandas as pd
 
 from analysis.metrics.needed_facts import NeededFacts
 from analysis.metrics.unit_metrics import FACT_KEY
-from analysis.pipeline.aggregate import SumsQuestion
+from analysis.pipeline.aggregate import SummedUnit, SumsQuestion
 from analysis.pipeline.executors import answers, cores
+from analysis.statistics.saturation import Verdict
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,7 +41,7 @@ def read_unit_sums(
     Args:
         spark: its context.
         units_dir: ``results/<study>/units``.
-        units: ``unit_hash``, ``warmup_windows``.
+        units: ``unit_hash``, ``warmup_windows``, ``verdict``.
         needed: the facts to read.
         at_once: units that an executor is asked about at once; the answer does not depend on it.
 
@@ -58,8 +59,11 @@ def sums_questions(
     units_dir: Path, units: pd.DataFrame, needed: NeededFacts, each: int
 ) -> list[SumsQuestion]:
     """Returns what executors are asked, each question about so many units."""
-    hashes, warmups = list(units["unit_hash"]), [int(cut) for cut in units["warmup_windows"]]
-    numbered = list(zip(range(len(units)), hashes, warmups, strict=True))
+    columns = zip(units["unit_hash"], units["warmup_windows"], units["verdict"], strict=True)
+    numbered = [
+        SummedUnit(number, unit_hash, int(cut), Verdict(verdict).censored)
+        for number, (unit_hash, cut, verdict) in enumerate(columns)
+    ]
     return [
         SumsQuestion(str(units_dir), tuple(numbered[first : first + each]), needed)
         for first in range(0, len(numbered), max(each, 1))

@@ -45,6 +45,7 @@ def read_unit_metrics(
         {
             "unit_hash": [unit_hash for unit_hash, _ in units],
             "warmup_windows": [record.warmup_windows for _, record in units],
+            "verdict": [record.verdict for _, record in units],
             "measured_s": [measured_s(record) for _, record in units],
         }
     )

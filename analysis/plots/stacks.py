@@ -27,40 +27,57 @@ from sim.fact_names import WRITE_CAUSES
 LEAST_SHARE: Final = 0.002
 
 
-def disk_writes(rows: pd.DataFrame, variants: Sequence[str], subtitle: str) -> Figure:
-    """Draws disk write bandwidth of each variant, by place and by cause.
+_PER_TXN: Final = ("KiB", 1 / 1024)
+_PER_S: Final = ("MB/s", 1e-6)
+"""Unit of each, and what makes it of bytes."""
+
+
+def disk_writes(
+    per_txn: pd.DataFrame, per_s: pd.DataFrame, variants: Sequence[str], subtitle: str
+) -> Figure:
+    """Draws what a transaction of each variant writes, by place and by cause; then the bandwidth.
 
     Args:
-        rows: summary rows of ``disk_write_bytes_per_s`` at one point: ``variant``, ``class``,
-            ``value``.
+        per_txn: summary rows of ``disk_write_bytes_per_txn`` at one point: ``variant``, ``class``,
+            ``value``; none if nothing was committed.
+        per_s: of ``disk_write_bytes_per_s``, likewise.
         variants: in order.
         subtitle: study and point.
     """
-    figure = new_figure(WIDTH_IN, 2.9 + 0.8 * len(variants))
-    panels = figure.subplots(2, 1, sharey=True, sharex=True)
-    for axes, names, by in zip(
-        panels, (tuple(WRITE_PLACES), WRITE_CAUSES), ("place", "cause"), strict=True
+    figure = new_figure(WIDTH_IN, 4.2 + 1.2 * len(variants))
+    panels = figure.subplots(3, 1, sharey=True)
+    panels[0].sharex(panels[1])
+    places = tuple(WRITE_PLACES)
+    for axes, rows, names, title, (unit, scale) in (
+        (panels[0], per_txn, places, "a transaction, by place", _PER_TXN),
+        (panels[1], per_txn, WRITE_CAUSES, "a transaction, by cause", _PER_TXN),
+        (panels[2], per_s, places, "a second, by place", _PER_S),
     ):
-        _draw_stacks(axes, rows, variants, names)
-        axes.set_title(f"by {by}", fontweight="bold", pad=24)
-    panels[-1].set_xlabel("disk writes of all stores (MB/s)")
-    heading(figure, "Disk write bandwidth", subtitle)
+        _draw_stacks(axes, rows, variants, names, scale)
+        axes.set_title(f"{title} ({unit})", fontweight="bold", pad=24)
+    heading(figure, "Disk writes of all stores", subtitle)
     return figure
 
 
-def disk_write_words(rows: pd.DataFrame, variants: Sequence[str]) -> str:
+def disk_write_words(per_txn: pd.DataFrame, per_s: pd.DataFrame, variants: Sequence[str]) -> str:
     """Returns the text alternative of ``disk_writes``."""
-    by_place = part_sizes(sizes_by_part(rows, variants, tuple(WRITE_PLACES), 1e-6), "MB/s")
-    by_cause = part_sizes(sizes_by_part(rows, variants, WRITE_CAUSES, 1e-6), "MB/s")
-    return f"Disk writes of all stores. By place: {by_place}. By cause: {by_cause}."
+    unit, scale = _PER_TXN
+    by_place = part_sizes(sizes_by_part(per_txn, variants, tuple(WRITE_PLACES), scale), unit)
+    by_cause = part_sizes(sizes_by_part(per_txn, variants, WRITE_CAUSES, scale), unit)
+    unit, scale = _PER_S
+    bandwidth = part_sizes(sizes_by_part(per_s, variants, tuple(WRITE_PLACES), scale), unit)
+    return (
+        f"Disk writes of all stores. A transaction, by place: {by_place}. By cause: {by_cause}. "
+        f"Bandwidth, by place: {bandwidth}."
+    )
 
 
 def _draw_stacks(
-    axes: Axes, rows: pd.DataFrame, variants: Sequence[str], names: Sequence[str]
+    axes: Axes, rows: pd.DataFrame, variants: Sequence[str], names: Sequence[str], scale: float
 ) -> None:
     """Draws a row a variant; hatches tell apart what colours cannot."""
     table = rows.pivot_table(index="class", columns="variant", values="value", sort=False)
-    table = table.reindex(index=list(names), columns=list(variants)).fillna(0.0) * 1e-6
+    table = table.reindex(index=list(names), columns=list(variants)).fillna(0.0) * scale
     largest = float(table.sum().max())
     shown = [name for name in names if float(table.loc[name].max()) > LEAST_SHARE * largest]
     colours, hatches = part_colours(shown), part_hatches(shown)

@@ -8,7 +8,6 @@ passes has half its time.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
@@ -18,6 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import ConnectionPatch
 
 from analysis.metrics.catalogue import LOCK_STATIONS
+from analysis.metrics.rounding import with_half_width
 from analysis.plots.style import INK, SMALL, WIDTH_IN, Look, heading, new_figure, part_colours
 from analysis.plots.style import part_hatches as hatches_of
 from analysis.plots.words import digits, part_sizes, sizes_by_part
@@ -108,12 +108,5 @@ def _said(mine: pd.DataFrame, station: str, width: float) -> str:
     low, high = mine["ci_low"].get(station), mine["ci_high"].get(station)
     if low is None or high is None or pd.isna(low) or pd.isna(high):
         return digits(width)
-    return with_half_width(width, (high - low) / 2)
-
-
-def with_half_width(value: float, half: float) -> str:
-    """Returns ``3.69 ± 0.02``: the half width with one digit, the value with as many decimals."""
-    if half <= 0:
-        return digits(value)
-    decimals = max(0, -math.floor(math.log10(half)))
-    return f"{value:.{decimals}f} ± {half:.{decimals}f}"
+    half = (high - low) / 2
+    return with_half_width(width, half) if half > 0 else digits(width)

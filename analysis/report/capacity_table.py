@@ -16,7 +16,8 @@ from rich.text import Text
 from analysis.experiments.capacity_conclusion import OVERLOAD
 from analysis.experiments.capacity_rows import why_refused
 from analysis.experiments.case_words import case_words, limit_words
-from analysis.report.table import short
+from analysis.metrics.rounding import short
+from analysis.report.change_words import change_text, span_text, told_apart
 
 Case = Mapping[str, Any]
 Found = Mapping[str, Any]
@@ -36,8 +37,32 @@ def print_capacity(console: Console, found: Found) -> None:
     console.print(_capacities(found))
     if any(case["cost_per_hour"] is not None for case in cases):
         console.print(_costs(found))
-    for case in cases:
-        console.print(Text(capacity_sentence(found, case)), soft_wrap=not console.is_terminal)
+    for sentence in (
+        *capacity_changes(found),
+        *(capacity_sentence(found, case) for case in cases),
+    ):
+        console.print(Text(sentence), soft_wrap=not console.is_terminal)
+
+
+def capacity_changes(found: Found) -> list[str]:
+    """Returns a sentence for each variant: how much more it carries than the baseline."""
+    return [
+        f"{_on(row['point'])}{row['variant']} carries {_change(row)} {row['baseline']}."
+        for row in found["comparisons"]
+        if row["metric"] == "capacity_load" and row["ratio"] is not None
+    ]
+
+
+def _on(point: Mapping[str, Any]) -> str:
+    """Returns ``On i3.4xlarge, ``; nothing for the only point."""
+    values = ", ".join(str(value) for value in point.values())
+    return f"On {values}, " if values else ""
+
+
+def _change(row: Mapping[str, Any]) -> str:
+    if row["ci_low"] is not None and not told_apart(row):
+        return f"as much ({change_text(row)}) as"
+    return f"{span_text(row)} {'more' if row['ratio'] > 1 else 'less'} than"
 
 
 def _capacities(found: Found) -> Table:

@@ -20,7 +20,8 @@ from analysis.comparison.moves import FALSE_DISCOVERIES, Move
 from analysis.comparison.results import StudyResults, SummaryKey
 from analysis.comparison.study_diff import StudyDiff
 from analysis.metrics.catalogue import MetricKey
-from analysis.report.table import KEY_METRICS, short
+from analysis.metrics.rounding import short, with_ends
+from analysis.report.table import KEY_METRICS
 
 MOST_CHANGES: Final = 15
 MOST_MOVES: Final = 25
@@ -169,13 +170,8 @@ def ratio_words(move: Move) -> str:
     if math.isnan(move.ratio):
         return "-"
     if math.isnan(move.ci_low):
-        return _ratio(move.ratio)
-    return f"{_ratio(move.ratio)} [{_ratio(move.ci_low)}, {_ratio(move.ci_high)}]"
-
-
-def _ratio(ratio: float) -> str:
-    """Returns a ratio with three telling digits or more."""
-    return f"{ratio:.3f}" if ratio < 10 else f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.1f}"
+        return short(move.ratio)
+    return with_ends(move.ratio, move.ci_low, move.ci_high)
 
 
 def _print_rest(console: Console, diff: StudyDiff) -> None:

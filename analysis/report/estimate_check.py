@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from analysis.report.estimate_table import Compared, Measured
@@ -34,7 +34,11 @@ def compared(
     kib, places = 1 / 1024, estimate.write_bytes_per_txn
     writes = "disk_write_bytes_per_txn"
     rows = [
-        Compared("transactions (1/s)", estimate.txn_per_s, measured("txn_per_s", "all", 1.0)),
+        Compared(
+            "transactions (1/s)",
+            estimate.txn_per_s if estimate.in_balance else None,
+            measured("txn_per_s", "all", 1.0),
+        ),
         Compared(
             "txn latency, mean (ms)",
             estimate.response_ms,
@@ -46,7 +50,9 @@ def compared(
             measured("lock_latency_ms", "all", 1.0),
         ),
         Compared(
-            "disk writes per txn (KiB)", estimate.bytes_per_txn * kib, measured(writes, "all", kib)
+            "disk writes per txn (KiB)",
+            None if estimate.bytes_per_txn is None else estimate.bytes_per_txn * kib,
+            measured(writes, "all", kib),
         ),
     ]
     rows += [
@@ -56,8 +62,13 @@ def compared(
     rows.append(
         Compared("fsyncs (1/s)", estimate.fsyncs_per_s, measured("fsync_per_s", "all", 1.0))
     )
+    return [*rows, *_stations(estimate, measured)]
+
+
+def _stations(
+    estimate: Estimate, measured: Callable[[str, str, float], Measured | None]
+) -> Iterator[Compared]:
     for station in estimate.stations:
         name = station.name
         busy = measured("cpu_busy", name, _PERCENT) or measured("disk_busy", name, _PERCENT)
-        rows.append(Compared(f"{name} busy (%)", station.utilisation * _PERCENT, busy))
-    return rows
+        yield Compared(f"{name} busy (%)", station.utilisation * _PERCENT, busy)

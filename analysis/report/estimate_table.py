@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from analysis.metrics.catalogue import WRITE_PLACES
-from analysis.report.table import short
+from analysis.metrics.rounding import short, with_half_width
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -49,8 +49,16 @@ def print_estimates(console: Console, title: str, estimates: Mapping[str, Estima
         some = {name: estimates[name] for name in names[start : start + _AT_A_TIME]}
         console.print(_figures(title, some))
         console.print(_stations(some))
+    console.print("  ms/job: mean time of one; wait: jobs in line at one node, on average")
     for warning in _warnings(estimates):
         console.print(Text(f"  warning: {warning}", style=_WARNING), soft_wrap=True)
+    print_left_out(console, estimates.values())
+
+
+def print_left_out(console: Console, estimates: Iterable[Estimate]) -> None:
+    """Prints what the simulation does and estimates leave out."""
+    words = dict.fromkeys(part for each in estimates for part in each.left_out)
+    console.print(Text(f"  left out, and simulated: {'; '.join(words)}"), soft_wrap=True)
 
 
 def _warnings(estimates: Mapping[str, Estimate]) -> list[str]:
@@ -74,12 +82,15 @@ def _figures(title: str, estimates: Mapping[str, Estimate]) -> Table:
     table.add_row("lock requests", *paths)
     rows: list[tuple[str, list[float | None]]] = [
         ("lock latency, mean (ms)", [each.lock_latency_ms for each in estimates.values()]),
-        ("transactions (1/s)", [each.txn_per_s for each in estimates.values()]),
+        (
+            "transactions (1/s)",
+            [each.txn_per_s if each.in_balance else None for each in estimates.values()],
+        ),
         ("txn latency, mean (ms)", [each.response_ms for each in estimates.values()]),
-        ("disk writes per txn (KiB)", [each.bytes_per_txn / _KIB for each in estimates.values()]),
+        ("disk writes per txn (KiB)", [_kib(each.bytes_per_txn) for each in estimates.values()]),
     ]
     rows += [
-        (f"  {words}", [each.write_bytes_per_txn[place] / _KIB for each in estimates.values()])
+        (f"  {words}", [_kib(each.write_bytes_per_txn.get(place)) for each in estimates.values()])
         for place, words in WRITE_PLACES.items()
     ]
     rows += [
@@ -92,8 +103,12 @@ def _figures(title: str, estimates: Mapping[str, Estimate]) -> Table:
     return table
 
 
+def _kib(size: float | None) -> float | None:
+    return None if size is None else size / _KIB
+
+
 def _stations(estimates: Mapping[str, Estimate]) -> Table:
-    table = _table(None, [f"{name}\nbusy    ms queue" for name in estimates])
+    table = _table(None, [f"{name}\nbusy ms/job wait" for name in estimates])
     for place, station in enumerate(next(iter(estimates.values())).stations):
         cells = [_station(each.stations[place]) for each in estimates.values()]
         table.add_row(f"{station.name} x{station.servers}", *cells)
@@ -101,7 +116,7 @@ def _stations(estimates: Mapping[str, Estimate]) -> Table:
 
 
 def _station(station: Station) -> str:
-    return f"{station.utilisation:4.0%} {_brief(station.service_ms):>5} {_brief(station.queue):>5}"
+    return f"{station.utilisation:4.0%} {_brief(station.service_ms):>6} {_brief(station.queue):>4}"
 
 
 def _brief(value: float | None) -> str:
@@ -175,7 +190,7 @@ def _measured(found: Measured | None) -> str:
         return "-"
     if found.half_width is None:
         return f"{short(found.value)} (n=1)"
-    return f"{short(found.value)} ± {short(found.half_width)}"
+    return with_half_width(found.value, found.half_width)
 
 
 def difference(row: Compared) -> str:

@@ -105,6 +105,10 @@ def _is_about(row: Row, claim: Expectation, variant: str) -> bool:
 def _judge_row(claim: Expectation, row: Row) -> dict[str, Any]:
     value = row["ratio"] if claim.against is not None else row["value"]
     low, high = row["ci_low"], row["ci_high"]
+    if row.get("at_least"):
+        holds = claim.below is None and claim.above is not None and value > claim.above
+        reason = f"more than {value:.4g}, as far as is known: what never ended counts"
+        return _verdict(claim, row["point"], value, holds=holds, reason=reason)
     if low is None or high is None:
         reason = f"{value:.4g} has no interval; run at least two replications"
         return _verdict(claim, row["point"], value, holds=False, reason=reason)

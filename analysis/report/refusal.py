@@ -19,7 +19,12 @@ from analysis.statistics.saturation import Verdict
 
 LATENCY_ENDING: Final = "_ms"
 SHOWN_CASES: Final = 5
-_WORST_FIRST: Final = (Verdict.OVERLOADED, Verdict.UNSETTLED, Verdict.NEAR_SATURATION)
+_REFUSED: Final = (Verdict.OVERLOADED, Verdict.UNSETTLED)
+STOPPED: Final = (Verdict.OUTAGE, Verdict.DEGRADED)
+"""Verdicts on cases in which work stopped, or less was done than before."""
+LOAD: Final = (*_REFUSED, Verdict.NEAR_SATURATION)
+"""Verdicts on how a case stands its load."""
+WORST_FIRST: Final = (*STOPPED, *LOAD, Verdict.NOT_JUDGED)
 
 Refusals = Mapping[tuple[int, str], str]
 """Why latencies are refused, by ``point_index`` and variant."""
@@ -36,7 +41,7 @@ def refusals(units: pd.DataFrame) -> dict[tuple[int, str], str]:
         verdicts = [Verdict(verdict) for verdict in case["verdict"]]
         refused = [verdict.refused for verdict in verdicts]
         if any(refused):
-            worst = next(verdict for verdict in _WORST_FIRST if verdict in verdicts)
+            worst = next(verdict for verdict in _REFUSED if verdict in verdicts)
             found[point, variant] = _said(case, worst)
     return found
 
@@ -88,7 +93,7 @@ def unit_facts(units: pd.DataFrame, points: Sequence[Mapping[str, Any]]) -> list
 
 def _reason(case: pd.DataFrame) -> str:
     """Returns what is said of the first unit with the worst verdict."""
-    for verdict in (*_WORST_FIRST, Verdict.STABLE):
+    for verdict in (*WORST_FIRST, Verdict.STABLE):
         said = case.loc[case["verdict"] == str(verdict), "verdict_reason"]
         if len(said):
             return str(said.iloc[0])
@@ -103,12 +108,18 @@ def _spread(values: pd.Series[float]) -> dict[str, float]:
     }
 
 
-def verdict_lines(facts: Iterable[Mapping[str, Any]]) -> list[str]:
+def verdict_lines(
+    facts: Iterable[Mapping[str, Any]], verdicts: Sequence[Verdict] = WORST_FIRST
+) -> list[str]:
     """Returns a line for each case that is not stable, the worst first, some at most.
 
     Such as ``pipelined at workload.threads = 400: near saturation (store_poller 97% busy)``.
+
+    Args:
+        facts: from ``unit_facts``.
+        verdicts: those that are told of, by a case's worst.
     """
-    lines = [line for verdict in _WORST_FIRST for line in _lines_of(facts, verdict)]
+    lines = [line for verdict in verdicts for line in _lines_of(facts, verdict)]
     more = len(lines) - SHOWN_CASES
     return lines if more <= 1 else [*lines[:SHOWN_CASES], f"and {more:,} cases more"]
 
@@ -116,7 +127,7 @@ def verdict_lines(facts: Iterable[Mapping[str, Any]]) -> list[str]:
 def _lines_of(facts: Iterable[Mapping[str, Any]], verdict: Verdict) -> list[str]:
     lines = []
     for case in facts:
-        worst = next((each for each in _WORST_FIRST if case["verdicts"].get(str(each))), None)
+        worst = next((each for each in WORST_FIRST if case["verdicts"].get(str(each))), None)
         if worst is verdict:
             settings = ", ".join(f"{key} = {value}" for key, value in case["point"].items())
             number, total = case["verdicts"][str(verdict)], sum(case["verdicts"].values())

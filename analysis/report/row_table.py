@@ -11,7 +11,7 @@ from typing import Any, Final, overload
 
 import pandas as pd
 
-OPTIONAL: Final = frozenset({"refused"})
+OPTIONAL: Final = frozenset({"refused", "at_least"})
 """Keys that a row has only if there is something to say."""
 
 POINT: Final = "point_index"

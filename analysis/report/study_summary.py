@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any, Final
 
 import numpy as np
@@ -10,11 +11,12 @@ import pandas as pd
 
 from analysis.experiments.capacity_rows import capacity_comparisons, capacity_rows
 from analysis.lint.vacuity import Facts, study_warnings
-from analysis.metrics.unit_metrics import unit_metrics
+from analysis.metrics.unit_metrics import lower_bounds, unit_metrics
 from analysis.report.expectations import claims_to_judge, judge
 from analysis.report.manifest import invariants
 from analysis.report.refusal import refusals, unit_facts
 from analysis.report.row_table import RowTable
+from analysis.report.study_verdict import study_verdict
 from analysis.report.summary import comparison_rows, summary_rows, variant_values
 from analysis.study.finished_study import FinishedStudy
 
@@ -38,9 +40,9 @@ def study_summary(
     refused = refusals(units)
     rows: list[RowTable] = []
     compared: list[RowTable] = []
-    for wide in _cases(units, sums, list(run.study.variants)):
-        rows.append(summary_rows(wide, points, refused))
-        compared.append(comparison_rows(wide, points, baseline, refused))
+    for wide, bounds in _cases(units, sums, list(run.study.variants)):
+        rows.append(summary_rows(wide, points, refused, bounds))
+        compared.append(comparison_rows(wide, points, baseline, refused, bounds))
     if "capacity" in run.found:
         rows.append(RowTable.from_rows(capacity_rows(run.found["capacity"]), points))
         ratios = capacity_comparisons(run.found["capacity"])
@@ -48,12 +50,13 @@ def study_summary(
             compared.append(RowTable.from_rows(ratios, points))
     summary: dict[str, Any] = {
         "study": run.name,
+        "verdict": {},
         "rows": RowTable.of(rows),
         "comparisons": RowTable.of(compared),
     }
     claims = claims_to_judge(run.study.expect, run.found)
     checks = run.study.scenario(points[0], baseline).run.checks
-    return summary | {
+    summary |= {
         "expectations": judge(claims, summary["rows"], summary["comparisons"]),
         "units": unit_facts(units, points),
         **run.found,
@@ -66,12 +69,14 @@ def study_summary(
             "simulated_s": float(units["simulated_s"].sum()),
         },
     }
+    summary["verdict"] = asdict(study_verdict(summary))
+    return summary
 
 
 def _cases(
     units: pd.DataFrame, sums: pd.DataFrame, variants: Sequence[str]
-) -> Iterator[pd.DataFrame]:
-    """Yields the values of some whole points at a time, from ``variant_values``."""
+) -> Iterator[tuple[pd.DataFrame, pd.Index]]:
+    """Yields the values of some whole points at a time, and those that are lower bounds."""
     replications = sorted(set(units["replication"]))
     by_point = units["point_index"].to_numpy().argsort(kind="stable")
     ends = np.flatnonzero(np.diff(units["point_index"].to_numpy()[by_point], append=-1)) + 1
@@ -80,5 +85,10 @@ def _cases(
         if end - first >= UNITS_AT_ONCE or end == len(units):
             some = by_point[first:end]
             metrics = unit_metrics(sums.iloc[some], units["measured_s"].iloc[some])
-            yield variant_values(metrics, units.iloc[some], variants, replications)
+            of = units.iloc[some]
+            bounds = lower_bounds(sums.iloc[some]).astype(float).replace(0.0, np.nan)
+            yield (
+                variant_values(metrics, of, variants, replications),
+                variant_values(bounds, of, variants, replications).index,
+            )
             first = end

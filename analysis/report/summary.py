@@ -2,7 +2,9 @@
 
 An interval is a 95 % t interval over replications; quantiles are widened by the histogram's stated
 error. With one replication there is no interval, and it is null. Latencies of a case with a unit
-that was overloaded or did not settle are refused: null, with the reason.
+that was overloaded or did not settle are refused: null, with the reason. A number that is only
+known to be greater (``at_least``), since something never ended, has no interval either, and is not
+compared.
 """
 
 from __future__ import annotations
@@ -68,15 +70,27 @@ def _index(
 
 
 def summary_rows(
-    wide: pd.DataFrame, points: Sequence[Mapping[str, Any]], refused: Refusals = NONE_REFUSED
+    wide: pd.DataFrame,
+    points: Sequence[Mapping[str, Any]],
+    refused: Refusals = NONE_REFUSED,
+    bounds: pd.Index | None = None,
 ) -> RowTable:
-    """Returns the rows of ``summary.json``; a refused one has no numbers, but a reason."""
+    """Returns the rows of ``summary.json``; a refused one has no numbers, but a reason.
+
+    Args:
+        wide: from ``variant_values``.
+        points: by ``point_index``.
+        refused: why latencies are refused.
+        bounds: those of the index that are lower bounds.
+    """
     values = wide.to_numpy(dtype=np.float64)
     why = reasons(wide.index, refused)
     count = np.sum(~np.isnan(values), axis=1)
     values = np.where(pd.notna(why)[:, None], np.nan, values)
     middle, half = means(values), half_widths(values)
     half = half + np.where(_is_quantile(wide), middle * RELATIVE_ERROR, 0.0)
+    bound = _are_in(wide.index, bounds) & pd.isna(why)
+    half = np.where(bound, np.nan, half)
     keys = wide.index.to_frame(index=False)
     columns = keys.drop(columns="unit").assign(
         value=_rounded(middle),
@@ -85,6 +99,9 @@ def summary_rows(
         replications=count,
         unit=keys["unit"],
         **({"refused": why} if refused else {}),
+        **(
+            {"at_least": np.array([each or None for each in bound.tolist()])} if bound.any() else {}
+        ),
     )
     return RowTable(columns, points)
 
@@ -94,12 +111,13 @@ def comparison_rows(
     points: Sequence[Mapping[str, Any]],
     baseline: str,
     refused: Refusals = NONE_REFUSED,
+    bounds: pd.Index | None = None,
 ) -> RowTable:
     """Returns the comparisons of every other variant with the baseline, paired by replication.
 
-    What is refused of either of them is not compared.
+    What is refused of either of them, or only known to be greater, is not compared.
     """
-    wide = wide[pd.isna(reasons(wide.index, refused))]
+    wide = wide[pd.isna(reasons(wide.index, refused)) & ~_are_in(wide.index, bounds)]
     variants = wide.index.get_level_values("variant")
     base = wide[variants == baseline].droplevel("variant")
     others = wide[variants != baseline]
@@ -114,6 +132,13 @@ def comparison_rows(
     )  # fmt: skip
     columns.insert(1, "baseline", baseline)
     return RowTable(columns[~np.isnan(ratio)], points)
+
+
+def _are_in(index: pd.Index, bounds: pd.Index | None) -> NDArray[np.bool_]:
+    """Returns which rows are lower bounds."""
+    if bounds is None or not len(bounds):
+        return np.zeros(len(index), dtype=np.bool_)
+    return np.asarray(index.isin(bounds))
 
 
 def _is_quantile(wide: pd.DataFrame) -> NDArray[np.bool_]:

@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from analysis.metrics.catalogue import HIGHER_IS_BETTER
+from analysis.metrics.rounding import short, with_ends, with_half_width
 
 Row = Mapping[str, Any]
 Key = tuple[str, str, str]
@@ -35,9 +36,12 @@ KEY_METRICS: Final[tuple[tuple[str, Key, float], ...]] = (
     ("network (MB/s)", ("network_bytes_per_s", "all", "mean"), 1e-6),
     ("proposals per txn", ("proposals_per_txn", "all", "mean"), 1.0),
     ("lock wait, mean (ms)", ("lock_wait_ms", "all", "mean"), 1.0),
-    ("aborted transactions", ("txn_aborts", "all", "mean"), 1.0),
+    ("failed transactions (%)", ("txn_failures", "all", "mean"), 100.0),
 )
 
+AT_LEAST_WORDS: Final = (
+    "> is more than: what had not ended when the run did counts, and would have taken longer"
+)
 LONGEST_HEADING: Final = 24
 """A longer one is broken before what it divides by."""
 
@@ -78,6 +82,8 @@ def _print_point(
     else:
         _print_fitting(console, title, labels, columns)
         _print_fitting(console, "", labels, against)
+    if any(row.get("at_least") for row in values.values()):
+        console.print(Text(f"  {AT_LEAST_WORDS}", style="yellow"))
     for name, why in _refusals(values).items():
         console.print(Text(f"  {name}: latencies are refused: {why}", style="yellow"))
 
@@ -126,17 +132,19 @@ def _table(title: str, labels: Sequence[str], columns: Sequence[tuple[str, list[
 def value_text(row: Row | None, scale: float) -> Text:
     """Returns ``1.93 ± 0.04``; without an interval ``1.93 (n=1)``; a dash for no value.
 
-    A number that is refused is a word.
+    A number that is refused is a word; one that is only known to be greater says so.
     """
     if row is not None and "refused" in row:
         return Text("refused", style="yellow")
     if row is None or row["value"] is None:
         return Text("-", style="dim")
     value = row["value"] * scale
+    if row.get("at_least"):
+        return Text(f"> {short(value)}", style="red")
     if row["ci_high"] is None:
         return Text(f"{short(value)} (n={row['replications']})")
     half = (row["ci_high"] - row["ci_low"]) / 2 * scale
-    return Text(f"{_like(value, half)} ± {_small(half)}")
+    return Text(with_half_width(value, half))
 
 
 def ratio_text(row: Row | None) -> Text:
@@ -144,8 +152,8 @@ def ratio_text(row: Row | None) -> Text:
     if row is None or row["ratio"] is None:
         return Text("-", style="dim")
     if row["ci_low"] is None:
-        return Text(f"{row['ratio']:.3f} (n=1)")
-    text = f"{row['ratio']:.3f} [{row['ci_low']:.3f}, {row['ci_high']:.3f}]"
+        return Text(f"{short(row['ratio'])} (n=1)")
+    text = with_ends(row["ratio"], row["ci_low"], row["ci_high"])
     return Text(text, style=_verdict_style(row))
 
 
@@ -154,32 +162,3 @@ def _verdict_style(row: Row) -> str:
         return ""
     improved = (row["ratio"] > 1.0) == (row["metric"] in HIGHER_IS_BETTER)
     return "green" if improved else "red"
-
-
-def short(value: float) -> str:
-    """Returns a number with three or four telling digits, and thousands set apart."""
-    size = abs(value)
-    if size >= 100:
-        return f"{value:,.0f}"
-    if size >= 10:
-        return f"{value:.1f}"
-    if size >= 1:
-        return f"{value:.2f}"
-    return f"{value:.3f}" if size else "0"
-
-
-def _small(half: float) -> str:
-    """Returns a half width with two telling digits, and four decimals at most."""
-    if not half:
-        return "0"
-    if half >= 10:
-        return f"{half:,.0f}"
-    return f"{half:.2g}" if half >= 0.001 else f"{half:.4f}"
-
-
-def _like(value: float, half: float) -> str:
-    """Returns the value with as many decimals as its half width shows."""
-    if not half:
-        return short(value)
-    shown = _small(half)
-    return f"{value:,.{min(len(shown.partition('.')[2]), 4)}f}"

@@ -52,14 +52,30 @@ class Verdict(StrEnum):
     """Whether a unit could carry its load."""
 
     STABLE = "stable"
+    NOT_JUDGED = "not judged"
+    """A course of events has no steady state; nothing stopped or fell in it as far as is known."""
     NEAR_SATURATION = "near saturation"
+    DEGRADED = "degraded"
+    """Throughput fell for a while, or to the end."""
     OVERLOADED = "overloaded"
     UNSETTLED = "not settled"
+    OUTAGE = "outage"
+    """Work stopped: transactions did not come back, or none was committed at the end."""
 
     @property
     def refused(self) -> bool:
         """Whether a latency of such a unit depends on how long it was watched."""
         return self in {Verdict.OVERLOADED, Verdict.UNSETTLED}
+
+    @property
+    def censored(self) -> bool:
+        """Whether latencies count what had not ended when the run did."""
+        return self in {Verdict.DEGRADED, Verdict.OUTAGE}
+
+    @property
+    def carried(self) -> bool:
+        """Whether such a unit may count as one that carried its load."""
+        return not self.refused and self is not Verdict.OUTAGE
 
 
 class Judgement(NamedTuple):
@@ -105,7 +121,7 @@ def judge(
             Verdict.STABLE, f"{windows} after the warm-up cannot be judged; {FEWEST_WINDOWS} can"
         )
     return (
-        _overloaded(course, warmup_windows)
+        overloaded(course, warmup_windows)
         or (None if settled else _unsettled(course, warmup_windows))
         or near_saturation(busy)
         or Judgement(Verdict.STABLE)
@@ -121,7 +137,10 @@ def near_saturation(busy: Mapping[str, float]) -> Judgement | None:
     return Judgement(Verdict.NEAR_SATURATION, f"{station} {busy[station]:.0%} busy")
 
 
-def _overloaded(course: UnitCourse, start: int) -> Judgement | None:
+def overloaded(course: UnitCourse, start: int) -> Judgement | None:
+    """Returns the verdict of a unit whose work piles up from a window on; None: it does not."""
+    if len(course.begun) - start < FEWEST_WINDOWS:
+        return None
     backlog = np.cumsum(course.begun - course.ended)
     if growth_chance(backlog) > OVERLOAD_LEVEL:
         return None

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from analysis.report.table import short
+from analysis.metrics.rounding import short
 from analysis.validation.anchor import KINDS, Anchor, Figure, Judged, Kind
 
 _STYLES: Final = {"in band": "green", "outside": "red", "refused": "yellow"}

@@ -94,11 +94,10 @@ class SnapshotIsolation:
         lost = self._fates.lost.get(start_ts, {})
         if command.pessimistic:
             result = command.result
-            amended = result.amended if isinstance(result, Prewritten) else 0
+            amended = result.amended if isinstance(result, Prewritten) else ()
             if not amended and not lost:
                 return
-            checked = {m.key: None for m in command.mutations if m.pessimistic_check}
-            keys = [key for key in keys if key in checked or key in lost]
+            keys = [key for key in keys if key in amended or key in lost]
         for key in keys:
             held = self._fates.held.get(key)
             if held is None or held.start_ts != start_ts:

@@ -5,12 +5,15 @@ own term and the region's version; then the table and the store's tables togethe
 limits. A table's size is the sum of its locks', and a replica that does not lead has an empty
 table.
 
+A lock that a split moves is not marked deleted: the command that would delete it was proposed for
+the region's old version, and nothing else will take the mark away.
+
 A region whose merge waits behind its fence, or has been proposed, proposes no transfer and takes no
 lock into its table.
 
 After a limit was lowered below what a table holds, the table must not grow.
 
-Source: tikv/tikv components/raftstore/src/store/txn_ext.rs.
+Source: tikv/tikv components/raftstore/src/store/txn_ext.rs (group_by_regions); RFC 77, Correctness.
 """
 
 from collections.abc import Sequence
@@ -18,6 +21,7 @@ from typing import Final
 
 from sim.checks.report import Report
 from sim.protocol.admin import PrepareMerge
+from sim.protocol.keys import show_key
 from sim.protocol.lock_table import LocksStatus
 from sim.protocol.raft import LEADER
 from sim.protocol.records import Lock
@@ -72,6 +76,14 @@ class LockTables(Probe):
             )
         self._sizes[place] = size
         self._used[peer.store] = used
+
+    def locks_moved(self, peer: Peer, new_peer: Peer, keys: Sequence[bytes]) -> None:
+        """Looks at the table of a new region."""
+        marked = [key for key in keys if new_peer.locks.is_deleted(key)]
+        if marked:
+            self._report.add(
+                STATUS, f"a split of {peer.region} left a deleted mark on {show_key(marked[0])}"
+            )
 
     def locks_proposed(self, peer: Peer, locks: Sequence[tuple[bytes, Lock]], cause: str) -> None:
         """Looks whether a transfer's locks were proposed behind a merge's fence."""

@@ -39,7 +39,6 @@ _LAST_DOUBLING = 12
 TIKV_RPC: Final = Backoff("tikvRPC", 100, 2_000, jitter=True)
 REGION_MISS: Final = Backoff("regionMiss", 2, 500, jitter=False)
 REGION_SCHEDULING: Final = Backoff("regionScheduling", 2, 500, jitter=False)
-STALE_COMMAND: Final = Backoff("staleCommand", 2, 1_000, jitter=False)
 MAX_TS_NOT_SYNCED: Final = Backoff("maxTsNotSynced", 2, 500, jitter=False)
 SERVER_BUSY: Final = Backoff("tikvServerBusy", 2_000, 10_000, jitter=True)
 DISK_FULL: Final = Backoff("tikvDiskFull", 500, 5_000, jitter=False)

@@ -1,5 +1,6 @@
 """What sessions count: transactions, locks and where a lock's time went."""
 
+from collections.abc import Iterator
 from typing import Final
 
 from sim.record.recorder import Recorder
@@ -27,26 +28,27 @@ class Population:
 
     def __init__(self) -> None:
         self._tickets = 0
-        self._entered_ns: dict[int, int] = {}
+        self._present: dict[int, tuple[str, int]] = {}
+        """By ticket: the name of each transaction in the system, and when it entered."""
         self._area_ns = 0
         self._changed_ns = 0
 
     @property
     def present(self) -> int:
         """Returns how many are in the system now."""
-        return len(self._entered_ns)
+        return len(self._present)
 
-    def enter(self, now_ns: int) -> int:
+    def enter(self, now_ns: int, name: str) -> int:
         """Notes the intended start of a transaction; returns the ticket to leave with."""
         self._advance(now_ns)
         self._tickets += 1
-        self._entered_ns[self._tickets] = now_ns
+        self._present[self._tickets] = name, now_ns
         return self._tickets
 
     def leave(self, now_ns: int, ticket: int) -> None:
         """Notes the end of a transaction."""
         self._advance(now_ns)
-        del self._entered_ns[ticket]
+        del self._present[ticket]
 
     def area_ns(self, now_ns: int) -> int:
         """Returns the area under the number in the system until ``now_ns``."""
@@ -54,7 +56,12 @@ class Population:
 
     def unfinished_ns(self, now_ns: int) -> int:
         """Returns how long those in the system have stayed so far, in sum."""
-        return sum(now_ns - entered_ns for entered_ns in self._entered_ns.values())
+        return sum(age_ns for _, age_ns in self.unfinished(now_ns))
+
+    def unfinished(self, now_ns: int) -> Iterator[tuple[str, int]]:
+        """Yields the name of each transaction in the system, and for how long it has been there."""
+        for name, entered_ns in self._present.values():
+            yield name, now_ns - entered_ns
 
     def _advance(self, now_ns: int) -> None:
         self._area_ns += self.present * (now_ns - self._changed_ns)

@@ -57,6 +57,10 @@ class InFlight:
     __slots__ = ()
 
     requests: list[KvRequest]
+    began_ns: int
+    """When they were sent for the first time."""
+    failure: RegionError | None
+    """Why one of the requests has no other answer; None if all have."""
 
     def replied(self, request: KvRequest) -> None:
         """Takes the answer to one of the requests."""

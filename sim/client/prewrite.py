@@ -110,7 +110,7 @@ class Prewriter:
             result = request.result
             if isinstance(result, Prewritten):
                 answers.append(result)
-                self._node.stats.amended.value += result.amended
+                self._node.stats.amended.value += len(result.amended)
             elif isinstance(result, KeyIsLocked):
                 blocked.append(request)
             elif isinstance(result, MvccError):

@@ -3,12 +3,14 @@
 A group's event fires when the last answer has come. A region error is no answer as long as there is
 hope: the client corrects its region cache, backs off, and sends the same keys again, to the regions
 as they are then; the request sent before is abandoned. The leader that a store names is asked at
-once, and so are the regions that a store names. Where nobody knows the leader, or a store does not
+once, and so are the regions that a store names; a leader whose term was over for the request is
+asked again at once, too, up to ten times. Where nobody knows the leader, or a store does not
 answer, the other replicas are tried in turn, and after the last one PD is asked. All other errors
 are waited out.
 
 Source: tikv/client-go internal/locate/region_request.go (RegionRequestSender.SendReqCtx,
-onRegionError, onSendFail, replicaSelector), txnkv/transaction/prewrite.go, commit.go (regionMiss).
+onRegionError, onSendFail), replica_selector.go, txnkv/transaction/prewrite.go, commit.go
+(regionMiss).
 """
 
 from __future__ import annotations
@@ -24,13 +26,13 @@ from sim.client.backoff import (
     REGION_MISS,
     REGION_SCHEDULING,
     SERVER_BUSY,
-    STALE_COMMAND,
     TIKV_RPC,
     Backoff,
     Backoffer,
 )
-from sim.client.connections import ABANDONED, NOT_IN_FLIGHT, Connections, InFlight
+from sim.client.connections import ABANDONED, NOT_IN_FLIGHT, InFlight
 from sim.client.region_groups import copy_of, requests_by_region
+from sim.client.replica_selector import MAX_ATTEMPTS, ReplicaSelector
 from sim.client.tidb import TidbNode
 from sim.engine import Wait
 from sim.protocol.percolator import Acquired, MvccError
@@ -61,42 +63,7 @@ _BACKOFFS: Final[dict[type[RegionError], Backoff]] = {
     ProposalInMergingMode: REGION_SCHEDULING,
     ReadIndexNotReady: REGION_SCHEDULING,
     ServerIsBusy: SERVER_BUSY,
-    StaleCommand: STALE_COMMAND,
 }
-
-_MAX_HINTS = 10
-"""``maxReplicaAttempt``: after so many hints from stores about the leader PD is asked."""
-
-
-class ReplicaSelector:
-    """Which replicas have been tried for one request in one region."""
-
-    __slots__ = ("first_sent_ns", "hints", "refused")
-
-    def __init__(self, first_sent_ns: int) -> None:
-        self.first_sent_ns = first_sent_ns
-        self.hints = 0
-        """How often a store has named another one as the leader."""
-        self.refused: dict[int, None] = {}
-        """Stores that did not answer, or did not know the leader (a dict as a set)."""
-
-    def next_untried(self, request: KvRequest, connections: Connections) -> int:
-        """Returns the next store to try; 0 if there is none."""
-        stores = request.region.stores
-        last = stores.index(request.store) if request.store in stores else 0
-        for store in stores[last + 1 :] + stores[: last + 1]:
-            if store not in self.refused and not connections.is_known_broken(store):
-                return store
-        return 0
-
-    def store_for(self, part: KvRequest, last_store: int, connections: Connections) -> int:
-        """Returns where to send a request: to the leader, or to a replica that may know it."""
-        leader = part.store
-        unknown = not leader or leader in self.refused
-        if not unknown and not connections.is_known_broken(leader):
-            return leader
-        part.store = last_store
-        return self.next_untried(part, connections) or leader or part.region.stores[0]
 
 
 class RequestGroup(InFlight):
@@ -109,7 +76,7 @@ class RequestGroup(InFlight):
     """
 
     __slots__ = (
-        "_backoffer", "_node", "_pending", "_selectors", "_then", "event", "failure",
+        "_backoffer", "_node", "_pending", "_selectors", "_then", "began_ns", "event", "failure",
         "may_be_applied", "requests",
     )  # fmt: skip
 
@@ -128,14 +95,14 @@ class RequestGroup(InFlight):
         """By request, of those that have met a region error."""
         self.requests = requests
         self.event = Event(node.env)
-        self.failure: RegionError | None = None
-        """Why one of the requests has no other answer; None if all have."""
+        self.failure = None
         self.may_be_applied = False
         """A request may have been carried out though its client does not know."""
 
     def send(self) -> Event:
         """Sends the requests; returns the event."""
         node = self._node
+        self.began_ns = node.env.now_ns
         node.connections.in_flight[self] = None
         stale = node.regions.stale
         for request in self.requests:
@@ -231,6 +198,8 @@ class RequestGroup(InFlight):
             case RpcError():
                 self._refused(request, selector)
                 return TIKV_RPC
+            case StaleCommand():
+                return self._on_stale_command(request, selector)
             case _:
                 return _BACKOFFS[type(error)]
 
@@ -243,12 +212,23 @@ class RequestGroup(InFlight):
         known_better = leader not in (0, request.store) and leader not in selector.refused
         if known_better and not node.connections.is_known_broken(leader):
             selector.hints += 1
-            if selector.hints % _MAX_HINTS:
+            if selector.hints % MAX_ATTEMPTS:
                 return None
             node.regions.invalidate(request.region)
             return REGION_MISS
         self._refused(request, selector)
         return REGION_SCHEDULING
+
+    def _on_stale_command(self, request: KvRequest, selector: ReplicaSelector) -> Backoff | None:
+        """Tries the same leader again, then the other replicas; PD has to be asked at the end."""
+        selector.stale += 1
+        if selector.stale < MAX_ATTEMPTS:
+            return None
+        self._refused(request, selector)
+        if selector.refused:
+            return None
+        selector.stale = 0
+        return REGION_MISS
 
     def _refused(self, request: KvRequest, selector: ReplicaSelector) -> None:
         """Notes a store tried in vain; after the last one PD has to be asked."""

@@ -68,7 +68,7 @@ class Session:
         """
         stats, env = self.node.stats, self.node.env
         stats.started.value += 1
-        ticket = stats.population.enter(intended_ns)
+        ticket = stats.population.enter(intended_ns, transaction.name)
         reason = yield from self._carry_out(transaction)
         if reason:
             stats.aborted(reason, env.now_ns - intended_ns)

@@ -6,7 +6,7 @@
     regions, pollers, disk_demand ► store        utilisation at a rate, from service demands
     tidb_nodes                                   likewise, of TiDB
     response ► throughput                        times, and the rate that follows from them
-    load_warnings, run_cost ► estimate           what is said about it
+    load_warnings, left_out, run_cost ► estimate what is said about it
 """
 
 from sim.estimate.estimate import (

@@ -6,10 +6,11 @@ this is the scenario in balance, as it begins.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from sim.estimate.footprint import Footprint, footprint
+from sim.estimate.left_out import left_out
 from sim.estimate.load_warnings import LoadWarning, load_warnings
 from sim.estimate.machines import client_machine, tidb_nodes
 from sim.estimate.run_cost import RunCost, run_cost
@@ -32,10 +33,10 @@ class Station:
     """Busy time over all servers' time; above 1: it cannot do what is asked."""
     servers: int
     """Of one node."""
-    service_ms: float
-    """Mean time of one job."""
+    service_ms: float | None
+    """Mean time of one job; None: nothing is in balance."""
     queue: float | None
-    """Jobs of one node that wait, on average; None: it has no queue of its own."""
+    """Jobs of one node that wait, on average; None: it has no queue of its own, or it grows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,30 +45,39 @@ class Estimate:
 
     arrivals: Literal["open", "closed"]
     txn_per_s: float
-    """Committed."""
-    response_ms: float
-    """Of a transaction, mean."""
+    """Committed; of a scenario that is not in balance, what is asked for."""
+    response_ms: float | None
+    """Of a transaction, mean; None: it is not in balance."""
     stations: tuple[Station, ...]
     bottleneck: str
     lock_path: LockMode
     lock_latency_ms: float | None
-    """As TiDB sees it, mean; None: the workload takes no pessimistic locks."""
+    """As TiDB sees it, mean; None: it takes no pessimistic locks, or is not in balance."""
     lock_refused: float
     """Share of the lock requests that find no room in memory."""
     locks_per_txn: float
     """Lock requests."""
     write_bytes_per_txn: Mapping[str, float]
-    """By place (``raft_log``, ``kv_wal``, ``flush``, ``compaction``), over all stores."""
+    """By place (``raft_log``, ``kv_wal``, ``flush``, ``compaction``), over all stores; none if it
+    is not in balance, since bytes depend on how many writes join a group."""
     proposals_per_txn: float
-    fsyncs_per_s: float
+    fsyncs_per_s: float | None
+    """None: it is not in balance."""
     regions: int
     cost: RunCost
     warnings: tuple[LoadWarning, ...]
+    left_out: tuple[str, ...]
+    """What the simulation does and these figures leave out, as far as the scenario has it."""
 
     @property
-    def bytes_per_txn(self) -> float:
-        """Bytes that all disks write per transaction."""
-        return sum(self.write_bytes_per_txn.values())
+    def in_balance(self) -> bool:
+        """Whether every station can do what is asked; otherwise queues grow without end."""
+        return self.arrivals == "closed" or self.busiest.utilisation <= 1
+
+    @property
+    def bytes_per_txn(self) -> float | None:
+        """Bytes that all disks write per transaction; None: it is not in balance."""
+        return sum(self.write_bytes_per_txn.values()) if self.write_bytes_per_txn else None
 
     @property
     def busiest(self) -> Station:
@@ -98,7 +108,7 @@ def estimate(scenario: Scenario, drawn: Footprint | None = None) -> Estimate:
     if threads is not None:
         response_ns = threads / found.txn_per_s * NS_PER_S - found.think_ns
     path = scenario.tikv.lock_mode
-    return Estimate(
+    whole = Estimate(
         arrivals="open" if threads is None else "closed",
         txn_per_s=committed,
         response_ms=response_ns / NS_PER_MS,
@@ -116,6 +126,30 @@ def estimate(scenario: Scenario, drawn: Footprint | None = None) -> Estimate:
         regions=len(made.regions.routes),
         cost=run_cost(scenario, made, found),
         warnings=tuple(load_warnings(scenario, made, found, busiest.name, busiest.utilisation)),
+        left_out=tuple(left_out(scenario, busiest.utilisation)),
+    )
+    return whole if whole.in_balance else _out_of_balance(whole)
+
+
+def _out_of_balance(found: Estimate) -> Estimate:
+    """Returns what is known where queues grow without end: demands, but no time and no rate.
+
+    How busy the writer of the log would be is not known either: the more wait, the more it takes at
+    a time. Of the warnings only that on the load is about something.
+    """
+    stations = tuple(
+        replace(each, service_ms=None, queue=None)
+        for each in found.stations
+        if each.name != "raft_log"
+    )
+    return replace(
+        found,
+        response_ms=None,
+        lock_latency_ms=None,
+        stations=stations,
+        write_bytes_per_txn={},
+        fsyncs_per_s=None,
+        warnings=tuple(each for each in found.warnings if each.place == "workload.rate"),
     )
 
 

@@ -130,7 +130,7 @@ class PutClients:
         while True:
             began_ns = env.now_ns
             stats.started.value += 1
-            ticket = stats.population.enter(began_ns)
+            ticket = stats.population.enter(began_ns, CLASS)
             put = self._workload.put(client)
             self.process.allocate(of_client(put.raft_bytes))
             self._send(put)

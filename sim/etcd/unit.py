@@ -14,6 +14,7 @@ from sim.etcd.cluster import CLIENT, EtcdCluster
 from sim.etcd.operations import start_operations
 from sim.etcd.put_client import PutClients, PutStats
 from sim.observers.station_meter import StationMeter
+from sim.observers.unfinished import record_transactions
 from sim.record.facts import FactSink
 from sim.record.recorder import Recorder
 from sim.scenario.resolved import Scenario
@@ -40,7 +41,7 @@ class EtcdUnit:
 
     def run(self) -> None:
         """Runs to the end and closes the facts."""
-        run_to_end(self.scenario, self.env, self.recorder, self._meter)
+        run_to_end(self.scenario, self.env, self.recorder, self._meter, self._record_unfinished)
 
     def result(self) -> UnitResult:
         """Returns the bill of what has been run so far."""
@@ -63,6 +64,9 @@ class EtcdUnit:
             checked=CHECKS if checks else 0,
             violations=tuple(violations),
         )
+
+    def _record_unfinished(self) -> None:
+        record_transactions(self.recorder, self.stats.population, self.env.now_ns)
 
     def _close_windows(self) -> Generator[Event, Any, None]:
         while True:

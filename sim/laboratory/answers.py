@@ -154,7 +154,7 @@ def _show_prewritten(request: KvRequest, answer: Prewritten) -> str:
         text = f"prewritten {show_keys([key for key, _ in answer.batch.lock_puts])}"
         if answer.min_commit_ts:
             text += f" min_commit_ts={ts(answer.min_commit_ts)}"
-    return text + (f" amended={answer.amended}" if answer.amended else "")
+    return text + (f" amended={len(answer.amended)}" if answer.amended else "")
 
 
 def _show_status(answer: TxnStatus) -> str:

@@ -149,6 +149,10 @@ class LockFates(Probe):
         self._migrating[peer.region.region_id] = cause
         self.places.proposed(locks)
 
+    def migration_ignored(self, peer: Peer, locks: Sequence[tuple[bytes, Lock]]) -> None:
+        """Remembers which replica knows nothing of locks that have migrated."""
+        self.places.ignored(peer.store, locks)
+
     def locks_moved(self, peer: Peer, new_peer: Peer, keys: Sequence[bytes]) -> None:
         """Counts locks that a split has moved."""
         del peer, new_peer

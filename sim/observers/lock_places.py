@@ -18,6 +18,8 @@ STALE_LEADER: Final = "stale_leader"
 """Only a leader that had been replaced without knowing it had the lock."""
 PROPOSAL_DROPPED: Final = "proposal_dropped"
 """The lock was answered when proposed, and the new leader's log did not have the proposal."""
+OLD_VERSION: Final = "old_version"
+"""The lock was migrated, and the new leader's store was too old to read it (RFC 77)."""
 TRANSFER: Final = "transfer"
 """A leader handed over without having proposed the lock, although nothing kept it from that."""
 UNEXPLAINED: Final = "unexplained"
@@ -48,6 +50,8 @@ class LockPlaces:
         self._replicated: dict[bytes, int] = {}
         self._under_way: dict[bytes, int] = {}
         self._doubtful: dict[bytes, tuple[int, str]] = {}
+        self._ignored: dict[tuple[int, bytes], int] = {}
+        """By store and key: migrated locks that the store could not read."""
         self.unapplied: dict[KvRequest, None] = {}
         """Lock requests that were answered when proposed and are not applied yet."""
 
@@ -60,6 +64,10 @@ class LockPlaces:
         self._replicated.update([(key, lock.start_ts) for key, lock in locks])
         self._replicated = self._still_held(self._replicated)
         self._under_way = self._still_held(self._under_way)
+
+    def ignored(self, store: int, locks: Sequence[tuple[bytes, Lock]]) -> None:
+        """Notes that the replica on ``store`` goes without locks that the others have."""
+        self._ignored.update([((store, key), lock.start_ts) for key, lock in locks])
 
     def survives(self, key: bytes, lock: Lock, *, deleted: bool, cause: str) -> bool:
         """Returns whether a lock outlives its table, which is dropped because of ``cause``.
@@ -92,6 +100,8 @@ class LockPlaces:
         """Returns why ``peer`` did not know a held lock, None if nothing explains it."""
         if self.is_doubtful(key, other):
             return self._doubtful[key][1]
+        if self._ignored.get((peer.store, key)) == other.start_ts:
+            return OLD_VERSION
         if self.is_replicated(key, other):
             return None
         if other.path is not _IN_MEMORY:

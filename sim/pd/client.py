@@ -45,9 +45,9 @@ class PdClient:
         return self._link.cut
 
     def heartbeat(self, region: Region, store: int, term: int) -> None:
-        """Sends a leader's heartbeat."""
+        """Sends a leader's heartbeat; those of one store are one stream, and keep their order."""
         if not self._link.cut:
-            arrival_ns = self._link.send(self._env.now_ns, _HEARTBEAT_BYTES)
+            arrival_ns = self._link.send_ordered(self._env.now_ns, _HEARTBEAT_BYTES)
             self._env.at(arrival_ns, self._arrived, (region, store, term))
 
     def round_trip_ns(self) -> int:

@@ -1,9 +1,9 @@
 """PD's view of the regions: where they are, who leads them, which version the stores run.
 
 Law: PD learns from the heartbeats of leaders and never asks. What comes from an older term, or an
-older epoch than what it overlaps, is ignored.
+older epoch than what it overlaps or than the same region was reported with, is ignored.
 
-Source: tikv/pd server/core/region.go (PreCheckPutRegion), server/cluster (cluster version).
+Source: tikv/pd pkg/core/region.go (PreCheckPutRegion), server/cluster (cluster version).
 """
 
 from __future__ import annotations
@@ -58,10 +58,13 @@ class Placement:
         region_id = region.region_id
         self._next_region_id = max(self._next_region_id, region_id + 1)
         known = self.routes.by_id(region_id)
+        if term < self._terms.get(region_id, 0):
+            return
         if known is not None and known.region.epoch == region.epoch:
-            if term >= self._terms.get(region_id, 0):
-                self._terms[region_id] = term
-                self.routes.set_leader(region_id, leader_store)
+            self._terms[region_id] = term
+            self.routes.set_leader(region_id, leader_store)
+            return
+        if known is not None and known.region.epoch.conf_ver > region.epoch.conf_ver:
             return
         if any(
             route.region.epoch.version > region.epoch.version
@@ -69,5 +72,5 @@ class Placement:
             if route.region.overlaps(region)
         ):
             return
-        self._terms[region_id] = max(term, self._terms.get(region_id, 0))
+        self._terms[region_id] = term
         self.routes.put(Route(region, leader_store))

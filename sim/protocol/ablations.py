@@ -53,9 +53,6 @@ class Ablations:
     no_amend_check: bool = _without(
         "prewrite accepts a lost pessimistic lock without looking for newer versions"
     )
-    replicate_nothing_on_check_txn_status: bool = _without(
-        "the min_commit_ts that a reader pushes in a lock stays in the leader's memory"
-    )
 
     @classmethod
     def of(cls, names: Iterable[str]) -> Ablations:

@@ -67,6 +67,11 @@ class DetectTable:
             if not edges:
                 del self._wait_for[waiter]
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it knows of no wait at all."""
+        return not self._wait_for
+
     def edges(self, now_ns: int) -> list[WaitForEntry]:
         """Returns the edges alive at ``now_ns``, one per awaited key, oldest first."""
         return [

@@ -55,6 +55,7 @@ MARKS: Final[dict[str, str]] = {
     "merge.committed": "a merge has been carried out",
     "merge.catch_up": "a target brings the entries that the source's replica had not yet",
     "merge.rolled_back": "a merge is taken back; the source's table is opened again",
+    "detector.forgets": "the deadlock detector loses its table, and there are waits in it",
     "gate.closed": "in-memory locks are on but the cluster's version does not allow them",
 }
 """What has happened, by the mark's name."""

@@ -232,8 +232,11 @@ class ApplyPool:
             self._apply_admin(peer, first, entry)
         elif not _is_current(first, peer.state):
             self._skip(peer, payload)
-        elif isinstance(first, MigratedLocks) and self._understands_migration(peer, entry):
+        elif isinstance(first, MigratedLocks):
             assert first.batch is not None, "it carries locks"
+            if not self._understands_migration(peer, entry):
+                self._ctx.probe.migration_ignored(peer, first.batch.lock_puts)
+                return ADMIN
             self._kv.apply(first.batch)
             peer.state.mvcc.apply(first.batch)
             return MIGRATION

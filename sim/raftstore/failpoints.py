@@ -16,6 +16,7 @@ from sim.raftstore.peer import Peer
 
 POINTS: Final[dict[str, str]] = {
     "after_snapshot": "a command has taken its snapshot and is about to run",
+    "before_write": "a command has run, and what it says is about to be written",
     "before_propose": "a command waits in the peer's mailbox for a store poller",
     "proposed": "a pipelined lock is proposed and about to be answered",
     "before_append": "a poller's entries are about to be written to the raft log",

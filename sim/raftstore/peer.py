@@ -32,11 +32,14 @@ class Turn(IntEnum):
     IDLE = 0
     QUEUED = 1
     OWNED = 2
+    STOPPED = 3
+    """A failpoint holds up its handler; its mail waits."""
 
 
 IDLE: Final = Turn.IDLE
 QUEUED: Final = Turn.QUEUED
 OWNED: Final = Turn.OWNED
+STOPPED: Final = Turn.STOPPED
 
 
 class AppliedState:

@@ -29,7 +29,7 @@ from sim.protocol.raft.ready import EventfulReady
 from sim.raftstore.apply import ApplyPool
 from sim.raftstore.context import StoreContext
 from sim.raftstore.log_engine import LogEngine
-from sim.raftstore.peer import IDLE, OWNED, QUEUED, Peer, RaftCommand
+from sim.raftstore.peer import IDLE, OWNED, QUEUED, STOPPED, Peer, RaftCommand
 from sim.raftstore.peer_fsm import PeerFsm
 from sim.raftstore.propose import Proposals
 from sim.raftstore.write_worker import (
@@ -165,6 +165,9 @@ class StorePool:
                 units.extend(self._draw.unit_block())
             service_ns += int((self._visit_ns + self._message_ns * len(mail)) * units.pop())
             commands = self._step(peer, mail)
+            if peer.turn is STOPPED:
+                batch.pop()
+                continue
             if commands:
                 done_ns = now_ns + woken_ns + int(service_ns * slowness)
                 on_proposed = ctx.callbacks.on_proposed
@@ -198,6 +201,10 @@ class StorePool:
                 commands.append(message)
             else:
                 self._fsm.handle(peer, message)
+                if peer.turn is STOPPED:
+                    rest = mail[mail.index(message) + 1 :]
+                    peer.mailbox = [*commands, *rest, *peer.mailbox]
+                    return _NO_COMMANDS
         if commands and (peer.needs_check or not self._proposals.are_ordinary(peer, commands)):
             return self._proposals.admit(peer, commands)
         return commands

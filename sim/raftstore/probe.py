@@ -46,6 +46,9 @@ class RaftstoreProbe:
     def locks_proposed(self, peer: Peer, locks: Sequence[tuple[bytes, Lock]], cause: str) -> None:
         """Locks in memory have been proposed; cause ``transfer`` or ``merge``."""
 
+    def migration_ignored(self, peer: Peer, locks: Sequence[tuple[bytes, Lock]]) -> None:
+        """A replica is too old to read the locks that its leader has proposed (RFC 77)."""
+
     def locks_moved(self, peer: Peer, new_peer: Peer, keys: Sequence[bytes]) -> None:
         """A split has moved locks in memory to a new region's table on the same store."""
 

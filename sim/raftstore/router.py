@@ -66,6 +66,11 @@ class Router:
         """Makes a poller come although there is no mail: something has been proposed already."""
         self.deliver(peer, Tick())
 
+    def go_on(self, peer: Peer) -> None:
+        """Makes a poller come to a peer whose handler was stopped."""
+        peer.turn = IDLE
+        self.visit(peer)
+
     def withdraw(self, peer: Peer) -> None:
         """Takes a peer that is gone out of the queue."""
         if peer.turn is QUEUED:

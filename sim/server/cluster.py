@@ -79,9 +79,9 @@ class Cluster:
         self.ledger = DiskBytes(recorder)
         self.client_machine = _client_machine(scenario, streams)
         self.network = Network(scenario.hardware.network, streams, zones_of(scenario))
-        self.detector = Detector(
-            regions.routes[0].leader_store, scenario.tikv.wait_for_lock_timeout_ns, self.network
-        )
+        timeout_ns = scenario.tikv.wait_for_lock_timeout_ns
+        leader = regions.routes[0].leader_store
+        self.detector = Detector(leader, timeout_ns, self.network, self.probe)
         self.listeners: dict[int, ConnectionListener] = {}
         """By TiDB node: who hears what becomes of its connections."""
         self._tombstones: dict[int, dict[int, int]] = {}

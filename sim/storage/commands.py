@@ -23,7 +23,6 @@ from sim.protocol.percolator import (
 )
 from sim.protocol.records import INSERT
 from sim.protocol.timestamp import MAX_TS
-from sim.protocol.write_batch import HEARTBEAT, WriteBatch
 from sim.raftstore.peer import Peer
 from sim.storage.request import Kind, KvRequest
 
@@ -74,7 +73,7 @@ def execute(  # noqa: C901, PLR0911, PLR0912 - one case a command
                 mvcc, locks, request.primary, start_ts, request.lock_ttl_ms
             )
         case Kind.CHECK_TXN_STATUS:
-            return _check_txn_status(request, peer, ablations)
+            return _check_txn_status(request, peer)
         case Kind.RESOLVE_LOCK:
             return percolator.resolve_lock(
                 mvcc, locks, request.keys, start_ts=start_ts, commit_ts=request.commit_ts
@@ -117,9 +116,9 @@ def _prewrite(request: KvRequest, peer: Peer, max_ts: int, ablations: Ablations)
     )
 
 
-def _check_txn_status(request: KvRequest, peer: Peer, ablations: Ablations) -> object:
+def _check_txn_status(request: KvRequest, peer: Peer) -> object:
     """CheckTxnStatus; ``request.start_ts`` is the transaction asked about."""
-    status = percolator.check_txn_status(
+    return percolator.check_txn_status(
         peer.state.mvcc,
         peer.locks,
         request.primary,
@@ -130,19 +129,6 @@ def _check_txn_status(request: KvRequest, peer: Peer, ablations: Ablations) -> o
         force_sync_commit=request.force_sync_commit,
         resolving_pessimistic_lock=request.pessimistic,
     )
-    if ablations.replicate_nothing_on_check_txn_status and isinstance(status, TxnStatus):
-        return _pushed_in_memory(status, peer)
-    return status
-
-
-def _pushed_in_memory(status: TxnStatus, peer: Peer) -> TxnStatus:
-    """Pushes the min_commit_ts of locks in memory where they are, without a write."""
-    table = peer.locks.map
-    pushed = status.batch.lock_puts
-    if status.batch.cause != HEARTBEAT or not all(key in table for key, _ in pushed):
-        return status
-    table.update(pushed)
-    return status._replace(batch=WriteBatch(HEARTBEAT))
 
 
 def read_up_to(request: KvRequest) -> int:

@@ -9,6 +9,7 @@ Source: tikv/tikv src/server/lock_manager/deadlock.rs.
 from sim.hardware.network import Link, Network
 from sim.protocol.detect_table import DetectTable
 from sim.raftstore.peer import Peer
+from sim.raftstore.probe import RaftstoreProbe
 from sim.transport.nodes import store_name
 
 
@@ -24,9 +25,12 @@ class Detector:
     Source: tikv/tikv src/server/lock_manager/deadlock.rs (RoleChangeNotifier, change_role).
     """
 
-    def __init__(self, store: int, timeout_ns: int, network: Network) -> None:
+    def __init__(
+        self, store: int, timeout_ns: int, network: Network, probe: RaftstoreProbe
+    ) -> None:
         self._timeout_ns = timeout_ns
         self._network = network
+        self._probe = probe
         self.store = store
         self.table = DetectTable(timeout_ns)
 
@@ -43,6 +47,8 @@ class Detector:
     def _change_role(self, store: int, *, leads: bool) -> None:
         if leads or store == self.store:
             self.store = store if leads else 0
+            if not self.table.is_empty:
+                self._probe.mark("detector.forgets")
             self.table = DetectTable(self._timeout_ns)
 
     def link_from(self, store: int) -> Link | None:

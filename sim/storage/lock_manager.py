@@ -16,7 +16,7 @@ commands themselves (ReleasedLocks::wake_up); src/storage/lock_manager/, src/ser
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from sim.engine import LeanEnv
@@ -72,6 +72,11 @@ class LockManager:
         self._queues = LockWaitQueues()
         self._waiters: dict[int, _Waiter] = {}
         """By command id, until they are answered."""
+
+    def crash(self) -> None:
+        """Forgets who waits: no timer or answer on its way finds a waiter of a dead process."""
+        for waiter in self._waiters.values():
+            self._queues.cancel(waiter.entry)
 
     def wait(self, request: KvRequest, met: KeyIsLocked) -> None:
         """Lets a request wait for the lock that it met, perhaps not for the first time."""
@@ -163,6 +168,10 @@ class LockManager:
     def queues(self) -> LockWaitQueues:
         """Who waits for what, to be looked at."""
         return self._queues
+
+    def requests(self) -> Iterator[KvRequest]:
+        """Yields the requests that wait, or have waited and are being run again."""
+        return (waiter.request for waiter in self._waiters.values())
 
     @property
     def waiting(self) -> int:

@@ -6,8 +6,9 @@ applied, even if its client has been answered before, so the same transaction's 
 behind its own pipelined lock. A command that removes a lock wakes a waiter before it is proposed;
 with fair locking its latches pass on to that waiter when it is applied.
 
-Source: tikv/tikv src/storage/txn/scheduler.rs (execute, process_write, on_write_finished,
-release_latches), src/storage/mod.rs (reads), src/server/raftkv (write, snapshot).
+Source: tikv/tikv src/storage/txn/scheduler.rs (execute, process_write, handle_task,
+on_write_finished, release_latches), src/storage/mod.rs (reads), src/server/raftkv (write,
+snapshot).
 """
 
 from __future__ import annotations
@@ -118,6 +119,7 @@ class Scheduler:
         self._waiting_for_latches = {}
         self._pending_bytes = 0
         self._ctx.concurrency = ConcurrencyManager()
+        self.waits.crash()
         self.waits = self._make_lock_manager(self)
 
     # Receiving.
@@ -306,6 +308,18 @@ class Scheduler:
         peer = request.peer
         assert peer is not None, "a request runs where it was received"
         request.executed_ns = self._env.now_ns
+        if peer.died:
+            return
+        failpoints = self._ctx.failpoints
+        if not failpoints.active or not failpoints.stops(
+            "before_write", peer, self._resume_result, request
+        ):
+            self._process_result(request, peer)
+
+    def _resume_result(self, request: KvRequest) -> None:
+        """Goes on some time after a command has run, as TiKV does when a quota made it wait."""
+        peer = request.peer
+        assert peer is not None, "a request runs where it was received"
         if not peer.died:
             self._process_result(request, peer)
 

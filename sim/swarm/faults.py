@@ -13,10 +13,9 @@ from typing import ClassVar
 from sim.client.tidb import TidbNode
 from sim.protocol.keys import row_key
 from sim.protocol.region import Region
-from sim.raftstore.failpoints import POINTS
 from sim.server.cluster import Cluster
 from sim.server.control import Control
-from sim.swarm.recipe import Fault, Recipe
+from sim.swarm.recipe import HELD_POINTS, Fault, Recipe
 from sim.swarm.scenario import NEW_VERSION, OLD_VERSION
 from sim.swarm.workload import ACCOUNTS, INDEX, ORDERS
 from sim.transport.filters import KINDS
@@ -27,12 +26,6 @@ from sim.units import NS_PER_MS
 _LIMITS = (
     "pessimistic-txn.in-memory-peer-size-limit",
     "pessimistic-txn.in-memory-instance-size-limit",
-)
-_POINTS = (
-    *(point for point in POINTS if point != "proposed"),  # An answer held up is one delayed.
-    "after_snapshot",
-    "after_snapshot",
-    "before_propose",
 )
 _SWITCHES = ("pessimistic-txn.pipelined", "pessimistic-txn.in-memory")
 
@@ -163,7 +156,7 @@ class Faults:
             self._control.campaign(region.region_id, store_id)
 
     def _hold(self, fault: Fault) -> None:
-        point = _POINTS[fault.where % len(_POINTS)]
+        point = HELD_POINTS[fault.where % len(HELD_POINTS)]
         self._hold_up(fault, point, self._store(fault.which), 0)
 
     def _hold_apply(self, fault: Fault) -> None:
@@ -174,6 +167,29 @@ class Faults:
             stores = [leader.store, *(each for each in region.stores if each != leader.store)]
             store_id = stores[fault.where % len(stores)]
             self._hold_up(fault, "before_apply", store_id, region.region_id)
+
+    def _hold_writes(self, fault: Fault) -> None:
+        """Holds up what the commands of a leader have to write, or to propose."""
+        leader = self._cluster.leader_of(self._region(fault.which).region_id)
+        if leader is not None:
+            point = ("before_write", "before_propose")[fault.where % 2]
+            self._hold_up(fault, point, leader.store, leader.region.region_id)
+
+    def _away_and_back(self, fault: Fault) -> None:
+        """Moves a region's leadership to another store, and later back."""
+        region_id = self._region(fault.which).region_id
+        leader = self._cluster.leader_of(region_id)
+        if leader is None:
+            return
+        here = leader.store
+        others = [store_id for store_id in leader.region.stores if store_id != here]
+        if others:
+            self._control.transfer_leader(region_id, others[fault.where % len(others)])
+            self._later(fault, lambda _: self._back(region_id, here))
+
+    def _back(self, region_id: int, to_store: int) -> None:
+        if not self._over:
+            self._control.transfer_leader(region_id, to_store)
 
     def _hold_up(self, fault: Fault, point: str, store_id: int, region_id: int) -> None:
         failpoints = self._cluster.failpoints
@@ -228,6 +244,8 @@ class Faults:
         "campaign": _campaign,
         "hold": _hold,
         "hold_apply": _hold_apply,
+        "hold_writes": _hold_writes,
+        "away_and_back": _away_and_back,
         "lag": _lag,
         "forget_routes": _forget_routes,
         "upgrade": _upgrade,

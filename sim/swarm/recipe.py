@@ -24,8 +24,17 @@ VERBS: Final = (
 )  # fmt: skip
 """Kinds of faults that are drawn one by one; a run has some of them only."""
 
-RACE_VERBS: Final = ("hold_apply", "lag", "forget_routes")
+RACE_VERBS: Final = ("hold_apply", "hold_writes", "away_and_back", "lag", "forget_routes")
 """Kinds of faults that are drawn as parts of a race only."""
+
+HELD_POINTS: Final = (
+    # An answer held up is one delayed; what is held up before it is written is so in a race.
+    *(point for point in POINTS if point not in {"proposed", "before_write"}),
+    "after_snapshot",
+    "after_snapshot",
+    "before_propose",
+)
+"""Where ``hold`` holds; where races need commands more often than once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +145,7 @@ _COMMON: Final = {"transfer": 4, "split": 2, "merge": 2, "hold": 3}
 """Verbs drawn more often than once: what moves locks, and what lets commands
 meet that."""
 
-_BEFORE_ACK: Final = list(POINTS).index("before_transfer_ack")
+_BEFORE_ACK: Final = HELD_POINTS.index("before_transfer_ack")
 
 _RACING: Final = 0.4
 """Share of runs that have races: a few faults that together lead where one alone hardly does."""
@@ -218,11 +227,11 @@ def _faults(stream: Stream, busy_ns: int) -> tuple[Fault, ...]:
 
 
 def _with_races(recipe: Recipe, stream: Stream) -> Recipe:
-    """Returns a recipe with readers, and with up to three races beside its other faults."""
+    """Returns a recipe with readers, and with up to four races beside its other faults."""
     faults = list(recipe.faults) if stream.random() < 0.5 else []
-    for _ in range(stream.randint(1, 3)):
+    for _ in range(stream.randint(1, 4)):
         at_ns = stream.randint(0, max(1, recipe.busy_ns - 200 * NS_PER_MS) // NS_PER_MS) * NS_PER_MS
-        race = _one_of(stream, (_split_race, _merge_race, _transfer_race))
+        race = _one_of(stream, _RACES)
         faults += race(stream, at_ns, recipe.tick_ms)
     return replace(
         recipe,
@@ -230,6 +239,7 @@ def _with_races(recipe: Recipe, stream: Stream) -> Recipe:
         clients=stream.randint(4, 24),
         staggered=stream.random() < 0.7,
         readers=stream.randint(1, 4),
+        transfers=max(1, recipe.transfers),
         faults=tuple(sorted(faults, key=lambda fault: fault.at_ns)),
     )
 
@@ -274,6 +284,29 @@ def _transfer_race(stream: Stream, at_ns: int, tick_ms: int) -> list[Fault]:
     return faults
 
 
+def _late_write_race(stream: Stream, at_ns: int, tick_ms: int) -> list[Fault]:
+    """A region changes, or its leader goes and comes back, behind what its commands have read."""
+    region = stream.randint(0, 11)
+    held_ms = stream.randint(2, 8) * tick_ms
+    point = stream.randint(0, 1)
+    hold = Fault(at_ns=at_ns, verb="hold_writes", which=region, where=point, value=held_ms)
+    change_ns = at_ns + stream.randint(1, max(2, held_ms // 4)) * NS_PER_MS
+    verb = _one_of(stream, ("away_and_back", "away_and_back", "split", "merge"))
+    where = stream.randint(0, 59)
+    back_ms = held_ms // 3 if verb == "away_and_back" else 0
+    change = Fault(at_ns=change_ns, verb=verb, which=region, where=where, value=back_ms)
+    return [hold, change, *_new_routes(stream, at_ns, held_ms)]
+
+
+def _detector_race(stream: Stream, at_ns: int, _tick_ms: int) -> list[Fault]:
+    """The first region, whose leader looks for deadlocks, changes its leader again and again."""
+    times = sorted(stream.randint(0, 150) for _ in range(stream.randint(2, 8)))
+    return [
+        Fault(at_ns=at_ns + ms * NS_PER_MS, verb="transfer", which=0, where=stream.randint(0, 59))
+        for ms in times
+    ]
+
+
 def _new_routes(stream: Stream, at_ns: int, within_ms: int) -> list[Fault]:
     """A TiDB node asks PD for its routes from time to time, while the other keeps what it has."""
     node = stream.randint(0, 1)
@@ -282,3 +315,8 @@ def _new_routes(stream: Stream, at_ns: int, within_ms: int) -> list[Fault]:
         Fault(at_ns=at_ns + ms * NS_PER_MS, verb="forget_routes", which=node, where=0)
         for ms in sorted(times)
     ]
+
+
+_RACES: Final = (
+    _split_race, _merge_race, _transfer_race, _late_write_race, _late_write_race, _detector_race,
+)  # fmt: skip

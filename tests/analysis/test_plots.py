@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
@@ -127,22 +128,25 @@ def writes(sizes: dict[str, float]) -> pd.DataFrame:
 
 def test_stacks_have_variants_in_order_totals_and_hatches() -> None:
     rows = writes({"raft_log": 3.0, "flush": 1.0, "lock": 1.0, "commit": 3.0})
-    figure = stacks.disk_writes(rows, VARIANTS, "stub")
+    of_txn = rows.assign(value=rows["value"] * 1024 / 1e6)
+    figure = stacks.disk_writes(of_txn, rows, VARIANTS, "stub")
     for axes in figure.axes:
         assert [label.get_text() for label in axes.get_yticklabels()] == VARIANTS
         assert axes.get_ylim()[0] > axes.get_ylim()[1]
         assert [text.get_text() for text in axes.texts].count("4") == 3
         parts: Any = axes.containers
         assert len({bars[0].get_hatch() for bars in parts}) == len(parts) == 2
-    assert "MB/s" in figure.axes[-1].get_xlabel()
-    words = stacks.disk_write_words(rows, VARIANTS)
+    units = [re.search(r"\((.*)\)", axes.get_title()) for axes in figure.axes]
+    assert [unit and unit[1] for unit in units] == ["KiB", "KiB", "MB/s"]
+    words = stacks.disk_write_words(of_txn, rows, VARIANTS)
+    assert "sync 4 KiB (raft_log 3, flush 1)" in words
     assert "sync 4 MB/s (raft_log 3, flush 1)" in words
 
 
 def test_a_variant_whose_writes_are_missing_has_an_empty_row() -> None:
     rows = writes({"raft_log": 3.0, "lock": 3.0}).query("variant != 'sync'")
-    left, _ = stacks.disk_writes(rows, VARIANTS, "stub").axes
-    assert [text.get_text() for text in left.texts].count("no value") == 1
+    for axes in stacks.disk_writes(rows, rows, VARIANTS, "stub").axes:
+        assert [text.get_text() for text in axes.texts].count("no value") == 1
 
 
 def way(refused: tuple[str, ...] = ()) -> pd.DataFrame:
@@ -194,12 +198,6 @@ def test_no_text_of_a_waterfall_leaves_the_axes() -> None:
         boxes = [text.get_window_extent() for text in axes.texts]
         assert all(box.x1 <= figure.bbox.x1 for box in boxes)
         assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
-
-
-def test_a_half_width_has_one_digit_and_the_value_as_many_decimals() -> None:
-    assert waterfall.with_half_width(0.08239, 0.000161) == "0.0824 ± 0.0002"
-    assert waterfall.with_half_width(1234.5, 20.0) == "1234 ± 20"
-    assert waterfall.with_half_width(2.5, 0.0) == "2.5"
 
 
 def test_files_are_the_same_bytes_twice_and_light(tmp_path: Path) -> None:

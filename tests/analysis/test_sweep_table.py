@@ -71,7 +71,7 @@ def test_many_points_are_told_by_their_extremes() -> None:
     least = next(line for line in text.splitlines() if "least" in line)
     greatest = next(line for line in text.splitlines() if "greatest" in line)
     assert least.split()[1:3] == ["50", "0.920"]
-    assert greatest.split()[1:3] == ["10", "1.000"]
+    assert greatest.split()[1:3] == ["10", "1.00"]
     tally = (
         f"in_memory: below pipelined at 31 of {MOST_ROWS + 1} points, above at 0, not told apart"
     )

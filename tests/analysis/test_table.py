@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from analysis.report.table import print_comparison, ratio_text, short, value_text
+from analysis.metrics.rounding import short
+from analysis.report.table import print_comparison, ratio_text, value_text
 
 
 def row(value: float | None, half: float | None = 0.1, **more: Any) -> dict[str, Any]:
@@ -24,7 +25,7 @@ def ratio(value: float, half: float | None, metric: str = "lock_latency_ms") -> 
 def test_a_value_has_as_many_digits_as_its_half_width_allows() -> None:
     assert value_text(row(1.23456, 0.04), 1.0).plain == "1.23 ± 0.04"
     assert value_text(row(14838.2, 97.4), 1.0).plain == "14,838 ± 97"
-    assert value_text(row(2048.0, 102.4), 1 / 1024).plain == "2.0 ± 0.1"
+    assert value_text(row(2048.0, 102.4), 1 / 1024).plain == "2.00 ± 0.10"
 
 
 def test_without_an_interval_the_number_of_replications_is_said() -> None:
@@ -70,7 +71,7 @@ def test_no_cell_is_cut_and_no_line_is_too_long(width: int) -> None:
     text = out.getvalue()
     assert "…" not in text
     assert max(map(len, text.splitlines())) <= width
-    assert text.count("1.234 ± 0.012") == 3
+    assert text.count("1.23 ± 0.01") == 3
     assert text.count("0.512 [0.502, 0.522]") == 2
     assert "\x1b" not in text
 

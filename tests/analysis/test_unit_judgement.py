@@ -82,10 +82,17 @@ def test_what_a_given_warmup_leaves_is_looked_at(tmp_path: Path) -> None:
 
 
 def test_an_average_over_a_fixed_course_of_events_is_not_judged(tmp_path: Path) -> None:
-    found = judged(tmp_path, 0.5, None, shuffled(4_000_000_000))
-    assert found.verdict is Verdict.STABLE
-    assert found.reason == "not judged: an average over what happens at fixed times, from 4 s"
+    found = judged(tmp_path, 1.0, None, shuffled(4_000_000_000))
+    assert found.verdict is Verdict.NOT_JUDGED
+    assert found.reason == (
+        "averages are over what happens at fixed times, from 4 s: throughput held"
+    )
     assert found.warmup_windows <= 20
+
+
+def test_what_piles_up_is_said_whatever_happens_at_fixed_times(tmp_path: Path) -> None:
+    found = judged(tmp_path, 0.5, None, shuffled(4_000_000_000))
+    assert found.verdict is Verdict.OVERLOADED
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,16 @@ from sim.checks import isolation, lock_tables, locks
 from sim.checks.checkers import LAWS
 from sim.protocol.lock_table import LocksStatus, PeerPessimisticLocks
 from sim.protocol.percolator import Committed, acquire
+from sim.protocol.raft.log import Entry
+from sim.protocol.write_batch import ADMIN
+from sim.raftstore.apply import ApplyPool
+from sim.raftstore.peer import MigratedLocks, Peer
 from sim.simulation import SimulatedUnit
 from sim.storage import scheduler
 from sim.storage.commands import execute
 from sim.storage.request import Kind, KvRequest
+from sim.swarm.recipe import Fault, Recipe
+from sim.swarm.unit import SwarmUnit
 from sim.units import NS_PER_MS
 from tests.checks.planted import busy_unit, laws_broken
 from tests.scenes import IN_MEMORY, PIPELINED, SYNC
@@ -139,3 +145,44 @@ def test_a_lock_that_stays_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(PeerPessimisticLocks, "is_deleted", lambda *_: False)
     unit = busy_unit(IN_MEMORY)
     assert any("is still in" in line for line in unit.result().violations)
+
+
+def transfer(at_ms: int, to_store: int) -> Fault:
+    return Fault(at_ns=at_ms * NS_PER_MS, verb="transfer", which=0, where=to_store - 1)
+
+
+AN_OLD_STORE = Recipe(
+    seed=6,
+    clients=4,
+    busy_ns=400 * NS_PER_MS,
+    rows=2,
+    transfers=2,
+    behaviour="rfc77",
+    slow_cpu=5,
+    faults=(
+        Fault(at_ns=20 * NS_PER_MS, verb="upgrade", which=1, where=0),
+        *(transfer(150 + 10 * i, to) for i, to in enumerate((2, 1, 3, 1) * 5)),
+    ),
+)
+"""Store 2 goes back to 5.4, and the leader moves to it and away again with locks in its table."""
+
+
+def test_migrated_locks_are_lost_on_a_store_that_cannot_read_them() -> None:
+    unit = SwarmUnit(AN_OLD_STORE)
+    unit.run()
+    assert unit.result().violations == ()
+    assert unit.recorder.counter("locks_lost", "old_version").value > 0
+    assert unit.recorder.counter("locks_lost", "unexplained").value == 0
+
+
+def test_a_store_that_overlooks_migrated_locks(monkeypatch: pytest.MonkeyPatch) -> None:
+    sound = ApplyPool._apply_unusual
+
+    def forgetful(pool: ApplyPool, peer: Peer, entry: Entry) -> int:
+        migrates = any(isinstance(command, MigratedLocks) for command in entry.payload)
+        return ADMIN if migrates and peer.store == 3 else sound(pool, peer, entry)
+
+    monkeypatch.setattr(ApplyPool, "_apply_unusual", forgetful)
+    unit = SwarmUnit(AN_OLD_STORE)
+    unit.run()
+    assert locks.ONE_HOLDER in laws_broken(unit)

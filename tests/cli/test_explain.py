@@ -80,7 +80,7 @@ def test_verify_holds_estimate_and_simulation_side_by_side(
 ) -> None:
     assert main(["explain", CRASH, "--verify", "--out", str(finished)]) == ExitStatus.FINE
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
-    assert "transactions (1/s) 300 300 ± 1.00 +0.0%" in lines
+    assert "transactions (1/s) 300 300 ± 1 +0.0%" in lines
     assert any(line.startswith("raft_log busy (%)") and "points" in line for line in lines)
     assert any("117 (n=1)" in line for line in lines)  # 120,000 B without an interval
     assert sum(line.startswith("estimate simulation") for line in lines) == 3

@@ -7,9 +7,9 @@ import pytest
 from sim.client.backoff import (
     BUDGETS_NS,
     BUSY_LIMIT_NS,
+    MAX_TS_NOT_SYNCED,
     REGION_MISS,
     SERVER_BUSY,
-    STALE_COMMAND,
     TIKV_RPC,
     TXN_LOCK_FAST,
     Backoff,
@@ -36,7 +36,7 @@ def test_waits_double_until_the_cap() -> None:
 def test_each_kind_doubles_for_itself() -> None:
     of = backoffer()
     assert waits_ms(of, REGION_MISS, 3) == [2, 4, 8]
-    assert waits_ms(of, STALE_COMMAND, 3) == [2, 4, 8]
+    assert waits_ms(of, MAX_TS_NOT_SYNCED, 3) == [2, 4, 8]
     assert waits_ms(of, REGION_MISS, 1) == [16]
 
 
@@ -53,10 +53,10 @@ def test_half_of_a_jittered_wait_is_drawn(kind: Backoff) -> None:
 def test_the_budget_is_for_all_kinds_together_and_the_last_wait_may_pass_it() -> None:
     of = backoffer(limit_ns=10 * NS_PER_MS)
     assert waits_ms(of, REGION_MISS, 2) == [2, 4]
-    assert waits_ms(of, STALE_COMMAND, 2) == [2, 4]
+    assert waits_ms(of, MAX_TS_NOT_SYNCED, 2) == [2, 4]
     assert of.slept_ns == 12 * NS_PER_MS
     assert of.next_ns(REGION_MISS) is None
-    assert of.next_ns(STALE_COMMAND) is None
+    assert of.next_ns(MAX_TS_NOT_SYNCED) is None
 
 
 def test_a_busy_server_is_waited_for_beside_the_budget_but_not_for_ever() -> None:

@@ -7,7 +7,14 @@ from dataclasses import replace
 import pytest
 
 from sim.protocol.percolator import CommitTsExpired, LockNotFoundReason, PessimisticLockNotFound
-from sim.protocol.region_errors import EpochNotMatch, NotLeader, RegionError, RpcError, StaleCommand
+from sim.protocol.region_errors import (
+    EpochNotMatch,
+    NotLeader,
+    ReadIndexNotReady,
+    RegionError,
+    RpcError,
+    StaleCommand,
+)
 from sim.storage.probe import Probe
 from sim.storage.request import Kind
 from sim.units import NS_PER_MS, NS_PER_S
@@ -175,15 +182,16 @@ def test_locks_that_may_have_been_taken_are_freed_when_a_statement_fails() -> No
 
 def test_a_read_gives_up_after_its_budget() -> None:
     of = Watched(ONE_PC)
-    of.answer(*[StaleCommand(1)] * FOR_EVER, kind=Kind.GET)
+    not_ready = ReadIndexNotReady(1, "it splits")
+    of.answer(*[not_ready] * FOR_EVER, kind=Kind.GET)
     read = Statement("select", (Read(ReadKind.GET, (b"a",), 1),))
-    assert of.run(read, until_ns=60 * NS_PER_S) == [("aborted", "StaleCommand")]
-    assert 20 * NS_PER_S <= of.scene.counted("backoff_ns", "staleCommand") < 21 * NS_PER_S
+    assert of.run(read, until_ns=60 * NS_PER_S) == [("aborted", "ReadIndexNotReady")]
+    assert 20 * NS_PER_S <= of.scene.counted("backoff_ns", "regionScheduling") < 21 * NS_PER_S
 
 
 def test_secondaries_that_cannot_be_committed_keep_their_transaction_running() -> None:
     of = Watched(TWO_PHASES, b"", b"m")
-    of.answer(*[StaleCommand(2)] * FOR_EVER, kind=Kind.COMMIT, store=2)
+    of.answer(*[ReadIndexNotReady(2, "it splits")] * FOR_EVER, kind=Kind.COMMIT, store=2)
     assert of.run(update(b"a", b"y"), until_ns=90 * NS_PER_S) == COMMITTED
     assert of.scene.locked_keys() == [b"y"]
     assert len(of.scene.cluster.tso.running) == 1

@@ -75,7 +75,7 @@ def test_the_leader_that_a_store_names_is_asked_at_once() -> None:
 
 
 def test_a_retried_lock_counts_from_when_it_was_first_sent() -> None:
-    of = scripted(StaleCommand(1))
+    of = scripted(ProposalInMergingMode(1))
     group_of(of, b"k")
     of.scene.run()
     # A round trip, 2 ms, and another one with 100 us of CPU.
@@ -117,7 +117,6 @@ def test_stores_that_name_each_other_are_not_believed_for_ever() -> None:
 @pytest.mark.parametrize(
     ("error", "kind", "first_ms", "second_ms"),
     [
-        (StaleCommand(1), "staleCommand", 2, 4),
         (ProposalInMergingMode(1), "regionScheduling", 2, 4),
         (MaxTimestampNotSynced(1), "maxTsNotSynced", 2, 4),
         (DiskFull((1,)), "tikvDiskFull", 500, 1_000),
@@ -194,6 +193,17 @@ def test_the_error_is_the_answer_when_the_budget_is_used_up() -> None:
     assert 3 * NS_PER_S <= of.scene.counted("backoff_ns", "regionScheduling") < 3.5 * NS_PER_S
 
 
+def test_a_leader_whose_term_was_over_is_asked_again_at_once_and_the_others_at_last() -> None:
+    """onRegionError does not back off for StaleCommand; maxReplicaAttempt is 10."""
+    of = scripted(*[StaleCommand(1)] * 12)
+    group = group_of(of, b"k")
+    of.scene.run()
+    assert sends(of)[:12] == [(200 * i, store) for i, store in enumerate([*[1] * 10, 2, 3])]
+    assert of.scene.counted("backoff_ns", "regionMiss") == 2 * NS_PER_MS
+    assert asked_pd(of) == 1
+    assert granted(group)
+
+
 def test_an_entry_that_is_too_large_is_not_tried_again() -> None:
     of = scripted(RaftEntryTooLarge(1, 9 << 20))
     group = group_of(of, b"k")
@@ -204,7 +214,7 @@ def test_an_entry_that_is_too_large_is_not_tried_again() -> None:
 
 def test_a_group_waits_for_all_of_its_requests() -> None:
     of = ScriptedStores((b"", b"m"), tikv=IN_MEMORY)
-    of.answer(StaleCommand(2), store=2)
+    of.answer(ProposalInMergingMode(2), store=2)
     scene = of.scene
     requests = [scene.request(Kind.LOCK, key, 10 << 18) for key in (b"a", b"x")]
     group = RequestGroup(scene.node, requests)

@@ -157,6 +157,7 @@ def test_stations_and_bytes_are_within_a_quarter_below_saturation(name: str, var
         return
     estimated = {station.name: station.utilisation for station in found.stations}
     complaints = _complaints(estimated, simulated)
+    assert found.bytes_per_txn is not None
     if abs(found.bytes_per_txn / simulated_bytes - 1) > WITHIN:
         complaints.append(f"bytes: {found.bytes_per_txn:,.0f}, simulated {simulated_bytes:,.0f}")
     assert not complaints, complaints

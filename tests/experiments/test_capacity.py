@@ -36,8 +36,15 @@ def most_of(request: Request) -> float:
 class QueueSeen(Seen):
     """Runs queues; counts what was asked for."""
 
-    def __init__(self, failing: Callable[[Request], bool] = lambda _: False) -> None:
+    def __init__(
+        self, failing: Callable[[Request], bool] = lambda _: False, scale: float = 1.0
+    ) -> None:
         self.failing = failing
+        self.scale = scale
+        self.told: list[str] = []
+        """What was said before each round."""
+        self.sizes: list[int] = []
+        """How many units had been taken by then."""
         self.taken: dict[tuple[str, str, int], Request] = {}
         self.rounds = 0
 
@@ -47,7 +54,8 @@ class QueueSeen(Seen):
             assert set(self.taken) <= set(fresh), "what was run is asked for again"
             if set(fresh) == set(self.taken):
                 return search.conclusion(self)
-            search.progress(self)
+            self.told.append(search.progress(self))
+            self.sizes.append(len(self.taken))
             self.taken = fresh
             self.rounds += 1
             assert self.rounds < 60
@@ -55,14 +63,14 @@ class QueueSeen(Seen):
     def verdict(self, request: Request) -> Verdict | None:
         if name_of(request) not in self.taken or self.failing(request):
             return None
-        full = rate_of(request) >= most_of(request)
+        full = rate_of(request) >= self.scale * most_of(request)
         return Verdict.OVERLOADED if full else Verdict.STABLE
 
     def value(self, request: Request, key: MetricKey) -> float:
         verdict = self.verdict(request)
         if verdict is None:
             return math.nan
-        rate, most = rate_of(request), most_of(request)
+        rate, most = rate_of(request), self.scale * most_of(request)
         if key.metric.endswith("_ms"):
             known = key in {LOCKS, TXNS} and verdict is Verdict.STABLE
             return 1e3 / (most - rate) if known else math.nan

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ from analysis.metrics.study_tables import StudyTables
 from analysis.page.provenance import Provenance
 from analysis.plots.drawn import Drawn
 from analysis.report.row_table import RowTable
+from analysis.report.study_verdict import study_verdict
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.load import load_study
 from analysis.study.plan import Plan
@@ -91,7 +93,7 @@ def summary(**more: Any) -> dict[str, Any]:
     """Returns content of ``summary.json``."""
     fact = {"point": {}, "verdicts": {"stable": 2}, "reason": ""}
     warmup = {"min": 1.0, "median": 1.0, "max": 1.0}
-    return {
+    content = {
         "study": "odd",
         "rows": RowTable.from_rows(list(ROWS), [{}]),
         "comparisons": RowTable.from_rows(list(RATIOS), [{}]),
@@ -102,6 +104,7 @@ def summary(**more: Any) -> dict[str, Any]:
         "invariants": {"checked": 4, "violations": []},
         "cost": {"wall_s": 1.0, "events": 1000, "transactions": 400, "simulated_s": 12.0},
     } | more
+    return content | {"verdict": asdict(study_verdict(content))}
 
 
 def finished(folder: Path, about: str = MARKUP, missing: int = 0, extra: str = "") -> FinishedStudy:

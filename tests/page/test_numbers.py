@@ -6,13 +6,12 @@ import pytest
 
 from analysis.page.numbers import (
     change_cell,
-    change_text,
     plain_value,
     share_text,
-    span_text,
     value_cell,
     with_half_width,
 )
+from analysis.report.change_words import change_text, span_text
 from tests.page.hostile import ratio, row
 
 
@@ -23,8 +22,11 @@ def between(value: float, half: float) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("value", "half", "text"),
     [
-        (2.3008, 0.0081, "2.301 ± 0.008"),
-        (138.51, 1.3, "138.5 ± 1.3"),
+        (2.3008, 0.0081, "2.30 ± 0.01"),
+        (0.11223, 0.00008, "0.112 ± <0.001"),
+        (8.0, 57.0, "not known yet"),
+        (13.851, 1.3, "13.9 ± 1.3"),
+        (138.51, 1.3, "139 ± 1"),
         (175.3, 2.4, "175 ± 2"),
         (32128.0, 199.0, "32,128 ± 199"),
         (0.71, 0.14, "0.71 ± 0.14"),
@@ -54,7 +56,7 @@ def test_changes_are_percent_with_as_many_digits_as_their_interval() -> None:
 
 def test_a_span_has_its_ends_in_order() -> None:
     assert span_text(ratio("m", 0.5, 0.48, 0.52)) == "50 % [48, 52]"
-    assert span_text(ratio("m", 1.2, 1.19, 1.21)) == "20 % [19, 21]"
+    assert span_text(ratio("m", 1.2, 1.19, 1.21)) == "20.0 % [19.0, 21.0]"
 
 
 @pytest.mark.parametrize(

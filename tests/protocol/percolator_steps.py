@@ -164,7 +164,7 @@ class RealRegion:
         if isinstance(result, MvccError):
             return words(result)
         self.apply(result.batch)
-        return "Prewritten", result.min_commit_ts, result.one_pc_commit_ts, result.amended
+        return "Prewritten", result.min_commit_ts, result.one_pc_commit_ts, len(result.amended)
 
     def apply(self, batch: WriteBatch) -> None:
         marked = self.memory.mark_replaced(batch)

@@ -97,11 +97,12 @@ class ScriptedRegion:
             return _refusal(result)
         self.apply(result.batch)
         words = [f"prewritten {len(result.batch.lock_puts)}"]
-        words += [
-            f"{name}={value}"
-            for name in ("min_commit_ts", "one_pc_commit_ts", "amended")
-            if (value := getattr(result, name))
-        ]
+        said = {
+            "min_commit_ts": result.min_commit_ts,
+            "one_pc_commit_ts": result.one_pc_commit_ts,
+            "amended": len(result.amended),
+        }
+        words += [f"{name}={value}" for name, value in said.items() if value]
         return self._show(" ".join(words))
 
     def do_commit(self, command: Command) -> str:

@@ -43,6 +43,7 @@ def units_of(found: Found) -> pd.DataFrame:
         {
             "unit_hash": [name for name, _ in found],
             "warmup_windows": [record.warmup_windows for _, record in found],
+            "verdict": [record.verdict for _, record in found],
         }
     )
 

@@ -75,7 +75,7 @@ class Prewritten:
     batch: WriteBatch
     min_commit_ts: int
     one_pc_commit_ts: int
-    amended: int
+    amended: tuple[bytes, ...] = ()
     guards: Sequence[tuple[bytes, Lock]] = ()
 
 
@@ -120,7 +120,7 @@ def prewrite(  # noqa: PLR0913 - the request's fields
     if isinstance(locked, Prewritten):
         return locked
     batch, largest_ts = locked
-    amended = _count_amended(mutations, held) if pessimistic and None in held else 0
+    amended = _amended_keys(mutations, held) if pessimistic and None in held else ()
     if one_pc_commit_ts is None or not largest_ts or not batch.lock_puts:
         guards = batch.lock_puts if largest_ts else ()
         return Prewritten(batch, largest_ts, 0, amended, guards)
@@ -134,7 +134,7 @@ def _accept_resend(mvcc: Mvcc, refusal: MvccError, start_ts: int) -> Prewritten 
 
 
 def _committed_before(commit_ts: int) -> Prewritten:
-    return Prewritten(WriteBatch(PREWRITE), commit_ts, commit_ts, 0)
+    return Prewritten(WriteBatch(PREWRITE), commit_ts, commit_ts)
 
 
 _NO_LENGTH = -2
@@ -271,9 +271,11 @@ def _two_phase_lock(
     )
 
 
-def _count_amended(mutations: Sequence[Mutation], held_locks: list[Lock | None]) -> int:
+def _amended_keys(
+    mutations: Sequence[Mutation], held_locks: list[Lock | None]
+) -> tuple[bytes, ...]:
     pairs = zip(mutations, held_locks, strict=True)
-    return sum(held is None and mutation.pessimistic_check for mutation, held in pairs)
+    return tuple(each.key for each, held in pairs if held is None and each.pessimistic_check)
 
 
 def _one_phase(
@@ -281,7 +283,7 @@ def _one_phase(
     memory: PeerPessimisticLocks | None,
     locked: WriteBatch,
     commit_ts: int,
-    amended: int,
+    amended: tuple[bytes, ...],
 ) -> Prewritten:
     """Returns a prewrite that writes the versions that its locks stand for at once."""
     table = NO_LOCKS if memory is None else memory.map

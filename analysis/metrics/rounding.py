@@ -1,0 +1,74 @@
+"""How numbers are written: with the digits that their interval supports, and no more than three.
+
+One rule for every number with an interval. Digits follow the half width, which has one, or two if
+they are below 20: ``23.6 ± 1.3``, ``175 ± 2``. A value has no more than three telling digits,
+whatever its interval supports: what is beyond them is exact for the simulation and means nothing
+for a cluster. A value whose half width is as large as itself is not known yet, and has no digits.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+NOT_KNOWN: Final = "not known yet"
+"""What stands for a value whose interval is wider than itself."""
+DIGITS: Final = 3
+_MOST_DECIMALS: Final = 6
+
+
+def short(value: float) -> str:
+    """Returns a number with three or four telling digits, and thousands set apart."""
+    size = abs(value)
+    if size >= 100:
+        return f"{value:,.0f}"
+    if size >= 10:
+        return f"{value:.1f}"
+    if size >= 1:
+        return f"{value:.2f}"
+    return f"{value:.3f}" if size else "0"
+
+
+def is_known(value: float, half: float) -> bool:
+    """Returns whether a value is larger than its half width, or is exactly known."""
+    return half == 0 or abs(value) > half
+
+
+def decimals(value: float, half: float) -> int:
+    """Returns with how many decimals a value and its interval are written."""
+    telling = DIGITS - 1 - _exponent(value) if value else 0
+    if half <= 0:
+        return max(0, min(telling, _MOST_DECIMALS))
+    supported = -_exponent(half)
+    if half * 10.0**supported < 2:
+        supported += 1
+    return max(0, min(telling, supported, _MOST_DECIMALS))
+
+
+def with_half_width(value: float, half: float) -> str:
+    """Returns ``1.93 ± 0.04``; ``0.112 ± <0.001`` where the value shows fewer digits than that."""
+    if not is_known(value, half):
+        return NOT_KNOWN
+    places = decimals(value, half)
+    shown = f"{half:,.{places}f}" if half else "0"
+    if half and not float(shown.replace(",", "")):
+        shown = f"<{10.0**-places:.{places}f}"
+    return f"{value:,.{places}f} ± {shown}"
+
+
+def with_ends(value: float, low: float, high: float) -> str:
+    """Returns ``0.512 [0.494, 0.530]``."""
+    half = (high - low) / 2
+    if not is_known(value, half):
+        return NOT_KNOWN
+    places = decimals(value, half)
+    return f"{value:,.{places}f} [{low:,.{places}f}, {high:,.{places}f}]"
+
+
+def rounded(value: float, half: float) -> str:
+    """Returns a value alone, with the digits that its interval supports."""
+    return f"{value:,.{decimals(value, half)}f}" if is_known(value, half) else NOT_KNOWN
+
+
+def _exponent(value: float) -> int:
+    return math.floor(math.log10(abs(value)))

@@ -1,0 +1,165 @@
+"""Whether a unit's work stopped or fell off, however quiet the latencies of what ended are.
+
+Two things are looked at. Transactions that have not ended, and are far older than the longest of
+those that have: nobody knows that they will come back. And the throughput after the first thing
+that was done to the cluster, held against the throughput before it: of all stretches of the course,
+the one is taken whose shortfall stands out most from the scatter (a scan statistic). The level is
+high because many stretches are looked at; a shortfall also has to matter.
+
+Source: Glaz, Naus, Wallenstein, Scan Statistics, 2001 (a maximum over stretches of a Poisson
+process needs a level of its own).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from analysis.statistics.saturation import FEWEST_WINDOWS, Array, Judgement, Verdict
+
+OVERDUE: Final = 2.0
+"""A transaction that has not ended is overdue if it is so many times older than the longest that
+has ended. Of some thousand exponential times the longest is exceeded twofold once in 10^7."""
+FEWEST_BEFORE: Final = 20
+"""Commits before the first event without which there is nothing to compare with."""
+DEVIATIONS: Final = 4.5
+"""Shortfall that stands out, in standard deviations: among the 20,000 stretches of 200 bins, most
+of which overlap, a course without a fall reaches it about once in 200 times."""
+MATERIAL_FALL: Final = 0.2
+"""Shortfall of a stretch that counts, as a share of the throughput before."""
+MATERIAL_STOP_S: Final = 0.25
+"""Shortfall that counts, as seconds of the throughput before; in short runs a fifth of the rest."""
+STOPPED: Final = 0.1
+"""Share of the throughput before below which a cluster at the end of a run has stopped."""
+_MOST_BINS: Final = 200
+_MOST_BATCHES: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """Transactions that had not ended when the run did, and the longest of those that had."""
+
+    count: int
+    oldest_s: float
+    overdue: int
+    """How many are more than ``OVERDUE`` times as old as the longest that ended."""
+    longest_s: float
+
+
+class Fall(NamedTuple):
+    """The stretch in which throughput fell most clearly."""
+
+    from_s: float
+    until_s: float
+    before_per_s: float
+    during_per_s: float
+    came_back: bool
+    """Whether it was over before the run was."""
+
+    @property
+    def stopped(self) -> bool:
+        """Whether next to nothing was done from then on."""
+        return not self.came_back and self.during_per_s < STOPPED * self.before_per_s
+
+    @property
+    def words(self) -> str:
+        """What a reader is told of it."""
+        fell = f"throughput fell from {self.before_per_s:,.0f}/s to {self.during_per_s:,.0f}/s"
+        if self.came_back:
+            return f"{fell} between {self.from_s:.2f} s and {self.until_s:.2f} s"
+        return f"{fell} at {self.from_s:.2f} s and had not come back at the end"
+
+
+def outage(
+    committed: Array, unfinished: Unfinished, fall: Fall | None, cut: int
+) -> Judgement | None:
+    """Returns the verdict of a unit in which work stopped or fell off; None: it did not.
+
+    Args:
+        committed: transactions by window from the beginning; shape (windows,).
+        unfinished: at the end of the run.
+        fall: from ``fall_of_throughput``.
+        cut: windows of warm-up.
+    """
+    measured = committed[cut:]
+    nothing = len(measured) >= FEWEST_WINDOWS and unfinished.count > 0 and not measured.any()
+    stopped = fall is not None and fall.stopped
+    said = [fall.words] if fall is not None else []
+    if nothing:
+        said.append("no transaction was committed in the time measured")
+    if unfinished.count and (unfinished.overdue or (fall is not None and not fall.came_back)):
+        ended = "" if nothing else f"; the longest that ended took {seconds(unfinished.longest_s)}"
+        said.append(f"{unfinished_words(unfinished.count, unfinished.oldest_s)}{ended}")
+    if unfinished.overdue or nothing or stopped:
+        return Judgement(Verdict.OUTAGE, "; ".join(said))
+    return None if fall is None else Judgement(Verdict.DEGRADED, "; ".join(said))
+
+
+def unfinished_words(count: float, oldest_s: float) -> str:
+    """Returns ``196 transactions had not ended, the oldest after 4.96 s``."""
+    number = f"{count:,.0f}" if count >= 10 or count == int(count) else f"{count:.1f}"
+    return (
+        f"{number} transaction{'s' * (count != 1)} had not ended, the oldest after "
+        f"{seconds(oldest_s)}"
+    )
+
+
+def seconds(value_s: float) -> str:
+    """Returns ``4.96 s`` or ``50.4 ms``."""
+    return f"{value_s:.3g} s" if value_s >= 1 else f"{1000 * value_s:.3g} ms"
+
+
+def fall_of_throughput(
+    committed: Array, start: int, event: int, cut: int, window_s: float
+) -> Fall | None:
+    """Returns the clearest fall after something was done to the cluster; None: it held.
+
+    Args:
+        committed: transactions by window from the beginning; shape (windows,).
+        start: first window of the throughput to compare with.
+        event: window in which something was first done.
+        cut: windows of warm-up; what fell within them is in no average.
+        window_s: length of a window.
+    """
+    before, first = committed[start:event], max(event, cut)
+    after = committed[first:]
+    if len(before) < FEWEST_WINDOWS or before.sum() < FEWEST_BEFORE or not len(after):
+        return None
+    size = -(-len(after) // _MOST_BINS)
+    ends = np.append(np.arange(size, len(after), size), len(after))
+    mean = float(before.mean())
+    place = np.concatenate([[0.0], ends.astype(np.float64)])
+    lost = mean * place - np.concatenate([[0.0], np.cumsum(after)[ends - 1]])
+    shortfall = lost[None, :] - lost[:, None]
+    length = place[None, :] - place[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scatter = np.sqrt(_variance(before) * length * (1 + length / len(before)))
+        deviations = np.where(length > 0, shortfall / scatter, 0.0)
+    least = min(MATERIAL_STOP_S / window_s, MATERIAL_FALL * len(after)) * mean
+    material = (shortfall >= MATERIAL_FALL * mean * length) & (shortfall >= least)
+    deviations = np.where(material, deviations, 0.0)
+    low, high = (int(end) for end in np.unravel_index(int(deviations.argmax()), deviations.shape))
+    if deviations[low, high] < DEVIATIONS:
+        return None
+    low = int(shortfall[:high, high].argmax())  # it began where most is lost until then
+    rest = float(place[-1] - place[high])
+    if rest < FEWEST_WINDOWS or lost[-1] - lost[high] > MATERIAL_FALL * mean * rest:
+        high = len(ends)  # what is left is too short to tell, or no better
+    during = mean - shortfall[low, high] / length[low, high]
+    return Fall(
+        from_s=float(first + place[low]) * window_s,
+        until_s=float(first + place[high]) * window_s,
+        before_per_s=mean / window_s,
+        during_per_s=max(float(during), 0.0) / window_s,
+        came_back=high < len(ends),
+    )
+
+
+def _variance(before: Array) -> float:
+    """Returns the variance of a window's commits, at least Poisson's; windows may hang together."""
+    batches = min(len(before), _MOST_BATCHES)
+    size = len(before) // batches
+    means = before[len(before) - size * batches :].reshape(batches, size).mean(axis=1)
+    return max(float(before.mean()), size * float(means.var(ddof=1)))

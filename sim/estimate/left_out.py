@@ -1,0 +1,29 @@
+"""What an estimate leaves out of what the simulation of the same scenario does."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from sim.scenario.resolved import Scenario
+
+_NO_CLEAR_BALANCE: Final = 0.95
+"""Busier than this, commands that wait share entries, and so wait less than formulas say."""
+
+
+def left_out(scenario: Scenario, used: float) -> Iterator[str]:
+    """Yields what is left out, by what the scenario has.
+
+    Args:
+        scenario: what was estimated.
+        used: utilisation of its busiest station.
+    """
+    if scenario.operations:
+        yield "what happens to the cluster during the run"
+    if used > _NO_CLEAR_BALANCE:
+        yield "that waiting commands share log entries on a full station, and so wait less"
+    if scenario.tikv.lock_mode == "pipelined":
+        yield "prewrites that wait for their own lock to be applied"
+    disks = (scenario.hardware.raft_disk, scenario.hardware.kv_disk)
+    if any(each is not None and (each.crowding or each.longer) for each in disks):
+        yield "disk latency that grows with company or size"
+    yield "which store leads what (all are taken as alike)"
+    yield "quantiles"

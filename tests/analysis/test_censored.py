@@ -1,0 +1,81 @@
+"""What never came back counts in the latencies of a unit in which work stopped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from analysis.metrics.needed_facts import NeededFacts
+from analysis.metrics.unit_metrics import lower_bounds, names_of
+from analysis.pipeline.aggregate import SummedUnit, SumsQuestion
+from analysis.pipeline.unit_sums import sums_table
+from analysis.study.parquet_sink import ParquetSink
+from sim.record import Recorder
+
+WINDOW_NS = 100_000_000
+EVERYTHING = NeededFacts(None, None, None)
+MS = 1_000_000
+
+
+def facts(units_dir: Path, ended: int, left: int) -> None:
+    """Writes a unit whose transactions took 10 to 20 ms, and those without an end 1 s and more."""
+    folder = units_dir / "unit"
+    folder.mkdir()
+    with ParquetSink(folder) as sink:
+        recorder = Recorder(WINDOW_NS, sink)
+        for number in range(ended):
+            recorder.series("txn_latency", "move").add(10 * MS + 10 * MS * number // ended)
+            recorder.series("lock_latency", "pipelined").add(MS)
+        for number in range(left):
+            recorder.series("txn_unfinished", "move").add(1000 * MS + MS * number)
+            recorder.series("request_unfinished", "lock_waiting").add(500 * MS)
+        recorder.counter("txns", "move").value = ended
+        recorder.close(WINDOW_NS)
+
+
+def values(units_dir: Path, *, censored: bool) -> dict[tuple[str, ...], float]:
+    unit = SummedUnit(0, "unit", 0, censored)
+    sums = sums_table([SumsQuestion(str(units_dir), (unit,), EVERYTHING).answer()], 1)
+    bounds = {(name[0], name[1], name[2]) for name in lower_bounds(sums).columns}
+    numbers = sums.iloc[0].tolist()
+    found = dict(zip(names_of(sums), numbers, strict=True))
+    of_both = [("txn_latency_ms", class_, "max") in bounds for class_ in ("all", "move")]
+    assert of_both == [censored, censored]
+    return found
+
+
+def test_a_unit_that_works_is_of_what_has_ended(tmp_path: Path) -> None:
+    facts(tmp_path, 100, 10)
+    found = values(tmp_path, censored=False)
+    assert found["txn_latency", "all", "max"] < 20 * MS
+    assert found["txn_latency", "all", "p99"] < 21 * MS
+
+
+def test_quantiles_among_what_never_came_back_are_lower_bounds(tmp_path: Path) -> None:
+    facts(tmp_path, 90, 10)
+    found = values(tmp_path, censored=True)
+    for class_ in ("all", "move"):
+        assert found["txn_latency", class_, "p50"] == pytest.approx(15.6 * MS, rel=0.03)
+        assert found["txn_latency", class_, "p90"] == pytest.approx(20 * MS, rel=0.03)
+        assert found["txn_latency", class_, "p99"] == pytest.approx(1009 * MS, rel=0.02)
+        assert found["txn_latency", class_, "max"] == 1009 * MS
+        assert found["txn_latency", class_, "mean"] == pytest.approx(114 * MS, rel=0.02)
+        assert found["txn_latency", class_, "count"] == 90
+        assert found["txn_latency", class_, "at_least:p99"] == 1.0
+        assert found["txn_latency", class_, "at_least:mean"] == 1.0
+        assert ("txn_latency", class_, "at_least:p90") not in found
+
+
+def test_who_waits_for_another_transaction_is_no_slow_lock_request(tmp_path: Path) -> None:
+    facts(tmp_path, 90, 10)
+    found = values(tmp_path, censored=True)
+    assert found["lock_latency", "all", "max"] == MS
+    assert ("lock_latency", "all", "at_least:max") not in found
+
+
+def test_without_a_single_end_all_is_more_than_its_age(tmp_path: Path) -> None:
+    facts(tmp_path, 0, 10)
+    found = values(tmp_path, censored=True)
+    assert found["txn_latency", "all", "p50"] == pytest.approx(1004.5 * MS, rel=0.02)
+    assert found["txn_latency", "all", "at_least:p50"] == 1.0

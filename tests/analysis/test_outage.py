@@ -1,0 +1,94 @@
+"""Falls of throughput and transactions without an end, from courses that are made up."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from analysis.statistics.outage import Unfinished, fall_of_throughput, outage
+from analysis.statistics.saturation import Array, Verdict
+
+WINDOW_S = 0.1
+NOTHING_LEFT = Unfinished(count=0, oldest_s=0.0, overdue=0, longest_s=0.05)
+STUCK = Unfinished(count=40, oldest_s=3.0, overdue=38, longest_s=0.05)
+
+
+def course(seed: int, *parts: tuple[int, float]) -> Array:
+    """Returns commits by window: so many windows with such a mean, part after part."""
+    rng = np.random.Generator(np.random.PCG64(seed))
+    return np.concatenate([rng.poisson(mean, windows) for windows, mean in parts]).astype(float)
+
+
+@pytest.mark.parametrize("mean", [6.0, 100.0])
+@pytest.mark.parametrize("share", [0.0, 0.33, 0.5])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_fall_to_the_end_is_found(mean: float, share: float, seed: int) -> None:
+    committed = course(seed, (40, mean), (50, share * mean))
+    fall = fall_of_throughput(committed, 5, 40, 5, WINDOW_S)
+    assert fall is not None
+    assert not fall.came_back
+    assert fall.from_s == pytest.approx(4.0, abs=0.6)
+    assert fall.during_per_s == pytest.approx(10 * share * mean, rel=0.35, abs=5.0)
+
+
+def test_a_fall_that_came_back_is_told_from_when_until_when() -> None:
+    committed = course(1, (40, 60.0), (20, 0.0), (40, 60.0))
+    fall = fall_of_throughput(committed, 5, 40, 5, WINDOW_S)
+    assert fall is not None
+    assert fall.came_back
+    assert fall.words == "throughput fell from 606/s to 0/s between 4.00 s and 6.00 s"
+
+
+def test_one_that_is_made_up_for_afterwards_is_found_as_well() -> None:
+    committed = course(2, (40, 6.0), (20, 0.0), (2, 66.0), (40, 6.0))
+    assert fall_of_throughput(committed, 5, 40, 5, WINDOW_S) is not None
+
+
+def test_chance_is_no_fall() -> None:
+    found = [
+        fall_of_throughput(course(seed, (40, mean), (120, mean)), 5, 40, 5, WINDOW_S)
+        for mean in (1.0, 6.0, 100.0)
+        for seed in range(200)
+    ]
+    assert sum(fall is not None for fall in found) <= 3
+
+
+def test_a_short_dip_and_a_small_loss_do_not_count() -> None:
+    dip = course(3, (40, 1000.0), (1, 0.0), (60, 1000.0))
+    assert fall_of_throughput(dip, 5, 40, 5, WINDOW_S) is None
+    small = course(3, (40, 1000.0), (60, 900.0))
+    assert fall_of_throughput(small, 5, 40, 5, WINDOW_S) is None
+
+
+def test_without_anything_before_there_is_nothing_to_compare_with() -> None:
+    assert fall_of_throughput(course(4, (40, 6.0)), 0, 3, 0, WINDOW_S) is None
+    assert fall_of_throughput(course(4, (40, 0.2)), 0, 20, 0, WINDOW_S) is None
+
+
+def test_what_is_stuck_is_an_outage_with_its_number_and_age() -> None:
+    found = outage(course(5, (40, 6.0)), STUCK, None, 5)
+    assert found is not None
+    assert found.verdict is Verdict.OUTAGE
+    assert found.reason == (
+        "40 transactions had not ended, the oldest after 3 s; the longest that ended took 50 ms"
+    )
+
+
+def test_what_is_under_way_is_none() -> None:
+    under_way = Unfinished(count=50, oldest_s=0.08, overdue=0, longest_s=0.05)
+    assert outage(course(6, (40, 6.0)), under_way, None, 5) is None
+
+
+def test_half_the_throughput_is_degraded_and_none_is_an_outage() -> None:
+    for share, verdict in ((0.5, Verdict.DEGRADED), (0.0, Verdict.OUTAGE)):
+        committed = course(7, (40, 60.0), (50, 60.0 * share))
+        fall = fall_of_throughput(committed, 5, 40, 5, WINDOW_S)
+        found = outage(committed, NOTHING_LEFT, fall, 5)
+        assert found is not None
+        assert found.verdict is verdict
+
+
+def test_a_run_without_a_commit_is_an_outage() -> None:
+    found = outage(np.zeros(40), STUCK, None, 5)
+    assert found is not None
+    assert "no transaction was committed in the time measured" in found.reason

@@ -1,0 +1,42 @@
+"""One rule for numbers with intervals: digits follow the half width, and are three at most."""
+
+from __future__ import annotations
+
+import pytest
+
+from analysis.metrics.rounding import rounded, with_ends, with_half_width
+
+
+@pytest.mark.parametrize(
+    ("value", "half", "text"),
+    [
+        (0.11223, 0.00008, "0.112 ± <0.001"),
+        (0.08239, 0.000161, "0.0824 ± 0.0002"),
+        (0.71, 0.14, "0.71 ± 0.14"),
+        (2.3008, 0.0081, "2.30 ± 0.01"),
+        (23.6, 1.1, "23.6 ± 1.1"),
+        (175.3, 2.4, "175 ± 2"),
+        (2937.7, 6.3, "2,938 ± 6"),
+        (32128.0, 1990.0, "32,128 ± 1,990"),
+        (5.0, 0.0, "5.00 ± 0"),
+        (0.0, 0.0, "0 ± 0"),
+        (-3.21, 0.4, "-3.2 ± 0.4"),
+        (8.0, 57.0, "not known yet"),
+        (0.0, 1.0, "not known yet"),
+    ],
+)
+def test_a_value_and_its_half_width(value: float, half: float, text: str) -> None:
+    assert with_half_width(value, half) == text
+
+
+def test_the_ends_of_a_ratio_have_its_decimals() -> None:
+    assert with_ends(0.5083, 0.4952, 0.5217) == "0.508 [0.495, 0.522]"
+    assert with_ends(1.3, 1.29, 1.31) == "1.30 [1.29, 1.31]"
+    assert with_ends(0.4, 0.3, 0.55) == "0.40 [0.30, 0.55]"
+    assert with_ends(1.414, 0.017, 115.608) == "not known yet"
+
+
+def test_a_value_alone() -> None:
+    assert rounded(7.872, 0.11) == "7.87"
+    assert rounded(7.872, 1.2) == "7.9"
+    assert rounded(8.0, 57.0) == "not known yet"
