@@ -27,15 +27,15 @@ _SERIES: Final = ("unit", "metric", "class")
 
 @dataclass(frozen=True, slots=True)
 class SumsQuestion:
-    """What do the facts of some units sum up to after their warm-ups?"""
+    """What do the facts of some batches sum up to?"""
 
     units_dir: str
-    units: tuple[tuple[int, str, int], ...]
-    """Of each its number, its hash, and how many windows are warm-up."""
+    batches: tuple[tuple[int, str, int, int], ...]
+    """Of each its number, its unit's hash, its first window, and the first one after it."""
     needed: NeededFacts
 
     def answer(self) -> pa.Table:
-        """Returns ``unit`` (its number), ``metric``, ``class``, ``stat``, ``value``."""
+        """Returns ``unit`` (a batch's number), ``metric``, ``class``, ``stat``, ``value``."""
         steps = (
             (MOMENTS, self.needed.moments, series_values),
             (COUNTER, self.needed.counter, counter_values),
@@ -49,9 +49,9 @@ class SumsQuestion:
 
     def _measured(self, table: str, metrics: Collection[str] | None) -> pa.Table:
         parts = []
-        for number, unit_hash, warmup_windows in self.units:
+        for number, unit_hash, first, end in self.batches:
             facts = read_facts(Path(self.units_dir) / unit_hash, table, metrics)
-            measured = facts.filter(pc.field("window") >= warmup_windows)
+            measured = facts.filter((pc.field("window") >= first) & (pc.field("window") < end))
             parts.append(with_columns(measured, unit=np.int32(number)))
         return pa.concat_tables(parts)
 

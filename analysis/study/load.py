@@ -17,6 +17,7 @@ from analysis.study.json_schema import TOP
 from analysis.study.overrides import CASES, Overrides, applied, command_line_overrides
 from analysis.study.questions import (
     capacity_of,
+    check_batches,
     check_capacity,
     check_one_question,
     check_rounds,
@@ -93,6 +94,7 @@ def _study(
     capacity = capacity_of(tree, variants, list(sweep.points[0]), problems)
     sensitivity = sensitivity_of(tree, variants, 0 if run is None else run.seed, problems)
     check_one_question(tree, problems)
+    check_batches(tree, problems)
     _check_effect(given, variants, sweep.points, sensitivity, problems)
     resolver = CaseResolver(about, _of_a_unit(tree), variants)
     digest = _resolve_all(tree, sweep.points, variants, resolver, problems)

@@ -40,6 +40,16 @@ def check_one_question(tree: Node, problems: list[Problem]) -> None:
         problems.append(Problem(node.key_mark, dotted(second), message))
 
 
+def check_batches(tree: Node, problems: list[Problem]) -> None:
+    """Refuses batches where questions are asked of whole replications."""
+    node = tree.find(("run", "batches"))
+    for section in ("capacity", "sensitivity"):
+        asked = tree.find((section,))
+        if node is not None and node.value is not None and asked is not None and asked.value:
+            message = f"has no effect on {section}, which looks at whole replications; remove it"
+            problems.append(Problem(node.mark, "run.batches", message))
+
+
 def check_rounds(tree: Node, problems: list[Problem]) -> None:
     """Refuses an end of rounds where there are none."""
     node = tree.find(("run", "max_replications"))

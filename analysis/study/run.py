@@ -31,6 +31,13 @@ class RunSection(Run):
         "5th ed., 9.4: three to five at least.",
         default="auto",
     )
+    batches: int = Count(1, 1_000).key(
+        "Equal parts of each replication's measured time whose values count as if each were a "
+        "replication: one warm-up serves them all. Intervals hold if a part is long against what "
+        "lasts in the cluster, and need a warm-up that is given. Source: Law, Simulation Modeling "
+        "and Analysis, 5th ed., 9.5.3: batch means.",
+        default=1,
+    )
     precision: Mapping[MetricKey, float] | None = MapOf(WIDTH, FIGURE, at_least=1, at_most=20).key(
         "Replications are added in rounds until the 95 % interval of each of these figures is at "
         "most so wide to either side, such as lock_latency_ms.p99: 5%. Without it, and with "
@@ -46,6 +53,7 @@ class RunSection(Run):
     def check(self) -> None:
         """Judges windows and rounds of replications."""
         super().check()
+        self._check_batches()
         most, first = self.max_replications, self.replications
         if self.precision is None:
             return
@@ -54,6 +62,19 @@ class RunSection(Run):
         if first is not None and most is not None and most < first:
             raise Wrong(f"is less than run.replications ({first}), the first round; "
                         f"write {first} or more", at="max_replications")  # fmt: skip
+
+    def _check_batches(self) -> None:
+        if self.batches > 1 and self.warmup_ns is None:
+            raise Wrong("need a warm-up that is the same in all replications; write run.warmup",
+                        at="batches")  # fmt: skip
+        windows = self.measure_ns // self.window_ns
+        if self.batches > windows:
+            raise Wrong(f"are more than the {windows} windows that are measured; write {windows} "
+                        "or less, or shorten run.window", at="batches")  # fmt: skip
+
+    def replications_for(self, values: int) -> int:
+        """Returns how many replications have so many values, two at least."""
+        return max(2, -(-values // self.batches))
 
     @property
     def most_replications(self) -> int:
