@@ -8,6 +8,7 @@ refused, because it would have no effect.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -17,7 +18,6 @@ from analysis.study.json_schema import TOP
 from analysis.study.overrides import CASES, Overrides, applied, command_line_overrides
 from analysis.study.questions import (
     capacity_of,
-    check_batches,
     check_capacity,
     check_one_question,
     check_rounds,
@@ -94,7 +94,6 @@ def _study(
     capacity = capacity_of(tree, variants, list(sweep.points[0]), problems)
     sensitivity = sensitivity_of(tree, variants, 0 if run is None else run.seed, problems)
     check_one_question(tree, problems)
-    check_batches(tree, problems)
     _check_effect(given, variants, sweep.points, sensitivity, problems)
     resolver = CaseResolver(about, _of_a_unit(tree), variants)
     digest = _resolve_all(tree, sweep.points, variants, resolver, problems)
@@ -102,6 +101,8 @@ def _study(
         _try_ends(tree, sweep.points, (capacity, sensitivity), resolver, problems)
     if problems or run is None:
         return None
+    if capacity or sensitivity:
+        run = replace(run, batches=1)
     precision = None if capacity or sensitivity else precision_of(run, expect)
     if precision is None:
         check_rounds(tree, problems)

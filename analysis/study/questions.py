@@ -40,16 +40,6 @@ def check_one_question(tree: Node, problems: list[Problem]) -> None:
         problems.append(Problem(node.key_mark, dotted(second), message))
 
 
-def check_batches(tree: Node, problems: list[Problem]) -> None:
-    """Refuses batches where questions are asked of whole replications."""
-    node = tree.find(("run", "batches"))
-    for section in ("capacity", "sensitivity"):
-        asked = tree.find((section,))
-        if node is not None and node.value is not None and asked is not None and asked.value:
-            message = f"has no effect on {section}, which looks at whole replications; remove it"
-            problems.append(Problem(node.mark, "run.batches", message))
-
-
 def check_rounds(tree: Node, problems: list[Problem]) -> None:
     """Refuses an end of rounds where there are none."""
     node = tree.find(("run", "max_replications"))
@@ -64,7 +54,10 @@ def run_of(tree: Node, problems: list[Problem]) -> RunSection | None:
     What follows from asking for a precision is filled in.
     """
     run = validated(tree, ("run",), RunSection, problems)
-    if run is None or run.precision is None:
+    if run is None:
+        return None
+    run = replace(run, batches=min(run.batches, run.measure_ns // run.window_ns))
+    if run.precision is None:
         return run
     node = tree.find(("run", "precision")) or tree
     twice = said_twice(node.entries)

@@ -33,9 +33,10 @@ class RunSection(Run):
     )
     batches: int = Count(1, 1_000).key(
         "Equal parts of each replication's measured time whose values count as if each were a "
-        "replication: one warm-up serves them all. Intervals hold if a part is long against what "
-        "lasts in the cluster, and need a warm-up that is given. Source: Law, Simulation Modeling "
-        "and Analysis, 5th ed., 9.5.3: batch means.",
+        "replication: one warm-up, which has to be given, serves them all. Intervals hold if a "
+        "part is long against what lasts in the cluster. There are no more than windows, and "
+        "capacity and sensitivity look at whole replications. Source: Law, Simulation Modeling and "
+        "Analysis, 5th ed., 9.5.3: batch means.",
         default=1,
     )
     precision: Mapping[MetricKey, float] | None = MapOf(WIDTH, FIGURE, at_least=1, at_most=20).key(
@@ -65,12 +66,8 @@ class RunSection(Run):
 
     def _check_batches(self) -> None:
         if self.batches > 1 and self.warmup_ns is None:
-            raise Wrong("need a warm-up that is the same in all replications; write run.warmup",
+            raise Wrong("need a warm-up that is given; write run.warmup as a time, or batches: 1",
                         at="batches")  # fmt: skip
-        windows = self.measure_ns // self.window_ns
-        if self.batches > windows:
-            raise Wrong(f"are more than the {windows} windows that are measured; write {windows} "
-                        "or less, or shorten run.window", at="batches")  # fmt: skip
 
     def replications_for(self, values: int) -> int:
         """Returns how many replications have so many values, two at least."""
