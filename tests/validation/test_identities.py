@@ -31,8 +31,8 @@ def sink_of(name: str, variant: str, overrides: list[str]) -> MemorySink:
 def counted(sink: MemorySink) -> Counter[str]:
     counts: Counter[str] = Counter()
     for _, metric, class_, value in sink.rows(COUNTER):
-        counts[metric] += value
-        counts[f"{metric}:{class_}"] += value
+        counts[str(metric)] += int(value)
+        counts[f"{metric}:{class_}"] += int(value)
     return counts
 
 
@@ -62,4 +62,5 @@ def test_no_prewrite_waits_for_its_own_lock_in_memory_or_applied(name: str, vari
 def test_leaders_that_move_abort_no_prewrite() -> None:
     counts = counted(sink_of("shuffle_leader", "in_memory", ["run.measure=7s"]))
     assert counts["leader_transfers"] > 3
+    assert counts["txns"] > 3
     assert counts["prewrites_aborted"] == 0
