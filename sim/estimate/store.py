@@ -21,8 +21,6 @@ from sim.estimate.regions import (
     entries_per_command,
     heartbeats_per_s,
     mail_of_peers,
-    met_in_a_round,
-    visits_per_message,
 )
 from sim.estimate.transaction_plan import READS, RequestKind
 from sim.queueing.formulas import erlang_c, in_queue, mean_wait
@@ -211,18 +209,18 @@ class StoreModel:
                 hand_over=2 * cpu.thread_hop_ns if tikv.store_io_pool_size != 1 else 0.0,
             )
         )
-        mail = mail_of_peers(
+        wait_s = min(load.pollers.wait / NS_PER_S, _LONGEST_S)
+        visits, in_round = mail_of_peers(
             groups,
             self.lock_share,
             load.txn_per_s,
             followers=followers,
             entries=load.entries_per_command,
+            waiting_s=wait_s,
+            round_s=load.pollers.round / NS_PER_S,
         )
-        awake = met_in_a_round(mail, load.pollers.round / NS_PER_S)
-        load.woken = (load.woken + load.pollers.woken * (1 - awake)) / 2
-        wait_s = min(load.pollers.wait / NS_PER_S, _LONGEST_S)
-        visits = visits_per_message(mail, wait_s)
         load.visits_per_message = (load.visits_per_message + visits) / 2
+        load.woken = (load.woken + load.pollers.woken * (1 - in_round)) / 2
         if tikv.cmd_batch:
             shared = entries_per_command(groups, self.lock_share, load.txn_per_s, wait_s)
             load.entries_per_command = (load.entries_per_command + shared) / 2

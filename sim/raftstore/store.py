@@ -51,7 +51,7 @@ class Raftstore:
         safe_ts: Callable[[], int],
         slice_phase: float,
     ) -> None:
-        lsm, cpu = scenario.hardware.lsm, scenario.hardware.cpu
+        cpu = scenario.hardware.cpu
         self._ctx = ctx
         self._cores = cores
         self._carry_ns = cpu.grpc_request_ns >> 1
@@ -68,18 +68,7 @@ class Raftstore:
             hop_ns=cpu.thread_hop_ns,
             slice_phase=slice_phase,
         )
-        amplification = Amplification(
-            data=lsm.write_amplification, lock=lsm.lock_write_amplification
-        )
-        kv = KvEngine(
-            ctx.env,
-            kv_disk,
-            cores,
-            amplification,
-            ledger,
-            byte_ns=cpu.compaction_byte_ns,
-            slice_phase=slice_phase,
-        )
+        kv = _kv_engine(ctx, scenario, kv_disk, cores, ledger, slice_phase)
         self.apply = ApplyPool(ctx, cores, kv, cpu=cpu, draw=apply_draw, safe_ts=safe_ts)
         self.proposals = Proposals(ctx)
         self.reader = LocalReader(ctx)
@@ -135,3 +124,25 @@ class Raftstore:
             pending = self._ctx.pending_messages.setdefault(message.region_id, [])
             pending.append(message)
             del pending[:-_MAX_PENDING_MESSAGES]
+
+
+def _kv_engine(
+    ctx: StoreContext,
+    scenario: Scenario,
+    disk: Disk,
+    cores: Cores,
+    ledger: DiskBytes,
+    slice_phase: float,
+) -> KvEngine:
+    hardware = scenario.hardware
+    return KvEngine(
+        ctx.env,
+        disk,
+        cores,
+        Amplification(
+            data=hardware.lsm.write_amplification, lock=hardware.lsm.lock_write_amplification
+        ),
+        ledger,
+        byte_ns=hardware.cpu.compaction_byte_ns,
+        slice_phase=slice_phase,
+    )

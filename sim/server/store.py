@@ -30,7 +30,7 @@ from sim.storage.deadlock_detector import Detector
 from sim.storage.lock_manager import LockManager
 from sim.storage.probe import Probe
 from sim.storage.scheduler import Scheduler
-from sim.streams import Streams
+from sim.streams import Stream, Streams
 from sim.transport.grpc import GrpcThreads
 from sim.units import NS_PER_MS
 
@@ -45,6 +45,7 @@ class Machine:
     def __init__(self, env: LeanEnv, scenario: Scenario, streams: Streams, name: str) -> None:
         hardware = scenario.hardware
         self.cores = Cores(hardware.store_cores, hardware.threads_per_core, hardware.cpu.smt_gain)
+        self._block_ns = hardware.cpu.tikv_block_ns
         fetches = streams.stream(f"{name}/fetches")
         self.raft_disk = Disk(hardware.raft_disk, streams.stream(f"{name}/raft-disk"), fetches)
         self.kv_disk = self.raft_disk
@@ -56,6 +57,10 @@ class Machine:
         readers = hardware.read_pool_threads
         self.read_pool = ThreadPool(env, self.cores, readers, f"{name}/read-pool", hop_ns)
         env.process(self._background_work())
+
+    def block_cache(self, stream: Stream, misses: Mapping[bytes, float]) -> BlockCache:
+        """Returns the cache over the KV disk; ``misses`` are by table prefix."""
+        return BlockCache(self.kv_disk, stream, misses, self.cores, self._block_ns)
 
     def _background_work(self) -> Story:
         """Charges the cores, for ever, with the CPU work that no pool runs."""
@@ -111,13 +116,7 @@ class Store:
             pool=machine.pool,
             read_pool=machine.read_pool,
             grpc=self.grpc,
-            cache=BlockCache(
-                machine.kv_disk,
-                streams.stream(f"{self._name}/block-cache"),
-                misses,
-                machine.cores,
-                scenario.hardware.cpu.tikv_block_ns,
-            ),
+            cache=machine.block_cache(streams.stream(f"{self._name}/block-cache"), misses),
             draw=request_draw,
             replies=replies,
             make_lock_manager=self._make_lock_manager,
