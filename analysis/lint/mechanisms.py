@@ -78,7 +78,7 @@ def mechanisms(case: LintedCase, said: Mapping[str, object]) -> Iterator[Mechani
     if case.changes_lock_mode:
         return
     mode = case.scenario.tikv.lock_mode
-    if _locks(case):
+    if case.scenario.workload.takes_locks:
         path = {"in_memory": "locks in memory", "pipelined": "pipelined locks"}.get(mode)
         yield Mechanism(path or "synchronous locks", "locks_total", class_=mode)
         yield from _of_keys(case, said)
@@ -133,14 +133,6 @@ def _before(operation: Operation, case: LintedCase) -> bool:
     """Returns whether it is done where no fact is counted."""
     at_ns = getattr(operation, "at_ns", None)
     return at_ns is not None and at_ns < case.warmup_ns and not isinstance(operation, ShuffleLeader)
-
-
-def _locks(case: LintedCase) -> bool:
-    """Returns whether the workload asks for pessimistic locks."""
-    workload = case.scenario.workload
-    if workload.kind == "custom":
-        return not all(transaction.autocommit for transaction in workload.transactions)
-    return workload.kind != "etcd" and not workload.kind.startswith("oltp_update")
 
 
 def _fought_for(case: LintedCase) -> bool:

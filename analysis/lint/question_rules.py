@@ -21,7 +21,6 @@ _ONLY_IN_MEMORY: Final = (
 )  # fmt: skip
 _TPCC: Final = ("new_order", "payment", "order_status", "delivery", "stock_level")
 _UNDER_OPERATIONS: Final = ("leader_transfers", "splits", "merges", "operations")
-_NO_LOCKS: Final = ("oltp_update_index", "oltp_update_non_index")
 _COUNTS_OF_LOCKS: Final = ("locks_total", "lock_fates", "locks_lost")
 _DECIDES: Final = ("tikv.pessimistic-txn", "workload.kind", "workload.transactions", "operations")
 """Keys that say which numbers there are."""
@@ -132,7 +131,7 @@ def _impossible(key: MetricKey, case: LintedCase) -> str | None:
         return f"tpmc is of tpcc; the workload is {workload.kind}"
     if key.metric in _UNDER_OPERATIONS and not case.scenario.operations:
         return f"nothing under operations makes {key.metric}"
-    if key.metric.startswith("lock") and workload.kind in _NO_LOCKS:
+    if key.metric.startswith("lock") and not workload.takes_locks:
         return f"{workload.kind} asks for no pessimistic lock"
     if key.metric in _PATHS and not case.grants_in_memory:
         mode = case.scenario.tikv.lock_mode

@@ -193,19 +193,22 @@ METRICS: Final[dict[str, Metric]] = {
         higher_is_better=True,
     ),
     "disk_write_bytes_per_s": Metric(
-        CountOf("disk_write_bytes", "second"),
+        CountOf("disk_write_bytes", "second", always=True),
         "B/s",
         "Bytes written to the disks of all stores.",
         _BYTES,
     ),
     "disk_write_bytes_per_txn": Metric(
-        CountOf("disk_write_bytes", "transaction"),
+        CountOf("disk_write_bytes", "transaction", always=True),
         "B",
         "The same per committed transaction.",
         _BYTES,
     ),
     "fsync_per_s": Metric(
-        CountOf("fsyncs", "second"), "1/s", "Syncs of the raft logs of all stores.", "`raft`"
+        CountOf("fsyncs", "second", always=True),
+        "1/s",
+        "Syncs of the raft logs of all stores.",
+        "`raft`",
     ),
     "network_bytes_per_s": Metric(
         CountOf("network_bytes", "second"),
@@ -214,7 +217,7 @@ METRICS: Final[dict[str, Metric]] = {
         "`raft`: between stores; `kv`: everything else",
     ),
     "proposals_per_txn": Metric(
-        CountOf("proposals", "transaction"),
+        CountOf("proposals", "transaction", always=True),
         "",
         "Commands proposed to Raft, per committed transaction.",
         _CAUSE,
@@ -225,7 +228,9 @@ METRICS: Final[dict[str, Metric]] = {
         "Raft log entries written by all replicas, per committed transaction.",
     ),
     "lock_rpcs_per_txn": Metric(
-        CountOf("lock_rpcs", "transaction"), "", "Lock requests sent, per committed transaction."
+        CountOf("lock_rpcs", "transaction", always=True),
+        "",
+        "Lock requests sent, per committed transaction.",
     ),
     "locked_keys_per_txn": Metric(
         CountOf("locked_keys", "transaction"),
@@ -263,7 +268,7 @@ METRICS: Final[dict[str, Metric]] = {
         is_share=True,
     ),
     "locks_total": Metric(
-        CountOf("locks_total", "run"),
+        CountOf("locks_total", "run", always=True),
         "",
         "Granted lock requests.",
         _PATH + ", `fallback:full`, `fallback:status` …",

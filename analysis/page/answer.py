@@ -20,6 +20,7 @@ LOCKS: Final[Key] = ("lock_latency_ms", "all", "mean")
 TXNS: Final[Key] = ("txn_latency_ms", "all", "mean")
 BYTES: Final[Key] = ("disk_write_bytes_per_txn", "all", "mean")
 RATE: Final[Key] = ("txn_per_s", "all", "mean")
+ASKED: Final[Key] = ("lock_rpcs_per_txn", "all", "mean")
 KIB: Final = 1 / 1024
 
 
@@ -88,6 +89,9 @@ def _of_pair(found: Findings) -> Iterator[str]:
     if found.document.get("operations") or _failed(found, point, found.main):
         yield _failures(found, point)
     key = LOCKS if found.value(point, found.main, LOCKS) is not None else TXNS
+    asked = [found.value(point, name, ASKED) for name in (found.main, found.baseline)]
+    if all(row is not None and row["value"] == 0 for row in asked):
+        yield "No transaction asks for a lock."
     yield _latency(found, point, key)
     gains = [
         part

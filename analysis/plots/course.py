@@ -85,12 +85,13 @@ def over_time(course: Course, subtitle: str) -> Figure:
 def over_time_words(course: Course) -> str:
     """Returns the text alternative of ``over_time``: events with their times, and the extremes."""
     told = []
+    what = "lock" if course.has("lock_latency") else "txn"
     for variant in course.looks:
         lines = course.table[course.table["variant"] == variant]
-        locks = lines[(lines["metric"] == "lock_latency") & (lines["stat"] == "p99")]["value"]
+        slow = lines[(lines["metric"] == f"{what}_latency") & (lines["stat"] == "p99")]["value"]
         commits = lines[(lines["metric"] == "txns") & (lines["stat"] == "mean")]["value"]
         told.append(
-            f"{variant} p99 of lock latency {between((locks / NS_PER_MS).tolist())} ms, "
+            f"{variant} p99 of {what} latency {between((slow / NS_PER_MS).tolist())} ms, "
             f"{between(commits.tolist())} commits per second"
         )
     shown = timeline.marks(course.happenings, course.span_s)
@@ -101,7 +102,9 @@ def over_time_words(course: Course) -> str:
 
 
 def _rows(course: Course) -> list[_Row]:
-    rows = [_Row(1.45, "latency (ms)", _draw_paths, variant) for variant in course.looks]
+    rows = []
+    if course.has("lock_latency"):
+        rows += [_Row(1.45, "latency (ms)", _draw_paths, variant) for variant in course.looks]
     rows.append(_Row(1.3, "latency (ms)", _draw_transactions))
     rows.append(_Row(0.9, "commits (1/s)", _draw_commits))
     if course.has("region_errors") or course.has("txn_aborts"):

@@ -118,7 +118,7 @@ def _over_time(tables: PointTables, looks: Mapping[str, Look], subtitle: str) ->
 def _parts(tables: PointTables, looks: Mapping[str, Look], subtitle: str) -> Iterator[Picture]:
     variants = list(looks)
     per_txn, per_s = map(tables.of_metric, ("disk_write_bytes_per_txn", "disk_write_bytes_per_s"))
-    if not per_s.empty:
+    if (per_s["value"] > 0).any():
         figure = stacks.disk_writes(per_txn, per_s, variants, subtitle)
         alt = stacks.disk_write_words(per_txn, per_s, variants)
         yield Picture("disk_writes", "writes", figure, alt)

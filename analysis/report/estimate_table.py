@@ -78,7 +78,8 @@ def _warnings(estimates: Mapping[str, Estimate]) -> list[str]:
 
 def _figures(title: str, estimates: Mapping[str, Estimate]) -> Table:
     table = _table(title or None, list(estimates))
-    table.add_row("lock requests", *(each.lock_path for each in estimates.values()))
+    paths = (each.lock_path if each.locks_per_txn else "none" for each in estimates.values())
+    table.add_row("lock requests", *paths)
     rows: list[tuple[str, list[float | None]]] = [
         ("lock latency, mean (ms)", [each.lock_latency_ms for each in estimates.values()]),
         (

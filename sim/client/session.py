@@ -25,8 +25,17 @@ from sim.client.transaction_state import (
 from sim.client.ttl_manager import TtlManager
 from sim.client.two_phase_commit import TwoPhaseCommitter
 from sim.engine import Wait
+from sim.protocol.timestamp import MAX_TS
 from sim.storage.request import Kind
-from sim.workload.statement import ROLLBACK, Payloads, Read, ReadKind, Statement, Transaction
+from sim.workload.statement import (
+    ROLLBACK,
+    Payloads,
+    PointGet,
+    Read,
+    ReadKind,
+    Statement,
+    Transaction,
+)
 
 _COP: Final = Kind.COP
 
@@ -85,7 +94,9 @@ class Session:
     def _attempt(self, transaction: Transaction, *, optimistic: bool) -> Generator[Wait, Any, str]:
         """Tries once; returns as ``_carry_out`` does."""
         node = self.node
-        start_ts = yield from node.timestamp(begin=True)
+        start_ts = MAX_TS
+        if not isinstance(transaction, PointGet):
+            start_ts = yield from node.timestamp(begin=True)
         txn = TransactionState(
             start_ts, start_ts, optimistic=optimistic, explicit=not transaction.autocommit
         )

@@ -86,7 +86,7 @@ class TwoPhaseCommitter:
         node, settings = self._node, self._node.settings
         mutations = txn.mutations()
         if not txn.primary:
-            txn.primary = mutations[0].key
+            txn.primary = min(txn.buffer)  # client-go's buffer is in the order of the keys.
         groups = mutations_by_region(node.regions, mutations)
         node.stats.mutations.value += len(mutations)
         txn.one_pc = settings.one_pc and len(groups) == 1

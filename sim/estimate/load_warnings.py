@@ -84,7 +84,8 @@ def _of_locks(scenario: Scenario, footprint: Footprint, found: Balance) -> Itera
     if not footprint.lock_requests:
         yield LoadWarning(
             "workload.kind",
-            "takes no pessimistic locks: lock modes cannot differ; use explicit transactions",
+            "takes no pessimistic locks: lock modes cannot differ; use explicit transactions that "
+            "write",
         )
     elif scenario.tikv.lock_mode == "in_memory" and not found.in_memory:
         oldest = min(scenario.cluster.store_versions)

@@ -19,7 +19,15 @@ from sim.protocol.mvcc import LOCK_ONLY
 from sim.protocol.percolator import Mutation
 from sim.protocol.region import Region, RegionMap
 from sim.scenario.schema.run import Tidb
-from sim.workload.statement import ROLLBACK, Payloads, Read, ReadKind, Statement, Transaction
+from sim.workload.statement import (
+    ROLLBACK,
+    Payloads,
+    PointGet,
+    Read,
+    ReadKind,
+    Statement,
+    Transaction,
+)
 
 RequestKind = Literal["lock", "get", "batch_get", "cop", "prewrite", "commit", "rollback"]
 
@@ -140,7 +148,7 @@ class _Session:
     def run(self) -> TransactionPlan:
         plan, transaction = self._plan, self._transaction
         explicit = not transaction.autocommit
-        plan.timestamps = 1
+        plan.timestamps = int(not isinstance(transaction, PointGet))
         plan.statements = int(explicit)  # BEGIN
         if not self._execute_all():
             self._roll_back()
@@ -226,7 +234,7 @@ class _Session:
             if key not in self._buffer:
                 self._buffer[key] = Mutation(key, LOCK_ONLY)
         mutations = list(self._buffer.values())
-        self._primary = self._primary or mutations[0].key
+        self._primary = self._primary or min(self._buffer)
         groups = mutations_by_region(self._regions, mutations)
         one_pc = tidb.one_pc and len(groups) == 1
         use_async = tidb.async_commit and may_commit_async(mutations)
@@ -261,8 +269,9 @@ class _Session:
 
     def _sizes(self, group: RegionGroup, *, use_async: bool) -> list[RecordSizes]:
         sizes = []
+        pessimistic = not self._transaction.autocommit
         for mutation in group.mutations:
-            base = prewrite_base_bytes(len(self._primary), use_async)
+            base = prewrite_base_bytes(len(self._primary), use_async, pessimistic)
             if use_async and mutation.key == self._primary:
                 others = tuple([key for key in self._buffer if key != self._primary])
                 base += secondaries_bytes(others)

@@ -41,6 +41,9 @@ _TTL_VARINT_BYTES: Final = 3
 _LOCK_FIXED_BYTES: Final = 1 + _TS_VARINT_BYTES + _TTL_VARINT_BYTES + 9 + 9
 """Type, start_ts, ttl, for_update_ts and min_commit_ts (tag and 8 bytes each)."""
 
+_OPTIMISTIC_SAVES_BYTES: Final = 9 + 1
+"""An optimistic transaction's lock has no for_update_ts, and a ttl of 3 s is a byte shorter."""
+
 _TXN_SIZE_BYTES: Final = 9
 _LAST_CHANGE_BYTES: Final = 10
 _EMPTY_SECONDARIES_BYTES: Final = 2
@@ -117,9 +120,14 @@ def lock_format(behaviour: str) -> LockFormat:
 
 
 @cache
-def prewrite_base_bytes(primary_len: int, async_commit: bool) -> int:  # noqa: FBT001 - hot
+def prewrite_base_bytes(
+    primary_len: int,
+    async_commit: bool,  # noqa: FBT001 - hot
+    pessimistic: bool,  # noqa: FBT001 - hot
+) -> int:
     """Returns the length of a 2PC lock record without value and without the list of secondaries."""
     base = _LOCK_FIXED_BYTES + varint_len(primary_len) + primary_len + _TXN_SIZE_BYTES
+    base -= 0 if pessimistic else _OPTIMISTIC_SAVES_BYTES
     return base + (_EMPTY_SECONDARIES_BYTES if async_commit else 0)
 
 

@@ -10,7 +10,7 @@ from sim.scenario.schema import arrival
 from sim.streams import Streams
 from sim.workload.custom import CustomWorkload
 from sim.workload.statement import TransactionSource
-from sim.workload.sysbench import SCRIPTS, SysbenchWorkload
+from sim.workload.sysbench import SysbenchWorkload
 from sim.workload.tpcc import TpccWorkload
 
 
@@ -26,7 +26,7 @@ def build_workload(section: arrival.Workload, streams: Streams) -> TransactionSo
     """
     if section.kind == "tpcc":
         return TpccWorkload(section.warehouses, streams, section.mix)
-    if section.kind in SCRIPTS:
+    if section.kind in arrival.SCRIPTS:
         return SysbenchWorkload(
             section.kind,
             streams,

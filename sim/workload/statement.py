@@ -103,6 +103,24 @@ class Transaction:
         """Notes that the commit succeeded; the client calls it once, before its next step."""
 
 
+class PointGet(Transaction):
+    """One SELECT of a row by primary key in auto-commit.
+
+    A single row cannot contradict itself, so TiDB fetches no timestamp and reads the newest version
+    (tidb pkg/planner/core, IsPointGetWithPKOrUniqueKeyByAutoCommit).
+    """
+
+    autocommit = True
+
+    def __init__(self, name: str, statement: Statement) -> None:
+        self.name = name
+        self._statement = statement
+
+    def statements(self) -> Generator[Statement, Payloads, None]:
+        """Yields the one statement."""
+        yield self._statement
+
+
 class Script(Transaction):
     """A list of statements that are all known when it is made: sysbench, custom mixes.
 

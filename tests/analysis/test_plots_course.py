@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from matplotlib.axes import Axes
 
 from analysis.plots import course, style
-from analysis.plots.course import Course, over_time
+from analysis.plots.course import Course, over_time, over_time_words
 from analysis.plots.timeline import EventMark, marks
 
 VARIANTS = ["pipelined", "in_memory"]
@@ -83,6 +84,14 @@ def test_a_quiet_study_has_locks_by_variant_transactions_and_throughput() -> Non
     rates = found["Throughput"].lines[0].get_ydata()
     assert rates[0] == pytest.approx(600)  # type: ignore[index]
     assert locks.patches, "the warm-up is shaded"
+
+
+def test_without_locks_there_is_no_panel_of_them_and_words_are_of_transactions() -> None:
+    locked = drawn(series("pipelined", "txn_latency", "p99", {5: 3e6, 6: 4e6}))
+    free = replace(locked, table=locked.table[locked.table["metric"] != "lock_latency"])
+    assert list(panels(free)) == ["Transactions", "Throughput"]
+    assert "pipelined p99 of txn latency 3 to 4 ms" in over_time_words(free)
+    assert "pipelined p99 of lock latency 2 ms" in over_time_words(locked)
 
 
 def test_errors_fallback_and_table_have_an_axis_when_there_are_any() -> None:

@@ -23,6 +23,8 @@ SCENARIOS: dict[str, Scenario] = {
     "async_io": scenario("tikv_v8", run=SHORT, workload={"threads": 20, "warehouses": 100}),
     "open_loop": scenario("open_loop", run=SHORT, workload={"rate_per_s": 200.0}),
     "autocommit": scenario("sysbench_update_non_index", run=SHORT),
+    "inserts": scenario("sysbench_update_non_index", run=SHORT, workload={"kind": "oltp_insert"}),
+    "reads": scenario("sysbench_update_non_index", run=SHORT, workload={"kind": "oltp_read_only"}),
 }
 
 

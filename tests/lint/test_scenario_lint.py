@@ -187,6 +187,17 @@ CASES = [
         ["run.precision={txn_per_s: 5%}"],
     ),
     (
+        "run.precision.lock_latency_ms: there is no such number: custom asks for no pessimistic",
+        ["workload.transactions={move: {autocommit: true, statements: [{update: acct}]}}",
+         "run.precision={lock_latency_ms: 5%}"],
+        ["run.precision={lock_latency_ms: 5%}"],
+    ),
+    (
+        "run.precision.lock_latency_ms: there is no such number: oltp_read_only asks for no",
+        ["workload={kind: oltp_read_only, threads: 8}", "run.precision={lock_latency_ms: 5%}"],
+        ["workload={kind: oltp_read_write, threads: 8}", "run.precision={lock_latency_ms: 5%}"],
+    ),
+    (
         "capacity.between: the present load (300/s) is below all that is searched (400/s to 900/s)",
         ["capacity={slo: {txn_aborts: 1%}, load: workload.rate, between: [400/s, 900/s]}"],
         ["capacity={slo: {txn_aborts: 1%}, load: workload.rate, between: [200/s, 900/s]}"],

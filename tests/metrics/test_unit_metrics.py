@@ -69,6 +69,13 @@ def test_what_never_happened_is_told_as_zero() -> None:
         assert metrics[metric, "all", "mean"] == 0
 
 
+def test_transactions_that_only_read_write_and_lock_zero() -> None:
+    metrics = published(("txns", "all", "total", 1.0))
+    for metric in ("disk_write_bytes_per_txn", "disk_write_bytes_per_s", "fsync_per_s",
+                   "proposals_per_txn", "lock_rpcs_per_txn", "locks_total"):  # fmt: skip
+        assert metrics[metric, "all", "mean"] == 0
+
+
 def test_early_prewrites_are_a_share_that_a_unit_without_any_does_not_have() -> None:
     counted = (("early_prewrites", "waited", "total", 3.0),
                ("early_prewrites", "overtook", "total", 1.0))  # fmt: skip

@@ -167,6 +167,25 @@ def test_a_failed_transaction_is_told_first_and_a_rollback_is_none(tmp_path: Pat
     ).replace("\\", "")
 
 
+def test_that_nobody_asks_for_a_lock_is_told_first(tmp_path: Path) -> None:
+    free = [
+        hostile.row(variant, metric, value)
+        for variant in ("pipelined", "in_memory")
+        for metric, value in (("txn_latency_ms", 3.0), ("lock_rpcs_per_txn", 0.0),
+                              ("disk_write_bytes_per_txn", 0.0), ("txn_per_s", 100.0))
+    ]  # fmt: skip
+    same = [hostile.ratio("txn_latency_ms", 1.0, 0.99, 1.01)]
+    rows, ratios = RowTable.from_rows(free, [{}]), RowTable.from_rows(same, [{}])
+    page, text = write(tmp_path, hostile.finished(tmp_path, "Is it faster?"), rows=rows,
+                       comparisons=ratios)  # fmt: skip
+    first, then = text.split("\n\n")[2:4]
+    assert first == "No transaction asks for a lock."
+    assert then.startswith("With in_memory, a transaction takes 3.00 ms on average, 3.00 ms")
+    assert "nan" not in Reader(page).text.lower().split()
+    _, locked = write(tmp_path)
+    assert "asks for a lock" not in locked
+
+
 def test_what_is_refused_is_refused_everywhere(tmp_path: Path) -> None:
     rows = [dict(one) for one in hostile.ROWS]
     rows[1] |= {"value": None, "ci_low": None, "ci_high": None, "refused": REFUSED}

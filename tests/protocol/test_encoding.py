@@ -185,8 +185,27 @@ def test_deletes_and_index_locks_carry_no_value() -> None:
     )
     assert isinstance(deleted, Prewritten)
     lock = deleted.batch.lock_puts[0][1]
-    assert lock.sizes.lock_value_bytes == prewrite_base_bytes(len(key), False) == 60
+    assert lock.sizes.lock_value_bytes == prewrite_base_bytes(len(key), False, True) == 60
     assert lock.sizes.write_cf_bytes == 27 + 8 + 1 + 8 + 10
+
+
+def test_an_optimistic_lock_has_no_for_update_ts_and_a_shorter_ttl() -> None:
+    key = row_key(5, 1)
+    written = prewrite(
+        Mvcc(V8),
+        None,
+        [Mutation(key, PUT, 20)],
+        primary=key,
+        start_ts=10,
+        for_update_ts=0,
+        ttl_ms=3_000,
+        pessimistic=False,
+    )
+    assert isinstance(written, Prewritten)
+    lock = written.batch.lock_puts[0][1]
+    fields = {"type": 1, "primary": 1 + 19, "start_ts": 9, "ttl": 2, "value": 2 + 20,
+              "txn_size": 9, "min_commit_ts": 9}  # fmt: skip
+    assert lock.sizes.lock_value_bytes == sum(fields.values())
 
 
 @pytest.mark.parametrize(

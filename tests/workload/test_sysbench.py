@@ -10,6 +10,7 @@ from sim.protocol.keys import row_key
 from sim.streams import Streams
 from sim.units import MIB
 from sim.workload.layout import region_start_keys
+from sim.workload.statement import PointGet
 from sim.workload.sysbench import RandType, SysbenchWorkload
 from tests.workload.lone_client import LoneClient
 
@@ -57,6 +58,13 @@ def test_updates_are_auto_commit_and_ask_for_no_lock(script: str, mutations: int
     assert client.mean("GET requests") == 1
     assert client.mean("mutations") == mutations
     assert workload(script).transaction(0).autocommit
+
+
+def test_a_point_select_is_one_read_of_one_row() -> None:
+    client = run("oltp_point_select")
+    assert client.mean("statements") == client.mean("GET requests") == 1
+    assert client.mean("mutations") == client.mean("locked keys") == 0
+    assert isinstance(workload("oltp_point_select").transaction(0), PointGet)
 
 
 def test_the_second_try_of_an_auto_commit_locks_instead_of_reading() -> None:

@@ -242,10 +242,10 @@ def _two_phase_lock(
 ) -> Lock:
     """Returns the lock of one key; ttl and min_commit_ts never fall below the pessimistic one's."""
     key, op, value_bytes, value, _ = mutation
-    primary, start_ts, for_update_ts, ttl_ms, _, _ = txn
+    primary, start_ts, for_update_ts, ttl_ms, pessimistic, _ = txn
     secondaries = kind.secondaries
     min_commit_ts = max(kind.min_commit_ts, kind.promise_ts)
-    base_bytes = prewrite_base_bytes(len(primary), kind.use_async_commit)
+    base_bytes = prewrite_base_bytes(len(primary), kind.use_async_commit, pessimistic)
     if secondaries is not None:
         if key == primary:
             base_bytes += secondaries_bytes(secondaries)

@@ -14,6 +14,17 @@ from sim.scenario.section import Section
 ETCD = "etcd"
 """The kind of workload whose stores are etcd members."""
 
+LOCKING_SCRIPTS: Final = ("oltp_read_write", "oltp_write_only")
+"""sysbench's transactions between BEGIN and COMMIT that write."""
+
+OTHER_SCRIPTS: Final = (
+    "oltp_read_only", "oltp_point_select", "oltp_update_index", "oltp_update_non_index",
+    "oltp_insert", "oltp_delete",
+)  # fmt: skip
+"""Those that ask for no pessimistic lock: they only read, or write one row in auto-commit."""
+
+SCRIPTS: Final = (*LOCKING_SCRIPTS, *OTHER_SCRIPTS)
+
 ROWS: Final = Count(1, 100_000_000_000)
 Verb = Literal["read", "lock", "update", "insert"]
 
@@ -91,6 +102,13 @@ class Workload:
     """etcd: the most connections that a node's clients share."""
     timeout_ns: int = 0
     """etcd: after which a put that was not answered has failed."""
+
+    @property
+    def takes_locks(self) -> bool:
+        """Whether it asks for pessimistic locks; auto-commit does so only after a conflict."""
+        if self.kind == "custom":
+            return not all(transaction.autocommit for transaction in self.transactions)
+        return self.kind != ETCD and self.kind not in OTHER_SCRIPTS
 
 
 @dataclass(frozen=True, kw_only=True)

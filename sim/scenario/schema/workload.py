@@ -21,6 +21,7 @@ from sim.scenario.fields import (
 from sim.scenario.schema.arrival import (
     ETCD,
     ROWS,
+    SCRIPTS,
     ArrivalSection,
     StatementSpec,
     TableSpec,
@@ -33,7 +34,6 @@ from sim.scenario.section import Document, Section, SectionOf, keys_of
 
 _WEIGHT = Number(0, 1_000_000)
 _MOST_KEYS = 10_000
-_SCRIPTS = ("oltp_read_write", "oltp_write_only", "oltp_update_index", "oltp_update_non_index")
 _MIX_SOURCE = "Weight. Source: TPC-C 5.2.3; go-tpc tpcc/workload.go."
 
 
@@ -77,7 +77,7 @@ class TpccSection(ArrivalSection):
 class SysbenchSection(ArrivalSection):
     """One of sysbench's scripts."""
 
-    kind: str = OneOf(*_SCRIPTS).key()
+    kind: str = OneOf(*SCRIPTS).key()
     tables: int = Count(1, 10_000).key(
         "Number of tables. Source: TiDB docs, v6.0 sysbench benchmark: 16.", default=16
     )
@@ -269,7 +269,7 @@ class CustomSection(ArrivalSection):
 AnyWorkload = TpccSection | SysbenchSection | CustomSection | EtcdSection
 SECTIONS: Final[dict[str, type[AnyWorkload]]] = {
     "tpcc": TpccSection,
-    **dict.fromkeys(_SCRIPTS, SysbenchSection),
+    **dict.fromkeys(SCRIPTS, SysbenchSection),
     "custom": CustomSection,
     ETCD: EtcdSection,
 }
