@@ -32,8 +32,7 @@ from scipy.optimize import brentq
 from analysis.metrics.catalogue import QUANTILES
 from analysis.pipeline.run_units import run_units
 from analysis.pipeline.session import SparkStarter, stop_spark
-from analysis.pipeline.study_tables import units_table
-from analysis.pipeline.unit_sums import read_unit_sums
+from analysis.pipeline.study_tables import read_study_tables
 from analysis.pipeline.unit_task import UnitJob
 from analysis.pipeline.watch import Watch
 from analysis.report.study_summary import study_summary
@@ -181,14 +180,13 @@ def summarised(studies: int) -> list[Mapping[str, Any]]:
             job = UnitJob(plan.study, str(units_dir), "benchmarks.queue_units:run_queue_of")
             run_units(starter.context(), job, plan.points, plan.units, Watch())
             done = read_ledger(units_dir, plan.units).done
-            table = units_table(done)
-            sums = read_unit_sums(starter.context(), units_dir, table)
+            tables = read_study_tables(starter.context(), units_dir.parent, done, figure_points=0)
         finally:
             stop_spark(starter)
     run = FinishedStudy(
         study=plan.study, name="coverage", folder=units_dir.parent, plan=plan, done=done
     )
-    summary = study_summary(run, table, sums, 0.0)
+    summary = study_summary(run, tables, 0.0)
     return list(summary["rows"])
 
 

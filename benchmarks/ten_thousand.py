@@ -81,6 +81,7 @@ def _aggregation(out: Path, master: str) -> dict[str, Any]:
 
 def aggregate(out: Path, master: str) -> dict[str, Any]:
     """Aggregates in this process; returns seconds, fact rows, and peaks in MiB."""
+    from analysis.pipeline.batches import batches_of
     from analysis.pipeline.session import SparkStarter, stop_spark
     from analysis.pipeline.study_tables import units_table
     from analysis.pipeline.unit_sums import read_unit_sums
@@ -96,7 +97,7 @@ def aggregate(out: Path, master: str) -> dict[str, Any]:
         begun_s = perf_counter()
         done = read_ledger(out / "units", list(known.units)).done
         ledger_s = perf_counter() - begun_s
-        sums = read_unit_sums(spark, out / "units", units_table(done))
+        sums = read_unit_sums(spark, out / "units", batches_of(units_table(done), 1))
         jvm = spark._gateway.proc.pid  # type: ignore[union-attr]
         return {
             "ledger_s": round(ledger_s, 1),

@@ -47,7 +47,13 @@ def run_settings(**changes: Any) -> RunSection:
     """Returns the times of a stub scenario, and its replications."""
     return replace(
         _quickstart().run,
-        **{"warmup_ns": 200_000_000, "measure_ns": 2_000_000_000, "replications": 3} | changes,
+        **{
+            "warmup_ns": 200_000_000,
+            "measure_ns": 2_000_000_000,
+            "replications": 3,
+            "batches": 1,
+        }
+        | changes,
     )
 
 

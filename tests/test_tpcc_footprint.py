@@ -51,7 +51,7 @@ def run(behaviour: str, merge: bool = False) -> SimulatedUnit:
         run={"warmup_ns": 0, "measure_ns": 1_500 * NS_PER_MS},
         tikv=PIPELINED | {"behaviour": behaviour, "cmd_batch": merge},
     )
-    unit = SimulatedUnit(of, 0, MemorySink())
+    unit = SimulatedUnit(of, 1, MemorySink())
     draw = TpccWorkload.transaction
 
     def draw_or_idle(workload: TpccWorkload, client: int) -> Transaction:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analysis.metrics.catalogue import MetricKey
@@ -31,6 +32,10 @@ class Seen(ABC):
     def value(self, request: Request, key: MetricKey) -> float:
         """Returns a unit's value; NaN if the unit is not finished or has no such value."""
 
+    def values(self, request: Request, key: MetricKey) -> tuple[float, ...]:
+        """Returns the values of a unit's batches; by default it is one."""
+        return (self.value(request, key),)
+
     @abstractmethod
     def verdict(self, request: Request) -> Verdict | None:
         """Returns how settled a unit was; None if it is not finished."""
@@ -41,7 +46,8 @@ class SeenUnits(Seen):
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._values: dict[str, dict[tuple[str, str, str], float]] = {}
+        self._batches = plan.study.run.batches
+        self._values: dict[str, dict[tuple[int, str, str, str], float]] = {}
         self._verdicts: dict[str, Verdict] = {}
 
     def __contains__(self, unit_hash: str) -> bool:
@@ -53,26 +59,37 @@ class SeenUnits(Seen):
 
         Args:
             verdicts: of each, by hash.
-            metrics: ``unit_hash``, ``metric``, ``class``, ``stat``, ``value`` in published units.
+            metrics: ``unit_hash``, ``batch``, ``metric``, ``class``, ``stat``, ``value`` in
+                published units.
         """
         for unit_hash, verdict in verdicts.items():
             self._verdicts[unit_hash] = Verdict(verdict)
             self._values[unit_hash] = {}
-        columns = ("unit_hash", "metric", "class", "stat", "value")
-        rows: Iterable[tuple[str, str, str, str, float]] = zip(
+        columns = ("unit_hash", "batch", "metric", "class", "stat", "value")
+        rows: Iterable[tuple[str, int, str, str, str, float]] = zip(
             *(metrics[column] for column in columns), strict=True
         )
-        for unit_hash, metric, class_, stat, value in rows:
-            self._values[str(unit_hash)][str(metric), str(class_), str(stat)] = float(value)
+        for unit_hash, batch, metric, class_, stat, value in rows:
+            name = (int(batch), str(metric), str(class_), str(stat))
+            self._values[str(unit_hash)][name] = float(value)
 
     def value(self, request: Request, key: MetricKey) -> float:
-        """Returns a unit's value; NaN if it has none, or it is a latency that means nothing."""
+        """Returns a unit's value, the mean of its batches'.
+
+        It is NaN if there is none, or if it is a latency that means nothing.
+        """
+        return fmean(self.values(request, key))
+
+    def values(self, request: Request, key: MetricKey) -> tuple[float, ...]:
+        """Returns the values of a unit's batches, each as ``value``."""
         unit = self._plan.find(*request)
         if unit is None or unit.unit_hash not in self._verdicts:
-            return math.nan
+            return (math.nan,) * self._batches
         if key.metric.endswith("_ms") and not self._verdicts[unit.unit_hash].carried:
-            return math.nan
-        return self._values[unit.unit_hash].get((key.metric, key.class_, key.stat), math.nan)
+            return (math.nan,) * self._batches
+        values = self._values[unit.unit_hash]
+        name = (key.metric, key.class_, key.stat)
+        return tuple(values.get((batch, *name), math.nan) for batch in range(self._batches))
 
     def verdict(self, request: Request) -> Verdict | None:
         """Returns how settled a unit was; None if it is not finished."""

@@ -110,6 +110,7 @@ class SequentialDesign(Experiment):
                 continue
             for variant in self._variants if target.variant is None else (target.variant,):
                 values = self._values(seen, point, variant, target.key, count)
+                batches = len(values) // count if count else 1
                 if target.against is not None:
                     against = self._values(seen, point, target.against, target.key, count)
                     values = _logarithms(values, against)
@@ -118,15 +119,16 @@ class SequentialDesign(Experiment):
                     point,
                     replace(target, variant=variant),
                     _half_width(there),
-                    len(there),
-                    _needed(there, target.width),
+                    -(-len(there) // batches),
+                    -(-_needed(there, target.width) // batches),
                 )
 
     def _values(
         self, seen: Seen, point: Point, variant: str, key: MetricKey, count: int
     ) -> NDArray[np.float64]:
+        """Returns the values of all batches of the first ``count`` replications."""
         requests = [Request(point, variant, replication) for replication in range(count)]
-        return np.array([seen.value(request, key) for request in requests])
+        return np.array([seen.values(request, key) for request in requests]).ravel()
 
     def _all_reached(self, seen: Seen) -> list[_Reached]:
         return [

@@ -15,9 +15,10 @@ FEWEST_WITH_PRECISION = 3
 def repetition(study: Study) -> Iterator[ScenarioWarning]:
     """Yields what too few replications cannot tell."""
     key, number = "run.replications", study.replications
-    if number < 2:
+    values = number * study.run.batches
+    if values < 2:
         yield ScenarioWarning(key, f"one replication has no interval; write {FEW_REPLICATIONS}")
-    elif study.precision is not None and number < FEWEST_WITH_PRECISION:
+    elif study.precision is not None and values < FEWEST_WITH_PRECISION:
         yield ScenarioWarning(
             key,
             f"rounds that begin with {number} replications stop too early, and their intervals "

@@ -13,8 +13,10 @@ class StudyTables:
 
     units: pd.DataFrame
     """One row a unit: hash, point, variant, replication, warm-up, measured seconds, events."""
+    batches: pd.DataFrame
+    """One row a batch, from ``batches_of``: what ``units`` says of its unit, and its windows."""
     sums: pd.DataFrame
-    """Sums of facts, a row a unit, from ``read_unit_sums``."""
+    """Sums of facts, a row a batch, from ``read_unit_sums``."""
     courses: pd.DataFrame
     """Latencies, rates and levels by bin; like those that follow, of points that get figures."""
     happenings: pd.DataFrame

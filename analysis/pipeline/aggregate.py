@@ -28,25 +28,27 @@ _SERIES: Final = ("unit", "metric", "class")
 
 
 class SummedUnit(NamedTuple):
-    """A unit whose facts are summed up."""
+    """A batch of a unit whose facts are summed up."""
 
     number: int
     unit_hash: str
-    warmup_windows: int
+    first_window: int
+    end_window: int
+    """The first one after it."""
     censored: bool
     """Whether work stopped in it, so that its latencies count what never came back."""
 
 
 @dataclass(frozen=True, slots=True)
 class SumsQuestion:
-    """What do the facts of some units sum up to after their warm-ups?"""
+    """What do the facts of some batches sum up to?"""
 
     units_dir: str
     units: tuple[SummedUnit, ...]
     needed: NeededFacts
 
     def answer(self) -> pa.Table:
-        """Returns ``unit`` (its number), ``metric``, ``class``, ``stat``, ``value``."""
+        """Returns ``unit`` (a batch's number), ``metric``, ``class``, ``stat``, ``value``."""
         steps = (
             (MOMENTS, self.needed.moments, series_values),
             (COUNTER, self.needed.counter, counter_values),
@@ -88,7 +90,8 @@ class SumsQuestion:
         self, unit: SummedUnit, table: str, metrics: Collection[str] | None = None
     ) -> pa.Table:
         facts = read_facts(Path(self.units_dir) / unit.unit_hash, table, metrics)
-        return facts.filter(pc.field("window") >= unit.warmup_windows)
+        window = pc.field("window")
+        return facts.filter((window >= unit.first_window) & (window < unit.end_window))
 
 
 def read_facts(folder: Path, table: str, metrics: Collection[str] | None = None) -> pa.Table:

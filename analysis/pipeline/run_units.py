@@ -15,9 +15,11 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from analysis.pipeline.forked import call_in_fork
 from analysis.pipeline.job_failure import SparkJobError, not_written, why_job_failed
 from analysis.pipeline.session import ATTEMPTS
 from analysis.pipeline.shared_folder import check_shared_folder
@@ -243,9 +245,9 @@ def unit_runner(shipped: Any, most_deaths: int) -> Callable[[int], tuple[int, bo
     """Returns what an executor does with the index of a unit; it holds nothing but a broadcast."""
 
     def run_unit(index: int) -> tuple[int, bool]:
-        ended = run_index(shipped.value, index, most_deaths)
+        work: Work = shipped.value
         settle_process()
-        return index, ended
+        return index, run_index(work, index, most_deaths)
 
     return run_unit
 
@@ -266,5 +268,5 @@ def run_index(work: Work, index: int, most_deaths: int) -> bool:
         if unfinished_attempts(units_dir, unit_hash) >= most_deaths:
             return False
         check_room(units_dir)
-    run_unit_task(work.job, work.attempt(index))
+    call_in_fork(partial(run_unit_task, work.job, work.attempt(index)))
     return True

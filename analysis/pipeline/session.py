@@ -65,7 +65,6 @@ def spark_settings(master: str, scratch: str, java_options: str) -> dict[str, st
     }
     if is_local(master):
         settings["spark.python.daemon.module"] = "analysis.pipeline.worker_daemon"
-        settings["spark.python.worker.reuse"] = "false"  # a fork is cheap, freeing a unit is not
     if is_on_loopback(master):
         settings |= {
             "spark.driver.bindAddress": "127.0.0.1",

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from analysis.metrics.study_tables import StudyTables
+from analysis.pipeline.batches import batches_of
 from analysis.pipeline.executors import answers, cores
 from analysis.pipeline.point_facts import DrawnUnit
 from analysis.pipeline.point_question import FigureTables, PointQuestion
@@ -58,6 +59,7 @@ def read_study_tables(
     folder: Path,
     done: Mapping[Unit, UnitRecord],
     figure_points: int = FIGURE_POINTS,
+    batches: int = 1,
 ) -> StudyTables:
     """Aggregates the facts of all finished units; writes ``units.parquet`` on the way.
 
@@ -66,20 +68,23 @@ def read_study_tables(
         folder: the study's.
         done: finished units.
         figure_points: the first so many points get figures, and tables for them.
+        batches: of each unit.
     """
     table = units_table(done)
+    parts = batches_of(table, batches)
     pq.write_table(pa.Table.from_pandas(table, preserve_index=False), folder / UNITS_FILE)
     begun_s = time.perf_counter()
     units_dir = folder / "units"
     points = _point_questions(units_dir, table[table["point_index"] < figure_points])
-    each = min(UNITS_AT_ONCE, -(-len(table) // cores(spark)))
+    each = min(UNITS_AT_ONCE, -(-len(parts) // cores(spark)))
     found: Iterator[Any] = answers(
-        spark, [*points.values(), *sums_questions(units_dir, table, EVERYTHING, each)]
+        spark, [*points.values(), *sums_questions(units_dir, parts, EVERYTHING, each)]
     )
     figures = _figure_tables(points, [next(found) for _ in points])
     return StudyTables(
         units=table,
-        sums=sums_table(found, len(table)),
+        batches=parts,
+        sums=sums_table(found, len(parts)),
         **figures,
         facts_s=time.perf_counter() - begun_s,
     )

@@ -1,6 +1,6 @@
-"""Sums and quantiles of every unit's facts, gathered as one table on the driver.
+"""Sums and quantiles of every batch's facts, gathered as one table on the driver.
 
-What is kept is eight bytes a unit and number.
+What is kept is eight bytes a batch and number.
 """
 
 from __future__ import annotations
@@ -32,61 +32,62 @@ FactKey = tuple[str, str, str]
 def read_unit_sums(
     spark: SparkContext,
     units_dir: Path,
-    units: pd.DataFrame,
+    batches: pd.DataFrame,
     needed: NeededFacts = EVERYTHING,
     at_once: int = UNITS_AT_ONCE,
 ) -> pd.DataFrame:
-    """Returns sums, means and quantiles after the warm-up, a row a unit, in the order given.
+    """Returns sums, means and quantiles, a row a batch, in the order given.
 
     Args:
         spark: its context.
         units_dir: ``results/<study>/units``.
-        units: ``unit_hash``, ``warmup_windows``, ``verdict``.
+        batches: ``unit_hash``, ``first_window``, ``end_window``, ``verdict``, from ``batches_of``.
         needed: the facts to read.
-        at_once: units that an executor is asked about at once; the answer does not depend on it.
+        at_once: batches that an executor is asked about at once; the answer does not depend on it.
 
     Returns:
-        Columns ``metric``, ``class``, ``stat`` of facts, sorted; NaN where a unit has no such fact.
+        Columns ``metric``, ``class``, ``stat`` of facts, sorted; NaN where a batch has no such
+        fact.
 
     Raises:
         SparkJobError: if facts cannot be read.
     """
-    each = min(at_once, -(-len(units) // cores(spark)))
-    return sums_table(answers(spark, sums_questions(units_dir, units, needed, each)), len(units))
+    each = min(at_once, -(-len(batches) // cores(spark)))
+    questions = sums_questions(units_dir, batches, needed, each)
+    return sums_table(answers(spark, questions), len(batches))
 
 
 def sums_questions(
-    units_dir: Path, units: pd.DataFrame, needed: NeededFacts, each: int
+    units_dir: Path, batches: pd.DataFrame, needed: NeededFacts, each: int
 ) -> list[SumsQuestion]:
-    """Returns what executors are asked, each question about so many units."""
-    columns = zip(units["unit_hash"], units["warmup_windows"], units["verdict"], strict=True)
-    numbered = [
-        SummedUnit(number, unit_hash, int(cut), Verdict(verdict).censored)
-        for number, (unit_hash, cut, verdict) in enumerate(columns)
-    ]
+    """Returns what executors are asked, each question about so many batches."""
+    names = ("unit_hash", "first_window", "end_window")
+    columns = [batches[name].tolist() for name in names]
+    censored = [Verdict(verdict).censored for verdict in batches["verdict"]]
+    numbered = list(map(SummedUnit, range(len(batches)), *columns, censored))
     return [
         SumsQuestion(str(units_dir), tuple(numbered[first : first + each]), needed)
         for first in range(0, len(numbered), max(each, 1))
     ]
 
 
-def sums_table(found: Iterable[pa.Table], units: int) -> pd.DataFrame:
-    """Returns the answers as one table, a row a unit."""
-    gathered = _Gathered(units)
+def sums_table(found: Iterable[pa.Table], batches: int) -> pd.DataFrame:
+    """Returns the answers as one table, a row a batch."""
+    gathered = _Gathered(batches)
     for answer in found:
         gathered.add(answer)
     return gathered.table()
 
 
 class _Gathered:
-    """Numbers by unit and key, as they come in."""
+    """Numbers by batch and key, as they come in."""
 
-    def __init__(self, units: int) -> None:
-        self._units = units
+    def __init__(self, batches: int) -> None:
+        self._batches = batches
         self._columns: dict[FactKey, NDArray[np.float64]] = {}
 
     def add(self, answer: pa.Table) -> None:
-        """Takes the values of some units."""
+        """Takes the values of some batches."""
         parts = [answer.column(name).combine_chunks().dictionary_encode() for name in FACT_KEY]
         codes = [part.indices.to_numpy() for part in parts]
         names = [part.dictionary.to_pylist() for part in parts]
@@ -102,14 +103,14 @@ class _Gathered:
     def _column(self, key: tuple[str, ...]) -> NDArray[np.float64]:
         metric, class_, stat = key
         if (metric, class_, stat) not in self._columns:
-            self._columns[metric, class_, stat] = np.full(self._units, np.nan)
+            self._columns[metric, class_, stat] = np.full(self._batches, np.nan)
         return self._columns[metric, class_, stat]
 
     def table(self) -> pd.DataFrame:
-        """Returns a row a unit."""
+        """Returns a row a batch."""
         keys = sorted(self._columns)
         names = list(zip(*keys, strict=True)) or [(), (), ()]
-        matrix = np.empty((self._units, len(keys)))
+        matrix = np.empty((self._batches, len(keys)))
         for place, key in enumerate(keys):
             matrix[:, place] = self._columns.pop(key)
         columns = pd.MultiIndex.from_arrays(names, names=FACT_KEY)

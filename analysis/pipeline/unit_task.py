@@ -7,7 +7,6 @@ function that runs a unit is named as ``module:function``: the name travels to e
 from __future__ import annotations
 
 import gc
-import os
 import time
 import traceback
 from collections.abc import Callable
@@ -76,12 +75,11 @@ def run_unit_task(job: UnitJob, attempt: Attempt) -> UnitFailure | None:
 def settle_process() -> None:
     """Sets aside, once in a process that goes on, what is here to stay: modules, study, plan.
 
-    PySpark's daemon searches a worker for reference cycles after every task. With all that the
-    first unit has imported, the search took three times as long as a tiny unit.
+    PySpark's daemon searches a worker for reference cycles after every task; through all modules
+    the search took three times as long as a tiny unit. Forks share what nobody searches.
     """
-    if "SPARK_REUSE_WORKER" in os.environ:  # PySpark's word for a worker that takes more tasks
-        gc.collect()
-        gc.freeze()
+    gc.collect()
+    gc.freeze()
 
 
 def unit_failure(

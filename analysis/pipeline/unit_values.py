@@ -11,6 +11,7 @@ import pandas as pd
 from analysis.metrics.asked import asked_metrics
 from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.needed_facts import needed_facts
+from analysis.pipeline.batches import batches_of
 from analysis.pipeline.unit_sums import EVERYTHING, read_unit_sums
 from analysis.study.unit_folder import UnitRecord
 
@@ -25,6 +26,7 @@ def read_unit_metrics(
     units_dir: Path,
     units: Sequence[tuple[str, UnitRecord]],
     keys: Sequence[MetricKey] | None = None,
+    batches: int = 1,
 ) -> pd.DataFrame:
     """Returns published numbers of some finished units.
 
@@ -36,23 +38,29 @@ def read_unit_metrics(
         units_dir: ``results/<study>/units``.
         units: hash and record of each.
         keys: the numbers wanted, of which only the facts they need are read; None for all.
+        batches: of each unit.
 
     Returns:
-        ``unit_hash``, ``metric``, ``class``, ``stat``, ``unit``, ``value``; a number that a unit
-        does not have is absent.
+        ``unit_hash``, ``batch`` (from 0), ``metric``, ``class``, ``stat``, ``unit``, ``value``; a
+        number that a batch does not have is absent.
     """
     table = pd.DataFrame(
         {
             "unit_hash": [unit_hash for unit_hash, _ in units],
+            "replication": 0,
+            "window_ns": [record.window_ns for _, record in units],
             "warmup_windows": [record.warmup_windows for _, record in units],
             "verdict": [record.verdict for _, record in units],
-            "measured_s": [measured_s(record) for _, record in units],
+            "simulated_s": [record.simulated_ns / NS_PER_S for _, record in units],
         }
     )
+    parts = batches_of(table, batches)
     needed = EVERYTHING if keys is None else needed_facts(keys)
-    sums = read_unit_sums(spark, units_dir, table, needed)
-    tall = asked_metrics(sums, table["measured_s"], keys)
-    tall.insert(0, "unit_hash", table["unit_hash"].to_numpy()[tall.pop("place")])
+    sums = read_unit_sums(spark, units_dir, parts, needed)
+    tall = asked_metrics(sums, parts["measured_s"], keys)
+    place = tall.pop("place").to_numpy()
+    tall.insert(0, "unit_hash", parts["unit_hash"].to_numpy()[place])
+    tall.insert(1, "batch", parts["replication"].to_numpy()[place])
     return tall
 
 

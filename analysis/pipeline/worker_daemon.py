@@ -1,9 +1,8 @@
 """PySpark's daemon on this machine: what every worker needs is there before it forks.
 
-Otherwise each worker would import the model and read the hardware profiles again. A worker ends
-with its task, since to exit costs nothing, and to find and free the objects of a unit, which refer
-to each other in cycles, costs a seventh of its CPU time. No import may leave a thread behind, since
-a fork copies none: NumPy's linear algebra, which a unit hardly uses, gets one thread.
+Otherwise each worker would import the model and read the hardware profiles again. No import may
+leave a thread behind, since a fork copies none: NumPy's linear algebra, which a unit hardly uses,
+gets one thread.
 """
 
 from __future__ import annotations

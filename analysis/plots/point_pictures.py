@@ -33,7 +33,8 @@ class PointTables:
     Attributes:
         rows: of ``summary.json``, as columns.
         units: one row a unit.
-        sums: of facts, the same rows.
+        batches: one row a batch.
+        sums: of facts, a row a batch.
         tails: from ``plot_tables.tails``; so on for ``heat``, ``moves``, ``courses``,
             ``happenings`` and ``warmups``.
         limits: of the lock table.
@@ -42,6 +43,7 @@ class PointTables:
 
     rows: pd.DataFrame
     units: pd.DataFrame
+    batches: pd.DataFrame
     sums: pd.DataFrame
     tails: pd.DataFrame
     heat: pd.DataFrame
@@ -139,7 +141,7 @@ def _convergence(
         index=False
     ):
         refused.add((variant, MetricKey(metric, class_, stat)))
-    found = convergence.convergences(tables.units, tables.sums, tables.targets, refused)
+    found = convergence.convergences(tables.batches, tables.sums, tables.targets, refused)
     if found:
         figure = convergence.convergence(found, looks, subtitle)
         yield Picture("convergence", "convergence", figure, convergence.convergence_words(found))

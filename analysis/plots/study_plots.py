@@ -127,13 +127,14 @@ def _at_point(
     def cut(table: pd.DataFrame) -> pd.DataFrame:
         return table[table["point_index"] == index]
 
-    here = (tables.units["point_index"] == index).to_numpy()
+    here = (tables.batches["point_index"] == index).to_numpy()
     precision = run.study.precision
     variant = next(iter(run.study.variants))
     scenario = run.study.scenario(run.plan.points[index], variant)
     return PointTables(
         rows=summary["rows"].at_point(index).columns,
-        units=tables.units[here].reset_index(drop=True),
+        units=cut(tables.units).reset_index(drop=True),
+        batches=cut(tables.batches).reset_index(drop=True),
         sums=tables.sums[here].reset_index(drop=True),
         tails=cut(tables.tails),
         heat=cut(tables.heat),

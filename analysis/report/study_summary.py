@@ -11,6 +11,7 @@ import pandas as pd
 
 from analysis.experiments.capacity_rows import capacity_comparisons, capacity_rows
 from analysis.lint.vacuity import Facts, study_warnings
+from analysis.metrics.study_tables import StudyTables
 from analysis.metrics.unit_metrics import lower_bounds, unit_metrics
 from analysis.report.expectations import claims_to_judge, judge
 from analysis.report.manifest import invariants
@@ -24,23 +25,21 @@ UNITS_AT_ONCE: Final = 500
 """About so many units' numbers are put side by side at a time; the answer does not depend on it."""
 
 
-def study_summary(
-    run: FinishedStudy, units: pd.DataFrame, sums: pd.DataFrame, wall_s: float
-) -> dict[str, Any]:
+def study_summary(run: FinishedStudy, tables: StudyTables, wall_s: float) -> dict[str, Any]:
     """Returns the content of ``summary.json``; ``rows`` and ``comparisons`` are ``RowTable``.
 
     Args:
         run: a study with at least one finished unit.
-        units: a row a unit, in the order of the plan.
-        sums: sums and quantiles of facts, the same rows; columns ``metric``, ``class``, ``stat``.
+        tables: of its facts, units in the order of the plan.
         wall_s: seconds from the command to here.
     """
-    points = run.plan.points
+    points, units = run.plan.points, tables.units
     baseline = next(iter(run.study.variants))
     refused = refusals(units)
     rows: list[RowTable] = []
     compared: list[RowTable] = []
-    for wide, bounds in _cases(units, sums, list(run.study.variants)):
+    cases = _cases(tables.batches, tables.sums, list(run.study.variants))
+    for wide, bounds in cases:
         rows.append(summary_rows(wide, points, refused, bounds))
         compared.append(comparison_rows(wide, points, baseline, refused, bounds))
     if "capacity" in run.found:
@@ -60,7 +59,7 @@ def study_summary(
         "expectations": judge(claims, summary["rows"], summary["comparisons"]),
         "units": unit_facts(units, points),
         **run.found,
-        "warnings": study_warnings(run.study, Facts(units, sums, points)),
+        "warnings": study_warnings(run.study, Facts(tables.batches, tables.sums, points)),
         "invariants": invariants(run.done, checks=checks),
         "cost": {
             "wall_s": round(wall_s, 3),
@@ -74,18 +73,18 @@ def study_summary(
 
 
 def _cases(
-    units: pd.DataFrame, sums: pd.DataFrame, variants: Sequence[str]
+    batches: pd.DataFrame, sums: pd.DataFrame, variants: Sequence[str]
 ) -> Iterator[tuple[pd.DataFrame, pd.Index]]:
     """Yields the values of some whole points at a time, and those that are lower bounds."""
-    replications = sorted(set(units["replication"]))
-    by_point = units["point_index"].to_numpy().argsort(kind="stable")
-    ends = np.flatnonzero(np.diff(units["point_index"].to_numpy()[by_point], append=-1)) + 1
+    replications = sorted(set(batches["replication"]))
+    by_point = batches["point_index"].to_numpy().argsort(kind="stable")
+    ends = np.flatnonzero(np.diff(batches["point_index"].to_numpy()[by_point], append=-1)) + 1
     first = 0
     for end in ends.tolist():
-        if end - first >= UNITS_AT_ONCE or end == len(units):
+        if end - first >= UNITS_AT_ONCE or end == len(batches):
             some = by_point[first:end]
-            metrics = unit_metrics(sums.iloc[some], units["measured_s"].iloc[some])
-            of = units.iloc[some]
+            metrics = unit_metrics(sums.iloc[some], batches["measured_s"].iloc[some])
+            of = batches.iloc[some]
             bounds = lower_bounds(sums.iloc[some]).astype(float).replace(0.0, np.nan)
             yield (
                 variant_values(metrics, of, variants, replications),

@@ -98,8 +98,9 @@ def sum_up(
     from analysis.report.study_summary import study_summary
     from analysis.report.summary_file import write_summary
 
-    tables = read_study_tables(spark, run.folder, run.done, figure_points)
-    summary = study_summary(run, tables.units, tables.sums, time.perf_counter() - run.begun_s)
+    batches = run.study.run.batches
+    tables = read_study_tables(spark, run.folder, run.done, figure_points, batches)
+    summary = study_summary(run, tables, time.perf_counter() - run.begun_s)
     write_summary(run.folder, summary)
     return tables, summary
 

@@ -175,7 +175,13 @@ def show(settings: RoundSettings, experiment: Experiment, progress: RoundProgres
 
     spark = settings.starter.context()
     records = [(unit.unit_hash, record) for unit, record in fresh.items()]
-    metrics = read_unit_metrics(spark, settings.folder / "units", records, experiment.keys())
+    metrics = read_unit_metrics(
+        spark,
+        settings.folder / "units",
+        records,
+        experiment.keys(),
+        settings.job.study.run.batches,
+    )
     progress.seen.take({name: record.verdict for name, record in records}, metrics)
 
 

@@ -8,6 +8,7 @@ refused, because it would have no effect.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -100,6 +101,8 @@ def _study(
         _try_ends(tree, sweep.points, (capacity, sensitivity), resolver, problems)
     if problems or run is None:
         return None
+    if capacity or sensitivity:
+        run = replace(run, batches=1)
     precision = None if capacity or sensitivity else precision_of(run, expect)
     if precision is None:
         check_rounds(tree, problems)

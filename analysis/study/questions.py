@@ -54,7 +54,10 @@ def run_of(tree: Node, problems: list[Problem]) -> RunSection | None:
     What follows from asking for a precision is filled in.
     """
     run = validated(tree, ("run",), RunSection, problems)
-    if run is None or run.precision is None:
+    if run is None:
+        return None
+    run = replace(run, batches=min(run.batches, run.measure_ns // run.window_ns))
+    if run.precision is None:
         return run
     node = tree.find(("run", "precision")) or tree
     twice = said_twice(node.entries)

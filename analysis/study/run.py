@@ -31,6 +31,14 @@ class RunSection(Run):
         "5th ed., 9.4: three to five at least.",
         default="auto",
     )
+    batches: int = Count(1, 1_000).key(
+        "Equal parts of each replication's measured time whose values count as if each were a "
+        "replication: one warm-up, which has to be given, serves them all. Intervals hold if a "
+        "part is long against what lasts in the cluster. There are no more than windows, and "
+        "capacity and sensitivity look at whole replications. Source: Law, Simulation Modeling and "
+        "Analysis, 5th ed., 9.5.3: batch means.",
+        default=1,
+    )
     precision: Mapping[MetricKey, float] | None = MapOf(WIDTH, FIGURE, at_least=1, at_most=20).key(
         "Replications are added in rounds until the 95 % interval of each of these figures is at "
         "most so wide to either side, such as lock_latency_ms.p99: 5%. Without it, and with "
@@ -46,6 +54,7 @@ class RunSection(Run):
     def check(self) -> None:
         """Judges windows and rounds of replications."""
         super().check()
+        self._check_batches()
         most, first = self.max_replications, self.replications
         if self.precision is None:
             return
@@ -54,6 +63,15 @@ class RunSection(Run):
         if first is not None and most is not None and most < first:
             raise Wrong(f"is less than run.replications ({first}), the first round; "
                         f"write {first} or more", at="max_replications")  # fmt: skip
+
+    def _check_batches(self) -> None:
+        if self.batches > 1 and self.warmup_ns is None:
+            raise Wrong("need a warm-up that is given; write run.warmup as a time, or batches: 1",
+                        at="batches")  # fmt: skip
+
+    def replications_for(self, values: int) -> int:
+        """Returns how many replications have so many values, two at least."""
+        return max(2, -(-values // self.batches))
 
     @property
     def most_replications(self) -> int:

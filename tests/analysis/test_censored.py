@@ -35,7 +35,7 @@ def facts(units_dir: Path, ended: int, left: int) -> None:
 
 
 def values(units_dir: Path, *, censored: bool) -> dict[tuple[str, ...], float]:
-    unit = SummedUnit(0, "unit", 0, censored)
+    unit = SummedUnit(0, "unit", 0, 1, censored)
     sums = sums_table([SumsQuestion(str(units_dir), (unit,), EVERYTHING).answer()], 1)
     bounds = {(name[0], name[1], name[2]) for name in lower_bounds(sums).columns}
     numbers = sums.iloc[0].tolist()

@@ -183,6 +183,7 @@ def point_tables(refused: tuple[str, ...] = ()) -> PointTables:
     return PointTables(
         rows=pd.concat([pd.DataFrame(rows), stations, disks]),
         units=units,
+        batches=units,
         sums=sums,
         tails=tails().assign(metric="lock_latency"),
         heat=heat("sync"),
@@ -226,7 +227,16 @@ class Tables:
     """The tables of a study of one point."""
 
     def __init__(self, of: PointTables) -> None:
-        for name in ("units", "tails", "heat", "moves", "courses", "happenings", "warmups"):
+        for name in (
+            "units",
+            "batches",
+            "tails",
+            "heat",
+            "moves",
+            "courses",
+            "happenings",
+            "warmups",
+        ):
             setattr(self, name, getattr(of, name).assign(point_index=0))
         self.sums = of.sums
 

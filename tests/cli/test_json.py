@@ -87,7 +87,7 @@ def test_check_lists_problems_and_warnings(tmp_path: Path, capsys: Capture) -> N
     assert second["units"] == 1
     assert [warning["key"] for warning in second["warnings"]] == ["run.replications"]
     assert third == {
-        "file": str(QUICKSTART), "fine": True, "units": 6, "problems": [], "warnings": [],
+        "file": str(QUICKSTART), "fine": True, "units": 4, "problems": [], "warnings": [],
     }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from analysis.experiments.seen import Request
 from analysis.experiments.sequential import SequentialDesign
 from analysis.metrics.catalogue import MetricKey
+from analysis.statistics.precision import relative_half_widths
 from analysis.study.run import Precision, Target
 from tests.experiments.fake_seen import FakeSeen, run_to_the_end
 
@@ -56,6 +57,27 @@ def test_a_noisy_point_gets_more_replications_and_a_quiet_one_does_not() -> None
     found = experiment.conclusion(seen)["targets"]
     assert len(found) == 2 * 2 * 2
     assert all(target["met"] and target["reached"] <= target["wanted"] for target in found)
+
+
+class InBatches(FakeSeen):
+    """Units of four batches, each as noisy as a replication."""
+
+    def values(self, request: Request, key: MetricKey) -> tuple[float, ...]:
+        """Returns the values of a unit that was run."""
+        parts = (request._replace(replication=4 * request.replication + part) for part in range(4))
+        return tuple(noisy(part, key) if self.verdict(request) else math.nan for part in parts)
+
+
+def test_a_batch_counts_as_a_replication() -> None:
+    wanted = Precision((Target(LATENCY, 0.1),), 100)
+    experiment, seen = SequentialDesign((LOUD,), VARIANTS, 2, wanted), InBatches(noisy)
+    run_to_the_end(experiment, seen)
+    (count,) = counts(seen).values()
+    for target in experiment.conclusion(seen)["targets"]:
+        requests = [Request(LOUD, target["variant"], part) for part in range(4 * count)]
+        values = np.array([[noisy(request, LATENCY) for request in requests]])
+        assert target["reached"] == relative_half_widths(values)[0] <= 0.1
+        assert target["replications"] == count
 
 
 def test_the_ceiling_holds_and_is_told() -> None:

@@ -150,9 +150,9 @@ def tables(text: str = SCRIPT) -> StudyTables:
     ]  # fmt: skip
     none = pd.DataFrame()
     return StudyTables(
-        units=pd.DataFrame(units), sums=none, courses=pd.DataFrame(course),
-        happenings=pd.DataFrame(happenings), warmups=none, tails=none, heat=none, moves=none,
-        facts_s=0.0,
+        units=pd.DataFrame(units), batches=pd.DataFrame(units), sums=none,
+        courses=pd.DataFrame(course), happenings=pd.DataFrame(happenings), warmups=none,
+        tails=none, heat=none, moves=none, facts_s=0.0,
     )  # fmt: skip
 
 

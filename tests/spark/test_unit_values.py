@@ -9,12 +9,14 @@ import pytest
 
 from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.unit_metrics import unit_metrics
+from analysis.pipeline.batches import batches_of
 from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.unit_sums import read_unit_sums
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.pipeline.unit_values import measured_s, read_unit_metrics
 from analysis.study.unit_folder import UnitRecord, read_unit
 from analysis.study.units import Unit
+from sim.units import NS_PER_S
 from tests.stub_model import run_settings, stub_study
 
 pytestmark = pytest.mark.spark
@@ -39,13 +41,17 @@ def folder_of_units(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Fou
 
 
 def units_of(found: Found) -> pd.DataFrame:
-    return pd.DataFrame(
+    units = pd.DataFrame(
         {
             "unit_hash": [name for name, _ in found],
+            "replication": 0,
+            "window_ns": [record.window_ns for _, record in found],
             "warmup_windows": [record.warmup_windows for _, record in found],
             "verdict": [record.verdict for _, record in found],
+            "simulated_s": [record.simulated_ns / NS_PER_S for _, record in found],
         }
     )
+    return batches_of(units, 1)
 
 
 def test_sums_do_not_depend_on_how_many_units_are_read_at_once(
@@ -78,7 +84,7 @@ def test_what_is_asked_for_is_what_the_whole_study_says(
     whole = unit_metrics(sums, seconds).droplevel("unit", axis=1)
     hashes = [name for name, _ in found]
     for row in told.itertuples(index=False):
-        name, metric, class_, stat, _, value = row
+        name, _, metric, class_, stat, _, value = row
         assert value == whole.loc[hashes.index(name), (metric, class_, stat)]
     assert len(told) == 4 * 5 + 2  # mean latency under sync exists in two of four units
 

@@ -43,6 +43,17 @@ def test_precision_is_relative_and_ends_somewhere(tmp_path: Path) -> None:
     assert many.most_replications == 70
 
 
+def test_a_first_round_has_eight_values_in_batches_too(tmp_path: Path) -> None:
+    text = BASE.replace("3s", "3s, warmup: 1s, batches: 3, precision: {lock_latency_ms: 5%}")
+    study = study_of(tmp_path, text)
+    assert (study.run.batches, study.replications) == (3, 3)
+    assert study_of(tmp_path, text, "run.batches=20").replications == 2
+    assert study_of(tmp_path, text, "run.measure=200ms").run.batches == 2, "a window each"
+    plain = study_of(tmp_path, text, "run.batches=1")
+    variant = next(iter(study.variants))
+    assert study.config_hash({}, variant, 0) == plain.config_hash({}, variant, 0)
+
+
 def test_precision_is_set_from_the_command_line(tmp_path: Path) -> None:
     whole = study_of(tmp_path, BASE, "run.precision={txn_per_s: 2%}").precision
     by_key = study_of(tmp_path, BASE, "run.precision.txn_per_s=2%").precision

@@ -22,7 +22,7 @@ from sim.workload.statement import ROLLBACK, Statement
 from sim.workload.tpcc import TpccWorkload, schema
 from sim.workload.tpcc.delivery import Delivery
 from sim.workload.tpcc.orders import Orders, customer_of, lines_of
-from sim.workload.tpcc.workload import DEFAULT_MIX
+from sim.workload.tpcc.workload import CARDS, DEFAULT_MIX
 from tests.call_count import calls_of
 from tests.workload.lone_client import LoneClient
 
@@ -83,13 +83,10 @@ def test_the_hash_seed_of_python_decides_nothing() -> None:
         assert printed.strip() == digest(seed=5)
 
 
-def test_a_client_draws_the_same_whatever_the_others_do() -> None:
+def test_a_transaction_is_the_same_whoever_begins_it() -> None:
     alone, crowded = workload(), workload()
-    for _ in range(50):
-        one = alone.transaction(4)
-        for other in range(3):
-            crowded.transaction(other)
-        same = crowded.transaction(4)
+    for number in range(200):
+        one, same = alone.transaction(4), crowded.transaction(number % 7)
         assert one.name == same.name
         if one.name == "new_order":
             assert [s.lock_keys for s in statements_of(one)] == [
@@ -102,6 +99,20 @@ def test_the_mix() -> None:
     drawn = Counter(source.transaction(n % 50).name for n in range(20_000))
     for name, weight in DEFAULT_MIX.items():
         assert drawn[name] / 20_000 == pytest.approx(weight / 100, abs=0.012)
+
+
+def test_every_deck_has_the_mix_in_an_order_of_its_own() -> None:
+    source = workload(warehouses=100)
+    decks = [[source.transaction(0).name for _ in range(CARDS)] for _ in range(20)]
+    assert all(Counter(deck) == DEFAULT_MIX for deck in decks)
+    assert len(set(map(tuple, decks))) == len(decks)
+
+
+def test_a_mix_of_fractions_is_right_on_average() -> None:
+    mix = {"new_order": 2.0, "payment": 1.0}
+    source = TpccWorkload(100, Streams(1, replication=0), mix)
+    drawn = Counter(source.transaction(0).name for _ in range(30 * CARDS))
+    assert drawn["new_order"] == pytest.approx(20 * CARDS, abs=30)
 
 
 def test_a_mix_may_be_given() -> None:

@@ -113,10 +113,9 @@ def lock_blocking_ranges(
     """
     for table in (mvcc.locks, prewriting):
         for key, lock in table.items():
-            if any(first <= key <= last for first, last in ranges) and blocks_reader(
-                key, lock, read_ts, bypass
-            ):
-                return KeyIsLocked(key, lock)
+            for first, last in ranges:
+                if first <= key <= last and blocks_reader(key, lock, read_ts, bypass):
+                    return KeyIsLocked(key, lock)
     return None
 
 

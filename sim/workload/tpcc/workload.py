@@ -1,15 +1,17 @@
-"""TPC-C as go-tpc runs it: each client draws its transactions independently from the mix.
+"""TPC-C with go-tpc's transactions and weights; whichever client begins next takes the next one.
 
 Warehouses are uniform for every transaction; clients are not bound to one. All draws of a
 transaction are made when it is created, in a number that depends on earlier draws only, so that a
-client's n-th transaction is the same in two variants of a scenario (common random numbers). Ids
+unit's n-th transaction is the same in two variants of a scenario (common random numbers). Ids
 that depend on the order of events (orders, history handles) are given out while it runs.
+
+Kinds come from a shuffled deck, as TPC-C allows (5.2.4.2), so that a short run has the mix that a
+long one has; go-tpc draws each transaction for itself.
 
 Source: pingcap/go-tpc tpcc/workload.go (weights, no think time).
 """
 
 from collections.abc import Mapping
-from functools import cache
 from itertools import accumulate
 from typing import ClassVar, Final
 
@@ -43,6 +45,10 @@ REMOTE: Final = 0.15
 BAD_CREDIT: Final = 0.10
 """Of all customers (TPC-C 4.3.3.1)."""
 
+CARDS: Final = 100
+"""Of a deck: few enough for a tenth of a second to have the mix, enough for kinds to come in a row
+as they do by chance."""
+
 _NAMESAKE_SPAN: Final = 1_000
 """Ids of customers with one name are this far apart after loading (the first thousand bear the
 names in turn)."""
@@ -60,7 +66,8 @@ class TpccWorkload:
         assert sum(weights) > 0, f"the mix has no weight: {mix}"
         self.warehouses = warehouses
         self._thresholds = tuple(part / sum(weights) for part in accumulate(weights))
-        self._stream_of = cache(lambda client_id: streams.stream(f"client-{client_id}/txn"))
+        self._stream = streams.stream("workload/tpcc")
+        self._deck = _Deck(streams.stream("workload/tpcc-deck"))
         self._draws = Draws(warehouses, streams.stream("workload/tpcc-constants"))
         self._item_keys = ItemKeys()
         self._orders = Orders()
@@ -71,9 +78,10 @@ class TpccWorkload:
         return tpcc_tables(self.warehouses)
 
     def transaction(self, client_id: int) -> Transaction:
-        """Draws the next transaction of one client from that client's own stream."""
-        stream = self._stream_of(client_id)
-        chance = stream.random()
+        """Draws the next transaction, whoever asks for it."""
+        del client_id
+        stream = self._stream
+        chance = self._deck.chance()
         new_order, payment, order_status, delivery, _ = self._thresholds
         if chance < new_order:
             return self._new_order(stream)
@@ -120,3 +128,25 @@ class TpccWorkload:
         name = self._draws.name(stream)
         c = name + 1 + _NAMESAKE_SPAN * ((name + w + d) % 3)
         return Customer(w, d, c, name)
+
+
+class _Deck:
+    """Uniform numbers in [0, 1), one in each ``CARDS``-th part of it before any has a second."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+        self._cards: list[int] = []
+
+    def chance(self) -> float:
+        """Returns the next one."""
+        if not self._cards:
+            self._cards = self._shuffled()
+        return (self._cards.pop() + self._stream.random()) / CARDS
+
+    def _shuffled(self) -> list[int]:
+        """Returns the cards in an order of which each is equally likely (Fisher and Yates)."""
+        cards = list(range(CARDS))
+        for last in range(CARDS - 1, 0, -1):
+            other = self._stream.randint(0, last)
+            cards[last], cards[other] = cards[other], cards[last]
+        return cards
