@@ -18,9 +18,9 @@ import pyarrow.parquet as pq
 
 from analysis.metrics.needed_facts import NeededFacts
 from analysis.metrics.unit_metrics import FACT_KEY
+from analysis.pipeline.bucket_values import values_within
 from analysis.pipeline.censored import CENSORED, censored_values
 from sim.record.facts import COUNTER, HISTOGRAM, MOMENTS
-from sim.record.histogram import BUCKETS_PER_DOUBLING, ZERO_BUCKET
 
 QUANTILES: Final = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 ALL: Final = "all"
@@ -175,8 +175,7 @@ def quantile_values(histogram: pa.Table) -> pa.Table:
 def quantiles(merged: pa.Table, keys: Sequence[str], shares: Mapping[str, float]) -> pa.Table:
     """Reads quantiles off histograms: the bucket in which each rank falls, and where in it.
 
-    That is the first bucket whose cumulated count reaches the rank. The value is interpolated
-    within it on a log scale, so it is within the bucket's width of the exact quantile.
+    That is the first bucket whose cumulated count reaches the rank.
 
     Args:
         merged: ``keys``, ``bucket``, ``count``, each bucket of a histogram once.
@@ -199,8 +198,7 @@ def quantiles(merged: pa.Table, keys: Sequence[str], shares: Mapping[str, float]
     for stat, share in shares.items():
         rank = share * total
         hit = np.flatnonzero((rank > below) & (rank <= up_to))
-        inside = bucket[hit] - 1 + (rank[hit] - below[hit]) / count[hit]
-        value = np.where(bucket[hit] == ZERO_BUCKET, 0.0, 2.0 ** (inside / BUCKETS_PER_DOUBLING))
+        value = values_within(bucket[hit], (rank[hit] - below[hit]) / count[hit])
         named = ordered.select(list(keys)).take(pa.array(hit))
         parts.append(with_columns(named, stat=stat, value=value, rank=rank[hit], total=total[hit]))
     return pa.concat_tables(parts)

@@ -18,11 +18,12 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from analysis.metrics.catalogue import AT_LEAST
-from sim.record.histogram import BUCKETS_PER_DOUBLING, ZERO_BUCKET
+from analysis.pipeline.bucket_values import values_within
 
 CENSORED: Final = {"txn_latency": "txn_unfinished", "lock_latency": "request_unfinished"}
 """By series of latencies: the ages of what has not ended."""
@@ -119,12 +120,10 @@ def _add_all(classes: dict[str, _Values]) -> None:
 
 
 def _quantile(buckets: Counter[int], rank: float) -> float:
-    """Returns the value at a rank, interpolated within its bucket on a log scale."""
+    """Returns the value at a rank."""
     ordered = sorted(buckets.items())
     up_to = list(accumulate(count for _, count in ordered))
     place = min(bisect_left(up_to, rank), len(ordered) - 1)
     bucket, count = ordered[place]
-    if bucket == ZERO_BUCKET:
-        return 0.0
-    inside = bucket - 1 + (rank - up_to[place] + count) / count
-    return float(2.0 ** (inside / BUCKETS_PER_DOUBLING))
+    part = (rank - up_to[place] + count) / count
+    return float(values_within(np.array([bucket]), np.array([part]))[0])

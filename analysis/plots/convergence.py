@@ -109,7 +109,7 @@ def convergence(found: Sequence[Convergence], looks: Mapping[str, Look], subtitl
             continue
         _panel(axes, found[place], looks)
         if place + columns >= len(found):
-            axes.set_xlabel("replications")
+            axes.set_xlabel("replications, or their batches")
             axes.tick_params(labelbottom=True)
         if place % columns == 0:
             axes.set_ylabel("± of the mean")
@@ -120,7 +120,7 @@ def convergence(found: Sequence[Convergence], looks: Mapping[str, Look], subtitl
     figure.legend(
         list(handles.values()), list(handles), loc="outside lower left", ncols=3, handlelength=2.8
     )
-    heading(figure, "Half width of the 95 % interval, by replications", subtitle)
+    heading(figure, "Half width of the 95 % interval, by replications or their batches", subtitle)
     return figure
 
 
@@ -134,7 +134,7 @@ def convergence_words(found: Sequence[Convergence]) -> str:
         )  # fmt: skip
         wanted = "" if one.target is None else f", wanted {_percent(one.target)}"
         count = max(len(line) for line in one.lines.values()) + 1
-        told.append(f"{one.key} over 2 to {count} replications {reached}{wanted}")
+        told.append(f"{one.key} over 2 to {count} replications or batches {reached}{wanted}")
     return f"Half width of the 95 % interval, relative to the mean: {listed(told)}."
 
 

@@ -33,7 +33,7 @@ class StudyVerdict:
     """What a study came to."""
 
     outcome: str
-    """An ``StudyOutcome``."""
+    """A ``StudyOutcome``."""
     fine: bool
     """Whether nothing failed, stopped or fell."""
     says: str
