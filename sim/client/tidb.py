@@ -17,7 +17,7 @@ from sim.client.client_stats import ClientStats
 from sim.client.connections import NOT_IN_FLIGHT, Connections
 from sim.client.region_cache import RegionCache
 from sim.distributions import LognormalMean, Sampler
-from sim.engine import FifoServers, LeanEnv, Wait, smt_slowness
+from sim.engine import FifoServers, LeanEnv, RunQueues, Wait, smt_slowness
 from sim.protocol.region import Route
 from sim.scenario.resolved import Scenario
 from sim.server.cluster import Cluster
@@ -40,6 +40,14 @@ _ROUTE_BYTES = 128
 
 _REQUEST_BYTES = 150
 """A KV request without its keys and values: context, timestamps, primary (kvproto field sizes)."""
+
+
+_STATEMENT_WAKES: Final = 1
+"""The connection's goroutine."""
+
+_REQUEST_WAKES: Final = 5
+"""Source: tikv/client-go internal/client (batchSendLoop, batchRecvLoop), grpc-go internal/transport
+(loopyWriter, reader): a goroutine each, and the one that asked."""
 
 
 class TidbNode:
@@ -66,6 +74,7 @@ class TidbNode:
         threads = hardware.tidb_cores
         slowness = smt_slowness(threads, hardware.threads_per_core, cpu.smt_gain)
         self._cpu = FifoServers(threads, slowness)
+        self._run_queues = RunQueues(threads, cpu.thread_hop_ns)
         self._costs = cpu
         self._request_ns = cpu.tidb_request_ns
         self._client = cluster.client_machine
@@ -108,7 +117,7 @@ class TidbNode:
         mean_ns = costs.tidb_statement_ns + costs.tidb_row_ns * rows
         if writes:
             mean_ns += costs.tidb_write_ns
-        return self._compute(mean_ns)
+        return self._compute(mean_ns, _STATEMENT_WAKES)
 
     def timestamp(self, *, begin: bool = False) -> Generator[Wait, Any, int]:
         """Fetches a timestamp from PD, and again until PD is reached.
@@ -153,16 +162,19 @@ class TidbNode:
         store = self._cluster.stores[request.store]
         request.connection = connection = next(self._next_connection)
         arrival = self._to_stores[request.store].send(env.now_ns, size)
-        arrival += self._compute(self._request_ns)
+        arrival += self._compute(self._request_ns, _REQUEST_WAKES)
         arrival += store.grpc.handle(connection, env.now_ns, self._grpc_ns)
         env.at(arrival, store.scheduler.receive, request)
 
-    def _compute(self, mean_ns: float) -> int:
-        """Returns how long work of a mean length takes, its wait for a thread included."""
+    def _compute(self, mean_ns: float, wakes: int) -> int:
+        """Returns how long work of a mean length takes, its waits for threads included."""
         if not mean_ns:
             return 0
         units = self._units
-        if not units:
+        if len(units) < 2:
             units.extend(self._draw.unit_block())
         now_ns = self.env.now_ns
-        return self._cpu.reserve(now_ns, int(mean_ns * units.pop())) - now_ns
+        cpu = self._cpu
+        done_ns = cpu.reserve(now_ns, int(mean_ns * units.pop()))
+        waits_ns = wakes * self._run_queues.wait(now_ns, cpu.busy_ns)
+        return done_ns - now_ns + int(waits_ns * units.pop())

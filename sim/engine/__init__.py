@@ -6,6 +6,7 @@ Knows time, order and queues; knows nothing of disks, TiKV or transactions.
 from sim.engine.environment import LeanEnv
 from sim.engine.process import UNTIL_WOKEN, Process, Story, Wait
 from sim.engine.stations import FifoServers
+from sim.engine.run_queue import RunQueues
 from sim.engine.thread_pool import Cores, ThreadPool, smt_slowness
 
 __all__ = [
@@ -17,5 +18,6 @@ __all__ = [
     "Story",
     "ThreadPool",
     "Wait",
+    "RunQueues",
     "smt_slowness",
 ]

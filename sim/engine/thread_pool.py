@@ -12,6 +12,7 @@ from heapq import heappush
 from typing import Any
 
 from sim.engine.environment import Call, LeanEnv
+from sim.engine.run_queue import RunQueues
 
 
 class Cores:
@@ -21,11 +22,14 @@ class Cores:
         count: hardware threads (vCPUs).
         threads_per_core: hardware threads of one core; 2 with simultaneous multithreading.
         smt_gain: what a core's second busy thread adds, in cores.
+        hop_ns: what waking a thread takes on an idle node.
     """
 
-    __slots__ = ("_background_ns", "_slowness", "background", "busy_ns", "count", "running")
+    __slots__ = ("_background_ns", "_slowness", "_hop_ns", "_run_queues", "background", "busy_ns", "count", "running", "crowding_ns", "wake_ns")
 
-    def __init__(self, count: int, threads_per_core: int = 1, smt_gain: float = 0.0) -> None:
+    def __init__(
+        self, count: int, threads_per_core: int = 1, smt_gain: float = 0.0, hop_ns: int = 0
+    ) -> None:
         self.count = count
         self.running = 0
         """Threads that run now."""
@@ -35,6 +39,12 @@ class Cores:
         """Time in which threads ran, summed over the threads."""
         self._background_ns = 0
         self._slowness = smt_slowness(count, threads_per_core, smt_gain)
+        self._hop_ns = hop_ns
+        self._run_queues = RunQueues(count, hop_ns)
+        self.wake_ns = hop_ns
+        """How long it takes until a woken thread runs; as of the last ``settle``."""
+        self.crowding_ns = 0
+        """The part of it that is due to other threads."""
 
     def slowness(self) -> float:
         """Returns by how much one more thread runs slower than on an idle node."""
@@ -52,7 +62,7 @@ class Cores:
         """Takes CPU work that nobody waits for (network, gRPC, compaction threads)."""
         self._background_ns += service_ns
 
-    def settle(self, elapsed_ns: int) -> None:
+    def settle(self, now_ns: int, elapsed_ns: int) -> None:
         """Lets the background work of the last ``elapsed_ns`` run until the next call.
 
         It takes as many threads as it has CPU time; that it is slowed down itself is left out.
@@ -60,6 +70,9 @@ class Cores:
         self.busy_ns += self._background_ns
         self.background = round(self._background_ns / elapsed_ns)
         self._background_ns = 0
+        self._run_queues.average(now_ns, self.busy_ns)
+        self.crowding_ns = self._run_queues.wait_ns
+        self.wake_ns = self._hop_ns + self.crowding_ns
 
 
 def smt_slowness(count: int, threads_per_core: int, smt_gain: float) -> list[float]:
@@ -80,13 +93,11 @@ def smt_slowness(count: int, threads_per_core: int, smt_gain: float) -> list[flo
 class ThreadPool:
     """Threads with one FIFO queue."""
 
-    __slots__ = ("_cores", "_env", "_hop_ns", "_idle", "_queue", "busy_ns", "name", "threads")
+    __slots__ = ("_cores", "_env", "_idle", "_queue", "busy_ns", "name", "threads")
 
     def __init__(
-        self, env: LeanEnv, cores: Cores, threads: int, name: str, hop_ns: int = 0
+        self, env: LeanEnv, cores: Cores, threads: int, name: str
     ) -> None:
-        """Args: ``hop_ns`` is what waking an idle thread takes."""
-        self._hop_ns = hop_ns
         self._env = env
         self._cores = cores
         self._idle = threads
@@ -108,7 +119,7 @@ class ThreadPool:
         """
         if self._idle:
             self._idle -= 1
-            self._start((service_ns, fn, arg, blocked_ns + self._hop_ns))
+            self._start((service_ns, fn, arg, blocked_ns + self._cores.wake_ns))
         else:
             self._queue.append((service_ns, fn, arg, blocked_ns))
 

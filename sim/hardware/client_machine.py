@@ -3,16 +3,22 @@
 Source: TiDB docs, performance tests: sysbench and go-tpc beside HAProxy on one machine.
 """
 
+from typing import Final
+
 from sim.distributions import Sampler
-from sim.engine import FifoServers
+from sim.engine import FifoServers, RunQueues
+
+_STATEMENT_WAKES: Final = 3
+"""The proxy when the statement comes and when its answer comes, and the client."""
 
 
 class ClientMachine:
     """Hardware threads that statements wait for on their way."""
 
-    def __init__(self, cpu: FifoServers, statement_ns: int, draw: Sampler) -> None:
+    def __init__(self, cpu: FifoServers, run_queues: RunQueues, statement_ns: int, draw: Sampler) -> None:
         """Args: ``statement_ns`` is the mean, ``draw`` varies it."""
         self._cpu = cpu
+        self._run_queues = run_queues
         self._statement_ns = statement_ns
         self._draw = draw
         self._units: list[float] = []
@@ -25,6 +31,9 @@ class ClientMachine:
     def statement(self, now_ns: int) -> int:
         """Returns how long a statement takes here, its wait for a thread included, in ns."""
         units = self._units
-        if not units:
+        if len(units) < 2:
             units.extend(self._draw.unit_block())
-        return self._cpu.reserve(now_ns, int(self._statement_ns * units.pop())) - now_ns
+        cpu = self._cpu
+        done_ns = cpu.reserve(now_ns, int(self._statement_ns * units.pop()))
+        waits_ns = _STATEMENT_WAKES * self._run_queues.wait(now_ns, cpu.busy_ns)
+        return done_ns - now_ns + int(waits_ns * units.pop())

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from sim.engine import UNTIL_WOKEN, LeanEnv, Story
+from sim.engine import UNTIL_WOKEN, Cores, LeanEnv, Story
 from sim.hardware.disk import Disk
 from sim.hardware.file_system import FileSystemName, LogFile, metadata_of
 from sim.protocol.encoding import (
@@ -103,7 +103,7 @@ class LogEngine:
         ledger: DiskBytes,
         entry_bytes: list[Counter],
         *,
-        hop_ns: int = 0,
+        cores: Cores | None = None,
         slice_phase: float = 0.0,
     ) -> None:
         """Begins with nothing to write.
@@ -123,7 +123,7 @@ class LogEngine:
         self._counters = ledger.by_place[RAFT_LOG]
         self._entry_bytes = entry_bytes
         self._page = disk.spec.page_bytes
-        self._hand_over_ns = 2 * hop_ns
+        self._cores = cores
         self._offset = 0
         self._writers: list[_Writer] = []
         """Who waits for the next group."""
@@ -180,7 +180,7 @@ class LogEngine:
             self._writers = []
             finish_ns = self._append(len(group))
             if written and group:
-                finish_ns += self._hand_over_ns
+                finish_ns += 2 * self._cores.wake_ns if self._cores else 0
             for fn, arg in written:  # Whoever writes again joins the group after this one.
                 fn(arg)
             if group:

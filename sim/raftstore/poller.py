@@ -69,7 +69,6 @@ class StorePool:
         self._visit_ns = costs.store_visit_ns
         self._message_ns = costs.store_message_ns
         self._byte_ns = costs.log_byte_ns
-        self._hop_ns = costs.thread_hop_ns
         self._draw = draw
         self._units: list[float] = []
         self._log = log
@@ -82,6 +81,8 @@ class StorePool:
         self.threads = tikv.store_pool_size
         self.busy_ns = 0
         """Time that pollers spent in rounds, fsync included, summed over the pollers."""
+        self._taking = 0
+        """Pollers that handle mail now: they take one peer after the other, each its share."""
         self.messages = 0
         self.rounds = 0
         for _ in range(self.threads):
@@ -113,11 +114,12 @@ class StorePool:
             while not router.queue:
                 router.idle.append(process)
                 yield UNTIL_WOKEN
-                woken_ns = self._hop_ns
+                woken_ns = cores.wake_ns
             began_ns = env.now_ns
             self.rounds += 1
             batch: list[Peer] = []
             readies: list[Task] = []
+            self._taking += 1
             while router.queue and len(batch) < self._max_batch:
                 slowness = cores.slowness()
                 cores.running += 1
@@ -129,6 +131,7 @@ class StorePool:
                 woken_ns = 0
                 cores.running -= 1
                 self._hand_out(fresh, outbox)
+            self._taking -= 1
             outbox.flush(self._ctx.transport)
             readies = self._not_held_up(readies, outbox)
             if self._workers is not None:
@@ -152,7 +155,8 @@ class StorePool:
         queue, now_ns = ctx.router.queue, ctx.env.now_ns
         service_ns = 0
         fresh: list[Task] = []
-        while queue and len(batch) < self._max_batch:
+        share = min(self._max_batch, len(batch) - (-len(queue) // self._taking))
+        while queue and len(batch) < share:
             peer = queue.popleft()
             peer.turn = OWNED
             peer.stirred = True

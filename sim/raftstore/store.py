@@ -65,7 +65,7 @@ class Raftstore:
             LogFormat.of(scenario),
             ledger,
             entry_bytes,
-            hop_ns=cpu.thread_hop_ns,
+            cores=cores,
             slice_phase=slice_phase,
         )
         kv = _kv_engine(ctx, scenario, kv_disk, cores, ledger, slice_phase)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from sim.distributions import LognormalMean, Sampler
-from sim.engine import FifoServers, LeanEnv, smt_slowness
+from sim.engine import FifoServers, LeanEnv, RunQueues, smt_slowness
 from sim.hardware.client_machine import ClientMachine
 from sim.hardware.disk import Disk
 from sim.hardware.network import Link, Network
@@ -107,7 +107,9 @@ class Cluster:
         for store_id, store in self.stores.items():
             for other_id, other in self.stores.items():
                 if other_id != store_id:
-                    store.ctx.transport.connect(other_id, other.raftstore.receive)
+                    store.ctx.transport.connect(
+                        other_id, other.raftstore.receive, other.machine.cores
+                    )
 
     def locate(self, key: bytes) -> Route:
         """Returns where PD believes the region of ``key`` to be."""
@@ -183,7 +185,6 @@ class Cluster:
                 store_id,
                 self._raft_links(store_id),
                 self.filters,
-                self._scenario.hardware.cpu.thread_hop_ns,
             ),
             pd=PdClient(self.env, link, self.pd, self.tso, self._leader_reported),
             replicas=self.replicas,
@@ -224,7 +225,7 @@ def _client_machine(scenario: Scenario, streams: Streams) -> ClientMachine:
     threads = hardware.client_cores
     slowness = smt_slowness(threads, hardware.threads_per_core, cpu.smt_gain)
     draw = Sampler(LognormalMean(1_000_000, cpu.cv), streams.stream(f"{CLIENT_NAME}/cpu"))
-    return ClientMachine(FifoServers(threads, slowness), cpu.client_statement_ns, draw)
+    return ClientMachine(FifoServers(threads, slowness), RunQueues(threads, cpu.thread_hop_ns), cpu.client_statement_ns, draw)
 
 
 def _store_versions(scenario: Scenario) -> dict[int, Version]:

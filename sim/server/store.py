@@ -44,7 +44,7 @@ class Machine:
 
     def __init__(self, env: LeanEnv, scenario: Scenario, streams: Streams, name: str) -> None:
         hardware = scenario.hardware
-        self.cores = Cores(hardware.store_cores, hardware.threads_per_core, hardware.cpu.smt_gain)
+        self.cores = Cores(hardware.store_cores, hardware.threads_per_core, hardware.cpu.smt_gain, hardware.cpu.thread_hop_ns)
         self._block_ns = hardware.cpu.tikv_block_ns
         fetches = streams.stream(f"{name}/fetches")
         self.raft_disk = Disk(hardware.raft_disk, streams.stream(f"{name}/raft-disk"), fetches)
@@ -52,21 +52,20 @@ class Machine:
         if hardware.kv_disk is not None:
             self.kv_disk = Disk(hardware.kv_disk, streams.stream(f"{name}/kv-disk"), fetches)
         workers = scenario.tikv.scheduler_worker_pool_size
-        hop_ns = hardware.cpu.thread_hop_ns
-        self.pool = ThreadPool(env, self.cores, workers, f"{name}/scheduler", hop_ns)
+        self.pool = ThreadPool(env, self.cores, workers, f"{name}/scheduler")
         readers = hardware.read_pool_threads
-        self.read_pool = ThreadPool(env, self.cores, readers, f"{name}/read-pool", hop_ns)
-        env.process(self._background_work())
+        self.read_pool = ThreadPool(env, self.cores, readers, f"{name}/read-pool")
+        env.process(self._background_work(env))
 
     def block_cache(self, stream: Stream, misses: Mapping[bytes, float]) -> BlockCache:
         """Returns the cache over the KV disk; ``misses`` are by table prefix."""
         return BlockCache(self.kv_disk, stream, misses, self.cores, self._block_ns)
 
-    def _background_work(self) -> Story:
+    def _background_work(self, env: LeanEnv) -> Story:
         """Charges the cores, for ever, with the CPU work that no pool runs."""
         while True:
             yield _SETTLE_NS
-            self.cores.settle(_SETTLE_NS)
+            self.cores.settle(env.now_ns, _SETTLE_NS)
 
 
 class Store:
@@ -116,6 +115,7 @@ class Store:
             pool=machine.pool,
             read_pool=machine.read_pool,
             grpc=self.grpc,
+            cores=machine.cores,
             cache=machine.block_cache(streams.stream(f"{self._name}/block-cache"), misses),
             draw=request_draw,
             replies=replies,

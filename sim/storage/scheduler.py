@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Final
 
 from sim.distributions import Sampler
-from sim.engine import LeanEnv, ThreadPool
+from sim.engine import Cores, LeanEnv, ThreadPool
 from sim.hardware.network import Link
 from sim.protocol.concurrency_manager import ConcurrencyManager
 from sim.protocol.latches import Latches, Slots
@@ -76,6 +76,7 @@ class Scheduler:
         pool: ThreadPool,
         read_pool: ThreadPool,
         grpc: GrpcThreads,
+        cores: Cores,
         cache: BlockCache,
         draw: Sampler,
         replies: list[Link],
@@ -90,6 +91,7 @@ class Scheduler:
         self._pool = pool
         self._read_pool = read_pool
         self._grpc = grpc
+        self._cores = cores
         self._cache = cache
         self._cpu = scenario.hardware.cpu
         self._draw = draw
@@ -507,7 +509,7 @@ class Scheduler:
         arrival_ns = link.send(now_ns, size)
         arrival_ns += self._grpc.handle(request.connection, now_ns, self._cpu.grpc_request_ns >> 1)
         if request.batch is not None:
-            arrival_ns += self._cpu.thread_hop_ns
+            arrival_ns += self._cores.wake_ns
         self._env.at(arrival_ns, hand_over, request)
 
 

@@ -14,7 +14,7 @@ CONNECTIONS: Final = 4
 
 def connections_of(tidb: int) -> list[int]:
     """Returns the numbers of a TiDB node's connections to a store, which requests take in turn."""
-    return [count * 64 + tidb for count in range(CONNECTIONS)]
+    return [CONNECTIONS * tidb + count for count in range(CONNECTIONS)]
 
 
 class GrpcThreads:
@@ -38,4 +38,4 @@ class GrpcThreads:
         self._cores.add_background(held_ns)
         self.busy_ns += held_ns
         free[thread] = start_ns = start_ns + held_ns
-        return start_ns - now_ns
+        return start_ns - now_ns + self._cores.crowding_ns

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from sim.engine import UNTIL_WOKEN, LeanEnv, Story
+from sim.engine import Cores, UNTIL_WOKEN, LeanEnv, Story
 from sim.hardware.network import Link
 from sim.protocol.raft import Append, AppendResponse
 from sim.transport.filters import MessageFilters
@@ -93,10 +93,10 @@ class Connection:
     A cut link swallows what is sent from then on; what is under way still arrives.
     """
 
-    def __init__(self, env: LeanEnv, link: Link, receive: Receive, hop_ns: int) -> None:
-        """Args: ``hop_ns`` is what waking the receiver takes."""
+    def __init__(self, env: LeanEnv, link: Link, receive: Receive, cores: Cores) -> None:
+        """Args: ``cores`` are the receiver's, who is woken."""
         self._env = env
-        self._hop_ns = hop_ns
+        self._cores = cores
         self._receive = receive
         self._under_way: deque[tuple[int, Sequence[RaftMessage]]] = deque()
         self._idle = False
@@ -107,7 +107,7 @@ class Connection:
         """Sends ``messages`` in one piece."""
         if self.link.cut:
             return
-        arrival_ns = self.link.send_ordered(self._env.now_ns, size_bytes) + self._hop_ns
+        arrival_ns = self.link.send_ordered(self._env.now_ns, size_bytes) + self._cores.wake_ns
         self._under_way.append((arrival_ns, messages))
         if self._idle:
             self._process.wake()
@@ -139,11 +139,8 @@ class Transport:
         store_id: int,
         links: Mapping[int, Link],
         filters: MessageFilters,
-        hop_ns: int,
     ) -> None:
-        """Args: ``hop_ns`` is what waking the receiver of messages takes."""
         self._env = env
-        self._hop_ns = hop_ns
         self._store_id = store_id
         self._links = links
         self._filters = filters
@@ -153,9 +150,9 @@ class Transport:
         self.disk_usage: DiskUsage | None = None
         """How full the sender's disk is; None: it has never been full, so nobody need be told."""
 
-    def connect(self, store: int, receive: Receive) -> None:
+    def connect(self, store: int, receive: Receive, cores: Cores) -> None:
         """Opens the connection to ``store``, whose messages go to ``receive``."""
-        self._connections[store] = Connection(self._env, self._links[store], receive, self._hop_ns)
+        self._connections[store] = Connection(self._env, self._links[store], receive, cores)
 
     def send(self, store: int, messages: Sequence[RaftMessage], size_bytes: int) -> None:
         """Sends ``messages`` to ``store`` in one piece."""
