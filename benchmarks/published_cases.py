@@ -80,8 +80,8 @@ def _idle(workload: str, file: str, anchor: str, column: str, measure_ms: float)
 
 CASES: Final = (
     *(_sysbench("point_select", threads, (80, 60)) for threads in (300, 600, 900)),
-    *(_sysbench("update", threads, (120, 200)) for threads in (300, 600, 900)),
-    *(_tpcc(50, locks, (250, 500)) for locks in LOCKS),
+    *(_sysbench("update", threads, (120, 300)) for threads in (300, 600, 900)),
+    *(_tpcc(50, locks, (250, 800)) for locks in LOCKS),
     *(_tpcc(400, locks, (1_200, 1_000)) for locks in LOCKS),
     _idle("tpcc", "tpcc_idle.yaml", "TPC-C transaction, one client", "mean_ms", 3_000),
     _idle("idle", "sysbench_idle.yaml", "lock request, idle cluster", "lock_ms", 500),

@@ -42,10 +42,10 @@ _REQUEST_BYTES = 150
 """A KV request without its keys and values: context, timestamps, primary (kvproto field sizes)."""
 
 
-_STATEMENT_WAKES: Final = 1
+STATEMENT_WAKES: Final = 1
 """The connection's goroutine."""
 
-_REQUEST_WAKES: Final = 5
+REQUEST_WAKES: Final = 5
 """Source: tikv/client-go internal/client (batchSendLoop, batchRecvLoop), grpc-go internal/transport
 (loopyWriter, reader): a goroutine each, and the one that asked."""
 
@@ -117,7 +117,7 @@ class TidbNode:
         mean_ns = costs.tidb_statement_ns + costs.tidb_row_ns * rows
         if writes:
             mean_ns += costs.tidb_write_ns
-        return self._compute(mean_ns, _STATEMENT_WAKES)
+        return self._compute(mean_ns, STATEMENT_WAKES)
 
     def timestamp(self, *, begin: bool = False) -> Generator[Wait, Any, int]:
         """Fetches a timestamp from PD, and again until PD is reached.
@@ -162,7 +162,7 @@ class TidbNode:
         store = self._cluster.stores[request.store]
         request.connection = connection = next(self._next_connection)
         arrival = self._to_stores[request.store].send(env.now_ns, size)
-        arrival += self._compute(self._request_ns, _REQUEST_WAKES)
+        arrival += self._compute(self._request_ns, REQUEST_WAKES)
         arrival += store.grpc.handle(connection, env.now_ns, self._grpc_ns)
         env.at(arrival, store.scheduler.receive, request)
 

@@ -15,6 +15,11 @@ _MEMORY_NS: Final = 50 * NS_PER_MS
 its own load too late would swing, and far shorter than a load's changes."""
 
 
+def busy_share(running: float, count: int) -> float:
+    """Returns the part of ``count`` hardware threads that run; never all of them."""
+    return min(running / count, count / (count + 1))
+
+
 class RunQueues:
     """The run queues of one node.
 
@@ -45,7 +50,7 @@ class RunQueues:
         elapsed_ns = now_ns - self._since_ns
         lately = (busy_ns - self._busy_ns) / (elapsed_ns * self.count)
         self._busy += (lately - self._busy) * elapsed_ns / (_MEMORY_NS + elapsed_ns)
-        busy = min(self._busy, self.count / (self.count + 1))
+        busy = busy_share(self._busy * self.count, self.count)
         self.wait_ns = int(self._hop_ns * busy / (1 - busy))
         self._busy_ns, self._since_ns = busy_ns, now_ns
         self._due_ns = now_ns + _STEP_NS

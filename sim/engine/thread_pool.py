@@ -25,7 +25,18 @@ class Cores:
         hop_ns: what waking a thread takes on an idle node.
     """
 
-    __slots__ = ("_background_ns", "_slowness", "_hop_ns", "_run_queues", "background", "busy_ns", "count", "running", "crowding_ns", "wake_ns")
+    __slots__ = (
+        "_background_ns",
+        "_hop_ns",
+        "_run_queues",
+        "_slowness",
+        "background",
+        "busy_ns",
+        "count",
+        "crowding_ns",
+        "running",
+        "wake_ns",
+    )
 
     def __init__(
         self, count: int, threads_per_core: int = 1, smt_gain: float = 0.0, hop_ns: int = 0
@@ -95,9 +106,7 @@ class ThreadPool:
 
     __slots__ = ("_cores", "_env", "_idle", "_queue", "busy_ns", "name", "threads")
 
-    def __init__(
-        self, env: LeanEnv, cores: Cores, threads: int, name: str
-    ) -> None:
+    def __init__(self, env: LeanEnv, cores: Cores, threads: int, name: str) -> None:
         self._env = env
         self._cores = cores
         self._idle = threads

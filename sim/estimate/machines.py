@@ -7,7 +7,7 @@ as ``sim.hardware.client_machine`` and ``sim.client.tidb`` have it. Machines of 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from sim.engine import smt_slowness
+from sim.engine import busy_share, smt_slowness
 from sim.estimate.footprint import Footprint
 from sim.queueing.formulas import crowded_servers
 from sim.scenario.resolved import Scenario
@@ -32,6 +32,7 @@ class Machines:
         """Args: ``count`` is how many machines, ``threads`` those of the hardware of one."""
         hardware, cpu = scenario.hardware, scenario.hardware.cpu
         self.threads = threads
+        self._hop_ns = cpu.thread_hop_ns
         jobs = [job for job in jobs if job.cost_ns]
         self._jobs = sum(job.per_txn for job in jobs) / count
         self._work_ns = sum(job.per_txn * job.cost_ns for job in jobs) / count
@@ -66,6 +67,11 @@ class Machines:
         running, waiting = self._crowd(txn_per_s)
         jobs_per_ns = self._jobs * work / self._work_ns
         return cost_ns * running / work, waiting / jobs_per_ns
+
+    def wake_ns(self, txn_per_s: float) -> float:
+        """Returns how long a woken thread waits for others that run."""
+        busy = busy_share(self._crowd(txn_per_s)[0], self.threads)
+        return self._hop_ns * busy / (1 - busy)
 
     def _work(self, txn_per_s: float) -> float:
         return txn_per_s * self._work_ns / NS_PER_S

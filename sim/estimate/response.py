@@ -16,11 +16,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from sim.client.tidb import REQUEST_WAKES, STATEMENT_WAKES
 from sim.distributions import mean_ns
 from sim.estimate.footprint import Footprint
 from sim.estimate.machines import client_machine, statement_ns, tidb_nodes
 from sim.estimate.store import StoreLoad, StoreModel
 from sim.estimate.transaction_plan import READS, RequestKind
+from sim.hardware.client_machine import CLIENT_WAKES
 from sim.queueing.formulas import order_statistic_mean
 from sim.scenario.resolved import Scenario
 from sim.transport.nodes import CLIENT_NAME, PD_NAME, store_name, tidb_name, zones_of
@@ -70,14 +72,16 @@ class ResponseTimes:
         self._in_memory = in_memory
         self._client = client_machine(scenario, footprint)
         self._tidb = tidb_nodes(scenario, footprint)
-        self._hop = scenario.hardware.cpu.thread_hop_ns
         stores = [store_name(n + 1) for n in range(scenario.cluster.stores)]
         tidbs = [tidb_name(n) for n in range(scenario.cluster.tidb_nodes)]
         self._to_client = self._round_trip(
             (f"{CLIENT_NAME}-{n}", tidb) for n, tidb in enumerate(tidbs)
         )
         self._to_store = self._round_trip((tidb, store) for tidb in tidbs for store in stores)
-        self._to_pd = self._round_trip((tidb, PD_NAME) for tidb in tidbs) + self._hop
+        self._to_pd = (
+            self._round_trip((tidb, PD_NAME) for tidb in tidbs)
+            + scenario.hardware.cpu.thread_hop_ns
+        )
         """With the waking of who asked."""
         self._between_stores = self._round_trip((a, b) for a in stores for b in stores)
         clients = scenario.workload.threads
@@ -99,7 +103,7 @@ class ResponseTimes:
         """Returns all times at a load."""
         cpu, made = self._scenario.hardware.cpu, self._footprint
         apply = load.stations["apply"]
-        proposed = self._handled(load).then(Delay(self._hop))
+        proposed = self._handled(load).then(Delay(load.hop_ns))
         applied = Delay(apply.hop_ns, apply.wait_ns(cpu.cv) + apply.service_ns)
         durable = proposed.then(self._replicated(load)).then(applied)
         raft: dict[RequestKind, Delay] = {
@@ -126,7 +130,7 @@ class ResponseTimes:
     def _handled(self, load: StoreLoad) -> Delay:
         """Returns the time until a poller has handled a message, with those before it."""
         ahead = (load.pollers.batch - 1) / 2 * load.message_ns
-        return Delay(load.message_ns + load.woken * self._hop, load.pollers.wait + ahead)
+        return Delay(load.message_ns + load.woken * load.hop_ns, load.pollers.wait + ahead)
 
     def _replicated(self, load: StoreLoad) -> Delay:
         """Returns the time from a command's being proposed until its commit."""
@@ -137,7 +141,7 @@ class ResponseTimes:
         if not followers:
             return own
         back = self._handled(load)
-        answer = Delay(self._between_stores + 2 * self._hop, rest).then(back).then(own)
+        answer = Delay(self._between_stores + 2 * load.hop_ns, rest).then(back).then(own)
         quorum = answer.of((followers + 1) // 2, followers)
         return Delay(quorum - answer.random, answer.random).then(back)
 
@@ -146,7 +150,9 @@ class ResponseTimes:
         each = self._footprint.requests[kind]
         pool = load.stations["read_pool" if kind in READS.values() else "scheduler"]
         cost_ns = self._scenario.hardware.cpu.tidb_request_ns
-        sent_ns, waits_ns = self._tidb.times_ns(cost_ns, load.txn_per_s * self._others)
+        met = load.txn_per_s * self._others
+        sent_ns, waits_ns = self._tidb.times_ns(cost_ns, met)
+        waits_ns += REQUEST_WAKES * self._tidb.wake_ns(met)
         work_ns = store.request_ns(kind) * load.slowness + pool.hop_ns
         waits_ns += pool.wait_ns() + each.blocks / each.count * store.block_ns(load)
         return Delay(sent_ns + self._to_store + 2 * load.grpc_ns + work_ns, waits_ns)
@@ -165,9 +171,10 @@ class ResponseTimes:
         cost_ns = statement_ns(
             self._scenario, made, changing=made.changing_statements / made.statements
         )
-        tidb = sum(self._tidb.times_ns(cost_ns, met))
+        tidb = sum(self._tidb.times_ns(cost_ns, met)) + STATEMENT_WAKES * self._tidb.wake_ns(met)
         client = self._client.times_ns(self._scenario.hardware.cpu.client_statement_ns, met)
-        return self._to_client + sum(client) + tidb, tidb
+        woken = CLIENT_WAKES * self._client.wake_ns(met)
+        return self._to_client + sum(client) + woken + tidb, tidb
 
     def _held(
         self,

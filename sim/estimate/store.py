@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 
-from sim.engine import smt_slowness
+from sim.engine import busy_share, smt_slowness
 from sim.estimate.disk_demand import DiskDemand, DiskLoad
 from sim.estimate.footprint import Footprint
 from sim.estimate.pollers import MOST_USED, PollerFigures, PollerLoad, solve_pollers
@@ -60,12 +60,12 @@ class StationLoad:
         """Servers busy, but for the last percent: no queue is in balance there."""
         return min(self.busy, MOST_USED * self.servers)
 
-    def wake(self, thread_hop_ns: int) -> None:
+    def wake(self, thread_hop_ns: float) -> None:
         """Adds to ``busy`` that a job which finds a thread idle waits until it is awake.
 
         The busier the servers, the fewer are woken: the fixed point is found by bisection.
         """
-        least, low, high = self.busy, 0.0, float(thread_hop_ns)
+        least, low, high = self.busy, 0.0, thread_hop_ns
         while high - low > _STILL * thread_hop_ns:
             self.hop_ns = (low + high) / 2
             self.busy = least + self.jobs * self.hop_ns / NS_PER_S
@@ -91,7 +91,11 @@ class StoreLoad:
     disk: DiskLoad
     slowness: float = 1.0
     """By which threads that share cores slow each other down."""
+    hop_ns: float = 0.0
+    """From a thread's being woken until it runs."""
     entries_per_command: float = 1.0
+    applied_together: float = 1.0
+    """Commands of a write to RocksDB."""
     visits_per_message: float = 1.0
     woken: float = 1.0
     """Share of the pollers' rounds whose thread has to be woken."""
@@ -161,6 +165,7 @@ class StoreModel:
         applied = applied_by_followers(scenario, groups, self.proposed.count, txn_per_s)
         copies = (1 + followers * applied) / stores
         load = StoreLoad(txn_per_s, self.disk.append_ns, self.disk.load(txn_per_s, 0, 0, copies))
+        load.hop_ns = scenario.hardware.cpu.thread_hop_ns
         for _ in range(_STEPS):
             before = load.write_ns, load.slowness, load.entries_per_command, load.woken
             self._poll(load)
@@ -204,9 +209,9 @@ class StoreModel:
                 write=load.write_ns,
                 workers=tikv.store_io_pool_size > 0,
                 pause=tikv.raft_write_wait_duration_ns if small else 0.0,
-                hop=load.woken * cpu.thread_hop_ns,
+                hop=load.woken * load.hop_ns,
                 # One write worker hands its groups to nobody.
-                hand_over=2 * cpu.thread_hop_ns if tikv.store_io_pool_size != 1 else 0.0,
+                hand_over=2 * load.hop_ns if tikv.store_io_pool_size != 1 else 0.0,
             )
         )
         wait_s = min(load.pollers.wait / NS_PER_S, _LONGEST_S)
@@ -248,7 +253,9 @@ class StoreModel:
             pool.busy += per_store * each.blocks * self.block_ns(load) / NS_PER_S
         applied = load.txn_per_s * copies
         work_ns = (
-            self.proposed.count * cpu.apply_command_ns + self.proposed.records * cpu.apply_key_ns
+            self.proposed.count
+            * (cpu.apply_command_ns + cpu.apply_write_ns / load.applied_together)
+            + self.proposed.records * cpu.apply_key_ns
         )
         apply.jobs = applied * self.proposed.count
         apply.busy = applied * work_ns * load.slowness / NS_PER_S
@@ -260,10 +267,14 @@ class StoreModel:
         cores.busy = threads + grpc.busy + rewritten + carried
         applying = apply.busy
         for pool in (scheduler, readers, apply):
-            pool.wake(cpu.thread_hop_ns)
+            pool.wake(load.hop_ns)
             pool.queue = in_queue(pool.servers, pool.within)
+        # Whoever runs takes its share of what waits.
+        together = 1 + (apply.queue or 0.0) / apply.servers
+        load.applied_together = (load.applied_together + together) / 2
         apply.busy = applying  # Its meter stops while a thread wakes.
         load.slowness = self._slowness_among(cores.busy)
+        load.hop_ns = cpu.thread_hop_ns / (1 - busy_share(cores.busy, cores.servers))
         load.stations = {
             "grpc": grpc, "scheduler": scheduler, "read_pool": readers, "apply": apply,
             "store_cpu": cores,
@@ -285,7 +296,8 @@ class StoreModel:
         service_ns = (self.scenario.hardware.cpu.grpc_request_ns >> 1) * load.slowness
         grpc.busy = grpc.jobs * service_ns / NS_PER_S
         load.grpc_used = max(self._grpc_shares) * grpc.busy
-        load.grpc_ns, grpc.queue = service_ns, 0.0
+        crowding_ns = load.hop_ns - self.scenario.hardware.cpu.thread_hop_ns
+        load.grpc_ns, grpc.queue = service_ns + crowding_ns, 0.0
         for share in self._grpc_shares:
             waiting = in_queue(1, min(share * grpc.busy, MOST_USED), cv=0.0)
             grpc.queue += waiting

@@ -8,14 +8,16 @@ from typing import Final
 from sim.distributions import Sampler
 from sim.engine import FifoServers, RunQueues
 
-_STATEMENT_WAKES: Final = 3
+CLIENT_WAKES: Final = 3
 """The proxy when the statement comes and when its answer comes, and the client."""
 
 
 class ClientMachine:
     """Hardware threads that statements wait for on their way."""
 
-    def __init__(self, cpu: FifoServers, run_queues: RunQueues, statement_ns: int, draw: Sampler) -> None:
+    def __init__(
+        self, cpu: FifoServers, run_queues: RunQueues, statement_ns: int, draw: Sampler
+    ) -> None:
         """Args: ``statement_ns`` is the mean, ``draw`` varies it."""
         self._cpu = cpu
         self._run_queues = run_queues
@@ -35,5 +37,5 @@ class ClientMachine:
             units.extend(self._draw.unit_block())
         cpu = self._cpu
         done_ns = cpu.reserve(now_ns, int(self._statement_ns * units.pop()))
-        waits_ns = _STATEMENT_WAKES * self._run_queues.wait(now_ns, cpu.busy_ns)
+        waits_ns = CLIENT_WAKES * self._run_queues.wait(now_ns, cpu.busy_ns)
         return done_ns - now_ns + int(waits_ns * units.pop())

@@ -66,9 +66,7 @@ class WriteBatch:
         self.write_cf_bytes = 0
         self.default_cf_bytes = 0
 
-    def charge_puts(
-        self, raft: int, wal: int, lock_mem: int, default_cf: int, values: int
-    ) -> None:
+    def charge_puts(self, raft: int, wal: int, lock_mem: int, default_cf: int, values: int) -> None:
         """Sets the counters to sums that the command made while it filled ``lock_puts``.
 
         ``values`` is how many values of those locks are records of the default CF.

@@ -166,7 +166,7 @@ class ApplyPool:
         """Returns the CPU that applying a batch takes, drawn."""
         command_ns, key_ns = self._cpu.apply_command_ns, self._cpu.apply_key_ns
         units = self._units
-        service_ns = 0.0
+        service_ns = float(self._cpu.apply_write_ns)
         for _, entries in batch:
             commands = keys = 0
             for entry in entries:

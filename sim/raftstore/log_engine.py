@@ -114,7 +114,8 @@ class LogEngine:
             log_format: what is added to entries.
             ledger: where bytes are entered.
             entry_bytes: counts, by cause, entries before framing, padding, compression.
-            hop_ns: what waking a thread takes: who leads the next group is woken, and leads.
+            cores: whose threads write: who leads the next group is woken, and leads; None: nobody
+                has to be woken.
             slice_phase: how full the first slice of raftdb's flush is, in [0, 1).
         """
         self._env = env

@@ -225,7 +225,12 @@ def _client_machine(scenario: Scenario, streams: Streams) -> ClientMachine:
     threads = hardware.client_cores
     slowness = smt_slowness(threads, hardware.threads_per_core, cpu.smt_gain)
     draw = Sampler(LognormalMean(1_000_000, cpu.cv), streams.stream(f"{CLIENT_NAME}/cpu"))
-    return ClientMachine(FifoServers(threads, slowness), RunQueues(threads, cpu.thread_hop_ns), cpu.client_statement_ns, draw)
+    return ClientMachine(
+        FifoServers(threads, slowness),
+        RunQueues(threads, cpu.thread_hop_ns),
+        cpu.client_statement_ns,
+        draw,
+    )
 
 
 def _store_versions(scenario: Scenario) -> dict[int, Version]:

@@ -44,7 +44,12 @@ class Machine:
 
     def __init__(self, env: LeanEnv, scenario: Scenario, streams: Streams, name: str) -> None:
         hardware = scenario.hardware
-        self.cores = Cores(hardware.store_cores, hardware.threads_per_core, hardware.cpu.smt_gain, hardware.cpu.thread_hop_ns)
+        self.cores = Cores(
+            hardware.store_cores,
+            hardware.threads_per_core,
+            hardware.cpu.smt_gain,
+            hardware.cpu.thread_hop_ns,
+        )
         self._block_ns = hardware.cpu.tikv_block_ns
         fetches = streams.stream(f"{name}/fetches")
         self.raft_disk = Disk(hardware.raft_disk, streams.stream(f"{name}/raft-disk"), fetches)

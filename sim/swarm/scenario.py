@@ -34,6 +34,7 @@ hardware:
     store_visit: 0us
     store_message: 54us
     log_byte: 0
+    apply_write: 0us
     apply_command: 25us
     apply_key: 5us
     compaction_byte: 0

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from sim.engine import Cores, UNTIL_WOKEN, LeanEnv, Story
+from sim.engine import UNTIL_WOKEN, Cores, LeanEnv, Story
 from sim.hardware.network import Link
 from sim.protocol.raft import Append, AppendResponse
 from sim.transport.filters import MessageFilters

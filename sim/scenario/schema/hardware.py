@@ -162,32 +162,32 @@ class CpuCosts(Section):
     """
 
     client_statement_ns: int = COST.key(
-        "Machine of the clients, per statement: driver and proxy. Source: fit.", default="45us"
+        "Machine of the clients, per statement: driver and proxy. Source: fit.", default="33us"
     )
     tidb_statement_ns: int = COST.key(
-        "TiDB, per statement: packets, plan cache, result. Source: fit.", default="45us"
+        "TiDB, per statement: packets, plan cache, result. Source: fit.", default="43us"
     )
     tidb_write_ns: int = COST.key(
         "TiDB, more for a statement that locks or writes: its executor, the transaction's buffer. "
         "Source: fit.",
-        default="300us",
+        default="160us",
     )
     tidb_row_ns: int = COST.key(
         "TiDB, per row that a statement reads, locks or writes. Source: assumed.", default="5us"
     )
     tidb_request_ns: int = COST.key(
-        "TiDB, per request to a store: client-go, gRPC both ways. Source: fit.", default="25us"
+        "TiDB, per request to a store: client-go, gRPC both ways. Source: fit.", default="32us"
     )
     grpc_request_ns: int = COST.key(
-        "TiKV's gRPC thread, per request and its answer. Source: fit.", default="20us"
+        "TiKV's gRPC thread, per request and its answer. Source: fit.", default="17us"
     )
-    tikv_read_ns: int = COST.key("TiKV's read pool, per read. Source: fit.", default="8us")
+    tikv_read_ns: int = COST.key("TiKV's read pool, per read. Source: fit.", default="10us")
     tikv_command_ns: int = COST.key(
         "TiKV's scheduler pool, per command. Source: fit.", default="12us"
     )
     tikv_key_ns: int = COST.key(
         "TiKV, per key of a read or a command: looking for locks and versions. Source: fit.",
-        default="48us",
+        default="40us",
     )
     tikv_block_ns: int = COST.key(
         "TiKV, per block of 64 KiB that is not in the block cache: checksum, decompression. "
@@ -195,24 +195,31 @@ class CpuCosts(Section):
         default="120us",
     )
     store_visit_ns: int = COST.key(
-        "Store poller, per visit of a peer that has mail. Source: fit.", default="25us"
+        "Store poller, per visit of a peer that has mail. Source: fit.", default="22us"
     )
     store_message_ns: int = COST.key(
-        "Store poller, per message of a region. Source: fit.", default="5us"
+        "Store poller, per message of a region. Source: fit.", default="6us"
     )
     log_byte_ns: float = Number(0, 1_000).key(
-        "Store poller, per byte of the entries that it appends. Source: assumed.", default=2.0
+        "Store poller, per byte of the entries that it appends. Source: fit.", default=2.5
     )
-    apply_command_ns: int = COST.key("Apply thread, per command. Source: fit.", default="9us")
-    apply_key_ns: int = COST.key("Apply thread, per key. Source: fit.", default="18us")
+    apply_write_ns: int = COST.key(
+        "Apply thread, per write to RocksDB: its write group, the WAL. Source: fit.",
+        default="45us",
+    )
+    apply_command_ns: int = COST.key("Apply thread, per command. Source: fit.", default="6us")
+    apply_key_ns: int = COST.key(
+        "Apply thread, per record that is put or deleted. Source: fit.", default="13us"
+    )
     compaction_byte_ns: float = Number(0, 1_000).key(
         "Background threads, per byte flushed or compacted; nobody waits for them. Source: "
         "assumed, 50 MB/s a thread.",
         default=20.0,
     )
     thread_hop_ns: int = COST.key(
-        "Waking another thread. Source: TiKV docs, tune thread performance: 20 to 50.",
-        default="25us",
+        "From a thread's being woken until it runs, on an idle node; on a busy one longer. "
+        "Source: fit; TiKV docs, tune thread performance: 20 to 50.",
+        default="36us",
     )
     smt_gain: float = Number(0, 1).key(
         "What a core's second busy hardware thread adds, in cores. Source: Intel, Hyper-Threading "
@@ -220,7 +227,7 @@ class CpuCosts(Section):
         default=0.3,
     )
     cv: float = Number(0, 10).key(
-        "Coefficient of variation of every draw. Source: assumed.", default=0.5
+        "Coefficient of variation of every draw. Source: assumed.", default=1.0
     )
 
 
