@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
+from benchmarks.documents import ROOT
 from sim.client.backoff import Backoff
 from sim.hardware.file_system import Metadata
 from sim.scenario.fields import Key
 from sim.scenario.profiles import profiles
 from sim.scenario.schema.hardware import Hardware
 from sim.scenario.section import Section, SectionOf, keys_of
-from tests.docs.documents import ROOT
 
 DOCUMENT = (ROOT / "docs" / "CALIBRATION.md").read_text(encoding="utf-8")
 KINDS = {"measured", "published", "derived", "fitted", "assumed"}
