@@ -20,13 +20,22 @@ from typing import Any, Final
 
 from analysis.metrics import rounding
 from analysis.metrics.rounding import short
-from analysis.page.numbers import plain_value, with_half_width
+from analysis.page.numbers import DASH, plain_value, with_half_width
 from analysis.report.change_words import change_parts, change_text, signed
 
 Row = Mapping[str, Any]
 
-UNITS: Final = {"KiB": 1 / 1024, "MB": 1e-6, "GB": 1e-9, "us": 1e3, "s": 1e-3, "%": 100.0}
-"""By the word, what a value is multiplied by; ``us`` and ``s`` are of milliseconds."""
+UNITS: Final = {
+    "KiB": 1 / 1024,
+    "MB": 1e-6,
+    "GB": 1e-9,
+    "us": 1e3,
+    "s": 1e-3,
+    "%": 100.0,
+    "thousand": 1e3,
+}
+"""By the word, what a value is multiplied by; ``us`` and ``s`` are of milliseconds, ``thousand`` of
+what is given for one."""
 
 _WHOLE_FROM: Final = 10.0
 """Percent in a sentence from which on they are whole."""
@@ -179,6 +188,8 @@ def _at_path(summary: Mapping[str, Any], reading: str) -> str:
     try:
         for step in path.split("."):
             place = place[int(step)] if isinstance(place, list) else place[step]
+            if place is None:
+                return DASH
     except (LookupError, ValueError, TypeError) as error:
         raise ReadingError(f"{reading}: {error!r}") from error
     if isinstance(place, str):

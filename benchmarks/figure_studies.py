@@ -18,19 +18,9 @@ from typing import Final
 
 from analysis.study.load import load_study
 from benchmarks.documents import ROOT, written_files
+from benchmarks.figure_tables import Screening, Table, TableOf
 
 GOLDEN: Final = ROOT / "tests" / "golden"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
-    """A table of one study: each cell is read by the words of its row and of its column."""
-
-    columns: Mapping[str, str]
-    """Heading: words of its readings."""
-    rows: Mapping[str, str]
-    """Label: words of its readings."""
-    corner: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +32,14 @@ class Study:
         results: the folder in ``results`` that figures are read from.
         document: whose shown files the commands find.
         pictures: name in ``docs/img``: file in the folder; a page is shown as its beginning.
+        tables: by name.
     """
 
     commands: tuple[str, ...]
     results: str = ""
     document: str = ""
     pictures: Mapping[str, str] = field(default_factory=dict)
-    tables: Mapping[str, Table] = field(default_factory=dict)
+    tables: Mapping[str, TableOf] = field(default_factory=dict)
 
     def words(self) -> list[list[str]]:
         """Returns the words of each command."""
@@ -59,9 +50,14 @@ def _shop(results: str, *commands: str) -> Study:
     return Study(commands, results, "docs/TUTORIAL.md")
 
 
-def _shipped(name: str, folder: str = "scenarios", **of: Mapping[str, str]) -> Study:
-    """Returns the study of a shipped scenario, with ``pictures`` by name."""
-    return Study((f"{folder}/{name}.yaml",), name, **of)  # type: ignore[arg-type]
+def _shipped(
+    name: str,
+    folder: str = "scenarios",
+    *,
+    pictures: Mapping[str, str] | None = None,
+    tables: Mapping[str, TableOf] | None = None,
+) -> Study:
+    return Study((f"{folder}/{name}.yaml",), name, "", pictures or {}, tables or {})
 
 
 _RFC77_TABLE: Final = Table(
@@ -77,6 +73,27 @@ _RFC77_TABLE: Final = Table(
         "transactions (1/s)": "txn_per_s",
         "disk writes (MB/s)": "disk_write_bytes_per_s MB",
     },
+)
+
+_BY_THREADS: Final = Table(
+    corner="threads",
+    columns={
+        threads: f"threads={threads} in_memory/pipelined"
+        for threads in ("10", "25", "50", "100", "200", "400")
+    },
+    rows={
+        f"{machine}: {label}": f"profile={machine} {words}"
+        for machine in ("gp3_max", "i3.4xlarge")
+        for label, words in (
+            ("lock latency", "lock_latency_ms []"),
+            ("transactions/s", "txn_per_s ratio"),
+        )
+    },
+)
+
+_SCREENING: Final = Screening(
+    outcomes=("lock latency, mu\\*", "disk bytes per transaction, mu\\*"),
+    scenario=ROOT / "scenarios" / "sensitivity_rfc77.yaml",
 )
 
 _COOKBOOK: Final = (
@@ -101,7 +118,7 @@ STUDIES: Final[Mapping[str, Study]] = {
     "shop_precise": _shop(
         "shop",
         "shop.yaml --replications 5",
-        'shop.yaml --set "run.precision={lock_latency_ms: 1%}" --out results/shop',
+        'shop.yaml --set "run.precision={lock_latency_ms: 2%}" --out results/shop',
     ),
     "shop_capacity": _shop("shop_capacity", "shop_capacity.yaml"),
     "shop_nvme": _shop(
@@ -118,8 +135,11 @@ STUDIES: Final[Mapping[str, Study]] = {
         "transfer_fails", pictures={"transfer_fails_over_time.png": "plots/over_time.png"}
     ),
     "sweep_threads": _shipped(
-        "sweep_threads", pictures={"sweep_threads_p99.png": "plots/sweep_lock_latency_p99.png"}
+        "sweep_threads",
+        pictures={"sweep_threads_p99.png": "plots/sweep_lock_latency_p99.png"},
+        tables={"sweep_threads": _BY_THREADS},
     ),
+    "rfc77_nvme": _shipped("rfc77_nvme"),
     "capacity_gp3_vs_nvme": _shipped(
         "capacity_gp3_vs_nvme",
         pictures={"capacity_probability.png": "plots/capacity_probability.png"},
@@ -131,6 +151,12 @@ STUDIES: Final[Mapping[str, Study]] = {
             "map_disk_bytes_per_txn.png": "plots/map_disk_bytes_per_txn.png",
         },
     ),
+    "sensitivity_rfc77": Study(
+        ("scenarios/sensitivity_rfc77.yaml --no-checks",),
+        "sensitivity_rfc77",
+        tables={"screening": _SCREENING},
+    ),
+    "validation": Study(("validate --write",), "validation"),
 }
 """In the order in which they are run: a later one may go on from an earlier one's results."""
 

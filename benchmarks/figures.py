@@ -25,7 +25,7 @@ from typing import Any, Final
 from benchmarks.documents import DOCUMENTS, ROOT, Block, blocks
 from benchmarks.figure_marks import Mark, TableMark, marks, quoted_again, with_numbers, with_tables
 from benchmarks.figure_readings import ReadingError, read
-from benchmarks.figure_studies import STUDIES, Study, Table, digest, put_files
+from benchmarks.figure_studies import STUDIES, Study, digest, put_files
 
 FOLDER: Final = ROOT / "results" / "figures"
 RECORD: Final = ROOT / "docs" / "figures.json"
@@ -165,27 +165,10 @@ def _figures(name: str, study: Study) -> dict[str, str]:
     summary = json.loads(file.read_text(encoding="utf-8"))
     try:
         said = {reading: read(summary, reading) for reading in readings}
-        tables = {f"table {each}": table_text(summary, t) for each, t in study.tables.items()}
+        tables = {f"table {each}": table(summary) for each, table in study.tables.items()}
     except ReadingError as error:
         raise FiguresError(str(error)) from error
     return said | tables
-
-
-def table_text(summary: Mapping[str, Any], table: Table) -> str:
-    """Returns a table's lines.
-
-    Raises:
-        ReadingError: if a cell has no figure.
-    """
-    lines = [_row(table.corner, *table.columns), "|---" * (len(table.columns) + 1) + "|"]
-    for label, words in table.rows.items():
-        cells = [read(summary, f"{words} {column}") for column in table.columns.values()]
-        lines.append(_row(label, *cells))
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _row(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |".replace("|  |", "| |")
 
 
 def with_figures(document: str, name: str, figures: Mapping[str, str]) -> str:

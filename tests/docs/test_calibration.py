@@ -213,7 +213,7 @@ def test_assumed_figures_of_profiles_are_those_of_the_profiles() -> None:
 def test_the_factors_of_the_screening_are_those_of_the_scenario() -> None:
     text = (ROOT / "scenarios" / "sensitivity_rfc77.yaml").read_text(encoding="utf-8")
     factors: dict[str, Any] = yaml.safe_load(text)["sensitivity"]["factors"]
-    table = DOCUMENT.partition("<!-- screening -->")[2].partition("<!-- end of screening -->")[0]
+    table = DOCUMENT.partition("<!-- table: screening -->")[2].partition("<!-- end of table -->")[0]
     rows = dict(re.findall(r"^\| `([^`]+)` \| ([^|]+) \|", table, re.MULTILINE))
     assert list(rows) == list(factors)
     for name, bounds in rows.items():

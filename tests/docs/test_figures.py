@@ -20,7 +20,7 @@ from benchmarks.figure_studies import STUDIES, Study, digest
 
 OWED = {
     **dict.fromkeys(
-        list(STUDIES)[list(STUDIES).index("shop_precise") :],
+        list(STUDIES)[list(STUDIES).index("shop_capacity") :],
         "quoted from runs of an older model; python -m benchmarks figures runs them again",
     )
 }
