@@ -192,10 +192,10 @@ def _label_axes(grid: NDArray[Any], plot: RatioMap) -> None:
         axes.tick_params(length=0)
     for column in grid.T:
         lowest = [axes for axes in column if axes.get_visible()][-1]
-        lowest.set_xlabel(plot.across.name)
+        lowest.set_xlabel(plot.across.words)
         lowest.tick_params(labelbottom=True)
     for row in grid:
-        row[0].set_ylabel(plot.up.name)
+        row[0].set_ylabel(plot.up.words)
 
 
 def _legend(figure: Figure, plot: RatioMap) -> None:

@@ -60,7 +60,7 @@ def sweep_lines(plot: LinePlot, subtitle: str) -> Figure:
         grid[1][0].set_ylabel(f"ratio to {next(iter(plot.looks))}")
     _scale_values(grid[0], plot)
     _legend(figure, plot)
-    heading(figure, f"{plot.cells.outcome.name.capitalize()}, by {plot.axis.name}", subtitle)
+    heading(figure, f"{plot.cells.outcome.name.capitalize()}, by {plot.axis.words}", subtitle)
     return figure
 
 
@@ -124,7 +124,7 @@ def _place_axis(axes: Axes, axis: Axis) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda place, _: labels.get(place, "")))
     crowded = sum(len(label) for label in axis.labels) > 32
     axes.tick_params(axis="x", labelrotation=45.0 if crowded else 0.0, labelsize=SMALL)
-    axes.set_xlabel(axis.name)
+    axes.set_xlabel(axis.words)
 
 
 def _scale_values(row: Sequence[Axes], plot: LinePlot) -> None:

@@ -82,7 +82,7 @@ def _panel(axes: Axes, plot: ScatterPlot, axis: Axis, names: Sequence[str]) -> N
         for point in plot.points:
             _dot(axes, plot, axis.place(point), point, name)
     _scale(axes, axis)
-    axes.set_xlabel(axis.name)
+    axes.set_xlabel(axis.words)
 
 
 def _dot(axes: Axes, plot: ScatterPlot, place: float, point: Point, name: str) -> None:
