@@ -129,7 +129,7 @@ def _sections(
     yield "time", "Over time", parts(_time_charts(found, data), drawn("time"), _events(found))
     yield "where-time", "Where the time goes", parts(limits.time_tables(found), drawn("stations"))
     yield "where-bytes", "Where the bytes go", parts(limits.byte_tables(found), drawn("writes"))
-    yield "limits", "What limits", limits.limit_blocks(found)
+    yield "limits", "What limits", parts(drawn("limits"), limits.limit_blocks(found))
     yield "locks", "Fallbacks, lost locks, failures", parts(lock_blocks(found), drawn("locks"))
     yield "trust", "How far to trust it", parts(
         trust_blocks(found), drawn("warmup", "convergence"), _left_out(album)

@@ -366,9 +366,15 @@
     var pictures = box.parentNode.querySelectorAll("figure.charted");
     if (!pictures.length) { return; }
     var details = element("details", "same"), summary = element("summary", "", "The same as a picture");
+    var together = element("div", "figures");
     details.appendChild(summary);
-    pictures[0].parentNode.insertBefore(details, pictures[0]);
-    Array.prototype.forEach.call(pictures, function (picture) { details.appendChild(picture); });
+    details.appendChild(together);
+    box.parentNode.insertBefore(details, box.nextSibling);
+    Array.prototype.forEach.call(pictures, function (picture) {
+      var left = picture.parentNode;
+      together.appendChild(picture);
+      if (!left.children.length) { left.remove(); }
+    });
   }
 
   var all = [];
