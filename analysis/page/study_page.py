@@ -119,8 +119,8 @@ def _sections(
         drawn("answer"), comparison.comparison_tables(found), comparison.expectation_table(found)
     )  # fmt: skip
     yield "capacity", "What-if capacity", parts(capacity_blocks(found), drawn("capacity", "cost"))
-    yield "load", "How it follows the load", parts(
-        _load_charts(data), drawn("load", "sweep")
+    yield "load", charts.sweep_title(found), parts(
+        _load_charts(found, data), drawn("load", "sweep")
     )  # fmt: skip
     yield "sensitivity", "What would change the answer", parts(
         sensitivity_blocks(found), drawn("sensitivity")
@@ -129,7 +129,7 @@ def _sections(
     yield "time", "Over time", parts(_time_charts(found, data), drawn("time"), _events(found))
     yield "where-time", "Where the time goes", parts(limits.time_tables(found), drawn("stations"))
     yield "where-bytes", "Where the bytes go", parts(limits.byte_tables(found), drawn("writes"))
-    yield "limits", "What limits", limits.limit_blocks(found)
+    yield "limits", "What limits", parts(drawn("limits"), limits.limit_blocks(found))
     yield "locks", "Fallbacks, lost locks, failures", parts(lock_blocks(found), drawn("locks"))
     yield "trust", "How far to trust it", parts(
         trust_blocks(found), drawn("warmup", "convergence"), _left_out(album)
@@ -139,10 +139,10 @@ def _sections(
     yield "provenance", "How to repeat it", provenance_blocks(found, made)
 
 
-def _load_charts(data: Mapping[str, charts.Chart]) -> Iterator[Block]:
+def _load_charts(found: Findings, data: Mapping[str, charts.Chart]) -> Iterator[Block]:
     names = tuple(name for name in data if name.startswith("load-"))
     if names:
-        yield Charts(names, "Curves over the load", _LOAD_NOTE)
+        yield Charts(names, charts.sweep_title(found), _LOAD_NOTE)
 
 
 def _time_charts(found: Findings, data: Mapping[str, charts.Chart]) -> Iterator[Block]:

@@ -21,7 +21,15 @@ from numpy.typing import NDArray
 
 from analysis.metrics.asked import asked_metrics
 from analysis.metrics.catalogue import MetricKey
-from analysis.plots.style import INK, SMALL, WIDTH_IN, Look, heading, new_figure
+from analysis.plots.style import (
+    SMALL,
+    WIDTH_IN,
+    Look,
+    heading,
+    legend_below,
+    new_figure,
+    objective_line,
+)
 from analysis.plots.words import digits, listed
 from analysis.statistics.precision import relative_half_widths
 
@@ -97,7 +105,7 @@ def convergence(found: Sequence[Convergence], looks: Mapping[str, Look], subtitl
     Args:
         found: at least one.
         looks: by variant, in order.
-        subtitle: study and point.
+        subtitle: the point; empty if there is only one.
     """
     columns = min(2, len(found))
     rows = math.ceil(len(found) / columns)
@@ -109,18 +117,16 @@ def convergence(found: Sequence[Convergence], looks: Mapping[str, Look], subtitl
             continue
         _panel(axes, found[place], looks)
         if place + columns >= len(found):
-            axes.set_xlabel("replications, or their batches")
+            axes.set_xlabel("replications or batches")
             axes.tick_params(labelbottom=True)
         if place % columns == 0:
-            axes.set_ylabel("± of the mean")
+            axes.set_ylabel("half width of 95 %")
     handles: dict[str, Artist] = {}
     for axes in grid.flat:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(str(label), handle)
-    figure.legend(
-        list(handles.values()), list(handles), loc="outside lower left", ncols=3, handlelength=2.8
-    )
-    heading(figure, "Half width of the 95 % interval, by replications or their batches", subtitle)
+    legend_below(figure, list(handles.values()), list(handles))
+    heading(figure, "How intervals narrow with every replication", subtitle)
     return figure
 
 
@@ -160,11 +166,7 @@ def _panel(axes: Axes, one: Convergence, looks: Mapping[str, Look]) -> None:
             label=variant,
         )  # fmt: skip
     if one.target is not None:
-        axes.axhline(one.target, color="black", linewidth=1.2, linestyle=(0, (6, 3)))
-        axes.annotate(
-            f"wanted: {_percent(one.target)}", (0.0, one.target), (4, 3), color=INK,
-            xycoords=("axes fraction", "data"), textcoords="offset points", fontsize=SMALL,
-        )  # fmt: skip
+        objective_line(axes, one.target, f"wanted: {_percent(one.target)}")
     axes.set_yscale("log")
     axes.set_title(str(one.key), fontsize=SMALL + 0.5, fontweight="bold", pad=4)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=8))

@@ -81,7 +81,7 @@ def test_a_curve_a_variant_and_setting_by_ascending_load() -> None:
         "pipelined on gp3", "in_memory on gp3", "pipelined on nvme", "in_memory on nvme",
     ]  # fmt: skip
     assert found[0].table["load"].tolist() == [10, 100, 400]
-    figure = load_curve(found, SWEPT, "stub")
+    figure = load_curve(found, SWEPT)
     above, below = figure.axes
     assert above.get_ylabel() == "lock latency p99 (ms)"
     assert "per second" in below.get_xlabel()
@@ -94,7 +94,7 @@ def test_a_curve_a_variant_and_setting_by_ascending_load() -> None:
 
 
 def test_an_overloaded_load_is_a_cross_and_one_without_any_latency_no_curve() -> None:
-    figure = load_curve(lines(refused=(0,)), SWEPT, "stub")
+    figure = load_curve(lines(refused=(0,)), SWEPT)
     crosses = [line for line in figure.axes[0].lines if line.get_marker() == "x"]
     assert [len(np.asarray(line.get_xdata())) for line in crosses] == [1, 1, 0]
     assert [one.name for one in lines(refused=(0, 1, 2))] == [
@@ -112,7 +112,7 @@ def test_capacity_and_promise_are_drawn_in() -> None:
     found = with_capacity(lines(), {"cases": [case, missed]})
     assert [line.capacity for line in found] == [(1500.0, 1400.0, 1600.0), None, None, None]
     promised = (Latency("lock_latency_ms", "all", "p99", 6.0),)
-    figure = load_curve(found, promised, "stub")
+    figure = load_curve(found, promised)
     (axes,) = figure.axes
     assert any(list(np.asarray(line.get_xdata())) == [1500, 1500] for line in axes.lines)
     assert [text.get_text() for text in axes.texts] == ["promised: 6 ms"]
