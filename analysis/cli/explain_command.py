@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
+from analysis.program import command
 from analysis.study.folder_name import study_folder
 
 if TYPE_CHECKING:
@@ -130,8 +130,8 @@ def _say_estimates(
     units = len(study.points) * len(study.variants) * study.replications
     cases = [estimate for each in explained for estimate in each.variants.values()]
     print_cost(console, cases, units, os.cpu_count() or 1)
-    command = shlex.join(["run_sim.py", str(request.file), *_set(request.overrides)])
-    say(console, f"  worked out, not simulated (docs/EXPLAIN.md); to run it: {command}")
+    to_run = command("run", request.file, *_set(request.overrides))
+    say(console, f"  worked out, not simulated (docs/EXPLAIN.md); to run it: {to_run}")
 
 
 def _set(overrides: Sequence[str]) -> list[str]:
@@ -152,17 +152,16 @@ def _folder(request: ExplainRequest, study: Study) -> Path:
 def _summary(request: ExplainRequest, study: Study) -> Mapping[str, Any] | None:
     """Returns what a finished study says; None if there is none, which is said."""
     folder = _folder(request, study)
-    command = ["run_sim.py", str(request.file), *_set(request.overrides)]
+    words = ["run", request.file, *_set(request.overrides)]
     if request.out is not None:
-        command += ["--out", str(request.out)]
+        words += ["--out", request.out]
     try:
         found = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
         rows = found["rows"]
     except (OSError, ValueError, KeyError, TypeError):
         say(
             messages(),
-            f"{folder}: holds no finished study to verify against; make it with: "
-            f"{shlex.join(command)}",
+            f"{folder}: holds no finished study to verify against; make it with: {command(*words)}",
         )
         return None
     known = {row["variant"] for row in rows}
@@ -171,7 +170,7 @@ def _summary(request: ExplainRequest, study: Study) -> Mapping[str, Any] | None:
         say(
             messages(),
             f"{folder}: is of another scenario (it has no variant {missing[0]}); make it anew "
-            f"with: {shlex.join(command)}",
+            f"with: {command(*words)}",
         )
         return None
     return dict(found)

@@ -25,6 +25,7 @@ from analysis.experiments.choose import experiment_of
 from analysis.lint.scenario_lint import scenario_warnings
 from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.unit_task import UnitJob
+from analysis.program import command
 from analysis.running.rounds import (
     AfterFailure,
     Plots,
@@ -148,5 +149,5 @@ def _tell_old_failures(settings: RoundSettings, progress: RoundProgress) -> None
     old = progress.failed_before
     if old:
         say(messages(), f"{count(old, 'unit')} failed in an earlier run and were left alone; "
-                        f"--retry failed runs them again, run_sim.py status {settings.folder} "
-                        f"lists them")  # fmt: skip
+                        f"--retry failed runs them again, "
+                        f"{command('status', settings.folder)} lists them")  # fmt: skip

@@ -13,6 +13,7 @@ from analysis.cli.exit_status import ExitStatus
 from analysis.cli.json_output import print_json
 from analysis.experiments.choose import experiment_of
 from analysis.experiments.seen import SeenUnits
+from analysis.program import SCENARIOS, command
 from analysis.running.rounds import count
 from analysis.study.plan import Plan
 from analysis.study.study import Study
@@ -20,8 +21,6 @@ from analysis.study.study import Study
 if TYPE_CHECKING:
     from analysis.lint.scenario_warning import ScenarioWarning
     from sim.scenario import Problem
-
-SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
 
 
 def check_command(files: Sequence[Path], *, strict: bool = False, as_json: bool = False) -> int:
@@ -144,4 +143,4 @@ def _about(file: Path) -> str:
     try:
         return " ".join(load_study(file).about.split())
     except ScenarioError:
-        return "(does not load; see: run_sim.py check)"
+        return f"(does not load; see: {command('check', file)})"

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from analysis.program import command
 from analysis.study.study_folder import StudyFolderError, write_text_whole
 
 FOLDER: Final = "csv"
@@ -63,7 +64,7 @@ def read_summary(folder: Path) -> dict[str, Any]:
         return {name: summary[name] for name in ("study", "rows", "comparisons")}
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise StudyFolderError(
-            f"{path}: cannot be read; run_sim.py report {folder} makes it again"
+            f"{path}: cannot be read; {command('report', folder)} makes it again"
         ) from error
 
 

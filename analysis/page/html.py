@@ -49,7 +49,7 @@ def html_text(page: Page, data: Mapping[str, Any]) -> str:
 @cache
 def _environment() -> Environment:
     return Environment(
-        loader=PackageLoader("analysis.page"),
+        loader=PackageLoader(__package__),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_shown,
@@ -72,7 +72,7 @@ def _shown(value: Any) -> Any:
 
 @cache
 def _asset(name: str) -> str:
-    return files("analysis.page").joinpath("assets", name).read_text(encoding="utf-8")
+    return files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
 
 
 @cache

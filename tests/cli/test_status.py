@@ -54,9 +54,9 @@ def test_status_tells_units_apart(
         "  sync: 1 done, 1 missing",
         "  in_memory: 0 done, 1 failed, 1 missing",
         "  failed: in_memory, workload.threads = 20, replication 0: ValueError: no such disk",
-        f"    run_sim.py replay {folder} {units[2].unit_hash[:10]} shows it alone",
-        f"run_sim.py {folder}/scenario.yaml --out {folder} runs the rest",
-        f"run_sim.py {folder}/scenario.yaml --out {folder} --retry failed runs again what failed",
+        f"    python run_sim.py replay {folder} {units[2].unit_hash[:10]} shows it alone",
+        f"python run_sim.py run {folder}/scenario.yaml --out {folder} runs the rest",
+        f"python run_sim.py run {folder}/scenario.yaml --out {folder} --retry failed runs again what failed",
     ]
 
 
