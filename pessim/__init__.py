@@ -6,7 +6,7 @@
 
     study = pessim.run("pessim:quickstart")
     study.summary, study.units, study.compare()    # pandas
-    study.plot.lock_latency_ccdf()                 # matplotlib
+    study.plot.lock_latency()                      # matplotlib
 
 docs/PYTHON.md has it all. Names are taken from ``analysis.api`` when they are used first, since
 whoever only asks for ``pessim --help`` needs no pandas.
@@ -15,7 +15,18 @@ whoever only asks for ``pessim --help`` needs no pandas.
 from typing import Any
 
 __version__ = "0.1.0"
-__all__ = ["Study", "check", "explain", "open", "run", "scenarios"]
+__all__ = [
+    "ScenarioError",
+    "SparkStartError",
+    "Study",
+    "StudyFolderError",
+    "UnitsMissingError",
+    "check",
+    "explain",
+    "open",
+    "run",
+    "scenarios",
+]
 
 
 def __getattr__(name: str) -> Any:

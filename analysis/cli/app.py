@@ -35,7 +35,7 @@ def about(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", help="Say which commit this is, and how local workers run the model."
+            "--version", help="Say which version this is, and how local workers run the model."
         ),
     ] = False,
 ) -> None:
@@ -43,8 +43,10 @@ def about(
     if version:
         from analysis.pipeline.compiled_model import model_words
         from analysis.report.manifest import commit
+        from pessim import __version__
 
-        say(output(), f"commit {commit() or 'unknown'}, model {model_words('local')}")
+        made_of = f"commit {commit() or 'unknown'}, model {model_words('local')}"
+        say(output(), f"pessim {__version__}, {made_of}")
         raise typer.Exit
 
 

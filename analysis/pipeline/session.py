@@ -16,6 +16,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from site import getsitepackages, getusersitepackages
 from typing import TYPE_CHECKING, Final
 
 from analysis.pipeline.compiled_model import library
@@ -147,6 +148,8 @@ class SparkStarter:
 
     def _reason(self) -> str:
         """Returns why Spark did not start: the JVM's last word, if it had one."""
+        if isinstance(self._error, SparkStartError):
+            return str(self._error)
         if isinstance(self._error, OSError) and self._error.errno == errno.ENOSPC:
             return f"Spark did not start: {self._error}; make room, or set TMPDIR"
         log = Path(self.scratch) / JVM_LOG
@@ -181,9 +184,15 @@ def start_context(master: str, scratch: str, java_options: str) -> SparkContext:
     The JVM gets a session of its own, so that Ctrl-C reaches this process alone, and its words go
     to a file: what a user should know is said by the command.
     """
-    _export_source_tree(master)
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
+
+    if SparkContext._active_spark_context is not None:
+        raise SparkStartError(
+            "Spark did not start: this process has a Spark session of its own; "
+            "stop it first, spark.stop()"
+        )
+    _export_source_tree(master)
 
     settings = spark_settings(master, scratch, java_options)
     conf = SparkConf(loadDefaults=False).setMaster(with_attempts(master)).setAppName("pessim")
@@ -201,9 +210,14 @@ def start_context(master: str, scratch: str, java_options: str) -> SparkContext:
 
 
 def _export_source_tree(master: str) -> None:
-    """Lets local workers import ``sim`` and ``analysis``, and run this interpreter."""
-    paths = [str(IMPORTED_FROM), *filter(None, [os.environ.get("PYTHONPATH")])]
-    os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
+    """Lets local workers import these modules, and run this interpreter.
+
+    What is installed for this interpreter they find by themselves.
+    """
+    installed = [Path(place).resolve() for place in (*getsitepackages(), getusersitepackages())]
+    if IMPORTED_FROM not in installed:
+        paths = [str(IMPORTED_FROM), *filter(None, [os.environ.get("PYTHONPATH")])]
+        os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LAUNCHER_OPTS", _JIT_OPTIONS)
     if is_on_loopback(master):

@@ -88,7 +88,7 @@ def _latencies(tables: PointTables, looks: Mapping[str, Look], subtitle: str) ->
         figure = distribution.latency_ccdf(locks, looks, subtitle)
         said = words.latencies(tables.rows, list(looks))
         alt = f"Share of lock requests slower than a latency: {said}."
-        yield Picture("lock_latency_ccdf", "latency", figure, alt)
+        yield Picture("lock_latency", "latency", figure, alt)
     if not tables.heat.empty:
         figure = latency_heat.latency_heat(
             tables.heat, tables.happenings, looks, tables.span_s, subtitle

@@ -53,7 +53,9 @@ def _plain(value: Any, mark: Mark, path: str) -> Any:
             return value
         case PathLike():
             return fspath(value)
-    if callable(item := getattr(value, "item", None)):
-        return _plain(item(), mark, path)
+        case _ if callable(getattr(value, "item", None)):
+            return _plain(value.item(), mark, path)
+        case _:
+            pass
     message = f"is {shown(str(value))}, of type {type(value).__name__}; write text, a number, a "
     raise ScenarioError([Problem(mark, path, f"{message}list or a dictionary")])

@@ -65,8 +65,10 @@ def load_study(
     else:
         path = located(source)
         own = read_file(path)
-    said_in_python = isinstance(overrides, Mapping)
-    given = overrides_of(overrides) if said_in_python else command_line_overrides(overrides)
+    if isinstance(overrides, Mapping):
+        given = overrides_of(overrides)
+    else:
+        given = command_line_overrides(overrides)
     for key, value in (("seed", seed), ("replications", replications)):
         if value is not None:
             mark = Mark(f"--{key} {value}")
