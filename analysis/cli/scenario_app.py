@@ -121,11 +121,11 @@ def calibrate(
 
 
 COMMANDS = (
-    (check, "run_sim.py check scenarios/*.yaml"),
-    (explain, "run_sim.py explain scenarios/rfc77.yaml"),
-    (schema, "run_sim.py schema > scenario.schema.json"),
-    (scenarios, "run_sim.py scenarios"),
-    (reference, "run_sim.py reference pool-size"),
-    (calibrate, "run_sim.py calibrate disk fio/*.json --out lab.yaml --plot lab.png"),
+    (check, "{program} check scenarios/*.yaml"),
+    (explain, "{program} explain scenarios/rfc77.yaml"),
+    (schema, "{program} schema > scenario.schema.json"),
+    (scenarios, "{program} scenarios"),
+    (reference, "{program} reference pool-size"),
+    (calibrate, "{program} calibrate disk fio/*.json --out lab.yaml --plot lab.png"),
 )
-"""Each with an example, in the order of ``--help``."""
+"""Each with an example, in the order of ``--help``; ``{program}`` is what this is called as."""

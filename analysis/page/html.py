@@ -56,7 +56,7 @@ def html_text(page: Page, data: Mapping[str, Any]) -> str:
 @cache
 def _environment() -> Environment:
     return Environment(
-        loader=PackageLoader("analysis.page"),
+        loader=PackageLoader(__package__),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_shown,
@@ -79,7 +79,7 @@ def _shown(value: Any) -> Any:
 
 @cache
 def _asset(name: str) -> str:
-    return files("analysis.page").joinpath("assets", *name.split("/")).read_text(encoding="utf-8")
+    return files(__package__).joinpath("assets", *name.split("/")).read_text(encoding="utf-8")
 
 
 @cache

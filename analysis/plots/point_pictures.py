@@ -90,7 +90,7 @@ def _latencies(tables: PointTables, looks: Mapping[str, Look], subtitle: str) ->
             figure = distribution.latency_ccdf(rows, tail, looks, subtitle)
             said = words.latencies(tables.rows, list(looks), f"{tail.metric}_ms")
             alt = f"Share of {tail.what} slower than a latency: {said}."
-            yield Picture(f"{tail.metric}_ccdf", "latency", figure, alt)
+            yield Picture(tail.metric, "latency", figure, alt)
     if not tables.heat.empty:
         figure = latency_heat.latency_heat(
             tables.heat, tables.happenings, looks, tables.span_s, subtitle

@@ -48,7 +48,7 @@ def write_study_plots(
     """
     clear_plots(folder)
     written = []
-    for picture, point_index in _pictures(run, summary, tables):
+    for picture, point_index in study_pictures(run, summary, tables):
         several = point_index is not None and len(run.plan.points) > 1
         name = f"{picture.name}_{point_index}" if several else picture.name
         style.save(picture.figure, folder, name)
@@ -56,10 +56,16 @@ def write_study_plots(
     return written
 
 
-def _pictures(
+def study_pictures(
     run: FinishedStudy, summary: Mapping[str, Any], tables: StudyTables
 ) -> Iterator[tuple[Picture, int | None]]:
-    """Yields pictures, each with its point: of the whole study first, then of each point."""
+    """Yields pictures, each with its point: of the whole study first, then of each point.
+
+    Args:
+        run: the study.
+        summary: content of ``summary.json``; ``rows`` and ``comparisons`` are ``RowTable``.
+        tables: of the points that get figures.
+    """
     for picture in _whole(run, summary):
         yield picture, None
     looks = style.variant_looks(list(run.study.variants))

@@ -199,7 +199,7 @@ def point_tables(refused: tuple[str, ...] = ()) -> PointTables:
 def test_every_picture_has_a_title_and_words_with_numbers() -> None:
     pictures = {picture.name: picture for picture in point_pictures(point_tables(), LOOKS, "stub")}
     assert list(pictures) == [
-        "lock_latency_ccdf", "latency_heat", "over_time", "store_timeline", "lock_memory", "warmup",
+        "lock_latency", "latency_heat", "over_time", "store_timeline", "lock_memory", "warmup",
         "disk_writes", "lock_stations", "convergence",
     ]  # fmt: skip
     for picture in pictures.values():
@@ -208,7 +208,7 @@ def test_every_picture_has_a_title_and_words_with_numbers() -> None:
         assert "\n" not in picture.alt
         assert re.search(r"\d", picture.alt), picture.name
         assert "nan" not in picture.alt
-    assert "sync p50 1 ms, p99 7 ms" in pictures["lock_latency_ccdf"].alt
+    assert "sync p50 1 ms, p99 7 ms" in pictures["lock_latency"].alt
 
 
 def test_what_is_refused_everywhere_has_no_picture() -> None:
