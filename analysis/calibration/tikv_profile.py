@@ -40,7 +40,17 @@ class TikvProfile:
     toml: TikvToml
     parts: tuple[Part, ...]
     document: dict[str, Any]
-    lines: tuple[str, ...]
+    read: tuple[str, ...]
+    """Remarks: how many keys are modelled, and what became of old and of doubtful ones."""
+    not_modelled: tuple[str, ...]
+    """Keys that the model does not have, and what that means, a sentence each."""
+    costs: tuple[str, ...]
+    """What was derived of CPU costs, and what was not."""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """All remarks."""
+        return (*self.read, *self.not_modelled, *self.costs)
 
     @property
     def text(self) -> str:
@@ -65,8 +75,10 @@ def tikv_of(path: Path, growths: Sequence[Growth]) -> TikvProfile:
     meanings = effects(without, toml.written)
     found = {c.key: DURATION.text_of(c.cost_ns) for c in costs if c.cost_ns is not None}
     restarts = sum(growth.restarts for growth in growths)
-    told = [*_told(path, toml, memory), *_not_modelled(meanings)]
-    parts = [Part("tikv", tuple(told), _yaml_lines(toml.values))] if toml.written else []
+    read = tuple(_read(path, toml, memory))
+    not_modelled = tuple(_not_modelled(meanings))
+    said = (read[0], *not_modelled)
+    parts = [Part("tikv", said, _yaml_lines(toml.values))] if toml.written else []
     if memory:
         parts.append(Part("hardware", tuple(memory.values()), (f"  {_MEMORY}: {_size(toml)}",)))
     if found:
@@ -82,8 +94,8 @@ def tikv_of(path: Path, growths: Sequence[Growth]) -> TikvProfile:
         "not_modelled": {key: why for why, keys in meanings.items() for key in keys},
         "not_derived": {c.key: c.why for c in costs if c.cost_ns is None},
     }
-    lines = [*told, *_meant(toml), *_costs(costs, restarts)]
-    return TikvProfile(path, toml, tuple(parts), document, tuple(lines))
+    derived = tuple(_costs(costs, restarts))
+    return TikvProfile(path, toml, tuple(parts), document, read, not_modelled, derived)
 
 
 def _toml(path: Path) -> TikvToml:
@@ -129,13 +141,14 @@ def _yaml_lines(values: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(f"  {line}" for line in yaml.safe_dump(dict(values), sort_keys=False).splitlines())
 
 
-def _told(path: Path, toml: TikvToml, memory: Mapping[str, str]) -> Iterator[str]:
+def _read(path: Path, toml: TikvToml, memory: Mapping[str, str]) -> Iterator[str]:
     total = len(toml.values) + len(toml.not_modelled) + len(toml.gone)
     modelled = len(toml.values) + len(memory)
     yield f"{plain(path.name)}: {modelled} of {total} keys are modelled"
     yield from memory.values()
     yield from (f"{old}: now {new}" for old, new in toml.renamed.items())
     yield from (f"{key}: TiKV no longer has it" for key in toml.gone)
+    yield from _meant(toml)
 
 
 def _not_modelled(meanings: Mapping[str, Sequence[str]]) -> Iterator[str]:
