@@ -45,9 +45,7 @@ def test_every_cell_runs_and_shows_what_is_promised(
     below = [shown(code, names) for code in CODE]
     kinds = [type(each) for each in below]
     assert kinds.count(Study) == kinds.count(Figure) == 1
-    ratio, table, estimate, latency = (
-        below[place] for place in (2, 4, 7, 8)
-    )
+    ratio, table, estimate, latency = (below[place] for place in (2, 4, 7, 8))
     assert ratio["ratio"].iloc[0] < 1
     assert set(table.columns) == {"pipelined", "in_memory"}
     assert table.loc["txn_per_s"].min() > 0
