@@ -100,7 +100,8 @@ def _effect_label(outcome: Content) -> str:
 def _effects_legend(axes: Axes) -> None:
     axes.plot([], [], "D", color="black", markersize=4, label="sigma: interactions, curvature")
     axes.plot([], [], color="#333333", linestyle=(0, (4, 3)), label="luck stays below this")
-    figure = axes.figure
+    figure = axes.get_figure(root=True)
+    assert figure is not None, "axes are drawn on a figure"
     legend_below(figure, *axes.get_legend_handles_labels())
 
 

@@ -62,7 +62,7 @@ def utilisation(rows: pd.DataFrame, looks: Mapping[str, Look], subtitle: str) ->
         shift = (place - (len(variants) - 1) / 2) * height
         for row, station in enumerate(names):
             if station in mine.index:
-                _bar(axes, row + shift, mine.loc[station], height, looks[variant], hatches[variant])
+                _bar(axes, row + shift, mine.loc[[station]].iloc[0], height, looks[variant], hatches[variant])
         axes.barh([0], [0], color=looks[variant].colour, hatch=hatches[variant], edgecolor="white",
                   label=variant)  # fmt: skip
     labels = [fill(_STATIONS[name], _LABEL_CHARACTERS) for name in names]

@@ -23,10 +23,10 @@ def shown(code: str, names: dict[str, Any]) -> Any:
     *statements, last = ast.parse(code).body
     if not isinstance(last, ast.Expr):
         statements.append(last)
-    exec(compile(ast.Module(statements, []), "cell", "exec"), names)  # noqa: S102 - a notebook
+    exec(compile(ast.Module(statements, []), "cell", "exec"), names)
     if not isinstance(last, ast.Expr):
         return None
-    return eval(compile(ast.Expression(last.value), "cell", "eval"), names)  # noqa: S307
+    return eval(compile(ast.Expression(last.value), "cell", "eval"), names)
 
 
 def test_it_is_a_notebook_without_output() -> None:
