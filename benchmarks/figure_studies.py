@@ -93,6 +93,18 @@ _BY_THREADS: Final = Table(
     },
 )
 
+_BY_TRANSFERS: Final = Table(
+    corner="transfers a second asked for",
+    columns={
+        "lock latency, p99 (ms): pipelined": "lock_latency_ms.p99 pipelined ±",
+        "in memory": "lock_latency_ms.p99 in_memory ±",
+        "ratio": "lock_latency_ms.p99 in_memory/pipelined []",
+        "transaction latency, mean (ms): pipelined": "txn_latency_ms pipelined ±",
+        "likewise in memory": "txn_latency_ms in_memory ±",
+    },
+    rows={str(rate): f"rate={rate}/s" for rate in (1, 10, 30, 100)},
+)
+
 _SCREENING: Final = Screening(
     outcomes=("lock latency, mu\\*", "disk bytes per transaction, mu\\*"),
     scenario=ROOT / "scenarios" / "sensitivity_rfc77.yaml",
@@ -139,7 +151,13 @@ STUDIES: Final[Mapping[str, Study]] = {
         "diff results/shop results/shop_nvme",
     ),
     **{name: _shipped(name, "scenarios/cookbook") for name in _COOKBOOK},
-    "crash": _shipped("crash"),
+    **{
+        name: _shipped(name)
+        for name in ("crash", "leader_transfer", "split_merge", "shuffle_leader", "hot_region_full")
+    },
+    "sweep_transfer_rate": _shipped(
+        "sweep_transfer_rate", tables={"sweep_transfer_rate": _BY_TRANSFERS}
+    ),
     "evict_leader": _shipped(
         "evict_leader", pictures={"evict_leader_over_time.png": "plots/over_time.png"}
     ),
