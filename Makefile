@@ -15,8 +15,9 @@ help:  ## say what can be made
 
 setup: $(STAMPS)/archive  ## make the environment: Python packages, Java, Spark's class archive
 
-demo: setup  ## run scenarios/rfc77.yaml and print the comparison
+demo: setup  ## run scenarios/rfc77.yaml, in a closed loop and at a fixed rate, and print the comparisons
 	$(BIN)/python run_sim.py scenarios/rfc77.yaml
+	$(BIN)/python run_sim.py scenarios/rfc77_fixed_rate.yaml
 
 # An option: units of a study then take half the CPU time; an edited source file runs as ever.
 fast: setup $(STAMPS)/tools  ## compile the model with mypyc: three CPU minutes, and a C compiler

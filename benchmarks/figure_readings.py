@@ -48,6 +48,8 @@ class ReadingError(ValueError):
 
 def _ends(row: Row, scale: float) -> str:
     value, low, high = (row[end] for end in ("value", "ci_low", "ci_high"))
+    if low == high:
+        return short(value * scale)
     return rounding.with_ends(value * scale, low * scale, high * scale)
 
 
@@ -72,6 +74,9 @@ OF_VALUE: Final[Mapping[str, Callable[[Row, float], str]]] = {
     "whole": lambda row, scale: f"{row['value'] * scale:,.0f}",
 }
 """How values are written: ``0.826``, ``0.826 ± 0.006``, ``0.826 [0.820, 0.832]``, ``1,562``."""
+
+SUM: Final = "sum"
+"""A count over all runs of a variant: a counter that never counted has no row."""
 
 OF_RATIO: Final[Mapping[str, Callable[[Row], str]]] = {
     "[]": _ratio_ends,
@@ -98,6 +103,8 @@ def read(summary: Mapping[str, Any], reading: str) -> str:
     variants = {row["variant"] for row in summary["rows"]}
     words = _Words(reading.split(), variants)
     scale = UNITS[words.unit] if words.unit else 1.0
+    if words.written == SUM:
+        return f"{words.sum(summary['rows']) * scale:,.0f}"
     if not words.is_ratio:
         form = OF_VALUE.get(words.written or "plain")
         if form is None:
@@ -114,7 +121,7 @@ _KINDS: Final = ("metric", "variant", "point", "unit", "form")
 
 def _kind(word: str, variants: Collection[str]) -> str:
     """Returns what a word of a reading is."""
-    if word in OF_VALUE or word in OF_RATIO:
+    if word in OF_VALUE or word in OF_RATIO or word == SUM:
         return "form"
     if word in UNITS:
         return "unit"
@@ -157,6 +164,20 @@ class _Words:
                 f"{self.reading}: {len(found)} such rows, one with a {number} wanted"
             )
         return found[0]
+
+    def sum(self, rows: Sequence[Row]) -> float:
+        """Returns what all replications at all points that are meant counted."""
+        metric, class_, stat = _metric(self.metric)
+        of_metric = [row for row in rows if row["metric"] == metric]
+        if not of_metric or not self.variant or self.is_ratio:
+            raise ReadingError(f"{self.reading}: no count of a metric and of a variant")
+        counted = sum(
+            row["value"] * row["replications"]
+            for row in of_metric
+            if (row["class"], row["stat"], row["variant"]) == (class_, stat, self.variant)
+            and self._is_point(row["point"])
+        )
+        return float(counted)
 
     def ratio(self, rows: Sequence[Row]) -> Row:
         """Returns the row of a ratio; one of two other variants is not in a summary."""

@@ -60,13 +60,15 @@ def _shipped(
     return Study((f"{folder}/{name}.yaml",), name, "", pictures or {}, tables or {})
 
 
+_MODES: Final = {
+    "sync": "sync ±",
+    "pipelined": "pipelined ±",
+    "in memory": "in_memory ±",
+    "in memory / pipelined": "in_memory/pipelined []",
+}
+
 _RFC77_TABLE: Final = Table(
-    columns={
-        "sync": "sync ±",
-        "pipelined": "pipelined ±",
-        "in memory": "in_memory ±",
-        "in memory / pipelined": "in_memory/pipelined []",
-    },
+    columns=_MODES,
     rows={
         "lock latency, mean (ms)": "lock_latency_ms",
         "disk writes per transaction (KiB)": "disk_write_bytes_per_txn KiB",
@@ -91,6 +93,18 @@ _BY_THREADS: Final = Table(
     },
 )
 
+_BY_TRANSFERS: Final = Table(
+    corner="transfers a second asked for",
+    columns={
+        "lock latency, p99 (ms): pipelined": "lock_latency_ms.p99 pipelined ±",
+        "in memory": "lock_latency_ms.p99 in_memory ±",
+        "ratio": "lock_latency_ms.p99 in_memory/pipelined []",
+        "transaction latency, mean (ms): pipelined": "txn_latency_ms pipelined ±",
+        "likewise in memory": "txn_latency_ms in_memory ±",
+    },
+    rows={str(rate): f"rate={rate}/s" for rate in (1, 10, 30, 100)},
+)
+
 _SCREENING: Final = Screening(
     outcomes=("lock latency, mu\\*", "disk bytes per transaction, mu\\*"),
     scenario=ROOT / "scenarios" / "sensitivity_rfc77.yaml",
@@ -100,6 +114,15 @@ _COOKBOOK: Final = (
     "cloud_volume", "raft_log_volume", "io_threads", "three_zones", "fair_locking",
     "few_warehouses", "slow_disk", "commit_phases", "five_replicas", "more_stores",
 )  # fmt: skip
+
+_FIXED_RATE: Final = Table(
+    corner="700 transactions a second",
+    columns=_MODES,
+    rows={
+        "disk writes per transaction (KiB)": "disk_write_bytes_per_txn KiB",
+        "disk writes (MB/s)": "disk_write_bytes_per_s MB",
+    },
+)
 
 STUDIES: Final[Mapping[str, Study]] = {
     "rfc77": Study(
@@ -111,6 +134,7 @@ STUDIES: Final[Mapping[str, Study]] = {
         },
         tables={"rfc77": _RFC77_TABLE},
     ),
+    "rfc77_fixed_rate": _shipped("rfc77_fixed_rate", tables={"rfc77_fixed_rate": _FIXED_RATE}),
     "quickstart": Study(("scenarios/quickstart.yaml",), "quickstart"),
     "shop_explained": _shop("", "explain shop.yaml"),
     "shop": _shop("shop", "shop.yaml"),
@@ -127,7 +151,13 @@ STUDIES: Final[Mapping[str, Study]] = {
         "diff results/shop results/shop_nvme",
     ),
     **{name: _shipped(name, "scenarios/cookbook") for name in _COOKBOOK},
-    "crash": _shipped("crash"),
+    **{
+        name: _shipped(name)
+        for name in ("crash", "leader_transfer", "split_merge", "shuffle_leader", "hot_region_full")
+    },
+    "sweep_transfer_rate": _shipped(
+        "sweep_transfer_rate", tables={"sweep_transfer_rate": _BY_TRANSFERS}
+    ),
     "evict_leader": _shipped(
         "evict_leader", pictures={"evict_leader_over_time.png": "plots/over_time.png"}
     ),

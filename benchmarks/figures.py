@@ -32,7 +32,7 @@ RECORD: Final = ROOT / "docs" / "figures.json"
 PICTURES: Final = ROOT / "docs" / "img"
 _WIDE: Final = "100"
 """Columns of the terminal: at 80 ratios are a table of their own."""
-_SHOWN_PX: Final = (1010, 484)
+_SHOWN_PX: Final = (1010, 560)
 
 
 class FiguresError(RuntimeError):

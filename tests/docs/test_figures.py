@@ -110,6 +110,8 @@ SUMMARY: dict[str, Any] = {
         ("lock_latency_ms b", "0.800"),
         ("b us ± lock_latency_ms", "800 ± 10"),
         ("lock_latency_ms.p99 a threads=50 []", "2.00 [1.99, 2.01]"),
+        ("lock_latency_ms b sum", "4"),
+        ("lock_latency_ms.p99 b threads=51 sum", "0"),
         ("lock_latency_ms b/a", "0.400 [0.396, 0.404]"),
         ("lock_latency_ms b/a ratio", "0.400"),
         ("lock_latency_ms b/a saved", "60 %"),
@@ -132,6 +134,8 @@ def test_a_reading(reading: str, text: str) -> None:
         "lock_latency_ms a/b",
         "lock_latency_ms b/a ±",
         "txn_per_s b",
+        "txn_per_s b sum",
+        "lock_latency_ms sum",
         "capacity.cases.1.load",
     ],
 )
