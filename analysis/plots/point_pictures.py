@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,7 @@ from analysis.plots import (
 )
 from analysis.plots.drawn import Picture
 from analysis.plots.style import Look
+from analysis.study.run import Target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +40,7 @@ class PointTables:
         tails: from ``plot_tables.tails``; so on for ``heat``, ``moves``, ``courses``,
             ``happenings`` and ``warmups``.
         limits: of the lock table.
-        targets: relative half widths that were asked for.
+        targets: figures and ratios that replications are added for.
     """
 
     rows: pd.DataFrame
@@ -53,7 +54,7 @@ class PointTables:
     happenings: pd.DataFrame
     warmups: pd.DataFrame
     limits: lock_memory.TableLimits
-    targets: Mapping[MetricKey, float]
+    targets: Sequence[Target]
 
     @property
     def span_s(self) -> float:

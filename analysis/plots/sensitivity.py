@@ -78,7 +78,7 @@ def _effects(outcomes: Sequence[Content], names: Mapping[str, str]) -> Figure:
         axes.set_xlim(left=0)
         axes.set_xlabel(_effect_label(outcome))
         axes.set_title(_name(outcome), fontsize=SMALL)
-    _effects_legend(grid[0])
+    _effects_legend(figure, grid[0])
     heading(figure, "Effect of each factor over its whole range (Morris)")
     return figure
 
@@ -97,11 +97,9 @@ def _effect_label(outcome: Content) -> str:
     return f"mu* of ln({outcome['variant']} / {outcome['baseline']})"
 
 
-def _effects_legend(axes: Axes) -> None:
+def _effects_legend(figure: Figure, axes: Axes) -> None:
     axes.plot([], [], "D", color="black", markersize=4, label="sigma: interactions, curvature")
     axes.plot([], [], color="#333333", linestyle=(0, (4, 3)), label="luck stays below this")
-    figure = axes.get_figure(root=True)
-    assert figure is not None, "axes are drawn on a figure"
     legend_below(figure, *axes.get_legend_handles_labels())
 
 

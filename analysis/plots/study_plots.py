@@ -149,11 +149,11 @@ def _at_point(
         happenings=cut(tables.happenings),
         warmups=cut(tables.warmups),
         limits=TableLimits.of(scenario.tikv),
-        targets={
-            target.key: target.width
+        targets=[
+            target
             for target in (precision.targets if precision else ())
-            if target.against is None
-        },
+            if target.is_about(run.plan.points[index])
+        ],
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from textwrap import fill
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -58,11 +58,11 @@ def utilisation(rows: pd.DataFrame, looks: Mapping[str, Look], subtitle: str) ->
     axes = figure.add_subplot()
     height = _BAR_IN / across
     for place, variant in enumerate(variants):
-        mine = rows[rows["variant"] == variant].set_index("class")
+        mine = {row["class"]: row for row in rows[rows["variant"] == variant].to_dict("records")}
         shift = (place - (len(variants) - 1) / 2) * height
         for row, station in enumerate(names):
-            if station in mine.index:
-                _bar(axes, row + shift, mine.loc[[station]].iloc[0], height, looks[variant], hatches[variant])
+            if station in mine:
+                _bar(axes, row + shift, mine[station], height, looks[variant], hatches[variant])
         axes.barh([0], [0], color=looks[variant].colour, hatch=hatches[variant], edgecolor="white",
                   label=variant)  # fmt: skip
     labels = [fill(_STATIONS[name], _LABEL_CHARACTERS) for name in names]
@@ -96,7 +96,7 @@ def stations(rows: pd.DataFrame) -> Sequence[str]:
 
 
 def _bar(
-    axes: Axes, place: float, row: pd.Series[float], height: float, look: Look, hatch: str
+    axes: Axes, place: float, row: Mapping[Any, Any], height: float, look: Look, hatch: str
 ) -> None:
     value = float(row["value"])
     axes.barh(place, value, height=0.9 * height, color=look.colour, hatch=hatch, edgecolor="white",

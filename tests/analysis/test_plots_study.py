@@ -28,8 +28,10 @@ from analysis.plots.lock_memory import TableLimits
 from analysis.plots.point_pictures import PointTables, point_pictures
 from analysis.plots.study_plots import write_study_plots
 from analysis.report.row_table import RowTable
+from analysis.statistics.intervals import paired_ratios
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.plan import Plan
+from analysis.study.run import Target
 from tests.analysis.test_plots import tails, way, writes
 from tests.analysis.test_plots_course import happened, series
 from tests.analysis.test_plots_time import EVICTED, heat
@@ -141,8 +143,8 @@ def replicated(replications: int) -> tuple[pd.DataFrame, pd.DataFrame]:
 def test_convergence_ends_at_the_interval_of_all_replications() -> None:
     units, sums = replicated(6)
     target = MetricKey("lock_latency_ms")
-    found = convergences(units, sums, {target: 0.01}, set())
-    assert [one.key for one in found] == [target]
+    found = convergences(units, sums, [Target(target, 0.01)], set())
+    assert [one.name for one in found] == [str(target)]
     assert found[0].lines["sync"].shape == (5,)
     values = sums["lock_latency", "all", "mean"][units["variant"] == "sync"].to_numpy()
     half = 2.5706 * values.std(ddof=1) / 6**0.5 / values.mean()
@@ -155,11 +157,34 @@ def test_convergence_ends_at_the_interval_of_all_replications() -> None:
     assert "over 2 to 6 replications" in convergence_words(found)
 
 
+def test_a_ratio_that_is_waited_for_narrows_to_its_interval() -> None:
+    units, sums = replicated(6)
+    wanted = Target(MetricKey("lock_latency_ms"), 0.02, "in_memory", "sync")
+    (found,) = convergences(units, sums, [wanted], set())
+    assert found.name == "lock_latency_ms\nin_memory / sync"
+    assert list(found.lines) == ["in_memory"]
+    latency = {
+        name: sums["lock_latency", "all", "mean"][units["variant"] == name].to_numpy()
+        for name in VARIANTS
+    }
+    middle, _, high = paired_ratios(latency["in_memory"][None, :], latency["sync"][None, :])
+    assert found.lines["in_memory"][-1] == pytest.approx(np.log(high[0] / middle[0]))
+    (axes,) = convergence([found], LOOKS, "").axes
+    assert [text.get_text() for text in axes.texts] == ["wanted: 2 %"]
+    assert "lock_latency_ms, in_memory / sync over 2 to 6" in convergence_words([found])
+
+
+def test_a_ratio_whose_baseline_is_refused_is_not_shown() -> None:
+    wanted = Target(MetricKey("lock_latency_ms"), 0.02, "in_memory", "sync")
+    refused = {("sync", wanted.key)}
+    assert convergences(*replicated(6), [wanted], refused) == []
+
+
 def test_convergence_needs_three_replications_and_leaves_refused_numbers_out() -> None:
-    assert convergences(*replicated(2), {}, set()) == []
+    assert convergences(*replicated(2), [], set()) == []
     refused = {(variant, MetricKey("lock_latency_ms")) for variant in VARIANTS}
-    found = convergences(*replicated(3), {}, refused)
-    assert [str(one.key) for one in found] == ["txn_per_s"], "what nobody counted is 0"
+    found = convergences(*replicated(3), [], refused)
+    assert [one.name for one in found] == ["txn_per_s"], "what nobody counted is 0"
 
 
 def point_tables(refused: tuple[str, ...] = ()) -> PointTables:
@@ -192,7 +217,7 @@ def point_tables(refused: tuple[str, ...] = ()) -> PointTables:
         happenings=happened(("transfer_leader", "region 1", 4, 4, 4)),
         warmups=warmup_series(),
         limits=TableLimits(512 * 1024, 100 * 1024**2),
-        targets={},
+        targets=[],
     )
 
 
