@@ -202,7 +202,9 @@ def start_context(master: str, scratch: str, java_options: str) -> SparkContext:
         gateway = launch_gateway(conf, popen_kwargs=streams)  # type: ignore[no-untyped-call]
     context = SparkContext(conf=conf, gateway=gateway)
     context.setLogLevel("OFF")
-    if not is_local(master):
+    if is_local(master):
+        context.pythonExec = sys.executable  # PYSPARK_PYTHON is about other Spark jobs, or clusters
+    else:
         from analysis.pipeline.source_zip import write_source_zip
 
         context.addPyFile(str(write_source_zip(Path(scratch))))
