@@ -37,7 +37,7 @@ def html_text(page: Page, data: Mapping[str, Any]) -> str:
         "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; "
         "form-action 'none'; script-src " + (" ".join(map(_digest, scripts)) or "'none'")
     )
-    return _environment().get_template("report.html.j2").render(
+    return environment().get_template("report.html.j2").render(
         page=page,
         policy=policy,
         style=Markup(_asset("page.css")),
@@ -47,9 +47,10 @@ def html_text(page: Page, data: Mapping[str, Any]) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def environment(package: str = "analysis.page") -> Environment:
+    """Returns what sets the templates of a package: all text is escaped, nothing is hidden."""
     return Environment(
-        loader=PackageLoader("analysis.page"),
+        loader=PackageLoader(package),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_shown,
