@@ -42,7 +42,7 @@ def html_text(page: Page, data: Mapping[str, Any]) -> str:
         "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; "
         "form-action 'none'; script-src " + (" ".join(map(_digest, scripts)) or "'none'")
     )
-    return _environment().get_template("report.html.j2").render(
+    return environment().get_template("report.html.j2").render(
         page=page,
         policy=policy,
         styles=[Markup(style) for style in styles],
@@ -54,9 +54,10 @@ def html_text(page: Page, data: Mapping[str, Any]) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def environment(package: str = __package__) -> Environment:
+    """Returns what sets the templates of a package: all text is escaped, nothing is hidden."""
     return Environment(
-        loader=PackageLoader(__package__),
+        loader=PackageLoader(package),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_shown,

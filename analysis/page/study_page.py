@@ -1,4 +1,4 @@
-"""Writes ``report.html`` and ``report.md`` of a finished study."""
+"""Writes ``report.html``, ``report.md`` and ``answer.json`` of a finished study."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, Final
 from analysis.metrics.study_tables import StudyTables
 from analysis.page import charts, comparison, limits
 from analysis.page.answer import answer, tiles
+from analysis.page.answer_file import write_answer
 from analysis.page.assumptions import assumption_blocks
 from analysis.page.capacity import capacity_blocks
 from analysis.page.content import Block, Cell, Charts, Page, PageTable, Paragraph, section
@@ -48,7 +49,7 @@ def write_page(
     drawn: Sequence[Drawn],
     made: Provenance,
 ) -> Path:
-    """Writes both files and returns the HTML page.
+    """Writes the files and returns the HTML page.
 
     Args:
         folder: the study's; pictures lie under ``plots/``.
@@ -66,6 +67,7 @@ def write_page(
     page = study_page(found, Album(folder, _charted(data)), data, made)
     write_text_whole(folder / HTML, html_text(page, data))
     write_text_whole(folder / MARKDOWN, markdown_text(page))
+    write_answer(folder, page, summary)
     return folder / HTML
 
 
