@@ -9,23 +9,29 @@ import sys
 from difflib import get_close_matches
 from pathlib import Path
 from types import FrameType
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
-from analysis.cli import completion, model_app, scenario_app, study_app
+from analysis.cli import completion, measurement_app, model_app, scenario_app, study_app
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
+from analysis.program import called, command
 
 app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     help="What do pipelined and in-memory pessimistic locks do to a TiKV cluster? "
-    "Example: python run_sim.py scenarios/quickstart.yaml",
+    f"Example: {called()} run pessim:quickstart",
 )
-for _command, _example in (*study_app.COMMANDS, *scenario_app.COMMANDS, *model_app.COMMANDS):
-    app.command(epilog=f"Example: {_example}")(_command)
+for _command, _example in (
+    *study_app.COMMANDS,
+    *scenario_app.COMMANDS,
+    *measurement_app.COMMANDS,
+    *model_app.COMMANDS,
+):
+    app.command(epilog=f"Example: {_example.format(program=called())}")(_command)
 
 
 @app.callback(invoke_without_command=True)
@@ -34,7 +40,7 @@ def about(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", help="Say which commit this is, and how local workers run the model."
+            "--version", help="Say which version this is, and how local workers run the model."
         ),
     ] = False,
 ) -> None:
@@ -42,8 +48,10 @@ def about(
     if version:
         from analysis.pipeline.compiled_model import model_words
         from analysis.report.manifest import commit
+        from pessim import __version__
 
-        say(output(), f"commit {commit() or 'unknown'}, model {model_words('local')}")
+        made_of = f"commit {commit() or 'unknown'}, model {model_words('local')}"
+        say(output(), f"pessim {__version__}, {made_of}")
         raise typer.Exit
 
 
@@ -57,16 +65,17 @@ def main(arguments: list[str] | None = None) -> int:
         if completion.is_asked():
             completion.prepare(_known_commands())
         words = with_default_command(sys.argv[1:] if arguments is None else arguments)
+        words = with_an_option_a_file(words)
         result = app(
             words,
-            prog_name="run_sim.py",
+            prog_name=called(),
             complete_var=completion.VARIABLE,
             standalone_mode=False,
         )
         sys.stdout.flush()
     except typer.TyperException as error:
         wrong = error.format_message().removeprefix("Invalid value: ").rstrip(".")
-        say(messages(), f"run_sim.py: {wrong}. Try: run_sim.py --help")
+        say(messages(), f"{wrong}. Try: {command('--help')}")
         return ExitStatus.BAD_INPUT
     except (KeyboardInterrupt, typer.Abort):
         return ExitStatus.INTERRUPTED
@@ -96,6 +105,24 @@ def with_default_command(words: list[str]) -> list[str]:
     if meant and not Path(words[0]).exists():
         raise typer.BadParameter(f"no command {words[0]!r}; did you mean {meant[0]}")
     return ["run", *words]
+
+
+_OF_FILES: Final = {"init": ("--fio", "--ping", "--sockperf", "--iperf3", "--prometheus")}
+"""By command: options that take as many files as follow, as a shell writes them for ``*``."""
+
+
+def with_an_option_a_file(words: list[str]) -> list[str]:
+    """Returns the words with ``--fio a b`` written as ``--fio a --fio b``."""
+    several = _OF_FILES.get(words[0], ())
+    spread: list[str] = []
+    option = ""
+    for place, word in enumerate(words):
+        if word.startswith("-"):
+            option = word
+        elif option in several and words[place - 1] != option:
+            spread.append(option)
+        spread.append(word)
+    return spread
 
 
 def _known_commands() -> list[str]:

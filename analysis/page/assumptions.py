@@ -10,6 +10,7 @@ from typing import Any, Final
 from analysis.page.content import Aside, Block, Cell, Items, PageTable, Paragraph
 from analysis.page.findings import Findings
 from analysis.page.model_page import simplifications
+from analysis.program import USUAL
 from analysis.study.interpolation import amount_of
 from sim.scenario.profiles import DEFAULT_MACHINE, profiles
 from sim.scenario.schema.hardware import CpuCosts, DiskSection, LsmSpec
@@ -52,7 +53,7 @@ def assumption_blocks(found: Findings) -> Iterator[Block]:
                 (Cell(one.key), Cell(one.value), Cell(one.why)) for one in reversed(inputs.values())
             ),
             "Everything else has a source, in scenarios/profiles and in the schema "
-            "(run_sim.py schema). Which of these would change the answer, a sensitivity study "
+            f"({USUAL} schema). Which of these would change the answer, a sensitivity study "
             "tells.",
             (0, 1, 2),
         )

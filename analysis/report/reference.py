@@ -67,8 +67,8 @@ _DRIVEN: Final = ("name", "from", "until")
 _HEAD: Final = """\
 # Reference
 
-Made by `run_sim.py reference`; do not edit. `run_sim.py reference WORD` prints only what has the
-word in its name.
+Made by `python run_sim.py reference`; do not edit. `python run_sim.py reference WORD` prints only
+what has the word in its name.
 
 A key without a default that is not required is not said: what then holds is in its meaning or its
 last column. Durations are written `5ms`, sizes `96MiB`, bandwidths `500MB/s`, rates `100/s`. In

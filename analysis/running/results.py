@@ -61,7 +61,7 @@ def _present(
     from analysis.pipeline.study_tables import FIGURE_POINTS
 
     with listener.phase(f"summing up {len(run.done):,} units"):
-        tables, summary = sum_up(run, starter, _points_drawn(run, FIGURE_POINTS))
+        tables, summary = sum_up(run, starter, points_drawn(run, FIGURE_POINTS))
     listener.summed_up(run, summary)
     from analysis.export.openmetrics import write_metrics
     from analysis.page.study_page import write_page
@@ -97,10 +97,15 @@ def sum_up(
     from analysis.pipeline.study_tables import read_study_tables
     from analysis.report.study_summary import study_summary
     from analysis.report.summary_file import write_summary
+    from analysis.report.tidy import UNITS
+    from analysis.report.unit_table import unit_table_written
 
     batches = run.study.run.batches
     tables = read_study_tables(spark, run.folder, run.done, figure_points, batches)
-    summary = study_summary(run, tables, time.perf_counter() - run.begun_s)
+    wall_s = time.perf_counter() - run.begun_s
+    path = run.folder / f"{UNITS}.parquet"
+    with unit_table_written(path, run.plan.points, tables.batches) as take:
+        summary = study_summary(run, tables, wall_s, take)
     write_summary(run.folder, summary)
     return tables, summary
 
@@ -116,7 +121,7 @@ def _provenance(run: FinishedStudy) -> Provenance:
     )
 
 
-def _points_drawn(run: FinishedStudy, most: int) -> int:
+def points_drawn(run: FinishedStudy, most: int) -> int:
     """Returns how many points get figures of their own: all, or none if they are too many."""
     searched = run.study.capacity is not None or run.study.sensitivity is not None
     few = len(run.plan.points) <= most

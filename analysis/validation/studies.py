@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from analysis.program import SCENARIOS
 from analysis.validation.anchor import Anchor, InStudy, Quotient
-
-SCENARIOS: Final = Path(__file__).resolve().parents[2] / "scenarios"
 
 
 @dataclass(frozen=True, slots=True)

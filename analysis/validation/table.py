@@ -47,18 +47,11 @@ def _table(heading: str, judged: Sequence[Judged]) -> Table:
 
 def verdict_lines(judged: Sequence[Judged]) -> Iterator[str]:
     """Yields what the table comes to, and why anchors are refused."""
-    inside = sum(each.verdict == "in band" for each in judged)
-    yield f"{inside} of {len(judged)} anchors in their bands"
-    worldly = [
-        each
-        for each in judged
-        if each.anchor.kind in _WORLDLY and each.anchor.standing != "derived"
-    ]
-    predicted = [each for each in worldly if each.anchor.standing == "predicted"]
+    yield f"{in_band(judged)} of {len(judged)} anchors in their bands"
     for name, some in (
         ("theory", [each for each in judged if each.anchor.kind == "theory"]),
-        ("published and measured", worldly),
-        ("those that nothing was fitted to", predicted),
+        ("published and measured", worldly(judged)),
+        ("those that nothing was fitted to", predicted(judged)),
     ):
         error = mean_error(some)
         if error is not None:
@@ -80,6 +73,25 @@ _MARKS: Final[tuple[tuple[Standing, str, str], ...]] = (
     ("derived", "†", "worked out from other figures of the table; not in the mean errors"),
 )
 _WORLDLY: Final[tuple[Kind, ...]] = ("published", "measured")
+
+
+def in_band(judged: Sequence[Judged]) -> int:
+    """Returns how many lie in their bands."""
+    return sum(each.verdict == "in band" for each in judged)
+
+
+def worldly(judged: Sequence[Judged]) -> list[Judged]:
+    """Returns those of the world, published or measured, that follow from no other."""
+    return [
+        each
+        for each in judged
+        if each.anchor.kind in _WORLDLY and each.anchor.standing != "derived"
+    ]
+
+
+def predicted(judged: Sequence[Judged]) -> list[Judged]:
+    """Returns those of the world that nothing was fitted to."""
+    return [each for each in worldly(judged) if each.anchor.standing == "predicted"]
 
 
 def mean_error(judged: Sequence[Judged]) -> float | None:

@@ -56,7 +56,7 @@ class Raftstore:
         self._cores = cores
         self._carry_ns = cpu.grpc_request_ns >> 1
         """CPU of carrying a message between stores, at both ends: it has no answer."""
-        self._at_rest: list[Peer] = []
+        self.at_rest: list[Peer] = []
         """Replicas on the disk of a process that does not run."""
         entry_bytes = [recorder.counter("raft_entry_bytes", cause) for cause in CAUSE_NAMES]
         self.log = LogEngine(
@@ -92,7 +92,7 @@ class Raftstore:
 
     def crash(self) -> None:
         """Kills the process; its replicas wait on disk for ``restart``."""
-        self._at_rest = crash(self._ctx, self._fsm.split)
+        self.at_rest = crash(self._ctx, self._fsm.split)
         self.apply.clear()
         self._ctx.router.clear()
 
@@ -101,7 +101,7 @@ class Raftstore:
         ctx = self._ctx
         ctx.up = True
         ctx.transport.mute = False
-        at_rest, self._at_rest = self._at_rest, []
+        at_rest, self.at_rest = self.at_rest, []
         for peer in at_rest:
             ctx.add(peer)
             ctx.ticks.wake_up(peer)
