@@ -46,7 +46,8 @@ def test_a_studys_figures_are_of_the_present_model(name: str, tmp_path: Path) ->
     assert RECORD.get(name, {}).get("digest") == digest(STUDIES[name], tmp_path), (
         f"python -m benchmarks figures --only {name}"
     )
-    assert set(figures.wanted(name)) == set(RECORD[name]["figures"])
+    said = set(RECORD[name]["figures"]) - {f"table {table}" for table in STUDIES[name].tables}
+    assert set(figures.wanted(name)) == said
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
@@ -217,6 +218,30 @@ def test_one_command_writes_what_changed_and_only_that(
     assert figures.main() == 0
     assert len(runs) == 2
     assert document.read_text() == written
+
+
+def test_a_figure_that_is_not_there_keeps_its_study_stale_and_the_others_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = tmp_path / "DOC.md"
+    document.write_text(
+        "It is <!--= one: lock_latency_ms b -->9<!--/-->, <!--= one: txn_per_s b -->1<!--/-->.\n"
+    )
+    folder = tmp_path / "work"
+    (folder / "results" / "one").mkdir(parents=True)
+    (folder / "results" / "one" / "summary.json").write_text(json.dumps(SUMMARY))
+    for name, value in {
+        "DOCUMENTS": [document], "FOLDER": folder, "RECORD": tmp_path / "figures.json",
+        "STUDIES": {"one": Study(("one.yaml",), "one")}, "_run": lambda _: "",
+        "digest": lambda *_: "d1",
+    }.items():  # fmt: skip
+        monkeypatch.setattr(figures, name, value)
+    monkeypatch.setattr("sys.argv", ["figures"])
+    assert figures.main() == 1
+    assert "-->0.800<!--/-->" in document.read_text()
+    assert "txn_per_s b -->1<" in document.read_text()
+    assert "no figure: txn_per_s b" in capsys.readouterr().out
+    assert not figures.is_current("one")
 
 
 def test_numbers_are_put_in_place() -> None:
