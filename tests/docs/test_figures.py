@@ -12,11 +12,14 @@ from typing import Any
 
 import pytest
 
+from analysis.metrics.catalogue import METRICS
+from analysis.study.study import Study as AskedStudy
 from benchmarks import figure_studies, figures
 from benchmarks.documents import DOCUMENTS, blocks
 from benchmarks.figure_marks import marks, quoted_again, tables, with_numbers
-from benchmarks.figure_readings import ReadingError, read
-from benchmarks.figure_studies import STUDIES, Study, digest
+from benchmarks.figure_readings import ReadingError, metric_words, read
+from benchmarks.figure_studies import STUDIES, Study, asked_studies, digest
+from benchmarks.figure_tables import Table
 
 OWED = {
     **dict.fromkeys(
@@ -63,6 +66,40 @@ def test_a_marked_figure_is_what_its_study_said(document: Path) -> None:
         for name in studies:
             said = RECORD.get(name, {}).get("figures", {})
             assert name in OWED or said.get(f"table {table.name}") == table.text
+
+
+FOUND_ELSEWHERE = ("capacity", "cost", "sensitivity", "validation")
+"""Beginnings of readings that are not of a row of a summary."""
+
+
+def rows_of_all(study: AskedStudy, metric: str) -> dict[str, Any]:
+    """Returns a summary with a number of one metric for every variant at every point."""
+    name, class_, stat = metric_words(metric)
+    of = {"metric": name, "class": class_, "stat": stat, "replications": 3}
+    baseline, *others = study.variants
+    value = of | {"value": 1.0, "ci_low": 0.9, "ci_high": 1.1}
+    ratio = of | {"ratio": 1.0, "ci_low": 0.9, "ci_high": 1.1, "baseline": baseline}
+    at = study.points
+    return {
+        "rows": [value | {"variant": v, "point": p} for v in study.variants for p in at],
+        "comparisons": [ratio | {"variant": v, "point": p} for v in others for p in at],
+    }
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_what_the_documents_ask_of_a_study_it_will_say(name: str, tmp_path: Path) -> None:
+    readings = [each for each in figures.wanted(name) if not each.startswith(FOUND_ELSEWHERE)]
+    cells = [
+        f"{row} {column}"
+        for table in STUDIES[name].tables.values()
+        if isinstance(table, Table)
+        for row in table.rows.values()
+        for column in table.columns.values()
+    ]
+    for reading in readings + cells:
+        (metric,) = (word for word in reading.split() if word.partition(".")[0] in METRICS)
+        asked = asked_studies(STUDIES[name], tmp_path)[-1]
+        assert read(rows_of_all(asked, metric), reading)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
