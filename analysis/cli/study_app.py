@@ -177,11 +177,58 @@ def export(
     raise typer.Exit(command.export_command(request))
 
 
+def plot(
+    folder: StudyFolder,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="Of pictures, as below plots/; default all."),
+    ] = None,
+    format_: Annotated[
+        str,
+        typer.Option(
+            "--format", metavar="NAME", help="pdf, svg or png.", callback=options.picture_format
+        ),
+    ] = "pdf",
+    size: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Such as 85mm or 85x60mm; default as drawn.",
+            callback=options.picture_size,
+        ),
+    ] = None,
+    font: Annotated[
+        str | None,
+        typer.Option(metavar="FAMILY", help="Such as 'DejaVu Serif'.", callback=options.font),
+    ] = None,
+    font_size: Annotated[
+        float | None, typer.Option("--font-size", metavar="PT", min=2, max=72, help="In points.")
+    ] = None,
+    title: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="In place of the picture's; '' for none.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where to; default figures/ in DIR.")
+    ] = None,
+    master: SparkMaster = "local[*]",
+) -> None:
+    """Writes a study's pictures for a publication: size, font and title as it wants them."""
+    from typing import cast
+
+    from analysis.cli.plot_command import PlotRequest, plot_command
+    from analysis.plots.publishing import Format, Sheet, size_in
+
+    width_in, height_in = size_in(size) if size else (None, None)
+    sheet = Sheet(cast("Format", format_), width_in, height_in, font, font_size, title)
+    raise typer.Exit(plot_command(PlotRequest(folder, names or (), sheet, out, master)))
+
+
 COMMANDS = (
     (run, "run_sim.py run scenarios/rfc77.yaml --set workload.threads=400"),
     (status, "run_sim.py status results/rfc77"),
     (replay, "run_sim.py replay results/rfc77 3f9a1c"),
     (report, "run_sim.py report results/rfc77"),
+    (plot, "run_sim.py plot results/rfc77 lock_latency_ccdf --format pdf --size 85mm"),
     (diff, "run_sim.py diff results/rfc77 results/rfc77_seed=2 --fail-on lock_latency_ms.p99:5%"),
     (export, "run_sim.py export results/rfc77 --format openmetrics"),
 )

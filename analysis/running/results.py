@@ -61,7 +61,7 @@ def _present(
     from analysis.pipeline.study_tables import FIGURE_POINTS
 
     with listener.phase(f"summing up {len(run.done):,} units"):
-        tables, summary = sum_up(run, starter, _points_drawn(run, FIGURE_POINTS))
+        tables, summary = sum_up(run, starter, points_drawn(run, FIGURE_POINTS))
     listener.summed_up(run, summary)
     from analysis.export.openmetrics import write_metrics
     from analysis.page.study_page import write_page
@@ -93,16 +93,24 @@ def sum_up(
     run: FinishedStudy, starter: SparkStarter, figure_points: int
 ) -> tuple[StudyTables, dict[str, Any]]:
     """Aggregates the facts and writes the summary; returns the tables and its content."""
+    from analysis.report.summary_file import write_summary
+
+    tables, summary = aggregated(run, starter, figure_points)
+    write_summary(run.folder, summary)
+    return tables, summary
+
+
+def aggregated(
+    run: FinishedStudy, starter: SparkStarter, figure_points: int
+) -> tuple[StudyTables, dict[str, Any]]:
+    """Returns what the facts come to: tables, and the content of a summary."""
     spark = starter.context()
     from analysis.pipeline.study_tables import read_study_tables
     from analysis.report.study_summary import study_summary
-    from analysis.report.summary_file import write_summary
 
     batches = run.study.run.batches
     tables = read_study_tables(spark, run.folder, run.done, figure_points, batches)
-    summary = study_summary(run, tables, time.perf_counter() - run.begun_s)
-    write_summary(run.folder, summary)
-    return tables, summary
+    return tables, study_summary(run, tables, time.perf_counter() - run.begun_s)
 
 
 def _provenance(run: FinishedStudy) -> Provenance:
@@ -116,7 +124,7 @@ def _provenance(run: FinishedStudy) -> Provenance:
     )
 
 
-def _points_drawn(run: FinishedStudy, most: int) -> int:
+def points_drawn(run: FinishedStudy, most: int) -> int:
     """Returns how many points get figures of their own: all, or none if they are too many."""
     searched = run.study.capacity is not None or run.study.sensitivity is not None
     few = len(run.plan.points) <= most
