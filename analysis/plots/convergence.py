@@ -136,7 +136,7 @@ def convergence(found: Sequence[Convergence], looks: Mapping[str, Look], subtitl
             axes.set_xlabel("replications or batches")
             axes.tick_params(labelbottom=True)
         if place % columns == 0:
-            axes.set_ylabel("half width of 95 %")
+            axes.set_ylabel("95 % half width")
     handles: dict[str, Artist] = {}
     for axes in grid.flat:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
