@@ -12,6 +12,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator
+from numbers import Real
 from pathlib import Path
 from typing import Any, Final
 
@@ -70,7 +71,7 @@ def read_summary(folder: Path) -> dict[str, Any]:
 def table_text(study: str, table: pd.DataFrame) -> Iterator[str]:
     """Yields a table's lines: the study, then the columns; what there is not is an empty cell."""
     yield line(["study", *table.columns])
-    plain = table.astype(object).where(table.notna(), None)
+    plain = table.astype(object).mask(table.isna(), "")
     for row in plain.itertuples(index=False):
         yield line([study, *row])
 
@@ -83,7 +84,7 @@ def line(cells: Iterable[Any]) -> str:
 
 
 def _cell(value: Any) -> Any:
-    if value is None or isinstance(value, int | float):
+    if value is None or isinstance(value, Real):
         return value
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
     return f"'{text}" if text.startswith(_FORMULA) else text
