@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -22,9 +23,11 @@ from starlette.responses import (
 )
 from starlette.routing import BaseRoute, Route
 
+from analysis.comparison.results import SUMMED_UP, StudyResults, read_results
 from analysis.page.escaping import in_script
 from analysis.page.html import environment
 from analysis.page.study_page import HTML
+from analysis.serve.compare import MOST_STUDIES, chart_data, comparison
 from analysis.serve.controls import LOADS, ControlError
 from analysis.serve.explorer import Explorer
 from analysis.serve.gate import REPORT_POLICY, Gate, report_key
@@ -33,6 +36,7 @@ from analysis.serve.runs import StudyRuns
 from analysis.serve.start import NoBaseError, settings, turned
 from analysis.serve.studies import PAGE_STUDIES, Head, NoStudyError, Studies
 from analysis.serve.units_here import BusyError, UnitsHere
+from analysis.study.study_folder import StudyFolderError
 
 _LONGEST_REPORT_BYTES: Final = 64 * 1024 * 1024
 _STYLE, _SCRIPT = "text/css", "text/javascript"
@@ -42,6 +46,7 @@ _ASSETS: Final = {
     "plot.js": ("analysis.serve", _SCRIPT),
     "explore.js": ("analysis.serve", _SCRIPT),
     "live.js": ("analysis.serve", _SCRIPT),
+    "compare.js": ("analysis.serve", _SCRIPT),
 }
 _SCENARIOS: Final = Path(__file__).resolve().parents[2] / "scenarios"
 _FIRST_BASE: Final = "scenario:quickstart"
@@ -79,6 +84,7 @@ class Site:
             Route("/study/{study}/run", self._run, methods=["POST"]),
             Route("/study/{study}/stop", self._stop, methods=["POST"]),
             Route("/study/{study}/live", self._live),
+            Route("/compare", self._compare),
             Route("/api/live/{study}", self._progress),
             Route("/report/{key}/{study}/report.html", self._report),
         ]
@@ -193,6 +199,31 @@ class Site:
         content = self.studies.read(request.path_params["study"], HTML, _LONGEST_REPORT_BYTES)
         headers = {"content-security-policy": REPORT_POLICY, "referrer-policy": "no-referrer"}
         return HTMLResponse(content, headers=headers)
+
+    def _compare(self, request: Request) -> Response:
+        names = list(dict.fromkeys(request.query_params.getlist("study")))
+        problem, found = "", None
+        if not 2 <= len(names) <= MOST_STUDIES:
+            problem = f"Choose two to {MOST_STUDIES} studies."
+        else:
+            try:
+                found = comparison([(name, self._results(name)) for name in names])
+            except StudyFolderError as error:
+                problem = str(error)
+        folders = [str(self.studies.results / name) for name in names[:2]]
+        return self._page(
+            "compare.html.j2",
+            here="",
+            problem=problem,
+            found=found,
+            data="" if found is None else chart_data(found),
+            command=shlex.join(["run_sim.py", "diff", *folders, "--html", "comparison.html"]),
+        )
+
+    def _results(self, study: str) -> StudyResults:
+        for name in SUMMED_UP:
+            self.studies.file(study, name)
+        return read_results(self.studies.folder(study))
 
     def _run(self, request: Request) -> Response:
         study = request.path_params["study"]

@@ -4,7 +4,7 @@
   "use strict";
 
   var SPACE = "http://www.w3.org/2000/svg";
-  var LEFT = 58, RIGHT = 14, TOP = 14, BOTTOM = 46, HEIGHT = 330;
+  var LEFT = 58, RIGHT = 24, TOP = 14, BOTTOM = 46, HEIGHT = 330;
 
   function drawn(tag, attributes, text) {
     var made = document.createElementNS(SPACE, tag);
