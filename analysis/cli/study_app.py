@@ -127,12 +127,17 @@ def diff(
     everything: Annotated[
         bool, typer.Option("--all", help="Show all that changed and moved.")
     ] = False,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write both as one page, with curves.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Compares two studies: what changed, what moved beyond noise."""
     from analysis.cli.diff_command import diff_command
 
-    raise typer.Exit(diff_command((a, b), fail_on or (), everything=everything, as_json=as_json))
+    raise typer.Exit(
+        diff_command((a, b), fail_on or (), everything=everything, html=html, as_json=as_json)
+    )
 
 
 def export(
