@@ -27,7 +27,7 @@ class StudyPlots:
 
     def names(self) -> list[str]:
         """Returns the names of all pictures."""
-        return list(dict.fromkeys(picture.name for picture, _ in self._pictures()))
+        return list(dict.fromkeys(picture.name for _, picture, _ in self._pictures()))
 
     def __dir__(self) -> list[str]:
         return ["names", *self.names()]
