@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.api.study import Study
+from analysis.api.study import OpenedStudy
 from analysis.lint.scenario_lint import scenario_warnings
 from analysis.report.explained import explained, explained_table
 from analysis.running.listener import RunListener
@@ -35,7 +35,7 @@ def run(
     master: str = "local[*]",
     plots: Plots = "all",
     listener: RunListener = _SILENT,
-) -> Study:
+) -> OpenedStudy:
     """Runs what is missing of a study, writes all its files, and returns it.
 
     Units that are done are not run again; a study that is done is only opened.
@@ -64,16 +64,16 @@ def run(
         name = study.name if of_file else f"{study.name}_{study.digest[:8]}"
         folder = study_folder(name, override_texts(changes) if of_file else (), seed)
     run_study(study, Path(folder), master, plots=plots, listener=listener)
-    return Study(Path(folder))
+    return OpenedStudy(Path(folder))
 
 
-def open_study(folder: str | Path) -> Study:
+def open_study(folder: str | Path) -> OpenedStudy:
     """Returns a finished study, from its folder.
 
     Raises:
         StudyFolderError: if it is no folder of a study that was summed up.
     """
-    return Study(Path(folder))
+    return OpenedStudy(Path(folder))
 
 
 def explain(
@@ -90,7 +90,7 @@ def explain(
         points: so many at most, about a second each; None for all.
 
     Returns:
-        A row a number, with the columns of ``Study.summary`` as far as an estimate has them.
+        A row a number, with the columns of ``OpenedStudy.summary`` as far as an estimate has them.
 
     Raises:
         ScenarioError: as ``run``.

@@ -17,7 +17,7 @@ from analysis.report.tidy import CAPACITY, COMPARISONS, SENSITIVITY, SUMMARY, UN
 from analysis.study.study_folder import StudyFolderError, no_study
 
 
-class Study:
+class OpenedStudy:
     """A study that was run, as its folder has it; every table is read when it is asked for."""
 
     def __init__(self, folder: Path) -> None:

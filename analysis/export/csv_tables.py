@@ -12,6 +12,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator
+from numbers import Real
 from pathlib import Path
 from typing import Any, Final
 
@@ -70,8 +71,9 @@ def read_summary(folder: Path) -> dict[str, Any]:
 def table_text(study: str, table: pd.DataFrame) -> Iterator[str]:
     """Yields a table's lines: the study, then the columns; what there is not is an empty cell."""
     yield line(["study", *table.columns])
-    for row in table.itertuples(index=False):
-        yield line([study, *(None if pd.isna(cell) else cell for cell in row)])
+    plain = table.astype(object).mask(table.isna(), "")
+    for row in plain.itertuples(index=False):
+        yield line([study, *row])
 
 
 def line(cells: Iterable[Any]) -> str:
@@ -82,7 +84,7 @@ def line(cells: Iterable[Any]) -> str:
 
 
 def _cell(value: Any) -> Any:
-    if value is None or isinstance(value, int | float):
+    if value is None or isinstance(value, Real):
         return value
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
     return f"'{text}" if text.startswith(_FORMULA) else text
