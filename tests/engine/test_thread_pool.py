@@ -61,10 +61,10 @@ def test_background_work_slows_down_whoever_is_waited_for() -> None:
     for _ in range(4):
         cores.add_background(500)
     assert cores.stretched(100) == 100, "not before the next settling"
-    cores.settle(1_000)
+    cores.settle(1_000, 1_000)
     assert cores.background == 2
     assert cores.stretched(100) == 150
-    cores.settle(1_000)
+    cores.settle(2_000, 1_000)
     assert cores.stretched(100) == 100, "nothing came since"
 
 
@@ -82,8 +82,8 @@ def test_a_thread_that_waits_for_a_disk_takes_no_cpu() -> None:
 
 def test_a_job_waits_until_an_idle_thread_is_awake_but_a_busy_thread_goes_on() -> None:
     env = LeanEnv()
-    cores = Cores(8)
-    pool = ThreadPool(env, cores, 1, "scheduler", hop_ns=5)
+    cores = Cores(8, hop_ns=5)
+    pool = ThreadPool(env, cores, 1, "scheduler")
     assert finishes(pool, env, [30, 10]) == [(35, 0), (45, 1)]
     assert finishes(pool, env, [10]) == [(10**6 + 15, 0)]
     assert (pool.busy_ns, cores.busy_ns) == (60, 50)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sim.distributions import Constant
-from sim.engine import LeanEnv
+from sim.engine import Cores, LeanEnv
 from sim.hardware.network import Network, NetworkSpec
 from sim.streams import Streams
 from sim.transport.filters import MessageFilters
@@ -24,10 +24,10 @@ class Stage:
         self.network = Network(spec, Streams(1, 0), ZONES)
         links = {store: self.network.link(store_name(1), store_name(store)) for store in (2, 3)}
         self.filters = MessageFilters()
-        self.transport = Transport(self.env, 1, links, self.filters, hop_ns=0)
+        self.transport = Transport(self.env, 1, links, self.filters)
         self.heard: list[tuple[int, int, list[int]]] = []
         for store in links:
-            self.transport.connect(store, self.receiver(store))
+            self.transport.connect(store, self.receiver(store), Cores(1))
 
     def receiver(self, store: int) -> Receive:
         def receive(messages: Sequence[RaftMessage]) -> None:
