@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.text import Text
 
 from analysis.metrics.catalogue import MetricKey
 from analysis.plots import style
@@ -234,6 +235,31 @@ def test_every_picture_has_a_title_and_words_with_numbers() -> None:
         assert re.search(r"\d", picture.alt), picture.name
         assert "nan" not in picture.alt
     assert "sync p50 1 ms, p99 7 ms" in pictures["lock_latency_ccdf"].alt
+
+
+PHONE_PX = 348
+"""Width of a picture where the page is 390 px wide."""
+
+
+def test_every_letter_can_be_read_on_a_phone_and_none_is_cut_off() -> None:
+    for picture in point_pictures(point_tables(), LOOKS, "workload.threads = 50"):
+        figure = picture.figure
+        figure.draw_without_rendering()
+        shrunk = PHONE_PX / (72 * figure.get_figwidth())
+        # A tick beyond the ends of its axis has a label that is not drawn.
+        ticks = [
+            label
+            for axes in figure.axes
+            for axis in (axes.xaxis, axes.yaxis)
+            for label in axis.get_ticklabels(which="both")
+        ]
+        for text in figure.findobj(Text):
+            assert isinstance(text, Text)
+            box = text.get_window_extent()
+            if text.get_text() and text.get_visible() and box.width > 0:
+                assert text.get_fontsize() * shrunk >= 9, (picture.name, text)
+                whole = -2 <= box.x0 <= box.x1 <= figure.bbox.width + 2
+                assert whole or text in ticks, (picture.name, text)
 
 
 def test_what_is_refused_everywhere_has_no_picture() -> None:
