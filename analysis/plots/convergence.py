@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -87,7 +87,8 @@ def convergences(
     for name in ("variant", "replication"):
         tall[name] = units[name].to_numpy()[place]
     found = []
-    for key, target in zip(keys, shown or [None] * len(keys), strict=True):
+    for order, key in enumerate(keys):
+        target = shown[order] if shown else None
         of = tall[
             (tall["metric"] == key.metric)
             & (tall["class"] == key.class_)
@@ -170,7 +171,7 @@ def _half_widths(values: pd.Series[float]) -> Line:
     return relative_half_widths(_first_ones(values.to_numpy(np.float64)))
 
 
-def _first_ones(values: Line) -> NDArray[np.float64]:
+def _first_ones(values: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
     """Returns the first 2, 3, ... values, a row each; none of fewer than three."""
     if len(values) < FEWEST_REPLICATIONS:
         return np.empty((0, len(values)))
