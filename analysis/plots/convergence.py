@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -87,8 +87,8 @@ def convergences(
     for name in ("variant", "replication"):
         tall[name] = units[name].to_numpy()[place]
     found = []
-    for order, key in enumerate(keys):
-        target = shown[order] if shown else None
+    wanted: Sequence[Target | None] = shown or [None] * len(keys)
+    for key, target in zip(keys, wanted, strict=True):
         of = tall[
             (tall["metric"] == key.metric)
             & (tall["class"] == key.class_)
@@ -168,10 +168,10 @@ def _percent(share: float) -> str:
 
 def _half_widths(values: pd.Series[float]) -> Line:
     """Returns relative half widths over the first 2, 3, ... values."""
-    return relative_half_widths(_first_ones(values.to_numpy(np.float64)))
+    return relative_half_widths(_first_ones(np.asarray(values, np.float64)))
 
 
-def _first_ones(values: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+def _first_ones(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Returns the first 2, 3, ... values, a row each; none of fewer than three."""
     if len(values) < FEWEST_REPLICATIONS:
         return np.empty((0, len(values)))

@@ -25,11 +25,7 @@ _INCHES: Final = {"mm": 1 / 25.4, "cm": 1 / 2.54, "in": 1.0}
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)(?:x(\d+(?:\.\d+)?))?\s*(mm|cm|in)")
 _LEAST_IN, _MOST_IN = 1.0, 100.0
 _PNG_DPI: Final = 300
-_SETTINGS: Final[dict[Any, Any]] = {
-    "pdf.fonttype": 42,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "pessim",
-}
+_SETTINGS: Final[Any] = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "pessim"}
 """A PDF has its fonts in it as TrueType, which publishers ask for; an SVG's letters stay text."""
 
 
@@ -106,6 +102,7 @@ def _set_on(figure: Figure, sheet: Sheet) -> None:
     if sheet.title is not None:
         title, subtitle = sheet.title, subtitle if sheet.title else ""
     for text in figure.findobj(Text):
+        assert isinstance(text, Text)
         text.set_fontsize(float(text.get_fontsize()) * share)
         if sheet.font:
             text.set_fontfamily(sheet.font)

@@ -23,12 +23,8 @@ def drawn() -> Figure:
 
 def letters(figure: Figure) -> list[Text]:
     """Returns the texts of a figure that say something."""
-    return [text for text in figure.findobj(Text) if text.get_text()]
-
-
-def sizes(figure: Figure) -> dict[str, float]:
-    """Returns the points of each text."""
-    return {text.get_text(): float(text.get_fontsize()) for text in letters(figure)}
+    found = figure.findobj(lambda artist: isinstance(artist, Text))
+    return [text for text in found if isinstance(text, Text) and text.get_text()]
 
 
 @pytest.mark.parametrize(
@@ -73,9 +69,9 @@ def test_a_picture_is_as_large_as_asked_for(tmp_path: Path) -> None:
 
 def test_letters_keep_their_proportion_to_the_width(tmp_path: Path) -> None:
     figure = drawn()
-    before = sizes(figure)
+    before = {text.get_text(): float(text.get_fontsize()) for text in letters(figure)}
     publish(figure, Sheet("svg", figure.get_figwidth() / 2), tmp_path / "a.svg")
-    after = sizes(figure)
+    after = {text.get_text(): float(text.get_fontsize()) for text in letters(figure)}
     same = before.keys() & after.keys()
     assert {"lock latency (ms)", "pipelined", "p99"} <= same
     assert [after[name] / before[name] for name in same] == pytest.approx([0.5] * len(same))
@@ -86,7 +82,7 @@ def test_font_size_and_title_are_switches(tmp_path: Path) -> None:
     sheet = Sheet("svg", 3.5, font=SERIF, font_pt=7, title="Figure 3")
     publish(figure, sheet, tmp_path / "a.svg")
     assert {text.get_fontfamily()[0] for text in letters(figure)} == {SERIF}
-    assert max(sizes(figure).values()) == pytest.approx(7)
+    assert max(float(text.get_fontsize()) for text in letters(figure)) == pytest.approx(7)
     assert figure.get_suptitle().startswith("Figure 3\nthreads = 5")
     publish(drawn(), Sheet("svg", title=""), tmp_path / "b.svg")
     assert "threads = 5" not in (tmp_path / "b.svg").read_text(encoding="utf-8")
