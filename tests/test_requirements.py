@@ -35,7 +35,7 @@ def imported(*folders: str) -> set[str]:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         for name in _names(node)
     }
-    ours = {"sim", "analysis", "tests", "benchmarks"}
+    ours = {"sim", "analysis", "tests", "benchmarks", "pessim", "setup"}
     strange = modules - set(sys.stdlib_module_names) - ours
     return {PACKAGES.get(name, name).lower() for name in strange}
 

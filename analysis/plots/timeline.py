@@ -51,7 +51,8 @@ class EventMark:
         """What is written beside it: what it was done to, or how many are drawn as one."""
         if self.detail:
             return self.detail
-        return f"{self.times:.3g} in a row" if self.times > 1 else ""
+        several = self.times > 1 and self.times == int(self.times)
+        return f"{self.times:.0f} in a row" if several else ""
 
 
 def lane_counts(shown: Sequence[EventMark]) -> dict[str, float]:

@@ -9,11 +9,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pytest
+from matplotlib.text import Text
 
-from analysis.metrics.catalogue import MetricKey
 from analysis.plots import style
-from analysis.plots.convergence import convergence, convergence_words, convergences
 from analysis.plots.load_curve import (
     SWEPT,
     Latency,
@@ -28,10 +26,9 @@ from analysis.plots.lock_memory import TableLimits
 from analysis.plots.point_pictures import PointTables, point_pictures
 from analysis.plots.study_plots import write_study_plots
 from analysis.report.row_table import RowTable
-from analysis.statistics.intervals import paired_ratios
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.plan import Plan
-from analysis.study.run import Target
+from tests.analysis.test_convergence_plot import replicated
 from tests.analysis.test_plots import tails, way, writes
 from tests.analysis.test_plots_course import happened, series
 from tests.analysis.test_plots_time import EVICTED, heat
@@ -123,70 +120,6 @@ def test_capacity_and_promise_are_drawn_in() -> None:
     assert "Promised: lock latency p99 6 ms." in words
 
 
-def replicated(replications: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Returns units and sums: commits and lock latencies that vary a little."""
-    draws = np.random.Generator(np.random.PCG64(7)).normal(0.0, 0.02, (3, replications))
-    units = [
-        {"variant": variant, "replication": number, "measured_s": 10.0}
-        for variant in VARIANTS
-        for number in range(replications)
-    ]
-    facts = {
-        ("lock_latency", "all", "mean"): 2e6 * (1 + draws.ravel()),
-        ("txns", "all", "total"): np.round(6000 * (1 - draws.ravel())),
-    }
-    sums = pd.DataFrame(facts)
-    sums.columns = sums.columns.set_names(["metric", "class", "stat"])
-    return pd.DataFrame(units), sums
-
-
-def test_convergence_ends_at_the_interval_of_all_replications() -> None:
-    units, sums = replicated(6)
-    target = MetricKey("lock_latency_ms")
-    found = convergences(units, sums, [Target(target, 0.01)], set())
-    assert [one.name for one in found] == [str(target)]
-    assert found[0].lines["sync"].shape == (5,)
-    values = sums["lock_latency", "all", "mean"][units["variant"] == "sync"].to_numpy()
-    half = 2.5706 * values.std(ddof=1) / 6**0.5 / values.mean()
-    assert found[0].lines["sync"][-1] == pytest.approx(half, rel=1e-4)
-    figure = convergence(found, LOOKS, "stub")
-    (axes,) = figure.axes
-    assert [text.get_text() for text in axes.texts] == ["wanted: 1 %"]
-    assert len([line for line in axes.lines if line.get_label() in LOOKS]) == 3
-    assert "wanted 1 %" in convergence_words(found)
-    assert "over 2 to 6 replications" in convergence_words(found)
-
-
-def test_a_ratio_that_is_waited_for_narrows_to_its_interval() -> None:
-    units, sums = replicated(6)
-    wanted = Target(MetricKey("lock_latency_ms"), 0.02, "in_memory", "sync")
-    (found,) = convergences(units, sums, [wanted], set())
-    assert found.name == "lock_latency_ms\nin_memory / sync"
-    assert list(found.lines) == ["in_memory"]
-    latency = {
-        name: sums["lock_latency", "all", "mean"][units["variant"] == name].to_numpy()
-        for name in VARIANTS
-    }
-    middle, _, high = paired_ratios(latency["in_memory"][None, :], latency["sync"][None, :])
-    assert found.lines["in_memory"][-1] == pytest.approx(np.log(high[0] / middle[0]))
-    (axes,) = convergence([found], LOOKS, "").axes
-    assert [text.get_text() for text in axes.texts] == ["wanted: 2 %"]
-    assert "lock_latency_ms, in_memory / sync over 2 to 6" in convergence_words([found])
-
-
-def test_a_ratio_whose_baseline_is_refused_is_not_shown() -> None:
-    wanted = Target(MetricKey("lock_latency_ms"), 0.02, "in_memory", "sync")
-    refused = {("sync", wanted.key)}
-    assert convergences(*replicated(6), [wanted], refused) == []
-
-
-def test_convergence_needs_three_replications_and_leaves_refused_numbers_out() -> None:
-    assert convergences(*replicated(2), [], set()) == []
-    refused = {(variant, MetricKey("lock_latency_ms")) for variant in VARIANTS}
-    found = convergences(*replicated(3), [], refused)
-    assert [one.name for one in found] == ["txn_per_s"], "what nobody counted is 0"
-
-
 def point_tables(refused: tuple[str, ...] = ()) -> PointTables:
     units, sums = replicated(3)
     units = units.assign(
@@ -234,6 +167,30 @@ def test_every_picture_has_a_title_and_words_with_numbers() -> None:
         assert re.search(r"\d", picture.alt), picture.name
         assert "nan" not in picture.alt
     assert "sync p50 1 ms, p99 7 ms" in pictures["lock_latency"].alt
+
+
+PHONE_PX = 348
+"""Width of a picture where the page is 390 px wide."""
+
+
+def test_every_letter_can_be_read_on_a_phone_and_none_is_cut_off() -> None:
+    for picture in point_pictures(point_tables(), LOOKS, "workload.threads = 50"):
+        figure = picture.figure
+        figure.draw_without_rendering()
+        shrunk = PHONE_PX / (72 * figure.get_figwidth())
+        # A tick beyond the ends of its axis has a label that is not drawn.
+        ticks = [
+            label
+            for axes in figure.axes
+            for axis in (axes.xaxis, axes.yaxis)
+            for label in axis.get_ticklabels(which="both")
+        ]
+        for text in figure.findobj(Text):
+            box = text.get_window_extent()
+            if text.get_text() and text.get_visible() and box.width > 0:
+                assert float(text.get_fontsize()) * shrunk >= 9, (picture.name, text)
+                whole = -2 <= box.x0 <= box.x1 <= figure.bbox.width + 2
+                assert whole or text in ticks, (picture.name, text)
 
 
 def test_what_is_refused_everywhere_has_no_picture() -> None:
