@@ -17,6 +17,7 @@ STUDIES: Final = {
     "etcd": ("predictions beside a real etcd", "half a minute"),
     "etcd_costs": ("the CPU costs of etcd, from CPU seconds", "2 minutes"),
     "false_alarms": ("how often a sound unit is called overloaded", "10 minutes"),
+    "figures": ("every figure in the documents, written again where it is stale", "half an hour"),
     "file_systems": ("what file systems write for a sync; needs root", "10 minutes"),
     "memory": ("memory of a unit, and of one four times as long", "a minute"),
     "sequential_coverage": ("coverage when replications stop at a precision", "10 minutes"),

@@ -39,6 +39,22 @@ def fit_lines(fits: Iterable[RunFit]) -> Iterator[str]:
         yield f"  {'per second':<{_LABEL}}{rate}{held}"
 
 
+def largest_error(fits: Sequence[RunFit]) -> str:
+    """Returns in a sentence how far the model of the disk is from what fio measured."""
+    fit, level, error = max(
+        (
+            (fit, level, error)
+            for fit in fits
+            for level, error in zip(LEVELS, fit.errors, strict=True)
+        ),
+        key=lambda each: abs(each[2]),
+    )
+    return (
+        f"disk: the model is within {abs(error) * 100:.1f} % of fio from p10 to p99.9; worst at "
+        f"{level_name(level)} of {_shown(fit.run)}"
+    )
+
+
 def blind_lines(predicted: Sequence[RunFit]) -> Iterator[str]:
     """Yields how well each level follows from the others, which is what to expect between them."""
     if not predicted:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from analysis.calibration.histogram import at_rank
 from analysis.calibration.iperf3_file import TOOL as IPERF3
 from analysis.calibration.network_part import NetworkPart
-from analysis.calibration.profile_text import plain, quoted, shape_lines
+from analysis.calibration.profile_text import Part, plain, quoted, shape_lines, yaml_text
 from analysis.calibration.refusal import CalibrationError
 from sim.scenario.quantities import BANDWIDTH, DURATION
 
@@ -23,9 +23,16 @@ _LEAST_BYTES_PER_S: Final = 100_000
 class NetworkProfile:
     """A network as a scenario describes it, and remarks about it."""
 
-    text: str
+    name: str
+    part: Part
     document: dict[str, Any]
     lines: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The profile as a file that a scenario can extend."""
+        head = f"Network {self.name}. For a scenario: paste it there, or write  extends: FILE"
+        return yaml_text([head], [self.part])
 
 
 def network_of(parts: Sequence[NetworkPart], name: str) -> NetworkProfile:
@@ -42,12 +49,11 @@ def network_of(parts: Sequence[NetworkPart], name: str) -> NetworkProfile:
     bandwidth = max((part.bytes_per_s for part in parts), default=0.0)
     lines = _lines(parts, rtt, bandwidth)
     used = [part for part in parts if part is rtt or part.bytes_per_s]
+    said = (
+        "Round trips between nodes of one zone; measured between zones they are cross_zone.",
+        *(f"{part.path.name}: {part.tool}{_gives(part, rtt)}" for part in used),
+    )
     body = [
-        f"# Network {name}. For a scenario: paste it there, or write  extends: FILE",
-        "# Round trips between nodes of one zone; measured between zones they are cross_zone.",
-        *(f"# {plain(part.path.name)}: {part.tool}{_gives(part, rtt)}" for part in used),
-        "",
-        "hardware:",
         "  network:",
         f"    source: {quoted(plain(f'{rtt.tool}, {rtt.path.name}'))}",
         f"    assumed: [{', '.join(_assumed(rtt, bandwidth))}]",
@@ -63,7 +69,7 @@ def network_of(parts: Sequence[NetworkPart], name: str) -> NetworkProfile:
         "bytes_per_s": bandwidth,
         "remarks": list(lines),
     }
-    return NetworkProfile("\n".join(body) + "\n", document, lines)
+    return NetworkProfile(name, Part("hardware", said, tuple(body)), document, lines)
 
 
 def _assumed(rtt: NetworkPart, bandwidth: float) -> list[str]:

@@ -1,8 +1,11 @@
-"""A disk's profile as YAML: part of a scenario, with where each figure is from."""
+"""Parts of a scenario as YAML, with where each figure is from; a disk's profile is one of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from textwrap import wrap
 
 from analysis.calibration.disk_company import Crowded
 from analysis.calibration.disk_profile import DiskProfile
@@ -11,19 +14,68 @@ from analysis.calibration.histogram import Pairs
 from sim.scenario.quantities import BANDWIDTH, DURATION, SIZE
 
 _WIDTH = 98
+_LONGEST = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some lines of one section of a scenario.
+
+    Attributes:
+        section: the key at the margin that they are below; empty: they are at the margin.
+        said: sentences that stand above them as comments.
+        lines: the YAML, indented.
+    """
+
+    section: str
+    said: tuple[str, ...]
+    lines: tuple[str, ...]
+
+
+def yaml_text(head: Iterable[str], parts: Iterable[Part]) -> str:
+    """Returns a file of parts, those of one section together.
+
+    Args:
+        head: sentences that begin the file as comments.
+        parts: in their order in the file; those of one section follow each other.
+    """
+    lines = list(_comments(head, ""))
+    for section, group in groupby(parts, key=lambda part: part.section):
+        lines.append("")
+        if section:
+            lines.append(f"{section}:")
+        for part in group:
+            lines += _comments(part.said, "  " if section else "")
+            lines += part.lines
+    return "\n".join(lines) + "\n"
+
+
+def _comments(sentences: Iterable[str], indent: str) -> Iterator[str]:
+    """Yields each sentence as a comment; what does not fit a line is indented below it."""
+    for sentence in sentences:
+        start = len(sentence) - len(sentence.lstrip())
+        yield from wrap(
+            plain(sentence),
+            _WIDTH,
+            initial_indent=f"{indent}# ",
+            subsequent_indent=f"{indent}# {' ' * (start + 2)}",
+            break_long_words=False,
+            break_on_hyphens=False,
+        ) or [f"{indent}#"]
 
 
 def yaml_of(profile: DiskProfile) -> str:
     """Returns the profile as a file that a scenario can extend."""
-    head = [
-        f"# Disk {profile.name}: {profile.pattern} file. For hardware.disk.raft of a scenario:",
-        "# paste it there, or lay this file beside the scenario and write  extends: FILE",
-        "#",
-        *(f"# {line}" for line in _sources(profile.runs)),
-        "",
-    ]
+    head = (
+        f"Disk {profile.name}: {profile.pattern} file. For hardware.disk.raft of a scenario:",
+        "paste it there, or lay this file beside the scenario and write  extends: FILE",
+    )
+    return yaml_text(head, [disk_part(profile)])
+
+
+def disk_part(profile: DiskProfile) -> Part:
+    """Returns the disk of the raft log, with the runs that it was made of."""
     body = [
-        "hardware:",
         "  disk:",
         "    raft:",
         f"      name: {quoted(profile.name)}",
@@ -44,16 +96,13 @@ def yaml_of(profile: DiskProfile) -> str:
         body += shape_lines("fetch", profile.fetch, 6)
     if profile.fetch_crowded is not None:
         body += _crowding("fetch_crowding", profile.fetch_crowded)
-    return "\n".join([*head, *body]) + "\n"
+    return Part("hardware", tuple(_sources(profile.runs)), tuple(body))
 
 
-def _sources(runs: Iterable[FioRun]) -> list[str]:
-    lines = []
+def _sources(runs: Iterable[FioRun]) -> Iterator[str]:
     for run in runs:
-        said = " ".join(f"{key}={run.options[key]}" for key in _TOLD if key in run.options)
-        lines.append(plain(f"{run.path.name}: {run.version}, {run.date}"))
-        lines.append(plain(f"  {said}"))
-    return lines
+        yield f"{run.path.name}: {run.version}, {run.date}"
+        yield "  " + " ".join(f"{key}={run.options[key]}" for key in _TOLD if key in run.options)
 
 
 _TOLD = (
@@ -69,7 +118,7 @@ def _source(profile: DiskProfile) -> str:
 
 def plain(text: str) -> str:
     """Returns text of a file as one line of printable characters."""
-    return "".join(each if each.isprintable() else "?" for each in text)[:200]
+    return "".join(each if each.isprintable() else "?" for each in text)[:_LONGEST]
 
 
 def quoted(text: str) -> str:

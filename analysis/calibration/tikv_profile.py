@@ -2,86 +2,166 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from textwrap import fill
 from typing import Any, Final
 
 import yaml
 
-from analysis.calibration.profile_text import plain
+from analysis.calibration.profile_text import Part, plain, yaml_text
 from analysis.calibration.prometheus_file import Growth
 from analysis.calibration.refusal import CalibrationError, read_text
 from analysis.calibration.tikv_costs import Cost, costs_of
-from sim.scenario.quantities import DURATION
-from sim.scenario.tikv_toml import MODELLED, TikvToml, TikvTomlError, read_tikv_toml
+from analysis.calibration.tikv_unmodelled import effects
+from sim.scenario.quantities import DURATION, SIZE
+from sim.scenario.schema.hardware import CACHE_SHARE
+from sim.scenario.tikv_toml import (
+    MODELLED,
+    TikvToml,
+    TikvTomlError,
+    read_tikv_toml,
+    size_bytes,
+)
+from sim.units import GIB, MIB
 
 _ALIKE: Final = 0.94
 """How much two keys must have in common to be told as a slip of the pen."""
+_CACHE: Final = "storage.block-cache.capacity"
+_MEMORY: Final = "store_memory"
 
 
 @dataclass(frozen=True, slots=True)
 class TikvProfile:
     """A TiKV as a scenario describes it, and remarks about it."""
 
-    text: str
+    file: Path
+    toml: TikvToml
+    parts: tuple[Part, ...]
     document: dict[str, Any]
-    lines: tuple[str, ...]
+    read: tuple[str, ...]
+    """Remarks: how many keys are modelled, and what became of old and of doubtful ones."""
+    not_modelled: tuple[str, ...]
+    """Keys that the model does not have, and what that means, a sentence each."""
+    costs: tuple[str, ...]
+    """What was derived of CPU costs, and what was not."""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """All remarks."""
+        return (*self.read, *self.not_modelled, *self.costs)
+
+    @property
+    def text(self) -> str:
+        """The profile as a file that a scenario can extend."""
+        return yaml_text(
+            [f"TiKV as in {self.file.name}. For a scenario: extends: FILE"], self.parts
+        )
 
 
 def tikv_of(path: Path, growths: Sequence[Growth]) -> TikvProfile:
-    """Returns the sections ``tikv`` and ``hardware.cpu`` that a file and metrics give.
+    """Returns the section ``tikv`` and what of ``hardware`` a file and metrics give.
 
     Raises:
         CalibrationError: if the file is no configuration of TiKV.
     """
+    toml = _toml(path)
+    if not (toml.values or toml.not_modelled or toml.gone or growths):
+        raise CalibrationError(path, "", "has no key; check the name")
+    costs = costs_of(growths) if growths else []
+    memory = _memory(path, toml)
+    without = [key for key in toml.not_modelled if key not in memory]
+    meanings = effects(without, toml.written)
+    found = {c.key: DURATION.text_of(c.cost_ns) for c in costs if c.cost_ns is not None}
+    restarts = sum(growth.restarts for growth in growths)
+    read = tuple(_read(path, toml, memory))
+    not_modelled = tuple(_not_modelled(meanings))
+    said = (read[0], *not_modelled)
+    parts = [Part("tikv", said, _yaml_lines(toml.values))] if toml.written else []
+    if memory:
+        parts.append(Part("hardware", tuple(memory.values()), (f"  {_MEMORY}: {_size(toml)}",)))
+    if found:
+        said = tuple(f"{c.key}: {c.why}" for c in costs if c.cost_ns is not None)
+        parts.append(
+            Part("hardware", said, ("  cpu:", *(f"    {k}: {v}" for k, v in found.items())))
+        )
+    document = {
+        "tikv": dict(toml.values),
+        **_hardware(toml, memory, found),
+        "renamed": dict(toml.renamed),
+        "gone": list(toml.gone),
+        "not_modelled": {key: why for why, keys in meanings.items() for key in keys},
+        "not_derived": {c.key: c.why for c in costs if c.cost_ns is None},
+    }
+    derived = tuple(_costs(costs, restarts))
+    return TikvProfile(path, toml, tuple(parts), document, read, not_modelled, derived)
+
+
+def _toml(path: Path) -> TikvToml:
     try:
-        toml = read_tikv_toml(path)
+        return read_tikv_toml(path)
     except TikvTomlError as error:
         if path.is_file() and read_text(path).lstrip()[:1] == "{":
             message = "is JSON, no tikv.toml; answers of Prometheus go after --prometheus"
             raise CalibrationError(path, "", message) from None
         raise CalibrationError(path, "", str(error).removeprefix(f"{path}: ")) from None
-    if not (toml.values or toml.not_modelled or toml.gone or growths):
-        raise CalibrationError(path, "", "has no key; check the name")
-    costs = costs_of(growths) if growths else []
-    found = {c.key: DURATION.text_of(c.cost_ns) for c in costs if c.cost_ns is not None}
-    sections: dict[str, Any] = {"tikv": dict(toml.values)}
-    if found:
-        sections["hardware"] = {"cpu": found}
-    lines = _lines(path, toml, costs, restarts=sum(growth.restarts for growth in growths))
-    head = [f"# TiKV as in {plain(path.name)}. For a scenario: extends: FILE"]
-    head += [f"# {c.key}: {c.why}" for c in costs if c.cost_ns is not None]
-    text = "\n".join(head) + "\n\n" + yaml.safe_dump(sections, sort_keys=False)
-    document = {
-        **sections,
-        "renamed": dict(toml.renamed),
-        "gone": list(toml.gone),
-        "not_modelled": list(toml.not_modelled),
-        "not_derived": {c.key: c.why for c in costs if c.cost_ns is None},
-    }
-    return TikvProfile(text, document, tuple(lines))
 
 
-def _lines(path: Path, toml: TikvToml, costs: Sequence[Cost], *, restarts: int) -> list[str]:
+def _memory(path: Path, toml: TikvToml) -> dict[str, str]:
+    """Returns the key from which the store's memory follows, with a sentence; empty: not there."""
+    if _CACHE not in toml.not_modelled:
+        return {}
+    try:
+        size_bytes(toml.written[_CACHE])
+    except ValueError as error:
+        raise CalibrationError(path, _CACHE, str(error)) from None
+    share = f"since the model caches {CACHE_SHARE * 100:.0f} % of a store's memory"
+    said = f"hardware.{_MEMORY}: from {_CACHE} = {toml.written[_CACHE]}, {share}"
+    return {_CACHE: plain(said)}
+
+
+def _size(toml: TikvToml) -> str:
+    memory = size_bytes(toml.written[_CACHE]) / CACHE_SHARE
+    return SIZE.text_of(max(GIB, round(memory / MIB) * MIB))
+
+
+def _hardware(
+    toml: TikvToml, memory: Mapping[str, str], costs: Mapping[str, str]
+) -> dict[str, Any]:
+    found: dict[str, Any] = {_MEMORY: _size(toml)} if memory else {}
+    if costs:
+        found["cpu"] = dict(costs)
+    return {"hardware": found} if found else {}
+
+
+def _yaml_lines(values: Mapping[str, Any]) -> tuple[str, ...]:
+    if not values:
+        return ("  {}",)
+    return tuple(f"  {line}" for line in yaml.safe_dump(dict(values), sort_keys=False).splitlines())
+
+
+def _read(path: Path, toml: TikvToml, memory: Mapping[str, str]) -> Iterator[str]:
     total = len(toml.values) + len(toml.not_modelled) + len(toml.gone)
-    lines = [f"{plain(path.name)}: {len(toml.values)} of {total} keys are modelled"]
-    lines += [f"{old}: now {new}" for old, new in toml.renamed.items()]
-    lines += [f"{key}: TiKV no longer has it" for key in toml.gone]
-    if toml.not_modelled:
-        lines += _meant(toml)
-        names = ", ".join(plain(key) for key in toml.not_modelled)
-        lines += fill(
-            f"not modelled: {names}", 80, subsequent_indent="  ", break_on_hyphens=False
-        ).split("\n")
+    modelled = len(toml.values) + len(memory)
+    yield f"{plain(path.name)}: {modelled} of {total} keys are modelled"
+    yield from memory.values()
+    yield from (f"{old}: now {new}" for old, new in toml.renamed.items())
+    yield from (f"{key}: TiKV no longer has it" for key in toml.gone)
+    yield from _meant(toml)
+
+
+def _not_modelled(meanings: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    for effect, keys in meanings.items():
+        yield f"not modelled: {', '.join(map(plain, keys))}. {effect}"
+
+
+def _costs(costs: Sequence[Cost], restarts: int) -> Iterator[str]:
     for cost in costs:
         value = "not derived" if cost.cost_ns is None else f"{cost.cost_ns / 1000:.1f} us"
-        lines.append(f"{cost.key}: {value}: {cost.why}")
+        yield f"{cost.key}: {value}: {cost.why}"
     if restarts:
-        lines.append(f"{restarts} counters began anew in that time: a restart is in it")
-    return lines
+        yield f"{restarts} counters began anew in that time: a restart is in it"
 
 
 def _meant(toml: TikvToml) -> list[str]:

@@ -9,11 +9,11 @@ import sys
 from difflib import get_close_matches
 from pathlib import Path
 from types import FrameType
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
-from analysis.cli import completion, model_app, scenario_app, study_app
+from analysis.cli import completion, measurement_app, model_app, scenario_app, study_app
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
 from analysis.program import called, command
@@ -25,7 +25,12 @@ app = typer.Typer(
     help="What do pipelined and in-memory pessimistic locks do to a TiKV cluster? "
     f"Example: {called()} run pessim:quickstart",
 )
-for _command, _example in (*study_app.COMMANDS, *scenario_app.COMMANDS, *model_app.COMMANDS):
+for _command, _example in (
+    *study_app.COMMANDS,
+    *scenario_app.COMMANDS,
+    *measurement_app.COMMANDS,
+    *model_app.COMMANDS,
+):
     app.command(epilog=f"Example: {_example.format(program=called())}")(_command)
 
 
@@ -60,6 +65,7 @@ def main(arguments: list[str] | None = None) -> int:
         if completion.is_asked():
             completion.prepare(_known_commands())
         words = with_default_command(sys.argv[1:] if arguments is None else arguments)
+        words = with_an_option_a_file(words)
         result = app(
             words,
             prog_name=called(),
@@ -99,6 +105,24 @@ def with_default_command(words: list[str]) -> list[str]:
     if meant and not Path(words[0]).exists():
         raise typer.BadParameter(f"no command {words[0]!r}; did you mean {meant[0]}")
     return ["run", *words]
+
+
+_OF_FILES: Final = {"init": ("--fio", "--ping", "--sockperf", "--iperf3", "--prometheus")}
+"""By command: options that take as many files as follow, as a shell writes them for ``*``."""
+
+
+def with_an_option_a_file(words: list[str]) -> list[str]:
+    """Returns the words with ``--fio a b`` written as ``--fio a --fio b``."""
+    several = _OF_FILES.get(words[0], ())
+    spread: list[str] = []
+    option = ""
+    for place, word in enumerate(words):
+        if word.startswith("-"):
+            option = word
+        elif option in several and words[place - 1] != option:
+            spread.append(option)
+        spread.append(word)
+    return spread
 
 
 def _known_commands() -> list[str]:

@@ -7,23 +7,23 @@ profile does not. Status 1: the model does not say what was measured.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
 from typing import Any, Final
 
+from rich.console import Console
+
 from analysis.calibration.refusal import CalibrationError
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
+from analysis.cli.new_files import ExistsError, write_new
 
 DISK: Final = "disk"
 NETWORK: Final = "network"
 TIKV: Final = "tikv"
 KINDS: Final = (DISK, NETWORK, TIKV)
-_HEADS: Final = (b"# Disk ", b"# Network ", b"# TiKV ")
-"""How a profile begins."""
-_HEAD_BYTES: Final = 10
 _COLUMNS: Final = 80
 
 
@@ -38,6 +38,7 @@ class CalibrateRequest:
         out: where it is written; standard output if None.
         plot: where the picture is written, if at all.
         prometheus: range queries of TiKV's stages.
+        replace: put an existing profile aside and write in its place.
         as_json: print the report as JSON.
     """
 
@@ -47,6 +48,7 @@ class CalibrateRequest:
     out: Path | None = None
     plot: Path | None = None
     prometheus: tuple[Path, ...] = ()
+    replace: bool = False
     as_json: bool = False
 
 
@@ -55,22 +57,25 @@ def calibrate_command(request: CalibrateRequest) -> int:
     work = {DISK: _disk, NETWORK: _network, TIKV: _tikv}[request.kind]
     try:
         return work(request)
-    except CalibrationError as error:
+    except (CalibrationError, ExistsError) as error:
         say(messages(), str(error))
     except OSError as error:
-        say(messages(), f"{error.filename}: {error.strerror}; nothing was written there")
+        say(messages(), not_written(error))
     return ExitStatus.BAD_INPUT
+
+
+def not_written(error: OSError) -> str:
+    """Returns the line about a file that could not be written."""
+    return f"{error.filename}: {error.strerror}; nothing was written there"
 
 
 def _disk(request: CalibrateRequest) -> int:
     from analysis.calibration.disk_fit import fits, predictions
-    from analysis.calibration.disk_profile import profiles_of
     from analysis.calibration.disk_report import blind_lines, fit_document, fit_lines, remarks
-    from analysis.calibration.fio_file import read_fio
     from analysis.calibration.profile_text import yaml_of
+    from analysis.calibration.read_files import read_disks
 
-    runs = [read_fio(file) for file in dict.fromkeys(request.files)]
-    profiles = profiles_of(runs, request.name)
+    runs, profiles = read_disks(request.files, request.name)
     found = fits(profiles)
     blind = list(predictions(profiles[0]))
     written = _write(request, {each.name: yaml_of(each) for each in profiles})
@@ -85,27 +90,21 @@ def _disk(request: CalibrateRequest) -> int:
 
 
 def _network(request: CalibrateRequest) -> int:
-    from analysis.calibration.network_file import read_network
-    from analysis.calibration.network_profile import network_of
+    from analysis.calibration.read_files import read_network_files
 
-    measured = [part for file in dict.fromkeys(request.files) for part in read_network(file)]
-    network = network_of(measured, request.name)
+    network = read_network_files(request.files, request.name)
     written = _write(request, {request.name: network.text})
     _tell(request, network.document, list(network.lines), written)
     return ExitStatus.FINE
 
 
 def _tikv(request: CalibrateRequest) -> int:
-    from analysis.calibration.prometheus_file import read_stages, together
-    from analysis.calibration.tikv_costs import KNOWN
-    from analysis.calibration.tikv_profile import tikv_of
+    from analysis.calibration.read_files import read_tikv
 
     if len(request.files) != 1:
         message = f"{len(request.files)} are given; write one tikv.toml, metrics after --prometheus"
         raise CalibrationError(request.files[1], "", message)
-    files = dict.fromkeys(request.prometheus)
-    stages = together(stage for file in files for stage in read_stages(file, KNOWN))
-    tikv = tikv_of(request.files[0], stages)
+    tikv = read_tikv(request.files[0], request.prometheus)
     written = _write(request, {request.name: tikv.text})
     _tell(request, tikv.document, list(tikv.lines), written)
     return ExitStatus.FINE
@@ -120,21 +119,12 @@ def _write(request: CalibrateRequest, texts: dict[str, str]) -> list[Path]:
     out = request.out
     endings = [name.removeprefix(request.name) if place else "" for place, name in enumerate(texts)]
     paths = [out.with_name(f"{out.stem}{ending}{out.suffix}") for ending in endings]
-    for path in paths:
-        _check_replaceable(path)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    for path, text in zip(paths, texts.values(), strict=True):
-        path.write_text(text, encoding="utf-8")
+    given = (*request.files, *request.prometheus)
+    for kept in write_new(
+        dict(zip(paths, texts.values(), strict=True)), given=given, replace=request.replace
+    ):
+        say(messages(), f"kept: {kept}")
     return paths
-
-
-def _check_replaceable(path: Path) -> None:
-    """Refuses to write over what is no profile, such as the measurement itself."""
-    if not path.is_file() or path.stat().st_size == 0:
-        return
-    with path.open("rb") as file:
-        if not file.read(_HEAD_BYTES).startswith(_HEADS):
-            raise CalibrationError(path, "", "exists and is no profile; name another --out")
 
 
 def _tell(
@@ -148,12 +138,16 @@ def _tell(
         say(output(), json.dumps(document | files, indent=1))
         return
     console = output() if request.out is not None else messages()
-    for line in lines:
-        # Rows of tables are narrow; what is wider is a sentence.
-        for part in _wrapped(line) if len(line) > _COLUMNS else [line]:
-            say(console, part)
+    say_lines(console, lines)
     for path in written:
         say(console, f"written: {path}")
+
+
+def say_lines(console: Console, lines: Iterable[str]) -> None:
+    """Prints rows of tables as they are, and sentences that are wider over several lines."""
+    for line in lines:
+        for part in _wrapped(line) if len(line) > _COLUMNS else [line]:
+            say(console, part)
 
 
 def _wrapped(line: str) -> list[str]:

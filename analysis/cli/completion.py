@@ -137,6 +137,13 @@ def study_folders(incomplete: str) -> list[str]:
     ]
 
 
+def machines(incomplete: str) -> list[str]:
+    """Returns names of machines."""
+    from sim.scenario.profiles import profiles
+
+    return [name for name in profiles("machines") if name.startswith(incomplete)]
+
+
 def settings(incomplete: str) -> list[str]:
     """Returns keys of a scenario with a ``=`` behind, for ``--set``."""
     from analysis.study.json_schema import json_schema

@@ -5,15 +5,12 @@ Commands import what they need when they are called, so that ``--help`` and ``ch
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 from analysis.cli.options import AsJson, Overrides, ScenarioFile, ScenarioFiles
-
-_NAME: Final = r"[A-Za-z_][A-Za-z0-9_-]{0,39}"
 
 
 def check(
@@ -82,50 +79,11 @@ def explain(
     raise typer.Exit(explain_command(request))
 
 
-def calibrate(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="disk, network or tikv.")],
-    files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Of fio, ping, sockperf, iperf3; toml.")
-    ],
-    *,
-    name: Annotated[str, typer.Option(help="Of the profile.")] = "measured",
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="For the profile.")] = None,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Disk: a picture.")] = None,
-    prometheus: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE", help="TiKV: a range query's JSON.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
-) -> None:
-    """Turns measurements into parts of a scenario.
-
-    docs/CALIBRATE.md says how to measure.
-    """
-    from analysis.cli.calibrate_command import KINDS, CalibrateRequest, calibrate_command
-
-    if kind not in KINDS:
-        raise typer.BadParameter(f"{kind!r} cannot be calibrated; write disk, network or tikv")
-    if re.fullmatch(_NAME, name) is None:
-        raise typer.BadParameter(
-            f"--name {name!r} cannot be used; use letters, digits, _ and -, a letter first"
-        )
-    request = CalibrateRequest(
-        kind=kind,
-        files=tuple(files),
-        name=name,
-        out=out,
-        plot=plot,
-        prometheus=tuple(prometheus or ()),
-        as_json=as_json,
-    )
-    raise typer.Exit(calibrate_command(request))
-
-
 COMMANDS = (
     (check, "{program} check scenarios/*.yaml"),
     (explain, "{program} explain scenarios/rfc77.yaml"),
     (schema, "{program} schema > scenario.schema.json"),
     (scenarios, "{program} scenarios"),
     (reference, "{program} reference pool-size"),
-    (calibrate, "{program} calibrate disk fio/*.json --out lab.yaml --plot lab.png"),
 )
 """Each with an example, in the order of ``--help``; ``{program}`` is what this is called as."""

@@ -177,6 +177,23 @@ def export(
     raise typer.Exit(command.export_command(request))
 
 
+def serve(
+    results: Annotated[
+        Path, typer.Option("--results", metavar="DIR", help="Where studies lie.")
+    ] = Path("results"),
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="On this machine alone; 0: any that is free.")
+    ] = 0,
+) -> None:
+    """Shows studies in a browser: index, explorer, progress.
+
+    Prints the address; whoever has it can look at studies and run them.
+    """
+    from analysis.cli.serve_command import serve_command
+
+    raise typer.Exit(serve_command(results, port))
+
+
 COMMANDS = (
     (run, "{program} run scenarios/rfc77.yaml --set workload.threads=400"),
     (status, "{program} status results/rfc77"),
@@ -184,5 +201,6 @@ COMMANDS = (
     (report, "{program} report results/rfc77"),
     (diff, "{program} diff results/rfc77 results/rfc77_seed=2 --fail-on lock_latency_ms.p99:5%"),
     (export, "{program} export results/rfc77 --format openmetrics"),
+    (serve, "{program} serve"),
 )
 """Each with an example, in the order of ``--help``; ``{program}`` is what this is called as."""

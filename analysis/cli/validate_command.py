@@ -104,11 +104,15 @@ def _write(request: ValidateRequest, judged: Sequence[Judged]) -> None:
     from analysis.plots import style
     from analysis.validation.document import write_document
     from analysis.validation.plot import anchors_picture
-    from analysis.validation.rows import rows
+    from analysis.validation.rows import rows, verdict
 
     request.out.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(rows(judged), indent=1, ensure_ascii=False) + "\n"
-    (request.out / "validation.json").write_text(text, encoding="utf-8")
+    for name, content in (
+        ("validation.json", rows(judged)),
+        ("summary.json", {"validation": verdict(judged)}),
+    ):
+        text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+        (request.out / name).write_text(text, encoding="utf-8")
     style.save(anchors_picture(judged), request.out, "validation")
     if request.write:
         write_document(DOCUMENT, judged)

@@ -45,7 +45,7 @@ def latency_heat(
         happenings: what ``timeline.marks`` takes.
         looks: by variant, in order.
         span_s: length of the time axis.
-        subtitle: study and point.
+        subtitle: the point; empty if there is only one.
     """
     variants = [name for name in looks if (table["variant"] == name).any()]
     shown = timeline.marks(happenings, span_s)

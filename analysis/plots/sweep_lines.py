@@ -13,10 +13,11 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
 from analysis.plots.axes import Axis, Point, spread_of
-from analysis.plots.style import SMALL, WIDTH_IN, Look, heading, new_figure
+from analysis.plots.style import SMALL, WIDTH_IN, Look, heading, legend_below, new_figure
 from analysis.plots.sweep_outcomes import OutcomeCells, compared
 
 MOST_PANELS: Final = 4
+_COLUMNS: Final = 2
 _LOG_SPAN: Final = 20.0
 """Greatest over smallest value from which the value axis is logarithmic."""
 
@@ -40,27 +41,38 @@ class LinePlot:
     level: float | None
 
 
-def sweep_lines(plot: LinePlot, subtitle: str) -> Figure:
+def sweep_lines(plot: LinePlot) -> Figure:
     """Draws values with interval bands, and ratios; a cross stands for a refused value."""
     others = compared(list(plot.looks))
-    rows, columns = (2 if others else 1), len(plot.panels)
-    figure = new_figure(max(WIDTH_IN, 2.6 * columns + 0.8), 3.1 * rows + 0.5)
+    each, columns = (2 if others else 1), min(len(plot.panels), _COLUMNS)
+    rows = math.ceil(len(plot.panels) / columns)
+    figure = new_figure(WIDTH_IN, (3.1 * each - 0.5) * rows + 1.0)
     grid = figure.subplots(
-        rows, columns, sharex=True, sharey="row", squeeze=False,
-        gridspec_kw={"height_ratios": [1.35, 1.0][:rows]},
+        each * rows, columns, sharex=True, squeeze=False,
+        gridspec_kw={"height_ratios": [1.35, 1.0][:each] * rows},
     )  # fmt: skip
-    for column, (title, points) in enumerate(plot.panels):
-        _values(grid[0][column], plot, points)
-        grid[0][column].set_title(title, fontsize=SMALL)
+    above, below = list(grid[0::each].flat), list(grid[1::each].flat) if others else []
+    for place, (title, points) in enumerate(plot.panels):
+        _values(above[place], plot, points)
+        above[place].set_title(title, fontsize=SMALL)
         if others:
-            _ratios(grid[1][column], plot, points)
-        _place_axis(grid[-1][column], plot.axis)
-    grid[0][0].set_ylabel(plot.cells.outcome.title)
-    if others:
-        grid[1][0].set_ylabel(f"ratio to {next(iter(plot.looks))}")
-    _scale_values(grid[0], plot)
+            _ratios(below[place], plot, points)
+    for axes in (*above[len(plot.panels) :], *below[len(plot.panels) :]):
+        axes.set_visible(False)
+    for axes in grid.flat:
+        _place_axis(axes, plot.axis)
+    for axes in (below or above)[len(plot.panels) - columns : len(plot.panels)]:
+        axes.set_xlabel(plot.axis.words)
+        axes.tick_params(labelbottom=True)
+    for group, label in (
+        (above, plot.cells.outcome.title), (below, f"ratio to {next(iter(plot.looks))}")
+    ):  # fmt: skip
+        for place, axes in enumerate(group[: len(plot.panels)]):
+            axes.sharey(group[0]) if place else None
+            axes.set_ylabel(label if place % columns == 0 else "")
+    _scale_values(above[: len(plot.panels)], plot)
     _legend(figure, plot)
-    heading(figure, f"{plot.cells.outcome.name.capitalize()}, by {plot.axis.name}", subtitle)
+    heading(figure, f"{plot.cells.outcome.name.capitalize()}, by {plot.axis.words}")
     return figure
 
 
@@ -124,7 +136,6 @@ def _place_axis(axes: Axes, axis: Axis) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda place, _: labels.get(place, "")))
     crowded = sum(len(label) for label in axis.labels) > 32
     axes.tick_params(axis="x", labelrotation=45.0 if crowded else 0.0, labelsize=SMALL)
-    axes.set_xlabel(axis.name)
 
 
 def _scale_values(row: Sequence[Axes], plot: LinePlot) -> None:
@@ -165,6 +176,4 @@ def _legend(figure: Figure, plot: LinePlot) -> None:
         handles.append(
             Line2D([], [], color="#555555", linestyle=(0, (4, 3)), label=f"ratio {plot.level:g}")
         )
-    figure.legend(
-        handles=handles, loc="outside lower left", ncols=min(len(handles), 4), handlelength=2.8
-    )
+    legend_below(figure, handles)

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from analysis.validation.anchor import Judged
+from analysis.validation.table import in_band, mean_error, predicted
 
 
 def rows(judged: Sequence[Judged]) -> list[dict[str, Any]]:
@@ -28,3 +29,12 @@ def rows(judged: Sequence[Judged]) -> list[dict[str, Any]]:
         }
         for each in judged
     ]
+
+
+def verdict(judged: Sequence[Judged]) -> dict[str, float | None]:
+    """Returns what the anchors come to: how many, how many in band, mean error of predictions."""
+    return {
+        "anchors": len(judged),
+        "in_band": in_band(judged),
+        "error_of_predicted": mean_error(predicted(judged)),
+    }

@@ -47,13 +47,11 @@ def _table(heading: str, judged: Sequence[Judged]) -> Table:
 
 def verdict_lines(judged: Sequence[Judged]) -> Iterator[str]:
     """Yields what the table comes to, and why anchors are refused."""
-    inside = sum(each.verdict == "in band" for each in judged)
-    yield f"{inside} of {len(judged)} anchors in their bands"
-    worldly = [each for each in judged if each.anchor.kind in _WORLDLY]
+    yield f"{in_band(judged)} of {len(judged)} anchors in their bands"
     for name, some in (
         ("theory", [each for each in judged if each.anchor.kind == "theory"]),
-        ("published and measured", worldly),
-        ("those that nothing was fitted to", [each for each in worldly if not each.anchor.fitted]),
+        ("published and measured", [each for each in judged if each.anchor.kind in _WORLDLY]),
+        ("those that nothing was fitted to", predicted(judged)),
     ):
         error = mean_error(some)
         if error is not None:
@@ -66,6 +64,16 @@ def verdict_lines(judged: Sequence[Judged]) -> Iterator[str]:
 
 
 _WORLDLY: Final[tuple[Kind, ...]] = ("published", "measured")
+
+
+def in_band(judged: Sequence[Judged]) -> int:
+    """Returns how many lie in their bands."""
+    return sum(each.verdict == "in band" for each in judged)
+
+
+def predicted(judged: Sequence[Judged]) -> list[Judged]:
+    """Returns those of the world, published or measured, that nothing was fitted to."""
+    return [each for each in judged if each.anchor.kind in _WORLDLY and not each.anchor.fitted]
 
 
 def mean_error(judged: Sequence[Judged]) -> float | None:

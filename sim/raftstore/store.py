@@ -53,7 +53,8 @@ class Raftstore:
     ) -> None:
         lsm, cpu = scenario.hardware.lsm, scenario.hardware.cpu
         self._ctx = ctx
-        self._at_rest: list[Peer] = []
+        self.at_rest: list[Peer] = []
+        """The replicas on the disk of a store that is down."""
         """Replicas on the disk of a process that does not run."""
         entry_bytes = [recorder.counter("raft_entry_bytes", cause) for cause in CAUSE_NAMES]
         self.log = LogEngine(
@@ -90,7 +91,7 @@ class Raftstore:
 
     def crash(self) -> None:
         """Kills the process; its replicas wait on disk for ``restart``."""
-        self._at_rest = crash(self._ctx, self._fsm.split)
+        self.at_rest = crash(self._ctx, self._fsm.split)
         self.apply.clear()
         self._ctx.router.clear()
 
@@ -99,7 +100,7 @@ class Raftstore:
         ctx = self._ctx
         ctx.up = True
         ctx.transport.mute = False
-        at_rest, self._at_rest = self._at_rest, []
+        at_rest, self.at_rest = self.at_rest, []
         for peer in at_rest:
             ctx.add(peer)
             ctx.ticks.wake_up(peer)

@@ -60,6 +60,8 @@ class TikvToml:
     """Keys that TiKV no longer has."""
     not_modelled: tuple[str, ...]
     """Keys that the model does not have."""
+    written: Mapping[str, Any]
+    """Every key with its value, as the file has them."""
 
 
 def read_tikv_toml(path: Path) -> TikvToml:
@@ -72,7 +74,8 @@ def read_tikv_toml(path: Path) -> TikvToml:
     values: dict[str, Value] = {}
     renamed: dict[str, str] = {}
     others: list[str] = []
-    for key, value in _flat(_with_tables(path, _document(path), known)):
+    written = dict(_flat(_with_tables(path, _document(path), known)))
+    for key, value in written.items():
         now = RENAMED.get(key, key)
         if now not in known:
             others.append(key)
@@ -91,6 +94,7 @@ def read_tikv_toml(path: Path) -> TikvToml:
         renamed=renamed,
         gone=tuple(key for key in others if key in GONE),
         not_modelled=tuple(key for key in others if key not in GONE),
+        written=written,
     )
 
 
@@ -152,11 +156,27 @@ def _as_written(value: Any, form: Form, key: str) -> Value:
             return value
         raise ValueError(f"is {shown(value)}; write one value")
     if form.kind is SIZE:
-        return SIZE.text_of(_size_bytes(value))
+        return SIZE.text_of(size_bytes(value))
     return DURATION.text_of(_duration_ns(value, key))
 
 
-def _size_bytes(value: Any) -> int:
+def same_value(value: object, other: object) -> bool:
+    """Returns whether TiKV takes two values for the same: ``1GB`` is ``1024MB``, ``1m`` ``60s``."""
+    if isinstance(value, str) and isinstance(other, str):
+        for parse in (size_bytes, lambda text: _duration_ns(text, "")):
+            try:
+                return parse(value) == parse(other)
+            except ValueError:
+                continue
+    return type(value) is type(other) and value == other
+
+
+def size_bytes(value: Any) -> int:
+    """Returns the bytes of a size as TiKV writes it.
+
+    Raises:
+        ValueError: if it is none.
+    """
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     found = re.fullmatch(r"\s*(\d{1,15}(?:\.\d{1,9})?)\s*([KMGTP]?)(i?B?)\s*", str(value))

@@ -23,9 +23,6 @@ from sim.scenario.resolved import Scenario
 from sim.streams import Stream
 from sim.workload.layout import Table
 
-CACHE_SHARE: Final = 0.45
-"""``storage.block-cache.capacity``: 45 % of a store's memory."""
-
 PREFIX_LEN: Final = 11
 """A table's record prefix: ``t``, eight bytes of its id, ``_r``."""
 
@@ -70,7 +67,7 @@ def misses_by_table(scenario: Scenario, tables: Sequence[Table]) -> dict[bytes, 
         for table in tables
         if (reads := table.scattered_reads)
     ]
-    return miss_probabilities(extents, CACHE_SHARE * scenario.hardware.store_memory_bytes)
+    return miss_probabilities(extents, scenario.hardware.block_cache_bytes)
 
 
 class BlockCache:

@@ -28,8 +28,10 @@ from analysis.plots.lock_memory import TableLimits
 from analysis.plots.point_pictures import PointTables, point_pictures
 from analysis.plots.study_plots import write_study_plots
 from analysis.report.row_table import RowTable
+from analysis.statistics.intervals import paired_ratios
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.plan import Plan
+from analysis.study.run import Target
 from tests.analysis.test_plots import tails, way, writes
 from tests.analysis.test_plots_course import happened, series
 from tests.analysis.test_plots_time import EVICTED, heat
@@ -81,7 +83,7 @@ def test_a_curve_a_variant_and_setting_by_ascending_load() -> None:
         "pipelined on gp3", "in_memory on gp3", "pipelined on nvme", "in_memory on nvme",
     ]  # fmt: skip
     assert found[0].table["load"].tolist() == [10, 100, 400]
-    figure = load_curve(found, SWEPT, "stub")
+    figure = load_curve(found, SWEPT)
     above, below = figure.axes
     assert above.get_ylabel() == "lock latency p99 (ms)"
     assert "per second" in below.get_xlabel()
@@ -94,7 +96,7 @@ def test_a_curve_a_variant_and_setting_by_ascending_load() -> None:
 
 
 def test_an_overloaded_load_is_a_cross_and_one_without_any_latency_no_curve() -> None:
-    figure = load_curve(lines(refused=(0,)), SWEPT, "stub")
+    figure = load_curve(lines(refused=(0,)), SWEPT)
     crosses = [line for line in figure.axes[0].lines if line.get_marker() == "x"]
     assert [len(np.asarray(line.get_xdata())) for line in crosses] == [1, 1, 0]
     assert [one.name for one in lines(refused=(0, 1, 2))] == [
@@ -112,7 +114,7 @@ def test_capacity_and_promise_are_drawn_in() -> None:
     found = with_capacity(lines(), {"cases": [case, missed]})
     assert [line.capacity for line in found] == [(1500.0, 1400.0, 1600.0), None, None, None]
     promised = (Latency("lock_latency_ms", "all", "p99", 6.0),)
-    figure = load_curve(found, promised, "stub")
+    figure = load_curve(found, promised)
     (axes,) = figure.axes
     assert any(list(np.asarray(line.get_xdata())) == [1500, 1500] for line in axes.lines)
     assert [text.get_text() for text in axes.texts] == ["promised: 6 ms"]
@@ -141,8 +143,8 @@ def replicated(replications: int) -> tuple[pd.DataFrame, pd.DataFrame]:
 def test_convergence_ends_at_the_interval_of_all_replications() -> None:
     units, sums = replicated(6)
     target = MetricKey("lock_latency_ms")
-    found = convergences(units, sums, {target: 0.01}, set())
-    assert [one.key for one in found] == [target]
+    found = convergences(units, sums, [Target(target, 0.01)], set())
+    assert [one.name for one in found] == [str(target)]
     assert found[0].lines["sync"].shape == (5,)
     values = sums["lock_latency", "all", "mean"][units["variant"] == "sync"].to_numpy()
     half = 2.5706 * values.std(ddof=1) / 6**0.5 / values.mean()
@@ -155,11 +157,34 @@ def test_convergence_ends_at_the_interval_of_all_replications() -> None:
     assert "over 2 to 6 replications" in convergence_words(found)
 
 
+def test_a_ratio_that_is_waited_for_narrows_to_its_interval() -> None:
+    units, sums = replicated(6)
+    wanted = Target(MetricKey("lock_latency_ms"), 0.02, "in_memory", "sync")
+    (found,) = convergences(units, sums, [wanted], set())
+    assert found.name == "lock_latency_ms\nin_memory / sync"
+    assert list(found.lines) == ["in_memory"]
+    latency = {
+        name: sums["lock_latency", "all", "mean"][units["variant"] == name].to_numpy()
+        for name in VARIANTS
+    }
+    middle, _, high = paired_ratios(latency["in_memory"][None, :], latency["sync"][None, :])
+    assert found.lines["in_memory"][-1] == pytest.approx(np.log(high[0] / middle[0]))
+    (axes,) = convergence([found], LOOKS, "").axes
+    assert [text.get_text() for text in axes.texts] == ["wanted: 2 %"]
+    assert "lock_latency_ms, in_memory / sync over 2 to 6" in convergence_words([found])
+
+
+def test_a_ratio_whose_baseline_is_refused_is_not_shown() -> None:
+    wanted = Target(MetricKey("lock_latency_ms"), 0.02, "in_memory", "sync")
+    refused = {("sync", wanted.key)}
+    assert convergences(*replicated(6), [wanted], refused) == []
+
+
 def test_convergence_needs_three_replications_and_leaves_refused_numbers_out() -> None:
-    assert convergences(*replicated(2), {}, set()) == []
+    assert convergences(*replicated(2), [], set()) == []
     refused = {(variant, MetricKey("lock_latency_ms")) for variant in VARIANTS}
-    found = convergences(*replicated(3), {}, refused)
-    assert [str(one.key) for one in found] == ["txn_per_s"], "what nobody counted is 0"
+    found = convergences(*replicated(3), [], refused)
+    assert [one.name for one in found] == ["txn_per_s"], "what nobody counted is 0"
 
 
 def point_tables(refused: tuple[str, ...] = ()) -> PointTables:
@@ -192,7 +217,7 @@ def point_tables(refused: tuple[str, ...] = ()) -> PointTables:
         happenings=happened(("transfer_leader", "region 1", 4, 4, 4)),
         warmups=warmup_series(),
         limits=TableLimits(512 * 1024, 100 * 1024**2),
-        targets={},
+        targets=[],
     )
 
 

@@ -11,10 +11,13 @@ from analysis.calibration.prometheus_file import Growth, read_stages, together
 from analysis.calibration.refusal import CalibrationError
 from analysis.calibration.tikv_costs import KNOWN, Cost, costs_of
 from analysis.calibration.tikv_profile import tikv_of
+from analysis.calibration.tikv_unmodelled import UNKNOWN, effects
 from analysis.study.load import load_study
 from tests.calibration.fio_documents import written
 
-REAL = Path(__file__).resolve().parents[1] / "testdata" / "calibration" / "prometheus.json"
+SAMPLES = Path(__file__).resolve().parents[1] / "testdata" / "calibration"
+REAL = SAMPLES / "prometheus.json"
+TUNED = SAMPLES / "tikv_tuned.toml"
 _S = "tikv_scheduler_"
 _ASYNC = "tikv_storage_engine_async_request_duration_seconds"
 _BEFORE = 500.0
@@ -187,7 +190,55 @@ def test_toml_and_costs_make_a_scenario(tmp_path: Path) -> None:
     assert loaded.tikv.store_pool_size == 4
     assert loaded.hardware.cpu.store_message_ns == 60_000
     assert made.lines[0] == "tikv.toml: 1 of 2 keys are modelled"
-    assert "not modelled: log-level" in made.lines
+    said = "not modelled: log-level. No part in locks, writes or their latency."
+    assert said in made.lines
+
+
+def test_every_key_of_a_tuned_file_is_modelled_or_says_what_is_missing() -> None:
+    made = tikv_of(TUNED, [])
+    missing = made.document["not_modelled"]
+    assert len(made.toml.written) == len(made.toml.values) + len(missing) + 1
+    assert "storage.block-cache.capacity" not in missing
+    assert made.document["hardware"]["store_memory"] == "63716MiB"
+    assert UNKNOWN not in missing.values()
+    assert all(
+        text.endswith(".") and text[0].isupper() for text in missing.values() if text[0] != "g"
+    )
+
+
+def test_what_is_missing_says_what_to_write_instead() -> None:
+    missing = effects(["rocksdb.rate-bytes-per-sec"], {"rocksdb.rate-bytes-per-sec": "200MB"})
+    (effect,) = missing
+    assert "hardware.disk.kv.write_bandwidth" in effect
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "is_default"),
+    [
+        ("rocksdb.writecf.write-buffer-size", "0.125GB", True),
+        ("rocksdb.lockcf.write-buffer-size", "128MB", False),
+        ("raftstore.lock-cf-compact-interval", "600s", True),
+        ("storage.flow-control.enable", True, True),
+        ("storage.flow-control.enable", 1, False),
+        ("raftstore.messages-per-tick", "4096", False),
+        ("raftstore.region-split-check-diff", "6MB", False),
+    ],
+)
+def test_a_default_is_said_to_be_one(key: str, value: object, is_default: bool) -> None:
+    ((said,),) = effects([key], {key: value}).values()
+    assert said == (f"{key} (TiKV's default)" if is_default else key)
+
+
+def test_a_key_that_nobody_knows_is_said_to_be_unknown() -> None:
+    assert effects(["storage.whatever"], {"storage.whatever": 1}) == {UNKNOWN: ["storage.whatever"]}
+
+
+def test_a_block_cache_that_is_no_size_is_refused(tmp_path: Path) -> None:
+    toml = written(tmp_path, "[storage.block-cache]\ncapacity = 'much'\n", "tikv.toml")
+    with pytest.raises(
+        CalibrationError, match=r"storage\.block-cache\.capacity: 'much' is no size"
+    ):
+        tikv_of(toml, [])
 
 
 def test_a_toml_that_is_none_is_refused_with_its_name_once(tmp_path: Path) -> None:

@@ -39,17 +39,26 @@ def test_without_a_file_the_profile_is_all_of_standard_output(
     assert "error, %" in printed.err
 
 
-def test_a_profile_replaces_a_profile_and_nothing_else(
+def test_a_profile_replaces_nothing_that_somebody_wrote(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fio = written(tmp_path, one_job())
     before = fio.read_text()
     assert main(["calibrate", "disk", str(fio), "--out", str(fio)]) == ExitStatus.BAD_INPUT
-    assert f"{fio}: exists and is no profile; name another --out" in capsys.readouterr().err
+    assert f"{fio}: is one of the files given; name another --out" in capsys.readouterr().err
     assert fio.read_text() == before
-    out = str(tmp_path / "disk.yaml")
+    out = tmp_path / "disk.yaml"
+    words = ["calibrate", "disk", str(fio), "--out", str(out)]
     for _ in range(2):
-        assert main(["calibrate", "disk", str(fio), "--out", out]) == ExitStatus.FINE
+        assert main(words) == ExitStatus.FINE
+    mine = out.read_text() + "workload: {kind: tpcc, warehouses: 9, threads: 5}\n"
+    out.write_text(mine)
+    capsys.readouterr()
+    assert main(words) == ExitStatus.BAD_INPUT
+    assert f"{out}: exists, and what you changed in it would be lost" in capsys.readouterr().err
+    assert out.read_text() == mine
+    assert main([*words, "--force"]) == ExitStatus.FINE
+    assert out.with_name("disk.yaml.bak").read_text() == mine
 
 
 def test_the_report_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

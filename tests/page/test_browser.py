@@ -61,6 +61,7 @@ def test_a_report_fits_and_everything_is_drawn(
     assert view.found["undrawn"] == []
     assert view.found["unpainted"] == []
     assert view.found["stuck"] == []
+    assert view.found["unhidden"] == []
     assert view.found["hidden"] == 0
     assert view.found["pictures"] >= PICTURES[name]
     assert view.found["charts"] >= CHARTS[name]
