@@ -20,6 +20,7 @@ STUDIES: Final = {
     "figures": ("every figure in the documents, written again where it is stale", "half an hour"),
     "file_systems": ("what file systems write for a sync; needs root", "10 minutes"),
     "memory": ("memory of a unit, and of one four times as long", "a minute"),
+    "published": ("published throughputs beside the model; --fit fits its costs", "a minute"),
     "sequential_coverage": ("coverage when replications stop at a precision", "10 minutes"),
     "spark_overhead": ("Spark beside a process pool and beside one core", "20 minutes"),
     "two_trees": ("CPU of a unit over that in another checkout; OTHER is its folder", "a minute"),

@@ -151,7 +151,7 @@ class _Words:
 
     def row(self, rows: Sequence[Row], number: str) -> Row:
         """Returns the one row that is meant."""
-        metric, class_, stat = _metric(self.metric)
+        metric, class_, stat = metric_words(self.metric)
         found = [
             row
             for row in rows
@@ -167,7 +167,7 @@ class _Words:
 
     def sum(self, rows: Sequence[Row]) -> float:
         """Returns what all replications at all points that are meant counted."""
-        metric, class_, stat = _metric(self.metric)
+        metric, class_, stat = metric_words(self.metric)
         of_metric = [row for row in rows if row["metric"] == metric]
         if not of_metric or not self.variant or self.is_ratio:
             raise ReadingError(f"{self.reading}: no count of a metric and of a variant")
@@ -195,7 +195,7 @@ class _Words:
         )
 
 
-def _metric(word: str) -> tuple[str, str, str]:
+def metric_words(word: str) -> tuple[str, str, str]:
     """Returns metric, class and statistic, as in ``slo``: ``txn_latency_ms.new_order.p95``."""
     metric, *rest = word.split(".")
     stat = rest.pop() if rest and rest[-1] in _STATS else "mean"

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import hashlib
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
 from analysis.study.load import load_study
+from analysis.study.study import Study as AskedStudy
 from benchmarks.documents import ROOT, written_files
 from benchmarks.figure_tables import Screening, Table, TableOf
 
@@ -201,10 +202,9 @@ def digest(study: Study, folder: Path) -> str:
     said = hashlib.sha256()
     for golden in sorted(GOLDEN.glob("*.txt")):
         said.update(golden.read_bytes())
-    for words in study.words():
-        said.update(shlex.join(words).encode())
-        for scenario in _scenarios(words, study, folder):
-            said.update(scenario.encode())
+    said.update(repr(study.commands).encode())
+    for asked in asked_studies(study, folder):
+        said.update(asked.resolved_yaml().encode())
     return said.hexdigest()[:16]
 
 
@@ -222,11 +222,19 @@ def put_files(folder: Path, documents: Iterable[str]) -> None:
             (folder / name).write_text(text, encoding="utf-8")
 
 
-def _scenarios(words: Sequence[str], study: Study, folder: Path) -> list[str]:
-    """Returns the resolved scenarios of a command's files."""
+def asked_studies(study: Study, folder: Path) -> list[AskedStudy]:
+    """Returns what the commands ask, one for each scenario file they name.
+
+    Args:
+        study: whose.
+        folder: for the scenario files that its document shows.
+    """
     if study.document:
         put_files(folder, [study.document])
-    overrides = [after for word, after in pairwise(words) if word == "--set"]
-    files = [word for word in words if word.endswith(".yaml")]
-    shown = [folder / file if (folder / file).exists() else ROOT / file for file in files]
-    return [load_study(file, overrides).resolved_yaml() for file in shown]
+    asked = []
+    for words in study.words():
+        overrides = [after for word, after in pairwise(words) if word == "--set"]
+        files = [word for word in words if word.endswith(".yaml")]
+        shown = [folder / file if (folder / file).exists() else ROOT / file for file in files]
+        asked += [load_study(file, overrides) for file in shown]
+    return asked

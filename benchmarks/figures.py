@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -54,7 +55,7 @@ def main() -> int:
             continue
         try:
             by_hand += _refresh(name, study)
-        except FiguresError as error:
+        except (FiguresError, OSError) as error:
             print(f"{name}: {error}", file=sys.stderr)
             failed.append(name)
     print(f"{time.perf_counter() - begun_s:.0f} s; failed: {', '.join(failed) or 'none'}")
@@ -82,21 +83,22 @@ def recorded() -> dict[str, Any]:
 
 
 def wanted(name: str) -> list[str]:
-    """Returns the readings of a study that the documents ask for, and its tables."""
+    """Returns the readings of a study that the documents ask for."""
     asked = {
         mark.reading
         for document in DOCUMENTS
         for mark in marks(document.read_text(encoding="utf-8"))
         if mark.study == name
     }
-    return sorted(asked) + [f"table {table}" for table in STUDIES[name].tables]
+    return sorted(asked)
 
 
 def is_current(name: str) -> bool:
     """Returns whether all that the documents ask of a study was written, and of this model."""
     said = recorded().get(name, {})
-    is_same = said.get("digest") == digest(STUDIES[name], FOLDER)
-    return is_same and set(wanted(name)) <= set(said["figures"])
+    study = STUDIES[name]
+    asked = {*wanted(name), *(f"table {table}" for table in study.tables)}
+    return said.get("digest") == digest(study, FOLDER) and asked <= set(said["figures"])
 
 
 def _refresh(name: str, study: Study) -> int:
@@ -104,12 +106,32 @@ def _refresh(name: str, study: Study) -> int:
     print(f"{name}: {'; '.join(study.commands)}", flush=True)
     begun_s = time.perf_counter()
     printed = "".join(_run(words) for words in study.words())
-    figures = _figures(name, study)
+    figures, refused = _figures(name, study)
+    for reason in refused:
+        print(f"  no figure: {reason}")
+    missing = len(refused) + _write_documents(name, figures, printed)
+    for picture, file in study.pictures.items():
+        _write_picture(picture, FOLDER / "results" / study.results / file)
+    record = recorded()
+    pictures = {picture: picture_digest(picture) for picture in study.pictures}
+    record[name] = {
+        "digest": "" if refused else digest(study, FOLDER),
+        "figures": figures,
+        "pictures": pictures,
+    }
+    ordered = {each: record[each] for each in STUDIES if each in record}
+    RECORD.write_text(json.dumps(ordered, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    print(f"  {time.perf_counter() - begun_s:.0f} s", flush=True)
+    return missing
+
+
+def _write_documents(name: str, figures: Mapping[str, str], printed: str) -> int:
+    """Writes figures and quotations; returns how many quoted lines were not printed this time."""
     missing = 0
     for document in DOCUMENTS:
         before = document.read_text(encoding="utf-8")
         after = with_figures(before, name, figures)
-        for quotation in quotations(document, study):
+        for quotation in quotations(document, STUDIES[name]):
             fresh, lost = quoted_again(quotation.text, printed)
             after = after.replace(f"```\n{quotation.text}```", f"```\n{fresh}```", 1)
             lost = [line for line in lost if not line.startswith("report:")]
@@ -121,18 +143,6 @@ def _refresh(name: str, study: Study) -> int:
                 print(f"  {document.name}: {new.reading}: {old.text} -> {new.text}")
         if after != before:
             document.write_text(after, encoding="utf-8")
-    for picture, file in study.pictures.items():
-        _write_picture(picture, FOLDER / "results" / study.results / file)
-    record = recorded()
-    pictures = {picture: picture_digest(picture) for picture in study.pictures}
-    record[name] = {
-        "digest": digest(study, FOLDER),
-        "figures": figures,
-        "pictures": pictures,
-    }
-    ordered = {each: record[each] for each in STUDIES if each in record}
-    RECORD.write_text(json.dumps(ordered, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    print(f"  {time.perf_counter() - begun_s:.0f} s", flush=True)
     return missing
 
 
@@ -156,26 +166,29 @@ def _run(words: list[str]) -> str:
     return done.stdout
 
 
-def _figures(name: str, study: Study) -> dict[str, str]:
-    """Returns by reading, and by table, what is to be written."""
-    readings = [reading for reading in wanted(name) if not reading.startswith("table ")]
-    if not readings and not study.tables:
-        return {}
+def _figures(name: str, study: Study) -> tuple[dict[str, str], list[str]]:
+    """Returns by reading, and by table, what is to be written; and why others cannot be."""
+    readings = {reading: partial(read, reading=reading) for reading in wanted(name)}
+    of_all = readings | {f"table {each}": table for each, table in study.tables.items()}
+    if not of_all:
+        return {}, []
     file = FOLDER / "results" / study.results / "summary.json"
     summary = json.loads(file.read_text(encoding="utf-8"))
-    try:
-        said = {reading: read(summary, reading) for reading in readings}
-        tables = {f"table {each}": table(summary) for each, table in study.tables.items()}
-    except ReadingError as error:
-        raise FiguresError(str(error)) from error
-    return said | tables
+    said: dict[str, str] = {}
+    refused: list[str] = []
+    for each, text_of in of_all.items():
+        try:
+            said[each] = text_of(summary)
+        except ReadingError as error:
+            refused.append(str(error))
+    return said, refused
 
 
 def with_figures(document: str, name: str, figures: Mapping[str, str]) -> str:
     """Returns a document with a study's numbers and tables in their places."""
 
     def number(mark: Mark) -> str:
-        return figures[mark.reading] if mark.study == name else mark.text
+        return figures.get(mark.reading, mark.text) if mark.study == name else mark.text
 
     def table(mark: TableMark) -> str:
         return figures.get(f"table {mark.name}", mark.text)

@@ -27,7 +27,7 @@ class StudyPlots:
 
     def names(self) -> list[str]:
         """Returns the names of all pictures."""
-        return list(dict.fromkeys(picture.name for picture, _ in self._pictures()))
+        return list(dict.fromkeys(picture.name for _, picture, _ in self._pictures()))
 
     def __dir__(self) -> list[str]:
         return ["names", *self.names()]
@@ -39,7 +39,7 @@ class StudyPlots:
         def draw(point: int = 0) -> Figure:
             """Returns the picture; ``point`` is the place of its point among the study's."""
             there = []
-            for picture, of_point in self._pictures():
+            for _, picture, of_point in self._pictures():
                 if picture.name == name and of_point in (None, point):
                     return picture.figure
                 there.append(picture.name)
@@ -50,7 +50,7 @@ class StudyPlots:
 
         return draw
 
-    def _pictures(self) -> Iterator[tuple[Picture, int | None]]:
+    def _pictures(self) -> Iterator[tuple[str, Picture, int | None]]:
         """Yields the report's pictures, each with the place of its point; facts are read here."""
         study = load_study(self._folder / "scenario.yaml")
         name = str(self._document["study"])

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from analysis.cli.console import say
-from analysis.cli.early_figures import EarlyFigures
 from analysis.pipeline.watch import Watch
 from analysis.program import command
+from analysis.running.early_figures import EarlyFigures
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,6 +18,8 @@ from analysis.study.unit_folder import UNIT_FILE
 
 MANIFEST: Final = "manifest.json"
 ROWS: Final = "summary.parquet"
+SUMMED_UP: Final = ("scenario.yaml", MANIFEST, ROWS)
+"""Files of a study that ``read_results`` reads, beside the record of its first unit."""
 
 
 class SummaryKey(NamedTuple):

@@ -108,8 +108,8 @@ def assumed_inputs(
             source = said["source"].strip().rstrip(".") if said else ""
             given = _at(document, f"{path}.{name}")
             unchanged = given is None or _same(given, key.default)
-            if source.startswith(("assumed", "fit ")) and unchanged:
-                why = source.replace("fit to the rows above", "fitted to published TPC-C rows")
+            if source.startswith(("assumed", "fit")) and unchanged:
+                why = "fitted to published benchmarks" if source == "fit" else source
                 yield Assumed(f"{path}.{name}", _shown(key.default), why)
 
 

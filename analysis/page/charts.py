@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from analysis.experiments.case_words import limit_words
 from analysis.page.courses import PATHS, ChartedCourse, series, short_number
 from analysis.page.findings import Findings
 from analysis.plots import timeline
 from analysis.plots.axes import Axis, axes_of, is_scattered
-from analysis.plots.load_curve import LOAD_KEYS
+from analysis.plots.load_curve import LOAD_KEYS, Latency
 from analysis.plots.style import variant_colours
-from analysis.plots.sweep_outcomes import OutcomeCells, outcome_cells
+from analysis.plots.sweep_outcomes import OUTCOMES, OutcomeCells, SweepOutcome, outcome_cells
 
 Chart = dict[str, Any]
 Look = Mapping[str, Any]
@@ -162,7 +163,9 @@ def load_charts(found: Findings) -> dict[str, Chart]:
         return {}
     axis = numeric[0]
     charts = {}
-    for cells in outcome_cells(found.summary):
+    limits = dict(_promised(found.summary))
+    shown = list(dict.fromkeys([*OUTCOMES, *limits]))
+    for cells in outcome_cells(found.summary, shown):
         series = list(_curves(found.variants, points, cells, axis))
         if 0 < len(series) <= _MOST_SERIES:
             charts[f"load-{cells.outcome.file}"] = {
@@ -173,11 +176,26 @@ def load_charts(found: Findings) -> dict[str, Chart]:
                 "xlog": axis.logarithmic,
                 "ticks": len(axis.labels) <= _MOST_TICKS,
                 "x": [short_number(place, 6) for place in axis.in_unit],
+                "limit": limits.get(cells.outcome),
                 "warmup": 0,
                 "marks": [],
                 "views": [{"name": "", "series": series}],
             }
     return charts
+
+
+def _promised(summary: Mapping[str, Any]) -> Iterator[tuple[SweepOutcome, Chart]]:
+    """Yields the latencies for which a search for capacity has limits, each with its line."""
+    usual = {outcome.key: outcome for outcome in OUTCOMES}
+    for one in summary.get("capacity", {"slo": []})["slo"]:
+        if not one["metric"].endswith("_latency_ms"):
+            continue
+        latency = Latency(one["metric"], one["class"], one["stat"])
+        own = SweepOutcome(
+            f"{latency.name} (ms)", one["metric"], one["stat"], 1.0, one["key"], one["class"]
+        )
+        line = {"at": one["limit"], "words": f"promised: {limit_words(one)}"}
+        yield usual.get(own.key, own), line
 
 
 def _points_on_axis(found: Findings) -> list[Mapping[str, Any]]:

@@ -87,7 +87,8 @@ def convergences(
     for name in ("variant", "replication"):
         tall[name] = units[name].to_numpy()[place]
     found = []
-    for key, target in zip(keys, shown or [None] * len(keys), strict=True):
+    wanted: Sequence[Target | None] = shown or [None] * len(keys)
+    for key, target in zip(keys, wanted, strict=True):
         of = tall[
             (tall["metric"] == key.metric)
             & (tall["class"] == key.class_)
@@ -136,7 +137,7 @@ def convergence(found: Sequence[Convergence], looks: Mapping[str, Look], subtitl
             axes.set_xlabel("replications or batches")
             axes.tick_params(labelbottom=True)
         if place % columns == 0:
-            axes.set_ylabel("half width of 95 %")
+            axes.set_ylabel("95 % half width")
     handles: dict[str, Artist] = {}
     for axes in grid.flat:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
@@ -167,10 +168,10 @@ def _percent(share: float) -> str:
 
 def _half_widths(values: pd.Series[float]) -> Line:
     """Returns relative half widths over the first 2, 3, ... values."""
-    return relative_half_widths(_first_ones(values.to_numpy(np.float64)))
+    return relative_half_widths(_first_ones(np.asarray(values, np.float64)))
 
 
-def _first_ones(values: Line) -> NDArray[np.float64]:
+def _first_ones(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Returns the first 2, 3, ... values, a row each; none of fewer than three."""
     if len(values) < FEWEST_REPLICATIONS:
         return np.empty((0, len(values)))

@@ -65,7 +65,7 @@ def latency_ccdf(
         if not rows.empty:
             banded |= _draw(axes, tail_band(rows), variant, look)
     axes.set(xscale="log", yscale="log", xlabel=f"{tail.name} (ms)")
-    axes.set_ylabel(f"share of {tail.what} that take longer")
+    axes.set_ylabel("share that takes longer")
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())

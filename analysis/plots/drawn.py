@@ -50,7 +50,7 @@ class Picture:
     @property
     def title(self) -> str:
         """The figure's heading, without what is written below it."""
-        return str(self.figure.get_label())
+        return str(self.figure.get_label()).partition("\n")[0]
 
     def drawn(self, name: str, point_index: int | None) -> Drawn:
         """Returns what is left of the picture once it is written as ``name``."""

@@ -48,9 +48,7 @@ def write_study_plots(
     """
     clear_plots(folder)
     written = []
-    for picture, point_index in study_pictures(run, summary, tables):
-        several = point_index is not None and len(run.plan.points) > 1
-        name = f"{picture.name}_{point_index}" if several else picture.name
+    for name, picture, point_index in study_pictures(run, summary, tables):
         style.save(picture.figure, folder, name)
         written.append(picture.drawn(name, point_index))
     return written
@@ -58,21 +56,19 @@ def write_study_plots(
 
 def study_pictures(
     run: FinishedStudy, summary: Mapping[str, Any], tables: StudyTables
-) -> Iterator[tuple[Picture, int | None]]:
-    """Yields pictures, each with its point: of the whole study first, then of each point.
+) -> Iterator[tuple[str, Picture, int | None]]:
+    """Yields the name of each picture's files, the picture, and its point.
 
-    Args:
-        run: the study.
-        summary: content of ``summary.json``; ``rows`` and ``comparisons`` are ``RowTable``.
-        tables: of the points that get figures.
+    Pictures of the whole study, which have no point, come first.
     """
+    several = len(run.plan.points) > 1
     for picture in _whole(run, summary):
-        yield picture, None
+        yield picture.name, picture, None
     looks = style.variant_looks(list(run.study.variants))
     for index in sorted(set(tables.courses["point_index"])):
         subtitle = _subtitle(run.plan.points[index])
         for picture in point_pictures(_at_point(run, summary, tables, index), looks, subtitle):
-            yield picture, int(index)
+            yield f"{picture.name}_{index}" if several else picture.name, picture, int(index)
 
 
 def _whole(run: FinishedStudy, summary: Mapping[str, Any]) -> Iterator[Picture]:

@@ -51,7 +51,8 @@ WIDTH_IN: Final = 5.25
 """Two fit beside each other into a wide column."""
 SMALL: Final = 10.0
 """Points of the smallest text: on a phone, where a picture is 350 px wide, 9.3 px."""
-_HEADING_PT: Final = 11
+TEXT_PT: Final = 11
+"""Points of everything else."""
 _HANDLE_IN: Final = 0.6
 """Width of a legend's line, with the room around it."""
 _LEGEND_ROW_IN: Final = 0.2
@@ -93,8 +94,8 @@ class Look:
 
 
 _SETTINGS: Final[dict[Any, Any]] = {
-    "font.size": 11,
-    "axes.titlesize": 11,
+    "font.size": TEXT_PT,
+    "axes.titlesize": TEXT_PT,
     "xtick.labelsize": SMALL,
     "ytick.labelsize": SMALL,
     "legend.fontsize": SMALL,
@@ -178,19 +179,20 @@ def new_figure(width_in: float, height_in: float) -> Figure:
     return figure
 
 
-def heading(figure: Figure, title: str, subtitle: str = "") -> None:
+def heading(figure: Figure, title: str, subtitle: str = "", size_pt: float = TEXT_PT) -> None:
     """Puts what is shown above the axes, then what has to be known of it; long lines are broken.
 
     Args:
-        figure: whose label becomes the title, unbroken.
-        title: one line.
+        figure: whose label becomes the text, unbroken.
+        title: one line; empty for none.
         subtitle: the point, how to read it; may be empty, and have several lines.
+        size_pt: of the letters.
     """
-    figure.set_label(title)
-    across = int(figure.get_figwidth() / _CHARACTER_IN)
+    figure.set_label(f"{title}\n{subtitle}")
+    across = int(figure.get_figwidth() / (_CHARACTER_IN * size_pt / TEXT_PT))
     lines = [title, *subtitle.splitlines()]
     text = "\n".join(part for line in lines for part in wrap(line, across))
-    figure.suptitle(text, x=0.01, ha="left", fontsize=_HEADING_PT)
+    figure.suptitle(text, x=0.01, ha="left", fontsize=size_pt)
 
 
 def objective_line(axes: Axes, level: float, words: str) -> None:

@@ -44,36 +44,47 @@ class LinePlot:
 def sweep_lines(plot: LinePlot) -> Figure:
     """Draws values with interval bands, and ratios; a cross stands for a refused value."""
     others = compared(list(plot.looks))
-    each, columns = (2 if others else 1), min(len(plot.panels), _COLUMNS)
-    rows = math.ceil(len(plot.panels) / columns)
-    figure = new_figure(WIDTH_IN, (3.1 * each - 0.5) * rows + 1.0)
-    grid = figure.subplots(
-        each * rows, columns, sharex=True, squeeze=False,
-        gridspec_kw={"height_ratios": [1.35, 1.0][:each] * rows},
-    )  # fmt: skip
-    above, below = list(grid[0::each].flat), list(grid[1::each].flat) if others else []
-    for place, (title, points) in enumerate(plot.panels):
-        _values(above[place], plot, points)
-        above[place].set_title(title, fontsize=SMALL)
-        if others:
-            _ratios(below[place], plot, points)
-    for axes in (*above[len(plot.panels) :], *below[len(plot.panels) :]):
-        axes.set_visible(False)
-    for axes in grid.flat:
-        _place_axis(axes, plot.axis)
-    for axes in (below or above)[len(plot.panels) - columns : len(plot.panels)]:
-        axes.set_xlabel(plot.axis.words)
-        axes.tick_params(labelbottom=True)
-    for group, label in (
-        (above, plot.cells.outcome.title), (below, f"ratio to {next(iter(plot.looks))}")
-    ):  # fmt: skip
-        for place, axes in enumerate(group[: len(plot.panels)]):
-            axes.sharey(group[0]) if place else None
-            axes.set_ylabel(label if place % columns == 0 else "")
-    _scale_values(above[: len(plot.panels)], plot)
+    kinds = 2 if others else 1
+    rows = math.ceil(len(plot.panels) / _COLUMNS)
+    figure = new_figure(WIDTH_IN, (3.1 * kinds - 0.5) * rows + 1.0)
+    above, below = _grid(figure, plot, rows, kinds)
+    for axes, (title, points) in zip(above, plot.panels, strict=True):
+        _values(axes, plot, points)
+        axes.set_title(title, fontsize=SMALL)
+    if others:
+        for axes, (_, points) in zip(below, plot.panels, strict=True):
+            _ratios(axes, plot, points)
+    _scale_values(above, plot)
     _legend(figure, plot)
     heading(figure, f"{plot.cells.outcome.name.capitalize()}, by {plot.axis.words}")
     return figure
+
+
+def _grid(figure: Figure, plot: LinePlot, rows: int, kinds: int) -> tuple[list[Axes], list[Axes]]:
+    """Returns the axes of values and those of ratios, one a panel; each kind has one scale."""
+    count = len(plot.panels)
+    columns = min(count, _COLUMNS)
+    grid = figure.subplots(
+        kinds * rows, columns, sharex=True, squeeze=False,
+        gridspec_kw={"height_ratios": [1.35, 1.0][:kinds] * rows},
+    )  # fmt: skip
+    for axes in grid.flat:
+        _place_axis(axes, plot.axis)
+    names = (plot.cells.outcome.title, f"ratio to {next(iter(plot.looks))}")
+    found: list[list[Axes]] = [[], []]
+    for kind in range(kinds):
+        every = list(grid[kind::kinds].flat)
+        found[kind] = every[:count]
+        for unused in every[count:]:
+            unused.set_visible(False)
+        for place, axes in enumerate(found[kind]):
+            axes.set_ylabel(names[kind] if place % columns == 0 else "")
+            if place:
+                axes.sharey(every[0])
+    for axes in found[kinds - 1][-columns:]:
+        axes.set_xlabel(plot.axis.words)
+        axes.tick_params(labelbottom=True)
+    return found[0], found[1]
 
 
 def _values(axes: Axes, plot: LinePlot, points: Sequence[Point]) -> None:

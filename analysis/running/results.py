@@ -93,21 +93,36 @@ def sum_up(
     run: FinishedStudy, starter: SparkStarter, figure_points: int
 ) -> tuple[StudyTables, dict[str, Any]]:
     """Aggregates the facts and writes the summary; returns the tables and its content."""
-    spark = starter.context()
-    from analysis.pipeline.study_tables import read_study_tables
+    tables = _tables(run, starter, figure_points)
     from analysis.report.study_summary import study_summary
     from analysis.report.summary_file import write_summary
     from analysis.report.tidy import UNITS
     from analysis.report.unit_table import unit_table_written
 
-    batches = run.study.run.batches
-    tables = read_study_tables(spark, run.folder, run.done, figure_points, batches)
     wall_s = time.perf_counter() - run.begun_s
     path = run.folder / f"{UNITS}.parquet"
     with unit_table_written(path, run.plan.points, tables.batches) as take:
         summary = study_summary(run, tables, wall_s, take)
     write_summary(run.folder, summary)
     return tables, summary
+
+
+def aggregated(
+    run: FinishedStudy, starter: SparkStarter, figure_points: int
+) -> tuple[StudyTables, dict[str, Any]]:
+    """Returns what the facts come to: tables, and the content of a summary; writes nothing."""
+    tables = _tables(run, starter, figure_points)
+    from analysis.report.study_summary import study_summary
+
+    return tables, study_summary(run, tables, time.perf_counter() - run.begun_s)
+
+
+def _tables(run: FinishedStudy, starter: SparkStarter, figure_points: int) -> StudyTables:
+    spark = starter.context()
+    from analysis.pipeline.study_tables import read_study_tables
+
+    batches = run.study.run.batches
+    return read_study_tables(spark, run.folder, run.done, figure_points, batches)
 
 
 def _provenance(run: FinishedStudy) -> Provenance:

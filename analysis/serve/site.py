@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -22,17 +23,21 @@ from starlette.responses import (
 )
 from starlette.routing import BaseRoute, Route
 
+from analysis.comparison.results import SUMMED_UP, StudyResults, read_results
 from analysis.page.escaping import in_script
 from analysis.page.html import environment
 from analysis.page.study_page import HTML
 from analysis.program import SCENARIOS, command, module
+from analysis.serve.compare import MOST_STUDIES, chart_data, comparison
 from analysis.serve.controls import LOADS, ControlError
 from analysis.serve.explorer import Explorer
 from analysis.serve.gate import REPORT_POLICY, Gate, report_key
+from analysis.serve.progress import ProgressReader
 from analysis.serve.runs import StudyRuns
 from analysis.serve.start import NoBaseError, settings, turned
 from analysis.serve.studies import PAGE_STUDIES, Head, NoStudyError, Studies
 from analysis.serve.units_here import BusyError, UnitsHere
+from analysis.study.study_folder import StudyFolderError
 
 _LONGEST_REPORT_BYTES: Final = 64 * 1024 * 1024
 _STYLE, _SCRIPT = "text/css", "text/javascript"
@@ -41,6 +46,8 @@ _ASSETS: Final = {
     "serve.css": (module("analysis.serve"), _STYLE),
     "plot.js": (module("analysis.serve"), _SCRIPT),
     "explore.js": (module("analysis.serve"), _SCRIPT),
+    "live.js": (module("analysis.serve"), _SCRIPT),
+    "compare.js": (module("analysis.serve"), _SCRIPT),
 }
 _FIRST_BASE: Final = "scenario:quickstart"
 _OUTCOME_WORDS: Final = {
@@ -61,6 +68,7 @@ class Site:
         self.runs = StudyRuns(self.studies, program)
         self._token = token
         self.units = UnitsHere(self.studies)
+        self._progress_reader = ProgressReader(self.studies)
         self.explorer = Explorer(self.studies, SCENARIOS, self.units)
         routes = [
             *self._index_routes(),
@@ -74,6 +82,10 @@ class Site:
         return [
             Route("/", self._index),
             Route("/study/{study}/run", self._run, methods=["POST"]),
+            Route("/study/{study}/stop", self._stop, methods=["POST"]),
+            Route("/study/{study}/live", self._live),
+            Route("/compare", self._compare),
+            Route("/api/live/{study}", self._progress),
             Route("/report/{key}/{study}/report.html", self._report),
         ]
 
@@ -189,10 +201,57 @@ class Site:
         headers = {"content-security-policy": REPORT_POLICY, "referrer-policy": "no-referrer"}
         return HTMLResponse(content, headers=headers)
 
+    def _compare(self, request: Request) -> Response:
+        names = list(dict.fromkeys(request.query_params.getlist("study")))
+        problem, found = "", None
+        if not 2 <= len(names) <= MOST_STUDIES:
+            problem = f"Choose two to {MOST_STUDIES} studies."
+        else:
+            try:
+                found = comparison([(name, self._results(name)) for name in names])
+            except StudyFolderError as error:
+                problem = str(error)
+        folders = [str(self.studies.results / name) for name in names[:2]]
+        return self._page(
+            "compare.html.j2",
+            here="",
+            problem=problem,
+            found=found,
+            data="" if found is None else chart_data(found),
+            command=shlex.join(["run_sim.py", "diff", *folders, "--html", "comparison.html"]),
+        )
+
+    def _results(self, study: str) -> StudyResults:
+        for name in SUMMED_UP:
+            self.studies.file(study, name)
+        return read_results(self.studies.folder(study))
+
     def _run(self, request: Request) -> Response:
         study = request.path_params["study"]
         self.runs.start(study)
-        return RedirectResponse(f"/{self._token}/", 303)
+        return self._to_live(study)
+
+    def _stop(self, request: Request) -> Response:
+        study = request.path_params["study"]
+        self.runs.stop(study)
+        return self._to_live(study)
+
+    def _to_live(self, study: str) -> Response:
+        return RedirectResponse(f"/{self._token}/study/{quote(study, safe='')}/live", 303)
+
+    def _live(self, request: Request) -> Response:
+        head = self.studies.head(request.path_params["study"])
+        row = self._row(head)
+        return self._page("live.html.j2", here="", head=head, **_picked(row, "place", "report"))
+
+    def _progress(self, request: Request) -> Response:
+        study = request.path_params["study"]
+        try:
+            found = self._progress_reader.progress(study)
+        except NoStudyError as error:
+            return _problem(error)
+        starting = self.runs.is_running(study) and not found["running"]
+        return JSONResponse(found | {"starting": starting, "said": self.runs.said(study)})
 
     def _page(self, template: str, status: int = 200, **said: Any) -> Response:
         text = environment(__package__).get_template(template).render(
@@ -202,6 +261,10 @@ class Site:
 
     async def _no_study(self, _: Request, error: Exception) -> Response:
         return self._page("missing.html.j2", 404, here="", message=str(error))
+
+
+def _picked(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: row[name] for name in names}
 
 
 def _problem(error: Exception) -> Response:

@@ -19,7 +19,7 @@ def rows(judged: Sequence[Judged]) -> list[dict[str, Any]]:
             "conditions": each.anchor.conditions,
             "source": each.anchor.source,
             "unit": each.anchor.unit,
-            "fitted": each.anchor.fitted,
+            "standing": each.anchor.standing,
             "theirs": asdict(each.anchor.theirs),
             "ours": None if each.ours is None else asdict(each.ours),
             "error": each.error,

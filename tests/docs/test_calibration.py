@@ -173,7 +173,7 @@ def test_every_cost_is_listed_as_the_schema_tells_its_source(part: str) -> None:
     for key, its_field in keys_of(section_of(Hardware, part)).items():
         row = BY_NAME[f"hardware.{part}.{key}"]
         source = its_field.description.partition("Source: ")[2]
-        is_fitted = source.startswith(("fit ", "least squares"))
+        is_fitted = source.startswith(("fit", "least squares"))
         assert (row.kind == "assumed") == source.startswith("assumed"), row
         assert (row.kind == "fitted") == is_fitted, row
 

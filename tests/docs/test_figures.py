@@ -12,11 +12,14 @@ from typing import Any
 
 import pytest
 
+from analysis.metrics.catalogue import METRICS
+from analysis.study.study import Study as AskedStudy
 from benchmarks import figure_studies, figures
 from benchmarks.documents import DOCUMENTS, blocks
 from benchmarks.figure_marks import marks, quoted_again, tables, with_numbers
-from benchmarks.figure_readings import ReadingError, read
-from benchmarks.figure_studies import STUDIES, Study, digest
+from benchmarks.figure_readings import ReadingError, metric_words, read
+from benchmarks.figure_studies import STUDIES, Study, asked_studies, digest
+from benchmarks.figure_tables import Table
 
 OWED = {
     **dict.fromkeys(
@@ -46,7 +49,8 @@ def test_a_studys_figures_are_of_the_present_model(name: str, tmp_path: Path) ->
     assert RECORD.get(name, {}).get("digest") == digest(STUDIES[name], tmp_path), (
         f"python -m benchmarks figures --only {name}"
     )
-    assert set(figures.wanted(name)) == set(RECORD[name]["figures"])
+    said = set(RECORD[name]["figures"]) - {f"table {table}" for table in STUDIES[name].tables}
+    assert set(figures.wanted(name)) == said
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
@@ -62,6 +66,40 @@ def test_a_marked_figure_is_what_its_study_said(document: Path) -> None:
         for name in studies:
             said = RECORD.get(name, {}).get("figures", {})
             assert name in OWED or said.get(f"table {table.name}") == table.text
+
+
+FOUND_ELSEWHERE = ("capacity", "cost", "sensitivity", "validation")
+"""Beginnings of readings that are not of a row of a summary."""
+
+
+def rows_of_all(study: AskedStudy, metric: str) -> dict[str, Any]:
+    """Returns a summary with a number of one metric for every variant at every point."""
+    name, class_, stat = metric_words(metric)
+    of = {"metric": name, "class": class_, "stat": stat, "replications": 3}
+    baseline, *others = study.variants
+    value = of | {"value": 1.0, "ci_low": 0.9, "ci_high": 1.1}
+    ratio = of | {"ratio": 1.0, "ci_low": 0.9, "ci_high": 1.1, "baseline": baseline}
+    at = study.points
+    return {
+        "rows": [value | {"variant": v, "point": p} for v in study.variants for p in at],
+        "comparisons": [ratio | {"variant": v, "point": p} for v in others for p in at],
+    }
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_what_the_documents_ask_of_a_study_it_will_say(name: str, tmp_path: Path) -> None:
+    readings = [each for each in figures.wanted(name) if not each.startswith(FOUND_ELSEWHERE)]
+    cells = [
+        f"{row} {column}"
+        for table in STUDIES[name].tables.values()
+        if isinstance(table, Table)
+        for row in table.rows.values()
+        for column in table.columns.values()
+    ]
+    for reading in readings + cells:
+        (metric,) = (word for word in reading.split() if word.partition(".")[0] in METRICS)
+        asked = asked_studies(STUDIES[name], tmp_path)[-1]
+        assert read(rows_of_all(asked, metric), reading)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
@@ -217,6 +255,30 @@ def test_one_command_writes_what_changed_and_only_that(
     assert figures.main() == 0
     assert len(runs) == 2
     assert document.read_text() == written
+
+
+def test_a_figure_that_is_not_there_keeps_its_study_stale_and_the_others_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = tmp_path / "DOC.md"
+    document.write_text(
+        "It is <!--= one: lock_latency_ms b -->9<!--/-->, <!--= one: txn_per_s b -->1<!--/-->.\n"
+    )
+    folder = tmp_path / "work"
+    (folder / "results" / "one").mkdir(parents=True)
+    (folder / "results" / "one" / "summary.json").write_text(json.dumps(SUMMARY))
+    for name, value in {
+        "DOCUMENTS": [document], "FOLDER": folder, "RECORD": tmp_path / "figures.json",
+        "STUDIES": {"one": Study(("one.yaml",), "one")}, "_run": lambda _: "",
+        "digest": lambda *_: "d1",
+    }.items():  # fmt: skip
+        monkeypatch.setattr(figures, name, value)
+    monkeypatch.setattr("sys.argv", ["figures"])
+    assert figures.main() == 1
+    assert "-->0.800<!--/-->" in document.read_text()
+    assert "txn_per_s b -->1<" in document.read_text()
+    assert "no figure: txn_per_s b" in capsys.readouterr().out
+    assert not figures.is_current("one")
 
 
 def test_numbers_are_put_in_place() -> None:

@@ -4,7 +4,7 @@
 
   var charts = JSON.parse(document.getElementById("chart-data").textContent);
   var dark = window.matchMedia("(prefers-color-scheme: dark)");
-  var LOG = 3, HEIGHT_PX = 260, FONT = "12px system-ui, 'Liberation Sans', sans-serif";
+  var LOG = 3, HEIGHT_PX = 260, FAMILY = "system-ui, 'Liberation Sans', sans-serif";
 
   function element(tag, className, text) {
     var made = document.createElement(tag);
@@ -70,6 +70,10 @@
   function valueRange(chart) {
     return function (plot, low, high) {
       if (low === null || high === null) { return chart.log ? [1, 10] : [0, 1]; }
+      if (chart.limit) {
+        low = Math.min(low, chart.limit.at);
+        high = Math.max(high, chart.limit.at);
+      }
       if (!chart.log) { return [0, high > 0 ? high * 1.06 : 1]; }
       var room = Math.max(1.05, Math.pow(high / low, 0.08));
       return [low / room, high * room];
@@ -132,6 +136,32 @@
         context.fillStyle = dark.matches ? "rgba(255,255,255,.45)" : "rgba(0,0,0,.35)";
         context.fillRect(Math.round(from), area.top, window.devicePixelRatio, area.height);
       });
+      context.restore();
+    };
+  }
+
+  // What was promised: a line across, with its words.
+  function limit(chart) {
+    return function (plot) {
+      if (!chart.limit) { return; }
+      var area = plot.bbox, context = plot.ctx, ratio = window.devicePixelRatio;
+      var at = Math.round(plot.valToPos(chart.limit.at, "y", true));
+      context.save();
+      context.strokeStyle = context.fillStyle = style("--ink");
+      context.lineWidth = 1.2 * ratio;
+      context.setLineDash([6 * ratio, 4 * ratio]);
+      context.beginPath();
+      context.moveTo(area.left, at);
+      context.lineTo(area.left + area.width, at);
+      context.stroke();
+      context.font = 12 * ratio + "px " + FAMILY;
+      context.textAlign = "left";
+      context.textBaseline = "bottom";
+      context.setLineDash([]);
+      context.lineWidth = 3 * ratio;
+      context.strokeStyle = style("--paper");
+      context.strokeText(chart.limit.words, area.left + 4 * ratio, at - 2 * ratio);
+      context.fillText(chart.limit.words, area.left + 4 * ratio, at - 2 * ratio);
       context.restore();
     };
   }
@@ -239,7 +269,7 @@
       bands.push({ series: [value + 2, value + 1], fill: shade(line.colour, 0.18) });
     });
     var axis = {
-      stroke: style("--soft"), font: FONT, grid: { stroke: style("--line"), width: 0.6 },
+      stroke: style("--soft"), font: "12px " + FAMILY, grid: { stroke: style("--line"), width: 0.6 },
       ticks: { stroke: style("--line"), width: 0.6, size: 4 },
       values: function (plot, splits) { return splits.map(shown); },
       filter: function (plot, splits) { return splits; }
@@ -276,6 +306,7 @@
       },
       hooks: {
         drawClear: [behind(chart)],
+        draw: [limit(chart)],
         setCursor: [function () { self.tell(); }],
         setScale: [function (plot, key) { if (key === "x") { self.follow(plot.scales.x); } }]
       }

@@ -4,7 +4,7 @@
   "use strict";
 
   var SPACE = "http://www.w3.org/2000/svg";
-  var LEFT = 58, RIGHT = 14, TOP = 14, BOTTOM = 46, HEIGHT = 330;
+  var LEFT = 58, RIGHT = 24, TOP = 14, BOTTOM = 46, HEIGHT = 330;
 
   function drawn(tag, attributes, text) {
     var made = document.createElementNS(SPACE, tag);
@@ -142,8 +142,10 @@
   };
 
   Plot.prototype.axes = function (svg, x, y, width) {
-    var many = Math.max(3, Math.floor((width - LEFT) / 70)), bottom = HEIGHT - BOTTOM, last = -99;
-    (x.log ? logTicks(x.low, x.high, many) : linearTicks(x.low, x.high, many)).forEach(function (tick) {
+    var many = Math.max(3, Math.floor((width - LEFT) / 70)), bottom = HEIGHT - BOTTOM, last = -99, whole = this.spec.xWhole;
+    (x.log ? logTicks(x.low, x.high, many) : linearTicks(x.low, x.high, many)).filter(function (tick) {
+      return !whole || tick === Math.round(tick);
+    }).forEach(function (tick) {
       var at = x.at(tick);
       svg.appendChild(drawn("line", { class: "grid", x1: at, x2: at, y1: TOP, y2: bottom }));
       if (at - last > 34) {
