@@ -80,8 +80,8 @@ def explain(
 
 
 COMMANDS = (
-    (check, "{program} check scenarios/*.yaml"),
-    (explain, "{program} explain scenarios/rfc77.yaml"),
+    (check, "{program} check my.yaml"),
+    (explain, "{program} explain pessim:rfc77"),
     (schema, "{program} schema > scenario.schema.json"),
     (scenarios, "{program} scenarios"),
     (reference, "{program} reference pool-size"),

@@ -246,7 +246,7 @@ def serve(
 
 
 COMMANDS = (
-    (run, "{program} run scenarios/rfc77.yaml --set workload.threads=400"),
+    (run, "{program} run pessim:rfc77 --set workload.threads=400"),
     (status, "{program} status results/rfc77"),
     (replay, "{program} replay results/rfc77 3f9a1c"),
     (report, "{program} report results/rfc77"),

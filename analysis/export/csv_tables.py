@@ -71,9 +71,8 @@ def read_summary(folder: Path) -> dict[str, Any]:
 def table_text(study: str, table: pd.DataFrame) -> Iterator[str]:
     """Yields a table's lines: the study, then the columns; what there is not is an empty cell."""
     yield line(["study", *table.columns])
-    plain = table.astype(object).mask(table.isna(), "")
-    for row in plain.itertuples(index=False):
-        yield line([study, *row])
+    for row in table.itertuples(index=False):
+        yield line([study, *(None if pd.isna(cell) else cell for cell in row)])
 
 
 def line(cells: Iterable[Any]) -> str:

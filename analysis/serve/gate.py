@@ -41,7 +41,7 @@ _HEADERS: Final = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
-_REFUSED: Final = "Open the address that run_sim.py serve has printed.\n"
+_REFUSED: Final = "Open the address that the command serve has printed.\n"
 
 
 def report_key(token: str, study: str) -> str:

@@ -27,6 +27,7 @@ from analysis.comparison.results import SUMMED_UP, StudyResults, read_results
 from analysis.page.escaping import in_script
 from analysis.page.html import environment
 from analysis.page.study_page import HTML
+from analysis.program import SCENARIOS, command, module
 from analysis.serve.compare import MOST_STUDIES, chart_data, comparison
 from analysis.serve.controls import LOADS, ControlError
 from analysis.serve.explorer import Explorer
@@ -41,14 +42,13 @@ from analysis.study.study_folder import StudyFolderError
 _LONGEST_REPORT_BYTES: Final = 64 * 1024 * 1024
 _STYLE, _SCRIPT = "text/css", "text/javascript"
 _ASSETS: Final = {
-    "page.css": ("analysis.page", _STYLE),
-    "serve.css": ("analysis.serve", _STYLE),
-    "plot.js": ("analysis.serve", _SCRIPT),
-    "explore.js": ("analysis.serve", _SCRIPT),
-    "live.js": ("analysis.serve", _SCRIPT),
-    "compare.js": ("analysis.serve", _SCRIPT),
+    "page.css": (module("analysis.page"), _STYLE),
+    "serve.css": (module("analysis.serve"), _STYLE),
+    "plot.js": (module("analysis.serve"), _SCRIPT),
+    "explore.js": (module("analysis.serve"), _SCRIPT),
+    "live.js": (module("analysis.serve"), _SCRIPT),
+    "compare.js": (module("analysis.serve"), _SCRIPT),
 }
-_SCENARIOS: Final = Path(__file__).resolve().parents[2] / "scenarios"
 _FIRST_BASE: Final = "scenario:quickstart"
 _OUTCOME_WORDS: Final = {
     "passed": "passed",
@@ -69,7 +69,7 @@ class Site:
         self._token = token
         self.units = UnitsHere(self.studies)
         self._progress_reader = ProgressReader(self.studies)
-        self.explorer = Explorer(self.studies, _SCENARIOS, self.units)
+        self.explorer = Explorer(self.studies, SCENARIOS, self.units)
         routes = [
             *self._index_routes(),
             *self._explorer_routes(),
@@ -176,6 +176,7 @@ class Site:
             later=urlencode(links | {"from": first + PAGE_STUDIES}) if more else "",
             sooner=urlencode(links | {"from": max(0, first - PAGE_STUDIES)}) if first else "",
             folder=str(self.studies.results),
+            example=command("run", "pessim:quickstart"),
         )
 
     def _row(self, head: Head) -> Mapping[str, Any]:

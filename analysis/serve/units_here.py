@@ -21,6 +21,7 @@ import numpy as np
 
 from analysis.metrics.rounding import short, with_half_width
 from analysis.pipeline.unit_values import read_unit_metrics_here
+from analysis.program import IMPORTED_FROM, module
 from analysis.serve.studies import Studies
 from analysis.statistics.intervals import half_widths, means
 from analysis.statistics.saturation import Verdict
@@ -50,7 +51,6 @@ _PARTS: Final = 5
 """Batches of a unit where the study does not say how many."""
 _LATENCIES: Final = frozenset({"lock_latency_ms", "txn_latency_ms"})
 _FINE: Final = frozenset({Verdict.STABLE, Verdict.NOT_JUDGED})
-_ROOT: Final = Path(__file__).resolve().parents[2]
 
 
 class BusyError(Exception):
@@ -122,9 +122,9 @@ class UnitsHere:
                 "replication": replication, "units_dir": str(self._units_dir),
             }  # fmt: skip
             process = subprocess.Popen(
-                [sys.executable, "-m", "analysis.serve.one_unit"],
-                cwd=_ROOT,
-                env=os.environ | {"PYTHONPATH": str(_ROOT)},
+                [sys.executable, "-m", module("analysis.serve.one_unit")],
+                cwd=IMPORTED_FROM,
+                env=os.environ | {"PYTHONPATH": str(IMPORTED_FROM)},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

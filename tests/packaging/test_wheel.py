@@ -82,6 +82,9 @@ def test_nothing_but_pessim_is_at_the_top(wheel: Path) -> None:
     assert {re.split(r"[/-]", name)[0] for name in names} == {"pessim"}
     assert not [name for name in names if "/tests/" in name or "/benchmarks/" in name]
     assert "\nfrom pessim.analysis.cli import" in text
+    beside = {path for path in (ROOT / "analysis").rglob("*") if path.is_file()}
+    data = [path for path in beside if path.suffix not in {".py", ".pyc"}]
+    assert not {f"pessim/{path.relative_to(ROOT)}" for path in data}.difference(names)
     shipped = {str(path.relative_to(ROOT)) for path in (ROOT / "scenarios").rglob("*.yaml")}
     assert shipped == {name[7:] for name in names if name.startswith("pessim/scenarios/")}
 
