@@ -10,7 +10,8 @@ import pandas as pd
 
 from analysis.api.study import OpenedStudy
 from analysis.lint.scenario_lint import scenario_warnings
-from analysis.report.explained import explained, explained_table
+from analysis.report.explained import explained
+from analysis.report.explained_table import explained_table
 from analysis.running.listener import RunListener
 from analysis.running.rounds import Plots
 from analysis.running.run_study import run_study

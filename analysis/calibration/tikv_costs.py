@@ -100,6 +100,7 @@ def costs_of(growths: Sequence[Growth]) -> list[Cost]:
         _contained("store_visit", message),
         _contained("log_byte", message),
         apply,
+        _contained("apply_write", apply),
         _contained("apply_key", apply),
         *_UNTOLD,
     ]

@@ -104,12 +104,6 @@ class Unmodelled:
 
 _ROWS: Final = (
     Unmodelled(
-        "server.grpc-concurrency",
-        "gRPC threads are a load on the cores in the model, not a pool; too few of them would "
-        "add waiting that the answer lacks.",
-        default=5,
-    ),
-    Unmodelled(
         "server.grpc-raft-conn-num",
         "One connection between two stores is simulated; with more, regions wait less for each "
         "other's messages.",

@@ -1,15 +1,12 @@
-"""What to expect of the variants of a study at its points: estimates, and these as a table."""
+"""What to expect of the variants of a study at its points: estimates."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import pandas as pd
-
-from analysis.metrics.catalogue import DISK_STATIONS, METRICS
-from analysis.report.tidy import beside_points
+from analysis.metrics.catalogue import DISK_STATIONS
 from analysis.study.study import Study
 from sim.estimate import Estimate, estimate, footprint, same_footprint
 
@@ -69,24 +66,3 @@ def expected(found: Estimate) -> Iterator[Expected]:
 def busy_metric(station: str) -> str:
     """Returns the metric that says how busy a station is."""
     return "disk_busy" if station in DISK_STATIONS else "cpu_busy"
-
-
-def explained_table(
-    points: Sequence[Mapping[str, Any]], found: Sequence[Explained]
-) -> pd.DataFrame:
-    """Returns a row a number, with the columns that a study's summary has for it.
-
-    ``bottleneck`` is the busiest station of a case; ``saturated`` whether that one is too busy for
-    more than a hint.
-    """
-    rows, places = [], []
-    for place, each in enumerate(found):
-        for variant, case in each.variants.items():
-            for metric, class_, value in expected(case):
-                places.append(place)
-                rows.append({
-                    "variant": variant, "metric": metric, "class": class_, "stat": "mean",
-                    "unit": METRICS[metric].unit, "value": value, "bottleneck": case.bottleneck,
-                    "saturated": case.is_saturated,
-                })  # fmt: skip
-    return beside_points(points, pd.Series(places, dtype="int64"), pd.DataFrame(rows))

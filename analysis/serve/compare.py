@@ -11,8 +11,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, partial
-from importlib.resources import files
+from functools import partial
 from typing import Any, Final
 
 from markupsafe import Markup
@@ -25,6 +24,7 @@ from analysis.page.escaping import in_script
 from analysis.page.html import environment
 from analysis.report.diff_table import number_words, point_words, ratio_words, value_words
 from analysis.report.table import KEY_METRICS
+from analysis.serve.shipped_files import shipped
 from analysis.study.study_folder import StudyFolderError
 
 MOST_STUDIES: Final = 6
@@ -62,13 +62,13 @@ def comparison(studies: Named) -> dict[str, Any]:
 def comparison_file(studies: Named) -> str:
     """Returns the page as one HTML file that loads nothing."""
     found = comparison(studies)
-    styles = [_asset("analysis.page", "page.css"), _asset("analysis.serve", "serve.css")]
-    scripts = [_asset("analysis.serve", name) for name in ("plot.js", "compare.js")]
+    styles = [shipped(name) for name in ("page.css", "serve.css")]
+    scripts = [shipped(name) for name in ("plot.js", "compare.js")]
     policy = (
         "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
         "script-src " + " ".join(map(_digest, scripts))
     )
-    return environment("analysis.serve").get_template("compare_file.html.j2").render(
+    return environment(__package__).get_template("compare_file.html.j2").render(
         found=found,
         policy=policy,
         styles=[Markup(style) for style in styles],
@@ -80,11 +80,6 @@ def comparison_file(studies: Named) -> str:
 def chart_data(found: dict[str, Any]) -> Markup:
     """Returns the charts as JSON for an element ``script``."""
     return Markup(in_script({"charts": found["charts"]}))
-
-
-@cache
-def _asset(package: str, name: str) -> str:
-    return files(package).joinpath("assets", name).read_text(encoding="utf-8")
 
 
 def _digest(script: str) -> str:

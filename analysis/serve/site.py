@@ -5,8 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, urlencode
@@ -27,28 +25,21 @@ from analysis.comparison.results import SUMMED_UP, StudyResults, read_results
 from analysis.page.escaping import in_script
 from analysis.page.html import environment
 from analysis.page.study_page import HTML
-from analysis.program import SCENARIOS, command, module
+from analysis.program import SCENARIOS, command
 from analysis.serve.compare import MOST_STUDIES, chart_data, comparison
 from analysis.serve.controls import LOADS, ControlError
 from analysis.serve.explorer import Explorer
 from analysis.serve.gate import REPORT_POLICY, Gate, report_key
 from analysis.serve.progress import ProgressReader
 from analysis.serve.runs import StudyRuns
+from analysis.serve.shipped_files import KINDS, shipped
 from analysis.serve.start import NoBaseError, settings, turned
 from analysis.serve.studies import PAGE_STUDIES, Head, NoStudyError, Studies
+from analysis.serve.time_travel import course, units_of
 from analysis.serve.units_here import BusyError, UnitsHere
 from analysis.study.study_folder import StudyFolderError
 
 _LONGEST_REPORT_BYTES: Final = 64 * 1024 * 1024
-_STYLE, _SCRIPT = "text/css", "text/javascript"
-_ASSETS: Final = {
-    "page.css": (module("analysis.page"), _STYLE),
-    "serve.css": (module("analysis.serve"), _STYLE),
-    "plot.js": (module("analysis.serve"), _SCRIPT),
-    "explore.js": (module("analysis.serve"), _SCRIPT),
-    "live.js": (module("analysis.serve"), _SCRIPT),
-    "compare.js": (module("analysis.serve"), _SCRIPT),
-}
 _FIRST_BASE: Final = "scenario:quickstart"
 _OUTCOME_WORDS: Final = {
     "passed": "passed",
@@ -85,6 +76,8 @@ class Site:
             Route("/study/{study}/stop", self._stop, methods=["POST"]),
             Route("/study/{study}/live", self._live),
             Route("/compare", self._compare),
+            Route("/study/{study}/time", self._time),
+            Route("/api/time/{study}/{unit}", self._course),
             Route("/api/live/{study}", self._progress),
             Route("/report/{key}/{study}/report.html", self._report),
         ]
@@ -201,6 +194,19 @@ class Site:
         headers = {"content-security-policy": REPORT_POLICY, "referrer-policy": "no-referrer"}
         return HTMLResponse(content, headers=headers)
 
+    def _time(self, request: Request) -> Response:
+        head = self.studies.head(request.path_params["study"])
+        units = units_of(self.studies, head.name)
+        place = quote(head.name, safe="")
+        return self._page("time.html.j2", here="", head=head, place=place, units=units)
+
+    def _course(self, request: Request) -> Response:
+        asked = request.path_params
+        try:
+            return JSONResponse(course(self.studies, asked["study"], asked["unit"]))
+        except NoStudyError as error:
+            return _problem(error)
+
     def _compare(self, request: Request) -> Response:
         names = list(dict.fromkeys(request.query_params.getlist("study")))
         problem, found = "", None
@@ -273,15 +279,9 @@ def _problem(error: Exception) -> Response:
 
 def _asset_response(request: Request) -> Response:
     name = request.path_params["name"]
-    if name not in _ASSETS:
+    if name not in KINDS:
         return PlainTextResponse("There is no such file.\n", 404)
-    package, kind = _ASSETS[name]
-    return Response(_asset(package, name), media_type=kind)
-
-
-@cache
-def _asset(package: str, name: str) -> str:
-    return files(package).joinpath("assets", name).read_text(encoding="utf-8")
+    return Response(shipped(name), media_type=KINDS[name])
 
 
 def _whole(text: str) -> int:

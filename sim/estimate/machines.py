@@ -35,6 +35,8 @@ class AlikeMachines:
         hardware, cpu = scenario.hardware, scenario.hardware.cpu
         self.threads = threads
         self._hop_ns = cpu.thread_hop_ns
+        self._known: tuple[float, tuple[float, float]] | None = None
+        """The crowd at the rate that was asked for last: it is asked for several times."""
         jobs = [job for job in jobs if job.cost_ns]
         self._jobs = sum(job.per_txn for job in jobs) / count
         self._work_ns = sum(job.per_txn * job.cost_ns for job in jobs) / count
@@ -82,8 +84,10 @@ class AlikeMachines:
         return min(self._work(txn_per_s), _NEARLY_ALL * self._capacity[-1])
 
     def _crowd(self, txn_per_s: float) -> tuple[float, float]:
-        running, waiting = crowded_servers(self._work_within(txn_per_s), self._capacity)
-        return running, waiting * self._variability
+        if self._known is None or self._known[0] != txn_per_s:
+            running, waiting = crowded_servers(self._work_within(txn_per_s), self._capacity)
+            self._known = txn_per_s, (running, waiting * self._variability)
+        return self._known[1]
 
 
 def client_machine(scenario: Scenario, made: Footprint) -> AlikeMachines:

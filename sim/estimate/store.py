@@ -34,6 +34,7 @@ _LONGEST_S: Final = 1.0
 
 _STEPS: Final = 60
 _STILL: Final = 1e-3
+_SECANTS: Final = 12
 
 
 @dataclass(slots=True)
@@ -63,16 +64,17 @@ class StationLoad:
     def wake(self, thread_hop_ns: float) -> None:
         """Adds to ``busy`` that a job which finds a thread idle waits until it is awake.
 
-        The busier the servers, the fewer are woken: the fixed point is found by bisection.
+        The busier the servers, the fewer are woken: the fixed point is found by secants.
         """
-        least, low, high = self.busy, 0.0, thread_hop_ns
-        while high - low > _STILL * thread_hop_ns:
-            self.hop_ns = (low + high) / 2
+        least, before, ahead = self.busy, 0.0, 0.0
+        for _ in range(_SECANTS):
+            beyond = (1 - erlang_c(self.servers, self.busy)) * thread_hop_ns - self.hop_ns
+            slope = (beyond - ahead) / (self.hop_ns - before) if self.hop_ns != before else -1.0
+            before, ahead = self.hop_ns, beyond
+            self.hop_ns = min(thread_hop_ns, max(0.0, before - beyond / min(slope, -1.0)))
             self.busy = least + self.jobs * self.hop_ns / NS_PER_S
-            idle = 1 - erlang_c(self.servers, self.busy)
-            low, high = (
-                (self.hop_ns, high) if idle * thread_hop_ns > self.hop_ns else (low, self.hop_ns)
-            )
+            if abs(beyond) <= _STILL * thread_hop_ns:
+                break
 
     def wait_ns(self, cv: float = 1.0) -> float:
         """Returns how long a job waits for a server."""

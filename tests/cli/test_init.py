@@ -48,7 +48,7 @@ def test_every_figure_says_where_it_is_from(tmp_path: Path) -> None:
     assert main(["init", *words, "--out", str(out)]) == ExitStatus.FINE
     for source in (
         "seqwrite_4k_fdatasync_qd1_overwrite.json: fio-3.33", "ping.txt: ping, 10,000 round trips",
-        "tikv_tuned.toml: 17 of", "not modelled: gc.enable-compaction-filter. Old versions",
+        "tikv_tuned.toml: 18 of", "not modelled: gc.enable-compaction-filter. Old versions",
         "store_message: CPU of the store pollers", "ASSUMED: TPC-C stands in",
     ):  # fmt: skip
         assert source in _comments(out)

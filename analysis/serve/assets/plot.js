@@ -127,7 +127,7 @@
       return;
     }
     var xs = spec.x, y = new Scale(range[0], range[1], spec.yLog, HEIGHT - BOTTOM, TOP);
-    var room = xs.length === 1 ? [xs[0] * 0.5 || -1, xs[0] * 1.5 || 1] : [xs[0], xs[xs.length - 1]];
+    var room = spec.xRange ? spec.xRange : xs.length === 1 ? [xs[0] * 0.5 || -1, xs[0] * 1.5 || 1] : [xs[0], xs[xs.length - 1]];
     var x = new Scale(room[0], room[1], spec.xLog && room[0] > 0, LEFT, width - RIGHT);
     this.x = x;
     this.axes(svg, x, y, width);

@@ -1,0 +1,95 @@
+// One unit over simulated time: choose what happened, see what became of locks.
+(function () {
+  "use strict";
+
+  var root = document.documentElement.getAttribute("data-root"), select = document.getElementById("unit");
+  if (!select) { return; }
+  var element = window.Pessim.element, short = window.Pessim.short;
+  var LOOKS = ["first", "second", "third", "fourth", "fifth", "sixth"];
+  var found = null, chosen = -1, plots = [];
+
+  function byId(id) { return document.getElementById(id); }
+
+  function words(text) { return text.replace(/_/g, " "); }
+
+  function choose(at) {
+    chosen = Math.max(0, Math.min(found.events.length - 1, at));
+    var event = found.events[chosen];
+    if (!event) { return; }
+    var latency = event.latency_ms, box = byId("event"), list = element("ul");
+    Array.prototype.forEach.call(byId("timeline").querySelectorAll("button"), function (one) {
+      one.setAttribute("aria-pressed", String(one.getAttribute("data-at") === String(chosen)));
+    });
+    event.counts.forEach(function (one) {
+      list.appendChild(element("li", "", one.what + (one["class"] === "all" ? "" : ", " + one["class"]) + ": " + one.count.toLocaleString("en")));
+    });
+    box.replaceChildren(
+      element("h2", "", words(event.kind) + (event.detail ? ": " + event.detail : "") + ", at " + event.at_s.toFixed(3) + " s"),
+      element("p", "", "In the " + short(event.after_s) + " s from its window on" +
+        (latency.after === null ? "" : ", mean lock latency " + short(latency.after) + " ms" +
+          (latency.before === null ? "" : " (before " + short(latency.before) + " ms)")) + ":"),
+      list);
+    plots.forEach(function (one) { one.spec.now = event.at_s; one.draw(); });
+  }
+
+  function timeline() {
+    var kinds = [];
+    found.events.forEach(function (event) { if (kinds.indexOf(event.kind) < 0) { kinds.push(event.kind); } });
+    byId("timeline").replaceChildren.apply(byId("timeline"), kinds.map(function (kind) {
+      var lane = element("div", "lane"), line = element("div", "lane-line");
+      lane.appendChild(element("span", "lane-name", words(kind)));
+      found.events.forEach(function (event, at) {
+        if (event.kind !== kind) { return; }
+        var button = element("button", "happening");
+        button.type = "button";
+        button.setAttribute("data-at", at);
+        button.setAttribute("aria-pressed", "false");
+        button.setAttribute("aria-label", words(kind) + " " + event.detail + " at " + event.at_s.toFixed(3) + " s");
+        button.title = button.getAttribute("aria-label");
+        button.style.left = 100 * event.at_s / found.span_s + "%";
+        button.addEventListener("click", function () { choose(at); });
+        line.appendChild(button);
+      });
+      lane.appendChild(line);
+      return lane;
+    }));
+    byId("sooner").disabled = byId("later").disabled = !found.events.length;
+    if (!found.events.length) { byId("timeline").appendChild(element("p", "note", "Nothing was done to the cluster.")); }
+  }
+
+  function charts() {
+    byId("charts").replaceChildren();
+    plots = found.charts.map(function (chart) {
+      var place = element("div", "compared"), xs = [];
+      place.appendChild(element("h2", "", chart.title));
+      byId("charts").appendChild(place);
+      var series = Object.keys(chart.lines).sort().map(function (name, at) {
+        return { name: name, look: LOOKS[at % LOOKS.length], points: [], line: chart.lines[name].map(function (value, window) {
+          return [(window + 0.5) * found.window_s, value];
+        }) };
+      });
+      xs = series[0].line.map(function (point) { return point[0]; });
+      return new window.Pessim.Plot(place, { title: chart.title, x: xs, xLabel: "simulated time (s)", xRange: [0, found.span_s], xLog: false, yLog: false, now: null, series: series, hidden: {} });
+    });
+  }
+
+  function load() {
+    fetch(root + "/api/time/" + select.getAttribute("data-study") + "/" + encodeURIComponent(select.value)).then(function (answer) {
+      return answer.json();
+    }).catch(function () { return { problem: "The server does not answer; is it still running?" }; }).then(function (said) {
+      byId("problem").hidden = !said.problem;
+      byId("problem").textContent = said.problem || "";
+      if (said.problem) { return; }
+      found = said;
+      chosen = -1;
+      timeline();
+      charts();
+      document.body.setAttribute("data-answered", select.value);
+    });
+  }
+
+  select.addEventListener("change", load);
+  byId("sooner").addEventListener("click", function () { choose(chosen - 1); });
+  byId("later").addEventListener("click", function () { choose(chosen + 1); });
+  load();
+}());
