@@ -25,13 +25,12 @@ UNITS_AT_ONCE: Final = 500
 """About so many units' numbers are put side by side at a time; the answer does not depend on it."""
 
 
-def study_summary(run: FinishedStudy, tables: StudyTables, wall_s: float) -> dict[str, Any]:
+def study_summary(run: FinishedStudy, tables: StudyTables) -> dict[str, Any]:
     """Returns the content of ``summary.json``; ``rows`` and ``comparisons`` are ``RowTable``.
 
     Args:
         run: a study with at least one finished unit.
         tables: of its facts, units in the order of the plan.
-        wall_s: seconds from the command to here.
     """
     points, units = run.plan.points, tables.units
     baseline = next(iter(run.study.variants))
@@ -62,7 +61,7 @@ def study_summary(run: FinishedStudy, tables: StudyTables, wall_s: float) -> dic
         "warnings": study_warnings(run.study, Facts(tables.batches, tables.sums, points)),
         "invariants": invariants(run.done, checks=checks),
         "cost": {
-            "wall_s": round(wall_s, 3),
+            "wall_s": round(sum(record.wall_s for record in run.done.values()), 3),
             "events": int(units["events"].sum()),
             "transactions": int(units["transactions"].sum()),
             "simulated_s": float(units["simulated_s"].sum()),

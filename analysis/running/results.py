@@ -100,7 +100,7 @@ def sum_up(
 
     batches = run.study.run.batches
     tables = read_study_tables(spark, run.folder, run.done, figure_points, batches)
-    summary = study_summary(run, tables, time.perf_counter() - run.begun_s)
+    summary = study_summary(run, tables)
     write_summary(run.folder, summary)
     return tables, summary
 

@@ -40,7 +40,7 @@ from sim.scenario.section import Document, Section, keys_of
 from sim.scenario.targets import REGION, STORE, STORES, RegionTarget, StoreTarget
 from sim.scenario.tree import Node, Path, dotted
 
-MOMENT: Final = Duration("0ns", "24h")
+MOMENT: Final = Duration("0s", "24h")
 INTERVAL: Final = Duration("1ms", "24h")
 
 
