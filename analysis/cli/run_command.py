@@ -147,6 +147,6 @@ def _tell_old_failures(settings: RoundSettings, progress: RoundProgress) -> None
     """Says that units which failed in an earlier run were left alone."""
     old = progress.failed_before
     if old:
-        say(messages(), f"{count(old, 'unit')} failed in an earlier run and were left alone; "
+        say(messages(), f"{count(old, 'unit')} failed in an earlier run and were not run again; "
                         f"--retry failed runs them again, run_sim.py status {settings.folder} "
                         f"lists them")  # fmt: skip

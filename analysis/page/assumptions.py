@@ -52,8 +52,8 @@ def assumption_blocks(found: Findings) -> Iterator[Block]:
                 (Cell(one.key), Cell(one.value), Cell(one.why)) for one in reversed(inputs.values())
             ),
             "Everything else has a source, in scenarios/profiles and in the schema "
-            "(run_sim.py schema). Which of these would change the answer, a sensitivity study "
-            "tells.",
+            "(run_sim.py schema). A sensitivity study shows which of these would change the "
+            "answer.",
             (0, 1, 2),
         )
     yield Items(tuple(_standing(found)))

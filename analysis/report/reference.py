@@ -73,8 +73,8 @@ _HEAD: Final = """\
 Made by `run_sim.py reference`; do not edit. `run_sim.py reference WORD` prints only what has the
 word in its name.
 
-A key without a default that is not required is not said: what then holds is in its meaning or its
-last column. Durations are written `5ms`, sizes `96MiB`, bandwidths `500MB/s`, rates `100/s`. In
+Where a key is not required and has no default, its meaning or its last column says what holds
+without it. Durations are written `5ms`, sizes `96MiB`, bandwidths `500MB/s`, rates `100/s`. In
 `compare`, `sweep`, `sensitivity` and `--set` keys are dotted, `tikv.pessimistic-txn.in-memory`.
 """
 
