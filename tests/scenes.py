@@ -84,14 +84,22 @@ MACHINES = {
 }  # fmt: skip
 
 CONSTANT_CPU = {
+    "client_statement_ns": 0,
     "tidb_statement_ns": STATEMENT_NS,
-    "statement_delay_ns": 0,
-    "tikv_request_ns": REQUEST_NS,
-    "tikv_background_ns": 0,
-    "tikv_extra_key": 0.0,
+    "tidb_write_ns": 0,
+    "tidb_row_ns": 0,
+    "tidb_request_ns": 0,
+    "grpc_request_ns": 0,
+    "tikv_read_ns": REQUEST_NS,
+    "tikv_command_ns": REQUEST_NS,
+    "tikv_key_ns": 0,
+    "tikv_block_ns": 0,
+    "store_visit_ns": 0,
     "store_message_ns": 10 * NS_PER_US,
+    "log_byte_ns": 0.0,
     "apply_command_ns": 20 * NS_PER_US,
     "apply_key_ns": 0,
+    "compaction_byte_ns": 0.0,
     "thread_hop_ns": 0,
     "cv": 0.0,
 }

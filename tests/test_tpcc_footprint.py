@@ -2,13 +2,16 @@
 
 The workload's own test holds its transactions to the same figures; here they have gone through
 sessions, regions, latches and retries. A short run has its own mix of types, and Delivery locks
-130 rows, so that what is expected follows from the mix that was run.
+130 rows, so that what is expected follows from the mix that was run. It has its own numbers of
+lines in its orders, too; several replications are pooled, so that their luck is small beside the
+tolerance (the test of the standard error says how small).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
+from math import sqrt
 
 import pytest
 
@@ -22,6 +25,8 @@ from tests.scenes import PIPELINED, scenario, script
 Figures = Mapping[str, float]
 
 REPLICAS = 3
+REPLICATIONS = range(4)
+TOLERANCE = 0.015
 WEIGHTS = {"new_order": 0.45, "payment": 0.43, "delivery": 0.04}
 
 PER_TRANSACTION: dict[str, Figures] = {
@@ -43,15 +48,23 @@ ENTRY_BYTES: dict[tuple[str, str], Figures] = {
 CAUSES = ("lock", "prewrite", "commit")
 
 
+Units = Sequence[SimulatedUnit]
+
+
 @cache
-def run(behaviour: str, merge: bool = False) -> SimulatedUnit:
+def run(behaviour: str) -> Units:
+    """Returns the pooled replications."""
+    return [run_unit(behaviour, replication) for replication in REPLICATIONS]
+
+
+def run_unit(behaviour: str, replication: int, merge: bool = False) -> SimulatedUnit:
     """Runs TPC-C on 5,000 warehouses with pipelined locks for 1.2 s, and ends what was begun."""
     of = scenario(
         "rfc77",
         run={"warmup_ns": 0, "measure_ns": 1_500 * NS_PER_MS},
         tikv=PIPELINED | {"behaviour": behaviour, "cmd_batch": merge},
     )
-    unit = SimulatedUnit(of, 1, MemorySink())
+    unit = SimulatedUnit(of, replication, MemorySink())
     draw = TpccWorkload.transaction
 
     def draw_or_idle(workload: TpccWorkload, client: int) -> Transaction:
@@ -65,33 +78,42 @@ def run(behaviour: str, merge: bool = False) -> SimulatedUnit:
     return unit
 
 
-def counted(unit: SimulatedUnit, metric: str, class_: str = "all") -> int:
-    return unit.recorder.counter(metric, class_).value
+def counted(units: Units, metric: str, class_: str = "all") -> int:
+    return sum(unit.recorder.counter(metric, class_).value for unit in units)
 
 
-def ran_with(unit: SimulatedUnit, figures: Figures) -> float:
-    """Returns what the transactions of a run come to, at so much for each of a type."""
-    return sum(counted(unit, "txns", name) * figure for name, figure in figures.items())
+def ran_with(units: Units, figures: Figures) -> float:
+    """Returns what the transactions of all runs come to, at so much for each of a type."""
+    return sum(counted(units, "txns", name) * figure for name, figure in figures.items())
 
 
-def on_average(unit: SimulatedUnit, metric: str, class_: str, figures: Figures) -> float:
-    """Returns a counter per transaction of the nominal mix, without the luck of the run's own."""
+def on_average(units: Units, metric: str, class_: str, figures: Figures) -> float:
+    """Returns a counter per transaction of the nominal mix, without the luck of the runs' own."""
     nominal = sum(WEIGHTS[name] * figure for name, figure in figures.items())
-    return counted(unit, metric, class_) / ran_with(unit, figures) * nominal
+    return counted(units, metric, class_) / ran_with(units, figures) * nominal
+
+
+def test_the_luck_of_the_order_lines_is_a_quarter_of_the_tolerance() -> None:
+    # Uniform on 5..15, a variance of 10. A line is two locked keys of a NewOrder, and one of each
+    # of a Delivery's ten orders.
+    units = run("v6.0")
+    variance = ran_with(units, {"new_order": 2**2 * 10, "delivery": 10 * 10})
+    standard_error = sqrt(variance) / ran_with(units, PER_TRANSACTION["locked_keys"])
+    assert 4 * standard_error < TOLERANCE
 
 
 @pytest.mark.parametrize("metric", PER_TRANSACTION)
 def test_requests_keys_and_mutations(metric: str) -> None:
-    unit, figures = run("v6.0"), PER_TRANSACTION[metric]
-    assert counted(unit, metric) == pytest.approx(ran_with(unit, figures), rel=0.015)
-    assert on_average(unit, metric, "all", figures) == pytest.approx(PER_AVERAGE[metric], rel=0.02)
+    units, figures = run("v6.0"), PER_TRANSACTION[metric]
+    assert counted(units, metric) == pytest.approx(ran_with(units, figures), rel=TOLERANCE)
+    assert on_average(units, metric, "all", figures) == pytest.approx(PER_AVERAGE[metric], rel=0.02)
 
 
 def test_locks_are_31_percent_of_the_proposals() -> None:
-    unit = run("v6.0")
-    locks = on_average(unit, "proposals", "lock", PER_TRANSACTION["lock_rpcs"])
+    units = run("v6.0")
+    locks = on_average(units, "proposals", "lock", PER_TRANSACTION["lock_rpcs"])
     two_phases = sum(
-        on_average(unit, "proposals", cause, PER_TRANSACTION["prewrite_rpcs"])
+        on_average(units, "proposals", cause, PER_TRANSACTION["prewrite_rpcs"])
         for cause in ("prewrite", "commit")
     )
     assert locks / (locks + two_phases) == pytest.approx(0.309, rel=0.01)
@@ -100,32 +122,32 @@ def test_locks_are_31_percent_of_the_proposals() -> None:
 @pytest.mark.parametrize(("behaviour", "share"), [("v6.0", 0.192), ("v8.5", 0.203)])
 def test_locks_are_a_fifth_of_the_raft_log(behaviour: str, share: float) -> None:
     # last_change, since v6.5, makes each lock 10 B longer.
-    unit = run(behaviour)
+    units = run(behaviour)
     written: dict[str, float] = {}
     for cause in CAUSES:
         figures = ENTRY_BYTES.get((behaviour, cause), ENTRY_BYTES["v6.0", cause])
-        assert counted(unit, "raft_entry_bytes", cause) / REPLICAS == pytest.approx(
-            ran_with(unit, figures), rel=0.015
+        assert counted(units, "raft_entry_bytes", cause) / REPLICAS == pytest.approx(
+            ran_with(units, figures), rel=TOLERANCE
         )
-        written[cause] = on_average(unit, "raft_entry_bytes", cause, figures)
+        written[cause] = on_average(units, "raft_entry_bytes", cause, figures)
     assert written["lock"] / sum(written.values()) == pytest.approx(share, rel=0.01)
 
 
-def lock_share(unit: SimulatedUnit) -> float:
-    written = [counted(unit, "raft_entry_bytes", cause) for cause in CAUSES]
+def lock_share(units: Units) -> float:
+    written = [counted(units, "raft_entry_bytes", cause) for cause in CAUSES]
     return written[0] / sum(written)
 
 
 def test_merged_commands_share_a_header_which_makes_the_share_of_locks_a_little_smaller() -> None:
     # Of the three kinds of command, a lock's is the one in which the header weighs most.
-    alone, merged = run("v6.0"), run("v6.0", merge=True)
+    alone, merged = run("v6.0")[:1], [run_unit("v6.0", REPLICATIONS[0], merge=True)]
     entries = [
-        sum(s.raftstore.log.entries for s in unit.cluster.stores.values())
-        for unit in (alone, merged)
+        sum(s.raftstore.log.entries for unit in units for s in unit.cluster.stores.values())
+        for units in (alone, merged)
     ]
     assert entries[1] < 0.85 * entries[0]
     assert 0.98 * lock_share(alone) < lock_share(merged) < lock_share(alone)
 
 
 def test_every_disk_byte_is_explained_and_all_transactions_are_accounted_for() -> None:
-    assert run("v6.0").result().violations == ()
+    assert [unit.result().violations for unit in run("v6.0")] == [()] * len(REPLICATIONS)

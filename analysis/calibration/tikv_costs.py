@@ -6,6 +6,10 @@ that are known is an upper end. What neither gives stays as it is, and is said.
 
 Sums are never guessed from buckets: those are powers of two apart, and a cost is a difference.
 
+A thread does several things, and its CPU is one figure: keys are in what a command costs, visits
+and bytes in what a message costs. What is contained in another cost is set to 0 beside it, so that
+it counts once; how it would divide when the load changes, these figures do not say.
+
 Source: tikv/tikv src/storage/metrics.rs, components/raftstore/src/store/metrics.rs;
 metrics/grafana/tikv_details.dashboard.py (threads by name).
 """
@@ -36,7 +40,9 @@ _PROPOSALS: Final = f"{_IN_RAFT}|local_read|read_index|unsafe_read_index"
 """Types of proposals: ``all`` counts each of them once more, ``batch`` what went into others."""
 _SENT: Final = "tikv_raftstore_raft_sent_message_total"
 _PROPOSED: Final = "tikv_raftstore_proposal_total"
-KNOWN: Final = (_COMMAND, _LATCH, _ASYNC, _APPLY, _CPU, _SENT, _PROPOSED)
+_SERVED: Final = "tikv_grpc_msg_duration_seconds"
+_READS: Final = "kv_get|kv_batch_get|kv_batch_get_command|coprocessor"
+KNOWN: Final = (_COMMAND, _LATCH, _ASYNC, _APPLY, _CPU, _SENT, _PROPOSED, _SERVED)
 """Metrics that costs are derived from; histograms have their _sum and _count."""
 
 
@@ -69,28 +75,78 @@ class _Totals:
         """Returns the seconds that a histogram saw."""
         return self.of(f"{stage}_sum", labels)
 
-    def count(self, stage: str) -> float | None:
+    def count(self, stage: str, labels: str = ".*") -> float | None:
         """Returns how often a histogram was added to."""
-        counted = self.of(f"{stage}_count")
-        return self.of(f"{stage}_bucket", r"\+Inf", label="le") if counted is None else counted
+        counted = self.of(f"{stage}_count", labels)
+        if counted is not None or labels != ".*":
+            return counted
+        return self.of(f"{stage}_bucket", r"\+Inf", label="le")
+
+    def cpu_seconds(self, threads: str) -> float | None:
+        """Returns the CPU of threads whose name matches."""
+        return self.of(_CPU, threads, label="name")
 
 
 def costs_of(growths: Sequence[Growth]) -> list[Cost]:
     """Returns what the growth of TiKV's metrics says of each CPU cost."""
     totals = _Totals(growths)
-    return [_request(totals), _message(totals), _apply(totals), *_UNTOLD]
+    command, message, apply = _command(totals), _message(totals), _apply(totals)
+    return [
+        _grpc(totals),
+        _read(totals),
+        command,
+        _contained("tikv_key", command),
+        message,
+        _contained("store_visit", message),
+        _contained("log_byte", message),
+        apply,
+        _contained("apply_key", apply),
+        *_UNTOLD,
+    ]
 
 
 _UNTOLD: Final = (
-    Cost("tikv_background", None, "no metric tells network and compaction apart by request"),
-    Cost("apply_key", None, "no metric counts keys and time of the apply threads together"),
+    Cost(
+        "compaction_byte",
+        None,
+        "flush and compaction share threads with other engines; no metric has CPU and bytes of one",
+    ),
     Cost("thread_hop", None, "no metric measures waking a thread"),
 )
 
 
-def _request(totals: _Totals) -> Cost:
+def _contained(key: str, found: Cost) -> Cost:
+    """Returns a cost that cannot be told apart from another one."""
+    if found.cost_ns is None:
+        return Cost(key, None, f"in {found.key}, if that can be derived: nothing tells them apart")
+    return Cost(key, 0, f"in {found.key}: nothing tells them apart")
+
+
+def _grpc(totals: _Totals) -> Cost:
+    key = "grpc_request"
+    spent, served = totals.cpu_seconds("grpc.*"), totals.count(_SERVED)
+    if spent is None or served is None:
+        return Cost(key, None, f"needs {_CPU}{{name=~'grpc.*'}} and {_SERVED}_count")
+    why = "CPU of the gRPC threads by requests; an upper end, messages between stores are in it"
+    return _cost(key, spent, served, why)
+
+
+def _read(totals: _Totals) -> Cost:
+    key = "tikv_read"
+    spent, served = totals.cpu_seconds("unified_read.*"), totals.count(_SERVED, _READS)
+    if spent is None or served is None:
+        return Cost(
+            key,
+            None,
+            f"needs {_CPU}{{name=~'unified_read.*'}} and {_SERVED}_count by type",
+        )
+    why = "CPU of the read pool by reads, keys included; an upper end where gets count by batch"
+    return _cost(key, spent, served, why)
+
+
+def _command(totals: _Totals) -> Cost:
     """A command's time without latch, snapshot and replication: what its thread worked, at most."""
-    key = "tikv_request"
+    key = "tikv_command"
     spent, count = totals.seconds(_COMMAND), totals.count(_COMMAND)
     waits = [totals.seconds(_LATCH), totals.seconds(_ASYNC, "snapshot"),
              totals.seconds(_ASYNC, "write")]  # fmt: skip
@@ -101,23 +157,29 @@ def _request(totals: _Totals) -> Cost:
             f"needs {_COMMAND}, {_LATCH} and {_ASYNC} (snapshot, write), each _sum and _count",
         )
     left = spent - sum(wait for wait in waits if wait is not None)
-    return _cost(key, left, count, "commands less latch, snapshot and write; an upper end")
+    why = "commands less latch, snapshot and write, keys included; an upper end"
+    return _cost(key, left, count, why)
 
 
 def _message(totals: _Totals) -> Cost:
     key = "store_message"
-    spent = totals.of(_CPU, r"(raftstore|rs)_.*", label="name")
+    spent = totals.cpu_seconds(r"(raftstore|rs)_.*")
     sent, proposed = totals.of(_SENT), totals.of(_PROPOSED, _PROPOSALS)
     if spent is None or sent is None or proposed is None:
         return Cost(
             key, None, f"needs {_CPU}{{name=~'(raftstore|rs)_.*'}}, {_SENT}, {_PROPOSED} by type"
         )
-    return _cost(key, spent, sent + proposed, "CPU of the store pollers by messages and proposals")
+    return _cost(
+        key,
+        spent,
+        sent + proposed,
+        "CPU of the store pollers by messages and proposals, visits and bytes included",
+    )
 
 
 def _apply(totals: _Totals) -> Cost:
     key = "apply_command"
-    spent, proposed = totals.of(_CPU, "apply_.*", label="name"), totals.of(_PROPOSED, _IN_RAFT)
+    spent, proposed = totals.cpu_seconds("apply_.*"), totals.of(_PROPOSED, _IN_RAFT)
     if spent is not None and proposed is not None:
         why = f"CPU of the apply threads by proposals on {REPLICAS} replicas, keys included"
         return _cost(key, spent, proposed * REPLICAS, why)

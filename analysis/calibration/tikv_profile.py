@@ -15,8 +15,9 @@ from analysis.calibration.prometheus_file import Growth
 from analysis.calibration.refusal import CalibrationError, read_text
 from analysis.calibration.tikv_costs import Cost, costs_of
 from analysis.calibration.tikv_unmodelled import effects
-from sim.scenario.quantities import DURATION, SIZE
-from sim.scenario.schema.hardware import CACHE_SHARE
+from sim.scenario.quantities import SIZE
+from sim.scenario.schema.hardware import CACHE_SHARE, CpuCosts
+from sim.scenario.section import keys_of
 from sim.scenario.tikv_toml import (
     MODELLED,
     TikvToml,
@@ -73,7 +74,7 @@ def tikv_of(path: Path, growths: Sequence[Growth]) -> TikvProfile:
     memory = _memory(path, toml)
     without = [key for key in toml.not_modelled if key not in memory]
     meanings = effects(without, toml.written)
-    found = {c.key: DURATION.text_of(c.cost_ns) for c in costs if c.cost_ns is not None}
+    found = {c.key: _said(c.key, c.cost_ns) for c in costs if c.cost_ns is not None}
     restarts = sum(growth.restarts for growth in growths)
     read = tuple(_read(path, toml, memory))
     not_modelled = tuple(_not_modelled(meanings))
@@ -127,12 +128,17 @@ def _size(toml: TikvToml) -> str:
 
 
 def _hardware(
-    toml: TikvToml, memory: Mapping[str, str], costs: Mapping[str, str]
+    toml: TikvToml, memory: Mapping[str, str], costs: Mapping[str, Any]
 ) -> dict[str, Any]:
     found: dict[str, Any] = {_MEMORY: _size(toml)} if memory else {}
     if costs:
         found["cpu"] = dict(costs)
     return {"hardware": found} if found else {}
+
+
+def _said(key: str, cost_ns: int) -> Any:
+    """Returns a cost as a scenario says it: per byte it is a number, else a duration."""
+    return keys_of(CpuCosts)[key].form.written(cost_ns)
 
 
 def _yaml_lines(values: Mapping[str, Any]) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ import typer
 from analysis.cli import completion, measurement_app, model_app, scenario_app, study_app
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
+from analysis.program import called, command
 
 app = typer.Typer(
     add_completion=False,
@@ -23,7 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="What do pipelined and in-memory pessimistic locks do to a TiKV cluster? "
-    "Example: python run_sim.py scenarios/quickstart.yaml",
+    f"Example: {called()} run pessim:quickstart",
 )
 for _command, _example in (
     *study_app.COMMANDS,
@@ -31,7 +32,7 @@ for _command, _example in (
     *measurement_app.COMMANDS,
     *model_app.COMMANDS,
 ):
-    app.command(epilog=f"Example: {_example}")(_command)
+    app.command(epilog=f"Example: {_example.format(program=called())}")(_command)
 
 
 @app.callback(invoke_without_command=True)
@@ -40,7 +41,7 @@ def about(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", help="Say which commit this is, and how local workers run the model."
+            "--version", help="Say which version this is, and how local workers run the model."
         ),
     ] = False,
 ) -> None:
@@ -48,8 +49,10 @@ def about(
     if version:
         from analysis.pipeline.compiled_model import model_words
         from analysis.report.manifest import commit
+        from pessim import __version__
 
-        say(output(), f"commit {commit() or 'unknown'}, model {model_words('local')}")
+        made_of = f"commit {commit() or 'unknown'}, model {model_words('local')}"
+        say(output(), f"pessim {__version__}, {made_of}")
         raise typer.Exit
 
 
@@ -66,14 +69,14 @@ def main(arguments: list[str] | None = None) -> int:
         words = with_an_option_a_file(words)
         result = app(
             words,
-            prog_name="run_sim.py",
+            prog_name=called(),
             complete_var=completion.VARIABLE,
             standalone_mode=False,
         )
         sys.stdout.flush()
     except typer.TyperException as error:
         wrong = error.format_message().removeprefix("Invalid value: ").rstrip(".")
-        say(messages(), f"run_sim.py: {wrong}. Try: run_sim.py --help")
+        say(messages(), f"{wrong}. Try: {command('--help')}")
         return ExitStatus.BAD_INPUT
     except (KeyboardInterrupt, typer.Abort):
         return ExitStatus.INTERRUPTED

@@ -6,12 +6,16 @@ import json
 from pathlib import Path
 from time import perf_counter
 
-from analysis.cli.console import output, say
+from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
+from analysis.program import IS_INSTALLED
 
 
 def bench_command(json_file: Path | None, *, tiny: bool) -> int:
     """Measures everything, prints each figure as it comes; 3 if a measurement failed."""
+    if IS_INSTALLED:
+        say(messages(), "bench measures the sources of a checkout; run it there: make bench")
+        return ExitStatus.BAD_INPUT
     from benchmarks.quick import FAILED, Found, document, line_of, measured
 
     begun_s = perf_counter()

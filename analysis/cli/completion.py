@@ -1,8 +1,8 @@
 """Shell completion: the script that a shell sources, and what it asks this program for.
 
-Typer's own classes answer the shell. The scripts are ours, since the program is a file that some
-Python is called with: they name that Python and the file by their whole paths, and answer for
-``run_sim.py`` as well as for ``python run_sim.py``.
+Typer's own classes answer the shell. The scripts are ours, since the program may be a file that
+some Python is called with: they name that Python by its whole path, and answer for ``pessim``,
+``run_sim.py`` and ``python run_sim.py``.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from analysis.program import IS_INSTALLED, NAME, SCRIPT
+
 VARIABLE: Final = "_RUN_SIM_COMPLETE"
-PROGRAM: Final = Path(__file__).resolve().parents[2] / "run_sim.py"
 _ARGUMENTS: Final = "_TYPER_COMPLETE_ARGS"
 
 _BASH: Final = """\
@@ -36,7 +37,7 @@ _run_sim_completion() {
     fi
     return 0
 }
-complete -o default -F _run_sim_completion run_sim.py
+complete -o default -F _run_sim_completion run_sim.py pessim
 for _run_sim_python in python python3; do
     complete -p "$_run_sim_python" >/dev/null 2>&1 ||
         complete -o default -F _run_sim_completion "$_run_sim_python"
@@ -45,7 +46,7 @@ unset _run_sim_python
 """
 
 _ZSH: Final = """\
-#compdef run_sim.py
+#compdef run_sim.py pessim
 _run_sim_completion() {
     if [[ ${words[1]:t} == python* && ${words[2]:t} != run_sim.py ]]; then
         _files
@@ -54,7 +55,7 @@ _run_sim_completion() {
     eval $(env _TYPER_COMPLETE_ARGS="${words[1,$CURRENT]}" @VARIABLE@=complete_zsh @CALL@ 2>/dev/null)
 }
 (( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
-compdef _run_sim_completion run_sim.py
+compdef _run_sim_completion run_sim.py pessim
 (( $+_comps[python] )) || compdef _run_sim_completion python python3
 """  # noqa: E501 - a line of a shell
 
@@ -65,9 +66,9 @@ function __run_sim_ask
 end
 function __run_sim_is_ours
     set -l said (commandline -opc)
-    string match -q '*run_sim.py' -- $said[1] $said[2]; and __run_sim_ask is-args
+    string match -qr '(run_sim\\.py|pessim)$' -- $said[1] $said[2]; and __run_sim_ask is-args
 end
-for program in run_sim.py python python3
+for program in run_sim.py pessim python python3
     complete --command $program --no-files --condition __run_sim_is_ours \\
         --arguments '(__run_sim_ask get-args)'
 end
@@ -82,7 +83,8 @@ def completion_script(shell: str) -> str:
     Raises:
         KeyError: if it is none of ``SCRIPTS``.
     """
-    call = shlex.join([sys.executable, str(PROGRAM)])
+    ours = ["-m", NAME] if IS_INSTALLED else [str(SCRIPT)]
+    call = shlex.join([sys.executable, *ours])
     return SCRIPTS[shell].replace("@VARIABLE@", VARIABLE).replace("@CALL@", call)
 
 
@@ -132,7 +134,7 @@ def _unbroken(words: list[str], place: int) -> tuple[list[str], int]:
 
 def _whole(words: list[str], place: int, commands: Sequence[str]) -> tuple[list[str], int]:
     """Returns the words of a line from the program on, and which of them is being written."""
-    if len(words) > 1 and words[1].rpartition("/")[2] == PROGRAM.name:
+    if len(words) > 1 and words[1].rpartition("/")[2] == SCRIPT.name:
         words, place = words[1:], place - 1
     bare = place > 1 and words[1:2] and words[1] not in commands and words[1][:1] != "-"
     if bare:

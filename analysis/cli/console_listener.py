@@ -13,13 +13,16 @@ from analysis.cli.console import messages, output, phase, say
 from analysis.cli.progress import unit_progress
 from analysis.cli.study_report import print_study
 from analysis.cli.unit_watch import UnitWatch
+from analysis.lint.scenario_lint import scenario_warnings
 from analysis.pipeline.compiled_model import model_words
 from analysis.pipeline.watch import Watch
+from analysis.program import command
 from analysis.report.manifest import commit
 from analysis.running.listener import RunListener
 from analysis.running.rounds import AfterFailure, count
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.plan import Plan
+from analysis.study.study import Study
 from analysis.study.units import Unit
 
 _KIND: Final = {True: "a capacity search", False: "a sensitivity analysis"}
@@ -56,14 +59,31 @@ class QuietListener(RunListener):
 class ConsoleListener(QuietListener):
     """Says the first line of a study, one for every further round, and its tables."""
 
-    def __init__(self, master: str, after_failure: AfterFailure = "go on") -> None:
+    def __init__(
+        self, master: str, after_failure: AfterFailure = "go on", folder: Path = Path()
+    ) -> None:
         super().__init__(after_failure)
         self._master = master
+        self._folder = folder
         self._rounds = 0
+        self.plan: Plan | None = None
+        """What was asked for so far; None before the first round."""
+
+    def begins(self, study: Study) -> None:
+        """Says what the study cannot show."""
+        for warning in scenario_warnings(study):
+            say(messages(), f"warning: {warning}", "yellow")
+
+    def left_alone(self, failed: int) -> None:
+        """Says that units failed in an earlier run."""
+        say(messages(), f"{count(failed, 'unit')} failed in an earlier run and were not run again; "
+                        f"--retry failed runs them again, "
+                        f"{command('status', self._folder)} lists them")  # fmt: skip
 
     def round_begins(self, plan: Plan, asked: Sequence[Unit], done: int) -> None:
         """Says what a round runs."""
         self._rounds += 1
+        self.plan = plan
         if self._rounds == 1:
             say(output(), self._first_line(plan, _kept(done)))
         else:

@@ -16,7 +16,7 @@ from analysis.comparison.moves import Move
 from analysis.comparison.results import StudyResults, SummaryKey, SummaryNumber, read_results
 from analysis.comparison.study_diff import StudyDiff, study_diff
 from analysis.report.diff_table import number_words, point_words, print_diff
-from analysis.study.study_folder import StudyFolderError
+from analysis.study.study_folder import StudyFolderError, write_text_whole
 
 
 def diff_command(
@@ -24,6 +24,7 @@ def diff_command(
     fail_on: Sequence[str] = (),
     *,
     everything: bool = False,
+    html: Path | None = None,
     as_json: bool = False,
 ) -> int:
     """Compares two studies.
@@ -32,6 +33,7 @@ def diff_command(
         folders: A and B.
         fail_on: numbers that must not become worse, such as ``lock_latency_ms.p99:5%``.
         everything: print all that moved, not only the foremost.
+        html: where to write both as one page; None for no page.
         as_json: print one JSON document instead.
 
     Returns:
@@ -47,6 +49,8 @@ def diff_command(
     except StudyFolderError as error:
         say(messages(), str(error))
         return ExitStatus.BAD_INPUT
+    if html is not None and not _written(diff, html):
+        return ExitStatus.BAD_INPUT
     if as_json:
         print_json(diff_document(diff, found))
     else:
@@ -56,6 +60,21 @@ def diff_command(
         if guards and not found:
             say(output(), f"fine: {', '.join(map(str, guards))}")
     return ExitStatus.CLAIM_FAILED if found else ExitStatus.FINE
+
+
+def _written(diff: StudyDiff, file: Path) -> bool:
+    """Writes the page; returns False after saying why it cannot be written."""
+    from analysis.serve.compare import comparison_file
+
+    studies = [(of.folder.resolve().name, of) for of in (diff.a, diff.b)]
+    if studies[0][0] == studies[1][0]:
+        studies = [(str(of.folder), of) for of in (diff.a, diff.b)]
+    try:
+        write_text_whole(file, comparison_file(studies))
+    except OSError as error:
+        say(messages(), f"{file}: cannot be written ({error.strerror}); choose another file")
+        return False
+    return True
 
 
 def _breach_words(breach: Breach) -> str:

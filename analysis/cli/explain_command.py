@@ -7,21 +7,21 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
+from analysis.program import command
 from analysis.study.folder_name import study_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from analysis.report.estimate_table import Compared
+    from analysis.report.explained import Explained
     from analysis.study.study import Study
-    from sim.estimate import Estimate
 
 MOST_POINTS: Final = 3
 """Points that are explained; ``--set`` asks for another one."""
@@ -39,22 +39,10 @@ class ExplainRequest:
     as_json: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Explained:
-    """The estimates of one point, by variant."""
-
-    point: Mapping[str, Any]
-    variants: Mapping[str, Estimate]
-
-    @property
-    def title(self) -> str:
-        """The point in words; empty without a sweep."""
-        return ", ".join(f"{key} = {value}" for key, value in self.point.items())
-
-
 def explain_command(request: ExplainRequest) -> int:
     """Prints what to expect of a scenario; returns the exit status."""
     from analysis.lint.scenario_lint import scenario_warnings
+    from analysis.report.explained import explained
     from sim.estimate import has_estimate
 
     study = _load(request)
@@ -68,17 +56,17 @@ def explain_command(request: ExplainRequest) -> int:
     summary = _summary(request, study) if request.verify else None
     if request.verify and summary is None:
         return ExitStatus.BAD_INPUT
-    explained = _explained(study)
+    found = explained(study, MOST_POINTS)
     warnings = [str(warning) for warning in scenario_warnings(study)]
     if request.as_json:
-        document = _document(study, explained, warnings, summary)
+        document = _document(study, found, warnings, summary)
         print(json.dumps(document, indent=1))  # noqa: T201 - the output is the product
         return ExitStatus.FINE
     if summary is None:
-        _say_estimates(request, study, explained, warnings)
+        _say_estimates(request, study, found, warnings)
     else:
-        _say_verified(explained, summary)
-    _say_left_out(study, explained)
+        _say_verified(found, summary)
+    _say_left_out(study, found)
     return ExitStatus.FINE
 
 
@@ -92,24 +80,6 @@ def _load(request: ExplainRequest) -> Study | None:
         for problem in error.problems:
             say(messages(), str(problem))
         return None
-
-
-def _explained(study: Study) -> list[Explained]:
-    from sim.estimate import estimate, footprint, same_footprint
-
-    explained = []
-    known: list[tuple[Any, Any]] = []
-    for point in study.points[:MOST_POINTS]:
-        variants = {}
-        for name in study.variants:
-            scenario = study.scenario(point, name)
-            drawn = next((made for one, made in known if same_footprint(one, scenario)), None)
-            if drawn is None:
-                drawn = footprint(scenario)
-                known.append((scenario, drawn))
-            variants[name] = estimate(scenario, drawn)
-        explained.append(Explained(point, variants))
-    return explained
 
 
 def _say_estimates(
@@ -130,8 +100,8 @@ def _say_estimates(
     units = len(study.points) * len(study.variants) * study.replications
     cases = [estimate for each in explained for estimate in each.variants.values()]
     print_cost(console, cases, units, os.cpu_count() or 1)
-    command = shlex.join(["run_sim.py", str(request.file), *_set(request.overrides)])
-    say(console, f"  worked out, not simulated (docs/EXPLAIN.md); to run it: {command}")
+    to_run = command("run", request.file, *_set(request.overrides))
+    say(console, f"  worked out, not simulated (docs/EXPLAIN.md); to run it: {to_run}")
 
 
 def _set(overrides: Sequence[str]) -> list[str]:
@@ -153,17 +123,16 @@ def _folder(request: ExplainRequest, study: Study) -> Path:
 def _summary(request: ExplainRequest, study: Study) -> Mapping[str, Any] | None:
     """Returns what a finished study says; None if there is none, which is said."""
     folder = _folder(request, study)
-    command = ["run_sim.py", str(request.file), *_set(request.overrides)]
+    words = ["run", request.file, *_set(request.overrides)]
     if request.out is not None:
-        command += ["--out", str(request.out)]
+        words += ["--out", request.out]
     try:
         found = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
         rows = found["rows"]
     except (OSError, ValueError, KeyError, TypeError):
         say(
             messages(),
-            f"{folder}: holds no finished study to verify against; run it with: "
-            f"{shlex.join(command)}",
+            f"{folder}: holds no finished study to verify against; run it with: {command(*words)}",
         )
         return None
     known = {row["variant"] for row in rows}
@@ -172,7 +141,7 @@ def _summary(request: ExplainRequest, study: Study) -> Mapping[str, Any] | None:
         say(
             messages(),
             f"{folder}: is of another scenario (it has no variant {missing[0]}); run this one "
-            f"with: {shlex.join(command)}",
+            f"with: {command(*words)}",
         )
         return None
     return dict(found)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from analysis.cli.console import messages, output, say, words_aside
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.json_output import print_json
 from analysis.cli.unit_watch import replay_line
+from analysis.program import command
 from analysis.study.folder_lock import Holder, lock_holder
 from analysis.study.ledger import Scan, read_ledger, scan
 from analysis.study.plan_file import read_plan
@@ -159,13 +159,11 @@ def _say_what_next(there: _Folder, states: Counter[str], damaged: int) -> None:
     if there.holder is not None:
         say(output(), f"a run is writing here ({there.holder})")
         return
-    command = shlex.join(
-        ["run_sim.py", str(there.path / "scenario.yaml"), "--out", str(there.path)]
-    )
+    again = command("run", there.path / "scenario.yaml", "--out", there.path)
     if states["missing"] or damaged:
-        say(output(), f"{command} runs the rest")
+        say(output(), f"{again} runs the rest")
     if states["failed"]:
-        say(output(), f"{command} --retry failed runs again what failed")
+        say(output(), f"{again} --retry failed runs again what failed")
 
 
 def load_folder(folder: Path) -> Study | None:

@@ -14,6 +14,7 @@ from typing import Any
 from analysis.cli.console import messages, output, say, words_aside
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.json_output import print_json
+from analysis.program import command
 from sim.swarm import fuzz
 
 SHRUNK = 3
@@ -113,8 +114,8 @@ def _add(sums: _Sums, outcome: fuzz.Outcome) -> None:
 
 
 def _replay(seed: int, request: FuzzRequest) -> str:
-    ablations = "".join(f" --ablate {name}" for name in request.ablations)
-    return f"run_sim.py fuzz --start {seed} --seeds 1{ablations}"
+    ablations = [word for name in request.ablations for word in ("--ablate", name)]
+    return command("fuzz", "--start", seed, "--seeds", 1, *ablations)
 
 
 def _tell(outcome: fuzz.Outcome, request: FuzzRequest) -> None:

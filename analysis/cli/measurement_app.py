@@ -131,7 +131,7 @@ def _check_name(name: str) -> None:
 
 
 COMMANDS = (
-    (init, "run_sim.py init --fio fio/*.json --ping ping.txt --tikv tikv.toml --out my.yaml"),
-    (calibrate, "run_sim.py calibrate disk fio/*.json --out lab.yaml --plot lab.png"),
+    (init, "{program} init --fio fio/*.json --ping ping.txt --tikv tikv.toml --out my.yaml"),
+    (calibrate, "{program} calibrate disk fio/*.json --out lab.yaml --plot lab.png"),
 )
 """Each with an example, in the order of ``--help``."""

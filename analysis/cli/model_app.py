@@ -116,10 +116,10 @@ def completion(
 
 
 COMMANDS = (
-    (script, "run_sim.py script tests/scripts/rfc77"),
-    (fuzz, "run_sim.py fuzz --seeds 300"),
-    (validate, "run_sim.py validate --quick"),
-    (bench, "run_sim.py bench --json bench.json"),
-    (completion, 'eval "$(python run_sim.py completion bash)"'),
+    (script, "{program} script tests/scripts/rfc77"),
+    (fuzz, "{program} fuzz --seeds 300"),
+    (validate, "{program} validate --quick"),
+    (bench, "{program} bench --json bench.json"),
+    (completion, 'eval "$({program} completion bash)"'),
 )
-"""Each with an example, in the order of ``--help``."""
+"""Each with an example, in the order of ``--help``; ``{program}`` is what this is called as."""

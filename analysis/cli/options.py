@@ -45,6 +45,34 @@ def export_format(text: str | None) -> str | None:
     raise typer.BadParameter(f"--format {text!r} is unknown; write openmetrics, csv or trace")
 
 
+def picture_format(text: str) -> str:
+    """Knows three words."""
+    if text in ("pdf", "svg", "png"):
+        return text
+    raise typer.BadParameter(f"--format {text!r} is unknown; write pdf, svg or png")
+
+
+def picture_size(text: str | None) -> str | None:
+    """Refuses what is no size."""
+    from analysis.plots.publishing import size_in
+
+    try:
+        if text is not None:
+            size_in(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    return text
+
+
+def font(text: str | None) -> str | None:
+    """Refuses a font that is not there, in whose place another would be taken."""
+    from analysis.plots.publishing import is_installed
+
+    if text is None or is_installed(text):
+        return text
+    raise typer.BadParameter(f"{text!r} is not installed; fc-list prints what is")
+
+
 ScenarioFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="A scenario, in YAML.", autocompletion=scenario_files)
 ]

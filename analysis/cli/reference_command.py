@@ -18,7 +18,7 @@ def reference_command(word: str) -> int:
         parts = dict.fromkeys(part for name in names() for part in (name, *name.split(".")))
         meant = get_close_matches(word, parts, n=1)
         remedy = f"did you mean {meant[0]}?" if meant else "docs/REFERENCE.md has everything"
-        say(messages(), f"run_sim.py: {error}; {remedy}")
+        say(messages(), f"{error}; {remedy}")
         return ExitStatus.BAD_INPUT
     print(text, end="")  # noqa: T201 - the output is the product
     return ExitStatus.FINE

@@ -43,18 +43,25 @@ def report_command(
 
 
 def _report(settings: RoundSettings, study: Study, begun_s: float, listener: Listener) -> int:
+    run = finished_run(settings, study, begun_s)
+    if run is None:
+        return ExitStatus.BAD_INPUT
+    return report_study(
+        run, settings.starter, ConsoleListener(settings.starter.master), listener, settings.plots
+    )
+
+
+def finished_run(settings: RoundSettings, study: Study, begun_s: float) -> FinishedStudy | None:
+    """Returns a folder's study as far as it is finished; None, after saying so, if nothing is."""
     folder = settings.folder
     there = FinishedStudy.in_folder(folder, study, study_name(folder))
     if not there.done:
         say(messages(), f"{folder}: no finished unit agrees with its digests; run the scenario")
-        return ExitStatus.BAD_INPUT
+        return None
     experiment = experiment_of(study)
     progress = RoundProgress(
         there.plan, SeenUnits(there.plan), dict(there.done), dict(there.failed), there.reused
     )
     if experiment.keys():
         show(settings, experiment, progress)
-    run = progress.finished(settings, experiment, there.name, begun_s)
-    return report_study(
-        run, settings.starter, ConsoleListener(settings.starter.master), listener, settings.plots
-    )
+    return progress.finished(settings, experiment, there.name, begun_s)

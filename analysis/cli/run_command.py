@@ -14,26 +14,11 @@ from analysis.cli.console import messages, say, words_aside
 from analysis.cli.console_listener import ConsoleListener
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.failures import with_failures_reported
-from analysis.cli.study_report import (
-    Listener,
-    listener_of,
-    no_listener,
-    report_study,
-    report_unchanged,
-)
-from analysis.experiments.choose import experiment_of
-from analysis.lint.scenario_lint import scenario_warnings
+from analysis.cli.study_report import Listener, listener_of, no_listener, report_result
 from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.unit_task import UnitJob
-from analysis.running.rounds import (
-    AfterFailure,
-    Plots,
-    Retry,
-    RoundProgress,
-    RoundSettings,
-    count,
-    run_rounds,
-)
+from analysis.running.rounds import AfterFailure, Plots, Retry, RoundSettings
+from analysis.running.run_study import complete_study
 from analysis.study.folder_name import study_folder
 from analysis.study.ledger import scan
 from analysis.study.plan import Plan
@@ -123,30 +108,14 @@ def run_study(
         begun_s: when the command began, on ``perf_counter``.
         listener: takes the study when it has been reported.
     """
-    again = report_unchanged(settings.folder, study, settings.job.model, begun_s, listener)
-    if again is not None:
-        return again
-    for warning in scenario_warnings(study):
-        say(messages(), f"warning: {warning}", "yellow")
-    experiment, plan = experiment_of(study), Plan(study)
-    console = ConsoleListener(settings.starter.master, settings.after_failure)
+    console = ConsoleListener(settings.starter.master, settings.after_failure, settings.folder)
     try:
-        progress = run_rounds(settings, experiment, plan, console)
+        result = complete_study(settings, console, begun_s)
     except KeyboardInterrupt:
+        units = (console.plan or Plan(study)).units
         done = scan(settings.folder / "units").done
-        kept = sum(unit.unit_hash in done for unit in plan.units)
-        say(messages(), f"interrupted: {kept} of {len(plan.units)} units are done and kept; "
+        kept = sum(unit.unit_hash in done for unit in units)
+        say(messages(), f"interrupted: {kept} of {len(units)} units are done and kept; "
                         f"the same command continues from there")  # fmt: skip
         raise
-    _tell_old_failures(settings, progress)
-    run = progress.finished(settings, experiment, study.name, begun_s)
-    return report_study(run, settings.starter, console, listener, settings.plots)
-
-
-def _tell_old_failures(settings: RoundSettings, progress: RoundProgress) -> None:
-    """Says that units which failed in an earlier run were left alone."""
-    old = progress.failed_before
-    if old:
-        say(messages(), f"{count(old, 'unit')} failed in an earlier run and were not run again; "
-                        f"--retry failed runs them again, run_sim.py status {settings.folder} "
-                        f"lists them")  # fmt: skip
+    return report_result(result, listener)

@@ -81,10 +81,10 @@ def explain(
 
 
 COMMANDS = (
-    (check, "run_sim.py check scenarios/*.yaml"),
-    (explain, "run_sim.py explain scenarios/rfc77.yaml"),
-    (schema, "run_sim.py schema > scenario.schema.json"),
-    (scenarios, "run_sim.py scenarios"),
-    (reference, "run_sim.py reference pool-size"),
+    (check, "{program} check my.yaml"),
+    (explain, "{program} explain pessim:rfc77"),
+    (schema, "{program} schema > scenario.schema.json"),
+    (scenarios, "{program} scenarios"),
+    (reference, "{program} reference pool-size"),
 )
-"""Each with an example, in the order of ``--help``."""
+"""Each with an example, in the order of ``--help``; ``{program}`` is what this is called as."""

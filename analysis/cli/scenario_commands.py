@@ -13,15 +13,15 @@ from analysis.cli.exit_status import ExitStatus
 from analysis.cli.json_output import print_json
 from analysis.experiments.choose import experiment_of
 from analysis.experiments.seen import SeenUnits
+from analysis.program import command
 from analysis.running.rounds import count
 from analysis.study.plan import Plan
+from analysis.study.shipped import shipped_files, shipped_name
 from analysis.study.study import Study
 
 if TYPE_CHECKING:
     from analysis.lint.scenario_warning import ScenarioWarning
     from sim.scenario import Problem
-
-SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
 
 
 def check_command(
@@ -127,20 +127,17 @@ def schema_command() -> int:
     return ExitStatus.FINE
 
 
-def shipped() -> list[Path]:
-    """Returns the project's scenarios, those of the cookbook last."""
-    return [*sorted(SCENARIOS.glob("*.yaml")), *sorted(SCENARIOS.glob("cookbook/*.yaml"))]
-
-
 def scenarios_command(*, as_json: bool = False) -> int:
-    """Prints a line for each scenario of the project."""
-    listed = [(str(file.relative_to(SCENARIOS.parent)), _about(file)) for file in shipped()]
+    """Prints a line for each scenario that comes with the program, those of the cookbook last."""
+    listed = [(shipped_name(file), str(file), _about(file)) for file in
+              shipped_files(".", "cookbook")]  # fmt: skip
     if as_json:
-        print_json({"scenarios": [{"file": file, "about": about} for file, about in listed]})
+        keys = ("name", "file", "about")
+        print_json({"scenarios": [dict(zip(keys, each, strict=True)) for each in listed]})
         return ExitStatus.FINE
-    width = max(len(file) for file, _ in listed)
-    for file, about in listed:
-        say(output(), f"{file:{width}}  {about}")
+    width = max(len(name) for name, _, _ in listed)
+    for name, _, about in listed:
+        say(output(), f"{name:{width}}  {about}")
     return ExitStatus.FINE
 
 
@@ -151,4 +148,4 @@ def _about(file: Path) -> str:
     try:
         return " ".join(load_study(file).about.split())
     except ScenarioError:
-        return "(does not load; see: run_sim.py check)"
+        return f"(does not load; see: {command('check', file)})"

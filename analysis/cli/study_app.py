@@ -130,12 +130,17 @@ def diff(
     everything: Annotated[
         bool, typer.Option("--all", help="Show all that changed and moved.")
     ] = False,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write both as one page, with curves.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Compares two studies: what changed, what moved beyond noise."""
     from analysis.cli.diff_command import diff_command
 
-    raise typer.Exit(diff_command((a, b), fail_on or (), everything=everything, as_json=as_json))
+    raise typer.Exit(
+        diff_command((a, b), fail_on or (), everything=everything, html=html, as_json=as_json)
+    )
 
 
 def export(
@@ -181,12 +186,77 @@ def export(
     raise typer.Exit(command.export_command(request))
 
 
+def plot(
+    folder: StudyFolder,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="Of pictures, as below plots/; default all."),
+    ] = None,
+    format_: Annotated[
+        str,
+        typer.Option(
+            "--format", metavar="NAME", help="pdf, svg or png.", callback=options.picture_format
+        ),
+    ] = "pdf",
+    size: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Such as 85mm or 85x60mm; default as drawn.",
+            callback=options.picture_size,
+        ),
+    ] = None,
+    font: Annotated[
+        str | None,
+        typer.Option(metavar="FAMILY", help="Such as 'DejaVu Serif'.", callback=options.font),
+    ] = None,
+    font_size: Annotated[
+        float | None, typer.Option("--font-size", metavar="PT", min=2, max=72, help="In points.")
+    ] = None,
+    title: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="In place of the picture's; '' for none.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where to; default figures/ in DIR.")
+    ] = None,
+    master: SparkMaster = "local[*]",
+) -> None:
+    """Writes a study's pictures for a publication: size, font and title as it wants them."""
+    from typing import cast
+
+    from analysis.cli.plot_command import PlotRequest, plot_command
+    from analysis.plots.publishing import Format, Sheet, size_in
+
+    width_in, height_in = size_in(size) if size else (None, None)
+    sheet = Sheet(cast("Format", format_), width_in, height_in, font, font_size, title)
+    raise typer.Exit(plot_command(PlotRequest(folder, names or (), sheet, out, master)))
+
+
+def serve(
+    results: Annotated[
+        Path, typer.Option("--results", metavar="DIR", help="Where studies lie.")
+    ] = Path("results"),
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="On this machine alone; 0: any that is free.")
+    ] = 0,
+) -> None:
+    """Shows studies in a browser: index, explorer, progress.
+
+    Prints the address; whoever has it can look at studies and run them.
+    """
+    from analysis.cli.serve_command import serve_command
+
+    raise typer.Exit(serve_command(results, port))
+
+
 COMMANDS = (
-    (run, "run_sim.py run scenarios/rfc77.yaml --set workload.threads=400"),
-    (status, "run_sim.py status results/rfc77"),
-    (replay, "run_sim.py replay results/rfc77 3f9a1c"),
-    (report, "run_sim.py report results/rfc77"),
-    (diff, "run_sim.py diff results/rfc77 results/rfc77_seed=2 --fail-on lock_latency_ms.p99:5%"),
-    (export, "run_sim.py export results/rfc77 --format openmetrics"),
+    (run, "{program} run pessim:rfc77 --set workload.threads=400"),
+    (status, "{program} status results/rfc77"),
+    (replay, "{program} replay results/rfc77 3f9a1c"),
+    (report, "{program} report results/rfc77"),
+    (plot, "{program} plot results/rfc77 lock_latency --format pdf --size 85mm"),
+    (diff, "{program} diff results/rfc77 results/rfc77_seed=2 --fail-on lock_latency_ms.p99:5%"),
+    (export, "{program} export results/rfc77 --format openmetrics"),
+    (serve, "{program} serve"),
 )
-"""Each with an example, in the order of ``--help``."""
+"""Each with an example, in the order of ``--help``; ``{program}`` is what this is called as."""

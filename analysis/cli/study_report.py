@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
 from analysis.pipeline.session import SparkStarter
-from analysis.report.freshness import is_finished, present_summary
 from analysis.running.listener import RunListener
 from analysis.running.results import write_results
 from analysis.running.rounds import Plots
+from analysis.running.run_study import StudyResult
 from analysis.study.finished_study import FinishedStudy
-from analysis.study.study import Study
 
 MOST_TABLES: Final = 4
 """Points that get a full table each."""
@@ -39,30 +37,6 @@ def listener_of(*, as_json: bool) -> Listener:
     return print_run
 
 
-def report_unchanged(
-    folder: Path, study: Study, model: str, begun_s: float, listener: Listener = no_listener
-) -> int | None:
-    """Prints what is known already, without Spark, if nothing has changed since.
-
-    Returns:
-        The exit status; None if there is something to do.
-    """
-    if not is_finished(folder, study):
-        return None
-    run = FinishedStudy.in_folder(folder, study, study.name, model, begun_s=begun_s)
-    if run.missing:
-        return None
-    summary = present_summary(folder, study, run.done)
-    if summary is None:
-        return None
-    say(output(), f"study {study.name}: all {len(run.done):,} units are done")
-    print_study(run, summary)
-    say(output(), "nothing has changed since this was computed; `report` computes it again")
-    status = _verdict(run, summary)
-    listener(run, summary, status)
-    return status
-
-
 def report_study(
     run: FinishedStudy,
     starter: SparkStarter,
@@ -72,8 +46,21 @@ def report_study(
 ) -> int:
     """Writes all files of the study and prints the comparison; returns the exit status."""
     written = write_results(run, starter, console, plots)
-    summary, phases = written.summary, written.phases
-    if written.page is not None:
+    return report_result(StudyResult(run, written.summary, written), listener)
+
+
+def report_result(result: StudyResult, listener: Listener = no_listener) -> int:
+    """Prints what is left to be said of a study that was run; returns the exit status.
+
+    Its tables have been printed as soon as there were numbers, unless nothing had changed.
+    """
+    run, summary, written = result.run, result.summary, result.written
+    if written is None:
+        say(output(), f"study {run.name}: all {len(run.done):,} units are done")
+        print_study(run, summary)
+        say(output(), "nothing has changed since this was computed; `report` computes it again")
+    elif written.page is not None:
+        phases = written.phases
         say(output(), f"Spark: start {phases['spark_start']:.1f} s, facts {phases['facts']:.1f} s")
         say(output(), f"report: {written.page}")
     if run.missing:

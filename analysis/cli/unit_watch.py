@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Final
 
 from analysis.cli.console import say
-from analysis.cli.early_figures import EarlyFigures
 from analysis.pipeline.watch import Watch
+from analysis.program import command
+from analysis.running.early_figures import EarlyFigures
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,7 +50,7 @@ class UnitWatch(Watch):
                             f"  {replay_line(self._folder, unit.unit_hash)} shows it alone"
                 )  # fmt: skip
         if self._failures == SHOWN_FAILURES + 1:
-            say(self._told, f"more units fail; run_sim.py status {self._folder} lists them")
+            say(self._told, f"more units fail; {command('status', self._folder)} lists them")
 
     @property
     def wants_stop(self) -> bool:
@@ -60,4 +60,4 @@ class UnitWatch(Watch):
 
 def replay_line(folder: Path, unit_hash: str) -> str:
     """Returns the command that runs one unit again, alone, with everything it says."""
-    return shlex.join(["run_sim.py", "replay", str(folder), unit_hash[:SHORT_HASH]])
+    return command("replay", folder, unit_hash[:SHORT_HASH])

@@ -15,6 +15,7 @@ from analysis.cli.exit_status import ExitStatus
 from analysis.cli.failures import with_failures_reported
 from analysis.cli.json_output import print_json
 from analysis.pipeline.session import SparkStarter
+from analysis.program import ROOT
 from analysis.running.run_study import UnitsMissingError, summarise_study
 from analysis.study.load import load_study
 from analysis.validation.anchor import Alone, Anchor, Figure, InTheory, Judged
@@ -24,7 +25,7 @@ from analysis.validation.from_summary import NoFigureError, figure_of
 from analysis.validation.studies import STUDIES, studies_of, study_of
 
 FOLDER: Final = Path("results/validation")
-DOCUMENT: Final = Path(__file__).resolve().parents[2] / "docs" / "VALIDATION.md"
+DOCUMENT: Final = ROOT / "docs" / "VALIDATION.md"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,11 +104,15 @@ def _write(request: ValidateRequest, judged: Sequence[Judged]) -> None:
     from analysis.plots import style
     from analysis.validation.document import write_document
     from analysis.validation.plot import anchors_picture
-    from analysis.validation.rows import rows
+    from analysis.validation.rows import rows, verdict
 
     request.out.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(rows(judged), indent=1, ensure_ascii=False) + "\n"
-    (request.out / "validation.json").write_text(text, encoding="utf-8")
+    for name, content in (
+        ("validation.json", rows(judged)),
+        ("summary.json", {"validation": verdict(judged)}),
+    ):
+        text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+        (request.out / name).write_text(text, encoding="utf-8")
     style.save(anchors_picture(judged), request.out, "validation")
     if request.write:
         write_document(DOCUMENT, judged)

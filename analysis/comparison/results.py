@@ -12,11 +12,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
+from analysis.program import command
 from analysis.study.study_folder import StudyFolderError, no_study
 from analysis.study.unit_folder import UNIT_FILE
 
 MANIFEST: Final = "manifest.json"
 ROWS: Final = "summary.parquet"
+SUMMED_UP: Final = ("scenario.yaml", MANIFEST, ROWS)
+"""Files of a study that ``read_results`` reads, beside the record of its first unit."""
 
 
 class SummaryKey(NamedTuple):
@@ -67,7 +70,7 @@ def read_results(folder: Path) -> StudyResults:
         raise StudyFolderError(no_study(folder, "scenario.yaml"))
     for name in (MANIFEST, ROWS):
         if not (folder / name).is_file():
-            raise StudyFolderError(f"{folder}: has no {name}; run_sim.py report {folder} makes it")
+            raise StudyFolderError(f"{folder}: has no {name}; {command('report', folder)} makes it")
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         text = (folder / "scenario.yaml").read_text(encoding="utf-8")
@@ -76,7 +79,7 @@ def read_results(folder: Path) -> StudyResults:
     except (OSError, ValueError, KeyError, yaml.YAMLError, pa.ArrowException) as error:
         raise StudyFolderError(
             f"{folder}: its results cannot be read ({' '.join(str(error).split())[:80]}); "
-            f"run_sim.py report {folder} makes them again"
+            f"{command('report', folder)} makes them again"
         ) from error
     return StudyResults(
         folder=folder,

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from analysis.experiments.experiment import Experiment
 from analysis.experiments.seen import Request, Seen
 from analysis.metrics.catalogue import MetricKey
+from analysis.statistics.intervals import log_ratios
 from analysis.statistics.precision import relative_half_widths, replications_needed
 from analysis.study.run import Precision, Target
 from analysis.study.units import Point, point_words
@@ -196,6 +197,6 @@ def _logarithms(values: NDArray[np.float64], against: NDArray[np.float64]) -> ND
 
     Their relative half width is then that of the ratio's interval in ``summary.json``.
     """
-    there = (values > 0) & (against > 0)
-    logarithms = np.log(values[there] / against[there])
+    logarithms = log_ratios(values, against)
+    logarithms = logarithms[~np.isnan(logarithms)]
     return logarithms - logarithms.mean() + 1 if len(logarithms) else logarithms

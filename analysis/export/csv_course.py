@@ -12,6 +12,7 @@ from analysis.export.csv_tables import FOLDER, line
 from analysis.export.families import FamilyFacts
 from analysis.export.openmetrics import MOST_POINTS
 from analysis.export.unit_course import CounterCourse, read_course
+from analysis.report.tidy import point_columns
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.study_folder import write_text_whole
 from sim.record.histogram import BASE, ZERO_BUCKET
@@ -50,11 +51,11 @@ def write_csv_course(folder: Path, run: FinishedStudy, out: Path) -> list[Path]:
 
 
 def _lines(folder: Path, run: FinishedStudy) -> Iterator[str]:
-    keys = sorted({key for point in run.plan.points for key in point})
-    yield line(["study", *keys, *COLUMNS])
+    points = point_columns(run.plan.points)
+    yield line(["study", *points.columns, *COLUMNS])
     for unit, record in run.done.items():
-        point = run.plan.points[unit.point_index]
-        head = [run.name, *(point.get(key) for key in keys), unit.variant, unit.replication]
+        point = points.iloc[unit.point_index].tolist()
+        head = [run.name, *point, unit.variant, unit.replication]
         course = read_course(folder / "units" / unit.unit_hash, record, 1, WANTED)
         numbers = _numbers(course)
         begin_ns = 0

@@ -19,9 +19,11 @@ from analysis.statistics.outage import unfinished_words
 LOCKS: Final[Key] = ("lock_latency_ms", "all", "mean")
 TXNS: Final[Key] = ("txn_latency_ms", "all", "mean")
 BYTES: Final[Key] = ("disk_write_bytes_per_txn", "all", "mean")
+BANDWIDTH: Final[Key] = ("disk_write_bytes_per_s", "all", "mean")
 RATE: Final[Key] = ("txn_per_s", "all", "mean")
 ASKED: Final[Key] = ("lock_rpcs_per_txn", "all", "mean")
 KIB: Final = 1 / 1024
+MB: Final = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,7 @@ HEADLINES: Final = (
     _Headline(("lock_latency_ms", "all", "p99"), "Lock latency, p99", "ms", 1.0),
     _Headline(("txn_latency_ms", "all", "p99"), "Transaction latency, p99", "ms", 1.0),
     _Headline(BYTES, "Disk writes per transaction", "KiB", KIB),
+    _Headline(BANDWIDTH, "Disk writes per second", "MB", MB),
     _Headline(RATE, "Transactions per second", "", 1.0),
 )
 
@@ -83,9 +86,16 @@ def _tile(found: Findings, headline: _Headline) -> Tile | None:
 
 
 def _of_pair(found: Findings) -> Iterator[str]:
-    """What stopped; what failed, if anything could; then latency, and what it costs or saves."""
+    """What stopped; what failed, if anything could; then latency, and what it costs or saves.
+
+    Where the disks write more because more is done, that comes first: it is not what the question
+    about a transaction's bytes lets expect.
+    """
     point = 0
     yield from _stopped(found)
+    does_more = _writes_more_by_doing_more(found, point)
+    if does_more:
+        yield _part(found, point, BANDWIDTH, _more_done_words)
     if found.document.get("operations") or _failed(found, point, found.main):
         yield _failures(found, point)
     key = LOCKS if found.value(point, found.main, LOCKS) is not None else TXNS
@@ -103,6 +113,39 @@ def _of_pair(found: Findings) -> Iterator[str]:
     ]
     if gains:
         yield f"{capital(' and '.join(gains))}."
+    bandwidth = "" if does_more else _part(found, point, BANDWIDTH, _bandwidth_words)
+    if bandwidth:
+        yield bandwidth
+
+
+def _writes_more_by_doing_more(found: Findings, point: int) -> bool:
+    """Returns whether bytes a second rise, and transactions, but not the bytes of each."""
+    rows = [found.ratio(point, found.main, key) for key in (BANDWIDTH, RATE, BYTES)]
+    told = [row for row in rows if row is not None and row["ratio"] is not None and told_apart(row)]
+    return [row["ratio"] > 1 for row in told] == [True, True, False]
+
+
+def _more_done_words(found: Findings, point: int, ratio: Row) -> str:
+    return (
+        f"With {found.main}, the disks write {span_text(ratio)} more a second "
+        f"({_megabytes(found, point)}), because more transactions are done; each writes less."
+    )
+
+
+def _bandwidth_words(found: Findings, point: int, ratio: Row) -> str:
+    if ratio["ci_low"] is not None and not told_apart(ratio):
+        return f"Disk writes a second cannot be told apart ({change_text(ratio)})."
+    rate = found.ratio(point, found.main, RATE)
+    is_same = rate is not None and rate["ci_low"] is not None and not told_apart(rate)
+    at = "At the same rate of transactions the" if is_same else "The"
+    more = "less" if ratio["ratio"] < 1 else "more"
+    return f"{at} disks write {span_text(ratio)} {more} a second ({_megabytes(found, point)})."
+
+
+def _megabytes(found: Findings, point: int) -> str:
+    new, old = (found.value(point, name, BANDWIDTH) for name in (found.main, found.baseline))
+    shown = [plain_value(row, MB) for row in (new, old) if row is not None]
+    return f"{shown[0]} MB/s instead of {shown[1]}"
 
 
 def _stopped(found: Findings) -> Iterator[str]:

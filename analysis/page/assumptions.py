@@ -10,6 +10,7 @@ from typing import Any, Final
 from analysis.page.content import Aside, Block, Cell, Items, PageTable, Paragraph
 from analysis.page.findings import Findings
 from analysis.page.model_page import simplifications
+from analysis.program import USUAL
 from analysis.study.interpolation import amount_of
 from sim.scenario.profiles import DEFAULT_MACHINE, profiles
 from sim.scenario.schema.hardware import CpuCosts, DiskSection, LsmSpec
@@ -52,7 +53,7 @@ def assumption_blocks(found: Findings) -> Iterator[Block]:
                 (Cell(one.key), Cell(one.value), Cell(one.why)) for one in reversed(inputs.values())
             ),
             "Everything else has a source, in scenarios/profiles and in the schema "
-            "(run_sim.py schema). A sensitivity study shows which of these would change the "
+            f"({USUAL} schema). A sensitivity study shows which of these would change the "
             "answer.",
             (0, 1, 2),
         )
@@ -107,8 +108,8 @@ def assumed_inputs(
             source = said["source"].strip().rstrip(".") if said else ""
             given = _at(document, f"{path}.{name}")
             unchanged = given is None or _same(given, key.default)
-            if source.startswith(("assumed", "fit ")) and unchanged:
-                why = source.replace("fit to the rows above", "fitted to published TPC-C rows")
+            if source.startswith(("assumed", "fit")) and unchanged:
+                why = "fitted to published benchmarks" if source == "fit" else source
                 yield Assumed(f"{path}.{name}", _shown(key.default), why)
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from analysis.experiments.case_words import limit_words
 from analysis.page.courses import PATHS, ChartedCourse, series, short_number
 from analysis.page.findings import Findings
 from analysis.plots import timeline
 from analysis.plots.axes import Axis, axes_of, is_scattered
+from analysis.plots.load_curve import LOAD_KEYS, Latency
 from analysis.plots.style import variant_colours
-from analysis.plots.sweep_outcomes import OutcomeCells, outcome_cells
+from analysis.plots.sweep_outcomes import OUTCOMES, OutcomeCells, SweepOutcome, outcome_cells
 
 Chart = dict[str, Any]
 Look = Mapping[str, Any]
@@ -24,6 +26,9 @@ MOST_POINTS: Final = 2
 
 _MOST_SERIES: Final = 8
 _MOST_MARKS: Final = 200
+_MOST_NAMED: Final = 3
+_MOST_TICKS: Final = 12
+"""Values of an axis up to which its ticks stand at them."""
 _FALLBACK: Final = {"colour": "#882255", "dash": [9, 3, 2, 3]}
 _DASHES: Final[tuple[list[int], ...]] = ([], [7, 3], [2, 2], [9, 3, 2, 3])
 """Of lines, so that they can be told apart without colours; the solid one is the main variant's."""
@@ -135,6 +140,18 @@ def _rates(course: ChartedCourse, looks: Mapping[str, Look], metric: str) -> Ite
             yield series(variant, looks[variant], line.fillna(0.0), 1.0, bands=True)
 
 
+def sweep_title(found: Findings) -> str:
+    """Returns what the charts and pictures of all points are about, as a heading."""
+    names = [
+        "the load" if axis.key in LOAD_KEYS else axis.words
+        for axis in axes_of(_points_on_axis(found))
+        if axis.numeric
+    ]
+    if not 0 < len(names) <= _MOST_NAMED:
+        return "How it follows what is swept"
+    return f"How it follows {' and '.join([', '.join(names[:-1]), names[-1]][len(names) < 2 :])}"
+
+
 def load_charts(found: Findings) -> dict[str, Chart]:
     """Returns a chart an outcome over the axis that is a number; none if there is no such axis."""
     points = _points_on_axis(found)
@@ -146,20 +163,39 @@ def load_charts(found: Findings) -> dict[str, Chart]:
         return {}
     axis = numeric[0]
     charts = {}
-    for cells in outcome_cells(found.summary):
+    limits = dict(_promised(found.summary))
+    shown = list(dict.fromkeys([*OUTCOMES, *limits]))
+    for cells in outcome_cells(found.summary, shown):
         series = list(_curves(found.variants, points, cells, axis))
         if 0 < len(series) <= _MOST_SERIES:
             charts[f"load-{cells.outcome.file}"] = {
                 "title": cells.outcome.title,
-                "axis": f"{axis.key} (1/s)" if axis.key.endswith("rate") else axis.key,
+                "axis": f"{axis.words} ({axis.unit})" if axis.unit else axis.words,
                 "joined": True,
                 "log": cells.outcome.metric.endswith("_ms"),
-                "x": list(axis.amounts or ()),
+                "xlog": axis.logarithmic,
+                "ticks": len(axis.labels) <= _MOST_TICKS,
+                "x": [short_number(place, 6) for place in axis.in_unit],
+                "limit": limits.get(cells.outcome),
                 "warmup": 0,
                 "marks": [],
                 "views": [{"name": "", "series": series}],
             }
     return charts
+
+
+def _promised(summary: Mapping[str, Any]) -> Iterator[tuple[SweepOutcome, Chart]]:
+    """Yields the latencies for which a search for capacity has limits, each with its line."""
+    usual = {outcome.key: outcome for outcome in OUTCOMES}
+    for one in summary.get("capacity", {"slo": []})["slo"]:
+        if not one["metric"].endswith("_latency_ms"):
+            continue
+        latency = Latency(one["metric"], one["class"], one["stat"])
+        own = SweepOutcome(
+            f"{latency.name} (ms)", one["metric"], one["stat"], 1.0, one["key"], one["class"]
+        )
+        line = {"at": one["limit"], "words": f"promised: {limit_words(one)}"}
+        yield usual.get(own.key, own), line
 
 
 def _points_on_axis(found: Findings) -> list[Mapping[str, Any]]:
@@ -173,14 +209,17 @@ def _points_on_axis(found: Findings) -> list[Mapping[str, Any]]:
 def _curves(
     variants: Sequence[str], points: Sequence[Mapping[str, Any]], cells: OutcomeCells, axis: Axis
 ) -> Iterator[Chart]:
-    """Yields a curve a variant and setting of the other axes."""
+    """Yields a curve a variant and setting of the other axes; dashes tell settings apart.
+
+    Where there is one setting only, they tell variants apart.
+    """
     others: dict[str, list[Mapping[str, Any]]] = {}
     for point in points:
         rest = ", ".join(str(value) for key, value in point.items() if key != axis.key)
         others.setdefault(rest, []).append(point)
     for order, (rest, there) in enumerate(others.items()):
         at = {axis.index(point): point for point in there}
-        for variant, colour in variant_colours(variants).items():
+        for place, (variant, colour) in enumerate(variant_colours(variants).items()):
             rows = [
                 cells.value(at[step], variant) if step in at else None
                 for step in range(len(axis.labels))
@@ -189,7 +228,7 @@ def _curves(
             yield {
                 "name": f"{variant}, {rest}" if rest else variant,
                 "colour": colour,
-                "dash": _DASHES[order % len(_DASHES)],
+                "dash": _DASHES[(order if len(others) > 1 else place) % len(_DASHES)],
                 "v": [_scaled(row, "value", scale) for row in rows],
                 "gaps": [place for place, row in enumerate(rows) if row and "refused" in row],
                 "lo": [_scaled(row, "ci_low", scale) for row in rows],

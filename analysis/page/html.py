@@ -1,6 +1,7 @@
 """The page as one HTML file that loads nothing: styles, scripts, data and pictures are in it.
 
-Source of the charts' library: dygraphs 1.1.1 (MIT), as the Python package ``dygraphs`` ships it.
+The charts' library is uPlot, as published: ``assets/uplot/source.toml`` says which version, from
+where, and the hash of each file.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -19,8 +21,8 @@ from markupsafe import Markup
 from analysis.page.content import Page
 from analysis.page.escaping import in_script, visible
 
-_LIBRARY: Final = ("dygraphs", "assets/dygraph-combined.js")
-_SOURCE_MAP: Final = re.compile(r"^//[#@] sourceMappingURL=.*$", re.MULTILINE)
+LIBRARY: Final = "uplot"
+"""Folder of the charts' library below ``assets``."""
 _UNIT: Final = re.compile(r"(\d) (%|[mn]?s\b|KiB\b)")
 _INTERVAL: Final = re.compile(r"\[[^\[\]\n]{1,30}\]")
 
@@ -32,24 +34,30 @@ def html_text(page: Page, data: Mapping[str, Any]) -> str:
         page: what it says.
         data: charts by name; without any, the file has no scripts.
     """
-    scripts = [_library(), _asset("charts.js")] if data else []
+    scripts = [_asset(f"{LIBRARY}/uPlot.iife.min.js"), _asset("charts.js")] if data else []
+    styles = (
+        [_asset("page.css"), _asset(f"{LIBRARY}/uPlot.min.css")] if data else [_asset("page.css")]
+    )
     policy = (
         "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; "
         "form-action 'none'; script-src " + (" ".join(map(_digest, scripts)) or "'none'")
     )
-    return _environment().get_template("report.html.j2").render(
+    return environment().get_template("report.html.j2").render(
         page=page,
         policy=policy,
-        style=Markup(_asset("page.css")),
+        styles=[Markup(style) for style in styles],
+        library=library() if data else None,
+        licence=Markup(_asset(f"{LIBRARY}/LICENSE")),
         scripts=[Markup(script) for script in scripts],
         data=Markup(in_script(data)),
     )  # fmt: skip
 
 
 @cache
-def _environment() -> Environment:
+def environment(package: str = __package__) -> Environment:
+    """Returns what sets the templates of a package: all text is escaped, nothing is hidden."""
     return Environment(
-        loader=PackageLoader("analysis.page"),
+        loader=PackageLoader(package),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_shown,
@@ -72,14 +80,13 @@ def _shown(value: Any) -> Any:
 
 @cache
 def _asset(name: str) -> str:
-    return files("analysis.page").joinpath("assets", name).read_text(encoding="utf-8")
+    return files(__package__).joinpath("assets", *name.split("/")).read_text(encoding="utf-8")
 
 
 @cache
-def _library() -> str:
-    package, path = _LIBRARY
-    text = files(package).joinpath(*path.split("/")).read_text(encoding="utf-8")
-    return _SOURCE_MAP.sub("", text).replace("</script", "<\\/script")
+def library() -> dict[str, Any]:
+    """Returns what is declared of the charts' library: name, version, licence, hashes."""
+    return tomllib.loads(_asset(f"{LIBRARY}/source.toml"))
 
 
 def _digest(script: str) -> str:

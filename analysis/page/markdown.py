@@ -29,7 +29,7 @@ def markdown_text(page: Page) -> str:
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=PackageLoader("analysis.page"),
+        loader=PackageLoader(__package__),
         undefined=StrictUndefined,
         finalize=_escaped,
         trim_blocks=True,

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from pathlib import Path
 from typing import Final
 
-MODEL: Final = Path(__file__).resolve().parents[2] / "docs" / "MODEL.md"
+from analysis.program import ROOT
+
+MODEL: Final = ROOT / "docs" / "MODEL.md"
 _LINK: Final = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _SIMPLIFIED: Final = "What is simplified, and what that does"
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from analysis.page.content import Aside, Block, Code, PageTable, Paragraph, texts
 from analysis.page.findings import Findings
+from analysis.program import USUAL
 
 _LONGEST_ASIDE = 60_000
 """Characters of a resolved scenario up to which the page holds it."""
@@ -41,7 +42,7 @@ def provenance_blocks(found: Findings, made: Provenance) -> Iterator[Block]:
     units = "".join(unit.unit_hash for unit in found.run.done)
     yield Paragraph("The scenario as it was run is beside this report. This command runs it again:")
     target = shlex.quote(f"{made.folder}/scenario.yaml")
-    yield Code(f"python run_sim.py {target} --out results/again")
+    yield Code(f"{USUAL} {target} --out results/again")
     yield Paragraph(
         "Facts are the same byte for byte, on any machine and with any number of workers, as long "
         "as commit and versions are the same."

@@ -1,4 +1,4 @@
-"""Writes ``report.html`` and ``report.md`` of a finished study."""
+"""Writes ``report.html``, ``report.md`` and ``answer.json`` of a finished study."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, Final
 from analysis.metrics.study_tables import StudyTables
 from analysis.page import charts, comparison, limits
 from analysis.page.answer import answer, tiles
+from analysis.page.answer_file import write_answer
 from analysis.page.assumptions import assumption_blocks
 from analysis.page.capacity import capacity_blocks
 from analysis.page.content import Block, Cell, Charts, Page, PageTable, Paragraph, section
@@ -48,7 +49,7 @@ def write_page(
     drawn: Sequence[Drawn],
     made: Provenance,
 ) -> Path:
-    """Writes both files and returns the HTML page.
+    """Writes the files and returns the HTML page.
 
     Args:
         folder: the study's; pictures lie under ``plots/``.
@@ -66,6 +67,7 @@ def write_page(
     page = study_page(found, Album(folder, _charted(data)), data, made)
     write_text_whole(folder / HTML, html_text(page, data))
     write_text_whole(folder / MARKDOWN, markdown_text(page))
+    write_answer(folder, page, summary)
     return folder / HTML
 
 
@@ -119,8 +121,8 @@ def _sections(
         drawn("answer"), comparison.comparison_tables(found), comparison.expectation_table(found)
     )  # fmt: skip
     yield "capacity", "What-if capacity", parts(capacity_blocks(found), drawn("capacity", "cost"))
-    yield "load", "How it follows the load", parts(
-        _load_charts(data), drawn("load", "sweep")
+    yield "load", charts.sweep_title(found), parts(
+        _load_charts(found, data), drawn("load", "sweep")
     )  # fmt: skip
     yield "sensitivity", "What would change the answer", parts(
         sensitivity_blocks(found), drawn("sensitivity")
@@ -129,7 +131,7 @@ def _sections(
     yield "time", "Over time", parts(_time_charts(found, data), drawn("time"), _events(found))
     yield "where-time", "Where the time goes", parts(limits.time_tables(found), drawn("stations"))
     yield "where-bytes", "Where the bytes go", parts(limits.byte_tables(found), drawn("writes"))
-    yield "limits", "What limits", limits.limit_blocks(found)
+    yield "limits", "What limits", parts(drawn("limits"), limits.limit_blocks(found))
     yield "locks", "Fallbacks, lost locks, failures", parts(lock_blocks(found), drawn("locks"))
     yield "trust", "How far to trust it", parts(
         trust_blocks(found), drawn("warmup", "convergence"), _left_out(album)
@@ -139,10 +141,10 @@ def _sections(
     yield "provenance", "How to repeat it", provenance_blocks(found, made)
 
 
-def _load_charts(data: Mapping[str, charts.Chart]) -> Iterator[Block]:
+def _load_charts(found: Findings, data: Mapping[str, charts.Chart]) -> Iterator[Block]:
     names = tuple(name for name in data if name.startswith("load-"))
     if names:
-        yield Charts(names, "Curves over the load", _LOAD_NOTE)
+        yield Charts(names, charts.sweep_title(found), _LOAD_NOTE)
 
 
 def _time_charts(found: Findings, data: Mapping[str, charts.Chart]) -> Iterator[Block]:

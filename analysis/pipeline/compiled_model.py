@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from analysis.pipeline.spark_master import is_local
-from analysis.study.source_digest import ROOT, model_digest
+from analysis.program import ROOT
+from analysis.study.source_digest import model_digest
 from sim.compiled import LIBRARY, VARIABLE
 
 if TYPE_CHECKING:

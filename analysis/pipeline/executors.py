@@ -28,20 +28,23 @@ class FactsQuestion(Protocol[Answer_co]):
 
 
 def answers(
-    spark: SparkContext, questions: Sequence[FactsQuestion[Answer_co]]
+    spark: SparkContext | None, questions: Sequence[FactsQuestion[Answer_co]]
 ) -> Iterator[Answer_co]:
-    """Yields the answers in the order of the questions.
+    """Yields the answers in the order of the questions; without Spark from this process.
 
     Raises:
         SparkJobError: if one could not be answered.
     """
+    if spark is None:
+        yield from map(_answer, questions)
+        return
     for first in range(0, len(questions), QUESTIONS_AT_ONCE):
         yield from _job(spark, questions[first : first + QUESTIONS_AT_ONCE])
 
 
-def cores(spark: SparkContext) -> int:
+def cores(spark: SparkContext | None) -> int:
     """Returns how many questions are answered at the same time."""
-    return max(1, int(spark.defaultParallelism))
+    return 1 if spark is None else max(1, int(spark.defaultParallelism))
 
 
 def _job(spark: SparkContext, questions: Sequence[FactsQuestion[Answer_co]]) -> list[Answer_co]:

@@ -30,13 +30,13 @@ def why_job_failed(text: str) -> str:
     if "PYTHON_VERSION_MISMATCH" in text:
         return (
             "the executors run another Python than this one; set PYSPARK_PYTHON to a Python of "
-            "the same minor version that they have, with the packages of requirements.txt"
+            "the same minor version that they have, with the packages of requirements.lock"
         )
     if "Python worker exited unexpectedly" in text:
         return "Python processes of executors ended before they had begun a unit"
     missing = re.search(r"^ModuleNotFoundError: (.*)$", text, re.MULTILINE)
     if missing:
-        return f"{missing[1]} on an executor; its Python needs the packages of requirements.txt"
+        return f"{missing[1]} on an executor; its Python needs the packages of requirements.lock"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
     return (causes or lines or ["no reason given"])[-1 if causes else 0]

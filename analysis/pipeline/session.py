@@ -16,16 +16,17 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from site import getsitepackages, getusersitepackages
 from typing import TYPE_CHECKING, Final
 
 from analysis.pipeline.compiled_model import library
 from analysis.pipeline.spark_master import is_local
+from analysis.program import IMPORTED_FROM, IS_INSTALLED, module
 from sim.compiled import VARIABLE
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
-ROOT: Final = Path(__file__).resolve().parents[2]
 CLASS_ARCHIVE: Final = Path(sys.prefix) / "spark-classes.jsa"
 ATTEMPTS: Final = 3
 """A unit whose worker process dies is tried this often, and once more alone."""
@@ -49,7 +50,7 @@ _JIT_OPTIONS: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData
 
 def jvm_options(archive: Path = CLASS_ARCHIVE) -> str:
     """Returns the driver JVM's options; the archive only if it exists."""
-    log_settings = ROOT / "analysis" / "pipeline" / "log4j2.properties"
+    log_settings = Path(__file__).resolve().with_name("log4j2.properties")
     options = f"{_JIT_OPTIONS} -Dlog4j2.configurationFile={log_settings.as_uri()}"
     if archive.is_file():
         options += f" -XX:SharedArchiveFile={archive} -Xshare:auto -Xlog:disable -Xlog:all=off"
@@ -67,7 +68,7 @@ def spark_settings(master: str, scratch: str, java_options: str) -> dict[str, st
         "spark.task.maxFailures": str(TASK_FAILURES),
     }
     if is_local(master):
-        settings["spark.python.daemon.module"] = "analysis.pipeline.worker_daemon"
+        settings["spark.python.daemon.module"] = module("analysis.pipeline.worker_daemon")
     if is_on_loopback(master):
         settings |= {
             "spark.driver.bindAddress": "127.0.0.1",
@@ -93,6 +94,13 @@ def with_attempts(master: str) -> str:
     """Returns a local master that retries a task whose worker died; others have a setting."""
     threads = re.fullmatch(r"local(?:\[([^,\]]+)(?:,\d+)?\])?", master)
     return f"local[{threads[1] or 1},{TASK_FAILURES}]" if threads else master
+
+
+_JAVA: Final = (
+    ": install it (openjdk-17-jre-headless), or set JAVA_HOME"
+    if IS_INSTALLED
+    else ", which `make setup` finds or installs"
+)
 
 
 class SparkStartError(Exception):
@@ -143,6 +151,8 @@ class SparkStarter:
 
     def _reason(self) -> str:
         """Returns why Spark did not start: the JVM's last word, if it had one."""
+        if isinstance(self._error, SparkStartError):
+            return str(self._error)
         if isinstance(self._error, OSError) and self._error.errno == errno.ENOSPC:
             return f"Spark did not start: {self._error}; make room, or set TMPDIR"
         log = Path(self.scratch) / JVM_LOG
@@ -171,7 +181,7 @@ def why_not_started(master: str, jvm_said: str, error: str) -> str:
     if thrown is not None:
         return f"{failed}: {thrown.partition(': ')[2].rstrip('.!') or thrown}"
     why = (told or [error])[0].rstrip(".!")
-    return f"{failed}: {why}; it needs Java 17 or newer, which `make setup` finds or installs"
+    return f"{failed}: {why}; it needs Java 17 or newer{_JAVA}"
 
 
 def start_context(master: str, scratch: str, java_options: str) -> SparkContext:
@@ -180,9 +190,15 @@ def start_context(master: str, scratch: str, java_options: str) -> SparkContext:
     The JVM gets a session of its own, so that Ctrl-C reaches this process alone, and its words go
     to a file: what a user should know is said by the command.
     """
-    _export_source_tree(master)
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
+
+    if SparkContext._active_spark_context is not None:
+        raise SparkStartError(
+            "Spark did not start: this process has a Spark session of its own; "
+            "stop it first, spark.stop()"
+        )
+    _export_source_tree(master)
 
     settings = spark_settings(master, scratch, java_options)
     conf = SparkConf(loadDefaults=False).setMaster(with_attempts(master)).setAppName("pessim")
@@ -192,17 +208,24 @@ def start_context(master: str, scratch: str, java_options: str) -> SparkContext:
         gateway = launch_gateway(conf, popen_kwargs=streams)  # type: ignore[no-untyped-call]
     context = SparkContext(conf=conf, gateway=gateway)
     context.setLogLevel("OFF")
-    if not is_local(master):
+    if is_local(master):
+        context.pythonExec = sys.executable  # PYSPARK_PYTHON is about other Spark jobs, or clusters
+    else:
         from analysis.pipeline.source_zip import write_source_zip
 
-        context.addPyFile(str(write_source_zip(ROOT, Path(scratch))))
+        context.addPyFile(str(write_source_zip(Path(scratch))))
     return context
 
 
 def _export_source_tree(master: str) -> None:
-    """Lets local workers import ``sim`` and ``analysis``, and run this interpreter."""
-    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
+    """Lets local workers import these modules, and run this interpreter.
+
+    What is installed for this interpreter they find by themselves.
+    """
+    installed = [Path(place).resolve() for place in (*getsitepackages(), getusersitepackages())]
+    if IMPORTED_FROM not in installed:
+        paths = [str(IMPORTED_FROM), *filter(None, [os.environ.get("PYTHONPATH")])]
+        os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LAUNCHER_OPTS", _JIT_OPTIONS)
     if is_on_loopback(master):

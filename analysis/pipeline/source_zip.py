@@ -5,14 +5,16 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
+from analysis.program import IMPORTED_FROM, ROOT
+
 _WHAT = (("sim", "*.py"), ("analysis", "*.py"), ("scenarios/profiles", "*.yaml"))
 
 
-def write_source_zip(root: Path, folder: Path) -> Path:
+def write_source_zip(folder: Path) -> Path:
     """Writes ``pessim.zip`` into ``folder``, with all that a unit needs."""
     target = folder / "pessim.zip"
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for below, names in _WHAT:
-            for path in sorted((root / below).rglob(names)):
-                archive.write(path, path.relative_to(root))
+            for path in sorted((ROOT / below).rglob(names)):
+                archive.write(path, path.relative_to(IMPORTED_FROM))
     return target

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from analysis.metrics.study_tables import StudyTables
 from analysis.pipeline.batches import batches_of
@@ -25,7 +23,6 @@ from analysis.study.units import Unit
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
-UNITS_FILE: Final = "units.parquet"
 FIGURE_POINTS: Final = 6
 """Figures are looked at one by one; a sweep of more points has views of its own."""
 _NO_ROWS: Final = pd.DataFrame({"point_index": [], "variant": []})
@@ -55,16 +52,16 @@ def units_table(done: Mapping[Unit, UnitRecord]) -> pd.DataFrame:
 
 
 def read_study_tables(
-    spark: SparkContext,
+    spark: SparkContext | None,
     folder: Path,
     done: Mapping[Unit, UnitRecord],
     figure_points: int = FIGURE_POINTS,
     batches: int = 1,
 ) -> StudyTables:
-    """Aggregates the facts of all finished units; writes ``units.parquet`` on the way.
+    """Aggregates the facts of all finished units.
 
     Args:
-        spark: its context.
+        spark: its context; None to read them in this process.
         folder: the study's.
         done: finished units.
         figure_points: the first so many points get figures, and tables for them.
@@ -72,7 +69,6 @@ def read_study_tables(
     """
     table = units_table(done)
     parts = batches_of(table, batches)
-    pq.write_table(pa.Table.from_pandas(table, preserve_index=False), folder / UNITS_FILE)
     begun_s = time.perf_counter()
     units_dir = folder / "units"
     points = _point_questions(units_dir, table[table["point_index"] < figure_points])

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.pipeline.unit_judgement import judged_unit
+from analysis.program import module
 from analysis.study.source_digest import model_digest
 from analysis.study.study import Study
 from analysis.study.unit_failure import UnitFailure, write_failure
@@ -25,7 +26,7 @@ from analysis.study.units import Point, Unit
 from sim.record.facts import FactSink
 from sim.unit_result import UnitResult
 
-MODEL = "sim.simulation:run_unit"
+MODEL = f"{module('sim.simulation')}:run_unit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,6 @@ def _simulate(
 
 def unit_function(name: str) -> Callable[[Any, int, FactSink], UnitResult]:
     """Returns the function named ``module:function``."""
-    module, _, attribute = name.partition(":")
-    function: Callable[[Any, int, FactSink], UnitResult] = getattr(import_module(module), attribute)
+    where, _, attribute = name.partition(":")
+    function: Callable[[Any, int, FactSink], UnitResult] = getattr(import_module(where), attribute)
     return function

@@ -12,7 +12,12 @@ from analysis.metrics.asked import asked_metrics
 from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.needed_facts import needed_facts
 from analysis.pipeline.batches import batches_of
-from analysis.pipeline.unit_sums import EVERYTHING, read_unit_sums
+from analysis.pipeline.unit_sums import (
+    EVERYTHING,
+    read_unit_sums,
+    sums_questions,
+    sums_table,
+)
 from analysis.study.unit_folder import UnitRecord
 
 if TYPE_CHECKING:
@@ -44,6 +49,28 @@ def read_unit_metrics(
         ``unit_hash``, ``batch`` (from 0), ``metric``, ``class``, ``stat``, ``unit``, ``value``; a
         number that a batch does not have is absent.
     """
+    parts = _parts(units, batches)
+    needed = EVERYTHING if keys is None else needed_facts(keys)
+    return _tall(read_unit_sums(spark, units_dir, parts, needed), parts, keys)
+
+
+def read_unit_metrics_here(
+    units_dir: Path, units: Sequence[tuple[str, UnitRecord]], batches: int = 1
+) -> pd.DataFrame:
+    """Returns all published numbers of a few finished units, read in this process, without Spark.
+
+    Args:
+        units_dir: as for ``read_unit_metrics``.
+        units: likewise.
+        batches: likewise.
+    """
+    parts = _parts(units, batches)
+    questions = sums_questions(units_dir, parts, EVERYTHING, len(parts))
+    sums = sums_table((question.answer() for question in questions), len(parts))
+    return _tall(sums, parts, None)
+
+
+def _parts(units: Sequence[tuple[str, UnitRecord]], batches: int) -> pd.DataFrame:
     table = pd.DataFrame(
         {
             "unit_hash": [unit_hash for unit_hash, _ in units],
@@ -54,9 +81,12 @@ def read_unit_metrics(
             "simulated_s": [record.simulated_ns / NS_PER_S for _, record in units],
         }
     )
-    parts = batches_of(table, batches)
-    needed = EVERYTHING if keys is None else needed_facts(keys)
-    sums = read_unit_sums(spark, units_dir, parts, needed)
+    return batches_of(table, batches)
+
+
+def _tall(
+    sums: pd.DataFrame, parts: pd.DataFrame, keys: Sequence[MetricKey] | None
+) -> pd.DataFrame:
     tall = asked_metrics(sums, parts["measured_s"], keys)
     place = tall.pop("place").to_numpy()
     tall.insert(0, "unit_hash", parts["unit_hash"].to_numpy()[place])

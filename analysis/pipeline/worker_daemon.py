@@ -13,11 +13,13 @@ import sys
 from importlib import import_module
 from typing import Final
 
+from analysis.program import module
+
 _IMPORTED: Final = (
-    "analysis.pipeline.run_units",
-    "analysis.pipeline.point_question",
+    module("analysis.pipeline.run_units"),
+    module("analysis.pipeline.point_question"),
     "pyspark.worker",
-    "sim.simulation",
+    module("sim.simulation"),
 )
 _ARCHIVES: Final = (".zip", ".jar")
 
@@ -27,8 +29,8 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     leave_archives_out()
     make_arrow_do_without_pandas()
-    for module in _IMPORTED:
-        import_module(module)
+    for name in _IMPORTED:
+        import_module(name)
     from sim.scenario.profiles import profiles
 
     for file in ("machines", "disks", "networks"):

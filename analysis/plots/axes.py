@@ -9,12 +9,13 @@ first entry that varies.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any, Final
 
-from analysis.study.interpolation import amount_of
+from analysis.study.interpolation import amount_of, unit_of
 
 Point = Mapping[str, Any]
 
@@ -59,6 +60,23 @@ class Axis:
             median(amounts) ** 2
             < math.sqrt(amounts[0] * amounts[-1]) * (amounts[0] + amounts[-1]) / 2
         )
+
+    @property
+    def words(self) -> str:
+        """The name in words, for titles: ``append mean``, ``store pool size``."""
+        return re.sub(r"[._-]", " ", self.name)
+
+    @property
+    def unit(self) -> str:
+        """The unit of ``in_unit``; empty for plain numbers."""
+        unit, _ = unit_of(self.labels[-1])
+        return f"1{unit}" if unit.startswith("/") else unit
+
+    @property
+    def in_unit(self) -> tuple[float, ...]:
+        """The amounts in the unit in which the file wrote the greatest of them."""
+        _, base_units = unit_of(self.labels[-1])
+        return tuple(amount / base_units for amount in self.amounts or ())
 
     def label(self, point: Point) -> str:
         """Returns the point's value as the file wrote it."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from textwrap import wrap
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -18,9 +17,10 @@ from analysis.plots.style import (
     WIDTH_IN,
     Look,
     heading,
-    legend_above,
+    legend_below,
     line_looks,
     new_figure,
+    objective_line,
 )
 from analysis.plots.words import digits
 from analysis.statistics.crossing import probability_met
@@ -28,31 +28,28 @@ from analysis.statistics.crossing import probability_met
 Found = Mapping[str, Any]
 Case = Mapping[str, Any]
 
-_LINE_WIDTH: Final = 76
 
-
-def capacity_figures(found: Found, study_name: str) -> dict[str, Figure]:
+def capacity_figures(found: Found) -> dict[str, Figure]:
     """Returns every figure that there is something to draw of, by name.
 
     Args:
         found: ``capacity`` of ``summary.json``.
-        study_name: for the headings.
     """
     figures = {}
     if any(case["loads"] for case in found["cases"]):
-        figures["capacity_probability"] = probability(found, study_name)
-        figures["capacity_margins"] = margins(found, study_name)
+        figures["capacity_probability"] = probability(found)
+        figures["capacity_margins"] = margins(found)
     if any(case["cost_per_1000_txn"] is not None for case in found["cases"]):
-        figures["capacity_cost"] = cost(found, study_name)
+        figures["capacity_cost"] = cost(found)
     return figures
 
 
-def probability(found: Found, study_name: str) -> Figure:
+def probability(found: Found) -> Figure:
     """Draws over load how likely a run meets all objectives; a bar spans the capacity's interval.
 
     Points are what was run: the share of replications at that load that met the objectives.
     """
-    figure = new_figure(WIDTH_IN, 4.6)
+    figure = new_figure(WIDTH_IN, 4.2)
     axes = figure.add_subplot()
     looks = line_looks([case["variant"] for case in found["cases"]])
     low, high = _span(found["cases"])
@@ -83,14 +80,13 @@ def probability(found: Found, study_name: str) -> Figure:
     _percent_and_thousands(axes)
     axes.plot([], [], "o", color="#777777", markersize=5, label="share of the runs that met them")
     axes.plot([], [], color="#777777", linewidth=3, label="95 % interval of the capacity")
-    legend_above(axes, 2)
-    limits = ", ".join(f"{each['key']} ≤ {limit_words(each)}" for each in found["slo"])
-    words = "\n".join(wrap(f"{study_name}: {limits}", _LINE_WIDTH))
-    heading(figure, "Probability that a load meets all objectives", words)
+    legend_below(figure, *axes.get_legend_handles_labels())
+    limits = "\n".join(f"{each['key']} ≤ {limit_words(each)}" for each in found["slo"])
+    heading(figure, "Probability that a load meets all objectives", limits)
     return figure
 
 
-def margins(found: Found, study_name: str) -> Figure:
+def margins(found: Found) -> Figure:
     """Draws each objective's value over its limit at every load that was run, a panel each.
 
     A log axis has no zero: an objective whose value is 0 wherever it was seen has no panel, but is
@@ -110,17 +106,17 @@ def margins(found: Found, study_name: str) -> Figure:
                 linestyle=look.line, marker=look.marker, color=look.colour,
                 label=case_words(case), markersize=5, linewidth=1.4,
             )  # fmt: skip
-        axes.axhline(1.0, color="#444444", linewidth=1.0)
+        objective_line(axes, 1.0, f"limit: {limit_words(objective)}")
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.yaxis.set_minor_formatter(NullFormatter())
-        axes.set_title(f"{objective['key']} over its limit of {limit_words(objective)}")
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower left", ncols=2, handlelength=2.8)
+        axes.set_title(objective["key"], fontweight="bold")
+        axes.set_ylabel("value over limit")
+    legend_below(figure, *panels[0].get_legend_handles_labels())
     panels[-1].set_xlabel(_load_label(found))
     panels[-1].xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
-    said = "\n".join([study_name, *(f"{key} is 0 at every load" for key in idle)])
+    said = "\n".join(f"{key} is 0 at every load" for key in idle)
     heading(figure, "How near to each limit; overloaded runs have no latency", said)
     return figure
 
@@ -137,9 +133,9 @@ def _shares(cases: Sequence[Case], objective: Mapping[str, Any]) -> list[list[tu
     ]
 
 
-def cost(found: Found, study_name: str) -> Figure:
+def cost(found: Found) -> Figure:
     """Draws capacity over price; cases that no other beats in both are ringed and joined."""
-    figure = new_figure(WIDTH_IN, 4.4)
+    figure = new_figure(WIDTH_IN, 4.0)
     axes = figure.add_subplot()
     looks = line_looks([case["variant"] for case in found["cases"]])
     priced = [
@@ -172,8 +168,8 @@ def cost(found: Found, study_name: str) -> Figure:
     axes.set_xlim(min(prices) - room, max(prices) + 3 * room)
     axes.set_ylim(0, 1.12 * max(case["txn_per_s"] for case, _ in priced))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
-    legend_above(axes, 2)
-    heading(figure, "What capacity costs", f"{study_name}; prices per million transactions")
+    legend_below(figure, *axes.get_legend_handles_labels())
+    heading(figure, "What capacity costs", "prices per million transactions")
     return figure
 
 

@@ -1,7 +1,8 @@
 """How certain each number has become with every further replication.
 
 Law: a point is the half width of the 95 % t interval over the first n replications, relative to
-their mean: what ``run.precision`` asks about. From one replication there is no interval.
+their mean; of a ratio, that of its logarithm. It is what ``run.precision`` and the ratios of
+``expect`` wait for. From one replication there is no interval.
 """
 
 from __future__ import annotations
@@ -21,9 +22,21 @@ from numpy.typing import NDArray
 
 from analysis.metrics.asked import asked_metrics
 from analysis.metrics.catalogue import MetricKey
-from analysis.plots.style import INK, SMALL, WIDTH_IN, Look, heading, new_figure
+from analysis.plots.style import (
+    SMALL,
+    WIDTH_IN,
+    Look,
+    heading,
+    legend_below,
+    new_figure,
+    objective_line,
+)
 from analysis.plots.words import digits, listed
+from analysis.statistics.intervals import half_widths, log_ratios
 from analysis.statistics.precision import relative_half_widths
+from analysis.study.run import Target
+
+Line = NDArray[np.float64]
 
 FEWEST_REPLICATIONS: Final = 3
 MAIN: Final = (
@@ -40,55 +53,67 @@ _LEAST: Final = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class Convergence:
-    """One number's way.
+    """The way of one number, or of the ratio of two.
 
     Attributes:
-        key: of the number.
-        target: relative half width that was asked for; None if none was.
+        name: of the number; below it, of a ratio, the two variants.
+        wanted: relative half width that was asked for; None if none was.
         lines: by variant, relative half widths over the first 2, 3, ... replications.
     """
 
-    key: MetricKey
-    target: float | None
-    lines: Mapping[str, NDArray[np.float64]]
+    name: str
+    wanted: float | None
+    lines: Mapping[str, Line]
 
 
 def convergences(
     units: pd.DataFrame,
     sums: pd.DataFrame,
-    targets: Mapping[MetricKey, float],
+    targets: Sequence[Target],
     refused: set[tuple[str, MetricKey]],
 ) -> list[Convergence]:
-    """Returns the numbers that are asked for, or the main ones, as far as there are any.
+    """Returns what is waited for, or else the main numbers, as far as there are any.
 
     Args:
         units: of one point: ``variant``, ``replication``, ``measured_s``.
         sums: of facts, the same rows.
-        targets: relative half widths asked for, by number.
+        targets: what replications are added for.
         refused: variants and numbers that are not told.
     """
-    keys = list(targets)[:MOST_NUMBERS] or list(MAIN)
-    tall = asked_metrics(sums, units["measured_s"], keys)
+    shown = targets[:MOST_NUMBERS]
+    keys = [target.key for target in shown] or list(MAIN)
+    tall = asked_metrics(sums, units["measured_s"], list(dict.fromkeys(keys)))
     place = tall["place"].to_numpy()
     for name in ("variant", "replication"):
         tall[name] = units[name].to_numpy()[place]
     found = []
-    for key in keys:
+    wanted: Sequence[Target | None] = shown or [None] * len(keys)
+    for key, target in zip(keys, wanted, strict=True):
         of = tall[
             (tall["metric"] == key.metric)
             & (tall["class"] == key.class_)
             & (tall["stat"] == key.stat)
         ]
-        of_variant = {
-            str(variant): _half_widths(mine.sort_values("replication")["value"].to_numpy())
-            for variant, mine in of.groupby("variant")
-            if len(mine) >= FEWEST_REPLICATIONS and (variant, key) not in refused
-        }
+        values = of.pivot_table(index="replication", columns="variant", values="value")
+        known = values.drop(columns=[name for name in values if (str(name), key) in refused])
+        if target is None or target.against is None:
+            lines = {str(name): _half_widths(known[name].dropna()) for name in known}
+        else:
+            lines = _of_ratio(known, str(target.variant), target.against)
         # What is the same in every replication, such as a 0, has no way to go.
-        lines = {variant: line for variant, line in of_variant.items() if line.any()}
+        lines = {name: line for name, line in lines.items() if line.any()}
         if lines:
-            found.append(Convergence(key, targets.get(key), lines))
+            words = str(key if target is None else target).replace(", ", "\n")
+            found.append(Convergence(words, None if target is None else target.width, lines))
     return found
+
+
+def _of_ratio(values: pd.DataFrame, variant: str, against: str) -> dict[str, Line]:
+    """Returns the line of a ratio: half widths of its logarithm, as in ``summary.json``."""
+    if not {variant, against} <= set(values.columns):
+        return {}
+    logs = log_ratios(values[variant].to_numpy(), values[against].to_numpy())
+    return {variant: half_widths(_first_ones(logs[~np.isnan(logs)]))}
 
 
 def convergence(found: Sequence[Convergence], looks: Mapping[str, Look], subtitle: str) -> Figure:
@@ -97,7 +122,7 @@ def convergence(found: Sequence[Convergence], looks: Mapping[str, Look], subtitl
     Args:
         found: at least one.
         looks: by variant, in order.
-        subtitle: study and point.
+        subtitle: the point; empty if there is only one.
     """
     columns = min(2, len(found))
     rows = math.ceil(len(found) / columns)
@@ -109,18 +134,16 @@ def convergence(found: Sequence[Convergence], looks: Mapping[str, Look], subtitl
             continue
         _panel(axes, found[place], looks)
         if place + columns >= len(found):
-            axes.set_xlabel("replications, or their batches")
+            axes.set_xlabel("replications or batches")
             axes.tick_params(labelbottom=True)
         if place % columns == 0:
-            axes.set_ylabel("± of the mean")
+            axes.set_ylabel("95 % half width")
     handles: dict[str, Artist] = {}
     for axes in grid.flat:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(str(label), handle)
-    figure.legend(
-        list(handles.values()), list(handles), loc="outside lower left", ncols=3, handlelength=2.8
-    )
-    heading(figure, "Half width of the 95 % interval, by replications or their batches", subtitle)
+    legend_below(figure, list(handles.values()), list(handles))
+    heading(figure, "How intervals narrow with every replication", subtitle)
     return figure
 
 
@@ -132,9 +155,10 @@ def convergence_words(found: Sequence[Convergence]) -> str:
             (f"{variant} {_percent(line[0])} to {_percent(line[-1])}"
              for variant, line in one.lines.items()), ", ",
         )  # fmt: skip
-        wanted = "" if one.target is None else f", wanted {_percent(one.target)}"
+        wanted = "" if one.wanted is None else f", wanted {_percent(one.wanted)}"
         count = max(len(line) for line in one.lines.values()) + 1
-        told.append(f"{one.key} over 2 to {count} replications or batches {reached}{wanted}")
+        name = one.name.replace("\n", ", ")
+        told.append(f"{name} over 2 to {count} replications or batches {reached}{wanted}")
     return f"Half width of the 95 % interval, relative to the mean: {listed(told)}."
 
 
@@ -142,10 +166,17 @@ def _percent(share: float) -> str:
     return f"{digits(100 * share)} %" if math.isfinite(share) else "unbounded"
 
 
-def _half_widths(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _half_widths(values: pd.Series[float]) -> Line:
     """Returns relative half widths over the first 2, 3, ... values."""
+    return relative_half_widths(_first_ones(np.asarray(values, np.float64)))
+
+
+def _first_ones(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Returns the first 2, 3, ... values, a row each; none of fewer than three."""
+    if len(values) < FEWEST_REPLICATIONS:
+        return np.empty((0, len(values)))
     several = np.arange(2, len(values) + 1)[:, None] > np.arange(len(values))[None, :]
-    return relative_half_widths(np.where(several, values[None, :].astype(np.float64), np.nan))
+    return np.where(several, values[None, :], np.nan)
 
 
 def _panel(axes: Axes, one: Convergence, looks: Mapping[str, Look]) -> None:
@@ -159,14 +190,10 @@ def _panel(axes: Axes, one: Convergence, looks: Mapping[str, Look]) -> None:
             marker=look.marker, markersize=4, markevery=max(len(line) // 10, 1), linewidth=1.5,
             label=variant,
         )  # fmt: skip
-    if one.target is not None:
-        axes.axhline(one.target, color="black", linewidth=1.2, linestyle=(0, (6, 3)))
-        axes.annotate(
-            f"wanted: {_percent(one.target)}", (0.0, one.target), (4, 3), color=INK,
-            xycoords=("axes fraction", "data"), textcoords="offset points", fontsize=SMALL,
-        )  # fmt: skip
+    if one.wanted is not None:
+        objective_line(axes, one.wanted, f"wanted: {_percent(one.wanted)}")
     axes.set_yscale("log")
-    axes.set_title(str(one.key), fontsize=SMALL + 0.5, fontweight="bold", pad=4)
+    axes.set_title(one.name, fontsize=SMALL + 0.5, fontweight="bold", pad=4)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=8))
     low, high = axes.get_ylim()
     axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 60 * low else (1.0,)))

@@ -37,8 +37,9 @@ _PANEL: Final = 0.8
 """Width of a panel in that of the figure, at least."""
 _POINTS_PER_IN: Final = 72
 _LEGEND: Final = (
-    "\nthick: p50, thin: p99, thinnest: p99.9 where enough, dots: longest"
-    "\nbands: lowest to highest replication; shaded beginning: left out as warm-up"
+    "\nthick: p50, thin: p99, thinnest: p99.9, dots: longest"
+    "\nbands: lowest to highest replication; blue: warm-up"
+    "\na request counts when it is answered"
 )
 
 
@@ -76,7 +77,7 @@ def over_time(course: Course, subtitle: str) -> Figure:
         _shade_warmup(axes, course)
     _same_scale([axes for axes, row in zip(panels, rows, strict=True) if row.key is not None])
     figure.align_ylabels(panels)
-    panels[-1].set_xlabel("simulated time (s); a request counts when it is answered")
+    panels[-1].set_xlabel("simulated time (s)")
     panels[-1].set_xlim(0, course.span_s)
     heading(figure, "What happened over time", f"{subtitle}{_LEGEND}")
     return figure
@@ -156,7 +157,7 @@ def _draw_errors(axes: Axes, course: Course) -> None:
         _draw_line(axes, errors, look)
         _draw_line(axes, aborts, look, width=0.7)
     axes.set_ylim(bottom=0)
-    _name(axes, "Region errors that clients met (thin: aborted transactions)")
+    _name(axes, "Region errors (thin: aborted transactions)")
 
 
 def _draw_fallback(axes: Axes, course: Course) -> None:
@@ -224,7 +225,12 @@ def _name(axes: Axes, title: str, colour: str = "black") -> None:
     size, figure = legend.get_window_extent(), legend.get_figure(root=True)
     assert figure is not None, "a legend is drawn somewhere"
     if words.get_window_extent().width + size.width > _PANEL * figure.bbox.width:
-        axes.set_title(title, pad=_PAD + size.height * _POINTS_PER_IN / figure.dpi)
+        axes.set_title(
+            title,
+            color=colour,
+            fontweight="bold",
+            pad=_PAD + size.height * _POINTS_PER_IN / figure.dpi,
+        )
 
 
 def _in_ms(axes: Axes) -> None:

@@ -1,8 +1,9 @@
-"""Lock latency as a tail: what share of requests takes longer than x, and how sure that is."""
+"""Latency as a tail: what share of requests takes longer than x, and how sure that is."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -11,41 +12,69 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from analysis.plots.style import INK, SMALL, WIDTH_IN, Look, heading, legend_above, new_figure
+from analysis.plots.style import INK, SMALL, WIDTH_IN, Look, heading, legend_below, new_figure
 from analysis.statistics.intervals import half_widths_of
 from sim.record.histogram import BASE
 
 NS_PER_MS: Final = 1e6
 FEWEST_VALUES: Final = 10
-_LEGEND_COLUMNS: Final = 3
 
 
-def latency_ccdf(table: pd.DataFrame, looks: Mapping[str, Look], subtitle: str) -> Figure:
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """One latency whose tail is drawn.
+
+    Attributes:
+        metric: in ``plot_tables.tails``.
+        what: it is of, in the plural.
+        title: of the picture.
+    """
+
+    metric: str
+    what: str
+    title: str
+
+    @property
+    def name(self) -> str:
+        """Returns ``lock latency``."""
+        return self.metric.replace("_", " ")
+
+
+TAILS: Final = (
+    Tail("lock_latency", "lock requests", "Lock latency, as TiDB sees it"),
+    Tail("txn_latency", "transactions", "Latency of transactions, from begin to commit"),
+)
+
+
+def latency_ccdf(
+    table: pd.DataFrame, tail: Tail, looks: Mapping[str, Look], subtitle: str
+) -> Figure:
     """Draws one curve a variant on log axes, in a band that is the 95 % interval of the share.
 
     Args:
-        table: from ``plot_tables.tails``, of one metric at one point.
+        table: from ``plot_tables.tails``, of one point; rows of the tail's metric only.
+        tail: what it is of.
         looks: by variant, in the order of the legend.
-        subtitle: study and point.
+        subtitle: the point; empty if there is only one.
     """
-    figure = new_figure(WIDTH_IN, 4.6)
+    figure = new_figure(WIDTH_IN, 4.2)
     axes = figure.add_subplot()
     banded = False
     for variant, look in looks.items():
         rows = table[table["variant"] == variant]
         if not rows.empty:
             banded |= _draw(axes, tail_band(rows), variant, look)
-    axes.set(xscale="log", yscale="log", xlabel="lock latency (ms)")
-    axes.set_ylabel("share of lock requests that take longer")
+    axes.set(xscale="log", yscale="log", xlabel=f"{tail.name} (ms)")
+    axes.set_ylabel("share that takes longer")
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g} %"))
     axes.yaxis.set_minor_formatter(NullFormatter())
     _mark_quantiles(axes)
-    legend_above(axes, min(len(looks), _LEGEND_COLUMNS))
+    legend_below(figure, *axes.get_legend_handles_labels())
     said = "bands: 95 % interval over replications" if banded else "one replication: no intervals"
-    heading(figure, "Lock latency, as TiDB sees it", f"{subtitle}\n{said}")
+    heading(figure, tail.title, f"{subtitle}\n{said}")
     return figure
 
 

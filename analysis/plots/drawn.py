@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Section = Literal[
-    "answer", "latency", "time", "writes", "stations", "locks", "load", "capacity", "cost", "sweep",
-    "sensitivity", "warmup", "convergence",
+    "answer", "latency", "time", "writes", "stations", "limits", "locks", "load", "capacity",
+    "cost", "sweep", "sensitivity", "warmup", "convergence",
 ]  # fmt: skip
 """Where in a report a picture belongs."""
 
@@ -49,8 +49,8 @@ class Picture:
 
     @property
     def title(self) -> str:
-        """The first line of the figure's heading."""
-        return str(self.figure.get_suptitle()).partition("\n")[0]
+        """The figure's heading, without what is written below it."""
+        return str(self.figure.get_label()).partition("\n")[0]
 
     def drawn(self, name: str, point_index: int | None) -> Drawn:
         """Returns what is left of the picture once it is written as ``name``."""

@@ -25,12 +25,15 @@ from numpy.typing import NDArray
 
 from analysis.metrics.catalogue import HIGHER_IS_BETTER
 from analysis.plots.axes import Axis, Point
-from analysis.plots.style import SMALL, WIDTH_IN, heading, ink_on, new_figure
+from analysis.plots.style import SMALL, WIDTH_IN, heading, ink_on, legend_below, new_figure
 from analysis.plots.sweep_outcomes import OutcomeCells
 
 Array = NDArray[np.float64]
 
 MOST_PANELS: Final = 6
+_CELL_IN: Final = 0.42
+_BESIDE_IN: Final = 1.3
+"""Width of the scale of colours, and of the labels."""
 _BETTER, _WORSE = "#01665e", "#8c510a"
 """Ends of Brewer's BrBG, which colour-blind readers can tell apart.
 
@@ -64,16 +67,16 @@ class RatioMap:
     level: float | None
 
 
-def heat_map(plot: RatioMap, subtitle: str) -> Figure:
+def heat_map(plot: RatioMap) -> Figure:
     """Draws a map a panel, on one scale of colours."""
     maps = [_ratios(plot, points) for _, points in plot.panels]
     limit = _limit(maps)
-    columns = min(len(maps), 2)
-    rows = math.ceil(len(maps) / columns)
     across, up = len(plot.across.labels), len(plot.up.labels)
-    width = min(max(0.72 * across + 0.4, 2.4), 5.0)
+    width = _CELL_IN * across + 0.25
+    columns = 2 if len(maps) > 1 and 2 * width + _BESIDE_IN <= WIDTH_IN else 1
+    rows = math.ceil(len(maps) / columns)
     height = min(max(0.52 * up + 0.7, 1.9), 4.0)
-    figure = new_figure(max(width * columns + 1.5, WIDTH_IN), height * rows + 1.3)
+    figure = new_figure(max(width * columns + _BESIDE_IN, WIDTH_IN), height * rows + 1.3)
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     colours = _colours(plot)
     image: Any = None
@@ -98,11 +101,7 @@ def heat_map(plot: RatioMap, subtitle: str) -> Figure:
     logs = np.log(np.concatenate([one.ravel() for one in maps]))
     bar.ax.set_ylim(min(np.nanmin(logs, initial=0.0), 0.0), max(np.nanmax(logs, initial=0.0), 0.0))
     _legend(figure, plot)
-    heading(
-        figure,
-        f"{plot.cells.outcome.name.capitalize()}: {plot.variant} / {plot.baseline}",
-        subtitle,
-    )
+    heading(figure, f"{plot.cells.outcome.name.capitalize()}: {plot.variant} / {plot.baseline}")
     return figure
 
 
@@ -192,10 +191,10 @@ def _label_axes(grid: NDArray[Any], plot: RatioMap) -> None:
         axes.tick_params(length=0)
     for column in grid.T:
         lowest = [axes for axes in column if axes.get_visible()][-1]
-        lowest.set_xlabel(plot.across.name)
+        lowest.set_xlabel(plot.across.words)
         lowest.tick_params(labelbottom=True)
     for row in grid:
-        row[0].set_ylabel(plot.up.name)
+        row[0].set_ylabel(plot.up.words)
 
 
 def _legend(figure: Figure, plot: RatioMap) -> None:
@@ -211,4 +210,4 @@ def _legend(figure: Figure, plot: RatioMap) -> None:
     if plot.cells.any_refused:
         handles.append(Line2D([], [], color="black", marker="x", linestyle="", label="refused"))
     if handles:
-        figure.legend(handles=handles, loc="outside lower left", ncols=len(handles))
+        legend_below(figure, handles)

@@ -26,6 +26,8 @@ from sim.record.histogram import BASE
 
 NS_PER_MS: Final = 1e6
 _PANEL_IN: Final = 1.7
+_BAR_IN: Final = 0.6
+"""Height of the scale of colours, with its words."""
 _LEAST_SHARE: Final = 1e-3
 _COLOURS: Final = "cividis_r"
 """Nuñez, Anderton, Renslow, 2018: the same to readers with and without colour blindness."""
@@ -45,7 +47,7 @@ def latency_heat(
         happenings: what ``timeline.marks`` takes.
         looks: by variant, in order.
         span_s: length of the time axis.
-        subtitle: study and point.
+        subtitle: the point; empty if there is only one.
     """
     variants = [name for name in looks if (table["variant"] == name).any()]
     shown = timeline.marks(happenings, span_s)
@@ -55,9 +57,10 @@ def latency_heat(
     for axes, variant in zip(panels, variants, strict=True):
         image = _panel(axes, table[table["variant"] == variant], bounds)
         axes.set_title(variant, fontweight="bold", color=looks[variant].colour, pad=3)
-    bar = figure.colorbar(image, ax=panels, aspect=30, pad=0.02)
-    bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g} %"))
-    bar.ax.yaxis.set_minor_formatter(NullFormatter())
+    figure.set_figheight(figure.get_figheight() + _BAR_IN)
+    bar = figure.colorbar(image, ax=panels, location="bottom", aspect=40, pad=0.02)
+    bar.ax.xaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g} %"))
+    bar.ax.xaxis.set_minor_formatter(NullFormatter())
     bar.set_label("share of that time's lock requests")
     heading(figure, "Lock latency over time, all requests", subtitle)
     return figure

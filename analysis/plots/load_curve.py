@@ -18,7 +18,16 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from analysis.experiments.case_words import case_words
-from analysis.plots.style import INK, SMALL, WIDTH_IN, Look, heading, line_looks, new_figure
+from analysis.plots.style import (
+    INK,
+    WIDTH_IN,
+    Look,
+    heading,
+    legend_below,
+    line_looks,
+    new_figure,
+    objective_line,
+)
 from analysis.plots.words import digits, listed
 from analysis.study.interpolation import amount_of
 
@@ -127,15 +136,14 @@ def with_capacity(lines: Sequence[LoadLine], found: Mapping[str, Any]) -> list[L
     ]
 
 
-def load_curve(lines: Sequence[LoadLine], latencies: Sequence[Latency], study_name: str) -> Figure:
+def load_curve(lines: Sequence[LoadLine], latencies: Sequence[Latency]) -> Figure:
     """Draws a panel a latency, all over one axis of throughput.
 
     Args:
         lines: at least one, and no more than ``MOST_LINES``.
         latencies: in the order of the panels.
-        study_name: for the heading.
     """
-    figure = new_figure(WIDTH_IN, 1.7 + 2.5 * len(latencies) + 0.22 * len(lines))
+    figure = new_figure(WIDTH_IN, 1.7 + 2.5 * len(latencies))
     panels = figure.subplots(len(latencies), 1, sharex=True, squeeze=False)[:, 0]
     looks = line_looks([line.variant for line in lines])
     crossed = False
@@ -149,7 +157,7 @@ def load_curve(lines: Sequence[LoadLine], latencies: Sequence[Latency], study_na
     panels[-1].set_xlim(left=0)
     panels[-1].xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     _legend(figure, panels[0], crossed=crossed, sought=any(line.capacity for line in lines))
-    heading(figure, "Latency against throughput", f"{study_name}; bars: 95 % intervals")
+    heading(figure, "Latency against throughput", "bars: 95 % intervals")
     return figure
 
 
@@ -158,8 +166,7 @@ def _legend(figure: Figure, axes: Axes, *, crossed: bool, sought: bool) -> None:
         axes.plot([], [], "x", color=INK, label="overloaded: no latency")
     if sought:
         axes.plot([], [], ":", color=INK, linewidth=1.4, label="capacity, with its interval")
-    handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower left", ncols=2, handlelength=2.8)
+    legend_below(figure, *axes.get_legend_handles_labels())
 
 
 def load_curve_words(lines: Sequence[LoadLine], latencies: Sequence[Latency]) -> str:
@@ -235,14 +242,6 @@ def _draw(axes: Axes, line: LoadLine, look: Look, place: int) -> bool:
     return not lost.empty
 
 
-def _limit(axes: Axes, limit_ms: float) -> None:
-    axes.axhline(limit_ms, color="black", linewidth=1.2, linestyle=(0, (6, 3)))
-    axes.annotate(
-        f"promised: {limit_ms:g} ms", (0.0, limit_ms), (4, 3), textcoords="offset points",
-        xycoords=("axes fraction", "data"), fontsize=SMALL,
-    )  # fmt: skip
-
-
 def _capacity(axes: Axes, line: LoadLine, look: Look) -> None:
     if line.capacity is None:
         return
@@ -260,7 +259,7 @@ def _scale(axes: Axes, lines: Sequence[LoadLine], place: int, limit_ms: float | 
     """Draws what was promised, and scales to the values; an interval may go beyond."""
     values_ms = [value for line in lines for value in line.table[f"y{place}"].dropna()]
     if limit_ms is not None:
-        _limit(axes, limit_ms)
+        objective_line(axes, limit_ms, f"promised: {limit_ms:g} ms")
         values_ms.append(limit_ms)
     if not values_ms:
         return

@@ -57,7 +57,7 @@ def lock_memory(
         course: with ``lock_table_bytes``.
         looks: by variant; only those with locks in memory have a line.
         limits: of the scenario.
-        subtitle: study and point.
+        subtitle: the point; empty if there is only one.
     """
     shown = timeline.marks(course.happenings, course.span_s)
     figure, (axes,) = time_panels(shown, [3.0], course.span_s)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,12 +18,14 @@ from analysis.plots import (
     stacks,
     store_timeline,
     timeline,
+    utilisation,
     warmup,
     waterfall,
     words,
 )
 from analysis.plots.drawn import Picture
 from analysis.plots.style import Look
+from analysis.study.run import Target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +40,7 @@ class PointTables:
         tails: from ``plot_tables.tails``; so on for ``heat``, ``moves``, ``courses``,
             ``happenings`` and ``warmups``.
         limits: of the lock table.
-        targets: relative half widths that were asked for.
+        targets: figures and ratios that replications are added for.
     """
 
     rows: pd.DataFrame
@@ -52,7 +54,7 @@ class PointTables:
     happenings: pd.DataFrame
     warmups: pd.DataFrame
     limits: lock_memory.TableLimits
-    targets: Mapping[MetricKey, float]
+    targets: Sequence[Target]
 
     @property
     def span_s(self) -> float:
@@ -73,7 +75,7 @@ def point_pictures(
     Args:
         tables: of the point.
         looks: by variant, in order.
-        subtitle: study and point.
+        subtitle: the point; empty if there is only one.
     """
     yield from _latencies(tables, looks, subtitle)
     if not tables.courses.empty:
@@ -83,12 +85,13 @@ def point_pictures(
 
 
 def _latencies(tables: PointTables, looks: Mapping[str, Look], subtitle: str) -> Iterator[Picture]:
-    locks = tables.tails[tables.tails["metric"] == "lock_latency"]
-    if not locks.empty:
-        figure = distribution.latency_ccdf(locks, looks, subtitle)
-        said = words.latencies(tables.rows, list(looks))
-        alt = f"Share of lock requests slower than a latency: {said}."
-        yield Picture("lock_latency_ccdf", "latency", figure, alt)
+    for tail in distribution.TAILS:
+        rows = tables.tails[tables.tails["metric"] == tail.metric]
+        if not rows.empty:
+            figure = distribution.latency_ccdf(rows, tail, looks, subtitle)
+            said = words.latencies(tables.rows, list(looks), f"{tail.metric}_ms")
+            alt = f"Share of {tail.what} slower than a latency: {said}."
+            yield Picture(tail.metric, "latency", figure, alt)
     if not tables.heat.empty:
         figure = latency_heat.latency_heat(
             tables.heat, tables.happenings, looks, tables.span_s, subtitle
@@ -124,6 +127,10 @@ def _parts(tables: PointTables, looks: Mapping[str, Look], subtitle: str) -> Ite
         figure = stacks.disk_writes(per_txn, per_s, variants, subtitle)
         alt = stacks.disk_write_words(per_txn, per_s, variants)
         yield Picture("disk_writes", "writes", figure, alt)
+    busy = pd.concat([tables.of_metric(metric) for metric in utilisation.METRICS])
+    if utilisation.stations(busy):
+        figure = utilisation.utilisation(busy, looks, subtitle)
+        yield Picture("utilisation", "limits", figure, utilisation.utilisation_words(busy, looks))
     stations = tables.of_metric("lock_station_ms")
     stations = stations[~stations["class"].str.contains("/")]
     if not stations.empty:

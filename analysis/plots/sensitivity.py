@@ -11,7 +11,15 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from analysis.plots.axes import short_names
-from analysis.plots.style import OTHERS, SMALL, WIDTH_IN, heading, new_figure, variant_looks
+from analysis.plots.style import (
+    OTHERS,
+    SMALL,
+    WIDTH_IN,
+    heading,
+    legend_below,
+    new_figure,
+    variant_looks,
+)
 
 Content = Mapping[str, Any]
 
@@ -21,22 +29,21 @@ _SHARE_HATCHES: Final = {"own": "", "total": "///"}
 _WALK_STEPS: Final = ("from", "", "centre", "", "to")
 
 
-def sensitivity_figures(found: Content, study_name: str) -> dict[str, Figure]:
+def sensitivity_figures(found: Content) -> dict[str, Figure]:
     """Returns the figures by file name.
 
     Args:
         found: ``sensitivity`` of ``summary.json``.
-        study_name: for the headings.
     """
     figures = {}
     names = short_names([factor["key"] for factor in found["factors"]])
     outcomes = [outcome for outcome in found["outcomes"] if outcome["varies"]]
     if outcomes:
-        figures["sensitivity_effects"] = _effects(outcomes, names, study_name)
+        figures["sensitivity_effects"] = _effects(outcomes, names)
     walked = [outcome for outcome in outcomes if outcome["shares"] is not None]
     if walked:
-        figures["sensitivity_shares"] = _shares(walked, names, study_name)
-        figures["sensitivity_walks"] = _walks(walked, found, study_name)
+        figures["sensitivity_shares"] = _shares(walked, names)
+        figures["sensitivity_walks"] = _walks(walked, found)
     return figures
 
 
@@ -51,7 +58,7 @@ def _name(outcome: Content) -> str:
     return f"{outcome['metric']}{class_}{stat}"
 
 
-def _effects(outcomes: Sequence[Content], names: Mapping[str, str], study: str) -> Figure:
+def _effects(outcomes: Sequence[Content], names: Mapping[str, str]) -> Figure:
     """Draws bars of mu* with sigma as a dot; what does not pass the floor is grey, dotted."""
     figure, grid = _grid(len(outcomes), 0.36 * len(names) + 1.0)
     for axes, outcome in zip(grid, outcomes, strict=True):
@@ -71,8 +78,8 @@ def _effects(outcomes: Sequence[Content], names: Mapping[str, str], study: str) 
         axes.set_xlim(left=0)
         axes.set_xlabel(_effect_label(outcome))
         axes.set_title(_name(outcome), fontsize=SMALL)
-    _effects_legend(grid[0])
-    heading(figure, "Effect of each factor over its whole range (Morris)", study)
+    _effects_legend(figure, grid[0])
+    heading(figure, "Effect of each factor over its whole range (Morris)")
     return figure
 
 
@@ -90,15 +97,13 @@ def _effect_label(outcome: Content) -> str:
     return f"mu* of ln({outcome['variant']} / {outcome['baseline']})"
 
 
-def _effects_legend(axes: Axes) -> None:
+def _effects_legend(figure: Figure, axes: Axes) -> None:
     axes.plot([], [], "D", color="black", markersize=4, label="sigma: interactions, curvature")
     axes.plot([], [], color="#333333", linestyle=(0, (4, 3)), label="luck stays below this")
-    figure = axes.figure
-    handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower left", ncols=2)
+    legend_below(figure, *axes.get_legend_handles_labels())
 
 
-def _shares(outcomes: Sequence[Content], names: Mapping[str, str], study: str) -> Figure:
+def _shares(outcomes: Sequence[Content], names: Mapping[str, str]) -> Figure:
     """Draws own and total shares side by side, with their intervals."""
     most = max(len(outcome["shares"]["factors"]) for outcome in outcomes)
     figure, grid = _grid(len(outcomes), 0.62 * most + 1.0)
@@ -121,13 +126,12 @@ def _shares(outcomes: Sequence[Content], names: Mapping[str, str], study: str) -
         axes.set_xlim(max(low, -0.5), min(high, 1.5))
         axes.set_xlabel("share of the variance")
         axes.set_title(_name(outcome), fontsize=SMALL)
-    handles, labels = grid[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower left", ncols=2)
-    heading(figure, "Shares of the variance (Sobol'), the other factors at the centre", study)
+    legend_below(figure, *grid[0].get_legend_handles_labels())
+    heading(figure, "Shares of the variance (Sobol'), the other factors at the centre")
     return figure
 
 
-def _walks(outcomes: Sequence[Content], found: Content, study: str) -> Figure:
+def _walks(outcomes: Sequence[Content], found: Content) -> Figure:
     """Draws each kept factor alone, from end to end, and the thresholds."""
     names = short_names([factor["key"] for factor in found["factors"]])
     looks = variant_looks(list(found["kept"]))
@@ -151,7 +155,7 @@ def _walks(outcomes: Sequence[Content], found: Content, study: str) -> Figure:
         axes.yaxis.set_minor_formatter(NullFormatter())
         axes.set_title(_name(outcome), fontsize=SMALL)
         axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.07), ncols=1, handlelength=2.8)
-    heading(figure, "One factor at a time, the others at the centre", study)
+    heading(figure, "One factor at a time, the others at the centre")
     return figure
 
 

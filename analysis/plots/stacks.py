@@ -42,7 +42,7 @@ def disk_writes(
             ``value``; none if nothing was committed.
         per_s: of ``disk_write_bytes_per_s``, likewise.
         variants: in order.
-        subtitle: study and point.
+        subtitle: the point; empty if there is only one.
     """
     figure = new_figure(WIDTH_IN, 4.2 + 1.2 * len(variants))
     panels = figure.subplots(3, 1, sharey=True)

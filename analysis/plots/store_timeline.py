@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.plots import timeline
-from analysis.plots.style import OTHERS, Look, heading
+from analysis.plots.style import OTHERS, Look, heading, legend_below
 from analysis.plots.time_panels import time_panels
 from analysis.plots.words import digits, listed
 
@@ -70,7 +70,7 @@ def store_timeline(
         happenings: what ``timeline.marks`` takes.
         looks: by variant, in order.
         span_s: length of the time axis.
-        subtitle: study and point.
+        subtitle: the point; empty if there is only one.
     """
     variants = [name for name in looks if (moves["variant"] == name).any()]
     shown = timeline.marks(happenings, span_s)
@@ -83,7 +83,7 @@ def store_timeline(
         axes.set_ylabel("leaders")
     _same_height(panels)
     handles, labels = _handles(panels)
-    figure.legend(handles, labels, loc="outside lower left", ncols=4, handlelength=2.4)
+    legend_below(figure, handles, labels)
     heading(figure, "Leaders of each store", subtitle)
     return figure
 

@@ -48,32 +48,34 @@ def write_study_plots(
     """
     clear_plots(folder)
     written = []
-    for picture, point_index in _pictures(run, summary, tables):
-        several = point_index is not None and len(run.plan.points) > 1
-        name = f"{picture.name}_{point_index}" if several else picture.name
+    for name, picture, point_index in study_pictures(run, summary, tables):
         style.save(picture.figure, folder, name)
         written.append(picture.drawn(name, point_index))
     return written
 
 
-def _pictures(
+def study_pictures(
     run: FinishedStudy, summary: Mapping[str, Any], tables: StudyTables
-) -> Iterator[tuple[Picture, int | None]]:
-    """Yields pictures, each with its point: of the whole study first, then of each point."""
+) -> Iterator[tuple[str, Picture, int | None]]:
+    """Yields the name of each picture's files, the picture, and its point.
+
+    Pictures of the whole study, which have no point, come first.
+    """
+    several = len(run.plan.points) > 1
     for picture in _whole(run, summary):
-        yield picture, None
+        yield picture.name, picture, None
     looks = style.variant_looks(list(run.study.variants))
     for index in sorted(set(tables.courses["point_index"])):
-        subtitle = _subtitle(run.name, run.plan.points[index])
+        subtitle = _subtitle(run.plan.points[index])
         for picture in point_pictures(_at_point(run, summary, tables, index), looks, subtitle):
-            yield picture, int(index)
+            yield f"{picture.name}_{index}" if several else picture.name, picture, int(index)
 
 
 def _whole(run: FinishedStudy, summary: Mapping[str, Any]) -> Iterator[Picture]:
     if "capacity" in summary:
         found = summary["capacity"]
         words = alt_texts.capacity_words(found)
-        for name, figure in capacity_figures(found, run.name).items():
+        for name, figure in capacity_figures(found).items():
             section: Section = "cost" if name == "capacity_cost" else "capacity"
             yield Picture(name, section, figure, words[name])
         promised = [
@@ -85,7 +87,7 @@ def _whole(run: FinishedStudy, summary: Mapping[str, Any]) -> Iterator[Picture]:
     elif "sensitivity" in summary:
         found = summary["sensitivity"]
         words = alt_texts.sensitivity_words(found)
-        for name, figure in sensitivity_figures(found, run.name).items():
+        for name, figure in sensitivity_figures(found).items():
             yield Picture(name, "sensitivity", figure, words[name])
     elif len(run.plan.points) > 1:
         yield from _sweep_pictures(run, summary)
@@ -105,7 +107,7 @@ def _load_pictures(
     if "capacity" in summary:
         lines = with_capacity(lines, summary["capacity"])
     if 0 < len(lines) <= MOST_LINES:
-        figure = load_curve(lines, latencies, run.name)
+        figure = load_curve(lines, latencies)
         yield Picture("load_curve", "load", figure, load_curve_words(lines, latencies))
 
 
@@ -143,13 +145,13 @@ def _at_point(
         happenings=cut(tables.happenings),
         warmups=cut(tables.warmups),
         limits=TableLimits.of(scenario.tikv),
-        targets={
-            target.key: target.width
+        targets=[
+            target
             for target in (precision.targets if precision else ())
-            if target.against is None
-        },
+            if target.is_about(run.plan.points[index])
+        ],
     )
 
 
-def _subtitle(study_name: str, point: Mapping[str, Any]) -> str:
-    return ", ".join([study_name, *(f"{key} = {value}" for key, value in point.items())])
+def _subtitle(point: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key} = {value}" for key, value in point.items())

@@ -11,18 +11,22 @@ Source: Okabe, Ito, Color Universal Design, 2008.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from textwrap import wrap
 from typing import Any, Final, Literal
 
 import matplotlib as mpl
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 from PIL import Image
 
 FIXED: Final = {"sync": "#777777", "pipelined": "#0072B2", "in_memory": "#D55E00"}
@@ -43,10 +47,17 @@ PARTS: Final = (
 Source: Tol, Colour schemes, SRON technical note, 2021, "muted".
 """
 
-WIDTH_IN: Final = 7.0
-"""On a phone, 360 px of it, a letter of 11 pt is 8 px high."""
-SMALL: Final = 9.5
-"""Points of the smallest text."""
+WIDTH_IN: Final = 5.25
+"""Two fit beside each other into a wide column."""
+SMALL: Final = 10.0
+"""Points of the smallest text: on a phone, where a picture is 350 px wide, 9.3 px."""
+TEXT_PT: Final = 11
+"""Points of everything else."""
+_HANDLE_IN: Final = 0.6
+"""Width of a legend's line, with the room around it."""
+_LEGEND_ROW_IN: Final = 0.2
+_CHARACTER_IN: Final = 0.0835
+"""Mean width of a letter of a heading, with some room."""
 INK: Final = "#555555"
 """What is beside the matter: marks, guides, limits."""
 
@@ -83,11 +94,11 @@ class Look:
 
 
 _SETTINGS: Final[dict[Any, Any]] = {
-    "font.size": 11,
-    "axes.titlesize": 11,
-    "xtick.labelsize": 10,
-    "ytick.labelsize": 10,
-    "legend.fontsize": 10,
+    "font.size": TEXT_PT,
+    "axes.titlesize": TEXT_PT,
+    "xtick.labelsize": SMALL,
+    "ytick.labelsize": SMALL,
+    "legend.fontsize": SMALL,
     "hatch.linewidth": 0.6,
     "axes.titlelocation": "left",
     "axes.spines.top": False,
@@ -168,17 +179,52 @@ def new_figure(width_in: float, height_in: float) -> Figure:
     return figure
 
 
-def heading(figure: Figure, title: str, subtitle: str) -> None:
-    """Puts what is shown above the axes, and the study and point beside it in small."""
-    text = f"{title}\n{subtitle}" if subtitle else title
-    figure.suptitle(text, x=0.01, ha="left", fontsize=11)
+def heading(figure: Figure, title: str, subtitle: str = "", size_pt: float = TEXT_PT) -> None:
+    """Puts what is shown above the axes, then what has to be known of it; long lines are broken.
+
+    Args:
+        figure: whose label becomes the text, unbroken.
+        title: one line; empty for none.
+        subtitle: the point, how to read it; may be empty, and have several lines.
+        size_pt: of the letters.
+    """
+    figure.set_label(f"{title}\n{subtitle}")
+    across = int(figure.get_figwidth() / (_CHARACTER_IN * size_pt / TEXT_PT))
+    lines = [title, *subtitle.splitlines()]
+    text = "\n".join(part for line in lines for part in wrap(line, across))
+    figure.suptitle(text, x=0.01, ha="left", fontsize=size_pt)
 
 
-def legend_above(axes: Axes, columns: int) -> None:
-    """Puts a legend in rows above the axes, where it hides no data."""
-    axes.legend(
-        loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, borderaxespad=0.2,
-        handlelength=2.8, columnspacing=1.2,
+def objective_line(axes: Axes, level: float, words: str) -> None:
+    """Draws a level that values should keep below, and what it is."""
+    axes.axhline(level, color="black", linewidth=1.2, linestyle=(0, (6, 3)))
+    axes.annotate(
+        words, (0.0, level), (4, 3), xycoords=("axes fraction", "data"),
+        textcoords="offset points", fontsize=SMALL, zorder=4,
+        path_effects=[withStroke(linewidth=3, foreground="white")],
+    )  # fmt: skip
+
+
+def legend_below(
+    figure: Figure, handles: Sequence[Artist], labels: Sequence[str] | None = None
+) -> None:
+    """Puts a legend below the axes, in as many columns as its longest label leaves room for.
+
+    The figure grows by what is more than one row.
+
+    Args:
+        figure: at least one line, bar or area is in it.
+        handles: in order.
+        labels: of the handles; None for those that they have themselves.
+    """
+    names = [str(handle.get_label()) for handle in handles] if labels is None else list(labels)
+    longest_in = _HANDLE_IN + _CHARACTER_IN * max(map(len, names))
+    columns = max(min(int(figure.get_figwidth() / longest_in), len(names)), 1)
+    more_rows = math.ceil(len(names) / columns) - 1
+    figure.set_figheight(figure.get_figheight() + _LEGEND_ROW_IN * more_rows)
+    figure.legend(
+        list(handles), names, loc="outside lower left", ncols=columns, handlelength=2.8,
+        columnspacing=1.2,
     )  # fmt: skip
 
 

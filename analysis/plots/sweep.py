@@ -41,14 +41,13 @@ def sweep_figures(
         outcome = cells.outcome
         level = _level(contours, outcome)
         looks = style.variant_looks(variants)
-        subtitle = str(summary["study"])
         if is_scattered(points, axes):
             cloud = sweep_scatter.ScatterPlot(cells, axes, points, looks, level)
-            figures[f"sweep_{outcome.file}"] = sweep_scatter.sweep_scatter(cloud, subtitle)
+            figures[f"sweep_{outcome.file}"] = sweep_scatter.sweep_scatter(cloud)
             continue
-        figures |= _lines(cells, axes, points, looks, level, subtitle)
+        figures |= _lines(cells, axes, points, looks, level)
         if outcome.file in MAPPED:
-            figures |= _maps(cells, axes, points, variants, level, subtitle)
+            figures |= _maps(cells, axes, points, variants, level)
     return figures
 
 
@@ -80,14 +79,13 @@ def _lines(
     points: Sequence[Point],
     looks: Mapping[str, style.Look],
     level: float | None,
-    subtitle: str,
 ) -> dict[str, Figure]:
     across = _across(axes)
     panels = _panels([axis for axis in axes if axis is not across], points)
     if len(panels) > sweep_lines.MOST_PANELS:
         return {}
     plot = sweep_lines.LinePlot(cells, across, panels, looks, level)
-    return {f"sweep_{cells.outcome.file}": sweep_lines.sweep_lines(plot, subtitle)}
+    return {f"sweep_{cells.outcome.file}": sweep_lines.sweep_lines(plot)}
 
 
 def _maps(
@@ -96,7 +94,6 @@ def _maps(
     points: Sequence[Point],
     variants: Sequence[str],
     level: float | None,
-    subtitle: str,
 ) -> dict[str, Figure]:
     ordered = sorted(
         (axis for axis in axes if axis.numeric), key=lambda axis: len(axis.labels), reverse=True
@@ -113,5 +110,5 @@ def _maps(
     for variant in others:
         plot = heat_map.RatioMap(cells, variant, baseline, across, up, panels, level)
         suffix = "" if len(others) == 1 else f"_{variant}"
-        figures[f"map_{cells.outcome.file}{suffix}"] = heat_map.heat_map(plot, subtitle)
+        figures[f"map_{cells.outcome.file}{suffix}"] = heat_map.heat_map(plot)
     return figures

@@ -13,10 +13,11 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
 from analysis.plots.axes import Axis, Point, spread_of
-from analysis.plots.style import SMALL, WIDTH_IN, Look, heading, new_figure
+from analysis.plots.style import SMALL, WIDTH_IN, Look, heading, legend_below, new_figure
 from analysis.plots.sweep_outcomes import OutcomeCells, compared
 
 MOST_PANELS: Final = 4
+_COLUMNS: Final = 2
 _LOG_SPAN: Final = 20.0
 """Greatest over smallest value from which the value axis is logarithmic."""
 
@@ -40,28 +41,50 @@ class LinePlot:
     level: float | None
 
 
-def sweep_lines(plot: LinePlot, subtitle: str) -> Figure:
+def sweep_lines(plot: LinePlot) -> Figure:
     """Draws values with interval bands, and ratios; a cross stands for a refused value."""
     others = compared(list(plot.looks))
-    rows, columns = (2 if others else 1), len(plot.panels)
-    figure = new_figure(max(WIDTH_IN, 2.6 * columns + 0.8), 3.1 * rows + 0.5)
-    grid = figure.subplots(
-        rows, columns, sharex=True, sharey="row", squeeze=False,
-        gridspec_kw={"height_ratios": [1.35, 1.0][:rows]},
-    )  # fmt: skip
-    for column, (title, points) in enumerate(plot.panels):
-        _values(grid[0][column], plot, points)
-        grid[0][column].set_title(title, fontsize=SMALL)
-        if others:
-            _ratios(grid[1][column], plot, points)
-        _place_axis(grid[-1][column], plot.axis)
-    grid[0][0].set_ylabel(plot.cells.outcome.title)
+    kinds = 2 if others else 1
+    rows = math.ceil(len(plot.panels) / _COLUMNS)
+    figure = new_figure(WIDTH_IN, (3.1 * kinds - 0.5) * rows + 1.0)
+    above, below = _grid(figure, plot, rows, kinds)
+    for axes, (title, points) in zip(above, plot.panels, strict=True):
+        _values(axes, plot, points)
+        axes.set_title(title, fontsize=SMALL)
     if others:
-        grid[1][0].set_ylabel(f"ratio to {next(iter(plot.looks))}")
-    _scale_values(grid[0], plot)
+        for axes, (_, points) in zip(below, plot.panels, strict=True):
+            _ratios(axes, plot, points)
+    _scale_values(above, plot)
     _legend(figure, plot)
-    heading(figure, f"{plot.cells.outcome.name.capitalize()}, by {plot.axis.name}", subtitle)
+    heading(figure, f"{plot.cells.outcome.name.capitalize()}, by {plot.axis.words}")
     return figure
+
+
+def _grid(figure: Figure, plot: LinePlot, rows: int, kinds: int) -> tuple[list[Axes], list[Axes]]:
+    """Returns the axes of values and those of ratios, one a panel; each kind has one scale."""
+    count = len(plot.panels)
+    columns = min(count, _COLUMNS)
+    grid = figure.subplots(
+        kinds * rows, columns, sharex=True, squeeze=False,
+        gridspec_kw={"height_ratios": [1.35, 1.0][:kinds] * rows},
+    )  # fmt: skip
+    for axes in grid.flat:
+        _place_axis(axes, plot.axis)
+    names = (plot.cells.outcome.title, f"ratio to {next(iter(plot.looks))}")
+    found: list[list[Axes]] = [[], []]
+    for kind in range(kinds):
+        every = list(grid[kind::kinds].flat)
+        found[kind] = every[:count]
+        for unused in every[count:]:
+            unused.set_visible(False)
+        for place, axes in enumerate(found[kind]):
+            axes.set_ylabel(names[kind] if place % columns == 0 else "")
+            if place:
+                axes.sharey(every[0])
+    for axes in found[kinds - 1][-columns:]:
+        axes.set_xlabel(plot.axis.words)
+        axes.tick_params(labelbottom=True)
+    return found[0], found[1]
 
 
 def _values(axes: Axes, plot: LinePlot, points: Sequence[Point]) -> None:
@@ -124,7 +147,6 @@ def _place_axis(axes: Axes, axis: Axis) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda place, _: labels.get(place, "")))
     crowded = sum(len(label) for label in axis.labels) > 32
     axes.tick_params(axis="x", labelrotation=45.0 if crowded else 0.0, labelsize=SMALL)
-    axes.set_xlabel(axis.name)
 
 
 def _scale_values(row: Sequence[Axes], plot: LinePlot) -> None:
@@ -165,6 +187,4 @@ def _legend(figure: Figure, plot: LinePlot) -> None:
         handles.append(
             Line2D([], [], color="#555555", linestyle=(0, (4, 3)), label=f"ratio {plot.level:g}")
         )
-    figure.legend(
-        handles=handles, loc="outside lower left", ncols=min(len(handles), 4), handlelength=2.8
-    )
+    legend_below(figure, handles)

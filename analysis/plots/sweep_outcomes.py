@@ -17,10 +17,11 @@ class SweepOutcome:
 
     Attributes:
         title: with its unit.
-        metric: with ``stat``, of the class ``all``.
+        metric: with ``class_`` and ``stat``.
         stat: ``mean``, ``p99``.
         scale: from the published unit to the shown one.
         file: how figures of it are called.
+        class_: of the metric.
     """
 
     title: str
@@ -28,6 +29,12 @@ class SweepOutcome:
     stat: str
     scale: float
     file: str
+    class_: str = "all"
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Metric, class and stat."""
+        return self.metric, self.class_, self.stat
 
     @property
     def name(self) -> str:
@@ -84,26 +91,24 @@ class OutcomeCells:
         return None if reason is None else str(reason)
 
 
-def outcome_cells(summary: Mapping[str, Any]) -> list[OutcomeCells]:
+def outcome_cells(
+    summary: Mapping[str, Any], outcomes: Sequence[SweepOutcome] = OUTCOMES
+) -> list[OutcomeCells]:
     """Returns the outcomes that a study has, in the order in which they are shown."""
-    values, ratios = _by_outcome(summary["rows"]), _by_outcome(summary["comparisons"])
-    found = [
-        OutcomeCells(
-            outcome, values[outcome.metric, outcome.stat], ratios[outcome.metric, outcome.stat]
-        )
-        for outcome in OUTCOMES
-    ]
+    values = _by_outcome(summary["rows"], outcomes)
+    ratios = _by_outcome(summary["comparisons"], outcomes)
+    found = [OutcomeCells(each, values[each.key], ratios[each.key]) for each in outcomes]
     return [cells for cells in found if not cells.empty or cells.any_refused]
 
 
-def _by_outcome(rows: Iterable[Row]) -> dict[tuple[str, str], list[Row]]:
+def _by_outcome(
+    rows: Iterable[Row], outcomes: Sequence[SweepOutcome]
+) -> dict[tuple[str, str, str], list[Row]]:
     """Returns the rows of each outcome; rows are made on the way, so they are passed once."""
-    found: dict[tuple[str, str], list[Row]] = {
-        (outcome.metric, outcome.stat): [] for outcome in OUTCOMES
-    }
+    found: dict[tuple[str, str, str], list[Row]] = {outcome.key: [] for outcome in outcomes}
     for row in rows:
-        kept = found.get((row["metric"], row["stat"]))
-        if kept is not None and row["class"] == "all":
+        kept = found.get((row["metric"], row["class"], row["stat"]))
+        if kept is not None:
             kept.append(row)
     return found
 

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from analysis.plots.axes import Axis, Point, spread_of
-from analysis.plots.style import SMALL, WIDTH_IN, Look, heading, new_figure
+from analysis.plots.style import SMALL, WIDTH_IN, Look, heading, legend_below, new_figure
 from analysis.plots.sweep_outcomes import OutcomeCells, compared
 from sim.scenario.quantities import BANDWIDTH, DURATION, RATE, SIZE, QuantityError
 
@@ -39,7 +39,7 @@ class ScatterPlot:
     level: float | None
 
 
-def sweep_scatter(plot: ScatterPlot, subtitle: str) -> Figure:
+def sweep_scatter(plot: ScatterPlot) -> Figure:
     """Draws one dot a point and variant, with its interval; what slopes, matters."""
     others = compared(list(plot.looks))
     columns = min(COLUMNS, len(plot.axes))
@@ -66,9 +66,9 @@ def sweep_scatter(plot: ScatterPlot, subtitle: str) -> Figure:
         )
         for name in (others or plot.looks)
     ]
-    figure.legend(handles=handles, loc="outside lower left", ncols=min(len(handles), 4))
+    legend_below(figure, handles)
     name = plot.cells.outcome.name if others else title
-    heading(figure, f"{name.capitalize()}, over each axis", subtitle)
+    heading(figure, f"{name.capitalize()}, over each axis")
     return figure
 
 
@@ -82,7 +82,7 @@ def _panel(axes: Axes, plot: ScatterPlot, axis: Axis, names: Sequence[str]) -> N
         for point in plot.points:
             _dot(axes, plot, axis.place(point), point, name)
     _scale(axes, axis)
-    axes.set_xlabel(axis.name)
+    axes.set_xlabel(axis.words)
 
 
 def _dot(axes: Axes, plot: ScatterPlot, place: float, point: Point, name: str) -> None:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from analysis.plots import timeline
 from analysis.plots.style import WIDTH_IN, new_figure
 
-_LANE_IN: Final = 0.22
+_LANE_IN: Final = 0.42
 
 
 def time_panels(
@@ -24,7 +24,7 @@ def time_panels(
         heights_in: of the panels, in inches.
         span_s: length of the axis.
     """
-    lanes = len(dict.fromkeys(mark.lane for mark in shown))
+    lanes = len(timeline.lane_counts(shown))
     heights = [_LANE_IN * lanes + 0.05] * bool(lanes) + list(heights_in)
     figure = new_figure(WIDTH_IN, sum(heights) + 0.34 * len(heights) + 0.9)
     grid = {"height_ratios": heights}

@@ -1,8 +1,8 @@
 """What was done to the cluster, as a strip of lanes above the courses.
 
-Law: a kind of happening has a lane, named at the axis. What begins and ends is a bar; what happens
-again and again within a short time is one mark with its number. A text is written only where it
-meets neither the next mark nor the edge, so texts never overlap.
+Law: a kind of happening has a lane, named at the axis with how often it happened in a run. What
+begins and ends is a bar; what happens again and again within a short time is one mark. A text is
+written only where it meets neither the next mark nor the edge, so texts never overlap.
 """
 
 from __future__ import annotations
@@ -18,13 +18,17 @@ from matplotlib.patches import Rectangle
 from analysis.plots.style import INK, SMALL
 
 NS_PER_S: Final = 1e9
+LANE: Final = "lane"
+"""Marks the text that names a lane, in a figure and in its SVG."""
 SHADE: Final = "#f0f0f0"
 _ENDS: Final = {"stop": "start"}
 _LANES: Final = {"stop": "down"}
 _SAME_SHARE: Final = 0.012
 """Share of the whole time within which happenings of a kind are drawn as one."""
-_CHARACTER_SHARE: Final = 0.0118
+_CHARACTER_SHARE: Final = 0.018
 """Width of a character as a share of the axis."""
+_NAME_ABOVE: Final = 0.5
+"""Of a lane, by which its name is above it."""
 _MOST_GUIDES: Final = 40
 _MOST_TOLD: Final = 6
 
@@ -44,10 +48,26 @@ class EventMark:
 
     @property
     def text(self) -> str:
-        """What is written beside it."""
+        """What is written beside it: what it was done to, or how many are drawn as one."""
         if self.detail:
             return self.detail
-        return f"{self.times:.3g} times" if self.times > 1 else ""
+        several = self.times > 1 and self.times == int(self.times)
+        return f"{self.times:.0f} in a row" if several else ""
+
+
+def lane_counts(shown: Sequence[EventMark]) -> dict[str, float]:
+    """Returns how often each lane's kind happened, in a run on average; in the lanes' order."""
+    counts: dict[str, float] = {}
+    for mark in shown:
+        counts[mark.lane] = counts.get(mark.lane, 0.0) + mark.times
+    return counts
+
+
+def count_words(times: float) -> str:
+    """Returns ``once``, ``10 times``, ``8.5 times on average``."""
+    if times == 1:
+        return "once"
+    return f"{times:,.0f} times" if times == int(times) else f"{times:,.3g} times on average"
 
 
 def marks(happenings: pd.DataFrame, span_s: float) -> list[EventMark]:
@@ -131,32 +151,34 @@ def _with_ends(in_order: Sequence[EventMark]) -> Iterator[EventMark]:
 def mark_words(shown: Sequence[EventMark]) -> str:
     """Returns what happened when, by lane; of many marks the number and the span."""
     told = []
-    for lane in dict.fromkeys(mark.lane for mark in shown):
+    for lane, times in lane_counts(shown).items():
         of_lane = [mark for mark in shown if mark.lane == lane]
-        name = lane.replace("_", " ")
+        name = f"{lane.replace('_', ' ')} {count_words(times)}"
         if len(of_lane) > _MOST_TOLD:
             begun, ended = of_lane[0].from_s, of_lane[-1].until_s
-            times = sum(mark.times for mark in of_lane)
-            told.append(f"{name} {times:,.0f} times from {begun:.3g} s to {ended:.3g} s")
+            told.append(f"{name} from {begun:.3g} s to {ended:.3g} s")
         else:
             when = ", ".join(f"{mark.text} at {mark.from_s:.3g} s".strip() for mark in of_lane)
-            told.append(f"{name} {when}")
+            told.append(f"{name}, {when}")
     return "; ".join(told) or "none"
 
 
 def draw_lanes(axes: Axes, shown: Sequence[EventMark], span_s: float) -> None:
-    """Draws the strip."""
-    lanes = list(dict.fromkeys(mark.lane for mark in shown))
-    for row, lane in enumerate(lanes):
+    """Draws the strip: above each lane its name, and how often that happened."""
+    counts = lane_counts(shown)
+    for row, (lane, times) in enumerate(counts.items()):
+        axes.annotate(
+            f"{lane.replace('_', ' ')}, {count_words(times)}", (0.0, row - _NAME_ABOVE),
+            xycoords=("axes fraction", "data"), va="center", fontsize=SMALL, color=INK, gid=LANE,
+        )  # fmt: skip
         of_lane = [mark for mark in shown if mark.lane == lane]
+        written_until = 0.0
         for place, mark in enumerate(of_lane):
             _draw_mark(axes, row, mark, span_s)
             free_until = of_lane[place + 1].from_s if place + 1 < len(of_lane) else span_s
-            free_from = of_lane[place - 1].until_s if place else 0.0
-            _write(axes, row, mark, free_from, free_until, span_s)
-    axes.set_yticks(range(len(lanes)), [lane.replace("_", " ") for lane in lanes])
-    axes.set_ylim(len(lanes) - 0.5, -0.5)
-    axes.tick_params(axis="y", length=0, labelsize=SMALL)
+            written_until = _write(axes, row, mark, (written_until, free_until), span_s)
+    axes.set_yticks([])
+    axes.set_ylim(len(counts) - 0.6, -0.8)
     axes.tick_params(axis="x", length=0)
     axes.spines["left"].set_visible(False)
     axes.spines["bottom"].set_visible(False)
@@ -166,25 +188,26 @@ def draw_lanes(axes: Axes, shown: Sequence[EventMark], span_s: float) -> None:
 def _draw_mark(axes: Axes, row: int, mark: EventMark, span_s: float) -> None:
     length_s = mark.until_s - mark.from_s
     shown_s = max(length_s, 0.0025 * span_s)
-    bar = Rectangle((mark.from_s, row - 0.3), shown_s, 0.6, color=INK, linewidth=0)
+    bar = Rectangle((mark.from_s, row - 0.2), shown_s, 0.4, color=INK, linewidth=0)
     axes.add_patch(bar)
 
 
 def _write(
-    axes: Axes, row: int, mark: EventMark, free_from: float, free_until: float, span_s: float
-) -> None:
-    """Writes behind the mark, or else before it, or not at all."""
+    axes: Axes, row: int, mark: EventMark, free: tuple[float, float], span_s: float
+) -> float:
+    """Writes behind the mark, or else before it, or not at all; returns where that ends."""
     wide_s = (len(mark.text) + 1) * _CHARACTER_SHARE * span_s
-    if mark.until_s + wide_s < free_until:
-        place, align, away = mark.until_s, "left", 4
-    elif mark.from_s - 2 * wide_s > free_from:
-        place, align, away = mark.from_s, "right", -3
+    if mark.until_s + wide_s < free[1]:
+        place, align, away, ends = mark.until_s, "left", 4, mark.until_s + wide_s
+    elif mark.from_s - wide_s > free[0]:
+        place, align, away, ends = mark.from_s, "right", -3, mark.until_s
     else:
-        return
+        return mark.until_s
     axes.annotate(
         mark.text, (place, row), xytext=(away, 0), textcoords="offset points", ha=align,
         va="center", fontsize=SMALL, color=INK,
     )  # fmt: skip
+    return ends
 
 
 def draw_guides(axes: Axes, shown: Sequence[EventMark]) -> None:

@@ -29,7 +29,7 @@ def warmup_cuts(
         series: ``unit_hash``, ``metric`` (``txns``, ``lock_latency``), ``at_s``, ``value``.
         units: ``unit_hash``, ``variant``, ``warmup_windows``, ``window_ns``, ``simulated_s``.
         looks: by variant, in their order.
-        subtitle: study and point.
+        subtitle: the point; empty if there is only one.
     """
     columns = min(len(looks), _MOST_COLUMNS)
     blocks = -(-len(looks) // columns)

@@ -35,7 +35,7 @@ def lock_waterfall(rows: pd.DataFrame, looks: Mapping[str, Look], subtitle: str)
         rows: summary rows of ``lock_station_ms`` at one point, classes without a path: ``variant``,
             ``class``, ``value``, ``ci_low``, ``ci_high``; some value is there.
         looks: by variant, in order; those whose times are refused have no panel.
-        subtitle: study and point.
+        subtitle: the point; empty if there is only one.
     """
     known = rows.dropna(subset=["value"])
     variants = [name for name in looks if (known["variant"] == name).any()]
@@ -50,7 +50,7 @@ def lock_waterfall(rows: pd.DataFrame, looks: Mapping[str, Look], subtitle: str)
         title = f"{variant}: {digits(float(mine['value'].sum()))} ms"
         axes.set_title(title, fontweight="bold", color=looks[variant].colour, pad=3)
     panels[-1].set_xlabel("time since TiDB sent the request (ms), mean")
-    panels[-1].set_xlim(0, longest * 1.26)
+    panels[-1].set_xlim(0, longest * 1.4)
     heading(figure, "A lock request's way through the stations", subtitle)
     return figure
 

@@ -10,17 +10,16 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any, Final
 
 from analysis.pipeline.compiled_model import model_words
+from analysis.program import IS_INSTALLED, ROOT
 from analysis.report.freshness import asked, fingerprint
 from analysis.study.study import Study
 from analysis.study.unit_folder import UnitRecord
 from analysis.study.units import Unit
 
 PACKAGES: Final = ("simpy", "numpy", "pandas", "pyarrow", "pyspark", "scipy", "matplotlib")
-ROOT: Final = Path(__file__).resolve().parents[2]
 
 
 def package_versions() -> dict[str, str]:
@@ -35,7 +34,14 @@ def package_versions() -> dict[str, str]:
 
 
 def commit() -> str:
-    """Returns the commit of this tree, with ``+`` if it was changed since; empty if unknown."""
+    """Returns the commit of this tree, with ``+`` if it was changed since; empty if unknown.
+
+    An installed package says of which commit it was built.
+    """
+    if IS_INSTALLED:
+        return (ROOT / "COMMIT").read_text(encoding="utf-8").strip()
+    if not (ROOT / ".git").exists():
+        return ""  # a copy, perhaps inside of somebody else's repository
     command = ["git", "describe", "--always", "--abbrev=12", "--dirty=+", "--exclude=*"]
     try:
         said = subprocess.run(

@@ -70,8 +70,8 @@ _OPERATION: Final = "do: "
 _HEAD: Final = """\
 # Reference
 
-Made by `run_sim.py reference`; do not edit. `run_sim.py reference WORD` prints only what has the
-word in its name.
+Made by `python run_sim.py reference`; do not edit. `python run_sim.py reference WORD` prints only
+what has the word in its name.
 
 Where a key is not required and has no default, its meaning or its last column says what holds
 without it. Durations are written `5ms`, sizes `96MiB`, bandwidths `500MB/s`, rates `100/s`. In

@@ -19,18 +19,22 @@ from analysis.report.refusal import refusals, unit_facts
 from analysis.report.row_table import RowTable
 from analysis.report.study_verdict import study_verdict
 from analysis.report.summary import comparison_rows, summary_rows, variant_values
+from analysis.report.unit_table import TakeValues, take_nothing
 from analysis.study.finished_study import FinishedStudy
 
 UNITS_AT_ONCE: Final = 500
 """About so many units' numbers are put side by side at a time; the answer does not depend on it."""
 
 
-def study_summary(run: FinishedStudy, tables: StudyTables) -> dict[str, Any]:
+def study_summary(
+    run: FinishedStudy, tables: StudyTables, take: TakeValues = take_nothing
+) -> dict[str, Any]:
     """Returns the content of ``summary.json``; ``rows`` and ``comparisons`` are ``RowTable``.
 
     Args:
         run: a study with at least one finished unit.
         tables: of its facts, units in the order of the plan.
+        take: is given the values of every replication, some cases at a time.
     """
     points, units = run.plan.points, tables.units
     baseline = next(iter(run.study.variants))
@@ -41,6 +45,7 @@ def study_summary(run: FinishedStudy, tables: StudyTables) -> dict[str, Any]:
     for wide, bounds in cases:
         rows.append(summary_rows(wide, points, refused, bounds))
         compared.append(comparison_rows(wide, points, baseline, refused, bounds))
+        take(wide, refused)
     if "capacity" in run.found:
         rows.append(RowTable.from_rows(capacity_rows(run.found["capacity"]), points))
         ratios = capacity_comparisons(run.found["capacity"])

@@ -1,4 +1,4 @@
-"""``summary.json`` and its rows as ``summary.parquet``, written row by row."""
+"""``summary.json``, written row by row, and its tables as Parquet."""
 
 from __future__ import annotations
 
@@ -7,27 +7,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from analysis.report.freshness import SUMMARY
-from analysis.report.row_table import POINT, RowTable
+from analysis.report.row_table import RowTable
+from analysis.report.tidy import tables_of
 from analysis.study.study_folder import write_text_whole
 
 _INDENT: Final = "\n "
 
 
 def write_summary(folder: Path, summary: Mapping[str, Any]) -> None:
-    """Writes ``summary.json`` and its rows as ``summary.parquet``."""
+    """Writes ``summary.json``, and each of its tidy tables as a Parquet file of its name."""
     write_text_whole(folder / SUMMARY, summary_text(summary))
-    rows: RowTable = summary["rows"]
-    points = pa.array([json.dumps(point, sort_keys=True) for point in rows.points], pa.string())
-    indices = pa.array(rows.columns[POINT].to_numpy(), pa.int32())
-    columns = rows.columns.drop(columns=POINT)
-    table = pa.Table.from_pandas(columns, preserve_index=False)
-    dictionary = pa.DictionaryArray.from_arrays(indices, points)
-    table = table.add_column(0, "point", dictionary.cast(pa.string()))
-    pq.write_table(table, folder / "summary.parquet")
+    for name, table in tables_of(summary).items():
+        table.to_parquet(folder / f"{name}.parquet", engine="pyarrow", index=False)
 
 
 def summary_text(summary: Mapping[str, Any]) -> Iterator[str]:

@@ -10,11 +10,18 @@ from typing import Any
 from analysis.pipeline.watch import Watch
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.plan import Plan
+from analysis.study.study import Study
 from analysis.study.units import Unit
 
 
 class RunListener:
     """Is told how a study's run goes; this one says nothing."""
+
+    def begins(self, study: Study) -> None:
+        """Takes a study of which something is to be run or written."""
+
+    def left_alone(self, failed: int) -> None:
+        """Takes how many units failed in an earlier run and were not run again."""
 
     def round_begins(self, plan: Plan, asked: Sequence[Unit], done: int) -> None:
         """Takes the units of a round, and how many of them are done already."""

@@ -61,7 +61,7 @@ def _present(
     from analysis.pipeline.study_tables import FIGURE_POINTS
 
     with listener.phase(f"summing up {len(run.done):,} units"):
-        tables, summary = sum_up(run, starter, _points_drawn(run, FIGURE_POINTS))
+        tables, summary = sum_up(run, starter, points_drawn(run, FIGURE_POINTS))
     listener.summed_up(run, summary)
     from analysis.export.openmetrics import write_metrics
     from analysis.page.study_page import write_page
@@ -93,16 +93,35 @@ def sum_up(
     run: FinishedStudy, starter: SparkStarter, figure_points: int
 ) -> tuple[StudyTables, dict[str, Any]]:
     """Aggregates the facts and writes the summary; returns the tables and its content."""
-    spark = starter.context()
-    from analysis.pipeline.study_tables import read_study_tables
+    tables = _tables(run, starter, figure_points)
     from analysis.report.study_summary import study_summary
     from analysis.report.summary_file import write_summary
+    from analysis.report.tidy import UNITS
+    from analysis.report.unit_table import unit_table_written
 
-    batches = run.study.run.batches
-    tables = read_study_tables(spark, run.folder, run.done, figure_points, batches)
-    summary = study_summary(run, tables)
+    path = run.folder / f"{UNITS}.parquet"
+    with unit_table_written(path, run.plan.points, tables.batches) as take:
+        summary = study_summary(run, tables, take)
     write_summary(run.folder, summary)
     return tables, summary
+
+
+def aggregated(
+    run: FinishedStudy, starter: SparkStarter, figure_points: int
+) -> tuple[StudyTables, dict[str, Any]]:
+    """Returns what the facts come to: tables, and the content of a summary; writes nothing."""
+    tables = _tables(run, starter, figure_points)
+    from analysis.report.study_summary import study_summary
+
+    return tables, study_summary(run, tables)
+
+
+def _tables(run: FinishedStudy, starter: SparkStarter, figure_points: int) -> StudyTables:
+    spark = starter.context()
+    from analysis.pipeline.study_tables import read_study_tables
+
+    batches = run.study.run.batches
+    return read_study_tables(spark, run.folder, run.done, figure_points, batches)
 
 
 def _provenance(run: FinishedStudy) -> Provenance:
@@ -116,7 +135,7 @@ def _provenance(run: FinishedStudy) -> Provenance:
     )
 
 
-def _points_drawn(run: FinishedStudy, most: int) -> int:
+def points_drawn(run: FinishedStudy, most: int) -> int:
     """Returns how many points get figures of their own: all, or none if they are too many."""
     searched = run.study.capacity is not None or run.study.sensitivity is not None
     few = len(run.plan.points) <= most

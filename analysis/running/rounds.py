@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from analysis.experiments.seen import SeenUnits
+from analysis.program import module
 from analysis.running.listener import RunListener
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.ledger import read_ledger, scan
@@ -157,9 +158,9 @@ def _run_missing(
 
 def _import_reporting() -> None:
     """Imports what the report needs (2 s) while the driver waits for units anyway."""
-    for module in ("plots.study_plots", "report.study_summary", "pipeline.course_tables",
-                   "pipeline.plot_tables"):  # fmt: skip
-        import_module(f"analysis.{module}")
+    for name in ("plots.study_plots", "report.study_summary", "pipeline.course_tables",
+                 "pipeline.plot_tables"):  # fmt: skip
+        import_module(module(f"analysis.{name}"))
 
 
 def show(settings: RoundSettings, experiment: Experiment, progress: RoundProgress) -> None:

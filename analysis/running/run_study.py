@@ -11,9 +11,11 @@ from typing import Any
 from analysis.experiments.choose import experiment_of
 from analysis.pipeline.session import SparkStarter, stop_spark
 from analysis.pipeline.unit_task import UnitJob
+from analysis.program import command
+from analysis.report.freshness import is_finished, present_summary
 from analysis.running.listener import RunListener
-from analysis.running.results import sum_up, write_results
-from analysis.running.rounds import RoundSettings, count, run_rounds
+from analysis.running.results import Written, sum_up, write_results
+from analysis.running.rounds import Plots, RoundSettings, count, run_rounds
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.plan import Plan
 from analysis.study.study import Study
@@ -26,59 +28,109 @@ class StudyResult:
 
     run: FinishedStudy
     summary: Mapping[str, Any]
-    """Content of ``summary.json``."""
+    """Content of ``summary.json``; empty if no unit is done."""
+    written: Written | None = None
+    """What was written; None: nothing but the summary, or nothing had changed."""
 
 
 class UnitsMissingError(Exception):
     """Units failed, so that there is no whole summary; the text says how many, and where."""
 
 
-def run_study(study: Study, folder: Path, master: str = "local[*]") -> StudyResult:
+def run_study(
+    study: Study,
+    folder: Path,
+    master: str = "local[*]",
+    *,
+    plots: Plots = "all",
+    listener: RunListener | None = None,
+) -> StudyResult:
     """Runs what is missing of a study in its folder and writes all its files, page included.
 
     Args:
         study: from ``load_study``.
         folder: where units and results lie; what is done there is not run again.
         master: of Spark.
+        plots: which pictures are written.
+        listener: is told how it goes; None: nobody is.
 
     Raises:
-        UnitsMissingError: if units fail.
+        UnitsMissingError: if units fail; what is done is summed up all the same.
         StudyFolderError: if the folder cannot be used, or another run is at work there.
         SparkStartError: if Spark does not start.
     """
     starter = SparkStarter(master)
+    job = UnitJob(study, str((folder / "units").resolve()))
+    settings = RoundSettings(folder=folder, job=job, starter=starter, plots=plots)
     try:
         with locked_study_folder(folder):
-            run = _run_units(study, folder, starter, RunListener())
-            return StudyResult(run, write_results(run, starter, RunListener()).summary)
+            write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
+            result = complete_study(settings, listener or RunListener(), time.perf_counter())
     finally:
         stop_spark(starter)
+    _check_whole(result.run)
+    return result
 
 
 def summarise_study(
     study: Study, folder: Path, starter: SparkStarter, listener: RunListener
 ) -> StudyResult:
-    """Runs what is missing of a study for its numbers alone: of all files only ``summary.json``.
+    """Runs what is missing of a study for its numbers alone: no page, no pictures.
 
     Raises:
         UnitsMissingError: if units fail.
         StudyFolderError: as ``run_study``.
     """
+    job = UnitJob(study, str((folder / "units").resolve()))
+    settings = RoundSettings(folder=folder, job=job, starter=starter)
     with locked_study_folder(folder):
-        run = _run_units(study, folder, starter, listener)
+        write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
+        run = _run_units(settings, listener, time.perf_counter())
+        _check_whole(run)
         return StudyResult(run, sum_up(run, starter, figure_points=0)[1])
 
 
-def _run_units(
-    study: Study, folder: Path, starter: SparkStarter, listener: RunListener
-) -> FinishedStudy:
-    begun_s = time.perf_counter()
-    job = UnitJob(study, str((folder / "units").resolve()))
-    settings = RoundSettings(folder=folder, job=job, starter=starter)
-    write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
+def complete_study(settings: RoundSettings, listener: RunListener, begun_s: float) -> StudyResult:
+    """Runs what is missing in a locked folder and writes all files, unless nothing has changed.
+
+    Args:
+        settings: the study's folder, and how its units are run.
+        listener: is told how it goes.
+        begun_s: when the call began, on ``perf_counter``.
+    """
+    study = settings.job.study
+    known = _unchanged(settings, begun_s)
+    if known is not None:
+        return known
+    listener.begins(study)
+    run = _run_units(settings, listener, begun_s)
+    written = write_results(run, settings.starter, listener, settings.plots)
+    return StudyResult(run, written.summary, written)
+
+
+def _unchanged(settings: RoundSettings, begun_s: float) -> StudyResult | None:
+    """Returns what is known already, without Spark; None if there is something to do."""
+    folder, study = settings.folder, settings.job.study
+    if not is_finished(folder, study):
+        return None
+    run = FinishedStudy.in_folder(folder, study, study.name, settings.job.model, begun_s=begun_s)
+    if run.missing:
+        return None
+    summary = present_summary(folder, study, run.done)
+    return None if summary is None else StudyResult(run, summary)
+
+
+def _run_units(settings: RoundSettings, listener: RunListener, begun_s: float) -> FinishedStudy:
+    study = settings.job.study
     experiment, plan = experiment_of(study), Plan(study)
     progress = run_rounds(settings, experiment, plan, listener)
-    run = progress.finished(settings, experiment, study.name, begun_s)
+    if progress.failed_before:
+        listener.left_alone(progress.failed_before)
+    return progress.finished(settings, experiment, study.name, begun_s)
+
+
+def _check_whole(run: FinishedStudy) -> None:
     if run.missing:
-        raise UnitsMissingError(f"{count(run.missing, 'unit')} failed; see status {folder}")
-    return run
+        raise UnitsMissingError(
+            f"{count(run.missing, 'unit')} failed; see {command('status', run.folder)}"
+        )

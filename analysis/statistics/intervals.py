@@ -78,13 +78,18 @@ def paired_ratios(
         baselines: the same shape; the baseline variant in the same replications.
         confidence: two-sided.
     """
-    positive = (values > 0) & (baselines > 0)
-    logs = np.log(np.where(positive, values, 1.0) / np.where(positive, baselines, 1.0))
-    logs = np.where(positive, logs, np.nan)
+    logs = log_ratios(values, baselines)
     middle, half = means(logs), half_widths(logs, confidence)
     of_means = _ratio_of_means(values, baselines)
     ratio = np.where(np.isnan(middle), of_means, np.exp(middle))
     return ratio, np.exp(middle - half), np.exp(middle + half)
+
+
+def log_ratios(values: Array, baselines: Array) -> Array:
+    """Returns the logarithm of each pair's ratio; NaN where one of the two is not positive."""
+    positive = (values > 0) & (baselines > 0)
+    logs = np.log(np.where(positive, values, 1.0) / np.where(positive, baselines, 1.0))
+    return np.where(positive, logs, np.nan)
 
 
 def _ratio_of_means(values: Array, baselines: Array) -> Array:

@@ -1,88 +1,142 @@
-"""``extends``: a scenario file that says only what differs from another one; ``tikv.file`` below.
+"""``extends``: a scenario file that says only what differs from others; ``tikv.file`` below.
 
-Law: the name is relative to the file that says it, and the file is in the scenario's own folder or
-below, symbolic links followed (shipped scenarios: anywhere in ``scenarios``). A scenario received
-from elsewhere can therefore read no other file of the user's. A file given on the command line may
-be anywhere. The same holds for a ``tikv.toml``; the scenario that names it overrides its keys.
+Law: what is extended is read as a scenario and as nothing else, so it may be anywhere: a name is
+relative to the file that says it, or a whole path, or after ``pessim:`` a scenario that comes with
+the program. In a list each file lies over those before it, and a file that is extended in two ways
+counts once, where it comes first. A ``tikv.toml`` is a file of another program: a scenario names
+one in its own folder or below, symbolic links followed; the command line names any.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import reduce
 from pathlib import Path
 
 from analysis.study.file_tree import merged
+from analysis.study.shipped import located
 from sim.scenario.problems import Mark, Problem, ScenarioError, shown
 from sim.scenario.reader import read_file
 from sim.scenario.tikv_toml import TikvTomlError, read_tikv_toml
 from sim.scenario.tree import Node, dotted, node_of, normalised
 
-SHIPPED = Path(__file__).resolve().parents[2] / "scenarios"
 LONGEST_CHAIN = 8
+_EXTENDS = ("extends",)
 _TOML = ("tikv", "file")
 
+Layers = dict[Path, tuple[Path, Node]]
+"""Each file as it was named and what it says itself, by its resolved path, the lowest first."""
 
-def read_with_bases(path: Path, *, base: Path | None = None, tikv_file: Path | None = None) -> Node:
-    """Returns the tree of a scenario file, over those of the files it extends.
+
+def read_with_bases(
+    own: Node, path: Path, *, base: Node | None = None, tikv_file: Node | None = None
+) -> Node:
+    """Returns what a scenario says over what it extends.
 
     Args:
-        path: given on the command line.
-        base: replaces what the file itself extends; given on the command line too.
-        tikv_file: replaces the ``tikv.file`` of all of them; given on the command line too.
+        own: what it says itself.
+        path: its file; one that is not there for a scenario without a file, which lies in its
+            folder.
+        base: replaces what it says that it extends; names are relative to the working directory.
+        tikv_file: likewise the ``tikv.file`` of all of them.
 
     Raises:
-        ScenarioError: if one of them cannot be read or must not be.
+        ScenarioError: if a file cannot be read.
     """
-    tree = _read(path, base, strips_toml=tikv_file is not None)
-    if tikv_file is None:
-        return tree
-    return _over_toml(tree, tikv_file, Mark(f"--set tikv.file={tikv_file}"))
-
-
-def _read(path: Path, base: Path | None, *, strips_toml: bool) -> Node:
-    tree, root = normalised(read_file(path)), _root_of(path)
+    tree = normalised(own)
+    layers: Layers = {}
     if base is None:
-        return _over_its_base(tree, path, root, (path.resolve(),), strips_toml=strips_toml)
-    own = _over_its_toml(tree, path, root, strips_toml=strips_toml)
-    return merged(_read(base, None, strips_toml=strips_toml), _without_extends(own))
+        _add_bases(tree, path, (path.resolve(),), layers)
+    else:
+        for said in _names(base):
+            _add(said, Path(), (path.resolve(),), layers)
+    layers[path.resolve()] = path, tree
+    if tikv_file is not None:
+        whole = reduce(merged, [_without_toml(tree) for _, tree in layers.values()])
+        toml = Path(_name(tikv_file, dotted(_TOML))).expanduser()
+        return _without_extends(_over_toml(whole, toml, tikv_file.mark))
+    return _without_extends(reduce(merged, _over_tomls(layers)))
 
 
-def _root_of(path: Path) -> Path:
-    resolved = path.resolve()
-    return SHIPPED if resolved.is_relative_to(SHIPPED) else resolved.parent
+def _add_bases(tree: Node, path: Path, chain: tuple[Path, ...], layers: Layers) -> None:
+    """Adds what a file extends, unless it is there."""
+    said = tree.find(_EXTENDS)
+    if said is not None and said.value is not None:
+        for each in _names(said):
+            _add(each, path, chain, layers)
 
 
-def _over_its_base(
-    tree: Node, path: Path, root: Path, chain: tuple[Path, ...], *, strips_toml: bool
-) -> Node:
-    tree = _over_its_toml(tree, path, root, strips_toml=strips_toml)
-    said = tree.entries.get("extends")
-    if said is None or said.value is None:
-        return _without_extends(tree)
-    base = _allowed(said, "extends", path, root)
-    if base.resolve() in chain:
-        names = " → ".join(file.name for file in (*chain, base.resolve()))
-        raise _refused(said.mark, "extends", f"extends itself ({names}); remove one link")
+def _names(said: Node) -> list[Node]:
+    return said.value if isinstance(said.value, list) else [said]
+
+
+def _add(said: Node, path: Path, chain: tuple[Path, ...], layers: Layers) -> None:
+    base = _base(said, path)
+    resolved = base.resolve()
+    if resolved in chain:
+        names = " → ".join(file.name for file in (*chain, resolved))
+        raise _refused(said.mark, dotted(_EXTENDS), f"extends itself ({names}); remove one link")
     if len(chain) > LONGEST_CHAIN:
-        raise _refused(
-            said.mark, "extends", f"more than {LONGEST_CHAIN} files deep; merge some of them"
-        )
-    if not base.is_file():
-        raise _refused(
-            said.mark, "extends", f"no file {shown(said.value)} beside {path.name}; check its name"
-        )
-    longer = (*chain, base.resolve())
-    below = _over_its_base(normalised(read_file(base)), base, root, longer, strips_toml=strips_toml)
-    return merged(below, _without_extends(tree))
+        message = f"more than {LONGEST_CHAIN} files deep; merge some of them"
+        raise _refused(said.mark, dotted(_EXTENDS), message)
+    if resolved not in layers:
+        tree = normalised(read_file(base))
+        _add_bases(tree, base, (*chain, resolved), layers)
+        layers[resolved] = base, tree
 
 
-def _over_its_toml(tree: Node, path: Path, root: Path, *, strips_toml: bool) -> Node:
-    """Returns a file's tree over the ``tikv.toml`` that it names, if that one counts."""
+def _base(said: Node, path: Path) -> Path:
+    """Returns the scenario file that is named in ``path``."""
+    key = dotted(_EXTENDS)
+    name = _name(said, key)
+    try:
+        found = path.parent / located(name).expanduser()
+    except ScenarioError as error:
+        raise _refused(said.mark, key, error.problems[0].message) from None
+    except RuntimeError as error:
+        raise _refused(said.mark, key, f"{error}; write the whole path") from None
+    if not found.exists():
+        beside = "" if Path(name).is_absolute() else f" (looked for in {found.parent.resolve()})"
+        raise _refused(said.mark, key, f"no file {shown(name)}{beside}; check its name")
+    return found
+
+
+def _toml(said: Node, path: Path) -> Path:
+    """Returns the ``tikv.toml`` that is named in ``path``, if it may be read."""
+    key = dotted(_TOML)
+    name = _name(said, key)
+    on_command_line = f"name it on the command line: --set {key}={name}"
+    if Path(name).is_absolute() or name.startswith("~"):
+        message = f"is absolute; write a path relative to this file, or {on_command_line}"
+        raise _refused(said.mark, key, message)
+    folder = path.resolve().parent
+    if not (path.parent / name).resolve().is_relative_to(folder):
+        message = f"leaves {folder}; copy the file there, or {on_command_line}"
+        raise _refused(said.mark, key, message)
+    return path.parent / name
+
+
+def _name(said: Node, key: str) -> str:
+    name = said.value
+    if isinstance(name, str) and "\0" not in name and name.strip():
+        return name
+    example = "other.yaml" if key == dotted(_EXTENDS) else "tikv.toml"
+    raise _refused(said.mark, key, f"must be a file's name, is {shown(name)}; write {example}")
+
+
+def _over_tomls(layers: Layers) -> Iterable[Node]:
+    """Yields what each file says, over the ``tikv.toml`` that it names."""
+    for path, tree in layers.values():
+        said = tree.find(_TOML)
+        if said is None or said.value is None:
+            yield tree
+        else:
+            yield _over_toml(tree, _toml(said, path), said.mark)
+
+
+def _without_toml(tree: Node) -> Node:
     said = tree.find(_TOML)
-    if said is None or said.value is None:
-        return tree
-    if strips_toml:
-        return tree.replaced(_TOML, said.with_value(None))
-    return _over_toml(tree, _allowed(said, dotted(_TOML), path, root), said.mark)
+    return tree if said is None else tree.replaced(_TOML, said.with_value(None))
 
 
 def _over_toml(tree: Node, toml: Path, mark: Mark) -> Node:
@@ -96,24 +150,6 @@ def _over_toml(tree: Node, toml: Path, mark: Mark) -> Node:
         return tree.replaced(_TOML[:1], below)
     own = {key: child for key, child in tikv.entries.items() if key != _TOML[1]}
     return tree.replaced(_TOML[:1], merged(below, tikv.with_value(own)))
-
-
-def _allowed(said: Node, key: str, path: Path, root: Path) -> Path:
-    """Returns the file that a scenario names, if it may be read."""
-    name = said.value
-    if not isinstance(name, str) or "\0" in name:
-        example = "other.yaml" if key == "extends" else "tikv.toml"
-        raise _refused(said.mark, key, f"must be a file's name, is {shown(name)}; write {example}")
-    if Path(name).is_absolute() or name.startswith("~"):
-        remedy = "write a path relative to this file"
-        if key != "extends":
-            remedy += f", or name it on the command line: --set {key}={name}"
-        raise _refused(said.mark, key, f"is absolute; {remedy}")
-    base = path.parent / name
-    if not base.resolve().is_relative_to(root):
-        raise _refused(said.mark, key, f"leaves {root}; copy the file there, or name it on the "
-                                       f"command line: --set {key}={name}")  # fmt: skip
-    return base
 
 
 def _refused(mark: Mark, key: str, message: str) -> ScenarioError:

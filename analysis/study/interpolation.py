@@ -69,6 +69,15 @@ def _kind_of(value: object) -> QuantityKind | None:
     return None
 
 
+def unit_of(value: object) -> tuple[str, float]:
+    """Returns the unit that a quantity is written in, and its base units; of a number "" and 1."""
+    kind = _kind_of(value)
+    if kind is None:
+        return "", 1.0
+    unit = _unit_of(str(value))
+    return unit, float(kind.units[unit])
+
+
 def same_kind(value: object, other: object) -> bool:
     """Returns whether both are numbers, or quantities that one kind of unit can measure."""
     try:

@@ -59,6 +59,18 @@ class _ListOrMap(Form):
 
 
 @dataclass(frozen=True)
+class _OneOrMore(Form):
+    """A value, or a list of them."""
+
+    entry: Form
+
+    def described(self, definitions: dict[str, Schema]) -> Schema:
+        """Returns both."""
+        entry = self.entry.described(definitions)
+        return {"anyOf": [entry, {"type": "array", "items": entry}]}
+
+
+@dataclass(frozen=True)
 class _Variants(Form):
     """Changes by the name of a variant."""
 
@@ -71,7 +83,11 @@ class _Variants(Form):
 
 TOP: dict[str, tuple[Form, str]] = {
     "about": (TEXT, "The one question it answers."),
-    "extends": (TEXT, "Another scenario file, relative to this one, that this one builds on."),
+    "extends": (
+        _OneOrMore(TEXT),
+        "Scenario files that this one builds on, each over those before it: relative to this one, "
+        "whole paths, or pessim:NAME for one that comes with the program.",
+    ),
     "run": (SectionOf(RunSection), "How long, how often, with which luck."),
     "cluster": (SectionOf(Topology), "How many of everything."),
     "hardware": (SectionOf(Hardware), "What the nodes are made of."),

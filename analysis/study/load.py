@@ -11,8 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from typing import Any, Final
 
 from analysis.study.cases import expectations_of, variants_of
+from analysis.study.from_python import overrides_of, tree_of
 from analysis.study.inheritance import read_with_bases
 from analysis.study.json_schema import TOP
 from analysis.study.overrides import CASES, Overrides, applied, command_line_overrides
@@ -27,50 +29,58 @@ from analysis.study.questions import (
 )
 from analysis.study.run import precision_of
 from analysis.study.sections import Capacity, Sensitivity
+from analysis.study.shipped import located
 from analysis.study.study import CaseResolver, Study, point_key
 from analysis.study.sweep import sweep_of
 from sim.scenario.problems import Mark, Problem, ScenarioError
+from sim.scenario.reader import read_file
 from sim.scenario.schema.run import Run
 from sim.scenario.section import keys_of, unknown_key
 from sim.scenario.tree import Node, dotted
 from sim.scenario.tree import Path as TreePath
 
+NAMELESS: Final = "scenario"
+"""The name of a study that has no file."""
+
 
 def load_study(
-    path: Path | str,
-    overrides: Sequence[str] = (),
+    source: Path | str | Mapping[str, Any],
+    overrides: Sequence[str] | Mapping[str, Any] = (),
     seed: int | None = None,
     replications: int | None = None,
 ) -> Study:
-    """Returns the study that a scenario file describes.
+    """Returns the study that a scenario describes.
 
     Args:
-        path: the file.
-        overrides: ``a.b=v``, as ``--set`` takes them.
+        source: a file, ``pessim:NAME`` for one of ours, or what a file would say.
+        overrides: ``a.b=v``, as ``--set`` takes them; or values by their keys.
         seed: replaces ``run.seed``.
         replications: replaces ``run.replications``.
 
     Raises:
         ScenarioError: with every problem found.
     """
-    path = Path(path)
-    given = command_line_overrides(overrides)
+    if isinstance(source, Mapping):
+        path, own = Path(NAMELESS), tree_of(source)
+    else:
+        path = located(source)
+        own = read_file(path)
+    if isinstance(overrides, Mapping):
+        given = overrides_of(overrides)
+    else:
+        given = command_line_overrides(overrides)
     for key, value in (("seed", seed), ("replications", replications)):
         if value is not None:
             mark = Mark(f"--{key} {value}")
             given[f"run.{key}"] = Node(value, mark, mark)
-    base, toml = (_path_of(given.pop(key, None)) for key in ("extends", "tikv.file"))
-    file_tree = read_with_bases(path, base=base, tikv_file=toml)
+    base, toml = given.pop("extends", None), given.pop("tikv.file", None)
+    file_tree = read_with_bases(own, path, base=base, tikv_file=toml)
     tree = applied(file_tree, given)
     problems: list[Problem] = []
     study = _study(_name_of(path), tree, given, problems)
     if study is None or problems:
         raise ScenarioError(problems)
     return study
-
-
-def _path_of(node: Node | None) -> Path | None:
-    return None if node is None else Path(str(node.value))
 
 
 def _name_of(path: Path) -> str:

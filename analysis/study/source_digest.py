@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import hashlib
 from functools import cache
-from pathlib import Path
-from typing import Final
 
-ROOT: Final = Path(__file__).resolve().parents[2]
+from analysis.program import ROOT
 
 
 @cache

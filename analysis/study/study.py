@@ -8,19 +8,17 @@ running anything again. Writing a study out and reading it back gives the same h
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from typing import Any, Final
-
-import yaml
 
 from analysis.study.overrides import Overrides, applied, check_key, overlap
 from analysis.study.run import FEW_REPLICATIONS, FIRST_ROUND, Precision, RunSection
 from analysis.study.sections import Capacity, CapacitySection, Expectation, Sensitivity
 from analysis.study.units import Point
+from analysis.study.yaml_text import yaml_text
 from sim.scenario.problems import Mark, Problem, ScenarioError
-from sim.scenario.reader import scalar_value
 from sim.scenario.resolve import resolved
 from sim.scenario.resolved import Scenario
 from sim.scenario.schema.etcd import EtcdSection
@@ -107,8 +105,22 @@ class Study:
     def resolved_yaml(self) -> str:
         """Returns the whole study as a file, complete, that gives the same units again."""
         document = {key: value for key, value in self._document().items() if value != ""}
-        text = yaml.dump(document, Dumper=_Dumper, sort_keys=False, width=96, allow_unicode=True)
-        return f"# The study {self.name} as it was run, made by Pessim.\n{text}"
+        return f"# The study {self.name} as it was run, made by Pessim.\n{yaml_text(document)}"
+
+    def case_yaml(self, point: Point, variant: str, compare: Mapping[str, Document]) -> str:
+        """Returns a file that says of one case what this study's own file says, and no more.
+
+        Args:
+            point: as for ``scenario``; what it sets to None is left out.
+            variant: likewise.
+            compare: variants of the new file, and the keys that each changes.
+        """
+        said = self.resolver.said(point, variant)
+        workload = {key: value for key, value in said["workload"].items() if value is not None}
+        run = {"run": self.said["run"]} if self.said.get("run") else {}
+        about = {"about": self.about} if self.about else {}
+        own = about | run | {key: value for key, value in said.items() if key != "run"}
+        return yaml_text(own | {"workload": workload, "compare": dict(compare)})
 
     def _document(self) -> Document:
         factors = [factor.key for factor in self.sensitivity.factors] if self.sensitivity else []
@@ -177,28 +189,6 @@ def _is_open(key: str) -> bool:
     return key in _SELECTORS or not _DISTRIBUTIONS.isdisjoint(key.split(".")[:-1])
 
 
-class _Dumper(yaml.SafeDumper):
-    """Writes text so that our reader takes it for text again, and nothing as an alias."""
-
-    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML's signature
-        """Returns True: what a study says twice is written twice."""
-        return True
-
-
-def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    style = None if isinstance(scalar_value(text), str) else '"'
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-
-
-def _list(dumper: yaml.SafeDumper, items: Sequence[Any]) -> yaml.SequenceNode:
-    flow = not any(isinstance(item, dict) for item in items)
-    return dumper.represent_sequence("tag:yaml.org,2002:seq", items, flow_style=flow)
-
-
-_Dumper.add_representer(str, _text)
-_Dumper.add_representer(list, _list)
-
-
 _MOST_KEPT: Final = 1_000
 """Scenarios kept to be asked for again; a scenario has some kilobytes."""
 
@@ -249,8 +239,7 @@ class CaseResolver:
         known = self._scenarios.get((point_key(point), variant))
         if known is not None:
             return known
-        mark = Mark(f"point {dict(point)}")
-        overrides = {key: node_of(value, mark) for key, value in point.items()}
+        overrides = _nodes(point)
         problems: list[Problem] = []
         for key, node in overrides.items():
             check_key(key, node, "a point", problems)
@@ -258,6 +247,15 @@ class CaseResolver:
         if scenario is None or problems:
             raise ScenarioError(problems)
         return scenario
+
+    def said(self, point: Point, variant: str) -> Document:
+        """Returns what a file says of one variant at any point, defaults and profiles left unsaid.
+
+        Raises:
+            KeyError: as ``scenario``.
+        """
+        plain: Document = applied(self._variants[variant][1], _nodes(point)).plain()
+        return plain
 
     def digest(self, point: Point, variant: str) -> str:
         """Returns the hash of what one variant at one point is, as 64 hex digits.
@@ -274,6 +272,11 @@ class CaseResolver:
             del content["about"]
             digest = self._digests[case] = sha256(canonical(content).encode()).hexdigest()
         return digest
+
+
+def _nodes(point: Point) -> Overrides:
+    mark = Mark(f"point {dict(point)}")
+    return {key: node_of(value, mark) for key, value in point.items()}
 
 
 def point_key(point: Point) -> str:

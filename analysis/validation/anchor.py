@@ -17,6 +17,11 @@ KINDS: Final[dict[Kind, str]] = {
 }
 """Every kind with its heading, in the order of the table."""
 
+Standing = Literal["predicted", "fitted", "derived"]
+"""What agreement proves: that the model predicts, or little, for constants or the setting were set
+with the figure in view, or nothing of its own, for it follows from other anchors' figures.
+"""
+
 Verdict = Literal["in band", "outside", "refused"]
 
 
@@ -36,7 +41,10 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """How far from their spread the model may be: a share of their value, or an amount."""
+    """How far from their value the model may be: a share of it, or an amount.
+
+    Publications that differ among themselves do not widen it.
+    """
 
     share: float = 0.0
     amount: float = 0.0
@@ -44,7 +52,7 @@ class Band:
     def around(self, theirs: Figure) -> tuple[float, float]:
         """Returns the lowest and the highest value that agrees."""
         slack = max(self.share * abs(theirs.value), self.amount)
-        return theirs.low - slack, theirs.high + slack
+        return theirs.value - slack, theirs.value + slack
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +113,7 @@ class Anchor:
     theirs: Figure
     band: Band
     origin: Origin
-    fitted: bool = False
-    """Whether constants of the model were fitted to it: then agreement proves little."""
+    standing: Standing = "predicted"
     quick: bool = True
     """Whether ``validate --quick`` looks at it."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from analysis.validation.anchor import KINDS, Judged
-from analysis.validation.table import band_text, error_text, figure_text, verdict_lines
+from analysis.validation.table import band_text, error_text, figure_text, mark_of, verdict_lines
 
 BEGIN = "<!-- anchors: written by `run_sim.py validate --write` -->"
 END = "<!-- end of anchors -->"
@@ -52,7 +52,7 @@ def _line(each: Judged) -> str:
     ours = "–" if each.ours is None else figure_text(each.ours, anchor.unit)
     verdict = each.verdict if each.verdict == "in band" else f"**{each.verdict}**"
     cells = (
-        anchor.name + ("\\*" if anchor.fitted else ""), anchor.conditions,
+        anchor.name + mark_of(anchor).replace("*", "\\*"), anchor.conditions,
         figure_text(anchor.theirs, anchor.unit), ours, error_text(each), band_text(anchor), verdict,
         anchor.source,
     )  # fmt: skip

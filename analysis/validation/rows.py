@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from analysis.validation.anchor import Judged
+from analysis.validation.table import in_band, mean_error, predicted
 
 
 def rows(judged: Sequence[Judged]) -> list[dict[str, Any]]:
@@ -18,7 +19,7 @@ def rows(judged: Sequence[Judged]) -> list[dict[str, Any]]:
             "conditions": each.anchor.conditions,
             "source": each.anchor.source,
             "unit": each.anchor.unit,
-            "fitted": each.anchor.fitted,
+            "standing": each.anchor.standing,
             "theirs": asdict(each.anchor.theirs),
             "ours": None if each.ours is None else asdict(each.ours),
             "error": each.error,
@@ -28,3 +29,12 @@ def rows(judged: Sequence[Judged]) -> list[dict[str, Any]]:
         }
         for each in judged
     ]
+
+
+def verdict(judged: Sequence[Judged]) -> dict[str, float | None]:
+    """Returns what the anchors come to: how many, how many in band, mean error of predictions."""
+    return {
+        "anchors": len(judged),
+        "in_band": in_band(judged),
+        "error_of_predicted": mean_error(predicted(judged)),
+    }

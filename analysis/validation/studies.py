@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from analysis.program import SCENARIOS
 from analysis.validation.anchor import Anchor, InStudy, Quotient
-
-SCENARIOS: Final = Path(__file__).resolve().parents[2] / "scenarios"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,14 @@ STUDIES: Final = {
     "claims_gp3": AnchorStudy(SCENARIOS / "validation/claims_gp3.yaml", _FEW),
     "pipelined_over_sync": AnchorStudy(SCENARIOS / "validation/pipelined_over_sync.yaml", _FEW),
     "raft_engine": AnchorStudy(SCENARIOS / "validation/raft_engine.yaml", _FEW),
-    "sysbench_update_non_index": AnchorStudy(SCENARIOS / "validation/update_non_index.yaml", _FEW),
+    "sysbench_point_select": AnchorStudy(
+        SCENARIOS / "validation/sysbench_point_select.yaml", ("run.replications=2",)
+    ),
+    "sysbench_update_non_index": AnchorStudy(
+        SCENARIOS / "validation/sysbench_update_non_index.yaml", ("run.replications=2",)
+    ),
+    "sysbench_idle": AnchorStudy(SCENARIOS / "validation/sysbench_idle.yaml", ()),
+    "tpcc_idle": AnchorStudy(SCENARIOS / "validation/tpcc_idle.yaml", ()),
     "etcd_loopback": AnchorStudy(
         SCENARIOS / "validation/etcd_loopback.yaml",
         ("run.replications=2", "run.measure=2s", "sweep.grid.workload.threads=[4]"),
@@ -39,7 +45,6 @@ STUDIES: Final = {
     "rocksdb_locks": AnchorStudy(SCENARIOS / "validation/rocksdb_locks.yaml", _FEW),
     "leader_transfer": AnchorStudy(SCENARIOS / "validation/leader_transfer.yaml", _FEW),
     "quiet_transfer": AnchorStudy(SCENARIOS / "validation/quiet_transfer.yaml", ()),
-    "shuffle_leader": AnchorStudy(SCENARIOS / "shuffle_leader.yaml", ("run.replications=1",)),
     "transfer_fails": AnchorStudy(SCENARIOS / "transfer_fails.yaml", ()),
 }
 

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from analysis.metrics.rounding import short
-from analysis.validation.anchor import KINDS, Anchor, Figure, Judged, Kind
+from analysis.validation.anchor import KINDS, Anchor, Figure, Judged, Kind, Standing
 
 _STYLES: Final = {"in band": "green", "outside": "red", "refused": "yellow"}
 
@@ -35,7 +35,7 @@ def _table(heading: str, judged: Sequence[Judged]) -> Table:
     for each in judged:
         anchor = each.anchor
         table.add_row(
-            Text(f"{anchor.name}{_unit(anchor)}{'*' * anchor.fitted}"),
+            Text(f"{anchor.name}{_unit(anchor)}{mark_of(anchor)}"),
             range_text(anchor.theirs),
             "-" if each.ours is None else middle_text(each.ours),
             error_text(each),
@@ -47,25 +47,51 @@ def _table(heading: str, judged: Sequence[Judged]) -> Table:
 
 def verdict_lines(judged: Sequence[Judged]) -> Iterator[str]:
     """Yields what the table comes to, and why anchors are refused."""
-    inside = sum(each.verdict == "in band" for each in judged)
-    yield f"{inside} of {len(judged)} anchors in their bands"
-    worldly = [each for each in judged if each.anchor.kind in _WORLDLY]
+    yield f"{in_band(judged)} of {len(judged)} anchors in their bands"
     for name, some in (
         ("theory", [each for each in judged if each.anchor.kind == "theory"]),
-        ("published and measured", worldly),
-        ("those that nothing was fitted to", [each for each in worldly if not each.anchor.fitted]),
+        ("published and measured", worldly(judged)),
+        ("those that nothing was fitted to", predicted(judged)),
     ):
         error = mean_error(some)
         if error is not None:
             yield f"mean absolute error, {name}: {error:.1%}"
-    if any(each.anchor.fitted for each in judged):
-        yield "* constants of the model were fitted to these"
+    standings = {each.anchor.standing for each in judged}
+    yield from (f"{mark} {words}" for standing, mark, words in _MARKS if standing in standings)
     for each in judged:
         if each.reason:
             yield f"refused: {each.anchor.name}: {each.reason}"
 
 
+def mark_of(anchor: Anchor) -> str:
+    """Returns what stands behind an anchor's name where agreement proves little."""
+    return next((mark for standing, mark, _ in _MARKS if standing == anchor.standing), "")
+
+
+_MARKS: Final[tuple[tuple[Standing, str, str], ...]] = (
+    ("fitted", "*", "constants of the model were fitted to these, or set with them in view"),
+    ("derived", "†", "worked out from other figures of the table; not in the mean errors"),
+)
 _WORLDLY: Final[tuple[Kind, ...]] = ("published", "measured")
+
+
+def in_band(judged: Sequence[Judged]) -> int:
+    """Returns how many lie in their bands."""
+    return sum(each.verdict == "in band" for each in judged)
+
+
+def worldly(judged: Sequence[Judged]) -> list[Judged]:
+    """Returns those of the world, published or measured, that follow from no other."""
+    return [
+        each
+        for each in judged
+        if each.anchor.kind in _WORLDLY and each.anchor.standing != "derived"
+    ]
+
+
+def predicted(judged: Sequence[Judged]) -> list[Judged]:
+    """Returns those of the world that nothing was fitted to."""
+    return [each for each in worldly(judged) if each.anchor.standing == "predicted"]
 
 
 def mean_error(judged: Sequence[Judged]) -> float | None:

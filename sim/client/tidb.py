@@ -1,14 +1,15 @@
 """One TiDB node: CPU for statements, ways to the stores and to PD.
 
-A statement costs a round trip to the client and CPU on the node; CPU that goes into building
-requests and commits is part of the statement's. Statements wait for a hardware thread in one queue,
-and are slowed down by those on the other threads of the cores, as on a store
-(``sim.engine.thread_pool``). A fixed delay is added that keeps no thread busy.
+A statement costs a round trip to the client, CPU on the clients' machine and CPU on the node, by
+what it does and how many rows it touches; each request to a store costs CPU besides. Statements and
+requests wait for a hardware thread in one queue, and are slowed down by those on the other threads
+of the cores, as on a store (``sim.engine.thread_pool``).
 
 Source: tikv/client-go tikv/kv.go (KVStore), internal/client/client.go (RPCClient).
 """
 
 from collections.abc import Generator
+from itertools import cycle
 from typing import Any, Final
 
 from sim.client.backoff import BUDGETS_NS, Backoffer
@@ -16,13 +17,14 @@ from sim.client.client_stats import ClientStats
 from sim.client.connections import NOT_IN_FLIGHT, Connections
 from sim.client.region_cache import RegionCache
 from sim.distributions import LognormalMean, Sampler
-from sim.engine import FifoServers, LeanEnv, Wait, smt_slowness
+from sim.engine import FifoServers, LeanEnv, RunQueues, Wait, smt_slowness
 from sim.protocol.region import Route
 from sim.scenario.resolved import Scenario
 from sim.server.cluster import Cluster
 from sim.storage.probe import Probe
 from sim.storage.request import Kind, KvRequest
 from sim.streams import Streams
+from sim.transport.grpc import connections_of
 from sim.transport.nodes import CLIENT_NAME, PD_NAME, store_name, tidb_name
 from sim.units import NS_PER_MS
 
@@ -38,6 +40,14 @@ _ROUTE_BYTES = 128
 
 _REQUEST_BYTES = 150
 """A KV request without its keys and values: context, timestamps, primary (kvproto field sizes)."""
+
+
+STATEMENT_WAKES: Final = 1
+"""The connection's goroutine."""
+
+REQUEST_WAKES: Final = 5
+"""Source: tikv/client-go internal/client (batchSendLoop, batchRecvLoop), grpc-go internal/transport
+(loopyWriter, reader): a goroutine each, and the one that asked."""
 
 
 class TidbNode:
@@ -64,8 +74,12 @@ class TidbNode:
         threads = hardware.tidb_cores
         slowness = smt_slowness(threads, hardware.threads_per_core, cpu.smt_gain)
         self._cpu = FifoServers(threads, slowness)
-        self._statement_ns = cpu.tidb_statement_ns
-        self._delay_ns = cpu.statement_delay_ns
+        self._run_queues = RunQueues(threads, cpu.thread_hop_ns)
+        self._costs = cpu
+        self._request_ns = cpu.tidb_request_ns
+        self._client = cluster.client_machine
+        self._grpc_ns = cpu.grpc_request_ns >> 1
+        self._next_connection = cycle(connections_of(number))
         self._draw = Sampler(LognormalMean(1_000_000, cpu.cv), streams.stream(f"{here}/cpu"))
         self._units: list[float] = []
         self._to_stores = {store: network.link(here, store_name(store)) for store in cluster.stores}
@@ -83,17 +97,27 @@ class TidbNode:
         """Time that hardware threads were busy so far, summed over them."""
         return self._cpu.busy_ns
 
-    def statement(self) -> int:
+    def statement(self, rows: float = 0, *, writes: bool = False) -> int:
         """Returns how long a statement takes from its client until it is planned, in ns.
 
-        The answer to the statement before travels on the same round trip.
+        The answer to the statement before travels on the same round trip. The times at the
+        client's machine, on the way and here are drawn at once and added up: one follows the
+        other, so their order changes no total.
         """
-        arrival = self._from_client.round_trip(self.env.now_ns, _STATEMENT_BYTES)
-        return self._compute(arrival + self._delay_ns)
+        now_ns = self.env.now_ns
+        arrival = self._from_client.round_trip(now_ns, _STATEMENT_BYTES)
+        return arrival - now_ns + self._client.statement(now_ns) + self._plan(rows, writes)
 
-    def replan(self) -> int:
+    def replan(self, rows: float = 0, *, writes: bool = False) -> int:
         """Returns how long planning a statement once more takes, after a conflict, in ns."""
-        return self._compute(self.env.now_ns)
+        return self._plan(rows, writes)
+
+    def _plan(self, rows: float, writes: bool) -> int:  # noqa: FBT001 - of a statement
+        costs = self._costs
+        mean_ns = costs.tidb_statement_ns + costs.tidb_row_ns * rows
+        if writes:
+            mean_ns += costs.tidb_write_ns
+        return self._compute(mean_ns, STATEMENT_WAKES)
 
     def timestamp(self, *, begin: bool = False) -> Generator[Wait, Any, int]:
         """Fetches a timestamp from PD, and again until PD is reached.
@@ -105,7 +129,7 @@ class TidbNode:
             yield PD_RETRY_NS
         yield self._to_pd.send(env.now_ns, _TSO_BYTES) - env.now_ns
         timestamp = self.tso.begin(env.now_ns) if begin else self.tso.next(env.now_ns)
-        yield self._from_pd.send(env.now_ns, _TSO_BYTES) - env.now_ns
+        yield self._from_pd.send(env.now_ns, _TSO_BYTES) - env.now_ns + self._costs.thread_hop_ns
         return timestamp
 
     def get_region(self, key: bytes) -> Generator[Wait, Any, Route]:
@@ -135,13 +159,22 @@ class TidbNode:
         if self.connections.broken and self.connections.intercepts(request):
             return
         size = _REQUEST_BYTES + request.request_bytes
-        store = request.store
-        arrival = self._to_stores[store].send(env.now_ns, size)
-        env.at(arrival, self._cluster.stores[store].scheduler.receive, request)
+        store = self._cluster.stores[request.store]
+        request.connection = connection = next(self._next_connection)
+        arrival = self._to_stores[request.store].send(env.now_ns, size)
+        arrival += self._compute(self._request_ns, REQUEST_WAKES)
+        arrival += store.grpc.handle(connection, env.now_ns, self._grpc_ns)
+        env.at(arrival, store.scheduler.receive, request)
 
-    def _compute(self, from_ns: int) -> int:
+    def _compute(self, mean_ns: float, wakes: int) -> int:
+        """Returns how long work of a mean length takes, its waits for threads included."""
+        if not mean_ns:
+            return 0
         units = self._units
-        if not units:
+        if len(units) < 2:
             units.extend(self._draw.unit_block())
-        service = int(self._statement_ns * units.pop())
-        return self._cpu.reserve(from_ns, service) - self.env.now_ns
+        now_ns = self.env.now_ns
+        cpu = self._cpu
+        done_ns = cpu.reserve(now_ns, int(mean_ns * units.pop()))
+        waits_ns = wakes * self._run_queues.wait(now_ns, cpu.busy_ns)
+        return done_ns - now_ns + int(waits_ns * units.pop())

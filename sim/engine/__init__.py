@@ -5,6 +5,7 @@ Knows time, order and queues; knows nothing of disks, TiKV or transactions.
 
 from sim.engine.environment import LeanEnv
 from sim.engine.process import UNTIL_WOKEN, Process, Story, Wait
+from sim.engine.run_queue import RunQueues, busy_share
 from sim.engine.stations import FifoServers
 from sim.engine.thread_pool import Cores, ThreadPool, smt_slowness
 
@@ -14,8 +15,10 @@ __all__ = [
     "FifoServers",
     "LeanEnv",
     "Process",
+    "RunQueues",
     "Story",
     "ThreadPool",
     "Wait",
+    "busy_share",
     "smt_slowness",
 ]

@@ -2,7 +2,7 @@
 
 Law: a pool runs at most ``threads`` jobs at once, first come first served, one event a job. Two
 hardware threads of one core share its units, so a node's CPU grows by less than a core for each
-thread beyond its cores, and not at all beyond its hardware threads; what runs is slowed down
+thread that meets another, and not at all beyond its hardware threads; what runs is slowed down
 accordingly (processor sharing, fixed at a job's start: a job is short against the time in which the
 load changes).
 """
@@ -12,6 +12,7 @@ from heapq import heappush
 from typing import Any
 
 from sim.engine.environment import Call, LeanEnv
+from sim.engine.run_queue import RunQueues
 
 
 class Cores:
@@ -21,11 +22,25 @@ class Cores:
         count: hardware threads (vCPUs).
         threads_per_core: hardware threads of one core; 2 with simultaneous multithreading.
         smt_gain: what a core's second busy thread adds, in cores.
+        hop_ns: what waking a thread takes on an idle node.
     """
 
-    __slots__ = ("_background_ns", "_slowness", "background", "busy_ns", "count", "running")
+    __slots__ = (
+        "_background_ns",
+        "_hop_ns",
+        "_run_queues",
+        "_slowness",
+        "background",
+        "busy_ns",
+        "count",
+        "crowding_ns",
+        "running",
+        "wake_ns",
+    )
 
-    def __init__(self, count: int, threads_per_core: int = 1, smt_gain: float = 0.0) -> None:
+    def __init__(
+        self, count: int, threads_per_core: int = 1, smt_gain: float = 0.0, hop_ns: int = 0
+    ) -> None:
         self.count = count
         self.running = 0
         """Threads that run now."""
@@ -35,6 +50,12 @@ class Cores:
         """Time in which threads ran, summed over the threads."""
         self._background_ns = 0
         self._slowness = smt_slowness(count, threads_per_core, smt_gain)
+        self._hop_ns = hop_ns
+        self._run_queues = RunQueues(count, hop_ns)
+        self.wake_ns = hop_ns
+        """How long it takes until a woken thread runs; as of the last ``settle``."""
+        self.crowding_ns = 0
+        """The part of it that is due to other threads."""
 
     def slowness(self) -> float:
         """Returns by how much one more thread runs slower than on an idle node."""
@@ -52,7 +73,7 @@ class Cores:
         """Takes CPU work that nobody waits for (network, gRPC, compaction threads)."""
         self._background_ns += service_ns
 
-    def settle(self, elapsed_ns: int) -> None:
+    def settle(self, now_ns: int, elapsed_ns: int) -> None:
         """Lets the background work of the last ``elapsed_ns`` run until the next call.
 
         It takes as many threads as it has CPU time; that it is slowed down itself is left out.
@@ -60,19 +81,23 @@ class Cores:
         self.busy_ns += self._background_ns
         self.background = round(self._background_ns / elapsed_ns)
         self._background_ns = 0
+        self._run_queues.average(now_ns, self.busy_ns)
+        self.crowding_ns = self._run_queues.wait_ns
+        self.wake_ns = self._hop_ns + self.crowding_ns
 
 
 def smt_slowness(count: int, threads_per_core: int, smt_gain: float) -> list[float]:
     """Returns, for 0 to ``count`` running threads, how much slower each is than one alone.
 
+    Threads are placed anywhere: one meets others on its core the more often, the more are running.
     Args are those of ``Cores``. The work that can be done in a second is
     ``count / slowness[count]`` cores' worth.
     """
-    cores = count // threads_per_core or 1
+    crowded = (1 + smt_gain * (threads_per_core - 1)) / threads_per_core
     slowness = [1.0]
     for running in range(1, count + 1):
-        beyond = max(0, running - cores)
-        slowness.append(running / (min(running, cores) + smt_gain * beyond))
+        beside = (running - 1) / max(1, count - 1)
+        slowness.append(1 / (1 - beside * (1 - crowded)))
     return slowness
 
 
@@ -103,7 +128,7 @@ class ThreadPool:
         """
         if self._idle:
             self._idle -= 1
-            self._start((service_ns, fn, arg, blocked_ns))
+            self._start((service_ns, fn, arg, blocked_ns + self._cores.wake_ns))
         else:
             self._queue.append((service_ns, fn, arg, blocked_ns))
 

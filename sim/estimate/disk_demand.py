@@ -66,7 +66,10 @@ class DiskDemand:
         self.fetch_ns = mean_ns(self.kv.fetch or self.kv.append)
         self._blocks = sum(each.blocks for each in footprint.requests.values())
         self._proposed = footprint.proposed(lock_share)
-        self._framing_bytes = ENTRY_OVERHEAD_BYTES + self._format.item_bytes
+
+    def appended_bytes(self, txn_per_s: float, entries: float) -> float:
+        """Returns the bytes of so many entries that a store appends a second, as Raft counts."""
+        return txn_per_s * self._proposed.raft * self._copies + entries * ENTRY_OVERHEAD_BYTES
 
     def load(
         self, txn_per_s: float, fsyncs: float, entries: float, applied_copies: float
@@ -79,7 +82,7 @@ class DiskDemand:
             entries: that they write.
             applied_copies: of the cluster's commands, the part that this store applies.
         """
-        logged = txn_per_s * self._proposed.raft * self._copies + entries * self._framing_bytes
+        logged = self.appended_bytes(txn_per_s, entries) + entries * self._format.item_bytes
         payload = logged / max(fsyncs, 1e-9)
         payload = self._compressed(payload + self._format.batch_bytes)
         metadata = metadata_share(self._format.file, payload, self.raft.page_bytes)

@@ -12,9 +12,9 @@ from typing import Final, Literal
 from sim.estimate.footprint import Footprint, footprint
 from sim.estimate.left_out import left_out
 from sim.estimate.load_warnings import LoadWarning, load_warnings
+from sim.estimate.machines import client_machine, tidb_nodes
 from sim.estimate.run_cost import RunCost, run_cost
 from sim.estimate.throughput import Balance, balance
-from sim.estimate.tidb_nodes import TidbNodes
 from sim.scenario.resolved import Scenario
 from sim.scenario.schema.arrival import ETCD
 from sim.scenario.schema.tikv import LockMode
@@ -171,8 +171,8 @@ def same_footprint(one: Scenario, other: Scenario) -> bool:
 
 
 _ORDER: Final = (
-    "tidb_cpu", "store_cpu", "scheduler", "read_pool", "store_poller", "raft_log", "apply",
-    "raft_disk", "kv_disk",
+    "client_cpu", "tidb_cpu", "grpc", "store_cpu", "scheduler", "read_pool", "store_poller",
+    "raft_log", "apply", "raft_disk", "kv_disk",
 )  # fmt: skip
 """Stations in the order in which a transaction meets them."""
 
@@ -184,13 +184,16 @@ def _stations(scenario: Scenario, made: Footprint, found: Balance) -> tuple[Stat
         )
         for name, pool in found.load.stations.items()
     }
-    tidb = TidbNodes(scenario)
-    statements_per_s = found.txn_per_s * (made.statements + found.response.retries)
-    stations["tidb_cpu"] = Station(
-        "tidb_cpu",
-        tidb.utilisation(statements_per_s),
-        tidb.threads,
-        tidb.times_ns(statements_per_s)[0] / NS_PER_MS,
-        tidb.queue(statements_per_s),
-    )
+    rate = found.txn_per_s
+    for name, machines in (
+        ("client_cpu", client_machine(scenario, made)),
+        ("tidb_cpu", tidb_nodes(scenario, made, found.response.retries)),
+    ):
+        stations[name] = Station(
+            name,
+            machines.utilisation(rate),
+            machines.threads,
+            machines.service_ns(rate) / NS_PER_MS,
+            machines.queue(rate),
+        )
     return tuple(stations[name] for name in _ORDER if name in stations)

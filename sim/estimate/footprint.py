@@ -20,11 +20,10 @@ from sim.protocol.encoding import lock_format
 from sim.protocol.region import RegionId, RegionMap
 from sim.scenario.resolved import Scenario
 from sim.storage.block_cache import PREFIX_LEN, misses_by_table
-from sim.storage.scheduler import SCANNED_ROW
 from sim.streams import Streams
 from sim.workload import build_workload
 from sim.workload.layout import lay_out
-from sim.workload.statement import TransactionSource
+from sim.workload.statement import SCANNED_ROW, TransactionSource
 from sim.workload.tpcc.workload import DEFAULT_MIX
 
 SAMPLE: Final = 300
@@ -96,6 +95,10 @@ class Footprint:
 
     regions: RegionMap
     statements: float = 0.0
+    changing_statements: float = 0.0
+    """Those of them that lock or write."""
+    rows: float = 0.0
+    """That its statements read, lock or write."""
     timestamps: float = 0.0
     pause_ns: float = 0.0
     committed: float = 0.0
@@ -112,6 +115,11 @@ class Footprint:
     def lock_requests(self) -> float:
         """Lock requests per transaction."""
         return self.requests["lock"].count if "lock" in self.requests else 0.0
+
+    @property
+    def all_requests(self) -> float:
+        """Requests of all kinds per transaction."""
+        return sum(each.count for each in self.requests.values())
 
     def proposed(self, lock_share: float) -> Requests:
         """Returns all commands together, with this part of the lock requests."""
@@ -174,6 +182,8 @@ def mean_of(sample: Sample, mix: Mapping[str, float] | None = None) -> Footprint
     for plan in plans:
         weight = weights[plan.name] / len(plans)
         made.statements += weight * plan.statements
+        made.changing_statements += weight * plan.changing_statements
+        made.rows += weight * plan.rows
         made.timestamps += weight * plan.timestamps
         made.pause_ns += weight * plan.pause_ns
         made.committed += weight * plan.commits

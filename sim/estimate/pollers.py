@@ -33,6 +33,8 @@ class PollerLoad:
     """Share of the messages with something to write."""
     write: float
     """One append + fsync."""
+    hand_over: float = 0.0
+    """From a write to the next, if somebody waits for it."""
     workers: bool = False
     """Whether write workers wait for the log instead of the pollers."""
     pause: float = 0.0
@@ -43,6 +45,8 @@ class PollerLoad:
     """Commands that arrive together."""
     followers: int = 0
     """Of a region."""
+    hop: float = 0.0
+    """For which a round waits, on average, until its thread is awake."""
     heartbeats: float = 0.0
     """Share of the messages that are heartbeats and their answers; they come one at a time."""
 
@@ -61,6 +65,8 @@ class PollerFigures:
     """Pollers in a round."""
     wait: float = 0.0
     """Of a message until a poller takes it."""
+    woken: float = 1.0
+    """Share of the rounds that begin on an idle poller, whose thread has to be woken."""
     writers: float = 0.0
     """Rounds that have something to write, per unit of time."""
     fsyncs: float = 0.0
@@ -88,7 +94,7 @@ def _round(load: PollerLoad, batch: float) -> tuple[PollerFigures, float]:
     writers = rounds * (
         1 - (1 - load.logging) ** max(1.0, batch / burst)
     )  # A burst is of one kind.
-    took, fsyncs, log_wait = batch * load.message, 0.0, 0.0
+    took, fsyncs, log_wait = batch * load.message + load.hop, 0.0, 0.0
     if not load.workers:
         fsyncs, log_wait = _group_commit(load, writers)
         took += log_wait * writers / rounds
@@ -102,13 +108,16 @@ def _round(load: PollerLoad, batch: float) -> tuple[PollerFigures, float]:
     taken_at_once = quiet + (1 - quiet) * (1 - (1 - 1 / burst) ** idle)
     next_free = took / pollers
     some_wait = 1 - exp(-messages / burst * next_free)
-    begun = messages * (1 - all_busy) * taken_at_once + all_busy * some_wait / next_free
+    begun_idle = messages * (1 - all_busy) * taken_at_once
+    begun = begun_idle + all_busy * some_wait / next_free
     if load.workers:  # Rounds that begin at the same time end so, and go together.
         abreast = max(1.0, burst * taken_at_once)
-        used, fsyncs = gathering_server(writers / abreast, load.write, load.pause)
-        log_wait = used * load.write / 2 + load.pause + load.write
+        write = _with_hand_over(load, writers / abreast)
+        used, fsyncs = gathering_server(writers / abreast, write, load.pause)
+        log_wait = used * write / 2 + load.pause + write
     wait = all_busy * next_free
-    figures = PollerFigures(rounds, batch, took, busy, wait, writers, fsyncs, log_wait)
+    woken = begun_idle / begun
+    figures = PollerFigures(rounds, batch, took, busy, wait, woken, writers, fsyncs, log_wait)
     return figures, messages / begun
 
 
@@ -133,7 +142,18 @@ def _group_commit(load: PollerLoad, writers: float) -> tuple[float, float]:
     if not others:
         return writers, load.write
     share = others / load.pollers
-    _, fsyncs = gathering_server(writers * share, load.write)
+    write = _with_hand_over(load, writers * share)
+    _, fsyncs = gathering_server(writers * share, write)
     fsyncs = max(fsyncs / share, writers / others)
-    used = min(1.0, fsyncs * load.write)
-    return fsyncs, load.write * (1 + used * others / (load.pollers - used))
+    used = min(1.0, fsyncs * write)
+    # Who comes at random waits for half of the write in flight, who comes back at once for all.
+    left = (1 + used) / 2
+    return fsyncs, write * (1 + left * used * others / (load.pollers - used))
+
+
+def _with_hand_over(load: PollerLoad, writers: float) -> float:
+    """Returns how long a write takes with what passes before it, if it follows another at once.
+
+    All but the first of a busy period do, which has exp(writers x write) of them.
+    """
+    return load.write + load.hand_over * (1 - exp(-writers * (load.write + load.hand_over)))

@@ -84,6 +84,44 @@ def entries_per_command(
     return entries / commands if commands else 1.0
 
 
+def mail_of_peers(  # noqa: PLR0913 - a formula's variables, named
+    groups: Sequence[AlikeRegions],
+    lock_share: float,
+    txn_per_s: float,
+    *,
+    followers: int,
+    entries: float,
+    waiting_s: float,
+    round_s: float,
+) -> tuple[float, float]:
+    """Returns (visits of a peer per message, share of messages whose peer is in a round).
+
+    A visit finds what has come while the peer waited for a poller. What comes while its poller is
+    in a round with it waits for that poller. A leader gets commands and an answer of each follower
+    to each entry, a follower the entries.
+
+    Args:
+        groups: regions written to.
+        lock_share: part of the lock requests that are proposed.
+        txn_per_s: transactions.
+        followers: of a region.
+        entries: that a command takes.
+        waiting_s: how long a message waits for a poller.
+        round_s: how long a poller's round takes.
+    """
+    messages = visits = met = 0.0
+    for group in groups:
+        commands = group.locks * lock_share + group.others
+        to_leader = commands * (1 + followers * entries)
+        for count, peers in ((to_leader, 1), (commands * entries, followers)):
+            per_s = count / group.regions * txn_per_s
+            in_round = per_s * round_s
+            messages += count * peers
+            visits += count * peers / (1 + per_s * waiting_s)
+            met += count * peers * (in_round if in_round < 1 else 1.0)
+    return (visits / messages, met / messages) if messages else (1.0, 0.0)
+
+
 def refused_by_memory(
     scenario: Scenario, groups: Sequence[AlikeRegions], txn_per_s: float, held_s: float
 ) -> float:

@@ -16,11 +16,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from sim.client.tidb import REQUEST_WAKES, STATEMENT_WAKES
 from sim.distributions import mean_ns
 from sim.estimate.footprint import Footprint
+from sim.estimate.machines import client_machine, statement_ns, tidb_nodes
 from sim.estimate.store import StoreLoad, StoreModel
-from sim.estimate.tidb_nodes import TidbNodes
 from sim.estimate.transaction_plan import READS, RequestKind
+from sim.hardware.client_machine import CLIENT_WAKES
 from sim.queueing.formulas import order_statistic_mean
 from sim.scenario.resolved import Scenario
 from sim.transport.nodes import CLIENT_NAME, PD_NAME, store_name, tidb_name, zones_of
@@ -68,14 +70,19 @@ class ResponseTimes:
         self._scenario = scenario
         self._footprint = footprint
         self._in_memory = in_memory
-        self._tidb = TidbNodes(scenario)
+        self._client = client_machine(scenario, footprint)
+        self._tidb = tidb_nodes(scenario, footprint)
         stores = [store_name(n + 1) for n in range(scenario.cluster.stores)]
         tidbs = [tidb_name(n) for n in range(scenario.cluster.tidb_nodes)]
         self._to_client = self._round_trip(
             (f"{CLIENT_NAME}-{n}", tidb) for n, tidb in enumerate(tidbs)
         )
         self._to_store = self._round_trip((tidb, store) for tidb in tidbs for store in stores)
-        self._to_pd = self._round_trip((tidb, PD_NAME) for tidb in tidbs)
+        self._to_pd = (
+            self._round_trip((tidb, PD_NAME) for tidb in tidbs)
+            + scenario.hardware.cpu.thread_hop_ns
+        )
+        """With the waking of who asked."""
         self._between_stores = self._round_trip((a, b) for a in stores for b in stores)
         clients = scenario.workload.threads
         self._others = 1.0 if clients is None else (clients - 1) / clients
@@ -96,8 +103,8 @@ class ResponseTimes:
         """Returns all times at a load."""
         cpu, made = self._scenario.hardware.cpu, self._footprint
         apply = load.stations["apply"]
-        proposed = self._handled(load).then(Delay(cpu.thread_hop_ns))
-        applied = Delay(apply.wait_ns(cpu.cv), apply.service_ns)
+        proposed = self._handled(load).then(Delay(load.hop_ns))
+        applied = Delay(apply.hop_ns, apply.wait_ns(cpu.cv) + apply.service_ns)
         durable = proposed.then(self._replicated(load)).then(applied)
         raft: dict[RequestKind, Delay] = {
             "lock": self._lock_way(store, proposed, durable),
@@ -116,14 +123,14 @@ class ResponseTimes:
         }
         lock = requests["lock"].mean if "lock" in requests else 0.0
         held = self._held(requests, rounds, statement)
-        waits, retries = self._contention(load.txn_per_s, held + lock, lock, planning)
+        waits, retries = self._contention(load.txn_per_s, held + lock, lock, planning, durable.mean)
         alone = made.statements * statement + made.timestamps * self._to_pd + made.pause_ns
         return Response(lock, alone + sum(rounds.values()) + waits, held, retries)
 
     def _handled(self, load: StoreLoad) -> Delay:
         """Returns the time until a poller has handled a message, with those before it."""
         ahead = (load.pollers.batch - 1) / 2 * load.message_ns
-        return Delay(load.message_ns, load.pollers.wait + ahead)
+        return Delay(load.message_ns + load.woken * load.hop_ns, load.pollers.wait + ahead)
 
     def _replicated(self, load: StoreLoad) -> Delay:
         """Returns the time from a command's being proposed until its commit."""
@@ -134,18 +141,21 @@ class ResponseTimes:
         if not followers:
             return own
         back = self._handled(load)
-        answer = Delay(self._between_stores, rest).then(back).then(own)
+        answer = Delay(self._between_stores + 2 * load.hop_ns, rest).then(back).then(own)
         quorum = answer.of((followers + 1) // 2, followers)
         return Delay(quorum - answer.random, answer.random).then(back)
 
     def _served(self, kind: RequestKind, store: StoreModel, load: StoreLoad) -> Delay:
-        """Returns network and scheduler of a request."""
-        cpu = self._scenario.hardware.cpu
+        """Returns TiDB, network, gRPC and scheduler of a request."""
         each = self._footprint.requests[kind]
-        keys, blocks = each.keys / each.count, each.blocks / each.count
-        work_ns = cpu.tikv_request_ns * load.slowness * (1 + cpu.tikv_extra_key * (keys - 1))
-        wait_ns = load.stations["read_pool" if kind in READS.values() else "scheduler"].wait_ns()
-        return Delay(self._to_store + work_ns, wait_ns + blocks * store.disk.fetch_ns)
+        pool = load.stations["read_pool" if kind in READS.values() else "scheduler"]
+        cost_ns = self._scenario.hardware.cpu.tidb_request_ns
+        met = load.txn_per_s * self._others
+        sent_ns, waits_ns = self._tidb.times_ns(cost_ns, met)
+        waits_ns += REQUEST_WAKES * self._tidb.wake_ns(met)
+        work_ns = store.request_ns(kind) * load.slowness + pool.hop_ns
+        waits_ns += pool.wait_ns() + each.blocks / each.count * store.block_ns(load)
+        return Delay(sent_ns + self._to_store + 2 * load.grpc_ns + work_ns, waits_ns)
 
     def _lock_way(self, store: StoreModel, proposed: Delay, durable: Delay) -> Delay:
         """Returns what the raftstore adds to a lock request."""
@@ -157,10 +167,14 @@ class ResponseTimes:
 
     def _statement(self, txn_per_s: float) -> tuple[float, float]:
         """Returns a statement's time with its round trip to the client, and its time on TiDB."""
-        statements_per_s = txn_per_s * self._footprint.statements * self._others
-        running, waiting = self._tidb.times_ns(statements_per_s)
-        delay = self._scenario.hardware.cpu.statement_delay_ns
-        return self._to_client + delay + running + waiting, running + waiting
+        made, met = self._footprint, txn_per_s * self._others
+        cost_ns = statement_ns(
+            self._scenario, made, changing=made.changing_statements / made.statements
+        )
+        tidb = sum(self._tidb.times_ns(cost_ns, met)) + STATEMENT_WAKES * self._tidb.wake_ns(met)
+        client = self._client.times_ns(self._scenario.hardware.cpu.client_statement_ns, met)
+        woken = CLIENT_WAKES * self._client.wake_ns(met)
+        return self._to_client + sum(client) + woken + tidb, tidb
 
     def _held(
         self,
@@ -182,19 +196,23 @@ class ResponseTimes:
         return contention.statements_held * per_statement + contention.pause_held_ns + ending
 
     def _contention(
-        self, txn_per_s: float, cycle: float, lock: float, planning: float
+        self, txn_per_s: float, cycle: float, lock: float, planning: float, release: float
     ) -> tuple[float, float]:
         """Returns the time a transaction waits for others' locks, and its statements tried again.
 
         The hottest key is a server of its own, whose customers are the transactions that lock it;
         all other keys are met while they are held with a probability, and then half their time is
-        over. Without fair locking a woken transaction has to plan and ask once more.
+        over. Without fair locking a woken transaction has to plan and ask once more; it is woken
+        when the release is proposed, so it does that while the release is written.
         """
         contention = self._footprint.contention
         fair = self._scenario.cluster.tidb.fair_locking
         again = 0.0 if fair else self._to_store / 2 + planning + self._to_pd
         rate = txn_per_s / NS_PER_S
-        hot_cycle = cycle + again
+        to_there = self._to_store / 2  # Of the lock's way: who waits for it is there, or counts it.
+        hot_cycle = cycle - to_there
+        if not fair:
+            hot_cycle += max(0.0, again + to_there - release)
         used = min(0.999, rate * contention.hottest * hot_cycle)
         waits = contention.hottest * hot_cycle * used / (1 - used) / 2
         others = max(0.0, contention.collision - contention.hottest**2)

@@ -8,18 +8,25 @@ share the cores. Some depend on each other, so they are iterated until they stan
 All stores are alike: each leads, follows and serves its share.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 
-from sim.engine import smt_slowness
+from sim.engine import busy_share, smt_slowness
 from sim.estimate.disk_demand import DiskDemand, DiskLoad
 from sim.estimate.footprint import Footprint
 from sim.estimate.pollers import MOST_USED, PollerFigures, PollerLoad, solve_pollers
-from sim.estimate.regions import applied_by_followers, entries_per_command, heartbeats_per_s
-from sim.estimate.transaction_plan import READS
-from sim.queueing.formulas import in_queue, mean_wait
+from sim.estimate.regions import (
+    applied_by_followers,
+    entries_per_command,
+    heartbeats_per_s,
+    mail_of_peers,
+)
+from sim.estimate.transaction_plan import READS, RequestKind
+from sim.queueing.formulas import erlang_c, in_queue, mean_wait
 from sim.raftstore.write_worker import BATCH_SIZE_HINT_BYTES
 from sim.scenario.resolved import Scenario
+from sim.transport.grpc import connections_of
 from sim.units import NS_PER_S
 
 _LONGEST_S: Final = 1.0
@@ -40,6 +47,8 @@ class StationLoad:
     """Servers, on average; more than there are: it cannot do what is asked."""
     queue: float | None = None
     """Jobs that wait; None: it has no queue of its own."""
+    hop_ns: float = 0.0
+    """For which a job waits, on average, until its thread is awake."""
 
     @property
     def service_ns(self) -> float:
@@ -50,6 +59,20 @@ class StationLoad:
     def within(self) -> float:
         """Servers busy, but for the last percent: no queue is in balance there."""
         return min(self.busy, MOST_USED * self.servers)
+
+    def wake(self, thread_hop_ns: float) -> None:
+        """Adds to ``busy`` that a job which finds a thread idle waits until it is awake.
+
+        The busier the servers, the fewer are woken: the fixed point is found by bisection.
+        """
+        least, low, high = self.busy, 0.0, thread_hop_ns
+        while high - low > _STILL * thread_hop_ns:
+            self.hop_ns = (low + high) / 2
+            self.busy = least + self.jobs * self.hop_ns / NS_PER_S
+            idle = 1 - erlang_c(self.servers, self.busy)
+            low, high = (
+                (self.hop_ns, high) if idle * thread_hop_ns > self.hop_ns else (low, self.hop_ns)
+            )
 
     def wait_ns(self, cv: float = 1.0) -> float:
         """Returns how long a job waits for a server."""
@@ -68,13 +91,26 @@ class StoreLoad:
     disk: DiskLoad
     slowness: float = 1.0
     """By which threads that share cores slow each other down."""
+    hop_ns: float = 0.0
+    """From a thread's being woken until it runs."""
     entries_per_command: float = 1.0
+    applied_together: float = 1.0
+    """Commands of a write to RocksDB."""
+    visits_per_message: float = 1.0
+    woken: float = 1.0
+    """Share of the pollers' rounds whose thread has to be woken."""
     message_ns: float = 0.0
     messages_per_s: float = 0.0
+    carried_per_s: float = 0.0
+    """Messages that come from other stores."""
     entries_per_s: float = 0.0
     """Logged here, as leader and as follower."""
     pollers: PollerFigures = field(default_factory=PollerFigures)
     """Per ns."""
+    grpc_used: float = 0.0
+    """Share of its time in which the busiest gRPC thread works."""
+    grpc_ns: float = 0.0
+    """Of a message at its gRPC thread, the wait for it included."""
     stations: dict[str, StationLoad] = field(default_factory=dict)
 
     @property
@@ -95,7 +131,9 @@ class StoreLoad:
         """
         busy = {name: each.busy for name, each in self.stations.items()}
         busy |= {"store_poller": self.pollers_asked, "raft_log": 0.0}
-        return any(busy[name] > MOST_USED * each.servers for name, each in self.stations.items())
+        return self.grpc_used > MOST_USED or any(
+            busy[name] > MOST_USED * each.servers for name, each in self.stations.items()
+        )
 
 
 class StoreModel:
@@ -113,6 +151,7 @@ class StoreModel:
         self._slowness = smt_slowness(
             hardware.store_cores, hardware.threads_per_core, hardware.cpu.smt_gain
         )
+        self._grpc_shares = _grpc_shares(scenario)
 
     def at(self, txn_per_s: float, retries: float = 0.0) -> StoreLoad:
         """Returns the figures at a rate.
@@ -126,13 +165,14 @@ class StoreModel:
         applied = applied_by_followers(scenario, groups, self.proposed.count, txn_per_s)
         copies = (1 + followers * applied) / stores
         load = StoreLoad(txn_per_s, self.disk.append_ns, self.disk.load(txn_per_s, 0, 0, copies))
+        load.hop_ns = scenario.hardware.cpu.thread_hop_ns
         for _ in range(_STEPS):
-            before = load.write_ns, load.slowness, load.entries_per_command
+            before = load.write_ns, load.slowness, load.entries_per_command, load.woken
             self._poll(load)
             self._write(load, copies)
             self._run_pools(load, copies, retries)
-            after = load.write_ns, load.slowness, load.entries_per_command
-            if all(abs(b - a) < _STILL * b for b, a in zip(before, after, strict=True)):
+            after = load.write_ns, load.slowness, load.entries_per_command, load.woken
+            if all(abs(b - a) <= _STILL * b for b, a in zip(before, after, strict=True)):
                 break
         self._add_pollers_and_disks(load)
         return load
@@ -140,16 +180,19 @@ class StoreModel:
     def _poll(self, load: StoreLoad) -> None:
         """Messages and pollers; then how many commands share an entry while they wait for them."""
         scenario, groups = self.scenario, self.footprint.region_groups
-        tikv, stores = scenario.tikv, scenario.cluster.stores
+        tikv, stores, cpu = scenario.tikv, scenario.cluster.stores, scenario.hardware.cpu
         followers = scenario.cluster.replicas - 1
         commands = load.txn_per_s * self.proposed.count / stores
         entries = commands * load.entries_per_command
         beats = heartbeats_per_s(scenario, groups, load.txn_per_s) * (1 + 2 * followers) / stores
         load.entries_per_s = entries * (1 + followers)
         load.messages_per_s = messages = commands + 2 * followers * entries + beats
+        load.carried_per_s = messages - commands - beats / (1 + 2 * followers)
         if not messages:
             return
-        load.message_ns = scenario.hardware.cpu.store_message_ns * load.slowness
+        appended = self.disk.appended_bytes(load.txn_per_s, load.entries_per_s)
+        work_ns = cpu.store_visit_ns * load.visits_per_message + cpu.store_message_ns
+        load.message_ns = (work_ns + cpu.log_byte_ns * appended / messages) * load.slowness
         small = load.disk.payload < BATCH_SIZE_HINT_BYTES
         load.pollers = solve_pollers(
             PollerLoad(
@@ -166,10 +209,24 @@ class StoreModel:
                 write=load.write_ns,
                 workers=tikv.store_io_pool_size > 0,
                 pause=tikv.raft_write_wait_duration_ns if small else 0.0,
+                hop=load.woken * load.hop_ns,
+                # One write worker hands its groups to nobody.
+                hand_over=2 * load.hop_ns if tikv.store_io_pool_size != 1 else 0.0,
             )
         )
+        wait_s = min(load.pollers.wait / NS_PER_S, _LONGEST_S)
+        visits, in_round = mail_of_peers(
+            groups,
+            self.lock_share,
+            load.txn_per_s,
+            followers=followers,
+            entries=load.entries_per_command,
+            waiting_s=wait_s,
+            round_s=load.pollers.round / NS_PER_S,
+        )
+        load.visits_per_message = (load.visits_per_message + visits) / 2
+        load.woken = (load.woken + load.pollers.woken * (1 - in_round)) / 2
         if tikv.cmd_batch:
-            wait_s = min(load.pollers.wait / NS_PER_S, _LONGEST_S)
             shared = entries_per_command(groups, self.lock_share, load.txn_per_s, wait_s)
             load.entries_per_command = (load.entries_per_command + shared) / 2
 
@@ -179,7 +236,7 @@ class StoreModel:
         load.write_ns = (load.write_ns + write_ns) / 2  # A full bucket would overshoot.
 
     def _run_pools(self, load: StoreLoad, copies: float, retries: float) -> None:
-        """Scheduler, read pool and apply pool, and how much their threads slow each other down."""
+        """gRPC, scheduler, readers and apply pool, and how much threads slow each other down."""
         scenario, cpu = self.scenario, self.scenario.hardware.cpu
         scheduler = StationLoad(scenario.tikv.scheduler_worker_pool_size)
         readers = StationLoad(scenario.hardware.read_pool_threads)
@@ -189,27 +246,63 @@ class StoreModel:
         for kind, each in self.footprint.requests.items():
             pool = readers if kind in READS.values() else scheduler
             count = each.count + (retries if kind == "lock" else 0.0)
-            keys = count + cpu.tikv_extra_key * (each.keys - each.count)
-            fetched = per_store * each.blocks * self.disk.fetch_ns / NS_PER_S
-            fetching += fetched
+            fetching += per_store * each.blocks * self.disk.fetch_ns / NS_PER_S
             pool.jobs += per_store * count
-            pool.busy += per_store * keys * cpu.tikv_request_ns * load.slowness / NS_PER_S + fetched
+            work_ns = self.request_ns(kind) * load.slowness
+            pool.busy += per_store * count * work_ns / NS_PER_S
+            pool.busy += per_store * each.blocks * self.block_ns(load) / NS_PER_S
         applied = load.txn_per_s * copies
         work_ns = (
-            self.proposed.count * cpu.apply_command_ns + self.proposed.records * cpu.apply_key_ns
+            self.proposed.count
+            * (cpu.apply_command_ns + cpu.apply_write_ns / load.applied_together)
+            + self.proposed.records * cpu.apply_key_ns
         )
         apply.jobs = applied * self.proposed.count
         apply.busy = applied * work_ns * load.slowness / NS_PER_S
-        for pool in (scheduler, readers, apply):
-            pool.queue = in_queue(pool.servers, pool.within)
+        grpc = self._grpc(load, scheduler.jobs + readers.jobs)
         cores = StationLoad(scenario.hardware.store_cores, scheduler.jobs + readers.jobs)
-        background = cores.jobs * cpu.tikv_background_ns / NS_PER_S
+        rewritten = (load.disk.flush + load.disk.compaction) * cpu.compaction_byte_ns / NS_PER_S
         threads = load.pollers_asked + scheduler.busy + readers.busy - fetching + apply.busy
-        cores.busy = threads + background
+        carried = load.carried_per_s * (cpu.grpc_request_ns >> 1) / NS_PER_S
+        cores.busy = threads + grpc.busy + rewritten + carried
+        applying = apply.busy
+        for pool in (scheduler, readers, apply):
+            pool.wake(load.hop_ns)
+            pool.queue = in_queue(pool.servers, pool.within)
+        # Whoever runs takes its share of what waits.
+        together = 1 + (apply.queue or 0.0) / apply.servers
+        load.applied_together = (load.applied_together + together) / 2
+        apply.busy = applying  # Its meter stops while a thread wakes.
         load.slowness = self._slowness_among(cores.busy)
+        load.hop_ns = cpu.thread_hop_ns / (1 - busy_share(cores.busy, cores.servers))
         load.stations = {
-            "scheduler": scheduler, "read_pool": readers, "apply": apply, "store_cpu": cores,
+            "grpc": grpc, "scheduler": scheduler, "read_pool": readers, "apply": apply,
+            "store_cpu": cores,
         }  # fmt: skip
+
+    def request_ns(self, kind: RequestKind) -> float:
+        """Returns the CPU of a request in the read pool or the scheduler, on idle cores."""
+        cpu, each = self.scenario.hardware.cpu, self.footprint.requests[kind]
+        base_ns = cpu.tikv_read_ns if kind in READS.values() else cpu.tikv_command_ns
+        return base_ns + cpu.tikv_key_ns * each.keys / each.count
+
+    def block_ns(self, load: StoreLoad) -> float:
+        """Returns the time of a block that is not in the cache: reading and unpacking it."""
+        return self.disk.fetch_ns + self.scenario.hardware.cpu.tikv_block_ns * load.slowness
+
+    def _grpc(self, load: StoreLoad, requests_per_s: float) -> StationLoad:
+        """Returns the gRPC threads: each a server of its own for some of the connections."""
+        grpc = StationLoad(self.scenario.tikv.grpc_concurrency, 2 * requests_per_s)
+        service_ns = (self.scenario.hardware.cpu.grpc_request_ns >> 1) * load.slowness
+        grpc.busy = grpc.jobs * service_ns / NS_PER_S
+        load.grpc_used = max(self._grpc_shares) * grpc.busy
+        crowding_ns = load.hop_ns - self.scenario.hardware.cpu.thread_hop_ns
+        load.grpc_ns, grpc.queue = service_ns + crowding_ns, 0.0
+        for share in self._grpc_shares:
+            waiting = in_queue(1, min(share * grpc.busy, MOST_USED), cv=0.0)
+            grpc.queue += waiting
+            load.grpc_ns += waiting * NS_PER_S / grpc.jobs if grpc.jobs else 0.0
+        return grpc
 
     def _slowness_among(self, running: float) -> float:
         """Returns by how much one more thread is slowed down, between whole numbers of threads."""
@@ -237,3 +330,12 @@ class StoreModel:
             used, ios = self.disk.used(load.disk, spec)
             station = load.stations[name] = StationLoad(1, ios, used)
             station.queue = in_queue(1, station.within, 0.5)
+
+
+def _grpc_shares(scenario: Scenario) -> list[float]:
+    """Returns the part of a store's requests that each gRPC thread serves."""
+    threads, nodes = scenario.tikv.grpc_concurrency, scenario.cluster.tidb_nodes
+    connections = Counter(
+        connection % threads for tidb in range(nodes) for connection in connections_of(tidb)
+    )
+    return [connections[thread] / connections.total() for thread in range(threads)]

@@ -10,11 +10,11 @@ from typing import Final
 
 from sim.distributions import mean_ns
 from sim.estimate.footprint import Footprint
+from sim.estimate.machines import client_machine, tidb_nodes
 from sim.estimate.pollers import MOST_USED
 from sim.estimate.regions import refused_by_memory
 from sim.estimate.response import Response, ResponseTimes
 from sim.estimate.store import StoreLoad, StoreModel
-from sim.estimate.tidb_nodes import TidbNodes
 from sim.pd.placement import IN_MEMORY_SINCE, parse_version
 from sim.scenario.resolved import Scenario
 from sim.units import NS_PER_S
@@ -66,7 +66,8 @@ def _balance(store: StoreModel, times: ResponseTimes, think_ns: float) -> Balanc
     """Returns the balance of a scenario whose lock tables refuse a given share."""
     scenario = store.scenario
     workload = scenario.workload
-    tidb = TidbNodes(scenario)
+    made = store.footprint
+    machines = client_machine(scenario, made), tidb_nodes(scenario, made)
     in_memory = locks_stay_in_memory(scenario)
 
     def at(txn_per_s: float) -> Balance:
@@ -83,8 +84,9 @@ def _balance(store: StoreModel, times: ResponseTimes, think_ns: float) -> Balanc
     found = at(high)
     while high - low > _CLOSE * high:
         found = at((low + high) / 2)
-        statements = found.txn_per_s * store.footprint.statements
-        full = found.load.is_full or tidb.used(statements) > MOST_USED
+        full = found.load.is_full or any(
+            each.used(found.txn_per_s) > MOST_USED for each in machines
+        )
         asked = found.txn_per_s * (found.response.transaction + think_ns) / NS_PER_S
         if full or asked > workload.threads:
             high = found.txn_per_s

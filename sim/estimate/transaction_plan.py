@@ -103,6 +103,10 @@ class TransactionPlan:
     name: str
     commits: bool = True
     statements: int = 0
+    changing_statements: int = 0
+    """Those of them that lock or write."""
+    rows: float = 0.0
+    """That its statements read, lock or write."""
     timestamps: int = 0
     """Round trips to PD that the client waits for."""
     pause_ns: int = 0
@@ -169,6 +173,8 @@ class _Session:
             except StopIteration:
                 return True
             self._plan.statements += 1
+            self._plan.changing_statements += statement.changes
+            self._plan.rows += statement.rows
             self._plan.pause_ns += statement.pause_ns
             if statement is ROLLBACK:
                 return False

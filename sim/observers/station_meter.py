@@ -66,6 +66,9 @@ def meter_of(
     meter.add_disks("raft_disk", [store.machine.raft_disk for store in stores])
     if first.machine.kv_disk is not first.machine.raft_disk:
         pool("kv_disk", 1, lambda s: s.machine.kv_disk.busy_ns)
+    pool("grpc", first.grpc.threads, lambda s: s.grpc.busy_ns)
+    client = cluster.client_machine
+    meter.add_station("client_cpu", scenario.hardware.client_cores, lambda: client.busy_ns)
     tidb_cores = scenario.hardware.tidb_cores * len(nodes)
     meter.add_station("tidb_cpu", tidb_cores, lambda: sum(node.busy_ns for node in nodes))
     meter.add_total("fsyncs", "raft", over(lambda s: s.raftstore.log.fsyncs))

@@ -32,7 +32,7 @@ class WriteBatch:
 
     Attributes:
         cause: why it is written; index into CAUSE_NAMES.
-        keys: number of records (a put of a long value with its lock counts once).
+        keys: number of puts and deletes.
         raft_bytes: requests inside the raft entry, without ENTRY_OVERHEAD_BYTES.
         wal_bytes: records inside the KV WAL, without KV_APPLY_BYTES and KV_BATCH_BYTES.
         lock_mem_bytes: lock puts entering the lock CF's memtable.
@@ -66,9 +66,12 @@ class WriteBatch:
         self.write_cf_bytes = 0
         self.default_cf_bytes = 0
 
-    def charge_puts(self, raft: int, wal: int, lock_mem: int, default_cf: int) -> None:
-        """Sets the counters to sums that the command made while it filled ``lock_puts``."""
-        self.keys = len(self.lock_puts)
+    def charge_puts(self, raft: int, wal: int, lock_mem: int, default_cf: int, values: int) -> None:
+        """Sets the counters to sums that the command made while it filled ``lock_puts``.
+
+        ``values`` is how many values of those locks are records of the default CF.
+        """
+        self.keys = len(self.lock_puts) + values
         self.raft_bytes = raft
         self.wal_bytes = wal
         self.lock_mem_bytes = lock_mem
@@ -86,6 +89,8 @@ class WriteBatch:
     def put_value(self, key: bytes, value_bytes: int) -> None:
         """Counts a value in the default CF, if it is too long for the lock or write record."""
         raft, wal, cf_bytes = value_sizes(len(key), value_bytes)
+        if cf_bytes:
+            self.keys += 1
         self.raft_bytes += raft
         self.wal_bytes += wal
         self.default_cf_bytes += cf_bytes
@@ -94,6 +99,7 @@ class WriteBatch:
         """Counts the delete of a rolled-back value in the default CF, if it has its own record."""
         if value_bytes > SHORT_VALUE_MAX_BYTES:
             raft, wal, cf_bytes = value_delete_sizes(len(key))
+            self.keys += 1
             self.raft_bytes += raft
             self.wal_bytes += wal
             self.default_cf_bytes += cf_bytes

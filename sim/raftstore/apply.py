@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from typing import Final
 
 from sim.distributions import Sampler
 from sim.engine import UNTIL_WOKEN, Cores, Process, Story
@@ -56,6 +57,9 @@ from sim.raftstore.split import SplitRegion
 from sim.scenario.schema.hardware import CpuCosts
 
 Batch = list[tuple[Peer, list[Entry]]]
+
+WRITE_BATCH_MAX_KEYS: Final = 256
+"""Source: tikv/tikv components/engine_rocks/src/write_batch.rs."""
 
 
 class ApplyPool:
@@ -117,25 +121,34 @@ class ApplyPool:
         cores = self._cores
         process = self._ctx.env.this_process
         while True:
+            woken_ns = 0
             while not self._queue:
                 self._idle.append(process)
                 yield UNTIL_WOKEN
+                woken_ns = cores.wake_ns
             batch = self._collect()
-            held_ns = int(self._service_ns(batch) * cores.slowness())
-            cores.running += 1
-            cores.busy_ns += held_ns
-            self.busy_ns += held_ns
-            self.rounds += 1
-            yield held_ns
-            cores.running -= 1
-            self._apply_batch(batch)
+            for written in _write_batches(batch):
+                held_ns = int(self._service_ns(written) * cores.slowness())
+                cores.running += 1
+                cores.busy_ns += held_ns
+                self.busy_ns += held_ns
+                self.rounds += 1
+                yield held_ns + woken_ns
+                woken_ns = 0
+                cores.running -= 1
+                self._apply_batch(written)
             self._release(batch)
 
     def _collect(self) -> Batch:
-        """Takes peers from the queue, with all that they have to apply."""
+        """Takes peers from the queue, with all that they have to apply.
+
+        Pollers take one peer after the other, so each that runs gets its share of the queue.
+        """
         failpoints = self._ctx.failpoints
         batch: Batch = []
-        while self._queue and len(batch) < self._max_batch:
+        running = self.threads - len(self._idle)
+        share = min(self._max_batch, -(-len(self._queue) // running))
+        while self._queue and len(batch) < share:
             peer = self._queue.popleft()
             peer.apply_turn = OWNED
             if failpoints.active and failpoints.stops("before_apply", peer, self._requeue, peer):
@@ -151,18 +164,20 @@ class ApplyPool:
 
     def _service_ns(self, batch: Batch) -> int:
         """Returns the CPU that applying a batch takes, drawn."""
-        commands = keys = 0
+        command_ns, key_ns = self._cpu.apply_command_ns, self._cpu.apply_key_ns
+        units = self._units
+        service_ns = float(self._cpu.apply_write_ns)
         for _, entries in batch:
+            commands = keys = 0
             for entry in entries:
                 payload: list[RaftCommand] = entry.payload
                 commands += len(payload)
                 for command in payload:
                     keys += command.batch.keys  # type: ignore[union-attr]
-        mean_ns = commands * self._cpu.apply_command_ns + keys * self._cpu.apply_key_ns
-        units = self._units
-        if not units:
-            units.extend(self._draw.unit_block())
-        return int(mean_ns * units.pop())
+            if not units:
+                units.extend(self._draw.unit_block())
+            service_ns += (commands * command_ns + keys * key_ns) * units.pop()
+        return int(service_ns)
 
     def _apply_batch(self, batch: Batch) -> None:
         safe_ts = self._safe_ts()
@@ -340,6 +355,30 @@ class ApplyPool:
         missing = [entry for entry in command.entries if entry.index > applied]
         source.apply_queue = []
         self.catch_up(source, [*own, *missing])
+
+
+def _write_batches(batch: Batch) -> list[Batch]:
+    """Returns what a round has collected in the pieces in which it goes to RocksDB.
+
+    A piece ends before the entry that comes after more than ``WRITE_BATCH_MAX_KEYS`` keys; its
+    commands are answered when it is written.
+    """
+    pieces: list[Batch] = []
+    piece: Batch = []
+    written = 0
+    for peer, entries in batch:
+        begun = 0
+        for place, entry in enumerate(entries):
+            if written > WRITE_BATCH_MAX_KEYS:
+                if place > begun:
+                    piece.append((peer, entries[begun:place]))
+                pieces.append(piece)
+                piece, written, begun = [], 0, place
+            for command in entry.payload:
+                written += command.batch.keys
+        piece.append((peer, entries[begun:]))
+    pieces.append(piece)
+    return pieces
 
 
 def _is_current(command: RaftCommand, state: AppliedState) -> bool:

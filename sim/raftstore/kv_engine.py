@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from sim.engine import UNTIL_WOKEN, LeanEnv, Story
+from sim.engine import UNTIL_WOKEN, Cores, LeanEnv, Story
 from sim.hardware.disk import Disk
 from sim.protocol.encoding import KV_APPLY_BYTES, KV_BATCH_BYTES
 from sim.protocol.write_batch import WriteBatch
@@ -60,18 +60,32 @@ class _Slice:
 class KvEngine:
     """WAL and column families on one disk."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a station's parts, named
         self,
         env: LeanEnv,
         disk: Disk,
+        cores: Cores,
         amplification: Amplification,
         ledger: DiskBytes,
         *,
+        byte_ns: float,
         slice_phase: float,
     ) -> None:
-        """Args: ``slice_phase`` is how full the first slices are, in [0, 1)."""
+        """Begins with empty column families.
+
+        Args:
+            env: the clock.
+            disk: what is written to.
+            cores: what flush and compaction run on.
+            amplification: how often a byte is written.
+            ledger: where bytes are entered.
+            byte_ns: CPU of a byte flushed or compacted.
+            slice_phase: how full the first slices are, in [0, 1).
+        """
         self._env = env
         self._disk = disk
+        self._cores = cores
+        self._byte_ns = byte_ns
         self._amplification = amplification
         self._ledger = ledger.by_place
         begun_bytes = int(slice_phase * _SLICE_BYTES)
@@ -138,4 +152,7 @@ class KvEngine:
         for cause, part in enumerate(parts):
             if part:
                 counters[cause].value += part
-        self._disk.background_write(self._env.now_ns, sum(parts))
+        size = sum(parts)
+        if place != KV_WAL:
+            self._cores.add_background(int(size * self._byte_ns))
+        self._disk.background_write(self._env.now_ns, size)

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from sim.engine import UNTIL_WOKEN, LeanEnv, Story
+from sim.engine import UNTIL_WOKEN, Cores, LeanEnv, Story
 from sim.hardware.disk import Disk
 from sim.hardware.file_system import FileSystemName, LogFile, metadata_of
 from sim.protocol.encoding import (
@@ -95,7 +95,7 @@ class LogFormat:
 class LogEngine:
     """Write groups on one disk."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a station's parts, named
         self,
         env: LeanEnv,
         disk: Disk,
@@ -103,6 +103,7 @@ class LogEngine:
         ledger: DiskBytes,
         entry_bytes: list[Counter],
         *,
+        cores: Cores | None = None,
         slice_phase: float = 0.0,
     ) -> None:
         """Begins with nothing to write.
@@ -113,6 +114,8 @@ class LogEngine:
             log_format: what is added to entries.
             ledger: where bytes are entered.
             entry_bytes: counts, by cause, entries before framing, padding, compression.
+            cores: whose threads write: who leads the next group is woken, and leads; None: nobody
+                has to be woken.
             slice_phase: how full the first slice of raftdb's flush is, in [0, 1).
         """
         self._env = env
@@ -121,6 +124,7 @@ class LogEngine:
         self._counters = ledger.by_place[RAFT_LOG]
         self._entry_bytes = entry_bytes
         self._page = disk.spec.page_bytes
+        self._cores = cores
         self._offset = 0
         self._writers: list[_Writer] = []
         """Who waits for the next group."""
@@ -176,6 +180,8 @@ class LogEngine:
             written, group = group, self._writers
             self._writers = []
             finish_ns = self._append(len(group))
+            if written and group:
+                finish_ns += 2 * self._cores.wake_ns if self._cores else 0
             for fn, arg in written:  # Whoever writes again joins the group after this one.
                 fn(arg)
             if group:

@@ -38,6 +38,7 @@ from sim.raftstore.write_worker import (
     send_answers,
     write,
 )
+from sim.scenario.schema.hardware import CpuCosts
 from sim.transport.transport import Outbox
 
 _NO_COMMANDS: Final[list[RaftCommand]] = []
@@ -52,7 +53,7 @@ class StorePool:
         ctx: StoreContext,
         cores: Cores,
         *,
-        message_ns: int,
+        costs: CpuCosts,
         draw: Sampler,
         log: LogEngine,
         apply: ApplyPool,
@@ -65,7 +66,9 @@ class StorePool:
         self._max_batch = tikv.store_max_batch_size
         self._max_unpersisted = tikv.cmd_batch_concurrent_ready_max_count
         self._lease_ns = tikv.raft_store_max_leader_lease_ns
-        self._message_ns = message_ns
+        self._visit_ns = costs.store_visit_ns
+        self._message_ns = costs.store_message_ns
+        self._byte_ns = costs.log_byte_ns
         self._draw = draw
         self._units: list[float] = []
         self._log = log
@@ -78,6 +81,8 @@ class StorePool:
         self.threads = tikv.store_pool_size
         self.busy_ns = 0
         """Time that pollers spent in rounds, fsync included, summed over the pollers."""
+        self._taking = 0
+        """Pollers that handle mail now: they take one peer after the other, each its share."""
         self.messages = 0
         self.rounds = 0
         for _ in range(self.threads):
@@ -105,23 +110,28 @@ class StorePool:
         outbox = Outbox()
         process = env.this_process
         while True:
+            woken_ns = 0
             while not router.queue:
                 router.idle.append(process)
                 yield UNTIL_WOKEN
+                woken_ns = cores.wake_ns
             began_ns = env.now_ns
             self.rounds += 1
             batch: list[Peer] = []
             readies: list[Task] = []
+            self._taking += 1
             while router.queue and len(batch) < self._max_batch:
                 slowness = cores.slowness()
                 cores.running += 1
-                fresh, service_ns = self._handle_mail(batch, slowness)
+                fresh, service_ns = self._handle_mail(batch, slowness, woken_ns)
                 held_ns = int(service_ns * slowness)
                 cores.busy_ns += held_ns
                 readies += fresh
-                yield held_ns
+                yield held_ns + woken_ns
+                woken_ns = 0
                 cores.running -= 1
                 self._hand_out(fresh, outbox)
+            self._taking -= 1
             outbox.flush(self._ctx.transport)
             readies = self._not_held_up(readies, outbox)
             if self._workers is not None:
@@ -134,17 +144,19 @@ class StorePool:
             self.busy_ns += env.now_ns - began_ns
 
     def _handle_mail(  # noqa: C901 - one pass over the peers that have mail
-        self, batch: list[Peer], slowness: float
+        self, batch: list[Peer], slowness: float, woken_ns: int
     ) -> tuple[list[Task], int]:
         """Handles the mail of all peers that have some, as far as the batch has room.
 
+        The thread begins to run after ``woken_ns``.
         Returns what Raft has ready of them, and the CPU of it in ns, before it is slowed down.
         """
-        ctx, units = self._ctx, self._units
+        ctx, units, byte_ns = self._ctx, self._units, self._byte_ns
         queue, now_ns = ctx.router.queue, ctx.env.now_ns
         service_ns = 0
         fresh: list[Task] = []
-        while queue and len(batch) < self._max_batch:
+        share = min(self._max_batch, len(batch) - (-len(queue) // self._taking))
+        while queue and len(batch) < share:
             peer = queue.popleft()
             peer.turn = OWNED
             peer.stirred = True
@@ -155,13 +167,13 @@ class StorePool:
             self.messages += len(mail)
             if not units:
                 units.extend(self._draw.unit_block())
-            service_ns += int(self._message_ns * len(mail) * units.pop())
+            service_ns += int((self._visit_ns + self._message_ns * len(mail)) * units.pop())
             commands = self._step(peer, mail)
             if peer.turn is STOPPED:
                 batch.pop()
                 continue
             if commands:
-                done_ns = now_ns + int(service_ns * slowness)
+                done_ns = now_ns + woken_ns + int(service_ns * slowness)
                 on_proposed = ctx.callbacks.on_proposed
                 for command in commands:
                     on_proposed(command, done_ns)
@@ -171,6 +183,8 @@ class StorePool:
             ready = peer.raft.ready()
             if ready is not NOTHING_READY:
                 fresh.append((peer, ready))
+                for entry in ready.entries:
+                    service_ns += int(entry.size_bytes * byte_ns)
                 if ready.__class__ is EventfulReady:
                     self._fsm.handle_ready(peer, ready)
         return fresh, service_ns

@@ -51,9 +51,12 @@ class Raftstore:
         safe_ts: Callable[[], int],
         slice_phase: float,
     ) -> None:
-        lsm, cpu = scenario.hardware.lsm, scenario.hardware.cpu
+        cpu = scenario.hardware.cpu
         self._ctx = ctx
-        self._at_rest: list[Peer] = []
+        self._cores = cores
+        self._carry_ns = cpu.grpc_request_ns >> 1
+        """CPU of carrying a message between stores, at both ends: it has no answer."""
+        self.at_rest: list[Peer] = []
         """Replicas on the disk of a process that does not run."""
         entry_bytes = [recorder.counter("raft_entry_bytes", cause) for cause in CAUSE_NAMES]
         self.log = LogEngine(
@@ -62,12 +65,10 @@ class Raftstore:
             LogFormat.of(scenario),
             ledger,
             entry_bytes,
+            cores=cores,
             slice_phase=slice_phase,
         )
-        amplification = Amplification(
-            data=lsm.write_amplification, lock=lsm.lock_write_amplification
-        )
-        kv = KvEngine(ctx.env, kv_disk, amplification, ledger, slice_phase=slice_phase)
+        kv = _kv_engine(ctx, scenario, kv_disk, cores, ledger, slice_phase)
         self.apply = ApplyPool(ctx, cores, kv, cpu=cpu, draw=apply_draw, safe_ts=safe_ts)
         self.proposals = Proposals(ctx)
         self.reader = LocalReader(ctx)
@@ -75,7 +76,7 @@ class Raftstore:
         self.pool = StorePool(
             ctx,
             cores,
-            message_ns=cpu.store_message_ns,
+            costs=cpu,
             draw=poller_draw,
             log=self.log,
             apply=self.apply,
@@ -86,11 +87,12 @@ class Raftstore:
     def receive(self, messages: Sequence[RaftMessage]) -> None:
         """Takes what another store has sent: each message into its peer's mailbox."""
         if self._ctx.up:
+            self._cores.add_background(self._carry_ns * len(messages))
             self._ctx.router.deliver_all(self._ctx.peers, messages, self._receive_without_peer)
 
     def crash(self) -> None:
         """Kills the process; its replicas wait on disk for ``restart``."""
-        self._at_rest = crash(self._ctx, self._fsm.split)
+        self.at_rest = crash(self._ctx, self._fsm.split)
         self.apply.clear()
         self._ctx.router.clear()
 
@@ -99,7 +101,7 @@ class Raftstore:
         ctx = self._ctx
         ctx.up = True
         ctx.transport.mute = False
-        at_rest, self._at_rest = self._at_rest, []
+        at_rest, self.at_rest = self.at_rest, []
         for peer in at_rest:
             ctx.add(peer)
             ctx.ticks.wake_up(peer)
@@ -122,3 +124,25 @@ class Raftstore:
             pending = self._ctx.pending_messages.setdefault(message.region_id, [])
             pending.append(message)
             del pending[:-_MAX_PENDING_MESSAGES]
+
+
+def _kv_engine(
+    ctx: StoreContext,
+    scenario: Scenario,
+    disk: Disk,
+    cores: Cores,
+    ledger: DiskBytes,
+    slice_phase: float,
+) -> KvEngine:
+    hardware = scenario.hardware
+    return KvEngine(
+        ctx.env,
+        disk,
+        cores,
+        Amplification(
+            data=hardware.lsm.write_amplification, lock=hardware.lsm.lock_write_amplification
+        ),
+        ledger,
+        byte_ns=hardware.cpu.compaction_byte_ns,
+        slice_phase=slice_phase,
+    )

@@ -91,7 +91,7 @@ def _text_of(path: Path) -> str:
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
     except FileNotFoundError:
-        raise _refuse(name, "no such file; see: run_sim.py scenarios") from None
+        raise _refuse(name, "no such file; check its name") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise _refuse(name, f"cannot be read ({reason}); check its name and permissions") from None

@@ -7,7 +7,9 @@ computed at once, the replicas of a region are created when its first request ar
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
-from sim.engine import LeanEnv
+from sim.distributions import LognormalMean, Sampler
+from sim.engine import FifoServers, LeanEnv, RunQueues, smt_slowness
+from sim.hardware.client_machine import ClientMachine
 from sim.hardware.disk import Disk
 from sim.hardware.network import Link, Network
 from sim.pd.client import PdClient
@@ -27,7 +29,7 @@ from sim.storage.deadlock_detector import Detector
 from sim.storage.probe import Probes
 from sim.streams import Streams
 from sim.transport.filters import MessageFilters
-from sim.transport.nodes import PD_NAME, store_name, tidb_name, zones_of
+from sim.transport.nodes import CLIENT_NAME, PD_NAME, store_name, tidb_name, zones_of
 from sim.transport.transport import Transport
 
 
@@ -75,6 +77,7 @@ class Cluster:
         self.failpoints = FailPoints()
         self.filters = MessageFilters()
         self.ledger = DiskBytes(recorder)
+        self.client_machine = _client_machine(scenario, streams)
         self.network = Network(scenario.hardware.network, streams, zones_of(scenario))
         timeout_ns = scenario.tikv.wait_for_lock_timeout_ns
         leader = regions.routes[0].leader_store
@@ -104,7 +107,9 @@ class Cluster:
         for store_id, store in self.stores.items():
             for other_id, other in self.stores.items():
                 if other_id != store_id:
-                    store.ctx.transport.connect(other_id, other.raftstore.receive)
+                    store.ctx.transport.connect(
+                        other_id, other.raftstore.receive, other.machine.cores
+                    )
 
     def locate(self, key: bytes) -> Route:
         """Returns where PD believes the region of ``key`` to be."""
@@ -175,7 +180,12 @@ class Cluster:
             version=self.pd.store_versions[store_id],
             probe=self.probe,
             failpoints=self.failpoints,
-            transport=Transport(self.env, store_id, self._raft_links(store_id), self.filters),
+            transport=Transport(
+                self.env,
+                store_id,
+                self._raft_links(store_id),
+                self.filters,
+            ),
             pd=PdClient(self.env, link, self.pd, self.tso, self._leader_reported),
             replicas=self.replicas,
             concurrency=ConcurrencyManager(),
@@ -207,6 +217,20 @@ class Cluster:
     def _reply_links(self, store_id: int) -> list[Link]:
         nodes = range(self._scenario.cluster.tidb_nodes)
         return [self.network.link(store_name(store_id), tidb_name(node)) for node in nodes]
+
+
+def _client_machine(scenario: Scenario, streams: Streams) -> ClientMachine:
+    """Returns the machine that all clients are on."""
+    hardware, cpu = scenario.hardware, scenario.hardware.cpu
+    threads = hardware.client_cores
+    slowness = smt_slowness(threads, hardware.threads_per_core, cpu.smt_gain)
+    draw = Sampler(LognormalMean(1_000_000, cpu.cv), streams.stream(f"{CLIENT_NAME}/cpu"))
+    return ClientMachine(
+        FifoServers(threads, slowness),
+        RunQueues(threads, cpu.thread_hop_ns),
+        cpu.client_statement_ns,
+        draw,
+    )
 
 
 def _store_versions(scenario: Scenario) -> dict[int, Version]:

@@ -30,7 +30,8 @@ from sim.storage.deadlock_detector import Detector
 from sim.storage.lock_manager import LockManager
 from sim.storage.probe import Probe
 from sim.storage.scheduler import Scheduler
-from sim.streams import Streams
+from sim.streams import Stream, Streams
+from sim.transport.grpc import GrpcThreads
 from sim.units import NS_PER_MS
 
 _SETTLE_NS: Final = 10 * NS_PER_MS
@@ -43,7 +44,13 @@ class Machine:
 
     def __init__(self, env: LeanEnv, scenario: Scenario, streams: Streams, name: str) -> None:
         hardware = scenario.hardware
-        self.cores = Cores(hardware.store_cores, hardware.threads_per_core, hardware.cpu.smt_gain)
+        self.cores = Cores(
+            hardware.store_cores,
+            hardware.threads_per_core,
+            hardware.cpu.smt_gain,
+            hardware.cpu.thread_hop_ns,
+        )
+        self._block_ns = hardware.cpu.tikv_block_ns
         fetches = streams.stream(f"{name}/fetches")
         self.raft_disk = Disk(hardware.raft_disk, streams.stream(f"{name}/raft-disk"), fetches)
         self.kv_disk = self.raft_disk
@@ -53,13 +60,17 @@ class Machine:
         self.pool = ThreadPool(env, self.cores, workers, f"{name}/scheduler")
         readers = hardware.read_pool_threads
         self.read_pool = ThreadPool(env, self.cores, readers, f"{name}/read-pool")
-        env.process(self._background_work())
+        env.process(self._background_work(env))
 
-    def _background_work(self) -> Story:
+    def block_cache(self, stream: Stream, misses: Mapping[bytes, float]) -> BlockCache:
+        """Returns the cache over the KV disk; ``misses`` are by table prefix."""
+        return BlockCache(self.kv_disk, stream, misses, self.cores, self._block_ns)
+
+    def _background_work(self, env: LeanEnv) -> Story:
         """Charges the cores, for ever, with the CPU work that no pool runs."""
         while True:
             yield _SETTLE_NS
-            self.cores.settle(_SETTLE_NS)
+            self.cores.settle(env.now_ns, _SETTLE_NS)
 
 
 class Store:
@@ -96,6 +107,7 @@ class Store:
             safe_ts=tso.safe_ts,
             slice_phase=streams.stream(f"{self._name}/slice-phase").random(),
         )
+        self.grpc = GrpcThreads(machine.cores, scenario.tikv.grpc_concurrency)
         self._detector = detector
         self._tikv = scenario.tikv
         self.scheduler = ctx.callbacks = Scheduler(
@@ -107,8 +119,9 @@ class Store:
             reader=self.raftstore.reader,
             pool=machine.pool,
             read_pool=machine.read_pool,
+            grpc=self.grpc,
             cores=machine.cores,
-            cache=BlockCache(machine.kv_disk, streams.stream(f"{self._name}/block-cache"), misses),
+            cache=machine.block_cache(streams.stream(f"{self._name}/block-cache"), misses),
             draw=request_draw,
             replies=replies,
             make_lock_manager=self._make_lock_manager,

@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from math import exp
 from typing import Final, NamedTuple
 
+from sim.engine import Cores
 from sim.hardware.disk import Disk
 from sim.scenario.resolved import Scenario
 from sim.streams import Stream
@@ -73,7 +74,12 @@ def misses_by_table(scenario: Scenario, tables: Sequence[Table]) -> dict[bytes, 
 class BlockCache:
     """The cache of one store, over its KV disk."""
 
-    def __init__(self, disk: Disk, stream: Stream, misses: Mapping[bytes, float]) -> None:
+    def __init__(
+        self, disk: Disk, stream: Stream, misses: Mapping[bytes, float], cores: Cores, block_ns: int
+    ) -> None:
+        """Args: ``block_ns`` is the CPU of a block that is fetched: checksum, decompression."""
+        self._cores = cores
+        self._block_ns = block_ns
         self._disk = disk
         self._stream = stream
         self._misses = misses
@@ -88,4 +94,8 @@ class BlockCache:
             miss = misses.get(key[:PREFIX_LEN])
             if miss is not None and self._stream.random() < miss:
                 blocks += 1
-        return self._disk.fetch_ns(now_ns, blocks) if blocks else 0
+        if not blocks:
+            return 0
+        unpacked_ns = self._cores.stretched(blocks * self._block_ns)
+        self._cores.busy_ns += unpacked_ns
+        return self._disk.fetch_ns(now_ns, blocks) + unpacked_ns

@@ -87,7 +87,7 @@ class KvRequest(RaftCommand):
 
     __slots__ = (
         "allow_lock_with_conflict", "arrived_ns", "bypass", "caller", "cid", "commit_ts",
-        "current_ts", "done_ns", "executed_ns", "expected_for_update_ts", "fallback",
+        "connection", "current_ts", "done_ns", "executed_ns", "expected_for_update_ts", "fallback",
         "for_update_ts", "force_sync_commit", "insert", "is_retry", "keys", "kind", "latched_ns",
         "lock_ttl_ms", "max_commit_ts", "min_commit_ts", "mutations", "one_pc", "path",
         "pessimistic", "primary", "replied_ns", "request_bytes", "result", "rollback_if_not_exist",
@@ -102,6 +102,7 @@ class KvRequest(RaftCommand):
         self.kind = kind
         self.caller = caller
         self.tidb = tidb
+        self.connection = tidb
         self.start_ts = start_ts
         self.keys: tuple[bytes, ...] = ()
         self.mutations: tuple[Mutation, ...] = ()

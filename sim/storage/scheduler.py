@@ -49,13 +49,12 @@ from sim.storage.lock_manager import LockManager
 from sim.storage.lock_paths import LockPaths
 from sim.storage.probe import Probe
 from sim.storage.request import LAST_READ, Kind, KvRequest, hand_over
+from sim.transport.grpc import GrpcThreads
+from sim.workload.statement import SCANNED_ROW
 
 _LOCK: Final = Kind.LOCK
 _COP: Final = Kind.COP
 _PREWRITE: Final = Kind.PREWRITE
-
-SCANNED_ROW: Final = 0.1
-"""CPU of one row of a range scan, as a part of one further key's. ASSUMED."""
 
 _REPLY_BYTES: Final = 80
 _REPLY_KEY_BYTES: Final = 120
@@ -76,6 +75,7 @@ class Scheduler:
         reader: LocalReader,
         pool: ThreadPool,
         read_pool: ThreadPool,
+        grpc: GrpcThreads,
         cores: Cores,
         cache: BlockCache,
         draw: Sampler,
@@ -90,6 +90,7 @@ class Scheduler:
         self._reader = reader
         self._pool = pool
         self._read_pool = read_pool
+        self._grpc = grpc
         self._cores = cores
         self._cache = cache
         self._cpu = scenario.hardware.cpu
@@ -128,7 +129,6 @@ class Scheduler:
     def receive(self, request: KvRequest) -> None:
         """Takes a request that has arrived from TiDB; a store that is down takes nothing."""
         request.arrived_ns = self._env.now_ns
-        self._cores.add_background(self._cpu.tikv_background_ns)
         peer = request.peer = self._peers.get(request.region.region_id)
         if peer is None:
             self._receive_without_peer(request)
@@ -165,7 +165,7 @@ class Scheduler:
         is_range = request.kind is _COP
         keys = request.rows * SCANNED_ROW + (1 if is_range else len(request.keys))
         fetch_ns = 0
-        service_ns = self._service_ns(keys)
+        service_ns = self._draw.scaled(self._cpu.tikv_read_ns + self._cpu.tikv_key_ns * keys)
         if not is_range:
             fetch_ns = self._cache.fetch_ns(request.arrived_ns, request.keys)
         self._read_pool.submit(service_ns, self._take_snapshot, request, fetch_ns)
@@ -213,11 +213,6 @@ class Scheduler:
         """Takes the snapshot of a command that has its latches; a quorum may have to be asked."""
         request.latched_ns = self._env.now_ns
         self._take_snapshot(request)
-
-    def _service_ns(self, keys: float) -> int:
-        """Returns the CPU of a request on so many keys, drawn."""
-        cpu = self._cpu
-        return self._draw.scaled(cpu.tikv_request_ns * (1 + cpu.tikv_extra_key * (keys - 1)))
 
     def _take_snapshot(self, request: KvRequest) -> None:
         peer = request.peer
@@ -299,7 +294,8 @@ class Scheduler:
 
     def _process(self, request: KvRequest) -> None:
         """Takes the CPU time of a command that has its snapshot."""
-        service_ns = self._service_ns(len(request.keys) or len(request.mutations))
+        keys = len(request.keys) or len(request.mutations)
+        service_ns = self._draw.scaled(self._cpu.tikv_command_ns + self._cpu.tikv_key_ns * keys)
         fetch_ns = 0
         if request.kind is _LOCK and not request.insert:
             fetch_ns = self._cache.fetch_ns(self._env.now_ns, request.keys)
@@ -511,8 +507,9 @@ class Scheduler:
         if link.cut:
             return
         arrival_ns = link.send(now_ns, size)
+        arrival_ns += self._grpc.handle(request.connection, now_ns, self._cpu.grpc_request_ns >> 1)
         if request.batch is not None:
-            arrival_ns += self._cpu.thread_hop_ns
+            arrival_ns += self._cores.wake_ns
         self._env.at(arrival_ns, hand_over, request)
 
 

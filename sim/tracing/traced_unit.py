@@ -72,15 +72,15 @@ class _NotingNode(TidbNode):
         self.probe = _NotingProbe(node.probe, notes)
         self._notes = notes
 
-    def statement(self) -> int:
+    def statement(self, rows: float = 0, *, writes: bool = False) -> int:
         """Notes a statement's way from the client, and its planning."""
         self._notes.next_name = STATEMENT
-        return super().statement()
+        return super().statement(rows, writes=writes)
 
-    def replan(self) -> int:
+    def replan(self, rows: float = 0, *, writes: bool = False) -> int:
         """Notes that a statement is planned once more."""
         self._notes.next_name = PLAN
-        return super().replan()
+        return super().replan(rows, writes=writes)
 
     def timestamp(self, *, begin: bool = False) -> Generator[Wait, Any, int]:
         """Notes a timestamp's way."""

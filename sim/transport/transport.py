@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from sim.engine import UNTIL_WOKEN, LeanEnv, Story
+from sim.engine import UNTIL_WOKEN, Cores, LeanEnv, Story
 from sim.hardware.network import Link
 from sim.protocol.raft import Append, AppendResponse
 from sim.transport.filters import MessageFilters
@@ -93,8 +93,10 @@ class Connection:
     A cut link swallows what is sent from then on; what is under way still arrives.
     """
 
-    def __init__(self, env: LeanEnv, link: Link, receive: Receive) -> None:
+    def __init__(self, env: LeanEnv, link: Link, receive: Receive, cores: Cores) -> None:
+        """Args: ``cores`` are the receiver's, who is woken."""
         self._env = env
+        self._cores = cores
         self._receive = receive
         self._under_way: deque[tuple[int, Sequence[RaftMessage]]] = deque()
         self._idle = False
@@ -105,7 +107,7 @@ class Connection:
         """Sends ``messages`` in one piece."""
         if self.link.cut:
             return
-        arrival_ns = self.link.send_ordered(self._env.now_ns, size_bytes)
+        arrival_ns = self.link.send_ordered(self._env.now_ns, size_bytes) + self._cores.wake_ns
         self._under_way.append((arrival_ns, messages))
         if self._idle:
             self._process.wake()
@@ -132,7 +134,11 @@ class Transport:
     """The connections of one store to the others."""
 
     def __init__(
-        self, env: LeanEnv, store_id: int, links: Mapping[int, Link], filters: MessageFilters
+        self,
+        env: LeanEnv,
+        store_id: int,
+        links: Mapping[int, Link],
+        filters: MessageFilters,
     ) -> None:
         self._env = env
         self._store_id = store_id
@@ -144,9 +150,9 @@ class Transport:
         self.disk_usage: DiskUsage | None = None
         """How full the sender's disk is; None: it has never been full, so nobody need be told."""
 
-    def connect(self, store: int, receive: Receive) -> None:
+    def connect(self, store: int, receive: Receive, cores: Cores) -> None:
         """Opens the connection to ``store``, whose messages go to ``receive``."""
-        self._connections[store] = Connection(self._env, self._links[store], receive)
+        self._connections[store] = Connection(self._env, self._links[store], receive, cores)
 
     def send(self, store: int, messages: Sequence[RaftMessage], size_bytes: int) -> None:
         """Sends ``messages`` to ``store`` in one piece."""

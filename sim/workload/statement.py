@@ -17,6 +17,9 @@ from typing import Final, Protocol
 from sim.protocol.percolator import Mutation
 from sim.workload.layout import Table
 
+SCANNED_ROW: Final = 0.1
+"""CPU of one row of a range scan, as a part of one row that is looked up. ASSUMED."""
+
 Payloads = tuple[object | None, ...]
 """What the newest versions of the locked keys carry, in the order of the keys; None: nothing."""
 
@@ -70,6 +73,19 @@ class Statement:
     statement, after the reads; empty means that no row qualifies."""
     pause_ns: int = field(default=0, kw_only=True)
     """The client waits this long before it sends the statement."""
+
+    @property
+    def rows(self) -> float:
+        """Rows that it reads, locks or writes, as far as they cost CPU."""
+        rows = float(max(len(self.lock_keys), len(self.writes)))
+        for read in self.reads:
+            rows += read.rows * SCANNED_ROW if read.kind is ReadKind.COP else len(read.keys)
+        return rows
+
+    @property
+    def changes(self) -> bool:
+        """Whether it locks or writes."""
+        return bool(self.lock_keys or self.writes or self.select)
 
     def __str__(self) -> str:
         return (

@@ -20,6 +20,7 @@ from sim.record.histogram import bucket_of
 
 VARIANTS = ["pipelined", "sync", "in_memory"]
 LOOKS = style.variant_looks(VARIANTS)
+LOCKS = distribution.TAILS[0]
 NAMES = [*VARIANTS, *(f"mine {number}" for number in range(5))]
 
 
@@ -91,7 +92,7 @@ def test_the_tail_ends_where_ten_values_are_left() -> None:
 
 
 def test_a_curve_a_variant_on_log_axes_in_its_band() -> None:
-    figure = distribution.latency_ccdf(tails(), LOOKS, "stub")
+    figure = distribution.latency_ccdf(tails(), LOCKS, LOOKS, "stub")
     (axes,) = figure.axes
     curves = {line.get_label(): line for line in axes.lines if line.get_label() in LOOKS}
     assert {name: line.get_color() for name, line in curves.items()} == {
@@ -105,14 +106,14 @@ def test_a_curve_a_variant_on_log_axes_in_its_band() -> None:
 
 
 def test_one_replication_has_no_band_and_says_so() -> None:
-    figure = distribution.latency_ccdf(tails(deviation=None), LOOKS, "stub")
+    figure = distribution.latency_ccdf(tails(deviation=None), LOCKS, LOOKS, "stub")
     assert not bands(figure.axes[0])
     assert "no intervals" in figure.get_suptitle()
 
 
 def test_a_variant_without_locks_has_no_curve() -> None:
     table = tails().query("variant == 'sync'")
-    (axes,) = distribution.latency_ccdf(table, LOOKS, "stub").axes
+    (axes,) = distribution.latency_ccdf(table, LOCKS, LOOKS, "stub").axes
     assert [line.get_label() for line in axes.lines if line.get_label() in LOOKS] == ["sync"]
 
 
@@ -203,7 +204,7 @@ def test_no_text_of_a_waterfall_leaves_the_axes() -> None:
 
 def test_files_are_the_same_bytes_twice_and_light(tmp_path: Path) -> None:
     for name in ("one", "two"):
-        style.save(distribution.latency_ccdf(tails(), LOOKS, "stub"), tmp_path, name)
+        style.save(distribution.latency_ccdf(tails(), LOCKS, LOOKS, "stub"), tmp_path, name)
     for ending in ("png", "svg"):
         content = (tmp_path / f"one.{ending}").read_bytes()
         assert content == (tmp_path / f"two.{ending}").read_bytes()
@@ -222,8 +223,8 @@ def test_numbers_in_an_svg_keep_their_decimals_and_places_do_not(tmp_path: Path)
 
 
 def test_a_picture_is_titled_by_the_first_line_of_its_heading() -> None:
-    figure = distribution.latency_ccdf(tails(), LOOKS, "stub, threads = 5")
-    picture = Picture("lock_latency_ccdf", "latency", figure, "words 1 ms")
-    drawn = picture.drawn("lock_latency_ccdf_3", 3)
-    assert (drawn.title, drawn.name) == ("Lock latency, as TiDB sees it", "lock_latency_ccdf_3")
+    figure = distribution.latency_ccdf(tails(), LOCKS, LOOKS, "stub, threads = 5")
+    picture = Picture("lock_latency", "latency", figure, "words 1 ms")
+    drawn = picture.drawn("lock_latency_3", 3)
+    assert (drawn.title, drawn.name) == ("Lock latency, as TiDB sees it", "lock_latency_3")
     assert (drawn.section, drawn.alt, drawn.point_index) == ("latency", "words 1 ms", 3)

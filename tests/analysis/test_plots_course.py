@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 
 from analysis.plots import course, style
 from analysis.plots.course import Course, over_time, over_time_words
-from analysis.plots.timeline import EventMark, marks
+from analysis.plots.timeline import LANE, EventMark, lane_counts, marks
 
 VARIANTS = ["pipelined", "in_memory"]
 NONE = pd.DataFrame(columns=["kind", "detail", "from_ns", "until_ns", "times", "units"])
@@ -162,7 +162,22 @@ def test_what_happens_again_and_again_is_one_mark_with_its_number() -> None:
     rows = [("balance_leader", "", 10 + step / 10, 10 + step / 10, 8) for step in range(5)]
     (mark,) = marks(happened(*rows), 60.0)
     assert (mark.from_s, mark.until_s, mark.times) == (10, 10.4, 10)
-    assert mark.text == "10 times"
+    assert mark.text == "10 in a row"
+    assert lane_counts([mark]) == {"balance_leader": 10}
+
+
+def lanes(strip: Axes) -> list[str]:
+    """Returns the names of a strip's lanes."""
+    return [text.get_text() for text in strip.texts if text.get_gid() == LANE]
+
+
+def test_a_lane_says_how_often_it_happened_however_many_marks_it_has() -> None:
+    """Ten merges in a run, of which two follow each other so closely that they share a mark."""
+    at_s = (1.0, 2.0, 3.0, 4.0, 4.05, 5.0, 6.0, 7.0, 8.0, 9.0)
+    rows = [("merge_region", f"region {place}", at, at, 4) for place, at in enumerate(at_s)]
+    course = drawn(happenings=happened(*rows))
+    assert lanes(over_time(course, "stub").axes[0]) == ["merge region, 10 times"]
+    assert "merge region 10 times from 1 s to 9 s" in over_time_words(course)
 
 
 def test_texts_meet_neither_each_other_nor_the_edge() -> None:
@@ -174,17 +189,19 @@ def test_texts_meet_neither_each_other_nor_the_edge() -> None:
     figure.canvas.draw()
     strip = figure.axes[0]
     boxes = sorted(
-        (text.get_window_extent().x0, text.get_window_extent().x1) for text in strip.texts
+        (text.get_window_extent().x0, text.get_window_extent().x1)
+        for text in strip.texts
+        if text.get_gid() != LANE
     )
     assert len(boxes) >= 3
     assert all(left[1] <= right[0] for left, right in pairwise(boxes))
     assert boxes[-1][1] <= strip.get_window_extent().x1
 
 
-def test_lanes_are_named_at_the_axis_and_guides_go_through_every_panel() -> None:
+def test_lanes_are_named_and_guides_go_through_every_panel() -> None:
     of = drawn(happenings=happened(("transfer_leader", "region 1 from store 1 to 2", 4, 4, 4)))
     strip, *rest = over_time(of, "stub").axes
-    assert [label.get_text() for label in strip.get_yticklabels()] == ["transfer leader"]
-    assert [text.get_text() for text in strip.texts] == ["region 1 from store 1 to 2"]
+    assert lanes(strip) == ["transfer leader, once"]
+    assert "region 1 from store 1 to 2" in [text.get_text() for text in strip.texts]
     for axes in rest:
         assert any(list(np.asarray(line.get_xdata())) == [4, 4] for line in axes.lines)

@@ -9,11 +9,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pytest
+from matplotlib.text import Text
 
-from analysis.metrics.catalogue import MetricKey
 from analysis.plots import style
-from analysis.plots.convergence import convergence, convergence_words, convergences
 from analysis.plots.load_curve import (
     SWEPT,
     Latency,
@@ -30,6 +28,7 @@ from analysis.plots.study_plots import write_study_plots
 from analysis.report.row_table import RowTable
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.plan import Plan
+from tests.analysis.test_convergence_plot import replicated
 from tests.analysis.test_plots import tails, way, writes
 from tests.analysis.test_plots_course import happened, series
 from tests.analysis.test_plots_time import EVICTED, heat
@@ -81,7 +80,7 @@ def test_a_curve_a_variant_and_setting_by_ascending_load() -> None:
         "pipelined on gp3", "in_memory on gp3", "pipelined on nvme", "in_memory on nvme",
     ]  # fmt: skip
     assert found[0].table["load"].tolist() == [10, 100, 400]
-    figure = load_curve(found, SWEPT, "stub")
+    figure = load_curve(found, SWEPT)
     above, below = figure.axes
     assert above.get_ylabel() == "lock latency p99 (ms)"
     assert "per second" in below.get_xlabel()
@@ -94,7 +93,7 @@ def test_a_curve_a_variant_and_setting_by_ascending_load() -> None:
 
 
 def test_an_overloaded_load_is_a_cross_and_one_without_any_latency_no_curve() -> None:
-    figure = load_curve(lines(refused=(0,)), SWEPT, "stub")
+    figure = load_curve(lines(refused=(0,)), SWEPT)
     crosses = [line for line in figure.axes[0].lines if line.get_marker() == "x"]
     assert [len(np.asarray(line.get_xdata())) for line in crosses] == [1, 1, 0]
     assert [one.name for one in lines(refused=(0, 1, 2))] == [
@@ -112,54 +111,13 @@ def test_capacity_and_promise_are_drawn_in() -> None:
     found = with_capacity(lines(), {"cases": [case, missed]})
     assert [line.capacity for line in found] == [(1500.0, 1400.0, 1600.0), None, None, None]
     promised = (Latency("lock_latency_ms", "all", "p99", 6.0),)
-    figure = load_curve(found, promised, "stub")
+    figure = load_curve(found, promised)
     (axes,) = figure.axes
     assert any(list(np.asarray(line.get_xdata())) == [1500, 1500] for line in axes.lines)
     assert [text.get_text() for text in axes.texts] == ["promised: 6 ms"]
     words = load_curve_words(found, promised)
     assert "capacity 1,500" in words
     assert "Promised: lock latency p99 6 ms." in words
-
-
-def replicated(replications: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Returns units and sums: commits and lock latencies that vary a little."""
-    draws = np.random.Generator(np.random.PCG64(7)).normal(0.0, 0.02, (3, replications))
-    units = [
-        {"variant": variant, "replication": number, "measured_s": 10.0}
-        for variant in VARIANTS
-        for number in range(replications)
-    ]
-    facts = {
-        ("lock_latency", "all", "mean"): 2e6 * (1 + draws.ravel()),
-        ("txns", "all", "total"): np.round(6000 * (1 - draws.ravel())),
-    }
-    sums = pd.DataFrame(facts)
-    sums.columns = sums.columns.set_names(["metric", "class", "stat"])
-    return pd.DataFrame(units), sums
-
-
-def test_convergence_ends_at_the_interval_of_all_replications() -> None:
-    units, sums = replicated(6)
-    target = MetricKey("lock_latency_ms")
-    found = convergences(units, sums, {target: 0.01}, set())
-    assert [one.key for one in found] == [target]
-    assert found[0].lines["sync"].shape == (5,)
-    values = sums["lock_latency", "all", "mean"][units["variant"] == "sync"].to_numpy()
-    half = 2.5706 * values.std(ddof=1) / 6**0.5 / values.mean()
-    assert found[0].lines["sync"][-1] == pytest.approx(half, rel=1e-4)
-    figure = convergence(found, LOOKS, "stub")
-    (axes,) = figure.axes
-    assert [text.get_text() for text in axes.texts] == ["wanted: 1 %"]
-    assert len([line for line in axes.lines if line.get_label() in LOOKS]) == 3
-    assert "wanted 1 %" in convergence_words(found)
-    assert "over 2 to 6 replications" in convergence_words(found)
-
-
-def test_convergence_needs_three_replications_and_leaves_refused_numbers_out() -> None:
-    assert convergences(*replicated(2), {}, set()) == []
-    refused = {(variant, MetricKey("lock_latency_ms")) for variant in VARIANTS}
-    found = convergences(*replicated(3), {}, refused)
-    assert [str(one.key) for one in found] == ["txn_per_s"], "what nobody counted is 0"
 
 
 def point_tables(refused: tuple[str, ...] = ()) -> PointTables:
@@ -192,14 +150,14 @@ def point_tables(refused: tuple[str, ...] = ()) -> PointTables:
         happenings=happened(("transfer_leader", "region 1", 4, 4, 4)),
         warmups=warmup_series(),
         limits=TableLimits(512 * 1024, 100 * 1024**2),
-        targets={},
+        targets=[],
     )
 
 
 def test_every_picture_has_a_title_and_words_with_numbers() -> None:
     pictures = {picture.name: picture for picture in point_pictures(point_tables(), LOOKS, "stub")}
     assert list(pictures) == [
-        "lock_latency_ccdf", "latency_heat", "over_time", "store_timeline", "lock_memory", "warmup",
+        "lock_latency", "latency_heat", "over_time", "store_timeline", "lock_memory", "warmup",
         "disk_writes", "lock_stations", "convergence",
     ]  # fmt: skip
     for picture in pictures.values():
@@ -208,7 +166,31 @@ def test_every_picture_has_a_title_and_words_with_numbers() -> None:
         assert "\n" not in picture.alt
         assert re.search(r"\d", picture.alt), picture.name
         assert "nan" not in picture.alt
-    assert "sync p50 1 ms, p99 7 ms" in pictures["lock_latency_ccdf"].alt
+    assert "sync p50 1 ms, p99 7 ms" in pictures["lock_latency"].alt
+
+
+PHONE_PX = 348
+"""Width of a picture where the page is 390 px wide."""
+
+
+def test_every_letter_can_be_read_on_a_phone_and_none_is_cut_off() -> None:
+    for picture in point_pictures(point_tables(), LOOKS, "workload.threads = 50"):
+        figure = picture.figure
+        figure.draw_without_rendering()
+        shrunk = PHONE_PX / (72 * figure.get_figwidth())
+        # A tick beyond the ends of its axis has a label that is not drawn.
+        ticks = [
+            label
+            for axes in figure.axes
+            for axis in (axes.xaxis, axes.yaxis)
+            for label in axis.get_ticklabels(which="both")
+        ]
+        for text in figure.findobj(Text):
+            box = text.get_window_extent()
+            if text.get_text() and text.get_visible() and box.width > 0:
+                assert float(text.get_fontsize()) * shrunk >= 9, (picture.name, text)
+                whole = -2 <= box.x0 <= box.x1 <= figure.bbox.width + 2
+                assert whole or text in ticks, (picture.name, text)
 
 
 def test_what_is_refused_everywhere_has_no_picture() -> None:

@@ -28,7 +28,7 @@ from analysis.plots.store_timeline import (
 )
 from analysis.plots.timeline import marks
 from sim.record.histogram import bucket_of
-from tests.analysis.test_plots_course import NONE, happened, series
+from tests.analysis.test_plots_course import NONE, happened, lanes, series
 from tests.stub_model import quickstart
 
 NAMES = [f"v{number}" for number in range(8)]
@@ -79,7 +79,7 @@ def test_a_variant_without_locks_has_no_heat_map_and_events_are_marked() -> None
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert titles.count("pipelined") == 1
     assert "in_memory" not in titles
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["transfer leader"]
+    assert lanes(figure.axes[0]) == ["transfer leader, once"]
     assert any(list(np.asarray(line.get_xdata())) == [2, 2] for line in figure.axes[1].lines)
 
 
@@ -162,7 +162,7 @@ def test_a_store_timeline_has_a_line_a_store_and_marks_of_changes() -> None:
     what = happened(("crash_store", "store 1", 6, 6, 4))
     figure = store_timeline(EVICTED, what, LOOKS, 10.0, "stub")
     strip, panel = figure.axes
-    assert [label.get_text() for label in strip.get_yticklabels()] == ["crash store"]
+    assert lanes(strip) == ["crash store, once"]
     stores = [line for line in panel.lines if str(line.get_label()).startswith("store-")]
     assert len({line.get_linestyle() for line in stores}) == 2
     changes = {
@@ -173,7 +173,7 @@ def test_a_store_timeline_has_a_line_a_store_and_marks_of_changes() -> None:
     assert changes == {"leader moved": pytest.approx([4.05]), "split": pytest.approx([7.05])}
     words = store_timeline_words(EVICTED, marks(what, 10.0), LOOKS, 10.0)
     assert "store-1 from 20 to 0 (least 0)" in words
-    assert "crash store store 1 at 6 s" in words
+    assert "crash store once, store 1 at 6 s" in words
     assert "15 leader transfers" in words
 
 

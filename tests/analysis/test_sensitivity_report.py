@@ -107,7 +107,7 @@ def test_a_share_that_may_be_anything_is_not_told() -> None:
 
 
 def test_figures_show_effects_shares_and_walks() -> None:
-    figures = sensitivity_figures(found(outcome(), outcome(stat="p99", varies=False)), "made up")
+    figures = sensitivity_figures(found(outcome(), outcome(stat="p99", varies=False)))
     assert set(figures) == {"sensitivity_effects", "sensitivity_shares", "sensitivity_walks"}
     (effects,) = figures["sensitivity_effects"].axes
     assert [label.get_text() for label in effects.get_yticklabels()] == [
@@ -123,7 +123,7 @@ def test_figures_show_effects_shares_and_walks() -> None:
 
 
 def test_nothing_that_varies_has_no_figure() -> None:
-    assert sensitivity_figures(found(outcome(varies=False)), "made up") == {}
+    assert sensitivity_figures(found(outcome(varies=False))) == {}
 
 
 def test_claims_of_a_sensitivity_study_are_judged_at_its_centre() -> None:

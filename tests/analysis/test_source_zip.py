@@ -30,7 +30,7 @@ print(sorted({study.scenario(point, name).hardware.raft_disk.name
 
 @pytest.mark.parametrize("path", ["pessim.zip", "./pessim.zip"])
 def test_a_case_is_resolved_from_the_zip_alone(tmp_path: Path, path: str) -> None:
-    write_source_zip(ROOT, tmp_path)
+    write_source_zip(tmp_path)
     (tmp_path / "study").write_bytes(pickle.dumps(load_study(SWEPT)))
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     result = subprocess.run(

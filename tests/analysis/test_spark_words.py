@@ -54,7 +54,8 @@ def test_a_broken_job_is_told_by_its_cause() -> None:
     lost = "An error occurred.\norg.apache.spark.SparkException: Python worker exited unexpectedly"
     assert "before they had begun a unit" in why_job_failed(lost)
     assert "same minor version" in why_job_failed("a.B: [PYTHON_VERSION_MISMATCH] Python in worker")
-    assert "requirements.txt" in why_job_failed("x\nModuleNotFoundError: No module named 'pyarrow'")
+    missing = "x\nModuleNotFoundError: No module named 'pyarrow'"
+    assert "requirements.lock" in why_job_failed(missing)
     assert why_job_failed("An error.\nCaused by: a.B: x\nCaused by: c.D: y") == "c.D: y"
     assert why_job_failed("no row\n") == "no row"
     assert why_job_failed("") == "no reason given"

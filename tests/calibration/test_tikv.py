@@ -61,7 +61,7 @@ def _costs(folder: Path, *series: dict[str, Any]) -> dict[str, Cost]:
 
 
 def test_a_request_is_what_is_left_of_a_command_without_its_waits(tmp_path: Path) -> None:
-    cost = _costs(tmp_path, *STAGES)["tikv_request"]
+    cost = _costs(tmp_path, *STAGES)["tikv_command"]
     assert cost.cost_ns == 2 * 10**9 // 20_000
     assert "an upper end" in cost.why
 
@@ -72,10 +72,35 @@ def test_cpu_of_threads_is_divided_by_what_they_worked_on(tmp_path: Path) -> Non
     assert costs["apply_command"].cost_ns == 25_000
 
 
+SERVED = [
+    *_histogram("tikv_grpc_msg_duration_seconds", 9, 2_000_000, type="kv_get"),
+    *_histogram("tikv_grpc_msg_duration_seconds", 9, 1_000_000, type="kv_prewrite"),
+    _series("tikv_thread_cpu_seconds_total", 60, name="unified_read_po_3"),
+]
+
+
+def test_cpu_of_grpc_threads_is_by_request_and_that_of_the_read_pool_by_read(
+    tmp_path: Path,
+) -> None:
+    costs = _costs(tmp_path, *THREADS, *SERVED)
+    assert costs["grpc_request"].cost_ns == 30_000
+    assert costs["tikv_read"].cost_ns == 30_000
+    unread = _costs(tmp_path, *THREADS, *SERVED[2:])["tikv_read"]
+    assert unread.cost_ns is None
+    assert "by type" in unread.why
+
+
+def test_what_is_in_another_cost_counts_once(tmp_path: Path) -> None:
+    costs = _costs(tmp_path, *THREADS)
+    assert [costs[key].cost_ns for key in ("store_visit", "log_byte", "apply_key")] == [0, 0, 0]
+    assert costs["tikv_key"].cost_ns is None
+    assert "in tikv_command" in costs["tikv_key"].why
+
+
 def test_what_cannot_be_derived_says_what_it_would_need(tmp_path: Path) -> None:
     costs = _costs(tmp_path, *THREADS)
-    assert costs["tikv_request"].cost_ns is None
-    assert "needs tikv_scheduler_command_duration_seconds" in costs["tikv_request"].why
+    assert costs["tikv_command"].cost_ns is None
+    assert "needs tikv_scheduler_command_duration_seconds" in costs["tikv_command"].why
     assert costs["thread_hop"].cost_ns is None
 
 
@@ -110,14 +135,14 @@ def test_proposals_are_counted_once(tmp_path: Path) -> None:
 
 def test_the_time_of_other_writes_is_not_taken_off(tmp_path: Path) -> None:
     noop = _histogram(_ASYNC, 1, 1_000, type="write_noop")
-    assert _costs(tmp_path, *STAGES, *noop)["tikv_request"].cost_ns == 2 * 10**9 // 20_000
+    assert _costs(tmp_path, *STAGES, *noop)["tikv_command"].cost_ns == 2 * 10**9 // 20_000
 
 
 def test_a_real_answer_of_prometheus_gives_what_was_served() -> None:
     """Two instances served known rates to Prometheus 2.42 for a minute."""
     growths = together(read_stages(REAL, KNOWN))
     costs = {c.key: c.cost_ns for c in costs_of(growths)}
-    assert costs["tikv_request"] == pytest.approx(690_000, rel=0.01)
+    assert costs["tikv_command"] == pytest.approx(690_000, rel=0.01)
     assert costs["store_message"] == pytest.approx(0.2e9 / (4_820 + 900), rel=0.01)
     assert costs["apply_command"] == pytest.approx(0.12e9 / 2_400, rel=0.01)
 
@@ -188,7 +213,9 @@ def test_toml_and_costs_make_a_scenario(tmp_path: Path) -> None:
     )
     loaded = next(iter(load_study(scenario).variants.values()))
     assert loaded.tikv.store_pool_size == 4
-    assert loaded.hardware.cpu.store_message_ns == 60_000
+    cpu = loaded.hardware.cpu
+    assert cpu.store_message_ns == 60_000
+    assert (cpu.store_visit_ns, cpu.log_byte_ns) == (0, 0)
     assert made.lines[0] == "tikv.toml: 1 of 2 keys are modelled"
     said = "not modelled: log-level. No part in locks, writes or their latency."
     assert said in made.lines

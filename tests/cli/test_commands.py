@@ -48,7 +48,7 @@ def test_every_command_has_help_with_an_example(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([command, "--help"]) == ExitStatus.FINE
-    assert f"Example: run_sim.py {command}" in capsys.readouterr().out
+    assert f"Example: python run_sim.py {command}" in capsys.readouterr().out
 
 
 def test_short_help_is_help(capsys: pytest.CaptureFixture[str]) -> None:

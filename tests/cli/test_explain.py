@@ -93,7 +93,7 @@ def test_verify_without_a_study_says_which_command_makes_one(
     assert main(["explain", CRASH, "--verify", "--out", str(missing)]) == ExitStatus.BAD_INPUT
     said = capsys.readouterr()
     assert said.out == ""
-    assert f"run_sim.py {CRASH} --out {missing}" in said.err
+    assert f"python run_sim.py run {CRASH} --out {missing}" in said.err
 
 
 def test_verify_refuses_the_study_of_another_scenario(

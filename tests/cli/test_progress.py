@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console, Group
 
 from analysis.cli import progress
-from analysis.cli.early_figures import MOST_UNITS, EarlyFigures
 from analysis.cli.progress import BarProgress, LineProgress
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
+from analysis.running.early_figures import MOST_UNITS, EarlyFigures
 from analysis.study.units import Unit
 from tests.planned import plan_units
 from tests.stub_model import run_settings, stub_study

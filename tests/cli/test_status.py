@@ -48,15 +48,16 @@ def test_status_tells_units_apart(
 ) -> None:
     folder, units = study
     assert main(["status", str(folder)]) == ExitStatus.UNITS_FAILED
+    again = f"python run_sim.py run {folder}/scenario.yaml --out {folder}"
     assert capsys.readouterr().out.splitlines() == [
         f"{folder}: 6 units asked for: 3 done, 1 failed, 2 missing",
         "  pipelined: 2 done",
         "  sync: 1 done, 1 missing",
         "  in_memory: 0 done, 1 failed, 1 missing",
         "  failed: in_memory, workload.threads = 20, replication 0: ValueError: no such disk",
-        f"    run_sim.py replay {folder} {units[2].unit_hash[:10]} shows it alone",
-        f"run_sim.py {folder}/scenario.yaml --out {folder} runs the rest",
-        f"run_sim.py {folder}/scenario.yaml --out {folder} --retry failed runs again what failed",
+        f"    python run_sim.py replay {folder} {units[2].unit_hash[:10]} shows it alone",
+        f"{again} runs the rest",
+        f"{again} --retry failed runs again what failed",
     ]
 
 

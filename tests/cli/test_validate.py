@@ -33,8 +33,10 @@ def test_all_in_their_bands_is_fine_and_leaves_table_and_plot(
     assert "2 of 2 anchors in their bands" in said
     assert all(name in said for name in NAMES)
     assert {file.name for file in out.iterdir()} == {
-        "validation.json", "validation.png", "validation.svg",
+        "summary.json", "validation.json", "validation.png", "validation.svg",
     }  # fmt: skip
+    said_of_all = json.loads((out / "summary.json").read_text())["validation"]
+    assert (said_of_all["anchors"], said_of_all["in_band"]) == (2, 2)
 
 
 def test_one_outside_its_band_is_status_1(

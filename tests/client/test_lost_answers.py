@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from sim.protocol.percolator import CommitTsExpired, LockNotFoundReason, PessimisticLockNotFound
@@ -197,7 +199,7 @@ def test_secondaries_that_cannot_be_committed_keep_their_transaction_running() -
 
 def test_a_heartbeat_follows_its_region() -> None:
     of = Watched(ONE_PC)
-    of.scene.node._statement_ns = 7 * NS_PER_S
+    of.scene.node._costs = replace(of.scene.node._costs, tidb_statement_ns=7 * NS_PER_S)
     of.answer(NotLeader(1, 2), kind=Kind.HEARTBEAT)
     pause = Statement("think")
     assert of.run(update(b"a"), pause, pause, until_ns=90 * NS_PER_S) == COMMITTED

@@ -31,7 +31,7 @@ LEFT_TO_STORES = {
 }  # fmt: skip
 """What the stations of a request's way write on it: a new request begins without."""
 
-DECIDED_ANEW = {"caller", "is_retry", "region", "sent_ns", "store"}
+DECIDED_ANEW = {"caller", "connection", "is_retry", "region", "sent_ns", "store"}
 
 
 def half_learnt_split() -> RegionMap:

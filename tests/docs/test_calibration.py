@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
+from benchmarks.documents import ROOT
 from sim.client.backoff import Backoff
 from sim.hardware.file_system import Metadata
 from sim.scenario.fields import Key
 from sim.scenario.profiles import profiles
 from sim.scenario.schema.hardware import Hardware
 from sim.scenario.section import Section, SectionOf, keys_of
-from tests.docs.documents import ROOT
 
 DOCUMENT = (ROOT / "docs" / "CALIBRATION.md").read_text(encoding="utf-8")
 KINDS = {"measured", "published", "derived", "fitted", "assumed"}
@@ -173,7 +173,7 @@ def test_every_cost_is_listed_as_the_schema_tells_its_source(part: str) -> None:
     for key, its_field in keys_of(section_of(Hardware, part)).items():
         row = BY_NAME[f"hardware.{part}.{key}"]
         source = its_field.description.partition("Source: ")[2]
-        is_fitted = source.startswith(("fit ", "least squares"))
+        is_fitted = source.startswith(("fit", "least squares"))
         assert (row.kind == "assumed") == source.startswith("assumed"), row
         assert (row.kind == "fitted") == is_fitted, row
 
@@ -213,7 +213,7 @@ def test_assumed_figures_of_profiles_are_those_of_the_profiles() -> None:
 def test_the_factors_of_the_screening_are_those_of_the_scenario() -> None:
     text = (ROOT / "scenarios" / "sensitivity_rfc77.yaml").read_text(encoding="utf-8")
     factors: dict[str, Any] = yaml.safe_load(text)["sensitivity"]["factors"]
-    table = DOCUMENT.partition("<!-- screening -->")[2].partition("<!-- end of screening -->")[0]
+    table = DOCUMENT.partition("<!-- table: screening -->")[2].partition("<!-- end of table -->")[0]
     rows = dict(re.findall(r"^\| `([^`]+)` \| ([^|]+) \|", table, re.MULTILINE))
     assert list(rows) == list(factors)
     for name, bounds in rows.items():

@@ -17,7 +17,7 @@ import typer
 
 from analysis.cli.app import app, main, with_default_command
 from analysis.study.load import load_study
-from tests.docs.documents import (
+from benchmarks.documents import (
     DOCUMENTS,
     ROOT,
     DocumentCommand,

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from analysis.study.load import load_study
-from tests.docs.documents import DOCUMENTS, ROOT, Block, blocks, written_files
+from benchmarks.documents import DOCUMENTS, ROOT, Block, blocks, written_files
 
 SNIPPETS = [
     block for document in DOCUMENTS for block in blocks(document) if block.language == "yaml"

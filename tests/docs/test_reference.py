@@ -76,7 +76,7 @@ def test_the_command_prints_what_has_a_word_in_its_name(capsys: pytest.CaptureFi
 
 def test_a_name_that_is_not_there_has_a_mend(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reference", "in-memroy"]) == 2
-    told = "run_sim.py: nothing in the reference is called 'in-memroy'; did you mean"
+    told = "nothing in the reference is called 'in-memroy'; did you mean"
     assert capsys.readouterr().err.startswith(told)
 
 

@@ -31,9 +31,10 @@ def test_servers_are_first_come_first_served(gaps: list[tuple[int, int]], server
 
 
 def test_a_job_is_slowed_down_by_those_that_run_when_it_starts() -> None:
-    # Two cores of two hardware threads: 1, 2, 2.5, 3 cores' worth of work a second.
+    # Two cores of two hardware threads: one that meets another does 3/4 of the work, and meets it
+    # with probability 0, 1/3, 2/3, 1 when one to four run: 12/12, 11/12, 10/12, 9/12.
     servers = FifoServers(4, smt_slowness(4, threads_per_core=2, smt_gain=0.5))
     finishes = [servers.reserve(0, 300) for _ in range(5)]
-    assert finishes == [300, 300, 360, 400, 660]  # The fifth starts beside two others.
-    assert servers.busy_ns == 300 + 300 + 360 + 400 + 360
+    assert finishes == [300, 327, 360, 400, 700]  # The fifth starts beside three others.
+    assert servers.busy_ns == 300 + 327 + 360 + 400 + 400
     assert servers.reserve(10_000, 300) == 10_300

@@ -50,8 +50,10 @@ def test_the_second_thread_of_a_core_adds_less_than_the_first() -> None:
     for _ in range(6):
         slowness.append(cores.slowness())
         cores.running += 1
-    # Two cores: work done a second is 1, 2, 2.5, 3, and never more.
-    assert slowness == pytest.approx([1, 1, 3 / 2.5, 4 / 3, 5 / 3, 6 / 3])
+    # Two cores: work done a second is 1, and 3 with all four threads, never more. One of two
+    # threads meets the other in one case of three, and then both do three quarters.
+    speeds = [1, 11 / 12, 10 / 12, 9 / 12, 9 / 12 * 4 / 5, 9 / 12 * 4 / 6]
+    assert slowness == pytest.approx([1 / speed for speed in speeds])
 
 
 def test_background_work_slows_down_whoever_is_waited_for() -> None:
@@ -59,10 +61,10 @@ def test_background_work_slows_down_whoever_is_waited_for() -> None:
     for _ in range(4):
         cores.add_background(500)
     assert cores.stretched(100) == 100, "not before the next settling"
-    cores.settle(1_000)
+    cores.settle(1_000, 1_000)
     assert cores.background == 2
     assert cores.stretched(100) == 150
-    cores.settle(1_000)
+    cores.settle(2_000, 1_000)
     assert cores.stretched(100) == 100, "nothing came since"
 
 
@@ -76,3 +78,12 @@ def test_a_thread_that_waits_for_a_disk_takes_no_cpu() -> None:
     env.run_until(1_000)
     assert log == [(110, "reads"), (120, "waits for the thread")]
     assert (pool.busy_ns, cores.busy_ns) == (120, 20)
+
+
+def test_a_job_waits_until_an_idle_thread_is_awake_but_a_busy_thread_goes_on() -> None:
+    env = LeanEnv()
+    cores = Cores(8, hop_ns=5)
+    pool = ThreadPool(env, cores, 1, "scheduler")
+    assert finishes(pool, env, [30, 10]) == [(35, 0), (45, 1)]
+    assert finishes(pool, env, [10]) == [(10**6 + 15, 0)]
+    assert (pool.busy_ns, cores.busy_ns) == (60, 50)

@@ -69,7 +69,8 @@ def test_a_closed_loop_is_near_the_exact_network(threads: int) -> None:
     # delay, and mean value analysis knows the answer (for exponential services).
     one_core = (
         "hardware.tidb_cores=1", "cluster.tidb_nodes=1", "hardware.cpu.cv=1",
-        "hardware.cpu.tidb_statement=1ms",
+        "hardware.cpu.tidb_statement=1ms", "hardware.cpu.tidb_write=0us",
+        "hardware.cpu.tidb_row=0us", "hardware.cpu.tidb_request=0us",
     )  # fmt: skip
     alone = estimates_of("crash", *one_core, "workload.rate=null", "workload.threads=1")["sync"]
     found = estimates_of("crash", *one_core, "workload.rate=null", f"workload.threads={threads}")[
@@ -87,7 +88,9 @@ def test_think_time_is_no_response_time() -> None:
 
 
 def test_a_rate_that_no_poller_can_serve_is_said() -> None:
-    found = estimates_of("open_loop", "workload.rate=5000/s")["pipelined"]
+    found = estimates_of("open_loop", "workload.rate=5000/s", "hardware.cpu.store_message=60us")[
+        "pipelined"
+    ]
     assert found.is_saturated
     assert found.bottleneck == "store_poller"
     assert found.busiest.utilisation > 1
@@ -136,7 +139,8 @@ def test_threads_of_a_tidb_node_share_its_cores() -> None:
             station
             for station in estimates_of(
                 "crash", "workload.rate=2500/s", "hardware.tidb_cores=8",
-                    "hardware.cpu.tidb_statement=1ms",
+                "hardware.cpu.tidb_statement=1ms", "hardware.cpu.tidb_write=0us",
+                "hardware.cpu.tidb_request=0us",
                 f"hardware.threads_per_core={threads}",
             )["in_memory"].stations
             if station.name == "tidb_cpu"

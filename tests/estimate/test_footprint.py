@@ -46,8 +46,16 @@ def test_requests_and_records_are_those_of_a_simulated_session(
     for kind in ("lock", "prewrite", "commit"):
         counted = seen.get((f"{kind}_rpcs", "all"), 0.0)
         assert _count(made, kind) == pytest.approx(counted, rel=0.04, abs=0.01)
+    cpu = scenario.hardware.cpu
     assert made.statements == pytest.approx(
-        seen["busy_ns", "tidb_cpu"] / scenario.hardware.cpu.tidb_statement_ns, rel=0.05
+        seen["busy_ns", "client_cpu"] / cpu.client_statement_ns, rel=0.05
+    )
+    assert seen["busy_ns", "tidb_cpu"] == pytest.approx(
+        made.statements * cpu.tidb_statement_ns
+        + made.changing_statements * cpu.tidb_write_ns
+        + made.rows * cpu.tidb_row_ns
+        + made.all_requests * cpu.tidb_request_ns,
+        rel=0.05,
     )
 
 

@@ -1,4 +1,4 @@
-"""One small fixed study as a table, so that a change of the model shows what it moves, and whither.
+"""Small fixed studies as tables, so that a change of the model shows what it moves, and whither.
 
 The digest says whether any fact at all has moved; the figures above it say whether that is the
 change that was meant. ``pytest tests/golden --rewrite`` takes the new ones: read the difference
@@ -11,13 +11,14 @@ import hashlib
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from analysis.study.load import load_study
 from sim.record.facts import COUNTER, MOMENTS, TABLES, MemorySink
 from sim.scenario import Scenario
 from sim.simulation import UnitResult, run_unit
 
 FOLDER = Path(__file__).parent
-GOLDEN = FOLDER / "tpcc_small.txt"
 NS_PER_MS = 1e6
 KIB = 1024
 LOCKS = ("in_memory", "pipelined", "sync", "fallback")
@@ -101,9 +102,9 @@ def cell(value: float | str | None) -> str:
             return str(value)
 
 
-def golden_table() -> str:
-    """Runs the study and returns its table."""
-    study = load_study(FOLDER / "tpcc_small.yaml")
+def golden_table(file: Path) -> str:
+    """Runs a study and returns its table."""
+    study = load_study(file)
     columns = {name: figures(Golden(variant)) for name, variant in study.variants.items()}
     labels = next(iter(columns.values()))
     rows = [[label, *(cell(column[label]) for column in columns.values())] for label in labels]
@@ -111,8 +112,10 @@ def golden_table() -> str:
     return "".join(f"{row[0]:38}{''.join(f'{text:>18}' for text in row[1:])}\n" for row in rows)
 
 
-def test_a_small_study_gives_what_it_gave(rewrite: bool) -> None:
-    table = golden_table()
+@pytest.mark.parametrize("name", ["tpcc_small", "regions_small"])
+def test_a_small_study_gives_what_it_gave(name: str, rewrite: bool) -> None:
+    golden = FOLDER / f"{name}.txt"
+    table = golden_table(FOLDER / f"{name}.yaml")
     if rewrite:
-        GOLDEN.write_text(table)
-    assert table == GOLDEN.read_text(), "the facts moved; if meant: pytest tests/golden --rewrite"
+        golden.write_text(table)
+    assert table == golden.read_text(), "the facts moved; if meant: pytest tests/golden --rewrite"

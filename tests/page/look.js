@@ -25,10 +25,22 @@ document.getElementById("page").addEventListener("load", function () {
     return Object.keys(seen).length > 3;
   }
 
+  // What is written on a chart's canvas when it is drawn again: its ticks. The listener is the page's
+  // own drawing context, since text on a canvas is in no document.
   function ticks(chart) {
-    var labels = chart.querySelectorAll(".dygraph-axis-label-x");
-    return Array.prototype.map.call(labels, function (one) { return one.textContent; }).join();
+    return (written.get(chart.querySelector("canvas")) || []).join();
   }
+
+  var written = new Map(), context = view.CanvasRenderingContext2D.prototype;
+  var clear = context.clearRect, fill = context.fillText;
+  context.clearRect = function () {
+    written.set(this.canvas, []);
+    return clear.apply(this, arguments);
+  };
+  context.fillText = function (text) {
+    (written.get(this.canvas) || []).push(text);
+    return fill.apply(this, arguments);
+  };
 
   function press(chart, word) {
     Array.prototype.filter.call(chart.querySelectorAll("button"), function (one) {
@@ -36,25 +48,43 @@ document.getElementById("page").addEventListener("load", function () {
     })[0].click();
   }
 
-  // Charts that do not zoom with the first of their group, or do not come back.
-  function stuck() {
-    return list(".charts").map(function (group) {
-      var charts = Array.prototype.slice.call(group.querySelectorAll(".chart"));
-      if (!charts.length || !charts[0].querySelector("button")) { return []; }
-      var before = charts.map(ticks);
-      press(charts[0], "closer");
-      var closer = charts.map(ticks);
-      press(charts[0], "all");
-      var after = charts.map(ticks);
-      return charts.filter(function (chart, at) {
-        return before[at] === closer[at] || before[at] !== after[at];
-      }).map(name);
+  // Presses a button of the first chart of each group, then passes on what all charts show.
+  function pressed(word, then) {
+    list(".charts").forEach(function (group) {
+      var chart = group.querySelector(".chart");
+      if (chart && chart.querySelector("button")) { press(chart, word); }
     });
+    setTimeout(function () { then(list(".chart").map(ticks)); }, 50);
+  }
+
+  // Charts that do not zoom with the first of their group, or do not come back.
+  function stuck(then) {
+    pressed("all", function () {
+      pressed("wider", function (before) {
+        pressed("closer", function (closer) {
+          pressed("all", function (after) {
+            then(after, list(".chart").filter(function (chart, at) {
+              return closer[at] === after[at] || (before[at] && before[at] !== after[at]);
+            }).map(name));
+          });
+        });
+      });
+    });
+  }
+
+  // Buttons of lines that do not say that they have hidden theirs, or cannot show it again.
+  function unhidden() {
+    return list(".legend button").filter(function (one) {
+      one.click();
+      var hidden = one.getAttribute("aria-pressed") === "false";
+      one.click();
+      return !hidden || one.getAttribute("aria-pressed") !== "true";
+    }).map(name);
   }
 
   setTimeout(function () {
     list("details").forEach(function (one) { one.open = true; });
-    setTimeout(function () {
+    setTimeout(function () { stuck(function (axes, still) {
       document.getElementById("found").textContent = JSON.stringify({
         width: view.innerWidth,
         dark: view.matchMedia("(prefers-color-scheme: dark)").matches,
@@ -73,9 +103,11 @@ document.getElementById("page").addEventListener("load", function () {
           var canvases = Array.prototype.slice.call(chart.querySelectorAll("canvas"));
           return !canvases.some(painted) || chart.getBoundingClientRect().width > width;
         }).map(name),
-        stuck: [].concat.apply([], stuck()),
+        stuck: still,
+        axes: axes,
+        unhidden: unhidden(),
         hidden: list(".charts[hidden]").length
       });
-    }, 300);
+    }); }, 300);
   }, 300);
 });

@@ -17,6 +17,8 @@ BUDGET_BYTES = 700_000
 DARK = "--blink-settings=preferredColorScheme=0"
 PICTURES = {"rfc77": 5, "evict_leader": 5, "capacity_gp3_vs_nvme": 2}
 CHARTS = {"rfc77": 3, "evict_leader": 3, "capacity_gp3_vs_nvme": 3}
+PROMISED = {"capacity_gp3_vs_nvme": 2}
+"""Charts with a line for what was promised, by study."""
 
 pytestmark = [
     pytest.mark.spark,
@@ -61,9 +63,12 @@ def test_a_report_fits_and_everything_is_drawn(
     assert view.found["undrawn"] == []
     assert view.found["unpainted"] == []
     assert view.found["stuck"] == []
+    assert view.found["unhidden"] == []
     assert view.found["hidden"] == 0
     assert view.found["pictures"] >= PICTURES[name]
     assert view.found["charts"] >= CHARTS[name]
+    promised = [axes for axes in view.found["axes"] if "promised: " in axes]
+    assert len(promised) == PROMISED.get(name, 0)
 
 
 def test_a_report_is_dark_where_that_is_wanted(studies: Path, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from sim.distributions import Constant
-from sim.engine import LeanEnv
+from sim.engine import Cores, LeanEnv
 from sim.hardware import Disk, DiskSpec
 from sim.protocol.region import Region, RegionId, StoreId
 from sim.raftstore.bootstrap import ReplicaFactory
@@ -33,7 +33,15 @@ def test_the_first_slice_is_whole_and_leaves_at_its_phase(phase: float, rounds: 
     env = LeanEnv()
     disk = Disk(DiskSpec("kv", 10**9, 10**5, Constant(NS_PER_MS)), Streams(1, 0).stream("kv"))
     ledger = DiskBytes(Recorder(NS_PER_S, MemorySink()))
-    engine = KvEngine(env, disk, Amplification(data=1.0, lock=1.0), ledger, slice_phase=phase)
+    engine = KvEngine(
+        env,
+        disk,
+        Cores(1),
+        Amplification(data=1.0, lock=1.0),
+        ledger,
+        byte_ns=0.0,
+        slice_phase=phase,
+    )
     env.run_until(1)
     written = []
     for step in range(2, 2 + rounds + 8):

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.distributions import Constant
+from sim.engine import Cores
 from sim.hardware import Disk, DiskSpec
 from sim.storage.block_cache import BlockCache, Extent, miss_probabilities
 from sim.streams import Streams
@@ -54,15 +55,27 @@ def test_what_is_kept_fills_the_cache(tables: list[tuple[float, float]], share: 
     assert kept == pytest.approx(room, rel=1e-6)
 
 
+def cache_of(miss: float, cores: Cores, block_ns: int = 0) -> BlockCache:
+    stream = Streams(1, 0).stream("cache")
+    return BlockCache(disk(), stream, {b"t12345678_r": miss}, cores, block_ns)
+
+
 def test_blocks_are_fetched_one_after_the_other() -> None:
-    cache = BlockCache(disk(), Streams(1, 0).stream("cache"), {b"t12345678_r": 1.0})
     keys = [b"t12345678_r\0a", b"t12345678_r\0b", b"t99999999_r\0c"]
-    assert cache.fetch_ns(0, keys) == 2 * READ_NS
+    assert cache_of(1.0, Cores(1)).fetch_ns(0, keys) == 2 * READ_NS
+
+
+def test_blocks_are_unpacked_on_cores_that_others_use() -> None:
+    cores = Cores(1)
+    cores.running = 1
+    cache = cache_of(1.0, cores, block_ns=7 * NS_PER_US)
+    assert cache.fetch_ns(0, [b"t12345678_r\0a"]) == READ_NS + 2 * 7 * NS_PER_US
+    assert cores.busy_ns == 2 * 7 * NS_PER_US
+    assert cache.fetch_ns(0, [b"t99999999_r\0c"]) == 0
 
 
 def test_a_share_of_the_rows_is_fetched() -> None:
-    cache = BlockCache(disk(), Streams(1, 0).stream("cache"), {b"t12345678_r": 0.25})
-    fetched = cache.fetch_ns(0, [b"t12345678_r\0a"] * 10_000) / READ_NS
+    fetched = cache_of(0.25, Cores(1)).fetch_ns(0, [b"t12345678_r\0a"] * 10_000) / READ_NS
     assert fetched == pytest.approx(2_500, rel=0.1)
 
 

@@ -46,8 +46,8 @@ def test_one_region_is_committed_in_one_phase(mode: dict[str, object]) -> None:
     assert of.locked_keys() == []
 
 
-def test_a_statement_s_delay_keeps_no_hardware_thread_busy() -> None:
-    quick, slow = (scene(cpu={"statement_delay_ns": delay_ns}) for delay_ns in (0, 7 * NS_PER_MS))
+def test_work_of_the_clients_machine_keeps_no_thread_of_tidb_busy() -> None:
+    quick, slow = (scene(cpu={"client_statement_ns": cost_ns}) for cost_ns in (0, 7 * NS_PER_MS))
     for of in (quick, slow):
         of.begin(script(update(b"a", b"b")))
         of.run()
@@ -55,6 +55,7 @@ def test_a_statement_s_delay_keeps_no_hardware_thread_busy() -> None:
     # BEGIN, UPDATE and COMMIT; the raft log's rhythm is met elsewhere.
     assert latencies[1] - latencies[0] == pytest.approx(3 * 7 * NS_PER_MS, rel=0.02)
     assert slow.node.busy_ns == quick.node.busy_ns > 0
+    assert slow.cluster.client_machine.busy_ns == pytest.approx(3 * 7 * NS_PER_MS)
 
 
 def test_async_commit_is_over_when_all_is_prewritten() -> None:

@@ -13,7 +13,7 @@ from sim.units import KIB, MIB, NS_PER_MS
 _TOML = """
 log-level = "info"
 [server]
-grpc-concurrency = 5
+grpc-concurrency = 6
 [raftstore]
 store-pool-size = 4
 apply-pool-size = 3
@@ -42,6 +42,7 @@ def test_keys_are_read_in_tikvs_units_and_the_rest_is_listed(tmp_path: Path) -> 
     _written(tmp_path)
     read = read_tikv_toml(tmp_path / "tikv.toml")
     assert read.values == {
+        "server.grpc-concurrency": 6,
         "raftstore.store-pool-size": 4,
         "raftstore.apply-pool-size": 3,
         "coprocessor.region-split-size": "128MiB",
@@ -52,13 +53,14 @@ def test_keys_are_read_in_tikvs_units_and_the_rest_is_listed(tmp_path: Path) -> 
     }
     assert read.renamed == {"raftstore.region-split-size": "coprocessor.region-split-size"}
     assert read.gone == ("raftstore.sync-log",)
-    assert read.not_modelled == ("log-level", "server.grpc-concurrency")
+    assert read.not_modelled == ("log-level",)
 
 
 def test_it_lies_below_what_the_scenario_says(tmp_path: Path) -> None:
     said = "file: tikv.toml, raftstore: {apply-pool-size: 7}"
     tikv = _tikv(_written(tmp_path, said=said))
     assert (tikv.store_pool_size, tikv.apply_pool_size) == (4, 7)
+    assert tikv.grpc_concurrency == 6
     assert (tikv.in_memory, tikv.wait_for_lock_timeout_ns) == (False, 500 * NS_PER_MS)
     assert tikv.region_split_size_bytes == 128 * MIB
     assert tikv.in_memory_peer_size_limit_bytes == 512 * KIB

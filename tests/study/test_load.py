@@ -5,7 +5,9 @@ from __future__ import annotations
 import pickle
 from pathlib import Path
 
+import numpy as np
 import pytest
+import yaml
 
 from analysis.study.load import load_study
 from analysis.study.study import Study
@@ -114,17 +116,76 @@ def test_problems_point_into_the_extended_file(tmp_path: Path) -> None:
     assert told.startswith(f"{tmp_path}/base.yaml:2:19: cluster.stores: must be 1 to")
 
 
-def test_files_do_not_extend_themselves_or_leave_their_folder(tmp_path: Path) -> None:
+def test_files_do_not_extend_themselves(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("extends: [b.yaml, x.yaml]\n", encoding="utf-8")
+    (tmp_path / "b.yaml").write_text(BASE, encoding="utf-8")
+    assert "extends itself" in problems_of(tmp_path, "extends: x.yaml\n")
+    said = problems_of(tmp_path, "extends: a.yaml\n")
+    assert "a.yaml:1:19: extends: extends itself (x.yaml → a.yaml → x.yaml)" in said
+
+
+@pytest.mark.parametrize("name", ["../outer.yaml", "{tmp_path}/outer.yaml", "link.yaml"])
+def test_a_file_extends_one_beside_or_above_it_or_anywhere(tmp_path: Path, name: str) -> None:
     inner = tmp_path / "inner"
     inner.mkdir()
     (tmp_path / "outer.yaml").write_text(BASE, encoding="utf-8")
     (inner / "link.yaml").symlink_to(tmp_path / "outer.yaml")
-    (inner / "a.yaml").write_text("extends: x.yaml\n", encoding="utf-8")
-    assert "extends itself" in problems_of(inner, "extends: x.yaml\n")
-    assert "extends itself (x.yaml → a.yaml → x.yaml)" in problems_of(inner, "extends: a.yaml\n")
-    assert "leaves" in problems_of(inner, "extends: ../outer.yaml\n")
-    assert "leaves" in problems_of(inner, "extends: link.yaml\n")
-    assert "is absolute" in problems_of(inner, f"extends: {tmp_path}/outer.yaml\n")
+    said = f"extends: {name.format(tmp_path=tmp_path)}\n"
+    assert study_of(inner, said).variants["in_memory"].cluster.stores == 5
+
+
+def test_a_file_extends_one_that_comes_with_the_program(tmp_path: Path) -> None:
+    text = "extends: pessim:rfc77_nvme\nrun: {seed: 77}\n"
+    own, theirs = study_of(tmp_path, text), load_study("pessim:rfc77_nvme", ["run.seed=77"])
+    assert (own.digest, theirs.name) == (theirs.digest, "rfc77_nvme")
+    assert load_study("pessim:cookbook/slow_disk").variants
+    told = problems_of(tmp_path, "extends: pessim:rfc77_nwme\n")
+    assert "extends: no scenario is called 'pessim:rfc77_nwme'; did you mean rfc77_nvme?" in told
+    assert "no scenario is called" in problems_of(tmp_path, "extends: pessim:../README\n")
+    with pytest.raises(ScenarioError, match="no scenario is called 'pessim:rfc7'; did you mean"):
+        load_study("pessim:rfc7")
+
+
+def test_of_several_files_each_lies_over_those_before_it(tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text(BASE, encoding="utf-8")
+    for name, threads in (("a", "threads: 7, "), ("b", "")):
+        text = f"extends: base.yaml\nworkload: {{{threads}think_time: 3ms}}\n"
+        (tmp_path / f"{name}.yaml").write_text(text, encoding="utf-8")
+    (tmp_path / "c.yaml").write_text("workload: {think_time: 4ms}\n", encoding="utf-8")
+    workload = (
+        study_of(tmp_path, "extends: [a.yaml, b.yaml, c.yaml]\n").variants["in_memory"].workload
+    )
+    # What b.yaml only has from base.yaml does not undo a.yaml.
+    assert (workload.threads, workload.think_time) == (7, Constant(4_000_000))
+
+
+@pytest.mark.parametrize(
+    ("extended", "told"),
+    [
+        ("no.yaml", "x.yaml:1:10: extends: no file 'no.yaml' (looked for in {folder}); check"),
+        ("/no/no.yaml", "x.yaml:1:10: extends: no file '/no/no.yaml'; check its name"),
+        ("[b.yaml, 5]", "x.yaml:1:19: extends: must be a file's name, is 5; write other.yaml"),
+        ("[broken.yaml]", "broken.yaml:2:1: "),
+        (".", "is a folder; name a scenario file in it"),
+    ],
+)
+def test_what_cannot_be_extended_is_named_where_it_is_said(
+    tmp_path: Path, extended: str, told: str
+) -> None:
+    (tmp_path / "b.yaml").write_text(BASE, encoding="utf-8")
+    (tmp_path / "broken.yaml").write_text("workload: [1, 2\n", encoding="utf-8")
+    assert told.format(folder=tmp_path) in problems_of(tmp_path, f"extends: {extended}\n")
+
+
+def test_a_dictionary_says_what_a_file_says(tmp_path: Path) -> None:
+    said = yaml.safe_load(BASE)
+    study = load_study(said | {"run": {"seed": np.int64(9)}}, {"workload.threads": 3})
+    same = study_of(tmp_path, BASE + "run: {seed: 9}\n", "workload.threads=3")
+    assert (study.digest, study.name) == (same.digest, "scenario")
+    with pytest.raises(ScenarioError, match=r"scenario: workload\.kind: is .*of type object"):
+        load_study({"workload": {"kind": object()}})
+    with pytest.raises(ScenarioError, match=r"set workload\.threads: workload\.threads: must be"):
+        load_study(said, {"workload.threads": -1})
 
 
 def test_a_chain_of_files_ends(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def hot_row(*, fair: bool) -> Scene:
             tikv=IN_MEMORY,
             # With constant costs the same client may lose each race for the latch, by 2 us.
             tidb={"fair_locking": fair, "max_retry_count": 1_000_000},
-            cpu={"tikv_request_ns": REQUEST_NS},
+            cpu={"tikv_command_ns": REQUEST_NS},
         )
     )
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sim.distributions import Constant
-from sim.engine import LeanEnv
+from sim.engine import Cores, LeanEnv
 from sim.hardware.network import Network, NetworkSpec
 from sim.streams import Streams
 from sim.transport.filters import MessageFilters
@@ -27,7 +27,7 @@ class Stage:
         self.transport = Transport(self.env, 1, links, self.filters)
         self.heard: list[tuple[int, int, list[int]]] = []
         for store in links:
-            self.transport.connect(store, self.receiver(store))
+            self.transport.connect(store, self.receiver(store), Cores(1))
 
     def receiver(self, store: int) -> Receive:
         def receive(messages: Sequence[RaftMessage]) -> None:

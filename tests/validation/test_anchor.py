@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from analysis.validation.anchor import Anchor, Band, Figure, InTheory, Judged
@@ -30,11 +32,24 @@ def test_a_share_reaches_as_far_on_both_sides(ours: float, verdict: str) -> None
     assert judged.verdict == verdict
 
 
-def test_an_amount_reaches_from_the_ends_of_several_publications() -> None:
+def test_publications_that_differ_widen_no_band() -> None:
     gain = anchor(Figure(28.0, 22.0, 34.0), Band(amount=5.0), unit="%")
-    assert Judged(gain, Figure.exactly(17.0)).verdict == "in band"
-    assert Judged(gain, Figure.exactly(16.9)).verdict == "outside"
+    assert Judged(gain, Figure.exactly(23.0)).verdict == "in band"
+    assert Judged(gain, Figure.exactly(22.9)).verdict == "outside"
     assert error_text(Judged(gain, Figure.exactly(17.0))) == "-11.0 pt"
+
+
+def test_what_follows_from_other_figures_is_in_no_mean_error() -> None:
+    level = anchor(Figure.exactly(100.0), Band(share=0.2))
+    judged = [
+        Judged(level, Figure.exactly(110.0)),
+        Judged(replace(level, standing="fitted"), Figure.exactly(130.0)),
+        Judged(replace(level, standing="derived"), Figure.exactly(190.0)),
+    ]
+    assert [line for line in verdict_lines(judged) if "mean absolute error" in line] == [
+        "mean absolute error, published and measured: 20.0%",
+        "mean absolute error, those that nothing was fitted to: 10.0%",
+    ]
 
 
 def test_an_interval_of_ours_widens_no_band() -> None:

@@ -7,6 +7,7 @@ store pollers are.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from analysis.metrics.catalogue import MetricKey
@@ -57,7 +58,8 @@ def _pair(study: str, short: str, conditions: str, threads: int) -> tuple[Anchor
 
 
 CLAIMED: Final = (
-    *_pair("claims_gp3", "gp3", _GP3, 25),
+    # The number of threads was chosen with the claim in view.
+    *(replace(each, standing="fitted") for each in _pair("claims_gp3", "gp3", _GP3, 25)),
     *_pair("claims_gp3", "gp3", _GP3, 50),
     *_pair("tpcc_i3_4xlarge", "NVMe", _NVME, 50),
 )

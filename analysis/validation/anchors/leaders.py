@@ -47,20 +47,6 @@ def _of_failed_transfer(metric: str, scale: float = 1.0) -> InStudy:
 
 _CONSEQUENCES: Final = (
     Anchor(
-        name="transactions failed, leaders shuffled",
-        kind="published",
-        conditions="tipocket's transfer test, leaders shuffled every 3 s; 0 of 11,112,480",
-        source="tikv/tikv#8499",
-        unit="",
-        theirs=Figure.exactly(0.0),
-        band=Band(),
-        quick=False,
-        origin=InStudy(
-            "shuffle_leader", "in_memory", MetricKey.parse("prewrites_aborted"),
-            point={"workload.threads": 2},
-        ),
-    ),
-    Anchor(
         name="locks proposed after a failed transfer",
         kind="published",
         conditions="reactive-memory-lock-timeout-tick 5 x 2 s",
@@ -68,7 +54,7 @@ _CONSEQUENCES: Final = (
         unit="s",
         quick=False,
         theirs=Figure(9.0, 8.0, 10.0),
-        band=Band(amount=0.5),
+        band=Band(amount=1.5),
         # One of four regions with equal shares of the load falls back; 42 s are measured.
         origin=Quotient(
             _of_failed_transfer("locks_total.fallback:status", scale=4 * 42.0),

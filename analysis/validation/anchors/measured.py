@@ -117,7 +117,7 @@ _DISK: Final = tuple(
         theirs=Figure.exactly(value),
         band=Band(share=0.05),
         origin=Alone(name, scale=1e-3),
-        fitted=True,
+        standing="fitted",
     )
     for what, value, name in (
         ("4 KiB, 1 job", 105.2, "disk_1"),

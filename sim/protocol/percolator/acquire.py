@@ -133,7 +133,7 @@ def lock_batch(locks: list[tuple[bytes, Lock]], cause: int = LOCK) -> WriteBatch
         raft += sizes.put_raft_bytes
         wal += sizes.put_wal_bytes
         lock_mem += sizes.lock_mem_bytes
-    batch.charge_puts(raft, wal, lock_mem, 0)
+    batch.charge_puts(raft, wal, lock_mem, 0, 0)
     return batch
 
 

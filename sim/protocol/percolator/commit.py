@@ -79,7 +79,7 @@ def commit_locks(
         raft += sizes.commit_raft_bytes
         wal += sizes.commit_wal_bytes
         write_cf += sizes.write_cf_bytes
-    batch.keys = len(deletes)
+    batch.keys = len(deletes) + len(puts)
     batch.raft_bytes = raft
     batch.wal_bytes = wal
     batch.lock_tombstone_bytes = tombstones

@@ -198,7 +198,7 @@ def _lock_all(
     largest_ts = 0
     batch = WriteBatch(PREWRITE)
     puts = batch.lock_puts
-    raft = wal = lock_mem = default_cf = 0
+    raft = wal = lock_mem = default_cf = values = 0
     lock: Lock | None = None
     last_held: Lock | None = None
     last_op = last_bytes = last_len = _NO_LENGTH
@@ -228,8 +228,10 @@ def _lock_all(
         raft += sizes.prewrite_raft_bytes
         wal += sizes.prewrite_wal_bytes
         lock_mem += sizes.lock_mem_bytes
-        default_cf += sizes.default_cf_bytes
-    batch.charge_puts(raft, wal, lock_mem, default_cf)
+        if sizes.default_cf_bytes:
+            default_cf += sizes.default_cf_bytes
+            values += 1
+    batch.charge_puts(raft, wal, lock_mem, default_cf, values)
     return batch, largest_ts if kind.promise_ts else 0
 
 

@@ -157,48 +157,69 @@ class NetworkSection(Figures):
 class CpuCosts(Section):
     """Mean CPU time of each kind of work on one core.
 
-    Two of them (statement_delay, store_message) were fitted together to the throughput of four
-    published TPC-C rows: TiDB docs, performance benchmarking with TPC-C, v5.4.0 and v6.0.0, 50 and
-    400 threads, the mean of two publications of each row.
+    Those whose source is "fit" were fitted together to published throughputs and latencies of
+    several workloads: ``docs/CALIBRATION.md``.
     """
 
+    client_statement_ns: int = COST.key(
+        "Machine of the clients, per statement: driver and proxy. Source: fit.", default="33us"
+    )
     tidb_statement_ns: int = COST.key(
-        "TiDB, per statement. Source: TiDB docs, performance tuning methods: 7.6 busy threads on "
-        "each of 3 nodes at 3,777 TPC-C transactions/s, 6.0 ms each, 14.7 statements.",
-        default="400us",
+        "TiDB, per statement: packets, plan cache, result. Source: fit.", default="43us"
     )
-    statement_delay_ns: int = COST.key(
-        "Time of a statement between client and TiDB beyond a round trip and CPU; no station is "
-        "busy. Source: fit to the rows above; a catch-all for what the model lacks.",
-        default="600us",
+    tidb_write_ns: int = COST.key(
+        "TiDB, more for a statement that locks or writes: its executor, the transaction's buffer. "
+        "Source: fit.",
+        default="160us",
     )
-    tikv_request_ns: int = COST.key(
-        "TiKV, per request of one key, before it is answered. Source: TiDB docs, performance "
-        "tuning methods, low-load OLTP: a lock request inside TiKV.",
-        default="119us",
+    tidb_row_ns: int = COST.key(
+        "TiDB, per row that a statement reads, locks or writes. Source: assumed.", default="5us"
     )
-    tikv_background_ns: int = COST.key(
-        "TiKV, per request, that nobody waits for: network, gRPC, compaction. Source: TiDB docs' "
-        "dashboards, 10.7 ms of TiKV CPU a TPC-C transaction, less what is modelled.",
-        default="145us",
+    tidb_request_ns: int = COST.key(
+        "TiDB, per request to a store: client-go, gRPC both ways. Source: fit.", default="32us"
     )
-    tikv_extra_key: float = Number(0, 10).key(
-        "Part of tikv_request that each further key adds. Source: assumed.", default=0.12
+    grpc_request_ns: int = COST.key(
+        "TiKV's gRPC thread, per request and its answer. Source: fit.", default="17us"
+    )
+    tikv_read_ns: int = COST.key("TiKV's read pool, per read. Source: fit.", default="10us")
+    tikv_command_ns: int = COST.key(
+        "TiKV's scheduler pool, per command. Source: fit.", default="12us"
+    )
+    tikv_key_ns: int = COST.key(
+        "TiKV, per key of a read or a command: looking for locks and versions. Source: fit.",
+        default="40us",
+    )
+    tikv_block_ns: int = COST.key(
+        "TiKV, per block of 64 KiB that is not in the block cache: checksum, decompression. "
+        "Source: facebook/zstd's README: about 550 MB/s on one core.",
+        default="120us",
+    )
+    store_visit_ns: int = COST.key(
+        "Store poller, per visit of a peer that has mail. Source: fit.", default="22us"
     )
     store_message_ns: int = COST.key(
-        "Store poller, per message of a region. Source: fit to the rows above; five messages a "
-        "proposal are 0.27 ms of a cluster's CPU; TiDB docs' dashboards: 0.30 to 0.51.",
-        default="54us",
+        "Store poller, per message of a region. Source: fit.", default="6us"
     )
-    apply_command_ns: int = COST.key(
-        "Apply thread, per command. Source: assumed, a part of store_message.", default="25us"
+    log_byte_ns: float = Number(0, 1_000).key(
+        "Store poller, per byte of the entries that it appends. Source: fit.", default=2.5
     )
+    apply_write_ns: int = COST.key(
+        "Apply thread, per write to RocksDB: its write group, the WAL. Source: fit.",
+        default="45us",
+    )
+    apply_command_ns: int = COST.key("Apply thread, per command. Source: fit.", default="6us")
     apply_key_ns: int = COST.key(
-        "Apply thread, per key. Source: assumed, a RocksDB batch insert.", default="5us"
+        "Apply thread, per record that is put or deleted. Source: fit.", default="13us"
+    )
+    compaction_byte_ns: float = Number(0, 1_000).key(
+        "Background threads, per byte flushed or compacted; nobody waits for them. Source: "
+        "assumed, 50 MB/s a thread.",
+        default=20.0,
     )
     thread_hop_ns: int = COST.key(
-        "Waking another thread. Source: TiKV docs, tune thread performance: 20 to 50.",
-        default="30us",
+        "From a thread's being woken until it runs, on an idle node; on a busy one longer. "
+        "Source: fit; TiKV docs, tune thread performance: 20 to 50.",
+        default="36us",
     )
     smt_gain: float = Number(0, 1).key(
         "What a core's second busy hardware thread adds, in cores. Source: Intel, Hyper-Threading "
@@ -206,7 +227,7 @@ class CpuCosts(Section):
         default=0.3,
     )
     cv: float = Number(0, 10).key(
-        "Coefficient of variation of every draw. Source: assumed.", default=0.5
+        "Coefficient of variation of every draw. Source: assumed.", default=1.0
     )
 
 
@@ -267,6 +288,11 @@ class Hardware(Section):
     )
     tidb_cores: int = Count(1, 1_024).key(
         "Hardware threads of a TiDB node. Source: AWS docs: c5.4xlarge, 16 vCPU.", default=16
+    )
+    client_cores: int = Count(1, 1_024).key(
+        "Hardware threads of the machine that clients and their proxy run on. Source: AWS docs: "
+        "c5.9xlarge, 36 vCPU.",
+        default=36,
     )
     store_memory_bytes: int = Size("1GiB", "64TiB").key(
         "Memory of a store. Source: AWS docs: i3.4xlarge, 122 GiB.", default="122GiB"

@@ -245,6 +245,11 @@ class Tikv(Section):
         default=524_288,
         name="storage.scheduler-concurrency",
     )
+    grpc_concurrency: int = Count(1, 1_024).key(
+        "gRPC threads. Source: TiKV docs, server.grpc-concurrency.",
+        default=5,
+        name="server.grpc-concurrency",
+    )
     scheduler_worker_pool_size: int = Count(1, 1_024).key(
         "Scheduler threads. Source: src/storage/config.rs: 8 from 16 cores, else 4 or the number "
         "of cores.",

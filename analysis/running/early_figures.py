@@ -45,14 +45,14 @@ class EarlyFigures:
             if not folder.is_dir():
                 left.append(unit)
                 continue
-            mean_ms = _mean_ms(folder)
+            mean_ms = mean_lock_latency_ms(folder)
             if mean_ms is not None:
                 self._means_ms.setdefault(unit.variant, []).append(mean_ms)
         self._left = left
 
 
-def _mean_ms(folder: Path) -> float | None:
-    """Returns a unit's mean after its warm-up; None without locks, or if it cannot be read."""
+def mean_lock_latency_ms(folder: Path) -> float | None:
+    """Returns the mean after the warm-up; None without locks, or if facts cannot be read."""
     import json
 
     import pyarrow as pa

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -68,9 +68,9 @@ def commands(document: Path) -> list[DocumentCommand]:
 
 
 def run_sim_words(words: tuple[str, ...]) -> list[str] | None:
-    """Returns the words after ``run_sim.py``, or None if the command is another program's."""
+    """Returns the words after ``run_sim.py`` or ``pessim``, None for another program's command."""
     for place, word in enumerate(words[:2]):
-        if word == "run_sim.py":
+        if word == "run_sim.py" or (word == "pessim" and not place):
             return list(words[place + 1 :])
     return None
 

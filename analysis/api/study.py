@@ -1,0 +1,123 @@
+"""A finished study as tables and figures."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from analysis.api.compared import compared
+from analysis.api.plots import StudyPlots
+from analysis.metrics.catalogue import MetricKey
+from analysis.program import command
+from analysis.report.tidy import CAPACITY, COMPARISONS, SENSITIVITY, SUMMARY, UNITS
+from analysis.study.study_folder import StudyFolderError, no_study
+
+
+class OpenedStudy:
+    """A study that was run, as its folder has it; every table is read when it is asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        """Takes the study's folder.
+
+        Raises:
+            StudyFolderError: if it is no folder of a study that was summed up.
+        """
+        self.folder = folder
+        if not (folder / "scenario.yaml").is_file():
+            raise StudyFolderError(no_study(folder, "scenario.yaml"))
+        try:
+            text = (folder / "summary.json").read_text(encoding="utf-8")
+            self.document: dict[str, Any] = json.loads(text)
+            self.name, self._verdict = str(self.document["study"]), self.document["verdict"]
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise StudyFolderError(f"{folder}: {self._again('summary.json')}") from error
+
+    def __repr__(self) -> str:
+        """Returns name, verdict and folder."""
+        return f"<Study {self.name}: {self.verdict['outcome']}, in {self.folder}>"
+
+    @property
+    def verdict(self) -> dict[str, Any]:
+        """``outcome`` (passed, degraded, failed or outage), ``fine``, ``says`` and ``stopped``."""
+        return dict(self._verdict)
+
+    @cached_property
+    def summary(self) -> pd.DataFrame:
+        """A row a number: point, variant, metric, class, stat, unit, value, its interval."""
+        return self._table(SUMMARY)
+
+    @cached_property
+    def units(self) -> pd.DataFrame:
+        """A row a unit and number: what each replication came to."""
+        return self._table(UNITS)
+
+    @cached_property
+    def capacity(self) -> pd.DataFrame:
+        """A row a case: the load that it carries, what limits it, what it costs.
+
+        Raises:
+            StudyFolderError: if the study did not look for a capacity.
+        """
+        return self._asked(CAPACITY)
+
+    @cached_property
+    def sensitivity(self) -> pd.DataFrame:
+        """A row a factor and outcome: how much the one changes the other.
+
+        Raises:
+            StudyFolderError: if the study did not ask for it.
+        """
+        return self._asked(SENSITIVITY)
+
+    @property
+    def expectations(self) -> pd.DataFrame:
+        """A row a claim of the scenario, and whether it holds."""
+        return pd.DataFrame(self.document["expectations"])
+
+    def compare(self, figure: str | None = None, baseline: str | None = None) -> pd.DataFrame:
+        """Returns the ratio of every variant to the baseline, paired by replication.
+
+        Args:
+            figure: only this one, such as ``lock_latency_ms.p99``.
+            baseline: a variant; None: the study's own.
+
+        Raises:
+            ValueError: if there is no such metric or variant.
+        """
+        found = self._table(COMPARISONS)
+        if baseline is not None and (found.empty or set(found["baseline"]) != {baseline}):
+            found = compared(self.units, self.summary, baseline)
+        if figure is None:
+            return found
+        key = MetricKey.parse(figure)
+        is_it = (found["metric"] == key.metric) & (found["class"] == key.class_)
+        return found[is_it & (found["stat"] == key.stat)].reset_index(drop=True)
+
+    @property
+    def plot(self) -> StudyPlots:
+        """The pictures of the report as figures: ``study.plot.lock_latency()``."""
+        return StudyPlots(self.folder, self.document)
+
+    @property
+    def report(self) -> Path:
+        """The page with everything."""
+        return self.folder / "report.html"
+
+    def _asked(self, name: str) -> pd.DataFrame:
+        if name not in self.document:
+            raise StudyFolderError(f"{self.folder}: its scenario has no section {name}; add it")
+        return self._table(name)
+
+    def _table(self, name: str) -> pd.DataFrame:
+        path = self.folder / f"{name}.parquet"
+        try:
+            return pd.read_parquet(path, engine="pyarrow")
+        except (OSError, ValueError) as error:
+            raise StudyFolderError(f"{self.folder}: {self._again(path.name)}") from error
+
+    def _again(self, name: str) -> str:
+        return f"has no {name}; {command('report', self.folder)} makes it"

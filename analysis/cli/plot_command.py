@@ -1,0 +1,79 @@
+"""``plot``: a study's pictures again, as a publication wants them, from the facts there are."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from analysis.cli.console import messages, output, say
+from analysis.cli.exit_status import ExitStatus
+from analysis.cli.failures import with_failures_reported
+from analysis.cli.folder_commands import load_folder
+from analysis.cli.report_command import finished_run
+from analysis.pipeline.session import SparkStarter
+from analysis.pipeline.unit_task import UnitJob
+from analysis.plots.publishing import Sheet, publish
+from analysis.running.results import aggregated, points_drawn
+from analysis.running.rounds import RoundSettings
+from analysis.study.finished_study import FinishedStudy
+
+FIGURES: Final = "figures"
+"""Folder below a study's, unless another is given; ``plots`` is made anew by each report."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlotRequest:
+    """What the command line asks for.
+
+    Attributes:
+        folder: the study's.
+        names: of pictures, as below ``plots/``; all of them if empty.
+        sheet: what they are set on.
+        out: where to; ``FIGURES`` in the study's folder if None.
+    """
+
+    folder: Path
+    names: Sequence[str]
+    sheet: Sheet
+    out: Path | None
+    master: str
+
+
+def plot_command(request: PlotRequest) -> int:
+    """Writes the pictures and lists them; 2 for a folder or a name that there is not."""
+    begun_s = time.perf_counter()
+    study = load_folder(request.folder)
+    if study is None:
+        return ExitStatus.BAD_INPUT
+    starter = SparkStarter(request.master)
+    settings = RoundSettings(
+        folder=request.folder, job=UnitJob(study, str(request.folder / "units")), starter=starter
+    )
+
+    def write() -> int:
+        run = finished_run(settings, study, begun_s)
+        return ExitStatus.BAD_INPUT if run is None else _write(run, starter, request)
+
+    return with_failures_reported(starter, write)
+
+
+def _write(run: FinishedStudy, starter: SparkStarter, request: PlotRequest) -> int:
+    from analysis.pipeline.study_tables import FIGURE_POINTS
+    from analysis.plots.study_plots import study_pictures
+
+    tables, summary = aggregated(run, starter, points_drawn(run, FIGURE_POINTS))
+    pictures = {name: picture for name, picture, _ in study_pictures(run, summary, tables)}
+    for name in request.names:
+        if name not in pictures:
+            say(messages(), f"{name}: no such picture; there are {', '.join(pictures)}")
+            return ExitStatus.BAD_INPUT
+    out = request.out or request.folder / FIGURES
+    out.mkdir(parents=True, exist_ok=True)
+    for name in request.names or pictures:
+        file = out / f"{name}.{request.sheet.format}"
+        publish(pictures[name].figure, request.sheet, file)
+        say(output(), f"{file} ({file.stat().st_size:,} bytes)")
+    return ExitStatus.FINE

@@ -1,0 +1,115 @@
+"""How busy each station is: a bar a variant, the busiest station first.
+
+Law: a bar is the mean over nodes of the share of the measured time in which a station works; its
+whisker is the 95 % interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from textwrap import fill
+from typing import Any, Final
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+
+from analysis.metrics.catalogue import CPU_STATIONS, DISK_STATIONS
+from analysis.plots.style import (
+    INK,
+    SMALL,
+    WIDTH_IN,
+    Look,
+    heading,
+    legend_below,
+    new_figure,
+    part_hatches,
+)
+from analysis.plots.words import listed
+
+METRICS: Final = ("cpu_busy", "disk_busy")
+LEAST_SHARE: Final = 0.005
+"""Of the time: a station that is less busy in every variant has no bar."""
+
+_STATIONS: Final = CPU_STATIONS | DISK_STATIONS
+_BAR_IN: Final = 0.2
+_LABEL_CHARACTERS: Final = 18
+_NOTE: Final = (
+    "Whiskers: 95 % intervals. A raft log that is always busy is no limit: what waits joins the "
+    "next write."
+)
+
+
+def utilisation(rows: pd.DataFrame, looks: Mapping[str, Look], subtitle: str) -> Figure:
+    """Draws a group of bars a station.
+
+    Args:
+        rows: summary rows of ``METRICS`` at one point: ``variant``, ``class``, ``value``,
+            ``ci_low``, ``ci_high``; ``stations`` finds some in them.
+        looks: by variant, in order.
+        subtitle: the point; empty if there is only one.
+    """
+    names = stations(rows)
+    variants = [name for name in looks if (rows["variant"] == name).any()]
+    hatches = part_hatches(variants)
+    across = _BAR_IN * len(variants) + 0.16
+    figure = new_figure(WIDTH_IN, across * len(names) + 1.6)
+    axes = figure.add_subplot()
+    height = _BAR_IN / across
+    for place, variant in enumerate(variants):
+        mine = {row["class"]: row for row in rows[rows["variant"] == variant].to_dict("records")}
+        shift = (place - (len(variants) - 1) / 2) * height
+        for row, station in enumerate(names):
+            if station in mine:
+                _bar(axes, row + shift, mine[station], height, looks[variant], hatches[variant])
+        axes.barh([0], [0], color=looks[variant].colour, hatch=hatches[variant], edgecolor="white",
+                  label=variant)  # fmt: skip
+    labels = [fill(_STATIONS[name], _LABEL_CHARACTERS) for name in names]
+    axes.set_yticks(range(len(names)), labels)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(visible=False, axis="y")
+    axes.set_xlim(0, 1.16)
+    axes.set_xticks([0.0, 0.25, 0.5, 0.75, 1.0])
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:.0f} %"))
+    axes.set_xlabel("share of the time that it is busy")
+    legend_below(figure, *axes.get_legend_handles_labels())
+    heading(figure, "How busy each station is", f"{subtitle}\n{_NOTE}")
+    return figure
+
+
+def utilisation_words(rows: pd.DataFrame, looks: Mapping[str, Look]) -> str:
+    """Returns the text alternative: every bar."""
+    told = []
+    for station in stations(rows):
+        mine = rows[rows["class"] == station].set_index("variant")["value"]
+        shares = (f"{name} {_percent(mine[name])}" for name in looks if name in mine.index)
+        told.append(f"{_STATIONS[station]} {listed(shares, ', ')}")
+    return f"Bars of the share of the time that each station is busy: {listed(told)}."
+
+
+def stations(rows: pd.DataFrame) -> Sequence[str]:
+    """Returns the stations that have bars, the busiest first."""
+    most = rows[rows["class"].isin(list(_STATIONS))].groupby("class")["value"].max()
+    return [str(name) for name in most[most > LEAST_SHARE].sort_values(ascending=False).index]
+
+
+def _bar(
+    axes: Axes, place: float, row: Mapping[Any, Any], height: float, look: Look, hatch: str
+) -> None:
+    value = float(row["value"])
+    axes.barh(place, value, height=0.9 * height, color=look.colour, hatch=hatch, edgecolor="white",
+              linewidth=0)  # fmt: skip
+    end = value
+    if not pd.isna(row["ci_low"]):
+        end = min(max(value, float(row["ci_high"])), 1.0)
+        axes.plot([max(float(row["ci_low"]), 0.0), end], [place] * 2, color=INK, linewidth=1.0)
+    axes.annotate(
+        _percent(value), (end, place), (4, 0), textcoords="offset points", va="center",
+        fontsize=SMALL,
+    )  # fmt: skip
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"

@@ -1,0 +1,92 @@
+"""What to expect of the variants of a study at its points: estimates, and these as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from analysis.metrics.catalogue import DISK_STATIONS, METRICS
+from analysis.report.tidy import beside_points
+from analysis.study.study import Study
+from sim.estimate import Estimate, estimate, footprint, same_footprint
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """The estimates of one point, by variant."""
+
+    point: Mapping[str, Any]
+    variants: Mapping[str, Estimate]
+
+    @property
+    def title(self) -> str:
+        """The point in words; empty without a sweep."""
+        return ", ".join(f"{key} = {value}" for key, value in self.point.items())
+
+
+def explained(study: Study, points: int | None = None) -> list[Explained]:
+    """Returns the estimates at a study's first points, or at all."""
+    found = []
+    known: list[tuple[Any, Any]] = []
+    for point in study.points[:points]:
+        variants = {}
+        for name in study.variants:
+            scenario = study.scenario(point, name)
+            drawn = next((made for one, made in known if same_footprint(one, scenario)), None)
+            if drawn is None:
+                drawn = footprint(scenario)
+                known.append((scenario, drawn))
+            variants[name] = estimate(scenario, drawn)
+        found.append(Explained(point, variants))
+    return found
+
+
+class Expected(NamedTuple):
+    """A number that ``summary.json`` has under the same name; None where there is no balance."""
+
+    metric: str
+    class_: str
+    value: float | None
+
+
+def expected(found: Estimate) -> Iterator[Expected]:
+    """Yields the numbers of an estimate, under the names that they have in a summary."""
+    yield Expected("txn_per_s", "all", found.txn_per_s if found.in_balance else None)
+    yield Expected("txn_latency_ms", "all", found.response_ms)
+    yield Expected("lock_latency_ms", "all", found.lock_latency_ms)
+    yield Expected("disk_write_bytes_per_txn", "all", found.bytes_per_txn)
+    for place, size in found.write_bytes_per_txn.items():
+        yield Expected("disk_write_bytes_per_txn", place, size)
+    yield Expected("fsync_per_s", "all", found.fsyncs_per_s)
+    yield Expected("proposals_per_txn", "all", found.proposals_per_txn)
+    for station in found.stations:
+        yield Expected(busy_metric(station.name), station.name, station.utilisation)
+
+
+def busy_metric(station: str) -> str:
+    """Returns the metric that says how busy a station is."""
+    return "disk_busy" if station in DISK_STATIONS else "cpu_busy"
+
+
+def explained_table(
+    points: Sequence[Mapping[str, Any]], found: Sequence[Explained]
+) -> pd.DataFrame:
+    """Returns a row a number, with the columns that a study's summary has for it.
+
+    ``bottleneck`` is the busiest station of a case; ``saturated`` whether that one is too busy for
+    more than a hint.
+    """
+    rows, places = [], []
+    for place, each in enumerate(found):
+        for variant, case in each.variants.items():
+            for metric, class_, value in expected(case):
+                places.append(place)
+                rows.append({
+                    "variant": variant, "metric": metric, "class": class_, "stat": "mean",
+                    "unit": METRICS[metric].unit, "value": value, "bottleneck": case.bottleneck,
+                    "saturated": case.is_saturated,
+                })  # fmt: skip
+    return beside_points(points, pd.Series(places, dtype="int64"), pd.DataFrame(rows))

@@ -1,0 +1,174 @@
+"""Tidy tables of a study: a row a number, a column a variable, amounts as numbers in a named unit.
+
+``point`` is a point as its file wrote it, in JSON. Beside it each swept key has a column: a number
+where all its values are amounts of one kind, with the unit in the column's name
+(``hardware.network.latency_ms``), else the text. A mapping that is swept as a whole has a column an
+entry.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import pandas as pd
+
+from analysis.report.row_table import OPTIONAL, POINT, RowTable
+from sim.scenario.quantities import (
+    BANDWIDTH,
+    DURATION,
+    PERCENT,
+    RATE,
+    SIZE,
+    QuantityError,
+    QuantityKind,
+)
+from sim.units import NS_PER_MS
+
+SUMMARY: Final = "summary"
+COMPARISONS: Final = "comparisons"
+CAPACITY: Final = "capacity"
+SENSITIVITY: Final = "sensitivity"
+UNITS: Final = "units"
+TABLES: Final = (SUMMARY, COMPARISONS, CAPACITY, SENSITIVITY, UNITS)
+"""Each is a Parquet file of that name in a study's folder, as far as the study asked for it."""
+
+_UNIT_OF: Final[tuple[tuple[QuantityKind, str, float], ...]] = (
+    (DURATION, "ms", NS_PER_MS),
+    (SIZE, "bytes", 1),
+    (BANDWIDTH, "bytes_per_s", 1),
+    (RATE, "per_s", 1),
+    (PERCENT, "share", 1),
+)
+"""Kind of a quantity, the unit of its column, base units in one of those."""
+
+_CASE: Final = ("present", "cost_per_hour", "cost_per_1000_txn", "pareto")
+
+
+def tables_of(summary: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Returns the tidy tables that the content of ``summary.json`` holds, by name."""
+    rows = rows_table(summary["rows"])
+    for name in OPTIONAL.difference(rows.columns):
+        rows[name] = None
+    rows = rows.astype({"refused": "string"}).assign(at_least=rows["at_least"].notna())
+    tables = {SUMMARY: rows, COMPARISONS: rows_table(summary["comparisons"])}
+    if "capacity" in summary:
+        tables[CAPACITY] = _capacity(summary["capacity"])
+    if "sensitivity" in summary:
+        tables[SENSITIVITY] = _sensitivity(summary["sensitivity"])
+    return tables
+
+
+def rows_table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Returns rows that each have a ``point``, with the columns of their points first."""
+    if isinstance(rows, RowTable):
+        points: Sequence[Mapping[str, Any]] = rows.points
+        places, rest = rows.columns[POINT], rows.columns.drop(columns=POINT)
+    else:
+        by_text = {_text(row["point"]): row["point"] for row in rows}
+        at = {text: place for place, text in enumerate(by_text)}
+        points = list(by_text.values())
+        places = pd.Series([at[_text(row["point"])] for row in rows], dtype="int64")
+        columns = dict.fromkeys(name for row in rows for name in row if name != "point")
+        rest = pd.DataFrame([dict(row) for row in rows], columns=list(columns))
+    return beside_points(points, places, rest)
+
+
+def beside_points(
+    points: Sequence[Mapping[str, Any]], places: pd.Series[int], rest: pd.DataFrame
+) -> pd.DataFrame:
+    """Returns a table with the columns of its rows' points first.
+
+    Args:
+        points: of the study.
+        places: of each row, its point's place among ``points``.
+        rest: the other columns.
+    """
+    columns = point_columns(points).take(places.to_numpy())
+    parts = [columns.reset_index(drop=True), rest.reset_index(drop=True)]
+    return pd.concat(parts, axis=1)
+
+
+def point_columns(points: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Returns a row a point: ``point``, and a column for each key."""
+    flat = [dict(_entries(point)) for point in points]
+    keys = dict.fromkeys(key for each in flat for key in each)
+    table = {"point": [_text(point) for point in points]}
+    for key in keys:
+        name, values = _column(key, [each.get(key) for each in flat])
+        table[name] = values
+    return pd.DataFrame(table)
+
+
+def _text(point: Mapping[str, Any]) -> str:
+    return json.dumps(dict(point), sort_keys=True)
+
+
+def _entries(point: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
+    for key, value in point.items():
+        if isinstance(value, Mapping):
+            yield from _entries({f"{key}.{entry}": child for entry, child in value.items()})
+        else:
+            yield key, value
+
+
+def _column(key: str, values: list[Any]) -> tuple[str, list[Any]]:
+    """Returns the name and the values of a key's column."""
+    said = [value for value in values if value is not None]
+    if all(isinstance(value, bool | int | float) for value in said):
+        return key, values
+    for kind, unit, base in _UNIT_OF:
+        amounts = [None if value is None else _amount(kind, value) for value in values]
+        if None not in [_amount(kind, value) for value in said]:
+            return f"{key}_{unit}", [None if each is None else each / base for each in amounts]
+    return key, [value if value is None or isinstance(value, str) else json.dumps(value)
+                 for value in values]  # fmt: skip
+
+
+def _amount(kind: QuantityKind, value: object) -> float | None:
+    try:
+        return float(kind.parse(value))
+    except QuantityError:
+        return None
+
+
+def _capacity(found: Mapping[str, Any]) -> pd.DataFrame:
+    """Returns a row a case: the load that it carries, what limits it, what it costs."""
+    rows = []
+    for case in found["cases"]:
+        station = case["station"] or {}
+        names = [f"{what}{end}" for what in ("load", "txn_per_s") for end in
+                 ("", "_ci_low", "_ci_high")]  # fmt: skip
+        rows.append(
+            {"point": case["point"], "variant": case["variant"], "status": case["status"]}
+            | {"load_key": found["load"], "load_unit": found["unit"]}
+            | {name: case[name] for name in names}
+            | {"replications": case["replications"], "binds": case["binds"]}
+            | {"station": station.get("name"), "station_busy": station.get("busy")}
+            | {"headroom": case["headroom"]}
+            | {name: case.get(name) for name in _CASE}
+        )
+    return rows_table(rows)
+
+
+def _sensitivity(found: Mapping[str, Any]) -> pd.DataFrame:
+    """Returns a row a factor and outcome: Morris' screening, Sobol' indices, shares of variance."""
+    rows = []
+    for outcome in found["outcomes"]:
+        of = {name: outcome[name] for name in ("metric", "class", "stat", "variant", "baseline")}
+        indices = _by_factor(outcome["sobol"], "indices")
+        shares = _by_factor(outcome["shares"], "factors")
+        for effect in outcome["morris"]["effects"]:
+            more = [by.get(effect["factor"], {}) for by in (indices, shares)]
+            sobol, share = ({k: v for k, v in each.items() if k != "factor"} for each in more)
+            rows.append(
+                {**of, **effect}
+                | {f"sobol_{name}": value for name, value in sobol.items()}
+                | {f"share_{name}": value for name, value in share.items()}
+            )
+    return pd.DataFrame(rows)
+
+
+def _by_factor(said: Mapping[str, Any] | None, name: str) -> dict[str, Mapping[str, Any]]:
+    return {each["factor"]: each for each in (said or {}).get(name, ())}

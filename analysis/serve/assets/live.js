@@ -1,0 +1,99 @@
+// Asks again and again how far a run is, as long as it goes on and somebody looks.
+(function () {
+  "use strict";
+
+  var root = document.documentElement.getAttribute("data-root");
+  var study = document.getElementById("live").getAttribute("data-study");
+  var element = window.Pessim.element, plot = null;
+  var RUNNING_MS = 1500, RESTING_MS = 5000;
+  var LOOKS = ["first", "second", "third", "fourth", "fifth", "sixth"];
+  var KNOWN = ["sync", "pipelined", "in_memory"];
+
+  function byId(id) { return document.getElementById(id); }
+
+  function span(seconds) {
+    if (seconds < 100) { return Math.round(seconds) + " s"; }
+    return seconds < 6000 ? Math.round(seconds / 60) + " min" : (seconds / 3600).toFixed(1) + " h";
+  }
+
+  function says(found) {
+    var units = found.units, text = units.done + " of " + units.asked + " units are done";
+    if (units.failed) { text += ", " + units.failed + " failed"; }
+    if (found.left_s !== null) { text += "; about " + span(found.left_s) + " left"; }
+    if (found.running) { return text + "; running (" + found.held_by + ")."; }
+    if (found.starting) { return text + "; a run is starting."; }
+    return text + (units.missing ? "; nothing is running." : ".");
+  }
+
+  function cell(text) { return element("td", "number", text); }
+
+  function variants(found) {
+    byId("variants").tBodies[0].replaceChildren.apply(byId("variants").tBodies[0], found.variants.map(function (one) {
+      var row = element("tr"), title = element("th", "", one.variant);
+      title.scope = "row";
+      row.appendChild(title);
+      ["done", "running", "missing", "failed"].forEach(function (state) { row.appendChild(cell(one.units[state])); });
+      row.appendChild(cell(one.lock_latency_ms));
+      row.appendChild(cell(one.txn_per_s));
+      return row;
+    }));
+  }
+
+  function course(found) {
+    var most = 1;
+    var series = found.variants.map(function (one, at) {
+      most = Math.max(most, one.course.length);
+      return { name: one.variant, look: KNOWN.indexOf(one.variant) >= 0 ? one.variant : LOOKS[at % LOOKS.length], line: one.course, points: one.course.slice(-1) };
+    });
+    var xs = [];
+    for (var at = 1; at <= Math.max(2, most); at += 1) { xs.push(at); }
+    var spec = { title: "mean lock latency by units done", x: xs, xLabel: "units of the variant that are done", xLog: false, xWhole: true, yLog: true, now: null, series: series, hidden: {} };
+    if (plot === null) { plot = new window.Pessim.Plot(byId("course"), spec); } else { plot.set(spec); }
+  }
+
+  function now(found) {
+    var rows = found.now.map(function (one) {
+      var row = element("div", "station"), bar = element("div", "busy pipelined"), fill = element("span", "fill");
+      row.appendChild(element("span", "station-name", one.words));
+      fill.style.width = 100 * (one.share || 0) + "%";
+      bar.appendChild(fill);
+      bar.appendChild(element("span", "busy-text", span(one.seconds) + " so far" +
+        (one.share === null ? "" : ", about " + Math.round(100 * one.share) + " % by the others' time")));
+      row.appendChild(bar);
+      return row;
+    });
+    byId("now").replaceChildren.apply(byId("now"), rows.length ? rows : [element("p", "note", "Nothing.")]);
+  }
+
+  function take(found) {
+    if (found.problem) { byId("says").textContent = found.problem; return; }
+    byId("says").textContent = says(found);
+    byId("bar").max = Math.max(1, found.units.asked);
+    byId("bar").value = found.units.done;
+    byId("stop").disabled = !found.running && !found.starting;
+    byId("go").disabled = found.running || found.starting;
+    byId("go").textContent = found.units.missing ? "Go on" : "Run again";
+    variants(found);
+    course(found);
+    now(found);
+    byId("failed").hidden = !found.failures.length;
+    byId("failures").replaceChildren.apply(byId("failures"), found.failures.map(function (one) {
+      return element("li", "", one.words + ": " + one.error);
+    }));
+    byId("log").hidden = !found.said.length;
+    byId("said").textContent = found.said.join("\n");
+    document.body.setAttribute("data-answered", "true");
+  }
+
+  function look() {
+    if (document.hidden) { setTimeout(look, RUNNING_MS); return; }
+    fetch(root + "/api/live/" + study).then(function (answer) { return answer.json(); }).catch(function () {
+      return { problem: "The server does not answer; is it still running?" };
+    }).then(function (found) {
+      take(found);
+      setTimeout(look, found.running || found.starting ? RUNNING_MS : RESTING_MS);
+    });
+  }
+
+  look();
+}());

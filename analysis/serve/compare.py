@@ -1,0 +1,220 @@
+"""Two or more studies beside each other: curves over one another, and what ``diff`` says of them.
+
+The first study is the one that the others are held against. The same page is served, and written
+as one file that loads nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
+from importlib.resources import files
+from typing import Any, Final
+
+from markupsafe import Markup
+
+from analysis.comparison.moves import Move
+from analysis.comparison.results import StudyResults, SummaryKey, SummaryNumber
+from analysis.comparison.study_diff import study_diff
+from analysis.metrics.rounding import short
+from analysis.page.escaping import in_script
+from analysis.page.html import environment
+from analysis.report.diff_table import number_words, point_words, ratio_words, value_words
+from analysis.report.table import KEY_METRICS
+from analysis.study.study_folder import StudyFolderError
+
+MOST_STUDIES: Final = 6
+_MOST_CHANGES: Final = 40
+_MOST_OTHERS: Final = 40
+_MOST_KEY_ROWS: Final = 300
+_LOOKS: Final = ("first", "second", "third", "fourth", "fifth", "sixth")
+_SHOWN_AS: Final = {key: (label, scale) for label, key, scale in KEY_METRICS}
+_ONE_IN: Final = {"p50": 2, "p90": 10, "p95": 20, "p99": 100, "p999": 1000}
+_TAILS: Final = {
+    "lock_latency_ms": "Lock latency (ms)",
+    "txn_latency_ms": "Transaction latency (ms)",
+}
+_OVER_AXIS: Final = {
+    "lock_latency_ms": "Lock latency, mean (ms)",
+    "txn_latency_ms": "Transaction latency, mean (ms)",
+    "txn_per_s": "Transactions (1/s)",
+    "disk_write_bytes_per_txn": "Disk writes per transaction (bytes)",
+}
+
+Named = Sequence[tuple[str, StudyResults]]
+"""Studies with the names that a page calls them by."""
+
+
+def comparison(studies: Named) -> dict[str, Any]:
+    """Returns what the page shows: ``studies``, ``pairs`` and ``charts``."""
+    (first, a), *others = studies
+    return {
+        "studies": [{"name": name, "says": _study_words(of)} for name, of in studies],
+        "pairs": [_pair(first, a, name, b) for name, b in others],
+        "charts": list(_charts(studies)),
+    }
+
+
+def comparison_file(studies: Named) -> str:
+    """Returns the page as one HTML file that loads nothing."""
+    found = comparison(studies)
+    styles = [_asset("analysis.page", "page.css"), _asset("analysis.serve", "serve.css")]
+    scripts = [_asset("analysis.serve", name) for name in ("plot.js", "compare.js")]
+    policy = (
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
+        "script-src " + " ".join(map(_digest, scripts))
+    )
+    return environment("analysis.serve").get_template("compare_file.html.j2").render(
+        found=found,
+        policy=policy,
+        styles=[Markup(style) for style in styles],
+        scripts=[Markup(script) for script in scripts],
+        data=chart_data(found),
+    )  # fmt: skip
+
+
+def chart_data(found: dict[str, Any]) -> Markup:
+    """Returns the charts as JSON for an element ``script``."""
+    return Markup(in_script({"charts": found["charts"]}))
+
+
+@cache
+def _asset(package: str, name: str) -> str:
+    return files(package).joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _digest(script: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+    return f"'sha256-{digest}'"
+
+
+def _study_words(of: StudyResults) -> str:
+    units = of.manifest.get("units")
+    done = units.get("done") if isinstance(units, dict) else None
+    return f"{done or '?'} units, seed {of.manifest.get('seed', '?')}"
+
+
+def _pair(first: str, a: StudyResults, name: str, b: StudyResults) -> dict[str, Any]:
+    pair: dict[str, Any] = {"a": first, "b": name}
+    try:
+        diff = study_diff(a, b)
+    except StudyFolderError as error:
+        return pair | {"problem": str(error)}
+    judged = [move for move in diff.moves if not math.isnan(move.q)]
+    changes = [
+        {"key": change.key, "a": value_words(change.a), "b": value_words(change.b)}
+        for change in diff.scenario
+    ]
+    return pair | {
+        "problem": "",
+        "changes": changes[:_MOST_CHANGES],
+        "more_changes": max(0, len(changes) - _MOST_CHANGES),
+        "rows": [_row(move) for move in _shown(diff.moves)],
+        "moved": len(diff.moved),
+        "judged": len(judged),
+        "not_judged": len(diff.moves) - len(judged),
+        "refused": len(diff.numbers.refused),
+        "same_facts": diff.facts.all_same,
+    }
+
+
+def _name(key: SummaryKey) -> tuple[str, str, str]:
+    return key.metric, key.class_, key.stat
+
+
+def _shown(moves: Sequence[Move]) -> list[Move]:
+    """Returns the main numbers, moved or not, and of the others those that moved most."""
+    order = {key: place for place, key in enumerate(_SHOWN_AS)}
+    main = sorted((move for move in moves if _name(move.key) in order),
+                  key=lambda move: order[_name(move.key)])  # fmt: skip
+    others = [move for move in moves if move.moved and _name(move.key) not in order]
+    others.sort(key=lambda move: -abs(math.log(move.ratio)) if move.ratio > 0 else -math.inf)
+    return [*main[:_MOST_KEY_ROWS], *others[:_MOST_OTHERS]]
+
+
+def _row(move: Move) -> dict[str, str]:
+    label, scale = _SHOWN_AS.get(_name(move.key), (number_words(move.key), 1.0))
+    if math.isnan(move.q):
+        verdict, tone = "not judged", "quiet"
+    elif move.moved:
+        verdict = tone = "worse" if move.worse else "better"
+    else:
+        verdict, tone = "did not move", "quiet"
+    point = point_words(move.key.point)
+    return {
+        "number": label, "where": move.key.variant + (f", {point}" if point else ""),
+        "a": short(move.a.value * scale), "b": short(move.b.value * scale),
+        "ratio": ratio_words(move), "verdict": verdict, "tone": tone,
+    }  # fmt: skip
+
+
+def _charts(studies: Named) -> Iterator[dict[str, Any]]:
+    """Yields curves over the swept key where there is one, else the tails of latencies."""
+    axes = {axis for _, of in studies for axis in _axes(of)}
+    if len(axes) == 1:
+        (axis,) = axes
+        for metric, title in _OVER_AXIS.items():
+            yield from _chart(title, axis, studies, partial(_at, metric, axis))
+    elif not axes:
+        for metric, title in _TAILS.items():
+            yield from _chart(title, "one in … takes longer", studies, partial(_tail, metric))
+
+
+def _axes(of: StudyResults) -> list[str]:
+    """Returns the keys by which a study's points differ."""
+    values: dict[str, set[str]] = {}
+    for point in of.points:
+        for key, value in _settings(point).items():
+            values.setdefault(key, set()).add(json.dumps(value))
+    return [key for key, found in values.items() if len(found) > 1]
+
+
+def _settings(point: str) -> dict[str, Any]:
+    found = json.loads(point)
+    return found if isinstance(found, dict) else {}
+
+
+def _at(metric: str, axis: str, key: SummaryKey) -> float | None:
+    if _name(key) != (metric, "all", "mean"):
+        return None
+    value = _settings(key.point).get(axis)
+    return float(value) if type(value) in {int, float} else None  # type: ignore[arg-type]
+
+
+def _tail(metric: str, key: SummaryKey) -> float | None:
+    return _ONE_IN.get(key.stat) if (key.metric, key.class_) == (metric, "all") else None
+
+
+def _chart(
+    title: str, x_label: str, studies: Named, x_of: Callable[[SummaryKey], float | None]
+) -> Iterator[dict[str, Any]]:
+    """Yields a chart with a series a variant of each study, or none where there is no curve."""
+    series: list[dict[str, Any]] = []
+    for name, of in studies:
+        for variant in of.variants:
+            line = sorted(
+                [x, *_ends(number)]
+                for key, number in of.numbers.items()
+                if key.variant == variant
+                and (x := x_of(key)) is not None
+                and not (number.refused or math.isnan(number.value))
+            )
+            if line:
+                look = _LOOKS[len(series) % len(_LOOKS)]
+                series.append({"name": f"{name}, {variant}", "look": look, "line": line})
+    xs = sorted({point[0] for one in series for point in one["line"]})
+    if len(xs) > 1:
+        shape = {"xLog": xs[0] > 0 and xs[-1] / xs[0] > 12, "yLog": "atency" in title}
+        yield {"title": title, "x": xs, "xLabel": x_label, "series": series} | shape
+
+
+def _ends(number: SummaryNumber) -> list[float]:
+    """Returns a value and the ends of its interval; the value itself without one."""
+    low, high = (
+        number.value if math.isnan(end) else end for end in (number.ci_low, number.ci_high)
+    )
+    return [number.value, low, high]

@@ -1,0 +1,147 @@
+"""What a reader can turn in the explorer: keys of a scenario, as steps of a slider.
+
+Law: a control changes one key and nothing else. A latency keeps the shape of its distribution: all
+its durations are scaled alike, so that its mean is what is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from sim.distributions import mean_ns
+from sim.scenario.quantities import DURATION
+from sim.scenario.resolved import Scenario
+from sim.units import NS_PER_MS
+
+Kind = Literal["count", "number", "latency", "rate"]
+LOCK_MODES: Final[Mapping[str, dict[str, Any]]] = {
+    "sync": {
+        "tikv.pessimistic-txn.pipelined": False,
+        "tikv.pessimistic-txn.in-memory": False,
+    },
+    "pipelined": {
+        "tikv.pessimistic-txn.pipelined": True,
+        "tikv.pessimistic-txn.in-memory": False,
+    },
+    "in_memory": {
+        "tikv.pessimistic-txn.pipelined": True,
+        "tikv.pessimistic-txn.in-memory": True,
+    },
+}
+"""Keys of each lock mode."""
+
+
+class ControlError(ValueError):
+    """A value that a control cannot have; the message says which it can."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyControl:
+    """A key that can be turned."""
+
+    name: str
+    """In addresses."""
+    key: str
+    label: str
+    kind: Kind
+    steps: tuple[float, ...]
+    """Ascending: the slider's, and those of a curve over it."""
+    of: Callable[[Scenario], float | None]
+    """Its value in a scenario; None: it has none there."""
+    unit: str = ""
+
+    def parse(self, text: str) -> float:
+        """Returns a value as a page sends it.
+
+        Raises:
+            ControlError: if it is none, or lies beyond the steps.
+        """
+        low, high = self.steps[0], self.steps[-1]
+        try:
+            value = float(text)
+        except ValueError:
+            value = float("nan")
+        if not low <= value <= high or (self.kind == "count" and value != int(value)):
+            whole = "a whole number" if self.kind == "count" else "a number"
+            raise ControlError(f"{self.label}: write {whole} from {low:g} to {high:g}")
+        return value
+
+    def overrides(self, value: float, base: Scenario) -> dict[str, Any]:
+        """Returns what a point says for a value, beside what the base says."""
+        load = {"workload.threads": None, "workload.rate": None, "workload.think_time": None}
+        return (load if self.name in LOADS else {}) | {self.key: self._said(value, base)}
+
+    def _said(self, value: float, base: Scenario) -> Any:
+        match self.kind:
+            case "count":
+                return int(value)
+            case "number":
+                return value
+            case "rate":
+                return f"{value:g}/s"
+            case "latency":
+                return _scaled(_at(base, self.key), value / (self.of(base) or 1.0))
+
+
+def _scaled(said: Any, factor: float) -> Any:
+    """Returns what a file says of a distribution with all its durations scaled."""
+    if isinstance(said, str):
+        return DURATION.text_of(round(DURATION.parse(said) * factor))
+    if isinstance(said, dict):
+        return {key: _scaled(child, factor) for key, child in said.items()}
+    if isinstance(said, list | tuple):
+        return [_scaled(child, factor) for child in said]
+    return said
+
+
+def _at(scenario: Scenario, key: str) -> Any:
+    found: Any = {"hardware": scenario.hardware.document()}
+    for part in key.split("."):
+        found = found[part]
+    return found
+
+
+def _mean_ms(spec: Any) -> float | None:
+    return None if spec is None else mean_ns(spec) / NS_PER_MS
+
+
+LOADS: Final = ("threads", "rate")
+"""Controls of which a scenario has one: a closed loop, or an open one."""
+
+_LATENCIES_MS: Final = (0.02, 0.05, 0.08, 0.12, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.5, 5.0, 10.0)
+_ROUND_TRIPS_MS: Final = (0.02, 0.05, 0.1, 0.15, 0.25, 0.5, 0.8, 1.0, 2.0, 5.0, 10.0, 20.0, 70.0)
+_THREADS: Final = (1, 2, 3, 4, 6, 8, 12, 16)
+
+CONTROLS: Final = (
+    KeyControl("threads", "workload.threads", "Clients (threads)", "count",
+               (1, 2, 5, 10, 20, 35, 50, 100, 200, 400, 800, 1600),
+               lambda made: made.workload.threads),
+    KeyControl("rate", "workload.rate", "Transactions asked for", "rate",
+               (50, 100, 200, 400, 600, 800, 1200, 1600, 2400, 3600, 5000),
+               lambda made: made.workload.rate_per_s, "1/s"),
+    KeyControl("append", "hardware.disk.raft.append", "Disk append, mean", "latency", _LATENCIES_MS,
+               lambda made: _mean_ms(made.hardware.raft_disk.append), "ms"),
+    KeyControl("amplification", "hardware.lsm.write_amplification", "Write amplification", "number",
+               (1, 2, 3, 5, 7, 10, 15, 20, 30),
+               lambda made: made.hardware.lsm.write_amplification),
+    KeyControl("pollers", "tikv.raftstore.store-pool-size", "Store pollers", "count", _THREADS,
+               lambda made: made.tikv.store_pool_size),
+    KeyControl("writers", "tikv.raftstore.store-io-pool-size", "Raft log writers (IO threads)",
+               "count", (0, 1, 2, 3, 4, 6, 8), lambda made: made.tikv.store_io_pool_size),
+    KeyControl("appliers", "tikv.raftstore.apply-pool-size", "Apply threads", "count", _THREADS,
+               lambda made: made.tikv.apply_pool_size),
+    KeyControl("stores", "cluster.stores", "Stores", "count", (1, 2, 3, 4, 5, 6, 9, 12, 18),
+               lambda made: made.cluster.stores),
+    KeyControl("replicas", "cluster.replicas", "Replicas", "count", (1, 2, 3, 4, 5, 6, 7),
+               lambda made: made.cluster.replicas),
+    KeyControl("zones", "cluster.zones", "Zones", "count", (1, 2, 3, 4, 5),
+               lambda made: made.cluster.zones),
+    KeyControl("inside", "hardware.network.same_zone", "Round trip inside a zone, mean", "latency",
+               _ROUND_TRIPS_MS, lambda made: _mean_ms(made.hardware.network.same_zone), "ms"),
+    KeyControl("between", "hardware.network.cross_zone", "Round trip between zones, mean",
+               "latency", _ROUND_TRIPS_MS,
+               lambda made: _mean_ms(made.hardware.network.cross_zone), "ms"),
+)  # fmt: skip
+BY_NAME: Final[Mapping[str, KeyControl]] = {control.name: control for control in CONTROLS}

@@ -1,0 +1,228 @@
+"""How far a run is, from its folder alone: units, figures that narrow, time left.
+
+What is shown is what ``status`` and the run itself show. A unit that is done is read once; the
+folder is listed at every look.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from calendar import timegm
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from analysis.metrics.rounding import short, with_half_width
+from analysis.running.early_figures import mean_lock_latency_ms
+from analysis.serve.studies import NoStudyError, Studies
+from analysis.statistics.intervals import half_widths, means
+from analysis.study.folder_lock import Holder, lock_holder
+from analysis.study.ledger import Scan, scan
+from analysis.study.plan_file import PLAN_FILE, read_plan
+from analysis.study.study_folder import StudyFolderError
+from analysis.study.unit_failure import read_failure
+from analysis.study.unit_folder import FAILED_SUFFIX, TEMPORARY_PREFIX, UNIT_FILE
+from analysis.study.units import AskedUnits, Unit
+from sim.record.facts import MOMENTS
+from sim.units import NS_PER_S
+
+MOST_READ: Final = 300
+"""Units of a study whose figures are followed; with more of them, units are only counted."""
+_MOST_FAILURES: Final = 10
+_LONGEST_RECORD_BYTES: Final = 1024 * 1024
+_LONGEST_FACTS_BYTES: Final = 64 * 1024 * 1024
+_STATES: Final = ("done", "failed", "running", "missing")
+
+
+@dataclass(frozen=True, slots=True)
+class UnitSeen:
+    """What is told of a unit that is done."""
+
+    ended_s: float
+    """Seconds since 1970."""
+    wall_s: float
+    txn_per_s: float
+    """Committed in a simulated second, warm-up included."""
+    lock_latency_ms: float | None
+
+
+class ProgressReader:
+    """Reads how far studies are; remembers units that are done."""
+
+    def __init__(self, studies: Studies) -> None:
+        """Takes the studies."""
+        self._studies = studies
+        self._seen: dict[tuple[str, str, int], UnitSeen | None] = {}
+
+    def progress(self, study: str) -> dict[str, Any]:
+        """Returns what a page shows of a study's run.
+
+        Raises:
+            NoStudyError: if there is no such study, or it has no plan.
+        """
+        folder = self._studies.folder(study)
+        self._studies.file(study, PLAN_FILE)
+        try:
+            plan = read_plan(folder)
+        except StudyFolderError as error:
+            raise NoStudyError(str(error)) from error
+        holder = lock_holder(folder)  # before the folder is read: what ends in between is done
+        there = scan(folder / "units")
+        states = {unit: _state(unit, there, holder) for unit in plan.units}
+        done = self._done(study, plan, there)
+        counts = Counter(states.values())
+        return {
+            "units": {state: counts[state] for state in _STATES} | {"asked": len(plan.units)},
+            "running": holder is not None,
+            "held_by": None if holder is None else str(holder),
+            "left_s": _left_s(counts, done, holder),
+            "variants": _by_variant(states, done, single=len(plan.points) == 1),
+            "now": self._now(study, plan, states, done),
+            "failures": self._failures(study, plan, states),
+        }
+
+    def _done(self, study: str, plan: AskedUnits, there: Scan) -> dict[Unit, UnitSeen]:
+        """Returns the units that are done and can be read, in the order in which they ended."""
+        wanted = [unit for unit in plan.units if unit.unit_hash in there.done]
+        if len(plan.units) > MOST_READ:
+            return {}
+        found = [(unit, self._unit(study, unit)) for unit in wanted]
+        seen = [(unit, one) for unit, one in found if one is not None]
+        return dict(sorted(seen, key=lambda pair: pair[1].ended_s))
+
+    def _unit(self, study: str, unit: Unit) -> UnitSeen | None:
+        folder = f"units/{unit.unit_hash}"
+        try:
+            record = self._studies.file(study, f"{folder}/{UNIT_FILE}")
+            written_ns = record.stat().st_mtime_ns
+            key = (study, unit.unit_hash, written_ns)
+            if key not in self._seen:
+                said = self._studies.read(study, f"{folder}/{UNIT_FILE}", _LONGEST_RECORD_BYTES)
+                facts = self._studies.file(study, f"{folder}/{MOMENTS}.parquet")
+                short_enough = facts.stat().st_size <= _LONGEST_FACTS_BYTES
+                mean_ms = mean_lock_latency_ms(facts.parent) if short_enough else None
+                self._seen[key] = _unit_seen(json.loads(said), written_ns / NS_PER_S, mean_ms)
+            return self._seen[key]
+        except (NoStudyError, OSError, ValueError, KeyError, TypeError, ZeroDivisionError):
+            return None
+
+    def _now(
+        self,
+        study: str,
+        plan: AskedUnits,
+        states: Mapping[Unit, str],
+        done: Mapping[Unit, UnitSeen],
+    ) -> list[dict[str, Any]]:
+        """Returns the units that are being simulated, and how far each may be.
+
+        The share is the time since it was begun over the mean of those that are done.
+        """
+        units_dir = self._studies.folder(study) / "units"
+        usual_s = float(np.mean([seen.wall_s for seen in done.values()])) if done else None
+        found = []
+        for unit in (unit for unit, state in states.items() if state == "running"):
+            begun_s = max(map(_begun_s, units_dir.glob(f"{TEMPORARY_PREFIX}{unit.unit_hash}-*")),
+                          default=0.0)  # fmt: skip
+            if begun_s:
+                since_s = max(0.0, time.time() - begun_s)  # noqa: TID251 - files have wall time
+                share = None if usual_s is None else min(0.99, since_s / max(usual_s, 0.001))
+                words = plan.words(unit)
+                found.append({"words": words, "seconds": since_s, "share": share})
+        return found
+
+    def _failures(
+        self, study: str, plan: AskedUnits, states: Mapping[Unit, str]
+    ) -> list[dict[str, str]]:
+        found = []
+        failed = [unit for unit, state in states.items() if state == "failed"]
+        for unit in failed[:_MOST_FAILURES]:
+            try:
+                file = self._studies.file(study, f"units/{unit.unit_hash}{FAILED_SUFFIX}")
+                failure = read_failure(file.parent, unit.unit_hash)
+            except NoStudyError:
+                failure = None
+            error = "its file cannot be read" if failure is None else str(failure.error)
+            found.append({"words": plan.words(unit), "error": error[:500]})
+        return found
+
+
+def _begun_s(folder: Path) -> float:
+    try:
+        return folder.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _state(unit: Unit, there: Scan, holder: Holder | None) -> str:
+    if unit.unit_hash in there.done:
+        return "done"
+    if unit.unit_hash in there.failed:
+        return "failed"
+    return "running" if holder is not None and unit.unit_hash in there.running else "missing"
+
+
+def _unit_seen(record: Any, ended_s: float, mean_ms: float | None) -> UnitSeen:
+    return UnitSeen(
+        ended_s=ended_s,
+        wall_s=float(record["wall_s"]),
+        txn_per_s=record["transactions"] / (record["simulated_ns"] / NS_PER_S),
+        lock_latency_ms=mean_ms,
+    )
+
+
+def _left_s(
+    counts: Mapping[str, int], done: Mapping[Unit, UnitSeen], holder: Holder | None
+) -> float | None:
+    """Returns the time left as far as the units that this run has finished can tell."""
+    if holder is None:
+        return None
+    try:
+        begun_s = timegm(time.strptime(holder.since, "%Y-%m-%d %H:%M:%S"))
+    except ValueError:
+        return None
+    ended = [seen.ended_s for seen in done.values() if seen.ended_s >= begun_s]
+    left = counts.get("running", 0) + counts.get("missing", 0)
+    return (max(ended) - begun_s) / len(ended) * left if ended else None
+
+
+def _by_variant(
+    states: Mapping[Unit, str], done: Mapping[Unit, UnitSeen], *, single: bool
+) -> list[dict[str, Any]]:
+    """Returns counts, and for a study of one point its figures so far and how they narrowed."""
+    found = []
+    for variant in dict.fromkeys(unit.variant for unit in states):
+        counts = Counter(state for unit, state in states.items() if unit.variant == variant)
+        seen = [one for unit, one in done.items() if unit.variant == variant] if single else []
+        latencies = [one.lock_latency_ms for one in seen if one.lock_latency_ms is not None]
+        found.append(
+            {
+                "variant": variant,
+                "units": {state: counts[state] for state in _STATES},
+                "lock_latency_ms": _words(latencies),
+                "txn_per_s": _words([one.txn_per_s for one in seen]),
+                "course": [_so_far(latencies[:count]) for count in range(1, len(latencies) + 1)],
+            }
+        )
+    return found
+
+
+def _so_far(values: Sequence[float]) -> list[float | None]:
+    """Returns how many values there are, their mean, and the ends of its interval."""
+    table = np.array([values], dtype=np.float64)
+    mean, half = float(means(table)[0]), float(half_widths(table)[0])
+    ends = [None, None] if len(values) < 2 else [mean - half, mean + half]
+    return [len(values), mean, *ends]
+
+
+def _words(values: Sequence[float]) -> str:
+    if not values:
+        return "–"
+    _, mean, low, high = _so_far(values)
+    if mean is None or low is None or high is None:
+        return short(mean or 0.0)
+    return with_half_width(mean, (high - low) / 2)

@@ -1,0 +1,288 @@
+"""The server's pages, by address."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+
+from markupsafe import Markup
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+)
+from starlette.routing import BaseRoute, Route
+
+from analysis.comparison.results import SUMMED_UP, StudyResults, read_results
+from analysis.page.escaping import in_script
+from analysis.page.html import environment
+from analysis.page.study_page import HTML
+from analysis.program import SCENARIOS, command, module
+from analysis.serve.compare import MOST_STUDIES, chart_data, comparison
+from analysis.serve.controls import LOADS, ControlError
+from analysis.serve.explorer import Explorer
+from analysis.serve.gate import REPORT_POLICY, Gate, report_key
+from analysis.serve.progress import ProgressReader
+from analysis.serve.runs import StudyRuns
+from analysis.serve.start import NoBaseError, settings, turned
+from analysis.serve.studies import PAGE_STUDIES, Head, NoStudyError, Studies
+from analysis.serve.units_here import BusyError, UnitsHere
+from analysis.study.study_folder import StudyFolderError
+
+_LONGEST_REPORT_BYTES: Final = 64 * 1024 * 1024
+_STYLE, _SCRIPT = "text/css", "text/javascript"
+_ASSETS: Final = {
+    "page.css": (module("analysis.page"), _STYLE),
+    "serve.css": (module("analysis.serve"), _STYLE),
+    "plot.js": (module("analysis.serve"), _SCRIPT),
+    "explore.js": (module("analysis.serve"), _SCRIPT),
+    "live.js": (module("analysis.serve"), _SCRIPT),
+    "compare.js": (module("analysis.serve"), _SCRIPT),
+}
+_FIRST_BASE: Final = "scenario:quickstart"
+_OUTCOME_WORDS: Final = {
+    "passed": "passed",
+    "degraded": "degraded",
+    "failed": "failed",
+    "outage": "outage",
+    "unfinished": "not finished",
+}
+
+
+class Site:
+    """All pages, on the studies of one folder."""
+
+    def __init__(self, results: Path, token: str, port: int, program: Sequence[str]) -> None:
+        """Takes the folder of studies, what the address has, and the words that start Pessim."""
+        self.studies = Studies(results)
+        self.runs = StudyRuns(self.studies, program)
+        self._token = token
+        self.units = UnitsHere(self.studies)
+        self._progress_reader = ProgressReader(self.studies)
+        self.explorer = Explorer(self.studies, SCENARIOS, self.units)
+        routes = [
+            *self._index_routes(),
+            *self._explorer_routes(),
+            Route("/assets/{name}", _asset_response),
+        ]
+        guarded = Starlette(routes=routes, exception_handlers={NoStudyError: self._no_study})
+        self.app = Gate(guarded, token, port)
+
+    def _index_routes(self) -> list[BaseRoute]:
+        return [
+            Route("/", self._index),
+            Route("/study/{study}/run", self._run, methods=["POST"]),
+            Route("/study/{study}/stop", self._stop, methods=["POST"]),
+            Route("/study/{study}/live", self._live),
+            Route("/compare", self._compare),
+            Route("/api/live/{study}", self._progress),
+            Route("/report/{key}/{study}/report.html", self._report),
+        ]
+
+    def _explorer_routes(self) -> list[BaseRoute]:
+        return [
+            Route("/explore", self._explore),
+            Route("/api/answer", self._answer),
+            Route("/api/scenario", self._scenario),
+            Route("/api/simulate", self._simulate, methods=["POST"]),
+            Route("/api/simulate", self._simulating),
+            Route("/api/simulate/stop", self._stop_unit, methods=["POST"]),
+        ]
+
+    def _explore(self, request: Request) -> Response:
+        said = request.query_params
+        name = said.get("base", _FIRST_BASE)
+        problem, about = "", ""
+        data: dict[str, Any] = {"base": name, "controls": []}
+        try:
+            base = self.explorer.base(name)
+            values = turned(said, base)
+            about = base.study.about
+            own = "threads" if base.scenario.workload.threads is not None else "rate"
+            data |= {
+                "controls": settings(base, values),
+                "own": own,
+                "load": next((load for load in LOADS if load in values), own),
+                "over": said.get("over", ""),
+                "of": said.get("of", ""),
+            }
+        except (NoBaseError, ControlError) as error:
+            problem = str(error)
+        heads, _ = self.studies.page("", 0)
+        return self._page(
+            "explore.html.j2",
+            here="explore",
+            base=name,
+            about=about,
+            problem=problem,
+            scenarios=self.explorer.scenarios(),
+            studies=[head.name for head in heads],
+            data=Markup(in_script(data)),
+        )
+
+    def _answer(self, request: Request) -> Response:
+        try:
+            base = self.explorer.base(request.query_params.get("base", ""))
+            values = turned(request.query_params, base)
+        except (NoBaseError, ControlError) as error:
+            return _problem(error)
+        return JSONResponse(self.explorer.answer(base, values))
+
+    def _scenario(self, request: Request) -> Response:
+        try:
+            base = self.explorer.base(request.query_params.get("base", ""))
+            text = self.explorer.text(base, turned(request.query_params, base))
+        except (NoBaseError, ControlError) as error:
+            return PlainTextResponse(f"# {error}\n", 400)
+        return PlainTextResponse(text)
+
+    def _simulate(self, request: Request) -> Response:
+        said = request.query_params
+        try:
+            base = self.explorer.base(said.get("base", ""))
+            self.explorer.simulate(base, turned(said, base), said.get("mode", ""))
+        except (NoBaseError, ControlError, BusyError) as error:
+            return _problem(error)
+        return JSONResponse(self.units.state(), 202)
+
+    def _simulating(self, _: Request) -> Response:
+        return JSONResponse(self.units.state())
+
+    def _stop_unit(self, _: Request) -> Response:
+        self.units.stop()
+        return JSONResponse(self.units.state())
+
+    def _index(self, request: Request) -> Response:
+        search = request.query_params.get("q", "")[:200]
+        first = _whole(request.query_params.get("from", ""))
+        heads, more = self.studies.page(search, first)
+        links = {"q": search} if search else {}
+        return self._page(
+            "index.html.j2",
+            here="studies",
+            rows=[self._row(head) for head in heads],
+            search=search,
+            first=first,
+            later=urlencode(links | {"from": first + PAGE_STUDIES}) if more else "",
+            sooner=urlencode(links | {"from": max(0, first - PAGE_STUDIES)}) if first else "",
+            folder=str(self.studies.results),
+            example=command("run", "pessim:quickstart"),
+        )
+
+    def _row(self, head: Head) -> Mapping[str, Any]:
+        running = self.runs.is_running(head.name)
+        there = (self.studies.results / head.name / HTML).is_file()
+        written = datetime.fromtimestamp(head.written_s, UTC).astimezone()
+        return {
+            "head": head,
+            "place": quote(head.name, safe=""),
+            "outcome": "running" if running else head.outcome,
+            "says": "running" if running else _OUTCOME_WORDS[head.outcome],
+            "date": written.strftime("%Y-%m-%d %H:%M"),
+            "iso": written.isoformat(timespec="minutes"),
+            "report": self._report_address(head.name) if there else "",
+        }
+
+    def _report_address(self, study: str) -> str:
+        return f"/report/{report_key(self._token, study)}/{quote(study, safe='')}/{HTML}"
+
+    def _report(self, request: Request) -> Response:
+        content = self.studies.read(request.path_params["study"], HTML, _LONGEST_REPORT_BYTES)
+        headers = {"content-security-policy": REPORT_POLICY, "referrer-policy": "no-referrer"}
+        return HTMLResponse(content, headers=headers)
+
+    def _compare(self, request: Request) -> Response:
+        names = list(dict.fromkeys(request.query_params.getlist("study")))
+        problem, found = "", None
+        if not 2 <= len(names) <= MOST_STUDIES:
+            problem = f"Choose two to {MOST_STUDIES} studies."
+        else:
+            try:
+                found = comparison([(name, self._results(name)) for name in names])
+            except StudyFolderError as error:
+                problem = str(error)
+        folders = [str(self.studies.results / name) for name in names[:2]]
+        return self._page(
+            "compare.html.j2",
+            here="",
+            problem=problem,
+            found=found,
+            data="" if found is None else chart_data(found),
+            command=shlex.join(["run_sim.py", "diff", *folders, "--html", "comparison.html"]),
+        )
+
+    def _results(self, study: str) -> StudyResults:
+        for name in SUMMED_UP:
+            self.studies.file(study, name)
+        return read_results(self.studies.folder(study))
+
+    def _run(self, request: Request) -> Response:
+        study = request.path_params["study"]
+        self.runs.start(study)
+        return self._to_live(study)
+
+    def _stop(self, request: Request) -> Response:
+        study = request.path_params["study"]
+        self.runs.stop(study)
+        return self._to_live(study)
+
+    def _to_live(self, study: str) -> Response:
+        return RedirectResponse(f"/{self._token}/study/{quote(study, safe='')}/live", 303)
+
+    def _live(self, request: Request) -> Response:
+        head = self.studies.head(request.path_params["study"])
+        row = self._row(head)
+        return self._page("live.html.j2", here="", head=head, **_picked(row, "place", "report"))
+
+    def _progress(self, request: Request) -> Response:
+        study = request.path_params["study"]
+        try:
+            found = self._progress_reader.progress(study)
+        except NoStudyError as error:
+            return _problem(error)
+        starting = self.runs.is_running(study) and not found["running"]
+        return JSONResponse(found | {"starting": starting, "said": self.runs.said(study)})
+
+    def _page(self, template: str, status: int = 200, **said: Any) -> Response:
+        text = environment(__package__).get_template(template).render(
+            root=f"/{self._token}", **said
+        )  # fmt: skip
+        return HTMLResponse(text, status)
+
+    async def _no_study(self, _: Request, error: Exception) -> Response:
+        return self._page("missing.html.j2", 404, here="", message=str(error))
+
+
+def _picked(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: row[name] for name in names}
+
+
+def _problem(error: Exception) -> Response:
+    return JSONResponse({"problem": str(error)}, 400)
+
+
+def _asset_response(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in _ASSETS:
+        return PlainTextResponse("There is no such file.\n", 404)
+    package, kind = _ASSETS[name]
+    return Response(_asset(package, name), media_type=kind)
+
+
+@cache
+def _asset(package: str, name: str) -> str:
+    return files(package).joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _whole(text: str) -> int:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else 0

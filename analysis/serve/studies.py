@@ -1,0 +1,234 @@
+"""The studies of one folder: which there are, what each says in a few words, and their files.
+
+Law: nothing outside the folder is read. A study's name is one that the folder has, neither a
+study's folder nor a file of it may be a link, and a file is read only up to a length.
+
+What there is, is read off one listing. Only heads that are shown are opened, and none a second time
+before its folder has changed; a search opens all of them once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from analysis.page.answer_file import ANSWER
+from analysis.study.folder_lock import lock_holder
+from analysis.study.plan_file import PLAN_FILE
+
+PAGE_STUDIES: Final = 50
+_LONGEST_HEAD_BYTES: Final = 64 * 1024
+_LONGEST_TEXT: Final = 2_000
+_OUTCOMES: Final = frozenset({"passed", "degraded", "failed", "outage"})
+
+
+class NoStudyError(Exception):
+    """There is no such study, or no such file of it; the message says which."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """What the index shows of a study. All text may have been written by somebody else."""
+
+    name: str
+    """Its folder's."""
+    question: str
+    answer: str
+    outcome: str
+    """A ``StudyOutcome``, or ``unfinished``."""
+    written_s: float
+    """When its folder was last written to, seconds since 1970."""
+
+    def has(self, words: list[str]) -> bool:
+        """Returns whether every word is somewhere in it; words are in lower case."""
+        text = f"{self.name} {self.question} {self.answer} {self.outcome}".lower()
+        return all(word in text for word in words)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    name: str
+    written_ns: int
+
+
+class Studies:
+    """The studies in a folder."""
+
+    def __init__(self, results: Path) -> None:
+        """Takes the folder, which need not exist yet."""
+        self.results = results.resolve()
+        self.opened = 0
+        """How many files of heads have been opened so far."""
+        self._heads: dict[str, tuple[int, Head | None]] = {}
+        """By name, with when the folder had last been written to."""
+
+    def folder(self, name: str) -> Path:
+        """Returns a study's folder.
+
+        Raises:
+            NoStudyError: if the folder has no such study of its own.
+        """
+        path = self.results / name
+        try:
+            inside = path.parent == self.results and name not in {"", ".", ".."}
+            if inside and stat.S_ISDIR(path.lstat().st_mode):
+                return path
+        except (OSError, ValueError):
+            pass
+        raise NoStudyError(f"there is no study {name}")
+
+    def read(self, name: str, file: str, most_bytes: int) -> bytes:
+        """Returns a file of a study.
+
+        Args:
+            name: of the study.
+            file: path below its folder.
+            most_bytes: what is longer is refused.
+
+        Raises:
+            NoStudyError: if there is none, it is no plain file of the study's, or too long.
+        """
+        path = self.file(name, file)
+        try:
+            return _read_plain(path, most_bytes)
+        except OSError as error:
+            raise NoStudyError(f"{name} has no {file} that can be shown") from error
+
+    def file(self, name: str, file: str) -> Path:
+        """Returns the path of a plain file of a study.
+
+        Args:
+            name: of the study.
+            file: path below its folder.
+
+        Raises:
+            NoStudyError: if there is none, or a link leads to it.
+        """
+        path = self.folder(name) / file
+        try:
+            if path.resolve() == path and stat.S_ISREG(path.lstat().st_mode):
+                return path
+        except (OSError, ValueError):
+            pass
+        raise NoStudyError(f"{name} has no {file} that can be shown")
+
+    def page(self, search: str, first: int) -> tuple[list[Head], bool]:
+        """Returns studies, the latest first.
+
+        Args:
+            search: words that each of them has; empty for all.
+            first: how many to skip.
+
+        Returns:
+            At most ``PAGE_STUDIES``, and whether there are more.
+        """
+        words = search.lower().split()
+        found = []
+        wanted = first + PAGE_STUDIES + 1
+        for head in self._all():
+            if head.has(words):
+                found.append(head)
+                if len(found) == wanted:
+                    break
+        return found[first : first + PAGE_STUDIES], len(found) == wanted
+
+    def head(self, name: str) -> Head:
+        """Returns the head of one study.
+
+        Raises:
+            NoStudyError: if there is none.
+        """
+        head = self._head(_Entry(name, self.folder(name).stat().st_mtime_ns))
+        if head is None:
+            raise NoStudyError(f"{name} is no study")
+        return head
+
+    def is_held(self, name: str) -> bool:
+        """Returns whether a run holds the study's folder now."""
+        return lock_holder(self.folder(name)) is not None
+
+    def _all(self) -> Iterator[Head]:
+        for entry in sorted(self._entries(), key=lambda each: (-each.written_ns, each.name)):
+            head = self._head(entry)
+            if head is not None:
+                yield head
+
+    def _entries(self) -> Iterator[_Entry]:
+        try:
+            with os.scandir(self.results) as found:
+                for each in found:
+                    if not each.name.startswith(".") and each.is_dir(follow_symlinks=False):
+                        yield _Entry(each.name, each.stat(follow_symlinks=False).st_mtime_ns)
+        except FileNotFoundError:
+            return
+
+    def _head(self, entry: _Entry) -> Head | None:
+        known = self._heads.get(entry.name)
+        if known is None or known[0] != entry.written_ns:
+            known = self._heads[entry.name] = (entry.written_ns, self._read_head(entry))
+        return known[1]
+
+    def _read_head(self, entry: _Entry) -> Head | None:
+        """Returns what a study's answer says, else what its scenario asks; None for no study."""
+        said = self._answer(entry.name)
+        if said is None and not (self.results / entry.name / PLAN_FILE).is_file():
+            return None
+        outcome = _text((said or {}).get("outcome"))
+        answer = (said or {}).get("answer")
+        sentences = answer if isinstance(answer, list) else []
+        return Head(
+            name=entry.name,
+            question=self._asked(entry.name) if said is None else _text(said.get("question")),
+            answer=" ".join(_text(sentence) for sentence in sentences)[:_LONGEST_TEXT],
+            outcome=outcome if outcome in _OUTCOMES else "unfinished",
+            written_s=entry.written_ns / 1e9,
+        )
+
+    def _answer(self, name: str) -> dict[str, Any] | None:
+        self.opened += 1
+        try:
+            said = json.loads(self.read(name, ANSWER, _LONGEST_HEAD_BYTES))
+        except (NoStudyError, ValueError, RecursionError):
+            return None
+        return said if isinstance(said, dict) else None
+
+    def _asked(self, name: str) -> str:
+        """Returns what the beginning of ``scenario.yaml`` asks; empty if it does not say."""
+        self.opened += 1
+        try:
+            text = self.read(name, "scenario.yaml", 16 * 1024 * 1024)[:_LONGEST_HEAD_BYTES]
+            lines = text.decode("utf-8", "replace").splitlines()
+            first = next(at for at, line in enumerate(lines) if line.startswith("about:"))
+            said = yaml.safe_load("\n".join([lines[first], *_indented(lines[first + 1 :])]))
+            return _text(said["about"])
+        except (NoStudyError, StopIteration, yaml.YAMLError, TypeError, RecursionError):
+            return ""
+
+
+def _indented(lines: list[str]) -> Iterator[str]:
+    for line in lines:
+        if line and not line[0].isspace():
+            return
+        yield line
+
+
+def _text(value: object) -> str:
+    return " ".join(value[:_LONGEST_TEXT].split()) if isinstance(value, str) else ""
+
+
+def _read_plain(path: Path, most_bytes: int) -> bytes:
+    """Reads a plain file; a link, a pipe or a device is an ``OSError``."""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(f"{path} is no plain file")
+        content = file.read(most_bytes + 1)
+    if len(content) > most_bytes:
+        raise OSError(f"{path} is longer than {most_bytes} bytes")
+    return content

@@ -1,0 +1,41 @@
+"""Scenarios that come with the program: ``pessim:rfc77``, ``pessim:cookbook/slow_disk``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from analysis.program import SCENARIOS
+from sim.scenario.problems import Mark, Problem, ScenarioError, shown, suggestion
+
+PREFIX: Final = "pessim:"
+_FOLDERS: Final = (".", "cookbook", "validation")
+
+
+def shipped_files(*folders: str) -> list[Path]:
+    """Returns scenario files of some folders in ``scenarios``, in their order."""
+    return [file for folder in folders for file in sorted((SCENARIOS / folder).glob("*.yaml"))]
+
+
+def shipped_name(file: Path) -> str:
+    """Returns ``pessim:cookbook/slow_disk`` for that file."""
+    return f"{PREFIX}{file.relative_to(SCENARIOS).with_suffix('').as_posix()}"
+
+
+def located(name: Path | str) -> Path:
+    """Returns the file that a name means: one of our own after ``pessim:``, else that path.
+
+    Raises:
+        ScenarioError: if we have none of that name.
+    """
+    text = str(name)
+    if not text.startswith(PREFIX):
+        return Path(name)
+    known = {shipped_name(file): file for file in shipped_files(*_FOLDERS)}
+    found = known.get(text.removesuffix(".yaml"))
+    if found is None:
+        names = [each.removeprefix(PREFIX) for each in known]
+        message = f"no scenario is called {shown(text)}; "
+        close = suggestion(text.removeprefix(PREFIX), names)
+        raise ScenarioError([Problem(Mark(text), "", message + close)])
+    return found

@@ -1,0 +1,207 @@
+"""The published cases of one cluster, run as ``validate`` runs them, only shorter.
+
+Cases are points of the scenarios behind the anchors, with theirs from the same table of
+publications; two idle ones are from the dashboards.
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from analysis.study.load import load_study
+from analysis.validation.anchor import Figure
+from analysis.validation.anchors import ANCHORS
+from analysis.validation.published import LOCKS, Column, Locks, published
+from sim.record.facts import COUNTER, HISTOGRAM, MOMENTS, MemorySink
+from sim.record.histogram import bucket_bounds
+from sim.scenario import Scenario
+from sim.simulation import run_unit
+from sim.units import NS_PER_MS, NS_PER_S
+
+SCENARIOS: Final = Path(__file__).resolve().parents[1] / "scenarios"
+STATIONS: Final = (
+    "client_cpu", "tidb_cpu", "grpc", "store_cpu", "read_pool", "scheduler", "store_poller",
+    "raft_log", "apply",
+)  # fmt: skip
+_TPMC_PER_TXN_PER_S: Final = 60 * 0.45
+_NOISE: Final = 0.03
+"""Of any figure: two publications of one version differ by 1 to 7 %, a short run by 1 to 2 %."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One workload at one number of threads, with what is published of it."""
+
+    workload: str
+    """``point_select``, ``update`` or ``tpcc``: what ``--without`` leaves out."""
+    file: str
+    threads: int
+    locks: Locks
+    theirs: Mapping[str, Figure]
+    """By ``txn_per_s``, ``tpmc``, ``p95_ms``, ``mean_ms`` or ``lock_ms``."""
+    warmup_ms: float
+    """Threads start spread over 50 ms, so it is longer."""
+    measure_ms: float
+
+    @property
+    def name(self) -> str:
+        """Returns ``tpcc 400 in_memory``; where no locks are asked for their kind says nothing."""
+        locks = f" {self.locks}" if self.workload == "tpcc" else ""
+        return f"{self.workload} {self.threads}{locks}"
+
+
+def _sysbench(workload: str, threads: int, windows_ms: tuple[float, float]) -> Case:
+    kind = {"point_select": "point_select", "update": "update_non_index"}[workload]
+    columns: tuple[Column, ...] = ("txn_per_s", "p95_ms")
+    theirs: dict[str, Figure] = {
+        column: published(f"oltp_{kind}", threads, column) for column in columns
+    }
+    file = f"validation/sysbench_{kind}.yaml"
+    return Case(workload, file, threads, "in_memory", theirs, *windows_ms)
+
+
+def _tpcc(threads: int, locks: Locks, windows_ms: tuple[float, float]) -> Case:
+    theirs = {"tpmc": published("tpcc", threads, "tpmc", locks)}
+    return Case("tpcc", "tpcc_i3_4xlarge.yaml", threads, locks, theirs, *windows_ms)
+
+
+def _idle(workload: str, file: str, anchor: str, column: str, measure_ms: float) -> Case:
+    theirs = next(each.theirs for each in ANCHORS if each.name == anchor)
+    return Case(workload, f"validation/{file}", 1, "in_memory", {column: theirs}, 100, measure_ms)
+
+
+CASES: Final = (
+    *(_sysbench("point_select", threads, (80, 60)) for threads in (300, 600, 900)),
+    *(_sysbench("update", threads, (120, 300)) for threads in (300, 600, 900)),
+    *(_tpcc(50, locks, (250, 800)) for locks in LOCKS),
+    *(_tpcc(400, locks, (1_200, 1_000)) for locks in LOCKS),
+    _idle("tpcc", "tpcc_idle.yaml", "TPC-C transaction, one client", "mean_ms", 3_000),
+    _idle("idle", "sysbench_idle.yaml", "lock request, idle cluster", "lock_ms", 500),
+)
+"""The ten published cases, and one client alone with TPC-C and with explicit transactions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one run of a case gave."""
+
+    case: Case
+    ours: Mapping[str, float]
+    busy: Mapping[str, float]
+    """Utilisation by station, 0 to 1, over all nodes that have one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What all cases are run with."""
+
+    overrides: tuple[str, ...] = ()
+    """As ``--set`` takes them."""
+    scale: float = 1.0
+    """Of all windows; below 1 only to try the command, since threads are still starting."""
+
+
+def run_cases(settings: Sequence[Setting], workers: int) -> list[list[Outcome]]:
+    """Returns the outcomes of all cases for each setting; units run in worker processes."""
+    tasks = [(case, setting) for setting in settings for case in CASES]
+    dear_first = sorted(range(len(tasks)), key=lambda place: -_cost(tasks[place][0]))
+    with ProcessPoolExecutor(workers) as pool:
+        futures = {place: pool.submit(run_case, *tasks[place]) for place in dear_first}
+        flat = [futures[place].result() for place in range(len(tasks))]
+    return [flat[start : start + len(CASES)] for start in range(0, len(flat), len(CASES))]
+
+
+def default_workers() -> int:
+    """Returns a process a core."""
+    return os.cpu_count() or 1
+
+
+def _cost(case: Case) -> float:
+    busiest = max(case.theirs.get("tpmc", Figure.exactly(0)).value / 10, 1.0)
+    return (case.warmup_ms + case.measure_ms) * busiest
+
+
+def run_case(case: Case, setting: Setting) -> Outcome:
+    """Runs one unit of a case; the same random numbers whatever the costs."""
+    scenario = scenario_of(case, setting)
+    sink = MemorySink()
+    gc.disable()
+    run_unit(scenario, 0, sink)
+    assert scenario.run.warmup_ns is not None, "every case says how long"
+    first = scenario.run.warmup_ns // scenario.run.window_ns
+    counts: Counter[tuple[str, str]] = Counter()
+    for window, metric, class_, value in _rows(sink, COUNTER):
+        if window >= first:
+            counts[metric, class_] += value
+    committed = sum(value for (metric, _), value in counts.items() if metric == "txns")
+    per_s = committed / (scenario.run.measure_ns / NS_PER_S)
+    every = {
+        "txn_per_s": per_s,
+        "tpmc": per_s * _TPMC_PER_TXN_PER_S,
+        "p95_ms": _quantile_ms(sink, first, "txn_latency", 0.95),
+        "mean_ms": _mean_ms(sink, first, "txn_latency"),
+        "lock_ms": _mean_ms(sink, first, "lock_latency"),
+    }
+    busy = {
+        name: counts["busy_ns", name] / max(1, counts["capacity_ns", name]) for name in STATIONS
+    }
+    return Outcome(case, {name: every[name] for name in case.theirs}, busy)
+
+
+def scenario_of(case: Case, setting: Setting) -> Scenario:
+    """Returns a case's scenario, shortened."""
+    overrides = [
+        f"run.warmup={max(1, round(case.warmup_ms * setting.scale / 10)) * 10}ms",
+        f"run.measure={max(1, round(case.measure_ms * setting.scale / 10)) * 10}ms",
+        "run.window=10ms", "run.replications=1", "run.checks=false",
+        *setting.overrides,
+    ]  # fmt: skip
+    study = load_study(SCENARIOS / case.file, overrides)
+    point = next(
+        each for each in study.points if each.get("workload.threads", case.threads) == case.threads
+    )
+    return study.scenario(point, case.locks)
+
+
+def _rows(sink: MemorySink, table: str) -> Iterator[tuple[Any, ...]]:
+    yield from sink.rows(table)
+
+
+def _quantile_ms(sink: MemorySink, first: int, metric: str, share: float) -> float:
+    buckets: Counter[int] = Counter()
+    for window, name, _, bucket, count in _rows(sink, HISTOGRAM):
+        if name == metric and window >= first:
+            buckets[bucket] += count
+    wanted, seen = share * buckets.total(), 0
+    for bucket in sorted(buckets):
+        seen += buckets[bucket]
+        if seen >= wanted:
+            return sum(bucket_bounds(bucket)) / 2 / NS_PER_MS
+    return math.nan
+
+
+def _mean_ms(sink: MemorySink, first: int, metric: str) -> float:
+    rows = [
+        (count, total)
+        for window, name, _, count, total, _ in _rows(sink, MOMENTS)
+        if name == metric and window >= first
+    ]
+    values = sum(count for count, _ in rows)
+    return sum(total for _, total in rows) / values / NS_PER_MS if values else math.nan
+
+
+def spread_of(theirs: Figure) -> float:
+    """Returns the standard deviation of a published figure's logarithm.
+
+    That of the publications, from their range as if it were two deviations wide, and what any
+    figure is uncertain by.
+    """
+    return math.hypot(math.log(theirs.high / theirs.low) / 2, _NOISE)

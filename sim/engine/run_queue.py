@@ -1,0 +1,56 @@
+"""How long a woken thread waits until it runs, on a node whose hardware threads are busy.
+
+Law: a kernel has a queue for each hardware thread, and a woken thread goes to one of them; so it
+waits as in front of one server, not of all of them (M/M/1): its time on an idle node, divided by
+the share of time in which a hardware thread is idle.
+"""
+
+from typing import Final
+
+from sim.units import NS_PER_MS
+
+_STEP_NS: Final = 1 * NS_PER_MS
+_MEMORY_NS: Final = 50 * NS_PER_MS
+"""How long a load is remembered. ASSUMED: far longer than a request, since a queue that answers to
+its own load too late would swing, and far shorter than a load's changes."""
+
+
+def busy_share(running: float, count: int) -> float:
+    """Returns the part of ``count`` hardware threads that run; never all of them."""
+    return min(running / count, count / (count + 1))
+
+
+class RunQueues:
+    """The run queues of one node.
+
+    Args:
+        count: hardware threads.
+        hop_ns: what waking a thread takes on an idle node.
+    """
+
+    __slots__ = ("_busy", "_busy_ns", "_due_ns", "_hop_ns", "_since_ns", "count", "wait_ns")
+
+    def __init__(self, count: int, hop_ns: int) -> None:
+        self.count = count
+        self._hop_ns = hop_ns
+        self._busy = 0.0
+        self._busy_ns = self._since_ns = 0
+        self._due_ns = _STEP_NS
+        self.wait_ns = 0
+        """What a woken thread waits for others, as of the last ``average``."""
+
+    def wait(self, now_ns: int, busy_ns: int) -> int:
+        """Returns what a woken thread waits for others; ``busy_ns`` is all work so far."""
+        if now_ns >= self._due_ns:
+            self.average(now_ns, busy_ns)
+        return self.wait_ns
+
+    def average(self, now_ns: int, busy_ns: int) -> None:
+        """Adds the load since the last call to the average."""
+        elapsed_ns = now_ns - self._since_ns
+        lately = (busy_ns - self._busy_ns) / (elapsed_ns * self.count)
+        self._busy += (lately - self._busy) * elapsed_ns / (_MEMORY_NS + elapsed_ns)
+        busy = busy_share(self._busy * self.count, self.count)
+        self.wait_ns = int(self._hop_ns * busy / (1 - busy))
+        self._busy_ns, self._since_ns = busy_ns, now_ns
+        self._due_ns = now_ns + _STEP_NS

@@ -1,0 +1,41 @@
+"""TiKV's gRPC threads: each serves some of the connections, one request after the other.
+
+Source: tikv/tikv src/server/server.rs (server.grpc-concurrency completion queues); a connection
+stays with the queue that accepted it. tikv/client-go config/client.go (grpc-connection-count).
+"""
+
+from typing import Final
+
+from sim.engine import Cores
+
+CONNECTIONS: Final = 4
+"""``tikv-client.grpc-connection-count``: connections from a TiDB node to each store."""
+
+
+def connections_of(tidb: int) -> list[int]:
+    """Returns the numbers of a TiDB node's connections to a store, which requests take in turn."""
+    return [CONNECTIONS * tidb + count for count in range(CONNECTIONS)]
+
+
+class GrpcThreads:
+    """The gRPC threads of one store."""
+
+    def __init__(self, cores: Cores, threads: int) -> None:
+        self._cores = cores
+        self._free = [0] * threads
+        self.threads = threads
+        self.busy_ns = 0
+        """Time that threads were busy so far, summed over them."""
+
+    def handle(self, connection: int, now_ns: int, service_ns: int) -> int:
+        """Returns how long a message takes here, its wait for its thread included, in ns."""
+        free = self._free
+        thread = connection % self.threads
+        start_ns = free[thread]
+        if now_ns > start_ns:
+            start_ns = now_ns
+        held_ns = int(service_ns * self._cores.slowness())
+        self._cores.add_background(held_ns)
+        self.busy_ns += held_ns
+        free[thread] = start_ns = start_ns + held_ns
+        return start_ns - now_ns + self._cores.crowding_ns

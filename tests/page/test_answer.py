@@ -1,0 +1,84 @@
+"""What the answer says of bandwidth: bytes of a transaction, and of a second, are two things."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from analysis.page.answer import answer
+from analysis.page.findings import Findings
+
+LEVELS = {
+    "lock_latency_ms": 2.0,
+    "disk_write_bytes_per_txn": 200 * 1024.0,
+    "disk_write_bytes_per_s": 200e6,
+    "txn_per_s": 1_000.0,
+}
+Ratios = dict[str, float]
+
+
+def found(ratios: Ratios, half: float = 0.02) -> Findings:
+    """Returns a study of two variants with these ratios, by metric; the others are 1."""
+    rows, comparisons = [], []
+    for metric, level in LEVELS.items():
+        ratio = ratios.get(metric, 1.0)
+        of = {"metric": metric, "class": "all", "stat": "mean", "point": {}}
+        for variant, value in (("pipelined", level), ("in_memory", level * ratio)):
+            ends = {"ci_low": 0.99 * value, "ci_high": 1.01 * value, "replications": 5}
+            rows.append(of | ends | {"variant": variant, "value": value})
+        between = {"ratio": ratio, "ci_low": ratio - half, "ci_high": ratio + half}
+        comparisons.append(of | between | {"variant": "in_memory"})
+    variants = dict.fromkeys(("pipelined", "in_memory"))
+    study = SimpleNamespace(variants=variants, resolved_yaml=lambda: "{}")
+    run = SimpleNamespace(study=study, plan=SimpleNamespace(points=[{}]))
+    summary: dict[str, Any] = {
+        "rows": rows, "comparisons": comparisons, "expectations": [], "verdict": {"says": ""},
+    }  # fmt: skip
+    return Findings(cast(Any, run), summary, cast(Any, None), [])
+
+
+def test_where_bandwidth_rises_because_more_is_done_the_first_sentence_says_so() -> None:
+    said = answer(
+        found(
+            {
+                "lock_latency_ms": 0.4,
+                "disk_write_bytes_per_txn": 0.8,
+                "disk_write_bytes_per_s": 1.05,
+                "txn_per_s": 1.3,
+            }
+        )
+    )
+    assert said == (
+        "With in_memory, the disks write 5 % [3, 7] more a second (210 MB/s instead of 200), "
+        "because more transactions are done; each writes less.",
+        "With in_memory, a lock request takes 0.800 ms on average instead of 2.00 ms with "
+        "pipelined: 60 % [58, 62] sooner.",
+        "A transaction writes 20 % [18, 22] less to disk (160 KiB instead of 200) and the cluster "
+        "does 30 % [28, 32] more transactions a second (1,300 instead of 1,000).",
+    )
+
+
+def test_at_a_fixed_rate_bandwidth_falls_as_the_bytes_of_a_transaction_do() -> None:
+    fewer = {"disk_write_bytes_per_txn": 0.8, "disk_write_bytes_per_s": 0.8}
+    said = answer(found(fewer))
+    assert "the disks" not in said[0]
+    assert said[-1] == (
+        "At the same rate of transactions the disks write 20 % [18, 22] less a second (160 MB/s "
+        "instead of 200)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("ratios", "last"),
+    [
+        ({"disk_write_bytes_per_s": 1.2, "disk_write_bytes_per_txn": 1.2}, "At the same rate"),
+        ({"disk_write_bytes_per_s": 0.9, "txn_per_s": 1.1}, "The disks write 10 % [8, 12] less"),
+        ({"txn_per_s": 1.1}, "Disk writes a second cannot be told apart"),
+    ],
+)
+def test_otherwise_bandwidth_comes_last(ratios: Ratios, last: str) -> None:
+    said = answer(found(ratios))
+    assert said[-1].startswith(last)
+    assert sum("a second (" in each and "disks" in each.lower() for each in said) <= 1

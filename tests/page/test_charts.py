@@ -1,0 +1,71 @@
+"""Charts over what is swept: amounts in the file's unit, its scale, its words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.page.charts import load_charts, sweep_title
+from analysis.page.content import Charts, Page, section
+from analysis.page.findings import Findings
+from analysis.page.html import html_text
+from tests.analysis.sweeps import AMPLIFICATION, APPEND, grid, sweep_summary
+from tests.page import hostile
+from tests.page.browser import chromium, look
+
+DISK = "hardware: {disk: {raft: {append: {p50: null, p99: null, mean: 700us, cv: 0.35}}}}\n"
+
+
+def findings(folder: Path, **axes: Sequence[Any]) -> Findings:
+    """Returns a study that sweeps ``append`` and ``amplification``, with made-up values."""
+    keys = {"append": APPEND, "amplification": AMPLIFICATION}
+    grids = "".join(f"    {keys[name]}: [{', '.join(map(str, axes[name]))}]\n" for name in axes)
+    run = hostile.finished(folder, "?", extra=f"{DISK}sweep:\n  grid:\n{grids}")
+    return Findings(run, sweep_summary(grid(**axes)), hostile.tables(), [])
+
+
+def test_a_swept_duration_has_unit_scale_and_words(tmp_path: Path) -> None:
+    found = findings(tmp_path, append=["200us", "500us", "1ms", "3ms"])
+    chart = load_charts(found)["load-lock_latency"]
+    assert chart["x"] == [0.2, 0.5, 1, 3]
+    assert chart["axis"] == "append mean (ms)"
+    assert chart["xlog"]
+    assert chart["ticks"]
+    assert sweep_title(found) == "How it follows append mean"
+
+
+def test_close_values_stand_on_a_linear_scale(tmp_path: Path) -> None:
+    chart = load_charts(findings(tmp_path, append=["100us", "200us", "300us"]))["load-txn_per_s"]
+    assert (chart["x"], chart["axis"]) == ([100, 200, 300], "append mean (us)")
+    assert not chart["xlog"]
+
+
+def test_variants_differ_in_dash_as_well_as_in_colour(tmp_path: Path) -> None:
+    chart = load_charts(findings(tmp_path, append=["100us", "200us", "300us"]))["load-txn_per_s"]
+    (view,) = chart["views"]
+    assert len({tuple(line["dash"]) for line in view["series"]}) == 2
+
+
+def test_the_heading_names_everything_that_is_swept(tmp_path: Path) -> None:
+    found = findings(tmp_path, append=["1ms", "2ms"], amplification=[1, 3])
+    assert sweep_title(found) == "How it follows append mean and write amplification"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(chromium() is None, reason="chromium is not installed: .ci/test_tools.sh")
+@pytest.mark.parametrize("width_px", [1280, 390])
+def test_a_browser_writes_the_swept_values_under_their_axis(tmp_path: Path, width_px: int) -> None:
+    data = load_charts(findings(tmp_path, append=["200us", "500us", "1ms", "3ms"]))
+    charts = section("load", "How it follows append mean", [Charts(tuple(data), "", "")])
+    page = Page("odd", "", (), (), (), charts)
+    file = tmp_path / "report.html"
+    file.write_text(html_text(page, data), encoding="utf-8")
+    view = look(file, width_px, tmp_path)
+    assert view.console == []
+    assert view.found["stuck"] == []
+    assert view.found["tooWide"] == []
+    assert len(view.found["axes"]) == len(data)
+    assert all(ticks.startswith("0.2,0.5,1,3,") for ticks in view.found["axes"])

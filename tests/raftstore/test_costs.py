@@ -1,0 +1,149 @@
+"""Each cost of CPU is paid by what it is named after, once, and by nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sim.storage.request import Kind, KvRequest
+from sim.units import NS_PER_MS, NS_PER_US
+from tests.scenes import (
+    FSYNC_NS,
+    IN_MEMORY,
+    ONE_WAY_NS,
+    PIPELINED,
+    REQUEST_NS,
+    SYNC,
+    Scene,
+    constant_scenario,
+    script,
+    update,
+)
+
+US = NS_PER_US
+TXN = 10 << 18
+IDLE_LOCK_NS = 2 * ONE_WAY_NS + REQUEST_NS
+
+
+def scene_with(tikv: dict[str, Any], **cpu: float) -> Scene:
+    return Scene(constant_scenario(tikv=tikv, cpu=cpu))
+
+
+def locked(tikv: dict[str, Any], **cpu: float) -> KvRequest:
+    scene = scene_with(tikv, **cpu)
+    lock = scene.lock(b"k", TXN)
+    scene.run(20 * NS_PER_MS)
+    assert not scene.violations()
+    return lock
+
+
+def near(time_ns: float) -> object:
+    return pytest.approx(time_ns, abs=40)
+
+
+@pytest.mark.parametrize(
+    ("cost", "more_ns"),
+    [
+        ({"tidb_request_ns": 7 * US}, 7 * US),
+        ({"grpc_request_ns": 10 * US}, 10 * US),  # half on the way there, half on the way back
+        ({"tikv_key_ns": 9 * US}, 9 * US),
+        ({"thread_hop_ns": 30 * US}, 30 * US),  # of the scheduler's thread
+        ({"tikv_read_ns": 0}, 0),
+        ({"store_visit_ns": 50 * US, "log_byte_ns": 100.0, "apply_key_ns": 50 * US}, 0),
+    ],
+)
+def test_a_lock_in_memory_pays_for_its_request_and_nothing_of_the_raftstore(
+    cost: dict[str, float], more_ns: int
+) -> None:
+    assert locked(IN_MEMORY, **cost).done_ns == near(IDLE_LOCK_NS + more_ns)
+
+
+def test_a_pipelined_lock_waits_for_three_threads_to_wake() -> None:
+    # The scheduler's, a poller's, and the one that answers.
+    proposed_ns = IDLE_LOCK_NS + 10 * US
+    assert locked(PIPELINED).done_ns == near(proposed_ns)
+    assert locked(PIPELINED, thread_hop_ns=30 * US).done_ns == near(proposed_ns + 90 * US)
+
+
+def test_a_visit_costs_once_however_much_mail_there_is() -> None:
+    # On its leader, on a follower, on the leader again with its answer.
+    plain, dear = (locked(SYNC, store_visit_ns=cost).committed_ns for cost in (0, 8 * US))
+    assert dear - plain == near(3 * 8 * US)
+    scene = scene_with(SYNC, store_visit_ns=500 * US)
+    requests = [scene.lock(key, TXN + n) for n, key in enumerate((b"a", b"b", b"c"))]
+    scene.run(50 * NS_PER_MS)
+    first, second, third = (request.proposed_ns for request in requests)
+    # They wait for the round of the first, which ends with its sync, and are visited together.
+    assert second == third == near(first + FSYNC_NS + 500 * US + 2 * 10 * US)
+
+
+def test_bytes_cost_the_leader_and_its_followers() -> None:
+    plain, dear = (locked(SYNC, log_byte_ns=cost) for cost in (0.0, 100.0))
+    assert plain.batch is not None
+    entry_ns = (plain.batch.raft_bytes + 40) * 100
+    assert dear.proposed_ns == plain.proposed_ns
+    assert dear.committed_ns - plain.committed_ns == near(2 * entry_ns)
+
+
+def test_messages_between_stores_and_both_pools_wake_a_thread() -> None:
+    plain, slow = (locked(SYNC, thread_hop_ns=hop) for hop in (0, 30 * US))
+    # Scheduler, leader's poller; message, follower's poller; message, leader's poller; apply.
+    assert slow.applied_ns - plain.applied_ns == near(7 * 30 * US)
+    assert FSYNC_NS > 30 * US  # The leader's own sync is over before the quorum's.
+
+
+def test_reads_and_commands_have_costs_of_their_own() -> None:
+    scene = scene_with(IN_MEMORY, tikv_read_ns=40 * US, tikv_command_ns=60 * US, tikv_key_ns=US)
+    read = scene.send(Kind.GET, b"k", TXN)
+    scene.run(NS_PER_MS)
+    assert read.done_ns == near(2 * ONE_WAY_NS + 41 * US)
+
+
+def test_a_grpc_thread_serves_one_message_after_the_other() -> None:
+    scene = scene_with(IN_MEMORY, grpc_request_ns=200 * US)
+    # The second to fifth go over other connections, to other threads; the sixth is behind the
+    # second, whose connection it shares.
+    locks = [scene.lock(bytes([n]), TXN + n) for n in range(6)]
+    scene.run(10 * NS_PER_MS)
+    arrived = [lock.arrived_ns - ONE_WAY_NS for lock in locks]
+    assert arrived == [near(100 * US)] * 4 + [near(200 * US)] * 2
+    grpc = scene.cluster.stores[1].grpc
+    assert grpc.busy_ns == near(6 * 200 * US)
+
+
+def test_a_statement_pays_by_its_rows_and_for_writing() -> None:
+    def busy_ns(**cpu: float) -> int:
+        scene = scene_with(IN_MEMORY, **cpu)
+        scene.begin(script(update(b"a", b"b")))
+        scene.run()
+        return scene.node.busy_ns
+
+    plain = busy_ns()
+    assert busy_ns(tidb_row_ns=7 * US) - plain == near(2 * 7 * US)
+    assert busy_ns(tidb_write_ns=7 * US) - plain == near(7 * US)  # not BEGIN, not COMMIT
+    # A request with both locks, and a prewrite that commits in one phase.
+    assert busy_ns(tidb_request_ns=7 * US) - plain == near(2 * 7 * US)
+
+
+def test_compaction_is_background_work_by_byte() -> None:
+    def busy_ns(cost: float) -> int:
+        scene = scene_with(SYNC, compaction_byte_ns=cost)
+        for n in range(40):
+            scene.begin(script(update(b"a", value_bytes=100_000)), at_ns=n * 20 * NS_PER_MS)
+        scene.run()
+        assert scene.counted("txns", "t") == 40
+        return sum(store.machine.cores.busy_ns for store in scene.cluster.stores.values())
+
+    scene = scene_with(SYNC)
+    for n in range(40):
+        scene.begin(script(update(b"a", value_bytes=100_000)), at_ns=n * 20 * NS_PER_MS)
+    scene.run()
+    written = sum(
+        counter.value
+        for counter in scene.recorder.counters()
+        if counter.metric == "disk_write_bytes"
+        and counter.class_.partition("/")[0] in ("flush", "compaction")
+    )
+    assert written > 0
+    assert busy_ns(10.0) - busy_ns(0.0) == pytest.approx(10.0 * written, rel=0.02)

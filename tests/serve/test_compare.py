@@ -1,0 +1,148 @@
+"""Studies over one another: what moved, as diff judges it, served and as one file."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.cli.diff_command import diff_command
+from analysis.comparison.results import read_results
+from analysis.comparison.study_diff import study_diff
+from analysis.report.row_table import RowTable
+from analysis.report.summary_file import write_summary
+from analysis.serve.compare import MOST_STUDIES, comparison, comparison_file
+from tests.page import hostile
+from tests.page.browser import chromium, look
+from tests.serve.made_studies import study, summed_up
+from tests.serve.served import Served, served
+from tests.serve.tab import open_tab
+
+ODD = '"><img src=x onerror=alert(1)>'
+
+
+def rows(scale: float) -> RowTable:
+    more = [
+        hostile.row(variant, "lock_latency_ms", value * scale, stat=stat)
+        for variant in ("pipelined", "in_memory")
+        for stat, value in (("p50", 1.0), ("p99", 5.0))
+    ]
+    moved = [row | {"value": row["value"] * scale, "ci_low": row["ci_low"] * scale,
+                    "ci_high": row["ci_high"] * scale} for row in hostile.ROWS]  # fmt: skip
+    return RowTable.from_rows([*moved, *more], [{}])
+
+
+@pytest.fixture(name="results")
+def three_studies(tmp_path: Path) -> Path:
+    results = tmp_path / "results"
+    for name, scale in (("a", 1.0), ("b", 2.0), (ODD, 1.0)):
+        write_summary(summed_up(results, name), hostile.summary() | {"rows": rows(scale)})
+    text = (results / "b" / "scenario.yaml").read_text()
+    (results / "b" / "scenario.yaml").write_text(text.replace("100/s", "200/s"))
+    return results
+
+
+@pytest.fixture(name="server")
+def a_server(results: Path) -> Iterator[Served]:
+    with served(results) as server:
+        yield server
+
+
+def found(results: Path, *names: str) -> dict[str, Any]:
+    return comparison([(name, read_results(results / name)) for name in names])
+
+
+def test_verdicts_are_those_of_diff(results: Path) -> None:
+    (pair,) = found(results, "a", "b")["pairs"]
+    diff = study_diff(*(read_results(results / name) for name in ("a", "b")))
+    assert pair["moved"] == len(diff.moved) > 0
+    assert [change["key"] for change in pair["changes"]] == [one.key for one in diff.scenario]
+    told = {(row["number"], row["where"]): row["verdict"] for row in pair["rows"]}
+    assert told["lock latency, mean (ms)", "in_memory"] == "worse"
+    assert told["transactions (1/s)", "in_memory"] == "better"
+    same = found(results, "a", ODD)["pairs"][0]
+    assert (same["moved"], same["changes"]) == (0, [])
+    assert {row["verdict"] for row in same["rows"]} <= {"did not move", "not judged"}
+
+
+def test_each_study_is_held_against_the_first(results: Path) -> None:
+    made = found(results, "b", "a", ODD)
+    assert [(pair["a"], pair["b"]) for pair in made["pairs"]] == [("b", "a"), ("b", ODD)]
+    (chart,) = made["charts"]
+    assert len(chart["series"]) == 6
+    assert chart["x"] == [2, 100]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [[], ["a"], ["a", "a"], ["a", "none"], ["a", "bare"],
+     [str(number) for number in range(MOST_STUDIES + 1)]],
+)  # fmt: skip
+def test_what_cannot_be_compared_is_said(server: Served, results: Path, names: list[str]) -> None:
+    study(results, "bare")
+    answer = server.get("/compare?" + "&".join(f"study={name}" for name in names))
+    assert answer.status in {200, 404}
+    assert 'role="alert"' in answer.text
+
+
+def test_a_link_among_the_results_is_not_read(server: Served, results: Path) -> None:
+    secret = results.parent / "secret.parquet"
+    secret.write_bytes((results / "b" / "summary.parquet").read_bytes())
+    (results / "b" / "summary.parquet").unlink()
+    (results / "b" / "summary.parquet").symlink_to(secret)
+    assert server.get("/compare?study=a&study=b").status == 404
+
+
+def test_markup_stays_text_in_the_file(results: Path) -> None:
+    manifest = results / ODD / "manifest.json"
+    manifest.write_text(json.dumps({"seed": hostile.SCRIPT, "units": [], "digests": {}}))
+    text = comparison_file([(name, read_results(results / name)) for name in ("a", ODD)])
+    assert "<script>alert" not in text
+    assert "<img src=x" not in text
+    assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")
+    assert "https://" not in text
+
+
+def test_diff_writes_the_same_as_a_file(results: Path, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    assert diff_command((results / "a", results / "b"), html=file) == 0
+    served_words = [row["number"] for row in found(results, "a", "b")["pairs"][0]["rows"]]
+    text = html.unescape(file.read_text()).replace("\N{NO-BREAK SPACE}", " ")
+    assert [word for word in served_words if word not in text] == []
+    nowhere = tmp_path / "none" / "page.html"
+    assert diff_command((results / "a", results / "b"), html=nowhere) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(chromium() is None, reason="chromium is not installed: .ci/test_tools.sh")
+def test_the_page_in_a_browser(server: Served, results: Path, tmp_path: Path) -> None:
+    with open_tab(tmp_path) as tab:
+        for width_px, dark in ((1280, False), (390, False), (1280, True), (390, True)):
+            tab.resize(width_px, dark=dark)
+            tab.show(f"{server.address}/?q=nothing")
+            for number in (1, 2, 3):
+                tab.tab_to(f"#choose-{number}")
+                tab.press(" ")
+            tab.tab_to("form[action$=compare] .tools button")
+            tab.press("Enter")
+            tab.wait_for("document.querySelectorAll('#charts .plot-figure .series').length === 6")
+            assert tab.too_wide() == []
+            tab.tab_to(".plot-entry")
+            tab.press("Enter")
+            assert tab.value("document.querySelectorAll('.plot-figure .series').length") == 5
+            tab.tab_to(".plot-figure")
+            tab.press("ArrowRight")
+            assert "one in" in tab.text(".plot-told")
+        assert tab.console == []
+    file = tmp_path / "file" / "page.html"
+    file.parent.mkdir()
+    names = ("a", ODD, "b")
+    file.write_text(comparison_file([(name, read_results(results / name)) for name in names]))
+    for width_px in (1280, 390):
+        seen = look(file, width_px, tmp_path)
+        assert (seen.console, seen.found["tooWide"]) == ([], [])
+        assert seen.found["scrollWidth"] <= width_px
