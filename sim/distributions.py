@@ -104,6 +104,34 @@ def mean_ns(spec: Distribution) -> float:
             return (1 - prob) * mean_ns(base) + prob * (lo_ns + hi_ns) / 2
 
 
+def squared_cv(spec: Distribution) -> float:
+    """Returns the exact variance of a distribution over its squared mean."""
+    mean = mean_ns(spec)
+    return _mean_square(spec) / (mean * mean) - 1 if mean else 0.0
+
+
+def _mean_square(spec: Distribution) -> float:
+    match spec:
+        case Constant(value_ns):
+            return float(value_ns) ** 2
+        case Exponential(mean):
+            return 2 * float(mean) ** 2
+        case LognormalMean(mean, cv):
+            return float(mean) ** 2 * (1 + cv * cv)
+        case Lognormal(p50_ns, p99_ns):
+            sigma = log(p99_ns / p50_ns) / _Z99
+            return float(p50_ns) ** 2 * exp(2 * sigma * sigma)
+        case Empirical(quantiles):
+            corners = [(0.0, quantiles[0][1]), *quantiles, (1.0, quantiles[-1][1])]
+            return sum(
+                (p1 - p0) * (ns0 * ns0 + ns0 * ns1 + ns1 * ns1) / 3
+                for (p0, ns0), (p1, ns1) in pairwise(corners)
+            )
+        case Spiky(base, prob, lo_ns, hi_ns):
+            spikes = (lo_ns * lo_ns + lo_ns * hi_ns + hi_ns * hi_ns) / 3
+            return (1 - prob) * _mean_square(base) + prob * spikes
+
+
 def _mean_of_lines(quantiles: tuple[tuple[float, int], ...]) -> float:
     corners = [(0.0, quantiles[0][1]), *quantiles, (1.0, quantiles[-1][1])]
     return sum((p1 - p0) * (ns0 + ns1) / 2 for (p0, ns0), (p1, ns1) in pairwise(corners))

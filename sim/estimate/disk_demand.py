@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import exp
 from typing import Final
 
-from sim.distributions import mean_ns
+from sim.distributions import mean_ns, squared_cv
 from sim.estimate.footprint import Footprint
 from sim.hardware.disk import FETCH_BYTES, DiskSpec
 from sim.hardware.file_system import FILE_SYSTEMS, metadata_share
@@ -63,6 +63,7 @@ class DiskDemand:
         self.kv = hardware.kv_disk or hardware.raft_disk
         self.shared = hardware.kv_disk is None
         self.append_ns = mean_ns(self.raft.append)
+        self.append_scv = squared_cv(self.raft.append)
         self.fetch_ns = mean_ns(self.kv.fetch or self.kv.append)
         self._blocks = sum(each.blocks for each in footprint.requests.values())
         self._proposed = footprint.proposed(lock_share)

@@ -17,7 +17,7 @@ _NEARLY_ALL: Final = 0.995
 """Jobs are not looked at above this use of a machine: nothing ends there."""
 
 
-class Job(NamedTuple):
+class JobKind(NamedTuple):
     """One kind of work."""
 
     per_txn: float
@@ -25,10 +25,12 @@ class Job(NamedTuple):
     """CPU on a core of its own; 0: it waits for nobody."""
 
 
-class Machines:
-    """Machines of one kind; what does not depend on the load."""
+class AlikeMachines:
+    """AlikeMachines of one kind; what does not depend on the load."""
 
-    def __init__(self, scenario: Scenario, count: int, threads: int, jobs: Sequence[Job]) -> None:
+    def __init__(
+        self, scenario: Scenario, count: int, threads: int, jobs: Sequence[JobKind]
+    ) -> None:
         """Args: ``count`` is how many machines, ``threads`` those of the hardware of one."""
         hardware, cpu = scenario.hardware, scenario.hardware.cpu
         self.threads = threads
@@ -84,23 +86,23 @@ class Machines:
         return running, waiting * self._variability
 
 
-def client_machine(scenario: Scenario, made: Footprint) -> Machines:
+def client_machine(scenario: Scenario, made: Footprint) -> AlikeMachines:
     """Returns the machine that all clients are on."""
     hardware = scenario.hardware
-    statements = Job(made.statements, hardware.cpu.client_statement_ns)
-    return Machines(scenario, 1, hardware.client_cores, [statements])
+    statements = JobKind(made.statements, hardware.cpu.client_statement_ns)
+    return AlikeMachines(scenario, 1, hardware.client_cores, [statements])
 
 
-def tidb_nodes(scenario: Scenario, made: Footprint, retries: float = 0.0) -> Machines:
+def tidb_nodes(scenario: Scenario, made: Footprint, retries: float = 0.0) -> AlikeMachines:
     """Returns the TiDB nodes, with their statements and requests; ``retries`` are tried again."""
     hardware, cpu = scenario.hardware, scenario.hardware.cpu
     reading = made.statements - made.changing_statements
     jobs = [
-        Job(reading, statement_ns(scenario, made, changing=0.0)),
-        Job(made.changing_statements + retries, statement_ns(scenario, made, changing=1.0)),
-        Job(made.all_requests + retries, cpu.tidb_request_ns),
+        JobKind(reading, statement_ns(scenario, made, changing=0.0)),
+        JobKind(made.changing_statements + retries, statement_ns(scenario, made, changing=1.0)),
+        JobKind(made.all_requests + retries, cpu.tidb_request_ns),
     ]
-    return Machines(scenario, scenario.cluster.tidb_nodes, hardware.tidb_cores, jobs)
+    return AlikeMachines(scenario, scenario.cluster.tidb_nodes, hardware.tidb_cores, jobs)
 
 
 def statement_ns(scenario: Scenario, made: Footprint, *, changing: float) -> float:

@@ -33,6 +33,8 @@ class PollerLoad:
     """Share of the messages with something to write."""
     write: float
     """One append + fsync."""
+    write_scv: float = 0.0
+    """Its variance over its squared mean."""
     hand_over: float = 0.0
     """From a write to the next, if somebody waits for it."""
     workers: bool = False
@@ -107,6 +109,10 @@ def _round(load: PollerLoad, batch: float) -> tuple[PollerFigures, float]:
     idle = max(1.0, (pollers - busy) / max(1 - all_busy, 1e-9))
     taken_at_once = quiet + (1 - quiet) * (1 - (1 - 1 / burst) ** idle)
     next_free = took / pollers
+    if not load.workers:  # Most often all wait for one write of the log, which may be a long one.
+        logs = log_wait * writers / rounds / took
+        in_flight = load.write * (1 + load.write_scv) / 2
+        next_free = (1 - logs) * next_free + logs * max(next_free, in_flight)
     some_wait = 1 - exp(-messages / burst * next_free)
     begun_idle = messages * (1 - all_busy) * taken_at_once
     begun = begun_idle + all_busy * some_wait / next_free
@@ -146,8 +152,9 @@ def _group_commit(load: PollerLoad, writers: float) -> tuple[float, float]:
     _, fsyncs = gathering_server(writers * share, write)
     fsyncs = max(fsyncs / share, writers / others)
     used = min(1.0, fsyncs * write)
-    # Who comes at random waits for half of the write in flight, who comes back at once for all.
-    left = (1 + used) / 2
+    # Who comes at random meets a long write more often than a short one, and waits for half of it;
+    # who comes back at once waits for all of a write.
+    left = (1 - used) * (1 + load.write_scv) / 2 + used
     return fsyncs, write * (1 + left * used * others / (load.pollers - used))
 
 

@@ -105,7 +105,7 @@ class ResponseTimes:
         apply = load.stations["apply"]
         proposed = self._handled(load).then(Delay(load.hop_ns))
         applied = Delay(apply.hop_ns, apply.wait_ns(cpu.cv) + apply.service_ns)
-        durable = proposed.then(self._replicated(load)).then(applied)
+        durable = proposed.then(self._replicated(store, load)).then(applied)
         raft: dict[RequestKind, Delay] = {
             "lock": self._lock_way(store, proposed, durable),
             "prewrite": durable,
@@ -132,12 +132,13 @@ class ResponseTimes:
         ahead = (load.pollers.batch - 1) / 2 * load.message_ns
         return Delay(load.message_ns + load.woken * load.hop_ns, load.pollers.wait + ahead)
 
-    def _replicated(self, load: StoreLoad) -> Delay:
+    def _replicated(self, store: StoreModel, load: StoreLoad) -> Delay:
         """Returns the time from a command's being proposed until its commit."""
         followers = self._scenario.cluster.replicas - 1
         rest = (load.pollers.batch - 1) / 2 * load.message_ns
         waits = max(0.0, load.pollers.log_wait - load.write_ns)
-        own = Delay(load.write_ns, rest + waits)
+        varies = min(1.0, store.disk.append_scv**0.5) * load.write_ns
+        own = Delay(load.write_ns - varies, varies + rest + waits)
         if not followers:
             return own
         back = self._handled(load)

@@ -178,7 +178,7 @@ class StoreModel:
         return load
 
     def _poll(self, load: StoreLoad) -> None:
-        """Messages and pollers; then how many commands share an entry while they wait for them."""
+        """Messages and pollers."""
         scenario, groups = self.scenario, self.footprint.region_groups
         tikv, stores, cpu = scenario.tikv, scenario.cluster.stores, scenario.hardware.cpu
         followers = scenario.cluster.replicas - 1
@@ -207,6 +207,7 @@ class StoreModel:
                 heartbeats=beats / messages,
                 logging=(commands + followers * entries) / messages,
                 write=load.write_ns,
+                write_scv=self.disk.append_scv,
                 workers=tikv.store_io_pool_size > 0,
                 pause=tikv.raft_write_wait_duration_ns if small else 0.0,
                 hop=load.woken * load.hop_ns,
@@ -214,19 +215,24 @@ class StoreModel:
                 hand_over=2 * load.hop_ns if tikv.store_io_pool_size != 1 else 0.0,
             )
         )
+        self._share_visits(load)
+
+    def _share_visits(self, load: StoreLoad) -> None:
+        """How many messages a visit finds, and commands an entry, while they wait for a poller."""
+        groups = self.footprint.region_groups
         wait_s = min(load.pollers.wait / NS_PER_S, _LONGEST_S)
         visits, in_round = mail_of_peers(
             groups,
             self.lock_share,
             load.txn_per_s,
-            followers=followers,
+            followers=self.scenario.cluster.replicas - 1,
             entries=load.entries_per_command,
             waiting_s=wait_s,
             round_s=load.pollers.round / NS_PER_S,
         )
         load.visits_per_message = (load.visits_per_message + visits) / 2
         load.woken = (load.woken + load.pollers.woken * (1 - in_round)) / 2
-        if tikv.cmd_batch:
+        if self.scenario.tikv.cmd_batch:
             shared = entries_per_command(groups, self.lock_share, load.txn_per_s, wait_s)
             load.entries_per_command = (load.entries_per_command + shared) / 2
 

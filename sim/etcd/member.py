@@ -97,7 +97,7 @@ class Member:
         self.store = raft.store
         self.disk = machine.disk
         self.process = machine.process(Heap(MEMBER_LIVE_BYTES))
-        unit = LognormalMean(1_000_000, scenario.hardware.cpu.cv)
+        unit = LognormalMean(1_000_000, scenario.hardware.etcd.cv)
         draw = Sampler(unit, streams.stream(f"store-{self.store}/cpu-process"))
         self._costs = Priced(scenario.hardware.etcd, draw)
         entry_bytes = [recorder.counter("raft_entry_bytes", cause) for cause in CAUSE_NAMES]

@@ -81,7 +81,7 @@ class PutClients:
         machine = cluster.machines.of("client-0", scenario.hardware.tidb_cores)
         connections = min(load.connections, load.threads)
         self.process = machine.process(Heap(connections * CONNECTION_LIVE_BYTES))
-        unit = LognormalMean(1_000_000, scenario.hardware.cpu.cv)
+        unit = LognormalMean(1_000_000, scenario.hardware.etcd.cv)
         draw = Sampler(unit, streams.stream(f"{CLIENT}/cpu"))
         self._costs = Priced(scenario.hardware.etcd, draw)
         self.member = min(cluster.members)

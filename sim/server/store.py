@@ -108,8 +108,7 @@ class Store:
             slice_phase=streams.stream(f"{self._name}/slice-phase").random(),
         )
         self.grpc = GrpcThreads(machine.cores, scenario.tikv.grpc_concurrency)
-        self._detector = detector
-        self._tikv = scenario.tikv
+        self._detector, self._tikv = detector, scenario.tikv
         self.scheduler = ctx.callbacks = Scheduler(
             ctx.env,
             ctx,

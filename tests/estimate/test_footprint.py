@@ -41,7 +41,7 @@ def simulated(scenario: Scenario, seconds: float) -> dict[tuple[str, str], float
 def test_requests_and_records_are_those_of_a_simulated_session(
     name: str, overrides: tuple[str, ...], seconds: float
 ) -> None:
-    scenario = scenario_of(name, *overrides)
+    scenario = scenario_of(name, "hardware.cpu.cv=0", *overrides)
     made, seen = footprint(scenario), simulated(scenario, seconds)
     for kind in ("lock", "prewrite", "commit"):
         counted = seen.get((f"{kind}_rpcs", "all"), 0.0)

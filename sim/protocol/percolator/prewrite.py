@@ -194,8 +194,7 @@ def _lock_all(
     would have to commit too late: from there on locks are ordinary ones. If such a key is
     committed, the whole request has been. Keys of one statement share one ``Lock`` if they can.
     """
-    primary, start_ts = txn.primary, txn.start_ts
-    largest_ts = 0
+    primary, start_ts, largest_ts = txn.primary, txn.start_ts, 0
     batch = WriteBatch(PREWRITE)
     puts = batch.lock_puts
     raft = wal = lock_mem = default_cf = values = 0
@@ -228,9 +227,8 @@ def _lock_all(
         raft += sizes.prewrite_raft_bytes
         wal += sizes.prewrite_wal_bytes
         lock_mem += sizes.lock_mem_bytes
-        if sizes.default_cf_bytes:
-            default_cf += sizes.default_cf_bytes
-            values += 1
+        default_cf += sizes.default_cf_bytes
+        values += sizes.default_cf_bytes > 0
     batch.charge_puts(raft, wal, lock_mem, default_cf, values)
     return batch, largest_ts if kind.promise_ts else 0
 

@@ -51,6 +51,9 @@ class EtcdSection(ArrivalSection):
 class EtcdCosts(Section):
     """Mean CPU time of each kind of work of an etcd member and its clients on one core."""
 
+    cv: float = Number(0, 10).key(
+        "Coefficient of variation of every draw. Source: assumed.", default=0.5
+    )
     burst_ns: int = COST.key(
         f"One read from, or write to, a connection, however much it carries. {_FIT}",
         default="10500ns",

@@ -227,7 +227,7 @@ class CpuCosts(Section):
         default=0.3,
     )
     cv: float = Number(0, 10).key(
-        "Coefficient of variation of every draw. Source: assumed.", default=1.0
+        "Coefficient of variation of every draw. Source: fit.", default=1.0
     )
 
 
