@@ -186,7 +186,7 @@ def summarised(studies: int) -> list[Mapping[str, Any]]:
     run = FinishedStudy(
         study=plan.study, name="coverage", folder=units_dir.parent, plan=plan, done=done
     )
-    summary = study_summary(run, tables, 0.0)
+    summary = study_summary(run, tables)
     return list(summary["rows"])
 
 

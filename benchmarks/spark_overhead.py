@@ -140,7 +140,7 @@ def spark_s(folder: Path, units: int, unit_ms: int, master: str) -> dict[str, fl
         run = FinishedStudy(
             study=work.job.study, name="spin", folder=folder, plan=work.plan, done=done
         )
-        write_summary(folder, study_summary(run, tables, 0.0))
+        write_summary(folder, study_summary(run, tables))
         report_s = perf_counter() - begun_s
     finally:
         stop_spark(starter)

@@ -39,6 +39,18 @@ def fit_lines(fits: Iterable[RunFit]) -> Iterator[str]:
         yield f"  {'per second':<{_LABEL}}{rate}{held}"
 
 
+def advice(fits: Iterable[RunFit]) -> Iterator[str]:
+    """Yields what to do about runs that the model is too far from."""
+    beyond = [fit.run.path.name for fit in fits if not fit.holds]
+    if beyond:
+        yield (
+            f"BEYOND {ALLOWED:.0%}: {', '.join(beyond)}. The model does not say what was measured "
+            "there. Measure again with nothing else on the disk; give fewer sizes and numbers of "
+            "jobs, those that matter to you. Or take the profile as it is: the errors above are "
+            "then what its latencies are off"
+        )
+
+
 def largest_error(fits: Sequence[RunFit]) -> str:
     """Returns in a sentence how far the model of the disk is from what fio measured."""
     fit, level, error = max(

@@ -99,7 +99,7 @@ def _run(load: _Load) -> Iterator[Part]:
     )
     yield Part("", (), (f"about: {about}",))
     said = ("Of simulated time, per replication; longer and more make intervals narrower.",)
-    lines = ("  seed: 1", "  warmup: 500ms", "  measure: 1s", "  replications: 2")
+    lines = ("  seed: 1", "  warmup: 500ms", "  measure: 1s", "  replications: 3")
     yield Part("run", said, lines)
 
 

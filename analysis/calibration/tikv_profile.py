@@ -167,7 +167,7 @@ def _costs(costs: Sequence[Cost], restarts: int) -> Iterator[str]:
         value = "not derived" if cost.cost_ns is None else f"{cost.cost_ns / 1000:.1f} us"
         yield f"{cost.key}: {value}: {cost.why}"
     if restarts:
-        yield f"{restarts} counters began anew in that time: a restart is in it"
+        yield f"{restarts} counters began again at 0: a store restarted in that time"
 
 
 def _meant(toml: TikvToml) -> list[str]:

@@ -22,6 +22,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     help="What do pipelined and in-memory pessimistic locks do to a TiKV cluster? "
     f"Example: {called()} run pessim:quickstart",
 )

@@ -71,7 +71,13 @@ def not_written(error: OSError) -> str:
 
 def _disk(request: CalibrateRequest) -> int:
     from analysis.calibration.disk_fit import fits, predictions
-    from analysis.calibration.disk_report import blind_lines, fit_document, fit_lines, remarks
+    from analysis.calibration.disk_report import (
+        advice,
+        blind_lines,
+        fit_document,
+        fit_lines,
+        remarks,
+    )
     from analysis.calibration.profile_text import yaml_of
     from analysis.calibration.read_files import read_disks
 
@@ -83,7 +89,7 @@ def _disk(request: CalibrateRequest) -> int:
         from analysis.calibration.disk_plot import draw_fits
 
         written += draw_fits(found, request.plot)
-    doubts = list(remarks(profiles, runs))
+    doubts = [*advice(found), *remarks(profiles, runs)]
     document = fit_document(profiles, found) | {"remarks": doubts}
     _tell(request, document, [*fit_lines(found), *blind_lines(blind), "", *doubts], written)
     return ExitStatus.FINE if all(fit.holds for fit in found) else ExitStatus.CLAIM_FAILED

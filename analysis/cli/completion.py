@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -25,8 +25,13 @@ _run_sim_completion() {
     if [[ ${1##*/} == python* && ${COMP_WORDS[1]##*/} != run_sim.py ]]; then
         return 0
     fi
+    local typed="${COMP_LINE:0:${COMP_POINT:-0}}"
+    typed=${typed##* }
     COMPREPLY=($(env COMP_WORDS="${COMP_WORDS[*]}" COMP_CWORD="$COMP_CWORD" \\
         @VARIABLE@=complete_bash @CALL@ 2>/dev/null))
+    if [[ $typed == *=* && $COMP_WORDBREAKS == *=* ]]; then
+        COMPREPLY=("${COMPREPLY[@]#"${typed%%=*}="}")
+    fi
     if [[ ${COMPREPLY[0]} == *[=/] ]]; then
         compopt -o nospace 2>/dev/null
     fi
@@ -103,6 +108,7 @@ def prepare(commands: Sequence[str], environment: MutableMapping[str, str] = os.
     get_completion_inspect_parameters()  # registers Typer's classes on the way
     if "COMP_WORDS" in environment:
         words, place = environment["COMP_WORDS"].split("\n"), int(environment["COMP_CWORD"])
+        words, place = _unbroken(words, place)
         words, place = _whole(words, place, commands)
         environment["COMP_WORDS"], environment["COMP_CWORD"] = shlex.join(words), str(place)
     elif _ARGUMENTS in environment:
@@ -111,6 +117,19 @@ def prepare(commands: Sequence[str], environment: MutableMapping[str, str] = os.
         place = len(words) - (not said[-1:].isspace())
         words, place = _whole(words, place, commands)
         environment[_ARGUMENTS] = " ".join(words) + (" " if place == len(words) else "")
+
+
+def _unbroken(words: list[str], place: int) -> tuple[list[str], int]:
+    """Returns a line's words as typed: bash takes ``a=b`` for three of them."""
+    typed: list[str] = []
+    joined = 0
+    for number, word in enumerate(words):
+        if typed and (word == "=" or words[number - 1] == "="):
+            typed[-1] += word
+            joined += number <= place
+        else:
+            typed.append(word)
+    return typed, place - joined
 
 
 def _whole(words: list[str], place: int, commands: Sequence[str]) -> tuple[list[str], int]:
@@ -137,6 +156,11 @@ def study_folders(incomplete: str) -> list[str]:
     ]
 
 
+def words(*known: str) -> Callable[[str], list[str]]:
+    """Returns a completion of a few words."""
+    return lambda incomplete: [word for word in known if word.startswith(incomplete)]
+
+
 def machines(incomplete: str) -> list[str]:
     """Returns names of machines."""
     from sim.scenario.profiles import profiles
@@ -145,13 +169,26 @@ def machines(incomplete: str) -> list[str]:
 
 
 def settings(incomplete: str) -> list[str]:
-    """Returns keys of a scenario with a ``=`` behind, for ``--set``."""
+    """Returns keys of a scenario with a ``=`` behind, for ``--set``; behind it, values."""
     from analysis.study.json_schema import json_schema
 
     schema = json_schema()
-    keys = set(_keys(schema, schema.get("$defs", {}), "", 0))
+    found = list(_keys(schema, schema.get("$defs", {}), "", 0))
+    key, said, _ = incomplete.partition("=")
+    if said:
+        values = _values([child for name, child in found if name == key])
+        return [text for value in values if (text := f"{key}={value}").startswith(incomplete)]
+    keys = {name for name, _ in found}
     sections = {key.rpartition(".")[0] for key in keys}
     return [f"{key}=" for key in sorted(keys - sections) if key.startswith(incomplete)]
+
+
+def _values(forms: Sequence[MutableMapping[str, object]]) -> list[str]:
+    """Returns the words that a key may have; none if it is a number, a name or a quantity."""
+    if any(form.get("type") == "boolean" for form in forms):
+        return ["false", "true"]
+    lists = (form.get("enum", [form["const"]] if "const" in form else []) for form in forms)
+    return sorted({str(word) for words in lists if isinstance(words, list) for word in words})
 
 
 _DEEPEST: Final = 6
@@ -159,8 +196,8 @@ _DEEPEST: Final = 6
 
 def _keys(
     node: MutableMapping[str, object], known: object, prefix: str, depth: int
-) -> Iterator[str]:
-    """Yields the dotted keys of a JSON Schema that hold values."""
+) -> Iterator[tuple[str, MutableMapping[str, object]]]:
+    """Yields the dotted keys of a JSON Schema that hold values, with what is said of them."""
     while "$ref" in node and isinstance(known, dict):
         node = known[str(node["$ref"]).rpartition("/")[2]]
     properties = node.get("properties")
@@ -172,7 +209,7 @@ def _keys(
         for choice in choices if isinstance(choices, list) else ():
             yield from _keys(choice, known, prefix, depth)
     if prefix and not isinstance(properties, dict):
-        yield prefix
+        yield prefix, node
 
 
 def _below(incomplete: str) -> list[str]:

@@ -76,7 +76,7 @@ class ConsoleListener(QuietListener):
 
     def left_alone(self, failed: int) -> None:
         """Says that units failed in an earlier run."""
-        say(messages(), f"{count(failed, 'unit')} failed in an earlier run and were left alone; "
+        say(messages(), f"{count(failed, 'unit')} failed in an earlier run and were not run again; "
                         f"--retry failed runs them again, "
                         f"{command('status', self._folder)} lists them")  # fmt: skip
 

@@ -112,7 +112,8 @@ def _say_left_out(study: Study, explained: Sequence[Explained]) -> None:
     left = len(study.points) - len(explained)
     if left:
         keys = " ".join(f"--set {key}=..." for key in study.points[0])
-        say(output(), f"  {left:,} more points are left out; to choose one: {keys}")
+        points = f"{left:,} more point{'s are' if left > 1 else ' is'}"
+        say(output(), f"  {points} not shown; to choose another one: {keys}")
 
 
 def _folder(request: ExplainRequest, study: Study) -> Path:
@@ -131,7 +132,7 @@ def _summary(request: ExplainRequest, study: Study) -> Mapping[str, Any] | None:
     except (OSError, ValueError, KeyError, TypeError):
         say(
             messages(),
-            f"{folder}: holds no finished study to verify against; make it with: {command(*words)}",
+            f"{folder}: holds no finished study to verify against; run it with: {command(*words)}",
         )
         return None
     known = {row["variant"] for row in rows}
@@ -139,7 +140,7 @@ def _summary(request: ExplainRequest, study: Study) -> Mapping[str, Any] | None:
     if missing:
         say(
             messages(),
-            f"{folder}: is of another scenario (it has no variant {missing[0]}); make it anew "
+            f"{folder}: is of another scenario (it has no variant {missing[0]}); run this one "
             f"with: {command(*words)}",
         )
         return None

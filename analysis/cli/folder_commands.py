@@ -131,11 +131,11 @@ def _say_damaged(there: _Folder) -> int:
     ledger = read_ledger(there.path / "units", done)
     old = sum(record.model != model_digest() for record in ledger.done.values())
     damaged = len(done) - len(ledger.done)
-    said = f"{damaged:,} are damaged: a run makes them anew" if damaged else "all agree"
+    said = f"{damaged:,} are damaged; the next run makes them again" if damaged else "all agree"
     say(output(), f"  digests of {len(done):,} units checked: {said}")
     if old:
-        say(output(), f"  {old:,} were made by another version of the model: a run makes them "
-                      f"anew, `report` takes them as they are")  # fmt: skip
+        say(output(), f"  {old:,} were made by another version of the model; the next run "
+                      f"makes them again, `report` takes them as they are")  # fmt: skip
     return damaged
 
 
@@ -143,9 +143,9 @@ def _say_failures(there: _Folder) -> None:
     failed = [unit for unit in there.plan.units if unit.unit_hash in there.seen.failed]
     for unit in failed[:SHOWN_FAILURES]:
         failure = read_failure(there.path / "units", unit.unit_hash)
-        error = failure.error if failure else "its file cannot be read: a run tries it again"
+        error = failure.error if failure else "its file cannot be read; the next run tries it again"
         other = failure is not None and failure.model != model_digest()
-        old = " (in another version of the model: a run tries it again)" if other else ""
+        old = " (in another version of the model; the next run tries it again)" if other else ""
         say(output(), f"  failed: {there.plan.words(unit)}: {error}{old}")
         say(output(), f"    {replay_line(there.path, unit.unit_hash)} shows it alone")
     if len(failed) > SHOWN_FAILURES:

@@ -96,7 +96,7 @@ def _problem(request: InitRequest) -> str:
 def _measured(request: InitRequest) -> tuple[MeasuredCluster, dict[str, Any], list[str]]:
     """Returns what the files say: for the scenario, as plain data, and in lines."""
     from analysis.calibration.disk_fit import fits
-    from analysis.calibration.disk_report import fit_document, largest_error, remarks
+    from analysis.calibration.disk_report import advice, fit_document, largest_error, remarks
     from analysis.calibration.first_scenario import MeasuredCluster
     from analysis.calibration.read_files import read_disks, read_network_files, read_tikv
 
@@ -107,7 +107,9 @@ def _measured(request: InitRequest) -> tuple[MeasuredCluster, dict[str, Any], li
     lines: list[str] = []
     if disks:
         found = fits(disks)
-        document["disk"] = fit_document(disks, found) | {"remarks": list(remarks(disks, runs))}
+        document["disk"] = fit_document(disks, found) | {
+            "remarks": [*advice(found), *remarks(disks, runs)]
+        }
         lines += [largest_error(found), *document["disk"]["remarks"]]
     if network is not None:
         document["network"] = network.document

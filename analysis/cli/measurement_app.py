@@ -11,7 +11,7 @@ from typing import Annotated, Final
 
 import typer
 
-from analysis.cli.completion import machines
+from analysis.cli.completion import machines, words
 
 _NAME: Final = r"[A-Za-z_][A-Za-z0-9_-]{0,39}"
 
@@ -80,7 +80,14 @@ def init(
 
 
 def calibrate(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="disk, network or tikv.")],
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND",
+            help="disk, network or tikv.",
+            autocompletion=words("disk", "network", "tikv"),
+        ),
+    ],
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE...", help="Of fio, ping, sockperf, iperf3; toml.")
     ],

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from analysis.cli.completion import SCRIPTS, completion_script
+from analysis.cli.completion import SCRIPTS, completion_script, words
 from analysis.cli.options import AsJson, ScenarioFiles, SparkMaster
 
 
@@ -105,9 +105,7 @@ def completion(
         typer.Argument(
             metavar="SHELL",
             help="bash, zsh or fish.",
-            autocompletion=lambda incomplete: [
-                name for name in SCRIPTS if name.startswith(incomplete)
-            ],
+            autocompletion=words(*SCRIPTS),
         ),
     ],
 ) -> None:

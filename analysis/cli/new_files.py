@@ -44,7 +44,11 @@ def write_new(
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists():
             kept.append(path.rename(_aside(path)))
-        path.write_text(text, encoding="utf-8")
+        try:
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:  # a full disk does not say where
+            error.filename = error.filename or str(path)
+            raise
     return kept
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
-from analysis.cli.completion import scenario_files, settings, study_folders
+from analysis.cli.completion import scenario_files, settings, study_folders, words
+
+_YARN: Final = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
+"""Where Spark looks for a cluster's addresses."""
 
 
 def spark_master(text: str) -> str:
@@ -15,6 +19,11 @@ def spark_master(text: str) -> str:
     from analysis.pipeline.session import is_master
 
     if is_master(text):
+        if text == "yarn" and not any(os.environ.get(name) for name in _YARN):
+            raise typer.BadParameter(
+                f"--master yarn needs {' or '.join(_YARN)}; set one of them to the folder with "
+                "your cluster's yarn-site.xml"
+            )
         return text
     raise typer.BadParameter(
         f"{text!r} is no Spark master; write local[2], local[*], spark://HOST:PORT, yarn or "
@@ -74,7 +83,13 @@ StudyFolder = Annotated[
     Path, typer.Argument(metavar="DIR", help="A study's folder.", autocompletion=study_folders)
 ]
 SparkMaster = Annotated[
-    str, typer.Option(metavar="URL", help="Spark master.", callback=spark_master)
+    str,
+    typer.Option(
+        metavar="URL",
+        help="Spark master.",
+        callback=spark_master,
+        autocompletion=words("local[*]", "yarn", "spark://", "k8s://"),
+    ),
 ]
 Overrides = Annotated[
     list[str] | None,

@@ -87,15 +87,18 @@ def unit_called(plan: AskedUnits, prefix: str) -> Unit:
     """
     if len(prefix) < LEAST_DIGITS or set(prefix) - set("0123456789abcdef"):
         raise StudyFolderError(
-            f"{prefix!r} is no unit; give at least {LEAST_DIGITS} hexadecimal digits of its hash, "
-            "as `status` shows them"
+            f"{prefix!r} is no unit; give at least {LEAST_DIGITS} hexadecimal digits of its hash: "
+            "its folder under units, or what `status` shows of a failed one"
         )
     found = [unit for unit in plan.units if unit.unit_hash.startswith(prefix)]
     if len(found) == 1:
         return found[0]
     if found:
         raise StudyFolderError(f"{len(found)} units begin with {prefix}; give more digits")
-    raise StudyFolderError(f"no unit begins with {prefix}; `status` lists those that failed")
+    raise StudyFolderError(
+        f"no unit begins with {prefix}; their folders under units are named after them, and "
+        "`status` lists those that failed"
+    )
 
 
 def _replay(job: UnitJob, attempt: Attempt, folder: Path, told: dict[str, Any]) -> int:

@@ -16,6 +16,7 @@ from analysis.cli.options import AsJson, Overrides, ScenarioFile, ScenarioFiles
 def check(
     files: ScenarioFiles,
     *,
+    set_: Overrides = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 1 if there are warnings.")
     ] = False,
@@ -27,7 +28,7 @@ def check(
     """
     from analysis.cli.scenario_commands import check_command
 
-    raise typer.Exit(check_command(files, strict=strict, as_json=as_json))
+    raise typer.Exit(check_command(files, set_ or (), strict=strict, as_json=as_json))
 
 
 def schema() -> None:

@@ -24,15 +24,22 @@ if TYPE_CHECKING:
     from sim.scenario import Problem
 
 
-def check_command(files: Sequence[Path], *, strict: bool = False, as_json: bool = False) -> int:
+def check_command(
+    files: Sequence[Path],
+    overrides: Sequence[str] = (),
+    *,
+    strict: bool = False,
+    as_json: bool = False,
+) -> int:
     """Prints every problem and every warning of every file; returns the exit status.
 
     Args:
         files: scenarios.
+        overrides: ``a.b=v``, as ``--set`` takes them, for each file.
         strict: a warning is exit status 1.
         as_json: print one JSON document instead.
     """
-    checked = [_checked(file) for file in files]
+    checked = [_checked(file, overrides) for file in files]
     if as_json:
         print_json({"files": [_file_document(each) for each in checked]})
     else:
@@ -55,13 +62,13 @@ class _Checked:
     size: str = ""
 
 
-def _checked(file: Path) -> _Checked:
+def _checked(file: Path, overrides: Sequence[str]) -> _Checked:
     from analysis.lint.scenario_lint import scenario_warnings
     from analysis.study.load import load_study
     from sim.scenario import ScenarioError
 
     try:
-        study = load_study(file)
+        study = load_study(file, overrides)
     except ScenarioError as error:
         return _Checked(file, problems=error.problems)
     units, size = _size(study)

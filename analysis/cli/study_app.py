@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from analysis.cli import options
-from analysis.cli.completion import study_folders
+from analysis.cli.completion import study_folders, words
 from analysis.cli.options import (
     AsJson,
     NoPlots,
@@ -39,7 +39,10 @@ def run(
     retry: Annotated[
         str | None,
         typer.Option(
-            metavar="failed", help="Also run again what failed before.", callback=options.retry
+            metavar="failed",
+            help="Also run again what failed before.",
+            callback=options.retry,
+            autocompletion=words("failed"),
         ),
     ] = None,
     no_checks: Annotated[
@@ -149,6 +152,7 @@ def export(
             metavar="NAME",
             help="openmetrics, csv or trace; default the first two.",
             callback=options.export_format,
+            autocompletion=words("openmetrics", "csv", "trace"),
         ),
     ] = None,
     out: Annotated[

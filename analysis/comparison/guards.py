@@ -65,7 +65,12 @@ def breaches(guard: Guard, diff: StudyDiff) -> list[Breach]:
     Raises:
         ValueError: if neither study has the number.
     """
-    moves = [move for move in diff.moves if guard.is_about(move.key)]
+    repeats = diff.numbers.repeats
+    moves = [
+        move
+        for move in diff.moves
+        if any(guard.is_about(key) for key in (move.key, *repeats.get(move.key, ())))
+    ]
     refused = [each for each in diff.numbers.refused if guard.is_about(each[0])]
     gone = [key for key in diff.numbers.only_a if guard.is_about(key)]
     if not (moves or refused or gone):

@@ -136,10 +136,18 @@ class Matched:
     """The numbers of two studies, as far as they belong together."""
 
     both: list[tuple[SummaryKey, SummaryNumber, SummaryNumber]]
+    """Each number once: a class that is all there is of a metric says what ``all`` says."""
+    repeats: dict[SummaryKey, list[SummaryKey]]
+    """By a number in ``both``, others that are the same in A and in B."""
     refused: list[tuple[SummaryKey, SummaryNumber, SummaryNumber]]
     """Refused in A, in B, or in both."""
     only_a: list[SummaryKey]
     only_b: list[SummaryKey]
+
+
+def _whole(class_: str) -> str:
+    """Returns the class that a class is a part of: ``latch`` of ``pipelined/latch``, or ``all``."""
+    return class_.partition("/")[2] or "all"
 
 
 def matched(
@@ -156,7 +164,7 @@ def matched(
         variants: those that are compared, A's name to B's.
         points: likewise.
     """
-    found = Matched([], [], [], [])
+    found = Matched([], {}, [], [], [])
     known = set()
     for key, number in a.items():
         if key.variant not in variants or key.point not in points:
@@ -169,7 +177,12 @@ def matched(
         elif number.refused or other.refused:
             found.refused.append((there, number, other))
         elif not (math.isnan(number.value) or math.isnan(other.value)):
-            found.both.append((there, number, other))
+            whole = key._replace(class_=_whole(key.class_))
+            there_whole = there._replace(class_=whole.class_)
+            if whole != key and a.get(whole) == number and b.get(there_whole) == other:
+                found.repeats.setdefault(there_whole, []).append(there)
+            else:
+                found.both.append((there, number, other))
     names, places = set(variants.values()), set(points.values())
     found.only_b.extend(
         key for key in b if key.variant in names and key.point in places and key not in known

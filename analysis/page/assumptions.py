@@ -53,8 +53,8 @@ def assumption_blocks(found: Findings) -> Iterator[Block]:
                 (Cell(one.key), Cell(one.value), Cell(one.why)) for one in reversed(inputs.values())
             ),
             "Everything else has a source, in scenarios/profiles and in the schema "
-            f"({USUAL} schema). Which of these would change the answer, a sensitivity study "
-            "tells.",
+            f"({USUAL} schema). A sensitivity study shows which of these would change the "
+            "answer.",
             (0, 1, 2),
         )
     yield Items(tuple(_standing(found)))

@@ -88,8 +88,8 @@ def _sweep_tables(found: Findings) -> Iterator[PageTable]:
         if len(points) > MOST_ROWS:
             shown = _spread(found, cells, points)
             note = (
-                f"{len(points):,} points: every so many, from the least to the greatest; all are "
-                "in summary.json."
+                f"Some of the {len(points):,} points, evenly from the least to the greatest; all "
+                "are in summary.json."
             )
         rows = [
             (
@@ -152,7 +152,7 @@ def expectation_table(found: Findings) -> Iterator[PageTable]:
         rows.append((*texts(*claim_words(claim, found.summary)), verdict))
     headings = ("expected", "bound", "found [95 %]", "verdict")
     note = "A claim holds if the whole interval is on the right side of its bound."
-    yield PageTable("What the scenario expects", headings, tuple(rows), note, (0, 1, 3))
+    yield PageTable("What the scenario claims under expect", headings, tuple(rows), note, (0, 1, 3))
 
 
 def claim_words(claim: Mapping[str, Any], summary: Mapping[str, Any]) -> tuple[str, str, str]:

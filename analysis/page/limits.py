@@ -99,7 +99,7 @@ def _busiest_by_point(found: Findings) -> Iterator[PageTable]:
         for index in places[:_MOST_ROWS]
     )
     more = len(places) - len(rows)
-    note = f"And {more:,} points more, in summary.json." if more else ""
+    note = f"{more:,} more in summary.json." if more else ""
     yield PageTable("Busiest station by point", ("point", *found.variants), rows, note)
 
 

@@ -40,11 +40,11 @@ def lock_blocks(found: Findings) -> Iterator[Block]:
             else:
                 never.append(_NEVER.get(metric, title))
         if never:
-            yield Paragraph(f"Watched, and never seen: {'; '.join(never)}.")
+            yield Paragraph(f"Watched for, and never seen: {'; '.join(never)}.")
 
 
 _NOTES: Final = {
-    "locks_total": "Mean count in a run, of the time measured.",
+    "locks_total": "Mean count per run, over the measured time.",
     "txn_aborts": "“rollback” is what the workload itself asks for.",
 }
 _NEVER: Final = {

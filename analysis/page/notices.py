@@ -34,7 +34,7 @@ def notices(found: Findings) -> tuple[Notice, ...]:
         for one in summary["invariants"]["violations"][:_SHOWN_NOTICES]
     ]  # fmt: skip
     told += [
-        Notice("Expected and not so: {} should be {}, is {}.".format(*claim_words(one, summary)))
+        Notice("Not as expected: {} should be {}, is {}.".format(*claim_words(one, summary)))
         for one in summary["expectations"]
         if not one["holds"]
     ]  # fmt: skip

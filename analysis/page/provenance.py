@@ -40,7 +40,7 @@ def provenance_blocks(found: Findings, made: Provenance) -> Iterator[Block]:
     """Yields what a reader needs to get the same numbers, byte by byte."""
     scenario = found.run.study.resolved_yaml()
     units = "".join(unit.unit_hash for unit in found.run.done)
-    yield Paragraph("The scenario as it was run lies beside this report. This repeats it:")
+    yield Paragraph("The scenario as it was run is beside this report. This command runs it again:")
     target = shlex.quote(f"{made.folder}/scenario.yaml")
     yield Code(f"{USUAL} {target} --out results/again")
     yield Paragraph(

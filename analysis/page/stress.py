@@ -33,7 +33,7 @@ def checklist(found: Findings) -> Iterator[PageTable]:
 
 
 def _objectives(found: Findings) -> Iterator[tuple[str, str]]:
-    yield "1.1 Purpose", found.question or "Not said by the scenario (key about)."
+    yield "1.1 Purpose", found.question or "The scenario does not say (its key about is empty)."
     outputs = paragraph("Purpose", "Outputs:").removeprefix("Outputs: ")
     yield "1.2 Model outputs", outputs[:1].upper() + outputs[1:] or "docs/MODEL.md, “Purpose”"
     yield "1.3 Aims of experimentation", _aims(found)

@@ -182,7 +182,7 @@ def _events(found: Findings) -> Iterator[PageTable]:
 def _left_out(album: Album) -> Iterator[Block]:
     if album.left_out:
         yield Paragraph(
-            f"{album.left_out} pictures are left out so that the page stays small; they lie under "
+            f"{album.left_out} pictures are left out so that the page stays small; they are in "
             "plots/ beside it.",
             "note",
         )

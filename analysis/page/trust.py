@@ -67,7 +67,7 @@ def _cases(found: Findings) -> PageTable:
         for fact in ordered[:_MOST_ROWS]
     )
     more = len(facts) - len(rows)
-    note = f"And {more:,} cases more, all of them in summary.json." if more else ""
+    note = f"{more:,} more in summary.json." if more else ""
     return PageTable(
         "Load and warm-up by case",
         ("case", "verdict", "replications", "left out as warm-up (s)"),

@@ -42,6 +42,9 @@ STOP_WAIT_S: Final = 10.0
 ABANDON_WAIT_S: Final = 5.0
 JVM_LOG: Final = "jvm.log"
 
+_THROWN: Final = "Exception in thread"
+"""How the JVM begins to say that what it ran has failed."""
+
 _JIT_OPTIONS: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
 
 
@@ -170,10 +173,13 @@ class SparkStarter:
 def why_not_started(master: str, jvm_said: str, error: str) -> str:
     """Returns one sentence from what the JVM has written, or from Python's error without any."""
     lines = [line.strip() for line in jvm_said.splitlines()]
-    told = [line for line in lines if line and not line.startswith(("at ", "..."))]
+    told = [line for line in lines if line and not line.startswith(("at ", "...", "WARNING"))]
     failed = f"Spark did not start on {master}"
     if any("ERROR" in line for line in told):
         return f"{failed}: {told[-1].rstrip('.!')}"  # Java ran, so it is not what is missing
+    thrown = next((line for line in told if line.startswith(_THROWN)), None)
+    if thrown is not None:
+        return f"{failed}: {thrown.partition(': ')[2].rstrip('.!') or thrown}"
     why = (told or [error])[0].rstrip(".!")
     return f"{failed}: {why}; it needs Java 17 or newer{_JAVA}"
 

@@ -64,14 +64,17 @@ _ARRIVAL: Final = ("threads", "rate", "think_time")
 _TIMED: Final = ("name", "at", "every", "rate", "from", "until", "count")
 _DRIVEN: Final = ("name", "from", "until")
 
+_OPERATION: Final = "do: "
+"""How the heading of an operation begins."""
+
 _HEAD: Final = """\
 # Reference
 
 Made by `python run_sim.py reference`; do not edit. `python run_sim.py reference WORD` prints only
 what has the word in its name.
 
-A key without a default that is not required is not said: what then holds is in its meaning or its
-last column. Durations are written `5ms`, sizes `96MiB`, bandwidths `500MB/s`, rates `100/s`. In
+Where a key is not required and has no default, its meaning or its last column says what holds
+without it. Durations are written `5ms`, sizes `96MiB`, bandwidths `500MB/s`, rates `100/s`. In
 `compare`, `sweep`, `sensitivity` and `--set` keys are dotted, `tikv.pessimistic-txn.in-memory`.
 """
 
@@ -99,32 +102,35 @@ def reference_text(word: str = "") -> str:
     """Returns the reference as Markdown.
 
     Args:
-        word: keep only rows whose first cell, or whose heading with it, has this in it; no head
-            and no contents then.
+        word: keep only operations with this in their name, and rows whose first cell, or whose
+            heading with it, has it; no head and no contents then.
 
     Raises:
         NotInReferenceError: if nothing has the word in its name.
     """
     if not word:
         return _HEAD + _contents(_tables()) + "\n".join(_lines_of(_tables()))
-    found = [table for table in (_only(word, table) for table in _tables()) if table.rows]
+    found = [part for table in _tables() if (part := _only(word, table)) is not None]
     if not found:
         raise NotInReferenceError(f"nothing in the reference is called {word!r}")
     return "\n".join(_lines_of(found)).lstrip("\n")
 
 
 def names() -> list[str]:
-    """Returns the first cell of every row: keys, operations, metrics, profiles."""
-    return [row[0].strip("`") for table in _tables() for row in table.rows]
+    """Returns the first cell of every row: keys, metrics, profiles; and every operation."""
+    return [*OPERATIONS, *(row[0].strip("`") for table in _tables() for row in table.rows)]
 
 
-def _only(word: str, table: ReferenceTable) -> ReferenceTable:
+def _only(word: str, table: ReferenceTable) -> ReferenceTable | None:
+    """Returns a table's rows that have the word; all of them if it is the name of an operation."""
+    if table.title.startswith(_OPERATION) and word in table.title.removeprefix(_OPERATION):
+        return table
     rows = tuple(
         row
         for row in table.rows
         if word in row[0] or ("." in word and word in f"{table.title}.{row[0]}".replace("`", ""))
     )
-    return ReferenceTable(table.title, table.text, table.columns, rows)
+    return ReferenceTable(table.title, table.text, table.columns, rows) if rows else None
 
 
 def _scenario_tables() -> Iterator[ReferenceTable]:
@@ -210,7 +216,7 @@ def _operation_tables() -> Iterator[ReferenceTable]:
         section = definitions[model.__name__]
         shared = _TIMED if "at" in section["properties"] else _DRIVEN
         own = [key for key in section["properties"] if key not in (*shared, "do")]
-        yield _key_table(f"do: {kind}", section, own)
+        yield _key_table(f"{_OPERATION}{kind}", section, own)
 
 
 def _metric_table() -> ReferenceTable:

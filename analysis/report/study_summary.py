@@ -27,14 +27,13 @@ UNITS_AT_ONCE: Final = 500
 
 
 def study_summary(
-    run: FinishedStudy, tables: StudyTables, wall_s: float, take: TakeValues = take_nothing
+    run: FinishedStudy, tables: StudyTables, take: TakeValues = take_nothing
 ) -> dict[str, Any]:
     """Returns the content of ``summary.json``; ``rows`` and ``comparisons`` are ``RowTable``.
 
     Args:
         run: a study with at least one finished unit.
         tables: of its facts, units in the order of the plan.
-        wall_s: seconds from the command to here.
         take: is given the values of every replication, some cases at a time.
     """
     points, units = run.plan.points, tables.units
@@ -67,7 +66,7 @@ def study_summary(
         "warnings": study_warnings(run.study, Facts(tables.batches, tables.sums, points)),
         "invariants": invariants(run.done, checks=checks),
         "cost": {
-            "wall_s": round(wall_s, 3),
+            "wall_s": round(sum(record.wall_s for record in run.done.values()), 3),
             "events": int(units["events"].sum()),
             "transactions": int(units["transactions"].sum()),
             "simulated_s": float(units["simulated_s"].sum()),

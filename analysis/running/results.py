@@ -99,10 +99,9 @@ def sum_up(
     from analysis.report.tidy import UNITS
     from analysis.report.unit_table import unit_table_written
 
-    wall_s = time.perf_counter() - run.begun_s
     path = run.folder / f"{UNITS}.parquet"
     with unit_table_written(path, run.plan.points, tables.batches) as take:
-        summary = study_summary(run, tables, wall_s, take)
+        summary = study_summary(run, tables, take)
     write_summary(run.folder, summary)
     return tables, summary
 
@@ -114,7 +113,7 @@ def aggregated(
     tables = _tables(run, starter, figure_points)
     from analysis.report.study_summary import study_summary
 
-    return tables, study_summary(run, tables, time.perf_counter() - run.begun_s)
+    return tables, study_summary(run, tables)
 
 
 def _tables(run: FinishedStudy, starter: SparkStarter, figure_points: int) -> StudyTables:

@@ -44,7 +44,7 @@ def read_plan(folder: Path) -> AskedUnits:
         ) from error
     except (ValueError, TypeError, KeyError) as error:
         raise StudyFolderError(
-            f"{folder / PLAN_FILE}: is no plan ({error}); the run's command writes it anew and "
+            f"{folder / PLAN_FILE}: is no plan ({error}); the run's command writes a new one and "
             "keeps what is done"
         ) from error
     return AskedUnits(points, units)

@@ -31,6 +31,7 @@ def locked_study_folder(folder: Path) -> Iterator[Path]:
 
     Raises:
         StudyFolderError: if it cannot be written, is no folder, or another run holds it.
+        OSError: as it comes from within, with the folder's name if it has none.
     """
     with ExitStack() as held:
         try:
@@ -46,7 +47,11 @@ def locked_study_folder(folder: Path) -> Iterator[Path]:
                 f"{folder}: cannot be written ({error.strerror}); choose another with --out"
             ) from error
         remove_leftovers(folder / "units")
-        yield folder
+        try:
+            yield folder
+        except OSError as error:  # a full disk does not say where
+            error.filename = error.filename or str(folder)
+            raise
 
 
 def remove_leftovers(units_dir: Path) -> None:
@@ -65,5 +70,8 @@ def write_text_whole(path: Path, text: str | Iterable[str]) -> None:
         with temporary.open("w", encoding="utf-8") as file:
             file.writelines([text] if isinstance(text, str) else text)
         temporary.replace(path)
+    except OSError as error:  # a full disk does not say where
+        error.filename = str(path)
+        raise
     finally:
         temporary.unlink(missing_ok=True)

@@ -160,8 +160,13 @@ class Quantity(Form):
 
 
 def Duration(at_least: str, at_most: str, *, auto: bool = False) -> Quantity:  # noqa: N802
-    """Returns a form of durations."""
-    return Quantity(DURATION, at_least, at_most, auto)
+    """Returns a form of durations; the least one's unit says which units to propose."""
+    kind = _SHORT_TIMES if at_least in ("0ns", "0us") else DURATION
+    return Quantity(kind, at_least, at_most, auto)
+
+
+_SHORT_TIMES: Final = DURATION.proposing("us", "ms")
+"""Of latencies and costs of work."""
 
 
 def Size(at_least: str, at_most: str) -> Quantity:  # noqa: N802
@@ -479,7 +484,7 @@ ANYTHING: Final = _Anything()
 SHARE: Final = Number(0, 1)
 LATENCY: Final = Duration("0ns", "60s")
 COST: Final = Duration("0ns", "1s")
-TIMEOUT: Final = Duration("0ns", "24h")
+TIMEOUT: Final = Duration("0s", "24h")
 PORT: Final = Quantity(BANDWIDTH, "100KB/s", "1TB/s")
 LOAD: Final = Quantity(RATE, "0.01/s", "10000000/s")
 LIMIT: Final = Size("0B", "1TiB")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -58,6 +58,10 @@ class QuantityKind:
     written: tuple[str, ...]
     examples: tuple[str, ...]
     whole: bool = True
+
+    def proposing(self, *examples: str) -> QuantityKind:
+        """Returns this kind, with other units to propose where none is written."""
+        return replace(self, examples=examples)
 
     def parse(self, value: object) -> int | float:
         """Returns a quantity in its base unit.

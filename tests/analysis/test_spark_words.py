@@ -37,6 +37,19 @@ def test_an_unreachable_master_is_no_missing_java() -> None:
     )
 
 
+def test_what_the_jvm_threw_is_no_missing_java() -> None:
+    log = (
+        "WARNING: Using incubator modules: jdk.incubator.vector\n"
+        'Exception in thread "main" org.apache.spark.SparkException: When running with master '
+        "'yarn' either HADOOP_CONF_DIR or YARN_CONF_DIR must be set in the environment.\n  at a.b\n"
+    )
+    said = why_not_started("yarn", log, "")
+    assert said == (
+        "Spark did not start on yarn: When running with master 'yarn' either HADOOP_CONF_DIR or "
+        "YARN_CONF_DIR must be set in the environment"
+    )
+
+
 def test_a_broken_job_is_told_by_its_cause() -> None:
     lost = "An error occurred.\norg.apache.spark.SparkException: Python worker exited unexpectedly"
     assert "before they had begun a unit" in why_job_failed(lost)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import resource
@@ -224,4 +225,15 @@ def test_a_text_is_replaced_whole(tmp_path: Path) -> None:
         write_text_whole(target, text)
         assert target.read_text() == text
     assert [path.name for path in tmp_path.iterdir()] == ["summary.json"]
+
+
+def test_a_disk_that_is_full_while_a_file_is_written_is_named(tmp_path: Path) -> None:
+    def pieces() -> Iterator[str]:
+        yield "one"
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(OSError, match="No space left") as failed:
+        write_text_whole(tmp_path / "summary.json", pieces())
+    assert failed.value.filename == str(tmp_path / "summary.json")
+    assert not list(tmp_path.iterdir())
     shutil.rmtree(tmp_path)

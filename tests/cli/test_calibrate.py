@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from errno import ENOSPC
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import yaml
 
 from analysis.cli.app import main
 from analysis.cli.exit_status import ExitStatus
+from analysis.cli.new_files import write_new
 from tests.calibration.fio_documents import document, job, latencies, one_job, written
 
 
@@ -68,7 +70,9 @@ def test_the_report_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert [each["p"] for each in report["fits"][0]["quantiles"]][-1] == pytest.approx(99.9)
 
 
-def test_a_model_that_does_not_say_what_was_measured_fails(tmp_path: Path) -> None:
+def test_a_model_that_does_not_say_what_was_measured_fails(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     crowds = {"a": (180.0, "4k"), "b": (700.0, "16k")}
     files = [
         written(tmp_path, one_job(100), "alone.json"),
@@ -89,6 +93,8 @@ def test_a_model_that_does_not_say_what_was_measured_fails(tmp_path: Path) -> No
     ]
     status = main(["calibrate", "disk", *map(str, files), "--out", str(tmp_path / "disk.yaml")])
     assert status == ExitStatus.CLAIM_FAILED
+    said = " ".join(capsys.readouterr().out.split())
+    assert "BEYOND 5%: b.json. The model does not say what was measured there. Measure" in said
 
 
 @pytest.mark.parametrize(
@@ -149,3 +155,15 @@ def test_a_file_that_cannot_be_written_is_told(
     fio = written(tmp_path, one_job())
     assert main(["calibrate", "disk", str(fio), "--out", "/proc/none/disk.yaml"]) == 2
     assert "nothing was written there" in capsys.readouterr().err
+
+
+def test_a_full_disk_is_told_with_the_file(tmp_path: Path) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(ENOSPC, "No space left on device")
+
+    path = tmp_path / "disk.yaml"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Path, "write_text", full)
+        with pytest.raises(OSError, match="No space left") as failed:
+            write_new({path: "text"})
+    assert failed.value.filename == str(path)

@@ -51,6 +51,36 @@ def test_every_command_has_help_with_an_example(
     assert f"Example: python run_sim.py {command}" in capsys.readouterr().out
 
 
+def test_short_help_is_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "-h"]) == ExitStatus.FINE
+    short = capsys.readouterr().out
+    assert main(["run", "--help"]) == ExitStatus.FINE
+    assert capsys.readouterr().out == short
+    assert main(["-h"]) == ExitStatus.FINE
+
+
+def test_a_check_takes_what_a_run_would_be_given(capsys: pytest.CaptureFixture[str]) -> None:
+    scenario = str(ROOT / "scenarios" / "quickstart.yaml")
+    assert main(["check", scenario, "--set", "run.replications=5"]) == ExitStatus.FINE
+    assert "fine, 10 units" in capsys.readouterr().out
+    assert main(["check", scenario, "--set", "run.replications=many"]) == ExitStatus.BAD_INPUT
+    assert "run.replications" in capsys.readouterr().err
+
+
+def test_a_cluster_of_yarn_needs_its_addresses(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    assert main(["run", "a.yaml", "--master", "yarn"]) == ExitStatus.BAD_INPUT
+    said = capsys.readouterr().err
+    assert "--master yarn needs HADOOP_CONF_DIR or YARN_CONF_DIR" in said
+    assert "Java" not in said
+    monkeypatch.setenv("YARN_CONF_DIR", "/etc/hadoop")
+    assert main(["run", "none.yaml", "--master", "yarn"]) == ExitStatus.BAD_INPUT
+    assert "none.yaml" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -140,11 +170,20 @@ class NoSpark:
         self.master = master
 
 
+@pytest.mark.parametrize(
+    ("told", "where"),
+    [(("results/x/summary.json",), "results/x/summary.json"), ((), "{folder}")],
+    ids=["a file", "a write that names none"],
+)
 def test_a_full_disk_is_one_message(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    told: tuple[str, ...],
+    where: str,
 ) -> None:
     def no_space(*_: object) -> int:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "results/x/summary.json")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), *told)
 
     monkeypatch.setattr(run_command, "SparkStarter", NoSpark)
     monkeypatch.setattr(failures, "stop_spark", lambda _: None)
@@ -152,6 +191,6 @@ def test_a_full_disk_is_one_message(
     scenario = ROOT / "scenarios" / "quickstart.yaml"
     assert main([str(scenario), "--out", str(tmp_path)]) == ExitStatus.UNITS_FAILED
     assert capsys.readouterr().err == (
-        "results/x/summary.json: No space left on device; units that are done are kept, the same "
-        "command continues\n"
+        f"{where.format(folder=tmp_path)}: No space left on device; units that are done are kept, "
+        "the same command continues\n"
     )

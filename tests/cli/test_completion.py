@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from tests.cli.stub_runs import DEADLINE_S
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = ["run", "status", "check"]
 BASH = """
+COMP_WORDBREAKS='='; COMP_LINE='{line}'; COMP_POINT=${{#COMP_LINE}}
 COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
 {last}
 _run_sim_completion "${{COMP_WORDS[0]}}"
@@ -29,7 +31,9 @@ def completed(shell: str, line: str) -> list[str]:
     script = completion_script(shell)
     if shell == "bash":
         last = "COMP_WORDS+=(''); COMP_CWORD=$((COMP_CWORD + 1))" if line.endswith(" ") else ""
-        script += BASH.format(words=line, last=last)
+        # As readline cuts it: what stands beside a = is a word of its own, and so is the =.
+        words = re.sub(r"(\S)=(\S*)", r"\1 = \2", line)
+        script += BASH.format(words=words, line=line, last=last)
     else:
         script += f"complete -C'{line}'\n"
     said = subprocess.run(
@@ -52,6 +56,11 @@ def completed(shell: str, line: str) -> list[str]:
         ("run_sim.py check scenarios/quick", ["scenarios/quickstart.yaml"]),
         ("run_sim.py scenarios/rfc77.yaml --replica", ["--replications"]),
         ("run_sim.py scenarios/rfc77.yaml --set workload.thr", ["workload.threads="]),
+        ("run_sim.py scenarios/rfc77.yaml --set tikv.behaviour=v", ["v6.0", "v8.5"]),
+        ("run_sim.py check a.yaml --set tikv.pessimistic-txn.pipelined=", ["false", "true"]),
+        ("run_sim.py calibrate n", ["network"]),
+        ("run_sim.py init --machine gp3_b", ["gp3_base"]),
+        ("run_sim.py export results/a --format c", ["csv"]),
         ("run_sim.py completion b", ["bash"]),
     ],
 )
@@ -100,6 +109,8 @@ def test_another_shell_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
         ("run_sim.py x.yaml --se", 2, "run_sim.py run x.yaml --se", 3),
         ("run_sim.py check x.yaml", 2, "run_sim.py check x.yaml", 2),
         ("python3 ./run_sim.py check x", 3, "./run_sim.py check x", 2),
+        ("run_sim.py check x --set a = b", 6, "run_sim.py check x --set a=b", 4),
+        ("run_sim.py check x --set a =", 5, "run_sim.py check x --set a=", 4),
     ],
 )
 def test_what_is_left_unsaid_on_a_line_is_said(

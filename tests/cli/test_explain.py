@@ -71,7 +71,7 @@ def test_points_that_are_left_out_are_counted(capsys: pytest.CaptureFixture[str]
     assert main(["explain", MAP]) == ExitStatus.FINE
     said = capsys.readouterr().out
     assert said.count("busiest station") == 3
-    assert "45 more points are left out" in said
+    assert "45 more points are not shown" in said
     assert "--set workload.threads=..." in said
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.comparison.moves import Move, moves
+from analysis.comparison.moves import Move, matched, moves
 from analysis.comparison.results import SummaryKey, SummaryNumber
 from analysis.statistics.intervals import half_widths, means
 from sim.record.histogram import RELATIVE_ERROR
@@ -105,3 +105,23 @@ def test_of_what_is_told_to_have_moved_few_did_not() -> None:
 
 def test_nothing_to_compare_is_no_move() -> None:
     assert moves([]) == []
+
+
+def test_a_class_that_is_all_there_is_is_one_number() -> None:
+    whole = key()
+    only, other = whole._replace(class_="pipelined"), whole._replace(class_="in_memory")
+    a = {whole: number([1.0, 2.0]), only: number([1.0, 2.0]), other: number([3.0, 4.0])}
+    b = {whole: number([2.0, 2.5]), only: number([2.0, 2.5]), other: number([3.0, 4.5])}
+    found = matched(a, b, {"pipelined": "pipelined"}, {"{}": "{}"})
+    assert [each for each, _, _ in found.both] == [whole, other]
+    assert found.repeats == {whole: [only]}
+    b[only] = number([2.0, 2.6])
+    assert not matched(a, b, {"pipelined": "pipelined"}, {"{}": "{}"}).repeats
+
+
+def test_a_station_of_the_only_path_is_one_number() -> None:
+    station = key("lock_station_ms")._replace(class_="latch")
+    of_path = station._replace(class_="pipelined/latch")
+    there = {station: number([1.0, 2.0]), of_path: number([1.0, 2.0])}
+    found = matched(there, there, {"pipelined": "pipelined"}, {"{}": "{}"})
+    assert [each for each, _, _ in found.both] == [station]

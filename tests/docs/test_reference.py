@@ -78,3 +78,14 @@ def test_a_name_that_is_not_there_has_a_mend(capsys: pytest.CaptureFixture[str])
     assert main(["reference", "in-memroy"]) == 2
     told = "nothing in the reference is called 'in-memroy'; did you mean"
     assert capsys.readouterr().err.startswith(told)
+
+
+@pytest.mark.parametrize("kind", OPERATIONS)
+def test_an_operation_is_found_by_its_name(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reference", kind]) == 0
+    assert f"## do: {kind}\n" in capsys.readouterr().out
+
+
+def test_a_misspelt_operation_is_recognised(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reference", "evict_leadr"]) == 2
+    assert "did you mean evict_leader?" in capsys.readouterr().err

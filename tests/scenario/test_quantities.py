@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sim.scenario.fields import COST, LATENCY, TIMEOUT, Duration, Quantity, Wrong
 from sim.scenario.quantities import BANDWIDTH, DURATION, RATE, SIZE, QuantityError, QuantityKind
 
 
@@ -67,3 +68,18 @@ def test_text_is_the_inverse_of_parsing(kind: QuantityKind, amount: int) -> None
 @given(st.floats(min_value=0.01, max_value=1e7))
 def test_text_of_a_rate_keeps_every_digit(rate: float) -> None:
     assert RATE.parse(RATE.text_of(rate)) == rate
+
+
+@pytest.mark.parametrize(
+    ("form", "message"),
+    [
+        (COST, "80 has no unit; write 80us or 80ms"),
+        (LATENCY, "80 has no unit; write 80us or 80ms"),
+        (TIMEOUT, "80 has no unit; write 80s or 80ms"),
+        (Duration("0us", "1s"), "80 has no unit; write 80us or 80ms"),
+        (Duration("1ms", "1h"), "80 has no unit; write 80s or 80ms"),
+    ],
+)
+def test_units_are_proposed_that_a_key_is_likely_to_have(form: Quantity, message: str) -> None:
+    with pytest.raises(Wrong, match=f"^{message}$"):
+        form.parse(80)

@@ -40,7 +40,7 @@ from sim.scenario.section import Document, Section, keys_of
 from sim.scenario.targets import REGION, STORE, STORES, RegionTarget, StoreTarget
 from sim.scenario.tree import Node, Path, dotted
 
-MOMENT: Final = Duration("0ns", "24h")
+MOMENT: Final = Duration("0s", "24h")
 INTERVAL: Final = Duration("1ms", "24h")
 
 
@@ -126,7 +126,7 @@ class SplitRegionOperation(Timed):
     """Splits a region: one with a row named at that row, any other in its middle."""
 
     do: str = _does("split_region")
-    region: RegionTarget = REGION.key("Which.")
+    region: RegionTarget = REGION.key("The region.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +134,7 @@ class MergeRegion(Timed):
     """Merges a region into a neighbour."""
 
     do: str = _does("merge_region")
-    region: RegionTarget = REGION.key("Which ceases to be.")
+    region: RegionTarget = REGION.key("The region that ends.")
     into: Literal["next", "previous"] = OneOf("next", "previous").key(
         "Which neighbour takes it over. Source: our own default.", default="next"
     )
@@ -142,14 +142,17 @@ class MergeRegion(Timed):
 
 @dataclass(frozen=True, kw_only=True)
 class Rolling(Timed):
-    """What a store goes through that is emptied of leaders."""
+    """What happens to a store whose leaders are moved away."""
 
-    store: StoreTarget = STORES.key("Which; each: one after the other.")
+    store: StoreTarget = STORES.key("The store; each: all, one after the other.")
     restart: bool = SWITCH.key(
         "Stop the store once it has no leaders, and start it again. Source: our own default.",
         default=False,
     )
-    down_ns: int = MOMENT.key("From stop to start. Source: assumed, of a small TiKV.", default="5s")
+    down_ns: int = MOMENT.key(
+        "With a restart: how long a store is stopped. Source: assumed, of a small TiKV.",
+        default="5s",
+    )
     pause_ns: int = MOMENT.key(
         "Between two stores. Source: assumed; tiup waits for PD's word.", default="10s"
     )
@@ -189,7 +192,7 @@ class LastingOperation(Timed):
     """Something that lasts."""
 
     for_ns: int | None = INTERVAL.key(
-        "How long. Source: by default, until something ends it.", default=None
+        "How long it lasts. Source: by default, until something ends it.", default=None
     )
 
 
@@ -198,15 +201,15 @@ class CrashStore(LastingOperation):
     """Stops a store without warning."""
 
     do: str = _does("crash_store")
-    store: StoreTarget = STORE.key("Which.")
+    store: StoreTarget = STORE.key("The store.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class RestartStore(Timed):
-    """Starts a store that has crashed."""
+    """Starts a store again that crash_store has stopped."""
 
     do: str = _does("restart_store")
-    store: StoreTarget = STORE.key("Which; random: any that is down.")
+    store: StoreTarget = STORE.key("The store; random: any that is stopped.")
 
 
 def _node_name(node: object) -> str:

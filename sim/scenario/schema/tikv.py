@@ -138,7 +138,7 @@ class Tikv(Section):
         default="v6.0",
     )
     file: ClassVar[Key] = _ReadBefore().note(
-        "A tikv.toml whose keys lie below those written here; keys that the model does not have "
+        "A tikv.toml. Keys written here replace its own; keys that the model does not have "
         "change nothing.",
         default=None,
     )
