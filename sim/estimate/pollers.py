@@ -17,7 +17,7 @@ from sim.queueing.formulas import erlang_c, gathering_server
 MOST_USED: Final = 0.985
 """Stations are not looked at above this utilisation: there is no balance near 1."""
 
-_CLOSE: Final = 1e-3
+_CLOSE: Final = 1e-4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,7 +32,7 @@ from sim.units import NS_PER_S
 _LONGEST_S: Final = 1.0
 """Nothing waits longer in a system in balance."""
 
-_STEPS: Final = 60
+_STEPS: Final = 40
 _STILL: Final = 1e-3
 _SECANTS: Final = 12
 
