@@ -130,7 +130,7 @@ STUDIES: Final[Mapping[str, Study]] = {
         ("scenarios/rfc77.yaml",),
         "rfc77",
         pictures={
-            "rfc77_lock_latency.png": "plots/lock_latency_ccdf.png",
+            "rfc77_lock_latency.png": "plots/lock_latency.png",
             "report_rfc77.png": "report.html",
         },
         tables={"rfc77": _RFC77_TABLE},
