@@ -105,7 +105,8 @@ def _facts(studies: Studies, study: str, file: str) -> Path:
 def _read(file: Path) -> pd.DataFrame:
     """Reads in the thread that asks: Arrow's own threads outlive the server's."""
     with pq.ParquetFile(file) as facts:
-        return facts.read(use_threads=False).to_pandas(use_threads=False)
+        frame: pd.DataFrame = facts.read(use_threads=False).to_pandas(use_threads=False)
+    return frame
 
 
 def _events(
