@@ -113,7 +113,7 @@ def test_a_plan_is_read_back(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_a_broken_plan_is_one_line(tmp_path: Path, content: str) -> None:
     (tmp_path / "plan.json").write_bytes(content.encode("latin-1"))
-    with pytest.raises(StudyFolderError, match=r"plan\.json: is no plan .*writes it anew"):
+    with pytest.raises(StudyFolderError, match=r"plan\.json: is no plan .*writes a new one"):
         read_plan(tmp_path)
 
 

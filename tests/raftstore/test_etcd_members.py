@@ -71,8 +71,7 @@ def _constant(threads: int = 1) -> Scenario:
             tidb_cores=8,
             raft_disk=DiskSpec("constant", 1000 * GIB, 1_000_000_000, Constant(FSYNC_NS)),
             network=NetworkSpec(Constant(2 * ONE_WAY_NS), None, 1000 * GIB),
-            cpu=replace(hardware.cpu, cv=0),
-            etcd=COSTS,
+            etcd=replace(COSTS, cv=0),
         ),
     )
 
