@@ -5,7 +5,7 @@ Knows time, order and queues; knows nothing of disks, TiKV or transactions.
 
 from sim.engine.environment import LeanEnv
 from sim.engine.process import UNTIL_WOKEN, Process, Story, Wait
-from sim.engine.run_queue import RunQueues, busy_share
+from sim.engine.run_queue import RunQueues, queued_ns
 from sim.engine.stations import FifoServers
 from sim.engine.thread_pool import Cores, ThreadPool, smt_slowness
 
@@ -19,6 +19,6 @@ __all__ = [
     "Story",
     "ThreadPool",
     "Wait",
-    "busy_share",
+    "queued_ns",
     "smt_slowness",
 ]

@@ -10,14 +10,20 @@ from typing import Final
 from sim.units import NS_PER_MS
 
 _STEP_NS: Final = 1 * NS_PER_MS
+"""How often a load is looked at. ASSUMED: many times while it is remembered."""
+
 _MEMORY_NS: Final = 50 * NS_PER_MS
 """How long a load is remembered. ASSUMED: far longer than a request, since a queue that answers to
 its own load too late would swing, and far shorter than a load's changes."""
 
 
-def busy_share(running: float, count: int) -> float:
-    """Returns the part of ``count`` hardware threads that run; never all of them."""
-    return min(running / count, count / (count + 1))
+def queued_ns(hop_ns: float, running: float, count: int) -> float:
+    """Returns how long a woken thread waits for others, if so many of ``count`` threads run.
+
+    ``hop_ns`` is what waking it takes on an idle node; not even a full node lets it wait for ever.
+    """
+    busy = min(running / count, count / (count + 1))
+    return hop_ns * busy / (1 - busy)
 
 
 class RunQueues:
@@ -50,7 +56,6 @@ class RunQueues:
         elapsed_ns = now_ns - self._since_ns
         lately = (busy_ns - self._busy_ns) / (elapsed_ns * self.count)
         self._busy += (lately - self._busy) * elapsed_ns / (_MEMORY_NS + elapsed_ns)
-        busy = busy_share(self._busy * self.count, self.count)
-        self.wait_ns = int(self._hop_ns * busy / (1 - busy))
+        self.wait_ns = int(queued_ns(self._hop_ns, self._busy * self.count, self.count))
         self._busy_ns, self._since_ns = busy_ns, now_ns
         self._due_ns = now_ns + _STEP_NS

@@ -7,7 +7,7 @@ as ``sim.hardware.client_machine`` and ``sim.client.tidb`` have it. Machines of 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from sim.engine import busy_share, smt_slowness
+from sim.engine import queued_ns, smt_slowness
 from sim.estimate.footprint import Footprint
 from sim.queueing.formulas import crowded_servers
 from sim.scenario.resolved import Scenario
@@ -26,7 +26,7 @@ class JobKind(NamedTuple):
 
 
 class AlikeMachines:
-    """AlikeMachines of one kind; what does not depend on the load."""
+    """Machines of one kind; what does not depend on the load."""
 
     def __init__(
         self, scenario: Scenario, count: int, threads: int, jobs: Sequence[JobKind]
@@ -74,8 +74,7 @@ class AlikeMachines:
 
     def wake_ns(self, txn_per_s: float) -> float:
         """Returns how long a woken thread waits for others that run."""
-        busy = busy_share(self._crowd(txn_per_s)[0], self.threads)
-        return self._hop_ns * busy / (1 - busy)
+        return queued_ns(self._hop_ns, self._crowd(txn_per_s)[0], self.threads)
 
     def _work(self, txn_per_s: float) -> float:
         return txn_per_s * self._work_ns / NS_PER_S

@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 
-from sim.engine import busy_share, smt_slowness
+from sim.engine import queued_ns, smt_slowness
 from sim.estimate.disk_demand import DiskDemand, DiskLoad
 from sim.estimate.footprint import Footprint
 from sim.estimate.pollers import MOST_USED, PollerFigures, PollerLoad, solve_pollers
@@ -282,7 +282,7 @@ class StoreModel:
         load.applied_together = (load.applied_together + together) / 2
         apply.busy = applying  # Its meter stops while a thread wakes.
         load.slowness = self._slowness_among(cores.busy)
-        load.hop_ns = cpu.thread_hop_ns / (1 - busy_share(cores.busy, cores.servers))
+        load.hop_ns = cpu.thread_hop_ns + queued_ns(cpu.thread_hop_ns, cores.busy, cores.servers)
         load.stations = {
             "grpc": grpc, "scheduler": scheduler, "read_pool": readers, "apply": apply,
             "store_cpu": cores,

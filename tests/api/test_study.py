@@ -11,6 +11,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import pessim
+from analysis import api
 from analysis.cli.app import main
 from pessim import ScenarioError, Study, StudyFolderError
 
@@ -32,6 +33,10 @@ CASE = ["point", "workload.threads", f"{DELAY}_ms", "variant", "metric", "class"
 def study_of_two_points(tmp_path_factory: pytest.TempPathFactory) -> Study:
     folder = tmp_path_factory.mktemp("api") / "two"
     return pessim.run(SCENARIO, folder=folder, plots="none", master="local[2]")
+
+
+def test_the_package_gives_what_the_api_names() -> None:
+    assert pessim.__all__ == api.__all__
 
 
 spark = [pytest.mark.spark, pytest.mark.slow]

@@ -29,6 +29,7 @@ FACTORS = {
 """To nanoseconds, bytes and bytes per second."""
 PARTS = (
     "client",
+    "engine",
     "etcd",
     "hardware",
     "operations",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sim.engine import RunQueues, busy_share
+from sim.engine import RunQueues, queued_ns
 
 MS = 1_000_000
 
@@ -29,7 +29,7 @@ def test_a_load_is_remembered_for_fifty_milliseconds() -> None:
 
 
 def test_not_even_a_full_node_lets_wait_for_ever() -> None:
-    assert busy_share(16, 16) == 16 / 17
+    assert queued_ns(10, 16, 16) == pytest.approx(160)
     queues = RunQueues(16, 10)
     for tick in range(1, 3_000):
         queues.wait(tick * MS, 40 * tick * MS)
