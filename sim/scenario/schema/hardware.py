@@ -162,32 +162,37 @@ class CpuCosts(Section):
     """
 
     client_statement_ns: int = COST.key(
-        "Machine of the clients, per statement: driver and proxy. Source: fit.", default="33us"
+        "Machine of the clients, per statement: driver and proxy. Source: fit.", default="40us"
     )
     tidb_statement_ns: int = COST.key(
-        "TiDB, per statement: packets, plan cache, result. Source: fit.", default="43us"
+        "TiDB, per statement: packets, plan cache, result. Source: fit.", default="48us"
     )
     tidb_write_ns: int = COST.key(
         "TiDB, more for a statement that locks or writes: its executor, the transaction's buffer. "
         "Source: fit.",
-        default="160us",
+        default="50us",
     )
     tidb_row_ns: int = COST.key(
         "TiDB, per row that a statement reads, locks or writes. Source: assumed.", default="5us"
     )
     tidb_request_ns: int = COST.key(
-        "TiDB, per request to a store: client-go, gRPC both ways. Source: fit.", default="32us"
+        "TiDB, per request to a store: client-go, gRPC both ways. Source: fit.", default="10us"
+    )
+    grpc_message_ns: int = COST.key(
+        "gRPC at either end, per message of a stream, however many requests it carries: system "
+        "call, HTTP/2 frame, flow control. Source: assumed.",
+        default="10us",
     )
     grpc_request_ns: int = COST.key(
-        "TiKV's gRPC thread, per request and its answer. Source: fit.", default="17us"
+        "TiKV's gRPC thread, per request and its answer. Source: fit.", default="4us"
     )
     tikv_read_ns: int = COST.key("TiKV's read pool, per read. Source: fit.", default="10us")
     tikv_command_ns: int = COST.key(
-        "TiKV's scheduler pool, per command. Source: fit.", default="12us"
+        "TiKV's scheduler pool, per command. Source: fit.", default="10us"
     )
     tikv_key_ns: int = COST.key(
         "TiKV, per key of a read or a command: looking for locks and versions. Source: fit.",
-        default="40us",
+        default="43us",
     )
     tikv_block_ns: int = COST.key(
         "TiKV, per block of 64 KiB that is not in the block cache: checksum, decompression. "
@@ -198,16 +203,16 @@ class CpuCosts(Section):
         "Store poller, per visit of a peer that has mail. Source: fit.", default="22us"
     )
     store_message_ns: int = COST.key(
-        "Store poller, per message of a region. Source: fit.", default="6us"
+        "Store poller, per message of a region. Source: fit.", default="5us"
     )
     log_byte_ns: float = Number(0, 1_000).key(
-        "Store poller, per byte of the entries that it appends. Source: fit.", default=2.5
+        "Store poller, per byte of the entries that it appends. Source: fit.", default=2.0
     )
     apply_write_ns: int = COST.key(
         "Apply thread, per write to RocksDB: its write group, the WAL. Source: fit.",
-        default="45us",
+        default="50us",
     )
-    apply_command_ns: int = COST.key("Apply thread, per command. Source: fit.", default="6us")
+    apply_command_ns: int = COST.key("Apply thread, per command. Source: fit.", default="5us")
     apply_key_ns: int = COST.key(
         "Apply thread, per record that is put or deleted. Source: fit.", default="13us"
     )
@@ -219,7 +224,7 @@ class CpuCosts(Section):
     thread_hop_ns: int = COST.key(
         "From a thread's being woken until it runs, on an idle node; on a busy one longer. "
         "Source: fit; TiKV docs, tune thread performance: 20 to 50.",
-        default="36us",
+        default="42us",
     )
     smt_gain: float = Number(0, 1).key(
         "What a core's second busy hardware thread adds, in cores. Source: Intel, Hyper-Threading "
