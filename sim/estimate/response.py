@@ -155,7 +155,7 @@ class ResponseTimes:
         sent_ns, waits_ns = self._tidb.times_ns(cost_ns, met)
         waits_ns += REQUEST_WAKES * self._tidb.wake_ns(met)
         work_ns = store.request_ns(kind) * load.slowness + pool.hop_ns
-        waits_ns += pool.wait_ns() + each.blocks / each.count * store.block_ns(load)
+        waits_ns += pool.wait_ns() + store.rows_ns(each, load) / each.count
         return Delay(sent_ns + self._to_store + 2 * load.grpc_ns + work_ns, waits_ns)
 
     def _lock_way(self, store: StoreModel, proposed: Delay, durable: Delay) -> Delay:
