@@ -25,7 +25,7 @@ from sim.raftstore.peer import Peer
 from sim.raftstore.store import Raftstore
 from sim.record.recorder import Recorder
 from sim.scenario.resolved import Scenario
-from sim.storage.block_cache import BlockCache, Miss
+from sim.storage.block_cache import BlockCache, RowMisses
 from sim.storage.deadlock_detector import Detector
 from sim.storage.lock_manager import LockManager
 from sim.storage.probe import Probe
@@ -63,8 +63,8 @@ class Machine:
         self.read_pool = ThreadPool(env, self.cores, readers, f"{name}/read-pool")
         env.process(self._background_work(env))
 
-    def block_cache(self, stream: Stream, misses: Mapping[bytes, Miss]) -> BlockCache:
-        """Returns the caches over the KV disk; ``misses`` are by table prefix."""
+    def block_cache(self, stream: Stream, misses: RowMisses) -> BlockCache:
+        """Returns the caches over the KV disk."""
         return BlockCache(
             self.kv_disk,
             stream,
@@ -96,9 +96,9 @@ class Store:
         tso: TimestampOracle,
         detector: Detector,
         replies: list[Link],
-        misses: Mapping[bytes, Miss],
+        misses: RowMisses,
     ) -> None:
-        """Args: ``misses`` says by table prefix how likely a row is not in the caches."""
+        """Args: ``misses`` says how likely a row is not in the caches."""
         self.ctx = ctx
         self.machine = machine = Machine(ctx.env, scenario, streams, self._name)
         apply_draw, poller_draw, request_draw = self._cpu_draws(scenario, streams)

@@ -12,9 +12,18 @@ from hypothesis import strategies as st
 from sim.distributions import Constant
 from sim.engine import Cores
 from sim.hardware import Disk, DiskSpec
-from sim.storage.block_cache import BlockCache, Extent, Miss, miss_probabilities
+from sim.storage.block_cache import (
+    BlockCache,
+    Extent,
+    Miss,
+    miss_probabilities,
+    misses_by_table,
+)
 from sim.streams import Streams
 from sim.units import GIB, KIB, NS_PER_US
+from sim.workload.tpcc import keys
+from sim.workload.tpcc.segments import tables as tpcc_tables
+from tests.scenes import scenario
 
 PREFIX = b"t12345678_r"
 READ_NS = 90 * NS_PER_US
@@ -128,13 +137,13 @@ def cache_of(miss: Miss, cores: Cores, block_ns: int = 0, *, of: Disk | None = N
     stream = Streams(1, 0).stream("cache")
     device = of or disk()
     return BlockCache(
-        device, stream, {PREFIX: miss}, cores, block_bytes=32 * KIB, block_ns=block_ns
+        device, stream, {PREFIX: [miss]}, cores, block_bytes=32 * KIB, block_ns=block_ns
     )
 
 
 def test_blocks_are_fetched_one_after_the_other() -> None:
-    keys = [PREFIX + b"\0a", PREFIX + b"\0b", b"t99999999_r\0c"]
-    assert cache_of(Miss(1, 1), Cores(1)).fetch_ns(0, keys) == 2 * READ_NS
+    rows = [PREFIX + b"\0a", PREFIX + b"\0b", b"t99999999_r\0c"]
+    assert cache_of(Miss(1, 1), Cores(1)).fetch_ns(0, rows) == 2 * READ_NS
 
 
 def test_blocks_are_unpacked_on_cores_that_others_use() -> None:
@@ -151,6 +160,20 @@ def test_a_block_in_the_page_cache_is_unpacked_and_not_fetched() -> None:
     cache = cache_of(Miss(1, 0), Cores(1), block_ns=7 * NS_PER_US, of=device)
     assert cache.fetch_ns(0, [PREFIX + b"\0a"]) == 7 * NS_PER_US
     assert device.fetched_blocks == 0
+
+
+def test_a_long_row_takes_a_block_of_both_column_families() -> None:
+    stream = Streams(1, 0).stream("cache")
+    both = {PREFIX: [Miss(1, 0), Miss(1, 1)]}
+    cache = BlockCache(disk(), stream, both, Cores(1), block_bytes=32 * KIB, block_ns=7)
+    assert cache.fetch_ns(0, [PREFIX + b"\0a"]) == READ_NS + 2 * 7
+
+
+def test_of_stock_and_customer_rows_the_short_record_is_mostly_at_hand() -> None:
+    misses = misses_by_table(scenario("rfc77_nvme"), tpcc_tables(5_000))
+    assert set(misses) == {keys.STOCK, keys.CUSTOMER}
+    for short, long in misses.values():
+        assert 10 * short.block < long.block
 
 
 def test_a_share_of_the_rows_is_fetched() -> None:
