@@ -14,7 +14,7 @@ from typing import Final
 
 from sim.engine import queued_ns, smt_slowness
 from sim.estimate.disk_demand import DiskDemand, DiskLoad
-from sim.estimate.footprint import Footprint
+from sim.estimate.footprint import Footprint, Requests
 from sim.estimate.pollers import MOST_USED, PollerFigures, PollerLoad, solve_pollers
 from sim.estimate.regions import (
     applied_by_followers,
@@ -263,11 +263,11 @@ class StoreModel:
         for kind, each in self.footprint.requests.items():
             pool = readers if kind in READS.values() else scheduler
             count = each.count + (retries if kind == "lock" else 0.0)
-            fetching += per_store * each.blocks * self.disk.fetch_ns / NS_PER_S
+            fetching += per_store * each.fetches * self.disk.fetch_ns / NS_PER_S
             pool.jobs += per_store * count
             work_ns = self.request_ns(kind) * load.slowness
             pool.busy += per_store * count * work_ns / NS_PER_S
-            pool.busy += per_store * each.blocks * self.block_ns(load) / NS_PER_S
+            pool.busy += per_store * self.rows_ns(each, load) / NS_PER_S
         applied = load.txn_per_s * copies
         work_ns = (
             self.proposed.count
@@ -305,9 +305,10 @@ class StoreModel:
         base_ns = cpu.tikv_read_ns if kind in READS.values() else cpu.tikv_command_ns
         return base_ns + cpu.tikv_key_ns * each.keys / each.count
 
-    def block_ns(self, load: StoreLoad) -> float:
-        """Returns the time of a block that is not in the cache: reading and unpacking it."""
-        return self.disk.fetch_ns + self.scenario.hardware.cpu.tikv_block_ns * load.slowness
+    def rows_ns(self, requests: Requests, load: StoreLoad) -> float:
+        """Returns the time of a transaction's blocks: fetching and unpacking them."""
+        unpack_ns = self.scenario.hardware.cpu.tikv_block_ns * load.slowness
+        return requests.fetches * self.disk.fetch_ns + requests.blocks * unpack_ns
 
     def _grpc(self, load: StoreLoad, requests_per_s: float) -> StationLoad:
         """Returns the gRPC threads: each a server of its own for some of the connections."""

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from sim.protocol.encoding import SHORT_VALUE_MAX_BYTES
 from sim.protocol.keys import encoded_len, record_prefix, row_key
 from sim.protocol.region import RegionMap, lay_out_regions
 from sim.scenario.resolved import Scenario
@@ -50,6 +51,15 @@ class Segment:
     """What each adds to its region (``stored_bytes``)."""
     key_of_row: Callable[[int], bytes]
     """Row number, from 0 in key order, to raw key."""
+    value_bytes: int = 0
+    """What of ``row_bytes`` is the value."""
+
+    @property
+    def record_bytes(self) -> tuple[int, ...]:
+        """Returns the lengths of an entry's records: the write CF's, and that of a long value."""
+        if self.value_bytes <= SHORT_VALUE_MAX_BYTES:
+            return (self.row_bytes,)
+        return self.row_bytes - self.value_bytes, self.row_bytes - WRITE_RECORD_BYTES
 
     @property
     def size_bytes(self) -> int:
@@ -66,7 +76,9 @@ def rows_by_handle(name: str, table_id: int, rows: int, value_bytes: int) -> Seg
     """Returns the rows of a table whose primary key is an integer handle, from 1 on."""
     prefix = record_prefix(table_id)
     row_bytes = stored_bytes(_ROW_KEY_BYTES, value_bytes)
-    return Segment(name, prefix, rows, row_bytes, lambda row: row_key(table_id, row + 1))
+    return Segment(
+        name, prefix, rows, row_bytes, lambda row: row_key(table_id, row + 1), value_bytes
+    )
 
 
 @dataclass(frozen=True)

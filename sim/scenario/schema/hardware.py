@@ -32,6 +32,7 @@ from sim.scenario.fields import (
 from sim.scenario.schema.etcd import EtcdCosts
 from sim.scenario.schema.shape import SHAPE, CrowdingSection, LongerSection
 from sim.scenario.section import Document, Section, SectionOf
+from sim.units import KIB
 
 _AMPLIFICATION = Number(0, 1_000)
 
@@ -260,6 +261,11 @@ class LsmSpec(Section):
         "4 KiB; lz4). Source: TiDB docs, release 5.4.0: 25 to 40 % fewer bytes.",
         default=0.6,
     )
+    block_compression: float = Number(0.01, 1).key(
+        "Stored bytes per byte of a table's blocks, in files and in the page cache (zstd in the "
+        "last levels, which hold nearly all). Source: measured, docs/CALIBRATION.md.",
+        default=0.6,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -302,6 +308,11 @@ class Hardware(Section):
     store_memory_bytes: int = Size("1GiB", "64TiB").key(
         "Memory of a store. Source: AWS docs: i3.4xlarge, 122 GiB.", default="122GiB"
     )
+    page_cache_share: float = Number(0, 0.5).key(
+        "Of a store's memory, what TiKV leaves to the operating system to keep files in. Source: "
+        "TiDB docs, TiKV configuration file, memory-usage-limit: 25 %.",
+        default=0.25,
+    )
     cpu: CpuCosts = SectionOf(CpuCosts).key("What work costs. Source: key by key.", default={})
     lsm: LsmSpec = SectionOf(LsmSpec).key(
         "Rewriting by the LSM tree. Source: key by key.", default={}
@@ -338,12 +349,25 @@ class Hardware(Section):
         """``storage.block-cache.capacity``: 45 % of a store's memory."""
         return CACHE_SHARE * self.store_memory_bytes
 
+    @property
+    def page_cache_bytes(self) -> float:
+        """Memory that keeps files as they are stored."""
+        return self.page_cache_share * self.store_memory_bytes
+
+    @property
+    def stored_block_bytes(self) -> int:
+        """A block of a table, as stored."""
+        return int(BLOCK_BYTES * self.lsm.block_compression)
+
 
 READ_POOL_SHARE = 0.8
 """``readpool.unified.max-thread-count`` is 80 % of the cores."""
 
 CACHE_SHARE = 0.45
 """``storage.block-cache.capacity`` is 45 % of the memory."""
+
+BLOCK_BYTES = 64 * KIB
+"""``rocksdb.defaultcf.block-size`` and that of the write CF, uncompressed."""
 
 NAMED: dict[tuple[str, ...], str] = {
     ("disk", "raft"): "disks",

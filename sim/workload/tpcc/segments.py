@@ -66,7 +66,7 @@ def _keyed(
 ) -> Segment:
     """Returns a segment whose n-th key is its prefix and ``columns(n)``."""
     row_bytes = stored_bytes(key_bytes, value_bytes)
-    return Segment(name, prefix, rows, row_bytes, lambda row: prefix + columns(row))
+    return Segment(name, prefix, rows, row_bytes, lambda row: prefix + columns(row), value_bytes)
 
 
 def _of_district(row: int, rows_per_district: int) -> tuple[int, int, int]:
