@@ -171,7 +171,7 @@ class CpuCosts(Section):
     tidb_write_ns: int = COST.key(
         "TiDB, more for a statement that locks or writes: its executor, the transaction's buffer. "
         "Source: fit.",
-        default="50us",
+        default="48us",
     )
     tidb_row_ns: int = COST.key(
         "TiDB, per row that a statement reads, locks or writes. Source: assumed.", default="5us"
@@ -193,7 +193,7 @@ class CpuCosts(Section):
     )
     tikv_key_ns: int = COST.key(
         "TiKV, per key of a read or a command: looking for locks and versions. Source: fit.",
-        default="43us",
+        default="42us",
     )
     tikv_block_ns: int = COST.key(
         "TiKV, per block of 64 KiB that is not in the block cache: checksum, decompression. "
@@ -215,7 +215,7 @@ class CpuCosts(Section):
     )
     apply_command_ns: int = COST.key("Apply thread, per command. Source: fit.", default="5us")
     apply_key_ns: int = COST.key(
-        "Apply thread, per record that is put or deleted. Source: fit.", default="13us"
+        "Apply thread, per record that is put or deleted. Source: fit.", default="12.4us"
     )
     compaction_byte_ns: float = Number(0, 1_000).key(
         "Background threads, per byte flushed or compacted; nobody waits for them. Source: "
@@ -225,7 +225,7 @@ class CpuCosts(Section):
     thread_hop_ns: int = COST.key(
         "From a thread's being woken until it runs, on an idle node; on a busy one longer. "
         "Source: fit; TiKV docs, tune thread performance: 20 to 50.",
-        default="42us",
+        default="41us",
     )
     smt_gain: float = Number(0, 1).key(
         "What a core's second busy hardware thread adds, in cores. Source: Intel, Hyper-Threading "
