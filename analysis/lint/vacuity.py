@@ -144,8 +144,8 @@ def _thin_quantiles(study: Study, facts: Facts) -> Iterator[Warned]:
             "variant": worst["variant"],
             "point": dict(facts.points[int(worst["point_index"])]),
             "text": f"{key} rests on {int(thin.min()):,} values in a replication of "
-            f"{worst['variant']}{_and_others(variants, worst['variant'])}, {wanted:,} are wanted; "
-            "lengthen run.measure",
+            f"{worst['variant']}{_and_others(variants, worst['variant'])}, {wanted:,} are "
+            "needed; lengthen run.measure",
         }
 
 

@@ -427,7 +427,7 @@ class MetricKey:
             raise ValueError(f"no statistic {shown(rest[-1])}; {suggestion(rest[-1], stats)}")
         stat = rest.pop() if rest and rest[-1] in STATS else "mean"
         if len(rest) > 1 or not all(rest) or set(rest) & set(STATS):
-            raise ValueError(f"{shown(text)} is no figure; write metric, metric.stat, "
+            raise ValueError(f"{shown(text)} is not a metric; write metric, metric.stat, "
                              "metric.class or metric.class.stat")  # fmt: skip
         key = cls(metric, rest[0] if rest else "all", stat)
         if stat not in METRICS[metric].stats:

@@ -64,7 +64,7 @@ class Expectation(Section):
         if self.below is None and self.above is None:
             raise Wrong("claims nothing; write below, above or both")
         if self.below is not None and self.above is not None and self.below <= self.above:
-            raise Wrong("is not above above; no figure lies between them", at="below")
+            raise Wrong("must be greater than above; no value is between them", at="below")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -234,7 +234,7 @@ class Range:
 
 @dataclass(frozen=True, kw_only=True)
 class Sensitivity(Section):
-    """Which keys move the outcomes most."""
+    """Keys that affect the outcomes most."""
 
     factors: tuple[Range, ...] = MapOf(SectionOf(RangeSection), at_least=2, at_most=50).key(
         "Ranges by dotted key, all varied at once."
@@ -267,7 +267,7 @@ class Sensitivity(Section):
             raise Wrong(f"must be even, is {self.levels}; write {self.levels + 1}", at="levels")
         if self.samples & (self.samples - 1):
             power = 1 << self.samples.bit_length()
-            raise Wrong(f"is no power of two, is {self.samples}; write {power}", at="samples")
+            raise Wrong(f"must be a power of two, is {self.samples}; write {power}", at="samples")
 
     @classmethod
     def document_of(cls, value: Any) -> Document:

@@ -107,7 +107,7 @@ def test_what_exists_is_neither_replaced_nor_lost(
     capsys.readouterr()
     assert main(words) == ExitStatus.BAD_INPUT
     said = capsys.readouterr().err
-    assert said.startswith(f"{out}: exists, and what you changed in it would be lost; ")
+    assert said.startswith(f"{out}: exists, and your changes in it would be lost; ")
     assert out.read_text() == mine
     assert main([*words, "--force"]) == ExitStatus.FINE
     assert out.read_text() != mine

@@ -87,13 +87,13 @@ CASES: list[tuple[str, list[str], Counts, Counts]] = [
         {("operations", "transfer_leader", "total"): 2.0},
     ),
     (
-        "in_memory: only 3 locks that transactions fought for",
+        "in_memory: only 3 contended locks",
         [HOT],
         {WAITED: 3.0},
         {WAITED: 300.0},
     ),
     (
-        "in_memory: no locks that transactions fought for",
+        "in_memory: no contended locks",
         [HOT],
         {},
         {("statement_retries", "all", "total"): 300.0},
@@ -106,7 +106,7 @@ CASES: list[tuple[str, list[str], Counts, Counts]] = [
     ),
     (
         "lock_latency_ms.p99 rests on 999 values in a replication of pipelined "
-        "(and too few of in_memory), 1,000 are wanted; lengthen run.measure",
+        "(and too few of in_memory), 1,000 are needed; lengthen run.measure",
         [],
         {("lock_latency", "all", "count"): 999.0},
         {("lock_latency", "all", "count"): 1_000.0},

@@ -41,7 +41,7 @@ def test_reads_number_and_unit(kind: QuantityKind, text: str, amount: float) -> 
         (DURATION, 2.5, "2.5 has no unit; write 2.5s or 2.5ms"),
         (SIZE, "512Kib", "did you mean KiB?"),
         (DURATION, "5 parsecs", "is not a unit of duration"),
-        (DURATION, "fast", "'fast' is not a duration; write such as 5s"),
+        (DURATION, "fast", "'fast' is not a duration; write, for example, 5s"),
         (DURATION, "1_000ns", "is not a duration"),
         (DURATION, "0.5ns", "no whole number of ns"),
         (SIZE, None, "must be a size, is nothing"),

@@ -263,7 +263,7 @@ class LsmSpec(Section):
 
 @dataclass(frozen=True, kw_only=True)
 class Hardware(Section):
-    """What the nodes are made of."""
+    """Disks, network and CPU of the nodes."""
 
     profile: str = TEXT.key(
         "Name of the hardware, see scenarios/profiles. Source: TiDB docs, v6.0 TPC-C benchmark: "

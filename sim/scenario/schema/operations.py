@@ -89,7 +89,7 @@ class Timed(Operation):
                         "every: 2s, rate: 0.5/s")  # fmt: skip
         for word in ("from", "until", "count"):
             if "at" in said and word in said:
-                raise Wrong("has no meaning beside at; remove one of the two", at=word)
+                raise Wrong("has no meaning with at; remove one of the two", at=word)
         if self.until_ns is not None and self.until_ns <= (self.from_ns or 0):
             raise Wrong("is not after from; nothing would be done", at="until")
 
@@ -219,7 +219,7 @@ def _node_name(node: object) -> str:
         return f"store-{node}"
     if isinstance(node, str) and re.fullmatch(r"(store|tidb)-\d{1,4}|pd", node):
         return node
-    raise Wrong(f"{shown(node)} is no node; write a store's id, tidb-0 or pd")
+    raise Wrong(f"{shown(node)} is not a node; write a store's id, tidb-0 or pd")
 
 
 class _Groups(ListOf):
@@ -240,7 +240,7 @@ def _names_of(groups: tuple[tuple[object, ...], ...]) -> tuple[tuple[str, ...], 
     nodes = [node for group in named for node in group]
     for node in nodes:
         if nodes.count(node) > 1:
-            raise Wrong(f"{node} is there twice; a node is in one group")
+            raise Wrong(f"{node} appears twice; a node is in one group")
     return named
 
 

@@ -78,7 +78,9 @@ class Shape(Section):
         """Judges whether it is one of the forms."""
         given = set(self.document()) - {"spikes"}
         if given not in _COMBINATIONS:
-            raise Wrong(f"{' and '.join(sorted(given)) or 'nothing'} is no distribution; {_FORMS}")
+            raise Wrong(
+                f"{' and '.join(sorted(given)) or 'nothing'} is not a distribution; {_FORMS}"
+            )
         if self.p50_ns is not None and not 0 < self.p50_ns <= (self.p99_ns or 0):
             raise Wrong("needs 0 < p50 <= p99; swap the two", at="p50")
         quantiles = list(self.quantiles or ())
