@@ -108,7 +108,7 @@ def _too_few(
     where = " at any point" if len(counted) > 1 else ""
     if most < each.least:
         number = "no" if most == 0 else f"only {most:,}"
-        wanted = f", {each.least} are wanted" if each.least > 1 else ""
+        wanted = f", {each.least} are needed" if each.least > 1 else ""
         text = f"{variant}: {number} {each.words}{where} in all replications{wanted}; {each.remedy}"
         yield warned | {"text": text}
         return

@@ -114,7 +114,7 @@ def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
     ("content", "message"),
     [
         (gzip.compress(b"{}", mtime=0), "is compressed; unpack it first: gunzip"),
-        (bytes(range(256)), "is no text"),
+        (bytes(range(256)), "is not text"),
     ],
 )
 def test_what_is_no_text_is_refused(tmp_path: Path, content: bytes, message: str) -> None:

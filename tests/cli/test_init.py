@@ -141,7 +141,7 @@ def test_the_report_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "nothing was measured; give --fio, --ping or --tikv"),
+        ([], "no measurements; give --fio, --ping or --tikv"),
         (["--prometheus", STAGES], "metrics need the cluster's tikv.toml; add --tikv"),
         (["--ping", PING, "--rate", "fast"], "--rate: "),
         (["--ping", PING, "--machine", "gp3"], "gp3: no profile 'gp3' in machines.yaml"),

@@ -24,7 +24,7 @@ MISTAKES = {
     "lock 10 k1 epoch=2": "'2' is not an epoch; write epoch=CONF_VER:VERSION",
     "lock 10 k1 context=c": "no context c; write context c region=1",
     "lock 10 k1 as": "as without a name; write as r1",
-    "lock 10 k1 ttl=1 ttl=2": "ttl is said twice",
+    "lock 10 k1 ttl=1 ttl=2": "ttl appears twice",
     "lock 10 k1 return-values=perhaps": "neither true nor false",
     "prewrite 10": "nothing to prewrite; name keys",
     "prewrite 10 putt:k1=v": "no mutation 'putt'; did you mean put?",

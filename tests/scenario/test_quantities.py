@@ -43,7 +43,7 @@ def test_reads_number_and_unit(kind: QuantityKind, text: str, amount: float) -> 
         (DURATION, "5 parsecs", "is not a unit of duration"),
         (DURATION, "fast", "'fast' is not a duration; write, for example, 5s"),
         (DURATION, "1_000ns", "is not a duration"),
-        (DURATION, "0.5ns", "no whole number of ns"),
+        (DURATION, "0.5ns", "not a whole number of ns"),
         (SIZE, None, "must be a size, is nothing"),
         (SIZE, True, "must be a size, is true"),
         (SIZE, ["1MiB"], "must be a size, is a list"),
