@@ -26,7 +26,7 @@ def spark_master(text: str) -> str:
             )
         return text
     raise typer.BadParameter(
-        f"{text!r} is no Spark master; write local[2], local[*], spark://HOST:PORT, yarn or "
+        f"{text!r} is not a Spark master; write local[2], local[*], spark://HOST:PORT, yarn or "
         "k8s://HOST:PORT"
     )
 

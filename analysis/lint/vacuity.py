@@ -108,7 +108,7 @@ def _too_few(
     where = " at any point" if len(counted) > 1 else ""
     if most < each.least:
         number = "no" if most == 0 else f"only {most:,}"
-        wanted = f", {each.least} are wanted" if each.least > 1 else ""
+        wanted = f", {each.least} are needed" if each.least > 1 else ""
         text = f"{variant}: {number} {each.words}{where} in all replications{wanted}; {each.remedy}"
         yield warned | {"text": text}
         return
@@ -144,8 +144,8 @@ def _thin_quantiles(study: Study, facts: Facts) -> Iterator[Warned]:
             "variant": worst["variant"],
             "point": dict(facts.points[int(worst["point_index"])]),
             "text": f"{key} rests on {int(thin.min()):,} values in a replication of "
-            f"{worst['variant']}{_and_others(variants, worst['variant'])}, {wanted:,} are wanted; "
-            "lengthen run.measure",
+            f"{worst['variant']}{_and_others(variants, worst['variant'])}, {wanted:,} are "
+            "needed; lengthen run.measure",
         }
 
 

@@ -100,7 +100,7 @@ def test_a_model_that_does_not_say_what_was_measured_fails(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["disk", "text.txt"], "text.txt: line 1: is no JSON; run fio 3"),
+        (["disk", "text.txt"], "text.txt: line 1: is not JSON; run fio 3"),
         (["network", "text.txt"], "text.txt: has no round trips"),
         (["tikv", "text.txt"], "text.txt: "),
         (["tikv", "text.txt", "other.toml"], "write one tikv.toml"),

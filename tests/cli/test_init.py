@@ -107,7 +107,7 @@ def test_what_exists_is_neither_replaced_nor_lost(
     capsys.readouterr()
     assert main(words) == ExitStatus.BAD_INPUT
     said = capsys.readouterr().err
-    assert said.startswith(f"{out}: exists, and what you changed in it would be lost; ")
+    assert said.startswith(f"{out}: exists, and your changes in it would be lost; ")
     assert out.read_text() == mine
     assert main([*words, "--force"]) == ExitStatus.FINE
     assert out.read_text() != mine
@@ -141,7 +141,7 @@ def test_the_report_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "nothing was measured; give --fio, --ping or --tikv"),
+        ([], "no measurements; give --fio, --ping or --tikv"),
         (["--prometheus", STAGES], "metrics need the cluster's tikv.toml; add --tikv"),
         (["--ping", PING, "--rate", "fast"], "--rate: "),
         (["--ping", PING, "--machine", "gp3"], "gp3: no profile 'gp3' in machines.yaml"),
