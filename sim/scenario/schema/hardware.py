@@ -315,16 +315,12 @@ class Hardware(Section):
     store_memory_bytes: int = Size("1GiB", "64TiB").key(
         "Memory of a store. Source: AWS docs: i3.4xlarge, 122 GiB.", default="122GiB"
     )
-<<<<<<< HEAD
     page_cache_share: float = Number(0, 0.5).key(
         "Of a store's memory, what TiKV leaves to the operating system to keep files in. Source: "
         "TiDB docs, TiKV configuration file, memory-usage-limit: 25 %.",
         default=0.25,
     )
-    cpu: CpuCosts = SectionOf(CpuCosts).key("What work costs. Source: key by key.", default={})
-=======
     cpu: CpuCosts = SectionOf(CpuCosts).key("CPU costs. Source: see each key.", default={})
->>>>>>> h-words
     lsm: LsmSpec = SectionOf(LsmSpec).key(
         "Rewriting by the LSM tree. Source: see each key.", default={}
     )
