@@ -132,9 +132,9 @@ class _Surrogate:
             np.log([start[name] for name in GUESSES_US]),
             method="trf",
             diff_step=[_STEP] * len(GUESSES_US),
-            xtol=1e-3,
+            xtol=3e-3,
             ftol=1e-3,
-            max_nfev=20,
+            max_nfev=8,
         )
         return _constants(found.x)
 

@@ -122,10 +122,6 @@ def test_requests_share_a_message_that_is_still_open() -> None:
     assert scene.cluster.stores[1].grpc.busy_ns == near(4 * 2 * 100 * US)
     sent = [lock.arrived_ns - ONE_WAY_NS for lock in locks]
     assert sent == [near(300 * US)] * 6
-    # These are on their way, so a later one has to open its own.
-    late = [scene.lock(bytes([n]), TXN + n) for n in range(6, 8)]
-    scene.run(20 * NS_PER_MS)
-    assert [lock.opens_message for lock in late] == [True, True]
 
 
 def test_a_statement_pays_by_its_rows_and_for_writing() -> None:
