@@ -1,9 +1,10 @@
 """The caches of one store: which rows have to be unpacked or fetched before a command runs.
 
 Law: blocks of tables whose rows are chosen at random compete for the block cache. A
-least-recently-used cache keeps a block for a characteristic time T after each use, so a table read
-at rate r over s bytes misses with probability exp(-r T / s), and T is where the kept bytes fill the
-cache. Tables that are small, or read where they have just been written, are always in it.
+least-recently-used cache keeps a block for a characteristic time T after each use, so blocks of s
+bytes that are read at rate r miss with probability exp(-r T / s), and T is where the kept bytes
+fill the cache. Some blocks of a table may be read more often than others (TPC-C's NURand). Tables
+that are small, or read where they have just been written, are always in it.
 
 What the block cache misses is read from files, and the operating system keeps those as they are
 stored, compressed, in the memory that TiKV leaves. That cache sees the misses only, and two misses
@@ -37,6 +38,7 @@ from typing import Final, NamedTuple
 from sim.engine import Cores
 from sim.hardware.disk import Disk
 from sim.scenario.resolved import Scenario
+from sim.scenario.schema.hardware import BLOCK_BYTES
 from sim.streams import Stream
 from sim.workload.layout import Table
 
@@ -153,18 +155,30 @@ def misses_by_table(scenario: Scenario, tables: Sequence[Table]) -> RowMisses:
     """Returns how likely rows are not in the caches of the store that leads them."""
     hardware, read = scenario.hardware, [table for table in tables if table.scattered_reads]
     records = [(table, size) for table in read for size in table.segments[-1].record_bytes]
-    misses = miss_probabilities(
-        [
-            Extent(table.segments[-1].rows * size / scenario.cluster.stores, table.scattered_reads)
-            for table, size in records
-        ],
-        hardware.block_cache_bytes,
-        hardware.page_cache_bytes / hardware.lsm.block_compression,
+    parts = [table.read_parts(BLOCK_BYTES // size) for table, size in records]
+    misses = iter(
+        miss_probabilities(
+            [
+                Extent(
+                    part.blocks * table.segments[-1].rows * size / scenario.cluster.stores,
+                    part.reads * table.scattered_reads,
+                )
+                for (table, size), of_record in zip(records, parts, strict=True)
+                for part in of_record
+            ],
+            hardware.block_cache_bytes,
+            hardware.page_cache_bytes / hardware.lsm.block_compression,
+        )
     )
     of_rows: defaultdict[bytes, list[Miss]] = defaultdict(list)
-    for (table, _), miss in zip(records, misses, strict=True):
-        if miss.block:
-            of_rows[table.start_key + b"_r"].append(miss)
+    for (table, _), of_record in zip(records, parts, strict=True):
+        block = disk = 0.0
+        for part in of_record:
+            miss = next(misses)
+            block += part.reads * miss.block
+            disk += part.reads * miss.disk
+        if block:
+            of_rows[table.start_key + b"_r"].append(Miss(block, disk))
     return dict(of_rows)
 
 

@@ -14,6 +14,7 @@ clusters show; older data, split again after growth, has regions half full.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import NamedTuple
 
 from sim.protocol.encoding import SHORT_VALUE_MAX_BYTES
 from sim.protocol.keys import encoded_len, record_prefix, row_key
@@ -81,6 +82,18 @@ def rows_by_handle(name: str, table_id: int, rows: int, value_bytes: int) -> Seg
     )
 
 
+class Part(NamedTuple):
+    """Some of a table's blocks, which are read alike; shares of the whole."""
+
+    blocks: float
+    reads: float
+
+
+def read_evenly(rows: int) -> Sequence[Part]:  # noqa: ARG001 - other tables' parts depend on it
+    """Returns the parts of a table whose rows are all read as often."""
+    return (Part(1.0, 1.0),)
+
+
 @dataclass(frozen=True)
 class Table:
     """Where one table lies in the key space, and how much of it there is."""
@@ -94,6 +107,8 @@ class Table:
     scattered_reads: float = 0.0
     """Rows read a transaction, chosen over the whole table; 0 where transactions read what has just
     been written, or go on where the last one ended."""
+    read_parts: Callable[[int], Sequence[Part]] = read_evenly
+    """From how many neighbouring rows share a block to how the scattered reads are spread."""
 
     @property
     def size_bytes(self) -> int:
