@@ -170,12 +170,12 @@ class CpuCosts(Section):
         "Clients' machine, per statement: driver and proxy. Source: assumed.", default="40us"
     )
     tidb_statement_ns: int = COST.key(
-        "TiDB, per statement: packets, plan cache, result. Source: fit.", default="48us"
+        "TiDB, per statement: packets, plan cache, result. Source: fit.", default="47us"
     )
     tidb_write_ns: int = COST.key(
         "TiDB, extra for a statement that locks or writes: executor, transaction buffer. Source: "
         "fit.",
-        default="48us",
+        default="66us",
     )
     tidb_row_ns: int = COST.key(
         "TiDB, per row that a statement reads, locks or writes. Source: assumed.", default="5us"
@@ -219,7 +219,7 @@ class CpuCosts(Section):
     )
     apply_command_ns: int = COST.key("Apply thread, per command. Source: assumed.", default="5us")
     apply_key_ns: int = COST.key(
-        "Apply thread, per record that is put or deleted. Source: fit.", default="12.4us"
+        "Apply thread, per record that is put or deleted. Source: fit.", default="13us"
     )
     compaction_byte_ns: float = Number(0, 1_000).key(
         "Background threads, per byte flushed or compacted; no request waits for them. Source: "
@@ -229,7 +229,7 @@ class CpuCosts(Section):
     thread_hop_ns: int = COST.key(
         "Time from waking a thread until it runs, on an idle node; longer on a busy one. Source: "
         "fit; TiKV docs, tune thread performance: 20 to 50.",
-        default="41us",
+        default="43us",
     )
     smt_gain: float = Number(0, 1).key(
         "Capacity added by a core's second busy hardware thread, in cores. Source: Intel, "
