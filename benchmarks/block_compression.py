@@ -83,7 +83,8 @@ def _shared_bytes(key: bytes, last: bytes) -> int:
 
 def blocks(make: Callable[[Random, int], Row], cf: str) -> list[bytes]:
     """Returns blocks of rows in the order of their keys."""
-    random, made, block, last, number = Random(1), [], bytearray(), b"", 0
+    made: list[bytes] = []
+    random, block, last, number = Random(1), bytearray(), b"", 0
     while len(made) < BLOCKS:
         number += 1
         raw_key, row = make(random, number)

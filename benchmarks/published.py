@@ -89,8 +89,9 @@ def print_fitted(fitted: Fitted, before: Constants) -> None:
 def cross_validate(setting: Setting, rounds: int, workers: int) -> None:
     """Prints what each workload is predicted to do by a fit to the others."""
     predicted: list[Outcome] = []
+    begun = run_cases(setting, workers)
     for without in WORKLOADS:
-        fitted = fit(setting, without, rounds, workers)
+        fitted = fit(setting, without, rounds, workers, begun)
         print_fitted(fitted, begun_with(setting))
         some = [each for each in fitted.outcomes if each.case.workload == without]
         print_figures(some, without)

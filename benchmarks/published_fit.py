@@ -81,7 +81,13 @@ def begun_with(setting: Setting) -> dict[str, float]:
     return {name: getattr(costs, f"{name}_ns") / 1_000 for name in GUESSES_US}
 
 
-def fit(setting: Setting, without: str | None, rounds: int, workers: int) -> Fitted:
+def fit(
+    setting: Setting,
+    without: str | None,
+    rounds: int,
+    workers: int,
+    begun: Sequence[Outcome] | None = None,
+) -> Fitted:
     """Fits the free constants to all workloads but one.
 
     Args:
@@ -89,10 +95,11 @@ def fit(setting: Setting, without: str | None, rounds: int, workers: int) -> Fit
         without: the workload that is left out, to be predicted; None: all count.
         rounds: how often all cases are run before the last time.
         workers: processes.
+        begun: what the cases give before the fit, if that is known.
     """
     surrogate = _Surrogate(setting, without)
     constants: Constants = begun_with(setting)
-    outcomes = run_cases(_with(setting, constants), workers)
+    outcomes = begun or run_cases(setting, workers)
     for number in range(1, rounds + 1):
         surrogate.look(outcomes, constants)
         print(f"round {number}: chi2 {surrogate.chi2(constants):.1f} before", flush=True)
