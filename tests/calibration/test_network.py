@@ -148,7 +148,7 @@ def test_bandwidth_alone_makes_no_network(tmp_path: Path) -> None:
         ('{"end": {"sum_received": {"bits_per_second": 0}}}', "is 0; run it longer"),
         ('{"end": {"sum_received": {}}}', "is not a number"),
         (json.dumps(_iperf3(min_rtt=900, mean_rtt=800, max_rtt=1)), "needs min_rtt <= mean_rtt"),
-        ('{"end": ', "is no JSON"),
+        ('{"end": ', "is not JSON"),
     ],
 )
 def test_what_cannot_be_used_is_refused(tmp_path: Path, content: str, message: str) -> None:

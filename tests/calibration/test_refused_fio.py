@@ -39,7 +39,7 @@ CASES: list[tuple[str, Callable[[Document], object], str]] = [
     ("bins of microseconds",
      lambda d: _sync(d).update(bins={str(int(k) // 1000): v for k, v in _sync(d)["bins"].items()}),
      "bins: lie outside of min and max"),
-    ("bins of words", lambda d: _sync(d).update(bins={"a": 1}), "no whole number"),
+    ("bins of words", lambda d: _sync(d).update(bins={"a": 1}), "not a whole number"),
     ("no latencies", lambda d: [_sync(d).pop("bins"), _sync(d).pop("percentile")],
      "has neither bins nor percentile"),
     ("percentiles fall",
@@ -79,7 +79,7 @@ def test_what_cannot_be_is_refused(
         ("\n", "is empty"),
         ("[1, 2]", "is not a JSON object"),
         ("{}", "no file of fio"),
-        ("[" * 100_000, "is no JSON"),
+        ("[" * 100_000, "is not JSON"),
     ],
 )
 def test_what_fio_did_not_write_is_refused(tmp_path: Path, content: str, message: str) -> None:

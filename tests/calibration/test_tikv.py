@@ -301,7 +301,7 @@ def test_a_toml_without_any_key_is_refused(tmp_path: Path) -> None:
         (_answer({"metric": {"__name__": "a"}, "values": [[0, "1"]]}), "has one value"),
         (_answer({"metric": {"__name__": "a"}, "values": [[0, "1"], [1, "-4"]]}), "has -4.0"),
         (_answer({"metric": {"__name__": "a"}, "values": [[0, "1"], [1, "NaN"]]}), "has nan"),
-        (_answer({"metric": {"__name__": "a"}, "values": [5, 6]}), "no [time, value]"),
+        (_answer({"metric": {"__name__": "a"}, "values": [5, 6]}), "not [time, value]"),
         (_answer({"metric": {"__name__": "a"}}), "is missing"),
     ],
 )

@@ -57,7 +57,7 @@ def test_a_profile_replaces_nothing_that_somebody_wrote(
     out.write_text(mine)
     capsys.readouterr()
     assert main(words) == ExitStatus.BAD_INPUT
-    assert f"{out}: exists, and what you changed in it would be lost" in capsys.readouterr().err
+    assert f"{out}: exists, and your changes in it would be lost" in capsys.readouterr().err
     assert out.read_text() == mine
     assert main([*words, "--force"]) == ExitStatus.FINE
     assert out.with_name("disk.yaml.bak").read_text() == mine
