@@ -26,10 +26,12 @@ class Nowhere:
 
 @pytest.fixture
 def no_collector() -> Iterator[None]:
+    was_on = gc.isenabled()
     gc.collect()
     gc.disable()
     yield
-    gc.enable()
+    if was_on:
+        gc.enable()
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
