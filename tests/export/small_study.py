@@ -9,7 +9,7 @@ from analysis.study.load import load_study
 
 SCENARIO = """
 about: Does an export say what the facts say?
-run: {seed: 3, warmup: 100ms, measure: 300ms, replications: 2, window: 50ms}
+run: {seed: 3, warmup: 200ms, measure: 600ms, replications: 2, window: 50ms}
 hardware: {profile: i3.4xlarge}
 workload: {kind: tpcc, warehouses: 20, threads: 8}
 compare:
