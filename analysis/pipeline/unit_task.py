@@ -16,6 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from analysis.pipeline.object_store import ObjectStore
 from analysis.pipeline.unit_judgement import judged_unit
 from analysis.program import module
 from analysis.study.source_digest import model_digest
@@ -37,6 +38,8 @@ class UnitJob:
     units_dir: str
     unit_function: str = field(default_factory=lambda: MODEL)
     model: str = field(default_factory=model_digest)
+    store: ObjectStore | None = None
+    """Where executors put units in place of ``units_dir``, which is the driver's copy then."""
 
 
 @dataclass(frozen=True, slots=True)
