@@ -22,10 +22,10 @@ from analysis.program import module
 from analysis.study.source_digest import model_digest
 from analysis.study.study import Study
 from analysis.study.unit_failure import UnitFailure, write_failure
-from analysis.study.unit_folder import UnitNotWrittenError, UnitRecord, write_unit
+from analysis.study.unit_folder import UnitNotWrittenError, UnitRecord, UnitSink, write_unit
 from analysis.study.units import Point, Unit
 from sim.record.facts import FactSink
-from sim.unit_result import UnitResult
+from sim.unit_result import UnitResult, simulated_ns
 
 MODEL = f"{module('sim.simulation')}:run_unit"
 
@@ -116,10 +116,11 @@ def leave_failure(units_dir: Path, failure: UnitFailure) -> None:
 
 
 def _simulate(
-    job: UnitJob, attempt: Attempt, sink: FactSink, close: Callable[[], Path]
+    job: UnitJob, attempt: Attempt, sink: UnitSink, close: Callable[[], Path]
 ) -> UnitRecord:
     unit, point = attempt.unit, attempt.point
     scenario = job.study.scenario(point, unit.variant)
+    sink.until_ns = simulated_ns(scenario)
     wall_s, cpu_s = time.perf_counter(), time.process_time()
     result = unit_function(job.unit_function)(scenario, unit.replication, sink)
     wall_s, cpu_s = time.perf_counter() - wall_s, time.process_time() - cpu_s
