@@ -27,7 +27,11 @@ from analysis.cli.options import (
 def run(
     file: ScenarioFile,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Study folder; default results/<name>.")
+        str | None,
+        typer.Option(
+            metavar="DIR",
+            help="Study folder; default results/<name>. Or s3://BUCKET/FOLDER, copied to there.",
+        ),
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of all random streams.")] = None,
     replications: Annotated[

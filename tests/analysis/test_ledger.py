@@ -15,9 +15,8 @@ from analysis.study.ledger import read_ledger, scan
 from analysis.study.plan_file import read_plan, write_plan
 from analysis.study.study_folder import StudyFolderError
 from analysis.study.unit_failure import UnitFailure, read_failure, write_failure
-from analysis.study.unit_folder import UnitRecord, write_unit
+from analysis.study.unit_folder import UnitRecord, UnitSink, write_unit
 from analysis.study.units import AskedUnits, Unit
-from sim.record.facts import FactSink
 from tests.planned import plan_units
 from tests.stub_model import run_settings, stub_study
 
@@ -73,7 +72,7 @@ def test_an_attempt_that_was_overtaken_leaves_the_whole_unit_alone(tmp_path: Pat
     job = UnitJob(STUDY, str(tmp_path), "tests.stub_model:run_unit", model="this")
     inner = {}
 
-    def overtaken(sink: FactSink, close: Callable[[], Path]) -> UnitRecord:
+    def overtaken(sink: UnitSink, close: Callable[[], Path]) -> UnitRecord:
         record = unit_task._simulate(job, Attempt(UNITS[0], {}), sink, close)
         assert run(tmp_path, UNITS[0]) is None
         inner["at"] = (tmp_path / UNITS[0].unit_hash / "unit.json").stat().st_ino

@@ -22,6 +22,9 @@ class Nowhere:
     def write(self, table: str, columns: Columns) -> None:
         """Takes facts and drops them."""
 
+    def reached(self, now_ns: int) -> None:
+        """Does nothing."""
+
 
 @pytest.fixture
 def no_collector() -> Iterator[None]:
