@@ -28,6 +28,12 @@ STUDIES: Final = {
 }
 """Name: what it measures, and about how long it takes on two cores."""
 
+WITH_OPTIONS: Final = {
+    "common_random_numbers", "coverage", "etcd", "figures", "published", "spark_overhead",
+    "ten_thousand", "two_trees",
+}  # fmt: skip
+"""Those that read a command line of their own."""
+
 
 def main() -> int:
     """Lists the studies, or runs one; 2 if there is none of that name."""
@@ -41,6 +47,10 @@ def main() -> int:
     if name not in STUDIES:
         print(f"no study {name!r}; there are: {', '.join(STUDIES)}", file=sys.stderr)
         return 2
+    if sys.argv[2:] and name not in WITH_OPTIONS:
+        what, takes = STUDIES[name]
+        print(f"{name}: {what} ({takes}); it has no options")
+        return 0 if sys.argv[2:] in (["-h"], ["--help"]) else 2
     return subprocess.call([sys.executable, "-m", f"benchmarks.{name}", *sys.argv[2:]])
 
 

@@ -15,8 +15,8 @@ Fundamentals of Queueing Theory, 4th ed., 2.3.2 (time in an M/M/c system).
 
 from __future__ import annotations
 
+import argparse
 import math
-import sys
 import tempfile
 import time
 from collections.abc import Mapping
@@ -191,9 +191,12 @@ def summarised(studies: int) -> list[Mapping[str, Any]]:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("studies", type=int, nargs="?", default=STUDIES, help="of each queue")
+    wanted = parser.parse_args().studies
     begun_s = time.perf_counter()
     print(f"{'':33}{'truth':>9}  refused  covered  of t alone  half width    bias")
-    for line in measure(int(sys.argv[1]) if len(sys.argv) > 1 else STUDIES):
+    for line in measure(wanted):
         print(f"{line.queue:10} {line.metric:16} {line.stat:5}{line.truth:7.3f} ms  "
               f"{line.refused:7.1%}  {line.covered:7.1%}  {line.covered_bare:10.1%}  "
               f"{line.half_width:10.1%}  {line.bias:+6.2%}")  # fmt: skip

@@ -61,6 +61,16 @@ def test_each_key_has_one_module() -> None:
 def test_each_long_study_is_a_module_that_can_be_run(name: str) -> None:
     text = (ROOT / "benchmarks" / f"{name}.py").read_text(encoding="utf-8")
     assert 'if __name__ == "__main__":' in text
+    assert ("ArgumentParser(" in text) == (name in studies.WITH_OPTIONS)
+
+
+def test_help_of_a_study_without_options_does_not_run_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for words, status in ((["--help"], ExitStatus.FINE), (["--quick"], ExitStatus.BAD_INPUT)):
+        monkeypatch.setattr("sys.argv", ["benchmarks", "sequential_coverage", *words])
+        assert studies.main() == status
+        assert "10 minutes); it has no options" in capsys.readouterr().out
 
 
 def test_studies_are_listed_and_unknown_ones_refused(
