@@ -36,7 +36,7 @@ WATCHED: Final = ROOT / "benchmarks" / "tiny.yaml"
 ASKED_EVERY_S: Final = 1.5
 """As ``live.js`` does."""
 _STEP_NS: Final = 20_000_000
-_ANSWERS: Final = range(20, 60, 2)
+_ANSWERS: Final = range(20, 60, 4)
 """Numbers of threads that the explorer is asked about."""
 
 
