@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 
 export PYTHONHASHSEED ?= 0
+# A process that may not keep what it has compiled compiles it again, and so does every one after it.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo fast test check fix bench lock clean

@@ -31,7 +31,7 @@ def spark_master(text: str) -> str:
             "of its cluster: spark://HOST:PORT, yarn or k8s://HOST:PORT"
         )
     raise typer.BadParameter(
-        f"{text!r} is no Spark master; write local[2], local[*], spark://HOST:PORT, yarn or "
+        f"{text!r} is not a Spark master; write local[2], local[*], spark://HOST:PORT, yarn or "
         "k8s://HOST:PORT"
     )
 

@@ -112,12 +112,12 @@ def test_a_plan_is_read_back(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_a_broken_plan_is_one_line(tmp_path: Path, content: str) -> None:
     (tmp_path / "plan.json").write_bytes(content.encode("latin-1"))
-    with pytest.raises(StudyFolderError, match=r"plan\.json: is no plan .*writes a new one"):
+    with pytest.raises(StudyFolderError, match=r"plan\.json: is not a plan .*writes a new one"):
         read_plan(tmp_path)
 
 
 def test_without_a_plan_it_is_no_study(tmp_path: Path) -> None:
-    with pytest.raises(StudyFolderError, match=r"is no study folder .*No such file"):
+    with pytest.raises(StudyFolderError, match=r"is not a study folder .*No such file"):
         read_plan(tmp_path)
 
 
