@@ -22,6 +22,10 @@ STUDIES: Final = {
     "memory": ("memory of a unit, and of one four times as long", "a minute"),
     "published": ("published throughputs beside the model; --fit fits its costs", "a minute"),
     "sequential_coverage": ("coverage when replications stop at a precision", "10 minutes"),
+    "serve": (
+        "the server's pages: an index of 10,000 studies, answers, a run watched",
+        "2 minutes",
+    ),
     "spark_overhead": ("Spark beside a process pool and beside one core", "20 minutes"),
     "two_trees": ("CPU of a unit over that in another checkout; OTHER is its folder", "a minute"),
     "ten_thousand": ("a study of 10,000 units: seconds and memory", "20 minutes"),

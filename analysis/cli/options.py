@@ -84,6 +84,13 @@ ScenarioFile = Annotated[
 ScenarioFiles = Annotated[
     list[Path], typer.Argument(metavar="FILE...", autocompletion=scenario_files)
 ]
+FolderOrStore = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DIR",
+        help="Study folder; default results/<name>. Or s3://BUCKET/FOLDER, which it is a copy of.",
+    ),
+]
 StudyFolder = Annotated[
     Path, typer.Argument(metavar="DIR", help="A study's folder.", autocompletion=study_folders)
 ]

@@ -15,6 +15,7 @@ from analysis.cli import options
 from analysis.cli.completion import study_folders, words
 from analysis.cli.options import (
     AsJson,
+    FolderOrStore,
     NoPlots,
     Overrides,
     ScenarioFile,
@@ -26,13 +27,7 @@ from analysis.cli.options import (
 
 def run(
     file: ScenarioFile,
-    out: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DIR",
-            help="Study folder; default results/<name>. Or s3://BUCKET/FOLDER, copied to there.",
-        ),
-    ] = None,
+    out: FolderOrStore = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of all random streams.")] = None,
     replications: Annotated[
         int | None, typer.Option(min=1, help="Replications of every variant.")

@@ -1,4 +1,4 @@
-"""The image and the job for Kubernetes: they name the versions, options and ports that are there."""
+"""The image and the job for Kubernetes name the versions, options and ports that there are."""
 
 from __future__ import annotations
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pandas.testing import assert_frame_equal
 
 from analysis.pipeline.object_store import ObjectStore
+from analysis.pipeline.session import SparkStarter, stop_spark
 from analysis.pipeline.store_copy import StoreCopy, copied_study_folder
 from analysis.pipeline.unit_in_store import run_unit_into_store
-from analysis.pipeline.unit_task import Attempt, UnitJob
+from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
+from analysis.pipeline.unit_values import read_unit_metrics, read_unit_metrics_here
 from analysis.study.ledger import read_ledger, scan
 from analysis.study.unit_failure import read_failure
 from analysis.study.unit_folder import UnitNotWrittenError
@@ -87,6 +90,21 @@ def test_results_and_units_go_back(s3_port: int, tmp_path: Path) -> None:
         store.read(".lock")
     with copied_study_folder(tmp_path / "there", store) as folder:
         assert scan(folder / "units").done == {UNITS[0].unit_hash}
+
+
+def test_facts_that_only_the_driver_has_are_read_by_it(tmp_path: Path) -> None:
+    """As with executors elsewhere: no Spark is asked, and the numbers are the same."""
+    starter = SparkStarter("spark://nowhere:7077", shares_folder=False)
+    assert starter.readers() is None
+    job = UnitJob(STUDY, str(tmp_path), "tests.stub_model:run_unit")
+    for unit in UNITS:
+        assert run_unit_task(job, Attempt(unit, {})) is None
+    done = read_ledger(tmp_path, UNITS).done
+    records = [(unit.unit_hash, record) for unit, record in done.items()]
+    read = read_unit_metrics(starter.readers(), tmp_path, records)
+    assert set(read["unit_hash"]) == {unit.unit_hash for unit in UNITS}
+    assert_frame_equal(read, read_unit_metrics_here(tmp_path, records))
+    stop_spark(starter)
 
 
 def test_a_store_that_goes_away_is_not_the_units_fault() -> None:

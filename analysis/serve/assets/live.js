@@ -32,9 +32,9 @@
       var row = element("tr"), title = element("th", "", one.variant);
       title.scope = "row";
       row.appendChild(title);
-      ["done", "running", "missing", "failed"].forEach(function (state) { row.appendChild(cell(one.units[state])); });
       row.appendChild(cell(one.lock_latency_ms));
       row.appendChild(cell(one.txn_per_s));
+      ["done", "running", "missing", "failed"].forEach(function (state) { row.appendChild(cell(one.units[state])); });
       return row;
     }));
   }
@@ -54,7 +54,7 @@
   function howFar(one) {
     var text = span(one.seconds) + " so far";
     if (one.until_s) { return window.Pessim.short(one.simulated_s) + " of " + window.Pessim.short(one.until_s) + " simulated s, " + text; }
-    return one.share === null ? text : text + ", about " + Math.round(100 * one.share) + " % by the others' time";
+    return one.share === null ? text : text + ", about " + Math.round(100 * one.share) + " % going by how long others took";
   }
 
   function now(found) {
@@ -67,7 +67,7 @@
       row.appendChild(bar);
       return row;
     });
-    byId("now").replaceChildren.apply(byId("now"), rows.length ? rows : [element("p", "note", "Nothing.")]);
+    byId("now").replaceChildren.apply(byId("now"), rows.length ? rows : [element("p", "note", "No unit is running.")]);
   }
 
   function take(found) {
@@ -77,7 +77,7 @@
     byId("bar").value = found.units.done;
     byId("stop").disabled = !found.running && !found.starting;
     byId("go").disabled = found.running || found.starting;
-    byId("go").textContent = found.units.missing ? "Go on" : "Run again";
+    byId("go").textContent = found.units.missing ? "Continue" : "Run again";
     variants(found);
     course(found);
     now(found);

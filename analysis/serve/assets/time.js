@@ -25,7 +25,7 @@
     });
     box.replaceChildren(
       element("h2", "", words(event.kind) + (event.detail ? ": " + event.detail : "") + ", at " + event.at_s.toFixed(3) + " s"),
-      element("p", "", "In the " + short(event.after_s) + " s from its window on" +
+      element("p", "", "In the " + short(event.after_s) + " s from the start of its window" +
         (latency.after === null ? "" : ", mean lock latency " + short(latency.after) + " ms" +
           (latency.before === null ? "" : " (before " + short(latency.before) + " ms)")) + ":"),
       list);
@@ -53,8 +53,8 @@
       lane.appendChild(line);
       return lane;
     }));
-    byId("sooner").disabled = byId("later").disabled = !found.events.length;
-    if (!found.events.length) { byId("timeline").appendChild(element("p", "note", "Nothing was done to the cluster.")); }
+    byId("steps").hidden = byId("event").hidden = !found.events.length;
+    if (!found.events.length) { byId("timeline").appendChild(element("p", "note", "Nothing was done to the cluster in this unit.")); }
   }
 
   function charts() {
