@@ -32,7 +32,9 @@ for _command, _example in (
     *measurement_app.COMMANDS,
     *model_app.COMMANDS,
 ):
-    app.command(epilog=f"Example: {_example.format(program=called())}")(_command)
+    app.command(_command.__name__.lower(), epilog=f"Example: {_example.format(program=called())}")(
+        _command
+    )
 
 
 @app.callback(invoke_without_command=True)
@@ -73,6 +75,7 @@ def main(arguments: list[str] | None = None) -> int:
             complete_var=completion.VARIABLE,
             standalone_mode=False,
         )
+        status = result() if callable(result) else result
         sys.stdout.flush()
     except typer.TyperException as error:
         wrong = error.format_message().removeprefix("Invalid value: ").rstrip(".")
@@ -83,7 +86,7 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         _forget_output()
         return ExitStatus.FINE
-    return int(result or 0)
+    return int(status or 0)
 
 
 def _forget_output() -> None:
@@ -127,7 +130,7 @@ def with_an_option_a_file(words: list[str]) -> list[str]:
 
 
 def _known_commands() -> list[str]:
-    return [command.callback.__name__ for command in app.registered_commands if command.callback]
+    return [str(command.name) for command in app.registered_commands]
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:

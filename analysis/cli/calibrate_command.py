@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
 from typing import Any, Final
@@ -18,43 +17,15 @@ from rich.console import Console
 from analysis.calibration.refusal import CalibrationError
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
+from analysis.cli.measurement_app import Calibrate
 from analysis.cli.new_files import ExistsError, write_new
 
-DISK: Final = "disk"
-NETWORK: Final = "network"
-TIKV: Final = "tikv"
-KINDS: Final = (DISK, NETWORK, TIKV)
 _COLUMNS: Final = 80
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CalibrateRequest:
-    """What the command line asks for.
-
-    Attributes:
-        kind: one of ``KINDS``.
-        files: what was measured.
-        name: of the profile.
-        out: where it is written; standard output if None.
-        plot: where the picture is written, if at all.
-        prometheus: range queries of TiKV's stages.
-        replace: put an existing profile aside and write in its place.
-        as_json: print the report as JSON.
-    """
-
-    kind: str
-    files: tuple[Path, ...]
-    name: str = "measured"
-    out: Path | None = None
-    plot: Path | None = None
-    prometheus: tuple[Path, ...] = ()
-    replace: bool = False
-    as_json: bool = False
-
-
-def calibrate_command(request: CalibrateRequest) -> int:
+def calibrate_command(request: Calibrate) -> int:
     """Returns the exit status; one line says what cannot be used."""
-    work = {DISK: _disk, NETWORK: _network, TIKV: _tikv}[request.kind]
+    work = {"disk": _disk, "network": _network, "tikv": _tikv}[request.kind]
     try:
         return work(request)
     except (CalibrationError, ExistsError) as error:
@@ -69,7 +40,7 @@ def not_written(error: OSError) -> str:
     return f"{error.filename}: {error.strerror}; nothing was written there"
 
 
-def _disk(request: CalibrateRequest) -> int:
+def _disk(request: Calibrate) -> int:
     from analysis.calibration.disk_fit import fits, predictions
     from analysis.calibration.disk_report import (
         advice,
@@ -95,7 +66,7 @@ def _disk(request: CalibrateRequest) -> int:
     return ExitStatus.FINE if all(fit.holds for fit in found) else ExitStatus.CLAIM_FAILED
 
 
-def _network(request: CalibrateRequest) -> int:
+def _network(request: Calibrate) -> int:
     from analysis.calibration.read_files import read_network_files
 
     network = read_network_files(request.files, request.name)
@@ -104,19 +75,19 @@ def _network(request: CalibrateRequest) -> int:
     return ExitStatus.FINE
 
 
-def _tikv(request: CalibrateRequest) -> int:
+def _tikv(request: Calibrate) -> int:
     from analysis.calibration.read_files import read_tikv
 
     if len(request.files) != 1:
         message = f"{len(request.files)} are given; write one tikv.toml, metrics after --prometheus"
         raise CalibrationError(request.files[1], "", message)
-    tikv = read_tikv(request.files[0], request.prometheus)
+    tikv = read_tikv(request.files[0], request.prometheus or ())
     written = _write(request, {request.name: tikv.text})
     _tell(request, tikv.document, list(tikv.lines), written)
     return ExitStatus.FINE
 
 
-def _write(request: CalibrateRequest, texts: dict[str, str]) -> list[Path]:
+def _write(request: Calibrate, texts: dict[str, str]) -> list[Path]:
     """Writes profiles: the first under the given name, others beside it; returns where."""
     if request.out is None:
         if not request.as_json:
@@ -125,16 +96,16 @@ def _write(request: CalibrateRequest, texts: dict[str, str]) -> list[Path]:
     out = request.out
     endings = [name.removeprefix(request.name) if place else "" for place, name in enumerate(texts)]
     paths = [out.with_name(f"{out.stem}{ending}{out.suffix}") for ending in endings]
-    given = (*request.files, *request.prometheus)
+    given = (*request.files, *(request.prometheus or ()))
     for kept in write_new(
-        dict(zip(paths, texts.values(), strict=True)), given=given, replace=request.replace
+        dict(zip(paths, texts.values(), strict=True)), given=given, replace=request.force
     ):
         say(messages(), f"kept: {kept}")
     return paths
 
 
 def _tell(
-    request: CalibrateRequest,
+    request: Calibrate,
     document: dict[str, Any],
     lines: Sequence[str],
     written: Sequence[Path],

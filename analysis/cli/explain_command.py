@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
+from analysis.cli.scenario_app import Explain
 from analysis.program import command
 from analysis.study.folder_name import study_folder
 
@@ -27,19 +28,7 @@ MOST_POINTS: Final = 3
 """Points that are explained; ``--set`` asks for another one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExplainRequest:
-    """What the command line asks for."""
-
-    file: Path
-    overrides: tuple[str, ...] = ()
-    verify: bool = False
-    out: Path | None = None
-    """Folder of the study to hold the estimate against; None: where ``run`` puts it."""
-    as_json: bool = False
-
-
-def explain_command(request: ExplainRequest) -> int:
+def explain_command(request: Explain) -> int:
     """Prints what to expect of a scenario; returns the exit status."""
     from analysis.lint.scenario_lint import scenario_warnings
     from analysis.report.explained import explained
@@ -70,12 +59,12 @@ def explain_command(request: ExplainRequest) -> int:
     return ExitStatus.FINE
 
 
-def _load(request: ExplainRequest) -> Study | None:
+def _load(request: Explain) -> Study | None:
     from analysis.study.load import load_study
     from sim.scenario import ScenarioError
 
     try:
-        return load_study(request.file, list(request.overrides))
+        return load_study(request.file, request.set_ or ())
     except ScenarioError as error:
         for problem in error.problems:
             say(messages(), str(problem))
@@ -83,7 +72,7 @@ def _load(request: ExplainRequest) -> Study | None:
 
 
 def _say_estimates(
-    request: ExplainRequest,
+    request: Explain,
     study: Study,
     explained: Sequence[Explained],
     warnings: Sequence[str],
@@ -100,7 +89,7 @@ def _say_estimates(
     units = len(study.points) * len(study.variants) * study.replications
     cases = [estimate for each in explained for estimate in each.variants.values()]
     print_cost(console, cases, units, os.cpu_count() or 1)
-    to_run = command("run", request.file, *_set(request.overrides))
+    to_run = command("run", request.file, *_set(request.set_ or ()))
     say(console, f"  worked out, not simulated (docs/EXPLAIN.md); to run it: {to_run}")
 
 
@@ -116,14 +105,14 @@ def _say_left_out(study: Study, explained: Sequence[Explained]) -> None:
         say(output(), f"  {points} not shown; to choose another one: {keys}")
 
 
-def _folder(request: ExplainRequest, study: Study) -> Path:
-    return request.out or study_folder(study.name, request.overrides)
+def _folder(request: Explain, study: Study) -> Path:
+    return request.out or study_folder(study.name, request.set_ or ())
 
 
-def _summary(request: ExplainRequest, study: Study) -> Mapping[str, Any] | None:
+def _summary(request: Explain, study: Study) -> Mapping[str, Any] | None:
     """Returns what a finished study says; None if there is none, which is said."""
     folder = _folder(request, study)
-    words = ["run", request.file, *_set(request.overrides)]
+    words = ["run", request.file, *_set(request.set_ or ())]
     if request.out is not None:
         words += ["--out", request.out]
     try:

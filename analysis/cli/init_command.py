@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from analysis.calibration.refusal import CalibrationError
 from analysis.cli.calibrate_command import not_written, say_lines
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
+from analysis.cli.measurement_app import Init
 from analysis.cli.new_files import ExistsError, write_new
 from sim.scenario.quantities import RATE, QuantityError
 
@@ -23,42 +23,7 @@ if TYPE_CHECKING:
     from analysis.calibration.first_scenario import MeasuredCluster
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InitRequest:
-    """What the command line asks for.
-
-    Attributes:
-        fio: runs of fio on the disk of the raft log.
-        network: output of ping, sockperf or iperf3.
-        tikv: a ``tikv.toml``.
-        prometheus: range queries of TiKV's stages.
-        machine: the profile that gives what was not measured; None: the usual one.
-        rate: transactions a second at present, as a scenario writes them.
-        name: of disk and network.
-        out: where the scenario is written; standard output if None.
-        replace: put an existing file aside and write in its place.
-        as_json: print the report as JSON.
-    """
-
-    fio: tuple[Path, ...] = ()
-    network: tuple[Path, ...] = ()
-    tikv: Path | None = None
-    prometheus: tuple[Path, ...] = ()
-    machine: str | None = None
-    rate: str | None = None
-    name: str = "own"
-    out: Path | None = None
-    replace: bool = False
-    as_json: bool = False
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """All that is read."""
-        toml = () if self.tikv is None else (self.tikv,)
-        return (*self.fio, *self.network, *toml, *self.prometheus)
-
-
-def init_command(request: InitRequest) -> int:
+def init_command(request: Init) -> int:
     """Returns the exit status; one line says what cannot be used."""
     from analysis.calibration.first_scenario import first_scenario
 
@@ -79,7 +44,7 @@ def init_command(request: InitRequest) -> int:
     return ExitStatus.BAD_INPUT
 
 
-def _problem(request: InitRequest) -> str:
+def _problem(request: Init) -> str:
     """Returns what is wrong with the words of the command; empty: nothing."""
     if not request.files:
         return "init: nothing was measured; give --fio, --ping or --tikv, or several of them"
@@ -93,7 +58,7 @@ def _problem(request: InitRequest) -> str:
     return ""
 
 
-def _measured(request: InitRequest) -> tuple[MeasuredCluster, dict[str, Any], list[str]]:
+def _measured(request: Init) -> tuple[MeasuredCluster, dict[str, Any], list[str]]:
     """Returns what the files say: for the scenario, as plain data, and in lines."""
     from analysis.calibration.disk_fit import fits
     from analysis.calibration.disk_report import advice, fit_document, largest_error, remarks
@@ -101,8 +66,8 @@ def _measured(request: InitRequest) -> tuple[MeasuredCluster, dict[str, Any], li
     from analysis.calibration.read_files import read_disks, read_network_files, read_tikv
 
     runs, disks = read_disks(request.fio, request.name) if request.fio else ([], [])
-    network = read_network_files(request.network, request.name) if request.network else None
-    tikv = None if request.tikv is None else read_tikv(request.tikv, request.prometheus)
+    network = read_network_files(request.ping, request.name) if request.ping else None
+    tikv = None if request.tikv is None else read_tikv(request.tikv, request.prometheus or ())
     document: dict[str, Any] = {}
     lines: list[str] = []
     if disks:
@@ -126,11 +91,11 @@ def _measured(request: InitRequest) -> tuple[MeasuredCluster, dict[str, Any], li
     return measured, document, lines
 
 
-def _hand_over(request: InitRequest, text: str, document: dict[str, Any], lines: list[str]) -> None:
+def _hand_over(request: Init, text: str, document: dict[str, Any], lines: list[str]) -> None:
     """Writes the scenario, or prints it, and reports."""
     kept: list[Path] = []
     if request.out is not None:
-        kept = write_new({request.out: text}, given=request.files, replace=request.replace)
+        kept = write_new({request.out: text}, given=request.files, replace=request.force)
     if request.as_json:
         file = None if request.out is None else str(request.out)
         document |= {"scenario": text, "file": file, "kept": [str(path) for path in kept]}
@@ -141,7 +106,7 @@ def _hand_over(request: InitRequest, text: str, document: dict[str, Any], lines:
     say_lines(output() if request.out is not None else messages(), [*lines, *_end(request, kept)])
 
 
-def _end(request: InitRequest, kept: list[Path]) -> Iterator[str]:
+def _end(request: Init, kept: list[Path]) -> Iterator[str]:
     yield from (f"kept: {path}" for path in kept)
     if request.out is not None:
         yield f"written: {request.out}"

@@ -5,6 +5,7 @@ Commands import what they need when they are called, so that ``--help`` and ``ch
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -21,46 +22,41 @@ def script(
         bool, typer.Option("--rewrite", help="Write what is printed into the files.")
     ] = False,
     as_json: AsJson = False,
-) -> None:
+) -> int:
     """Runs protocol scripts; docs/SCRIPTS.md is their grammar."""
     from analysis.cli.script import script_command
 
-    raise typer.Exit(script_command(files, rewrite=rewrite, as_json=as_json))
+    return script_command(files, rewrite=rewrite, as_json=as_json)
 
 
-def fuzz(
-    seeds: Annotated[
-        int | None, typer.Option(min=1, help="How many; default 100, or as many as fit.")
-    ] = None,
-    start: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
-    minutes: Annotated[
-        float | None, typer.Option(min=0.0, help="Begin no more seeds after this time.")
-    ] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes; default: cores.")] = None,
-    ablate: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Leaves out a protection.")
-    ] = None,
-    cover: Annotated[
-        bool, typer.Option("--cover", help="A mark that is never hit is a failure.")
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fuzz:
     """Runs random clusters with faults and all checkers.
 
     What fails is shrunk and shown.
     """
-    from analysis.cli.fuzz import FuzzRequest, fuzz_command
 
-    request = FuzzRequest(
-        seeds=seeds,
-        start=start,
-        minutes=minutes,
-        workers=workers,
-        ablations=tuple(ablate or ()),
-        cover=cover,
-        as_json=as_json,
-    )
-    raise typer.Exit(fuzz_command(request))
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="How many; default 100, or as many as fit.")
+    ] = None
+    start: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0
+    minutes: Annotated[
+        float | None, typer.Option(min=0.0, help="Begin no more seeds after this time.")
+    ] = None
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes; default: cores.")] = None
+    ablate: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Leaves out a protection.")
+    ] = None
+    cover: Annotated[
+        bool, typer.Option("--cover", help="A mark that is never hit is a failure.")
+    ] = False
+    as_json: AsJson = False
+
+    def __call__(self) -> int:
+        """Runs the command."""
+        from analysis.cli.fuzz import fuzz_command
+
+        return fuzz_command(self)
 
 
 def bench(
@@ -69,34 +65,37 @@ def bench(
     ] = None,
     *,
     tiny: Annotated[bool, typer.Option("--tiny", hidden=True)] = False,
-) -> None:
+) -> int:
     """Measures the simulator's own speed, in under four minutes.
 
     Long studies of its statistics: python -m benchmarks
     """
     from analysis.cli.bench_command import bench_command
 
-    raise typer.Exit(bench_command(json_file, tiny=tiny))
+    return bench_command(json_file, tiny=tiny)
 
 
-def validate(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validate:
+    """Holds the model against theory and measurements."""
+
     quick: Annotated[
         bool, typer.Option("--quick", help="Fewer and shorter runs; leaves out the slow ones.")
-    ] = False,
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Where studies, table and plot go.")
-    ] = Path("results/validation"),
+    ] = False
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where studies, table and plot go.")] = (
+        Path("results/validation")
+    )
     write: Annotated[
         bool, typer.Option("--write", help="Also bring docs/VALIDATION.md up to date.")
-    ] = False,
-    master: SparkMaster = "local[*]",
-    as_json: AsJson = False,
-) -> None:
-    """Holds the model against theory and measurements."""
-    from analysis.cli.validate_command import ValidateRequest, validate_command
+    ] = False
+    master: SparkMaster = "local[*]"
+    as_json: AsJson = False
 
-    request = ValidateRequest(quick=quick, out=out, write=write, master=master, as_json=as_json)
-    raise typer.Exit(validate_command(request))
+    def __call__(self) -> int:
+        """Runs the command."""
+        from analysis.cli.validate_command import validate_command
+
+        return validate_command(self)
 
 
 def completion(
@@ -117,8 +116,8 @@ def completion(
 
 COMMANDS = (
     (script, "{program} script tests/scripts/rfc77"),
-    (fuzz, "{program} fuzz --seeds 300"),
-    (validate, "{program} validate --quick"),
+    (Fuzz, "{program} fuzz --seeds 300"),
+    (Validate, "{program} validate --quick"),
     (bench, "{program} bench --json bench.json"),
     (completion, 'eval "$({program} completion bash)"'),
 )

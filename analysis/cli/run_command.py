@@ -7,17 +7,16 @@ done are found, and Spark is started only when there is work for it.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from pathlib import Path
 
 from analysis.cli.console import messages, say, words_aside
 from analysis.cli.console_listener import ConsoleListener
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.failures import with_failures_reported
+from analysis.cli.study_app import Export, Run
 from analysis.cli.study_report import Listener, listener_of, no_listener, report_result
 from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.unit_task import UnitJob
-from analysis.running.rounds import AfterFailure, Plots, Retry, RoundSettings
+from analysis.running.rounds import RoundSettings
 from analysis.running.run_study import complete_study
 from analysis.study.folder_name import study_folder
 from analysis.study.ledger import scan
@@ -26,26 +25,7 @@ from analysis.study.study import Study
 from analysis.study.study_folder import locked_study_folder, write_text_whole
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunRequest:
-    """What the command line asks for."""
-
-    file: Path
-    out: Path | None = None
-    seed: int | None = None
-    replications: int | None = None
-    overrides: tuple[str, ...] = ()
-    master: str = "local[*]"
-    after_failure: AfterFailure = "go on"
-    retry: Retry = "missing"
-    plots: Plots = "all"
-    traced: int = 0
-    """Transactions of each case to follow when all is done."""
-    as_json: bool = False
-    """Print one JSON document; what would be said goes to standard error."""
-
-
-def run_command(request: RunRequest) -> int:
+def run_command(request: Run) -> int:
     """Runs a study; returns the exit status."""
     begun_s = time.perf_counter()
     starter = SparkStarter(request.master)
@@ -58,14 +38,14 @@ def run_command(request: RunRequest) -> int:
         return with_failures_reported(starter, load_and_run)
 
 
-def _load(request: RunRequest) -> Study | None:
+def _load(request: Run) -> Study | None:
     from analysis.study.load import load_study
     from sim.scenario import ScenarioError
 
     try:
         return load_study(
             request.file,
-            list(request.overrides),
+            request.overrides,
             seed=request.seed,
             replications=request.replications,
         )
@@ -75,25 +55,22 @@ def _load(request: RunRequest) -> Study | None:
         return None
 
 
-def _run(request: RunRequest, study: Study, starter: SparkStarter, begun_s: float) -> int:
+def _run(request: Run, study: Study, starter: SparkStarter, begun_s: float) -> int:
     folder = request.out or study_folder(study.name, request.overrides, request.seed)
     units_dir = (folder / "units").resolve()
     settings = RoundSettings(
         folder=folder,
         job=UnitJob(study, str(units_dir)),
         starter=starter,
-        after_failure=request.after_failure,
-        retry=request.retry,
-        plots=request.plots,
+        after_failure="stop" if request.fail_fast else "go on",
+        retry="failed" if request.retry else "missing",
+        plots="none" if request.no_plots else "all",
     )
     with locked_study_folder(folder):
         write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
         status = run_study(settings, study, begun_s, listener_of(as_json=request.as_json))
-    if request.traced and status in (ExitStatus.FINE, ExitStatus.CLAIM_FAILED):
-        from analysis.cli.export_command import TRACE, ExportRequest, export_command
-
-        traces = ExportRequest(folder=folder, formats=(TRACE,), traced=request.traced)
-        return export_command(traces) or status
+    if request.trace and status in (ExitStatus.FINE, ExitStatus.CLAIM_FAILED):
+        return Export(folder=folder, format_="trace", trace=request.trace)() or status
     return status
 
 

@@ -1,11 +1,13 @@
 """Commands on studies: they run one, or read its folder.
 
-Commands import what they need when they are called, so that ``--help`` and ``check`` stay quick.
+A command with many options is a class: what the command line says, to be called. Commands import
+what they need when they are called, so that ``--help`` and ``check`` stay quick.
 """
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -24,18 +26,24 @@ from analysis.cli.options import (
 )
 
 
-def run(
-    file: ScenarioFile,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """Runs a scenario's variants and compares them.
+
+    Units that are done are not run again; the same command continues an interrupted study.
+    """
+
+    file: ScenarioFile
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Study folder; default results/<name>.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of all random streams.")] = None,
-    replications: Annotated[int | None, typer.Option(min=1, help="Runs of every variant.")] = None,
-    set_: Overrides = None,
-    master: SparkMaster = "local[*]",
+    ] = None
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of all random streams.")] = None
+    replications: Annotated[int | None, typer.Option(min=1, help="Runs of every variant.")] = None
+    set_: Overrides = None
+    master: SparkMaster = "local[*]"
     fail_fast: Annotated[
         bool, typer.Option("--fail-fast", help="Begin no more units once one has failed.")
-    ] = False,
+    ] = False
     retry: Annotated[
         str | None,
         typer.Option(
@@ -44,34 +52,24 @@ def run(
             callback=options.retry,
             autocompletion=words("failed"),
         ),
-    ] = None,
+    ] = None
     no_checks: Annotated[
         bool, typer.Option("--no-checks", help="Watch for no broken invariants: faster.")
-    ] = False,
-    no_plots: NoPlots = False,
-    trace: Traced = None,
-    as_json: AsJson = False,
-) -> None:
-    """Runs a scenario's variants and compares them.
+    ] = False
+    no_plots: NoPlots = False
+    trace: Traced = None
+    as_json: AsJson = False
 
-    Units that are done are not run again; the same command continues an interrupted study.
-    """
-    from analysis.cli.run_command import RunRequest, run_command
+    @property
+    def overrides(self) -> list[str]:
+        """All that is given over the file, as ``--set`` takes it."""
+        return [*(self.set_ or ()), *(["run.checks=false"] if self.no_checks else ())]
 
-    request = RunRequest(
-        file=file,
-        out=out,
-        seed=seed,
-        replications=replications,
-        overrides=(*(set_ or ()), *(["run.checks=false"] if no_checks else ())),
-        master=master,
-        after_failure="stop" if fail_fast else "go on",
-        retry="failed" if retry else "missing",
-        plots="none" if no_plots else "all",
-        traced=trace or 0,
-        as_json=as_json,
-    )
-    raise typer.Exit(run_command(request))
+    def __call__(self) -> int:
+        """Runs the command."""
+        from analysis.cli.run_command import run_command
+
+        return run_command(self)
 
 
 def status(
@@ -80,11 +78,11 @@ def status(
         bool, typer.Option("--verify", help="Also check the digests of all facts.")
     ] = False,
     as_json: AsJson = False,
-) -> None:
+) -> int:
     """Says which units are done, failed, running or missing."""
     from analysis.cli.folder_commands import status_command
 
-    raise typer.Exit(status_command(folder, "verify" if verify else "glance", as_json=as_json))
+    return status_command(folder, "verify" if verify else "glance", as_json=as_json)
 
 
 def replay(
@@ -92,11 +90,11 @@ def replay(
     unit: Annotated[str, typer.Argument(metavar="UNIT", help="The first digits of its hash.")],
     trace: Traced = None,
     as_json: AsJson = False,
-) -> None:
+) -> int:
     """Runs one unit again, alone, and compares its facts."""
     from analysis.cli.replay_command import replay_command
 
-    raise typer.Exit(replay_command(folder, unit, trace or 0, as_json=as_json))
+    return replay_command(folder, unit, trace or 0, as_json=as_json)
 
 
 def report(
@@ -104,11 +102,11 @@ def report(
     master: SparkMaster = "local[*]",
     no_plots: NoPlots = False,
     as_json: AsJson = False,
-) -> None:
+) -> int:
     """Makes summary, plots and page again from the facts."""
     from analysis.cli.report_command import report_command
 
-    raise typer.Exit(report_command(folder, master, "none" if no_plots else "all", as_json=as_json))
+    return report_command(folder, master, "none" if no_plots else "all", as_json=as_json)
 
 
 def diff(
@@ -134,17 +132,18 @@ def diff(
         Path | None, typer.Option(metavar="FILE", help="Also write both as one page, with curves.")
     ] = None,
     as_json: AsJson = False,
-) -> None:
+) -> int:
     """Compares two studies: what changed, what moved beyond noise."""
     from analysis.cli.diff_command import diff_command
 
-    raise typer.Exit(
-        diff_command((a, b), fail_on or (), everything=everything, html=html, as_json=as_json)
-    )
+    return diff_command((a, b), fail_on or (), everything=everything, html=html, as_json=as_json)
 
 
-def export(
-    folder: StudyFolder,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Export:
+    """Writes a study for Prometheus, spreadsheets, Perfetto."""
+
+    folder: StudyFolder
     format_: Annotated[
         str | None,
         typer.Option(
@@ -154,10 +153,10 @@ def export(
             callback=options.export_format,
             autocompletion=words("openmetrics", "csv", "trace"),
         ),
-    ] = None,
+    ] = None
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where to; default the study's folder.")
-    ] = None,
+    ] = None
     start: Annotated[
         datetime | None,
         typer.Option(
@@ -165,39 +164,38 @@ def export(
             formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"],
             help="When simulated time begins, in UTC; default 2025-01-01.",
         ),
-    ] = None,
-    trace: Traced = None,
-    as_json: AsJson = False,
-) -> None:
-    """Writes a study for Prometheus, spreadsheets, Perfetto."""
-    from analysis.cli import export_command as command
-    from analysis.export.openmetrics import START_S
+    ] = None
+    trace: Traced = None
+    as_json: AsJson = False
 
-    usual = (command.OPENMETRICS, command.CSV)
-    formats = (format_,) if format_ else usual
-    request = command.ExportRequest(
-        folder=folder,
-        formats=(*formats, command.TRACE) if trace and format_ != command.TRACE else formats,
-        out=out,
-        start_s=int(start.replace(tzinfo=UTC).timestamp()) if start else START_S,
-        traced=trace or command.USUAL_TRACED,
-        as_json=as_json,
-    )
-    raise typer.Exit(command.export_command(request))
+    @property
+    def formats(self) -> set[str]:
+        """What is written."""
+        asked = {self.format_} if self.format_ else {"openmetrics", "csv"}
+        return asked | {"trace"} if self.trace else asked
+
+    def __call__(self) -> int:
+        """Runs the command."""
+        from analysis.cli.export_command import export_command
+
+        return export_command(self)
 
 
-def plot(
-    folder: StudyFolder,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plot:
+    """Writes a study's pictures for a publication: size, font and title as it wants them."""
+
+    folder: StudyFolder
     names: Annotated[
         list[str] | None,
         typer.Argument(metavar="NAME", help="Of pictures, as below plots/; default all."),
-    ] = None,
+    ] = None
     format_: Annotated[
         str,
         typer.Option(
             "--format", metavar="NAME", help="pdf, svg or png.", callback=options.picture_format
         ),
-    ] = "pdf",
+    ] = "pdf"
     size: Annotated[
         str | None,
         typer.Option(
@@ -205,31 +203,27 @@ def plot(
             help="Such as 85mm or 85x60mm; default as drawn.",
             callback=options.picture_size,
         ),
-    ] = None,
+    ] = None
     font: Annotated[
         str | None,
         typer.Option(metavar="FAMILY", help="Such as 'DejaVu Serif'.", callback=options.font),
-    ] = None,
+    ] = None
     font_size: Annotated[
         float | None, typer.Option("--font-size", metavar="PT", min=2, max=72, help="In points.")
-    ] = None,
+    ] = None
     title: Annotated[
         str | None, typer.Option(metavar="TEXT", help="In place of the picture's; '' for none.")
-    ] = None,
+    ] = None
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where to; default figures/ in DIR.")
-    ] = None,
-    master: SparkMaster = "local[*]",
-) -> None:
-    """Writes a study's pictures for a publication: size, font and title as it wants them."""
-    from typing import cast
+    ] = None
+    master: SparkMaster = "local[*]"
 
-    from analysis.cli.plot_command import PlotRequest, plot_command
-    from analysis.plots.publishing import Format, Sheet, size_in
+    def __call__(self) -> int:
+        """Runs the command."""
+        from analysis.cli.plot_command import plot_command
 
-    width_in, height_in = size_in(size) if size else (None, None)
-    sheet = Sheet(cast("Format", format_), width_in, height_in, font, font_size, title)
-    raise typer.Exit(plot_command(PlotRequest(folder, names or (), sheet, out, master)))
+        return plot_command(self)
 
 
 def serve(
@@ -239,24 +233,24 @@ def serve(
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="On this machine alone; 0: any that is free.")
     ] = 0,
-) -> None:
+) -> int:
     """Shows studies in a browser: index, explorer, progress.
 
     Prints the address; whoever has it can look at studies and run them.
     """
     from analysis.cli.serve_command import serve_command
 
-    raise typer.Exit(serve_command(results, port))
+    return serve_command(results, port)
 
 
 COMMANDS = (
-    (run, "{program} run pessim:rfc77 --set workload.threads=400"),
+    (Run, "{program} run pessim:rfc77 --set workload.threads=400"),
     (status, "{program} status results/rfc77"),
     (replay, "{program} replay results/rfc77 3f9a1c"),
     (report, "{program} report results/rfc77"),
-    (plot, "{program} plot results/rfc77 lock_latency --format pdf --size 85mm"),
+    (Plot, "{program} plot results/rfc77 lock_latency --format pdf --size 85mm"),
     (diff, "{program} diff results/rfc77 results/rfc77_seed=2 --fail-on lock_latency_ms.p99:5%"),
-    (export, "{program} export results/rfc77 --format openmetrics"),
+    (Export, "{program} export results/rfc77 --format openmetrics"),
     (serve, "{program} serve"),
 )
 """Each with an example, in the order of ``--help``; ``{program}`` is what this is called as."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from analysis.cli.console import output, say, words_aside
@@ -14,6 +12,7 @@ from analysis.cli.console_listener import QuietListener
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.failures import with_failures_reported
 from analysis.cli.json_output import print_json
+from analysis.cli.model_app import Validate
 from analysis.pipeline.session import SparkStarter
 from analysis.program import ROOT
 from analysis.running.run_study import UnitsMissingError, summarise_study
@@ -24,30 +23,17 @@ from analysis.validation.from_station import device_figure, theory_figure
 from analysis.validation.from_summary import NoFigureError, figure_of
 from analysis.validation.studies import STUDIES, studies_of, study_of
 
-FOLDER: Final = Path("results/validation")
 DOCUMENT: Final = ROOT / "docs" / "VALIDATION.md"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ValidateRequest:
-    """What the command line asks for."""
-
-    quick: bool
-    master: str
-    out: Path = FOLDER
-    write: bool = False
-    """Whether the document of the project is brought up to date."""
-    as_json: bool = False
-
-
-def validate_command(request: ValidateRequest) -> int:
+def validate_command(request: Validate) -> int:
     """Judges all anchors; 1 if one lies outside its band."""
     starter = SparkStarter(request.master)
     with words_aside(when=request.as_json):
         return with_failures_reported(starter, lambda: _validate(request, starter))
 
 
-def _validate(request: ValidateRequest, starter: SparkStarter) -> int:
+def _validate(request: Validate, starter: SparkStarter) -> int:
     from analysis.validation.rows import rows
     from analysis.validation.table import print_anchors
 
@@ -65,7 +51,7 @@ def _validate(request: ValidateRequest, starter: SparkStarter) -> int:
 
 
 def _summaries(
-    request: ValidateRequest, anchors: Sequence[Anchor], starter: SparkStarter
+    request: Validate, anchors: Sequence[Anchor], starter: SparkStarter
 ) -> dict[str, Mapping[str, Any] | str]:
     """Returns by study its summary, or why there is none."""
     found: dict[str, Mapping[str, Any] | str] = {}
@@ -99,7 +85,7 @@ def _ours(anchor: Anchor, summaries: Mapping[str, Mapping[str, Any] | str]) -> F
     return figure_of(origin, summary)
 
 
-def _write(request: ValidateRequest, judged: Sequence[Judged]) -> None:
+def _write(request: Validate, judged: Sequence[Judged]) -> None:
     """Writes what was found, and with ``--write`` the project's own document."""
     from analysis.plots import style
     from analysis.validation.document import write_document
