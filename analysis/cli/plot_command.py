@@ -12,7 +12,6 @@ from analysis.cli.folder_commands import load_folder
 from analysis.cli.report_command import finished_run
 from analysis.cli.study_app import Plot
 from analysis.pipeline.session import SparkStarter
-from analysis.pipeline.unit_task import UnitJob
 from analysis.plots.publishing import Format, Sheet, publish, size_in
 from analysis.running.results import aggregated, points_drawn
 from analysis.running.rounds import RoundSettings
@@ -29,12 +28,9 @@ def plot_command(request: Plot) -> int:
     if study is None:
         return ExitStatus.BAD_INPUT
     starter = SparkStarter(request.master)
-    settings = RoundSettings(
-        folder=request.folder, job=UnitJob(study, str(request.folder / "units")), starter=starter
-    )
 
     def write() -> int:
-        run = finished_run(settings, study, begun_s)
+        run = finished_run(RoundSettings.of(study, request.folder, starter), begun_s)
         return ExitStatus.BAD_INPUT if run is None else _write(run, starter, request)
 
     return with_failures_reported(starter, write)

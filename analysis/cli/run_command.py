@@ -13,9 +13,8 @@ from analysis.cli.console_listener import ConsoleListener
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.failures import with_failures_reported
 from analysis.cli.study_app import Export, Run
-from analysis.cli.study_report import Listener, listener_of, no_listener, report_result
+from analysis.cli.study_report import report_result
 from analysis.pipeline.session import SparkStarter
-from analysis.pipeline.unit_task import UnitJob
 from analysis.running.rounds import RoundSettings
 from analysis.running.run_study import complete_study
 from analysis.study.folder_name import study_folder
@@ -57,42 +56,32 @@ def _load(request: Run) -> Study | None:
 
 def _run(request: Run, study: Study, starter: SparkStarter, begun_s: float) -> int:
     folder = request.out or study_folder(study.name, request.overrides, request.seed)
-    units_dir = (folder / "units").resolve()
-    settings = RoundSettings(
-        folder=folder,
-        job=UnitJob(study, str(units_dir)),
-        starter=starter,
+    settings = RoundSettings.of(
+        study,
+        folder,
+        starter,
         after_failure="stop" if request.fail_fast else "go on",
         retry="failed" if request.retry else "missing",
         plots="none" if request.no_plots else "all",
     )
     with locked_study_folder(folder):
         write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
-        status = run_study(settings, study, begun_s, listener_of(as_json=request.as_json))
+        status = run_study(settings, begun_s, as_json=request.as_json)
     if request.trace and status in (ExitStatus.FINE, ExitStatus.CLAIM_FAILED):
         return Export(folder=folder, format_="trace", trace=request.trace)() or status
     return status
 
 
-def run_study(
-    settings: RoundSettings, study: Study, begun_s: float, listener: Listener = no_listener
-) -> int:
-    """Runs what is missing in a locked folder and reports the whole.
-
-    Args:
-        settings: the study's folder, and how its units are run.
-        study: what is asked.
-        begun_s: when the command began, on ``perf_counter``.
-        listener: takes the study when it has been reported.
-    """
+def run_study(settings: RoundSettings, begun_s: float, *, as_json: bool = False) -> int:
+    """Runs what is missing in a locked folder and reports the whole."""
     console = ConsoleListener(settings.starter.master, settings.after_failure, settings.folder)
     try:
         result = complete_study(settings, console, begun_s)
     except KeyboardInterrupt:
-        units = (console.plan or Plan(study)).units
+        units = (console.plan or Plan(settings.job.study)).units
         done = scan(settings.folder / "units").done
         kept = sum(unit.unit_hash in done for unit in units)
         say(messages(), f"interrupted: {kept} of {len(units)} units are done and kept; "
                         f"the same command continues from there")  # fmt: skip
         raise
-    return report_result(result, listener)
+    return report_result(result, as_json=as_json)

@@ -6,17 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from analysis.cli.exit_status import ExitStatus
-from analysis.cli.json_output import print_json
 from analysis.report.row_table import RowTable
 from analysis.report.table import KEY_METRICS
 from analysis.study.finished_study import FinishedStudy
 
 _SOUGHT = ("capacity", "sensitivity", "precision")
-
-
-def print_run(run: FinishedStudy, summary: Mapping[str, Any], status: int) -> None:
-    """Prints a study that has been run, as far as it could be."""
-    print_json(run_document(run, summary, status))
 
 
 def run_document(run: FinishedStudy, summary: Mapping[str, Any], status: int) -> dict[str, Any]:

@@ -14,10 +14,10 @@ from analysis.cli.json_output import print_json
 from analysis.experiments.choose import experiment_of
 from analysis.experiments.seen import SeenUnits
 from analysis.program import command
-from analysis.running.rounds import count
 from analysis.study.plan import Plan
 from analysis.study.shipped import shipped_files, shipped_name
 from analysis.study.study import Study
+from analysis.study.units import count
 
 if TYPE_CHECKING:
     from analysis.lint.scenario_warning import ScenarioWarning

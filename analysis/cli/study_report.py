@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
-from analysis.pipeline.session import SparkStarter
-from analysis.running.listener import RunListener
-from analysis.running.results import write_results
-from analysis.running.rounds import Plots
+from analysis.cli.json_output import print_json
+from analysis.cli.run_document import run_document
 from analysis.running.run_study import StudyResult
 from analysis.study.finished_study import FinishedStudy
 
@@ -20,39 +18,11 @@ MOST_TABLES: Final = 4
 SHOWN_WARNINGS: Final = 3
 
 
-Listener = Callable[[FinishedStudy, Mapping[str, Any], int], None]
-"""Takes a study, its summary (empty if no unit is done) and the exit status, at the very end."""
-
-
-def no_listener(_run: FinishedStudy, _summary: Mapping[str, Any], _status: int) -> None:
-    """Does nothing: what was printed is enough."""
-
-
-def listener_of(*, as_json: bool) -> Listener:
-    """Returns what prints a document in the end, if one is asked for."""
-    if not as_json:
-        return no_listener
-    from analysis.cli.run_document import print_run
-
-    return print_run
-
-
-def report_study(
-    run: FinishedStudy,
-    starter: SparkStarter,
-    console: RunListener,
-    listener: Listener = no_listener,
-    plots: Plots = "all",
-) -> int:
-    """Writes all files of the study and prints the comparison; returns the exit status."""
-    written = write_results(run, starter, console, plots)
-    return report_result(StudyResult(run, written.summary, written), listener)
-
-
-def report_result(result: StudyResult, listener: Listener = no_listener) -> int:
+def report_result(result: StudyResult, *, as_json: bool = False) -> int:
     """Prints what is left to be said of a study that was run; returns the exit status.
 
-    Its tables have been printed as soon as there were numbers, unless nothing had changed.
+    Its tables have been printed as soon as there were numbers, unless nothing had changed. With
+    ``as_json`` the last thing is a document.
     """
     run, summary, written = result.run, result.summary, result.written
     if written is None:
@@ -70,7 +40,8 @@ def report_result(result: StudyResult, listener: Listener = no_listener) -> int:
             f"in {run.folder}, the same command runs the rest",
         )
     status = ExitStatus.UNITS_FAILED if run.missing else _verdict(run, summary)
-    listener(run, summary, status)
+    if as_json:
+        print_json(run_document(run, summary, status))
     return status
 
 

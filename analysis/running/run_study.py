@@ -10,16 +10,16 @@ from typing import Any
 
 from analysis.experiments.choose import experiment_of
 from analysis.pipeline.session import SparkStarter, stop_spark
-from analysis.pipeline.unit_task import UnitJob
 from analysis.program import command
 from analysis.report.freshness import is_finished, present_summary
 from analysis.running.listener import RunListener
 from analysis.running.results import Written, sum_up, write_results
-from analysis.running.rounds import Plots, RoundSettings, count, run_rounds
+from analysis.running.rounds import Plots, RoundSettings, run_rounds
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.plan import Plan
 from analysis.study.study import Study
 from analysis.study.study_folder import locked_study_folder, write_text_whole
+from analysis.study.units import count
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,7 @@ def run_study(
         SparkStartError: if Spark does not start.
     """
     starter = SparkStarter(master)
-    job = UnitJob(study, str((folder / "units").resolve()))
-    settings = RoundSettings(folder=folder, job=job, starter=starter, plots=plots)
+    settings = RoundSettings.of(study, folder, starter, plots=plots)
     try:
         with locked_study_folder(folder):
             write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
@@ -81,8 +80,7 @@ def summarise_study(
         UnitsMissingError: if units fail.
         StudyFolderError: as ``run_study``.
     """
-    job = UnitJob(study, str((folder / "units").resolve()))
-    settings = RoundSettings(folder=folder, job=job, starter=starter)
+    settings = RoundSettings.of(study, folder, starter)
     with locked_study_folder(folder):
         write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
         run = _run_units(settings, listener, time.perf_counter())

@@ -182,7 +182,7 @@ def test_a_full_disk_is_one_message(
     told: tuple[str, ...],
     where: str,
 ) -> None:
-    def no_space(*_: object) -> int:
+    def no_space(*_: object, **__: object) -> int:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), *told)
 
     monkeypatch.setattr(run_command, "SparkStarter", NoSpark)
