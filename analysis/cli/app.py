@@ -32,9 +32,8 @@ for _command, _example in (
     *measurement_app.COMMANDS,
     *model_app.COMMANDS,
 ):
-    app.command(_command.__name__.lower(), epilog=f"Example: {_example.format(program=called())}")(
-        _command
-    )
+    _name = _command.__name__.removesuffix("Command").lower()
+    app.command(_name, epilog=f"Example: {_example.format(program=called())}")(_command)
 
 
 @app.callback(invoke_without_command=True)

@@ -17,13 +17,13 @@ from rich.console import Console
 from analysis.calibration.refusal import CalibrationError
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
-from analysis.cli.measurement_app import Calibrate
+from analysis.cli.measurement_app import CalibrateCommand
 from analysis.cli.new_files import ExistsError, write_new
 
 _COLUMNS: Final = 80
 
 
-def calibrate_command(request: Calibrate) -> int:
+def calibrate_command(request: CalibrateCommand) -> int:
     """Returns the exit status; one line says what cannot be used."""
     work = {"disk": _disk, "network": _network, "tikv": _tikv}[request.kind]
     try:
@@ -40,7 +40,7 @@ def not_written(error: OSError) -> str:
     return f"{error.filename}: {error.strerror}; nothing was written there"
 
 
-def _disk(request: Calibrate) -> int:
+def _disk(request: CalibrateCommand) -> int:
     from analysis.calibration.disk_fit import fits, predictions
     from analysis.calibration.disk_report import (
         advice,
@@ -66,7 +66,7 @@ def _disk(request: Calibrate) -> int:
     return ExitStatus.FINE if all(fit.holds for fit in found) else ExitStatus.CLAIM_FAILED
 
 
-def _network(request: Calibrate) -> int:
+def _network(request: CalibrateCommand) -> int:
     from analysis.calibration.read_files import read_network_files
 
     network = read_network_files(request.files, request.name)
@@ -75,7 +75,7 @@ def _network(request: Calibrate) -> int:
     return ExitStatus.FINE
 
 
-def _tikv(request: Calibrate) -> int:
+def _tikv(request: CalibrateCommand) -> int:
     from analysis.calibration.read_files import read_tikv
 
     if len(request.files) != 1:
@@ -87,7 +87,7 @@ def _tikv(request: Calibrate) -> int:
     return ExitStatus.FINE
 
 
-def _write(request: Calibrate, texts: dict[str, str]) -> list[Path]:
+def _write(request: CalibrateCommand, texts: dict[str, str]) -> list[Path]:
     """Writes profiles: the first under the given name, others beside it; returns where."""
     if request.out is None:
         if not request.as_json:
@@ -105,7 +105,7 @@ def _write(request: Calibrate, texts: dict[str, str]) -> list[Path]:
 
 
 def _tell(
-    request: Calibrate,
+    request: CalibrateCommand,
     document: dict[str, Any],
     lines: Sequence[str],
     written: Sequence[Path],

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
-from analysis.cli.scenario_app import Explain
+from analysis.cli.scenario_app import ExplainCommand
 from analysis.program import command
 from analysis.study.folder_name import study_folder
 
@@ -28,7 +28,7 @@ MOST_POINTS: Final = 3
 """Points that are explained; ``--set`` asks for another one."""
 
 
-def explain_command(request: Explain) -> int:
+def explain_command(request: ExplainCommand) -> int:
     """Prints what to expect of a scenario; returns the exit status."""
     from analysis.lint.scenario_lint import scenario_warnings
     from analysis.report.explained import explained
@@ -59,7 +59,7 @@ def explain_command(request: Explain) -> int:
     return ExitStatus.FINE
 
 
-def _load(request: Explain) -> Study | None:
+def _load(request: ExplainCommand) -> Study | None:
     from analysis.study.load import load_study
     from sim.scenario import ScenarioError
 
@@ -72,7 +72,7 @@ def _load(request: Explain) -> Study | None:
 
 
 def _say_estimates(
-    request: Explain,
+    request: ExplainCommand,
     study: Study,
     explained: Sequence[Explained],
     warnings: Sequence[str],
@@ -105,11 +105,11 @@ def _say_left_out(study: Study, explained: Sequence[Explained]) -> None:
         say(output(), f"  {points} not shown; to choose another one: {keys}")
 
 
-def _folder(request: Explain, study: Study) -> Path:
+def _folder(request: ExplainCommand, study: Study) -> Path:
     return request.out or study_folder(study.name, request.set_ or ())
 
 
-def _summary(request: Explain, study: Study) -> Mapping[str, Any] | None:
+def _summary(request: ExplainCommand, study: Study) -> Mapping[str, Any] | None:
     """Returns what a finished study says; None if there is none, which is said."""
     folder = _folder(request, study)
     words = ["run", request.file, *_set(request.set_ or ())]

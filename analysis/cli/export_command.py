@@ -11,7 +11,7 @@ from analysis.cli.console import messages, output, say, words_aside
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.folder_commands import load_folder, study_name
 from analysis.cli.json_output import print_json
-from analysis.cli.study_app import Export
+from analysis.cli.study_app import ExportCommand
 from analysis.export.openmetrics import MOST_POINTS, START_S
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.plan_file import read_plan
@@ -20,7 +20,7 @@ from analysis.study.study_folder import StudyFolderError
 USUAL_TRACED: Final = 20
 
 
-def export_command(request: Export) -> int:
+def export_command(request: ExportCommand) -> int:
     """Writes what is asked for and lists it; 2 for a folder that has nothing to export."""
     try:
         study = _read(request.folder)
@@ -57,7 +57,7 @@ def _read(folder: Path) -> FinishedStudy | None:
     return run
 
 
-def _written(request: Export, run: FinishedStudy) -> Iterator[Path]:
+def _written(request: ExportCommand, run: FinishedStudy) -> Iterator[Path]:
     """Writes one file after the other and yields it."""
     from analysis.export.csv_course import write_csv_course
     from analysis.export.csv_tables import write_csv_tables

@@ -14,7 +14,7 @@ from typing import Any
 from analysis.cli.console import messages, output, say, words_aside
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.json_output import print_json
-from analysis.cli.model_app import Fuzz
+from analysis.cli.model_app import FuzzCommand
 from analysis.program import command
 from sim.swarm import fuzz
 
@@ -33,13 +33,13 @@ class _Sums:
     marks: dict[str, int] = field(default_factory=dict)
 
 
-def fuzz_command(request: Fuzz) -> int:
+def fuzz_command(request: FuzzCommand) -> int:
     """Runs seeds; returns the exit status."""
     with words_aside(when=request.as_json):
         return _fuzz(request)
 
 
-def _fuzz(request: Fuzz) -> int:
+def _fuzz(request: FuzzCommand) -> int:
     begun_s = time.perf_counter()
     workers = request.workers or os.cpu_count() or 1
     sums = _Sums()
@@ -73,7 +73,7 @@ def _fuzz(request: Fuzz) -> int:
     return ExitStatus.CLAIM_FAILED if sums.failed else ExitStatus.FINE
 
 
-def _seeds(request: Fuzz) -> int | None:
+def _seeds(request: FuzzCommand) -> int | None:
     """Returns how many seeds to run; None: as many as fit into the time."""
     return 100 if request.seeds is None and request.minutes is None else request.seeds
 
@@ -103,19 +103,19 @@ def _add(sums: _Sums, outcome: fuzz.Outcome) -> None:
         sums.failed[outcome.seed] = outcome.violations
 
 
-def _replay(seed: int, request: Fuzz) -> str:
+def _replay(seed: int, request: FuzzCommand) -> str:
     ablations = [word for name in request.ablate or () for word in ("--ablate", name)]
     return command("fuzz", "--start", seed, "--seeds", 1, *ablations)
 
 
-def _tell(outcome: fuzz.Outcome, request: Fuzz) -> None:
+def _tell(outcome: fuzz.Outcome, request: FuzzCommand) -> None:
     more = len(outcome.violations) - 1
     others = f" (and {more} more)" if more else ""
     say(output(), f"seed {outcome.seed}: {outcome.violations[0]}{others}")
     say(output(), f"  replay: {_replay(outcome.seed, request)}")
 
 
-def _show_smallest(seed: int, request: Fuzz) -> None:
+def _show_smallest(seed: int, request: FuzzCommand) -> None:
     recipe, outcome = fuzz.smallest_failure(seed, tuple(request.ablate or ()))
     say(output(), f"seed {seed}, made smaller:")
     for line in recipe.splitlines():

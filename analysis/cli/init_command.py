@@ -15,7 +15,7 @@ from analysis.calibration.refusal import CalibrationError
 from analysis.cli.calibrate_command import not_written, say_lines
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
-from analysis.cli.measurement_app import Init
+from analysis.cli.measurement_app import InitCommand
 from analysis.cli.new_files import ExistsError, write_new
 from sim.scenario.quantities import RATE, QuantityError
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from analysis.calibration.first_scenario import MeasuredCluster
 
 
-def init_command(request: Init) -> int:
+def init_command(request: InitCommand) -> int:
     """Returns the exit status; one line says what cannot be used."""
     from analysis.calibration.first_scenario import first_scenario
 
@@ -44,7 +44,7 @@ def init_command(request: Init) -> int:
     return ExitStatus.BAD_INPUT
 
 
-def _problem(request: Init) -> str:
+def _problem(request: InitCommand) -> str:
     """Returns what is wrong with the words of the command; empty: nothing."""
     if not request.files:
         return "init: nothing was measured; give --fio, --ping or --tikv, or several of them"
@@ -58,7 +58,7 @@ def _problem(request: Init) -> str:
     return ""
 
 
-def _measured(request: Init) -> tuple[MeasuredCluster, dict[str, Any], list[str]]:
+def _measured(request: InitCommand) -> tuple[MeasuredCluster, dict[str, Any], list[str]]:
     """Returns what the files say: for the scenario, as plain data, and in lines."""
     from analysis.calibration.disk_fit import fits
     from analysis.calibration.disk_report import advice, fit_document, largest_error, remarks
@@ -91,7 +91,7 @@ def _measured(request: Init) -> tuple[MeasuredCluster, dict[str, Any], list[str]
     return measured, document, lines
 
 
-def _hand_over(request: Init, text: str, document: dict[str, Any], lines: list[str]) -> None:
+def _hand_over(request: InitCommand, text: str, document: dict[str, Any], lines: list[str]) -> None:
     """Writes the scenario, or prints it, and reports."""
     kept: list[Path] = []
     if request.out is not None:
@@ -106,7 +106,7 @@ def _hand_over(request: Init, text: str, document: dict[str, Any], lines: list[s
     say_lines(output() if request.out is not None else messages(), [*lines, *_end(request, kept)])
 
 
-def _end(request: Init, kept: list[Path]) -> Iterator[str]:
+def _end(request: InitCommand, kept: list[Path]) -> Iterator[str]:
     yield from (f"kept: {path}" for path in kept)
     if request.out is not None:
         yield f"written: {request.out}"

@@ -62,7 +62,7 @@ _ReportAsJson = Annotated[bool, typer.Option("--json", help="Print the report as
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Init:
+class InitCommand:
     """Writes a capacity study from what you measured.
 
     Each option takes as many files as you have. docs/CALIBRATE.md says how to measure.
@@ -93,7 +93,7 @@ class Init:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Calibrate:
+class CalibrateCommand:
     """Turns measurements into parts of a scenario.
 
     docs/CALIBRATE.md says how to measure.
@@ -128,7 +128,7 @@ class Calibrate:
 
 
 COMMANDS = (
-    (Init, "{program} init --fio fio/*.json --ping ping.txt --tikv tikv.toml --out my.yaml"),
-    (Calibrate, "{program} calibrate disk fio/*.json --out lab.yaml --plot lab.png"),
+    (InitCommand, "{program} init --fio fio/*.json --ping ping.txt --tikv tikv.toml --out my.yaml"),
+    (CalibrateCommand, "{program} calibrate disk fio/*.json --out lab.yaml --plot lab.png"),
 )
 """Each with an example, in the order of ``--help``."""

@@ -30,7 +30,7 @@ def script(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fuzz:
+class FuzzCommand:
     """Runs random clusters with faults and all checkers.
 
     What fails is shrunk and shown.
@@ -76,7 +76,7 @@ def bench(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Validate:
+class ValidateCommand:
     """Holds the model against theory and measurements."""
 
     quick: Annotated[
@@ -116,8 +116,8 @@ def completion(
 
 COMMANDS = (
     (script, "{program} script tests/scripts/rfc77"),
-    (Fuzz, "{program} fuzz --seeds 300"),
-    (Validate, "{program} validate --quick"),
+    (FuzzCommand, "{program} fuzz --seeds 300"),
+    (ValidateCommand, "{program} validate --quick"),
     (bench, "{program} bench --json bench.json"),
     (completion, 'eval "$({program} completion bash)"'),
 )

@@ -10,7 +10,7 @@ from analysis.cli.exit_status import ExitStatus
 from analysis.cli.failures import with_failures_reported
 from analysis.cli.folder_commands import load_folder
 from analysis.cli.report_command import finished_run
-from analysis.cli.study_app import Plot
+from analysis.cli.study_app import PlotCommand
 from analysis.pipeline.session import SparkStarter
 from analysis.plots.publishing import Format, Sheet, publish, size_in
 from analysis.running.results import aggregated, points_drawn
@@ -21,7 +21,7 @@ FIGURES: Final = "figures"
 """Folder below a study's, unless another is given; ``plots`` is made anew by each report."""
 
 
-def plot_command(request: Plot) -> int:
+def plot_command(request: PlotCommand) -> int:
     """Writes the pictures and lists them; 2 for a folder or a name that there is not."""
     begun_s = time.perf_counter()
     study = load_folder(request.folder)
@@ -36,7 +36,7 @@ def plot_command(request: Plot) -> int:
     return with_failures_reported(starter, write)
 
 
-def _write(run: FinishedStudy, starter: SparkStarter, request: Plot) -> int:
+def _write(run: FinishedStudy, starter: SparkStarter, request: PlotCommand) -> int:
     from analysis.pipeline.study_tables import FIGURE_POINTS
     from analysis.plots.study_plots import study_pictures
 

@@ -12,7 +12,7 @@ from analysis.cli.console import messages, say, words_aside
 from analysis.cli.console_listener import ConsoleListener
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.failures import with_failures_reported
-from analysis.cli.study_app import Export, Run
+from analysis.cli.study_app import ExportCommand, RunCommand
 from analysis.cli.study_report import report_result
 from analysis.pipeline.session import SparkStarter
 from analysis.running.rounds import RoundSettings
@@ -24,7 +24,7 @@ from analysis.study.study import Study
 from analysis.study.study_folder import locked_study_folder, write_text_whole
 
 
-def run_command(request: Run) -> int:
+def run_command(request: RunCommand) -> int:
     """Runs a study; returns the exit status."""
     begun_s = time.perf_counter()
     starter = SparkStarter(request.master)
@@ -37,7 +37,7 @@ def run_command(request: Run) -> int:
         return with_failures_reported(starter, load_and_run)
 
 
-def _load(request: Run) -> Study | None:
+def _load(request: RunCommand) -> Study | None:
     from analysis.study.load import load_study
     from sim.scenario import ScenarioError
 
@@ -54,7 +54,7 @@ def _load(request: Run) -> Study | None:
         return None
 
 
-def _run(request: Run, study: Study, starter: SparkStarter, begun_s: float) -> int:
+def _run(request: RunCommand, study: Study, starter: SparkStarter, begun_s: float) -> int:
     folder = request.out or study_folder(study.name, request.overrides, request.seed)
     settings = RoundSettings.of(
         study,
@@ -68,7 +68,7 @@ def _run(request: Run, study: Study, starter: SparkStarter, begun_s: float) -> i
         write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
         status = run_study(settings, begun_s, as_json=request.as_json)
     if request.trace and status in (ExitStatus.FINE, ExitStatus.CLAIM_FAILED):
-        return Export(folder=folder, format_="trace", trace=request.trace)() or status
+        return ExportCommand(folder=folder, format_="trace", trace=request.trace)() or status
     return status
 
 

@@ -58,7 +58,7 @@ def reference(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Explain:
+class ExplainCommand:
     """Says what to expect, before anything runs.
 
     Stations, lock latency, disk bytes, what limits, how long a run takes.
@@ -84,7 +84,7 @@ class Explain:
 
 COMMANDS = (
     (check, "{program} check my.yaml"),
-    (Explain, "{program} explain pessim:rfc77"),
+    (ExplainCommand, "{program} explain pessim:rfc77"),
     (schema, "{program} schema > scenario.schema.json"),
     (scenarios, "{program} scenarios"),
     (reference, "{program} reference pool-size"),

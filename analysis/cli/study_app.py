@@ -27,7 +27,7 @@ from analysis.cli.options import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class RunCommand:
     """Runs a scenario's variants and compares them.
 
     Units that are done are not run again; the same command continues an interrupted study.
@@ -140,7 +140,7 @@ def diff(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Export:
+class ExportCommand:
     """Writes a study for Prometheus, spreadsheets, Perfetto."""
 
     folder: StudyFolder
@@ -182,7 +182,7 @@ class Export:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plot:
+class PlotCommand:
     """Writes a study's pictures for a publication: size, font and title as it wants them."""
 
     folder: StudyFolder
@@ -244,13 +244,13 @@ def serve(
 
 
 COMMANDS = (
-    (Run, "{program} run pessim:rfc77 --set workload.threads=400"),
+    (RunCommand, "{program} run pessim:rfc77 --set workload.threads=400"),
     (status, "{program} status results/rfc77"),
     (replay, "{program} replay results/rfc77 3f9a1c"),
     (report, "{program} report results/rfc77"),
-    (Plot, "{program} plot results/rfc77 lock_latency --format pdf --size 85mm"),
+    (PlotCommand, "{program} plot results/rfc77 lock_latency --format pdf --size 85mm"),
     (diff, "{program} diff results/rfc77 results/rfc77_seed=2 --fail-on lock_latency_ms.p99:5%"),
-    (Export, "{program} export results/rfc77 --format openmetrics"),
+    (ExportCommand, "{program} export results/rfc77 --format openmetrics"),
     (serve, "{program} serve"),
 )
 """Each with an example, in the order of ``--help``; ``{program}`` is what this is called as."""

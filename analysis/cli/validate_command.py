@@ -12,7 +12,7 @@ from analysis.cli.console_listener import QuietListener
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.failures import with_failures_reported
 from analysis.cli.json_output import print_json
-from analysis.cli.model_app import Validate
+from analysis.cli.model_app import ValidateCommand
 from analysis.pipeline.session import SparkStarter
 from analysis.program import ROOT
 from analysis.running.run_study import UnitsMissingError, summarise_study
@@ -26,14 +26,14 @@ from analysis.validation.studies import STUDIES, studies_of, study_of
 DOCUMENT: Final = ROOT / "docs" / "VALIDATION.md"
 
 
-def validate_command(request: Validate) -> int:
+def validate_command(request: ValidateCommand) -> int:
     """Judges all anchors; 1 if one lies outside its band."""
     starter = SparkStarter(request.master)
     with words_aside(when=request.as_json):
         return with_failures_reported(starter, lambda: _validate(request, starter))
 
 
-def _validate(request: Validate, starter: SparkStarter) -> int:
+def _validate(request: ValidateCommand, starter: SparkStarter) -> int:
     from analysis.validation.rows import rows
     from analysis.validation.table import print_anchors
 
@@ -51,7 +51,7 @@ def _validate(request: Validate, starter: SparkStarter) -> int:
 
 
 def _summaries(
-    request: Validate, anchors: Sequence[Anchor], starter: SparkStarter
+    request: ValidateCommand, anchors: Sequence[Anchor], starter: SparkStarter
 ) -> dict[str, Mapping[str, Any] | str]:
     """Returns by study its summary, or why there is none."""
     found: dict[str, Mapping[str, Any] | str] = {}
@@ -85,7 +85,7 @@ def _ours(anchor: Anchor, summaries: Mapping[str, Mapping[str, Any] | str]) -> F
     return figure_of(origin, summary)
 
 
-def _write(request: Validate, judged: Sequence[Judged]) -> None:
+def _write(request: ValidateCommand, judged: Sequence[Judged]) -> None:
     """Writes what was found, and with ``--write`` the project's own document."""
     from analysis.plots import style
     from analysis.validation.document import write_document

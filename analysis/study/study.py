@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from typing import Any, Final
 
-from analysis.study.overrides import Overrides, applied, check_key, overlap
+from analysis.study.overrides import Overrides, applied, may_change, overlap
 from analysis.study.run import FEW_REPLICATIONS, FIRST_ROUND, Precision, RunSection
 from analysis.study.sections import Capacity, CapacitySection, Expectation, Sensitivity
 from analysis.study.units import Point
@@ -24,7 +24,7 @@ from sim.scenario.resolved import Scenario
 from sim.scenario.schema.etcd import EtcdSection
 from sim.scenario.schema.workload import SECTIONS
 from sim.scenario.section import Document
-from sim.scenario.tree import Node, node_of
+from sim.scenario.tree import Node, Place, node_of
 
 _SELECTORS: Final = frozenset({
     "hardware", "hardware.disk", "hardware.disk.raft", "hardware.disk.kv", "hardware.network",
@@ -242,7 +242,7 @@ class CaseResolver:
         overrides = _nodes(point)
         problems: list[Problem] = []
         for key, node in overrides.items():
-            check_key(key, node, "a point", problems)
+            may_change(Place(node, ("a point", key), problems))
         scenario = None if problems else self.resolve(overrides, variant, problems)
         if scenario is None or problems:
             raise ScenarioError(problems)
