@@ -16,7 +16,8 @@ import typer
 from analysis.cli import completion, measurement_app, model_app, scenario_app, study_app
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
-from analysis.program import called, command
+from analysis.cli.failures import command_error
+from analysis.program import called
 
 app = typer.Typer(
     add_completion=False,
@@ -76,15 +77,17 @@ def main(arguments: list[str] | None = None) -> int:
         )
         status = result() if callable(result) else result
         sys.stdout.flush()
-    except typer.TyperException as error:
-        wrong = error.format_message().removeprefix("Invalid value: ").rstrip(".")
-        say(messages(), f"{wrong}. Try: {command('--help')}")
-        return ExitStatus.BAD_INPUT
     except (KeyboardInterrupt, typer.Abort):
         return ExitStatus.INTERRUPTED
     except BrokenPipeError:
         _forget_output()
         return ExitStatus.FINE
+    except Exception as error:
+        told = command_error(error)
+        if told is None:
+            raise
+        say(messages(), str(told))
+        return told.status
     return int(status or 0)
 
 

@@ -18,26 +18,14 @@ from analysis.calibration.refusal import CalibrationError
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.measurement_app import CalibrateCommand
-from analysis.cli.new_files import ExistsError, write_new
+from analysis.cli.new_files import write_new
 
 _COLUMNS: Final = 80
 
 
 def calibrate_command(request: CalibrateCommand) -> int:
     """Returns the exit status; one line says what cannot be used."""
-    work = {"disk": _disk, "network": _network, "tikv": _tikv}[request.kind]
-    try:
-        return work(request)
-    except (CalibrationError, ExistsError) as error:
-        say(messages(), str(error))
-    except OSError as error:
-        say(messages(), not_written(error))
-    return ExitStatus.BAD_INPUT
-
-
-def not_written(error: OSError) -> str:
-    """Returns the line about a file that could not be written."""
-    return f"{error.filename}: {error.strerror}; nothing was written there"
+    return {"disk": _disk, "network": _network, "tikv": _tikv}[request.kind](request)
 
 
 def _disk(request: CalibrateCommand) -> int:

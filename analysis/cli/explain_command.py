@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from analysis.cli.console import messages, output, say
+from analysis.cli.console import output, say
 from analysis.cli.exit_status import ExitStatus
+from analysis.cli.failures import CommandError
 from analysis.cli.scenario_app import ExplainCommand
 from analysis.program import command
 from analysis.study.folder_name import study_folder
@@ -32,19 +32,17 @@ def explain_command(request: ExplainCommand) -> int:
     """Prints what to expect of a scenario; returns the exit status."""
     from analysis.lint.scenario_lint import scenario_warnings
     from analysis.report.explained import explained
+    from analysis.study.load import load_study
     from sim.estimate import has_estimate
 
-    study = _load(request)
-    if study is None:
-        return ExitStatus.BAD_INPUT
+    study = load_study(request.file, request.set_ or ())
     if any(not has_estimate(scenario) for scenario in study.variants.values()):
         kind = next(iter(study.variants.values())).workload.kind
-        say(messages(), f"{request.file}: workload.kind: {kind} has no transactions to explain; "
-                        "run it, or choose tpcc, oltp_* or custom")  # fmt: skip
-        return ExitStatus.BAD_INPUT
+        raise CommandError(
+            f"{request.file}: workload.kind: {kind} has no transactions to explain; run it, or "
+            "choose tpcc, oltp_* or custom"
+        )
     summary = _summary(request, study) if request.verify else None
-    if request.verify and summary is None:
-        return ExitStatus.BAD_INPUT
     found = explained(study, MOST_POINTS)
     warnings = [str(warning) for warning in scenario_warnings(study)]
     if request.as_json:
@@ -57,18 +55,6 @@ def explain_command(request: ExplainCommand) -> int:
         _say_verified(found, summary)
     _say_left_out(study, found)
     return ExitStatus.FINE
-
-
-def _load(request: ExplainCommand) -> Study | None:
-    from analysis.study.load import load_study
-    from sim.scenario import ScenarioError
-
-    try:
-        return load_study(request.file, request.set_ or ())
-    except ScenarioError as error:
-        for problem in error.problems:
-            say(messages(), str(problem))
-        return None
 
 
 def _say_estimates(
@@ -105,13 +91,9 @@ def _say_left_out(study: Study, explained: Sequence[Explained]) -> None:
         say(output(), f"  {points} not shown; to choose another one: {keys}")
 
 
-def _folder(request: ExplainCommand, study: Study) -> Path:
-    return request.out or study_folder(study.name, request.set_ or ())
-
-
-def _summary(request: ExplainCommand, study: Study) -> Mapping[str, Any] | None:
-    """Returns what a finished study says; None if there is none, which is said."""
-    folder = _folder(request, study)
+def _summary(request: ExplainCommand, study: Study) -> Mapping[str, Any]:
+    """Returns what a finished study says."""
+    folder = request.out or study_folder(study.name, request.set_ or ())
     words = ["run", request.file, *_set(request.set_ or ())]
     if request.out is not None:
         words += ["--out", request.out]
@@ -119,20 +101,13 @@ def _summary(request: ExplainCommand, study: Study) -> Mapping[str, Any] | None:
         found = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
         rows = found["rows"]
     except (OSError, ValueError, KeyError, TypeError):
-        say(
-            messages(),
-            f"{folder}: holds no finished study to verify against; run it with: {command(*words)}",
-        )
-        return None
+        message = f"{folder}: holds no finished study to verify against"
+        raise CommandError(f"{message}; run it with: {command(*words)}") from None
     known = {row["variant"] for row in rows}
     missing = [name for name in study.variants if name not in known]
     if missing:
-        say(
-            messages(),
-            f"{folder}: is of another scenario (it has no variant {missing[0]}); run this one "
-            f"with: {command(*words)}",
-        )
-        return None
+        message = f"{folder}: is of another scenario (it has no variant {missing[0]})"
+        raise CommandError(f"{message}; run this one with: {command(*words)}")
     return dict(found)
 
 

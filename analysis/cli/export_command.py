@@ -9,31 +9,27 @@ from typing import Final
 
 from analysis.cli.console import messages, output, say, words_aside
 from analysis.cli.exit_status import ExitStatus
-from analysis.cli.folder_commands import load_folder, study_name
+from analysis.cli.failures import CommandError
+from analysis.cli.folder_study import finished_study, load_folder
 from analysis.cli.json_output import print_json
 from analysis.cli.study_app import ExportCommand
 from analysis.export.openmetrics import MOST_POINTS, START_S
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.plan_file import read_plan
-from analysis.study.study_folder import StudyFolderError
 
 USUAL_TRACED: Final = 20
 
 
 def export_command(request: ExportCommand) -> int:
     """Writes what is asked for and lists it; 2 for a folder that has nothing to export."""
+    read_plan(request.folder)  # a folder without one is told before its scenario is read
+    run = finished_study(request.folder, load_folder(request.folder))
     try:
-        study = _read(request.folder)
-        if study is None:
-            return ExitStatus.BAD_INPUT
         with words_aside(when=request.as_json):
-            written = [_told(path) for path in _written(request, study)]
-    except StudyFolderError as error:
-        say(messages(), str(error))
-        return ExitStatus.BAD_INPUT
+            written = [_told(path) for path in _written(request, run)]
     except OSError as error:
-        say(messages(), f"{error.filename}: {error.strerror}; choose another folder with --out")
-        return ExitStatus.BAD_INPUT
+        message = f"{error.filename}: {error.strerror}; choose another folder with --out"
+        raise CommandError(message) from error
     if request.as_json:
         print_json({"folder": str(request.folder), "written": written})
     return ExitStatus.FINE
@@ -42,19 +38,6 @@ def export_command(request: ExportCommand) -> int:
 def _told(path: Path) -> str:
     say(output(), f"{path} ({path.stat().st_size:,} bytes)")
     return str(path)
-
-
-def _read(folder: Path) -> FinishedStudy | None:
-    read_plan(folder)  # a folder without one is told before its scenario is read
-    study = load_folder(folder)
-    if study is None:
-        return None
-    run = FinishedStudy.in_folder(folder, study, study_name(folder))
-    if not run.done:
-        raise StudyFolderError(
-            f"{folder}: no finished unit agrees with its digests; run the scenario"
-        )
-    return run
 
 
 def _written(request: ExportCommand, run: FinishedStudy) -> Iterator[Path]:

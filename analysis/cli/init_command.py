@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analysis.calibration.refusal import CalibrationError
-from analysis.cli.calibrate_command import not_written, say_lines
+from analysis.cli.calibrate_command import say_lines
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
+from analysis.cli.failures import CommandError
 from analysis.cli.measurement_app import InitCommand
-from analysis.cli.new_files import ExistsError, write_new
+from analysis.cli.new_files import write_new
 from sim.scenario.quantities import RATE, QuantityError
 
 if TYPE_CHECKING:
@@ -27,35 +27,15 @@ def init_command(request: InitCommand) -> int:
     """Returns the exit status; one line says what cannot be used."""
     from analysis.calibration.first_scenario import first_scenario
 
-    problem = _problem(request)
-    if problem:
-        say(messages(), problem)
-        return ExitStatus.BAD_INPUT
-    try:
-        measured, document, lines = _measured(request)
-        text = first_scenario(measured)
-        _hand_over(request, text, document, lines)
-    except (CalibrationError, ExistsError) as error:
-        say(messages(), str(error))
-    except OSError as error:
-        say(messages(), not_written(error))
-    else:
-        return ExitStatus.FINE
-    return ExitStatus.BAD_INPUT
-
-
-def _problem(request: InitCommand) -> str:
-    """Returns what is wrong with the words of the command; empty: nothing."""
     if not request.files:
-        return "init: nothing was measured; give --fio, --ping or --tikv, or several of them"
+        message = "init: nothing was measured; give --fio, --ping or --tikv, or several of them"
+        raise CommandError(message)
     if request.prometheus and request.tikv is None:
-        return f"{request.prometheus[0]}: metrics need the cluster's tikv.toml; add --tikv"
-    if request.rate is not None:
-        try:
-            RATE.parse(request.rate)
-        except QuantityError as error:
-            return f"--rate: {error}"
-    return ""
+        metrics = request.prometheus[0]
+        raise CommandError(f"{metrics}: metrics need the cluster's tikv.toml; add --tikv")
+    measured, document, lines = _measured(request)
+    _hand_over(request, first_scenario(measured), document, lines)
+    return ExitStatus.FINE
 
 
 def _measured(request: InitCommand) -> tuple[MeasuredCluster, dict[str, Any], list[str]]:
@@ -84,7 +64,10 @@ def _measured(request: InitCommand) -> tuple[MeasuredCluster, dict[str, Any], li
         lines += [*tikv.read, *tikv.costs]
         if tikv.not_modelled:
             lines.append("the scenario says what each key that is not modelled means for an answer")
-    rate = None if request.rate is None else float(RATE.parse(request.rate))
+    try:
+        rate = None if request.rate is None else float(RATE.parse(request.rate))
+    except QuantityError as error:
+        raise CommandError(f"--rate: {error}") from None
     measured = MeasuredCluster(
         disks=disks, network=network, tikv=tikv, machine=request.machine, rate=rate
     )

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from typing import Final, cast
 
-from analysis.cli.console import messages, output, say
+from analysis.cli.console import output, say
 from analysis.cli.exit_status import ExitStatus
-from analysis.cli.failures import with_failures_reported
-from analysis.cli.folder_commands import load_folder
+from analysis.cli.failures import CommandError
+from analysis.cli.folder_study import load_folder
 from analysis.cli.report_command import finished_run
+from analysis.cli.spark import spark
 from analysis.cli.study_app import PlotCommand
 from analysis.pipeline.session import SparkStarter
 from analysis.plots.publishing import Format, Sheet, publish, size_in
@@ -25,15 +26,9 @@ def plot_command(request: PlotCommand) -> int:
     """Writes the pictures and lists them; 2 for a folder or a name that there is not."""
     begun_s = time.perf_counter()
     study = load_folder(request.folder)
-    if study is None:
-        return ExitStatus.BAD_INPUT
-    starter = SparkStarter(request.master)
-
-    def write() -> int:
+    with spark(request.master) as starter:
         run = finished_run(RoundSettings.of(study, request.folder, starter), begun_s)
-        return ExitStatus.BAD_INPUT if run is None else _write(run, starter, request)
-
-    return with_failures_reported(starter, write)
+        return _write(run, starter, request)
 
 
 def _write(run: FinishedStudy, starter: SparkStarter, request: PlotCommand) -> int:
@@ -44,8 +39,7 @@ def _write(run: FinishedStudy, starter: SparkStarter, request: PlotCommand) -> i
     pictures = {name: picture for name, picture, _ in study_pictures(run, summary, tables)}
     for name in request.names or ():
         if name not in pictures:
-            say(messages(), f"{name}: no such picture; there are {', '.join(pictures)}")
-            return ExitStatus.BAD_INPUT
+            raise CommandError(f"{name}: no such picture; there are {', '.join(pictures)}")
     out = request.out or request.folder / FIGURES
     out.mkdir(parents=True, exist_ok=True)
     width_in, height_in = size_in(request.size) if request.size else (None, None)

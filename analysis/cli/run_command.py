@@ -11,65 +11,39 @@ import time
 from analysis.cli.console import messages, say, words_aside
 from analysis.cli.console_listener import ConsoleListener
 from analysis.cli.exit_status import ExitStatus
-from analysis.cli.failures import with_failures_reported
+from analysis.cli.spark import spark
 from analysis.cli.study_app import ExportCommand, RunCommand
 from analysis.cli.study_report import report_result
-from analysis.pipeline.session import SparkStarter
 from analysis.running.rounds import RoundSettings
 from analysis.running.run_study import complete_study
 from analysis.study.folder_name import study_folder
 from analysis.study.ledger import scan
+from analysis.study.load import load_study
 from analysis.study.plan import Plan
-from analysis.study.study import Study
 from analysis.study.study_folder import locked_study_folder, write_text_whole
 
 
 def run_command(request: RunCommand) -> int:
     """Runs a study; returns the exit status."""
     begun_s = time.perf_counter()
-    starter = SparkStarter(request.master)
-
-    def load_and_run() -> int:
-        study = _load(request)
-        return ExitStatus.BAD_INPUT if study is None else _run(request, study, starter, begun_s)
-
-    with words_aside(when=request.as_json):
-        return with_failures_reported(starter, load_and_run)
-
-
-def _load(request: RunCommand) -> Study | None:
-    from analysis.study.load import load_study
-    from sim.scenario import ScenarioError
-
-    try:
-        return load_study(
-            request.file,
-            request.overrides,
-            seed=request.seed,
-            replications=request.replications,
+    with words_aside(when=request.as_json), spark(request.master) as starter:
+        study = load_study(request.file, request.overrides, request.seed, request.replications)
+        folder = request.out or study_folder(study.name, request.overrides, request.seed)
+        settings = RoundSettings.of(
+            study,
+            folder,
+            starter,
+            after_failure="stop" if request.fail_fast else "go on",
+            retry="failed" if request.retry else "missing",
+            plots="none" if request.no_plots else "all",
         )
-    except ScenarioError as error:
-        for problem in error.problems:
-            say(messages(), str(problem))
-        return None
-
-
-def _run(request: RunCommand, study: Study, starter: SparkStarter, begun_s: float) -> int:
-    folder = request.out or study_folder(study.name, request.overrides, request.seed)
-    settings = RoundSettings.of(
-        study,
-        folder,
-        starter,
-        after_failure="stop" if request.fail_fast else "go on",
-        retry="failed" if request.retry else "missing",
-        plots="none" if request.no_plots else "all",
-    )
-    with locked_study_folder(folder):
-        write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
-        status = run_study(settings, begun_s, as_json=request.as_json)
-    if request.trace and status in (ExitStatus.FINE, ExitStatus.CLAIM_FAILED):
-        return ExportCommand(folder=folder, format_="trace", trace=request.trace)() or status
-    return status
+        with locked_study_folder(folder):
+            write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
+            status = run_study(settings, begun_s, as_json=request.as_json)
+        if request.trace and status in (ExitStatus.FINE, ExitStatus.CLAIM_FAILED):
+            traces = ExportCommand(folder=folder, format_="trace", trace=request.trace)
+            return traces() or status
+        return status
 
 
 def run_study(settings: RoundSettings, begun_s: float, *, as_json: bool = False) -> int:

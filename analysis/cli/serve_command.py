@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.cli.console import messages, output, say
+from analysis.cli.console import output, say
 from analysis.cli.exit_status import ExitStatus
+from analysis.cli.failures import CommandError
 from analysis.serve.server import PortTakenError, serve
 
 
 def serve_command(results: Path, port: int) -> int:
     """Serves a folder of studies until it is interrupted; returns the exit status."""
     if results.exists() and not results.is_dir():
-        say(messages(), f"{results}: is a file; name the folder that studies lie in")
-        return ExitStatus.BAD_INPUT
+        raise CommandError(f"{results}: is a file; name the folder that studies lie in")
     try:
         serve(results, port, _tell)
     except PortTakenError as error:
-        say(messages(), str(error))
-        return ExitStatus.BAD_INPUT
+        raise CommandError(str(error)) from error
     return ExitStatus.FINE
 
 

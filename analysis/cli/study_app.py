@@ -80,9 +80,9 @@ def status(
     as_json: AsJson = False,
 ) -> int:
     """Says which units are done, failed, running or missing."""
-    from analysis.cli.folder_commands import status_command
+    from analysis.cli.status_command import status_command
 
-    return status_command(folder, "verify" if verify else "glance", as_json=as_json)
+    return status_command(folder, verify=verify, as_json=as_json)
 
 
 def replay(

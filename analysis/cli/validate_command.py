@@ -10,9 +10,9 @@ from typing import Any, Final
 from analysis.cli.console import output, say, words_aside
 from analysis.cli.console_listener import QuietListener
 from analysis.cli.exit_status import ExitStatus
-from analysis.cli.failures import with_failures_reported
 from analysis.cli.json_output import print_json
 from analysis.cli.model_app import ValidateCommand
+from analysis.cli.spark import spark
 from analysis.pipeline.session import SparkStarter
 from analysis.program import ROOT
 from analysis.running.run_study import UnitsMissingError, summarise_study
@@ -28,9 +28,8 @@ DOCUMENT: Final = ROOT / "docs" / "VALIDATION.md"
 
 def validate_command(request: ValidateCommand) -> int:
     """Judges all anchors; 1 if one lies outside its band."""
-    starter = SparkStarter(request.master)
-    with words_aside(when=request.as_json):
-        return with_failures_reported(starter, lambda: _validate(request, starter))
+    with words_aside(when=request.as_json), spark(request.master) as starter:
+        return _validate(request, starter)
 
 
 def _validate(request: ValidateCommand, starter: SparkStarter) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.cli import failures, run_command
+from analysis.cli import run_command, spark
 from analysis.cli.app import main, with_default_command
 from analysis.cli.console import output
 from analysis.cli.exit_status import ExitStatus
@@ -185,8 +185,8 @@ def test_a_full_disk_is_one_message(
     def no_space(*_: object, **__: object) -> int:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), *told)
 
-    monkeypatch.setattr(run_command, "SparkStarter", NoSpark)
-    monkeypatch.setattr(failures, "stop_spark", lambda _: None)
+    monkeypatch.setattr(spark, "SparkStarter", NoSpark)
+    monkeypatch.setattr(spark, "stop_spark", lambda _: None)
     monkeypatch.setattr(run_command, "run_study", no_space)
     scenario = ROOT / "scenarios" / "quickstart.yaml"
     assert main([str(scenario), "--out", str(tmp_path)]) == ExitStatus.UNITS_FAILED
