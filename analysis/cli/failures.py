@@ -30,7 +30,8 @@ def command_error(error: Exception) -> CommandError | None:
         case CalibrationError() | StudyFolderError() | ScenarioError():
             return CommandError(str(error))
         case typer.TyperException():
-            wrong = error.format_message().removeprefix("Invalid value: ").rstrip(".")
+            wrong = error.format_message().removeprefix("Invalid value: ")
+            wrong = wrong.replace("Value error, ", "").rstrip(".")
             return CommandError(f"{wrong}. Try: {command('--help')}")
         case OSError(filename=str() | Path() as where):
             return CommandError(f"{where}: {error.strerror}; nothing was written there")

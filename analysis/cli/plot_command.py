@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Final, cast
+from typing import Final
 
 from analysis.cli.console import output, say
 from analysis.cli.exit_status import ExitStatus
@@ -13,7 +13,7 @@ from analysis.cli.report_command import finished_run
 from analysis.cli.spark import spark
 from analysis.cli.study_app import PlotCommand
 from analysis.pipeline.session import SparkStarter
-from analysis.plots.publishing import Format, Sheet, publish, size_in
+from analysis.plots.publishing import Sheet, publish, size_in
 from analysis.running.results import aggregated, points_drawn
 from analysis.running.rounds import RoundSettings
 from analysis.study.finished_study import FinishedStudy
@@ -43,8 +43,9 @@ def _write(run: FinishedStudy, starter: SparkStarter, request: PlotCommand) -> i
     out = request.out or request.folder / FIGURES
     out.mkdir(parents=True, exist_ok=True)
     width_in, height_in = size_in(request.size) if request.size else (None, None)
-    format_ = cast("Format", request.format_)
-    sheet = Sheet(format_, width_in, height_in, request.font, request.font_size, request.title)
+    sheet = Sheet(
+        request.format_, width_in, height_in, request.font, request.font_size, request.title
+    )
     for name in request.names or pictures:
         file = out / f"{name}.{sheet.format}"
         publish(pictures[name].figure, sheet, file)

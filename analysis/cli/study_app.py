@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from analysis.cli import options
-from analysis.cli.completion import study_folders, words
+from analysis.cli.completion import study_folders
 from analysis.cli.options import (
     AsJson,
     NoPlots,
@@ -45,13 +45,8 @@ class RunCommand:
         bool, typer.Option("--fail-fast", help="Begin no more units once one has failed.")
     ] = False
     retry: Annotated[
-        str | None,
-        typer.Option(
-            metavar="failed",
-            help="Also run again what failed before.",
-            callback=options.retry,
-            autocompletion=words("failed"),
-        ),
+        Literal["failed"] | None,
+        typer.Option(metavar="failed", help="Also run again what failed before."),
     ] = None
     no_checks: Annotated[
         bool, typer.Option("--no-checks", help="Watch for no broken invariants: faster.")
@@ -145,13 +140,9 @@ class ExportCommand:
 
     folder: StudyFolder
     format_: Annotated[
-        str | None,
+        Literal["openmetrics", "csv", "trace"] | None,
         typer.Option(
-            "--format",
-            metavar="NAME",
-            help="openmetrics, csv or trace; default the first two.",
-            callback=options.export_format,
-            autocompletion=words("openmetrics", "csv", "trace"),
+            "--format", metavar="NAME", help="openmetrics, csv or trace; default the first two."
         ),
     ] = None
     out: Annotated[
@@ -171,7 +162,7 @@ class ExportCommand:
     @property
     def formats(self) -> set[str]:
         """What is written."""
-        asked = {self.format_} if self.format_ else {"openmetrics", "csv"}
+        asked: set[str] = {self.format_} if self.format_ else {"openmetrics", "csv"}
         return asked | {"trace"} if self.trace else asked
 
     def __call__(self) -> int:
@@ -191,10 +182,8 @@ class PlotCommand:
         typer.Argument(metavar="NAME", help="Of pictures, as below plots/; default all."),
     ] = None
     format_: Annotated[
-        str,
-        typer.Option(
-            "--format", metavar="NAME", help="pdf, svg or png.", callback=options.picture_format
-        ),
+        Literal["pdf", "svg", "png"],
+        typer.Option("--format", metavar="NAME", help="pdf, svg or png."),
     ] = "pdf"
     size: Annotated[
         str | None,
