@@ -14,7 +14,6 @@ from analysis.experiments.choose import experiment_of
 from analysis.experiments.seen import SeenUnits
 from analysis.running.results import write_results
 from analysis.running.rounds import Plots, RoundProgress, RoundSettings, show
-from analysis.running.run_study import StudyResult
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.study_folder import locked_study_folder
 
@@ -28,8 +27,8 @@ def report_command(
     with words_aside(when=as_json), spark(master) as starter, locked_study_folder(folder):
         settings = RoundSettings.of(study, folder, starter, plots=plots)
         run = finished_run(settings, begun_s)
-        written = write_results(run, starter, ConsoleListener(master), plots)
-        return report_result(StudyResult(run, written.summary, written), as_json=as_json)
+        result = write_results(run, starter, ConsoleListener(master), plots)
+        return report_result(result, as_json=as_json)
 
 
 def finished_run(settings: RoundSettings, begun_s: float) -> FinishedStudy:

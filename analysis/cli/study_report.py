@@ -10,7 +10,7 @@ from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.json_output import print_json
 from analysis.cli.run_document import run_document
-from analysis.running.run_study import StudyResult
+from analysis.running.results import StudyResult
 from analysis.study.finished_study import FinishedStudy
 
 MOST_TABLES: Final = 4
@@ -24,15 +24,14 @@ def report_result(result: StudyResult, *, as_json: bool = False) -> int:
     Its tables have been printed as soon as there were numbers, unless nothing had changed. With
     ``as_json`` the last thing is a document.
     """
-    run, summary, written = result.run, result.summary, result.written
-    if written is None:
+    run, summary, phases = result.run, result.summary, result.phases
+    if not phases:
         say(output(), f"study {run.name}: all {len(run.done):,} units are done")
         print_study(run, summary)
         say(output(), "nothing has changed since this was computed; `report` computes it again")
-    elif written.page is not None:
-        phases = written.phases
+    elif result.page is not None:
         say(output(), f"Spark: start {phases['spark_start']:.1f} s, facts {phases['facts']:.1f} s")
-        say(output(), f"report: {written.page}")
+        say(output(), f"report: {result.page}")
     if run.missing:
         say(
             messages(),

@@ -3,34 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from analysis.experiments.choose import experiment_of
 from analysis.pipeline.session import SparkStarter, stop_spark
 from analysis.program import command
 from analysis.report.freshness import is_finished, present_summary
 from analysis.running.listener import RunListener
-from analysis.running.results import Written, sum_up, write_results
+from analysis.running.results import StudyResult, sum_up, write_results
 from analysis.running.rounds import Plots, RoundSettings, run_rounds
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.plan import Plan
 from analysis.study.study import Study
 from analysis.study.study_folder import locked_study_folder, write_text_whole
 from analysis.study.units import count
-
-
-@dataclass(frozen=True, slots=True)
-class StudyResult:
-    """What running a study came to."""
-
-    run: FinishedStudy
-    summary: Mapping[str, Any]
-    """Content of ``summary.json``; empty if no unit is done."""
-    written: Written | None = None
-    """What was written; None: nothing but the summary, or nothing had changed."""
 
 
 class UnitsMissingError(Exception):
@@ -102,8 +88,7 @@ def complete_study(settings: RoundSettings, listener: RunListener, begun_s: floa
         return known
     listener.begins(study)
     run = _run_units(settings, listener, begun_s)
-    written = write_results(run, settings.starter, listener, settings.plots)
-    return StudyResult(run, written.summary, written)
+    return write_results(run, settings.starter, listener, settings.plots)
 
 
 def _unchanged(settings: RoundSettings, begun_s: float) -> StudyResult | None:

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from analysis.metrics.catalogue import MetricKey
-from analysis.study.figures import limit_of, refuse_twice
+from analysis.study.figures import refuse_twice
 from analysis.study.overrides import Overrides, overlap
 from analysis.study.run import RunSection
 from analysis.study.sections import (
     ALL_PROFILES,
     Capacity,
-    CapacitySection,
-    Objective,
     Range,
     Sensitivity,
 )
@@ -115,21 +112,13 @@ def capacity_of(
 ) -> Capacity | None:
     """Returns the search that a study asks for, or None after noting its problems."""
     before = len(place.problems)
-    section = None if place.value is None else validated(CapacitySection, place)
+    section = None if place.value is None else validated(Capacity, place)
     if section is None:
         return None
     _check_free(place["load"], section.load, variants, axes)
     _check_prices(section, place["prices"])
-    low, high = _loads(section, place["between"])
-    capacity = Capacity(
-        slo=_objectives(place["slo"]),
-        load=section.load,
-        low=low,
-        high=high,
-        tolerance=section.tolerance,
-        prices=section.prices or {},
-    )
-    return None if len(place.problems) > before else capacity
+    loads = _loads(section, place["between"])
+    return None if len(place.problems) > before else replace(section, between=loads)
 
 
 def _check_free(
@@ -147,7 +136,7 @@ def _check_free(
         place.refuse(f"{who} changes {key} as well; leave it to one of the two")
 
 
-def _loads(section: CapacitySection, place: Place) -> tuple[float, float]:
+def _loads(section: Capacity, place: Place) -> tuple[float, float]:
     loads = []
     for number, value in enumerate(section.between):
         try:
@@ -175,23 +164,7 @@ def _load(key: str, value: object) -> float:
     return float(value)
 
 
-def _objectives(place: Place) -> tuple[Objective, ...]:
-    objectives: list[Objective] = []
-    for name, each in place.below().items():
-        if each.value is None:
-            continue
-        try:
-            key, limit = limit_of(MetricKey.parse(name), each.node.plain())
-        except ValueError as error:
-            each.refuse(str(error))
-            continue
-        if any(key == other.key for other in objectives):
-            each.refuse_key(f"{key} is there twice; remove one")
-        objectives.append(Objective(key, limit))
-    return tuple(objectives)
-
-
-def _check_prices(section: CapacitySection, place: Place) -> None:
+def _check_prices(section: Capacity, place: Place) -> None:
     known = [*profiles("machines"), ALL_PROFILES]
     for name in section.prices or {}:
         if name not in known:

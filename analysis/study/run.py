@@ -128,7 +128,7 @@ def _ratios(expect: Sequence[Expectation]) -> Iterator[Target]:
     """Yields each ratio that something is expected of, once: everywhere, or at its points."""
     ratios = [
         Target(
-            MetricKey(claim.metric, claim.class_, claim.stat),
+            claim.key,
             _MEAN_WIDTH if claim.stat == "mean" else _QUANTILE_WIDTH,
             claim.variant,
             claim.against,

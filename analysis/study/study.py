@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from analysis.study.overrides import Overrides, applied, may_change, overlap
 from analysis.study.run import FEW_REPLICATIONS, FIRST_ROUND, Precision, RunSection
-from analysis.study.sections import Capacity, CapacitySection, Expectation, Sensitivity
+from analysis.study.sections import Capacity, Expectation, Sensitivity
 from analysis.study.units import Point
 from analysis.study.yaml_text import yaml_text
 from sim.scenario.problems import Mark, Problem, ScenarioError
@@ -137,7 +137,7 @@ class Study:
         if "sweep" in self.said:
             document["sweep"] = self.said["sweep"]
         if self.capacity is not None:
-            document["capacity"] = CapacitySection.document_of(self.capacity)
+            document["capacity"] = self.capacity.document()
         if self.sensitivity is not None:
             document["sensitivity"] = self.sensitivity.document()
         if self.expect:
