@@ -42,6 +42,12 @@ _GROWS: Final = {"recycled": "overwriting", "preallocated": "preallocated", "gro
 """How fio's file grows where the raft log does so."""
 
 
+_HEAD: Final = (
+    "Made from measurements. What they do not say is marked ASSUMED: put in your own before",
+    "you believe the answer.",
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredCluster:
     """What is known of a cluster.
@@ -84,12 +90,7 @@ def first_scenario(measured: MeasuredCluster) -> str:
         disk = next((each for each in measured.disks if each.pattern == grown), disk)
         cluster = _cluster(measured, disk, grown)
     load = _load(measured, cluster)
-    return yaml_text(_head(), [*_run(load), *cluster, *_question(measured, load)])
-
-
-def _head() -> Iterator[str]:
-    yield "Made from measurements. What they do not say is marked ASSUMED: put in your own before"
-    yield "you believe the answer."
+    return yaml_text(_HEAD, [*_run(load), *cluster, *_question(measured, load)])
 
 
 def _run(load: _Load) -> Iterator[Part]:

@@ -186,12 +186,8 @@ def effects(keys: Iterable[str], written: Mapping[str, object]) -> dict[str, lis
     found: dict[str, list[str]] = {}
     for key in keys:
         matching = (pattern for pattern in _BY_PATTERN if fnmatchcase(key, pattern))
-        pattern = max(matching, key=_letters, default="")
+        pattern = max(matching, key=lambda each: len(each.replace("*", "")), default="")
         effect, default = _BY_PATTERN.get(pattern, (UNKNOWN, None))
         at_default = default is not None and same_value(written[key], default)
         found.setdefault(effect, []).append(f"{key} (TiKV's default)" if at_default else key)
     return found
-
-
-def _letters(pattern: str) -> int:
-    return len(pattern.replace("*", ""))

@@ -80,7 +80,8 @@ def main(arguments: list[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return ExitStatus.INTERRUPTED
     except BrokenPipeError:
-        _forget_output()
+        # The reader has closed the pipe: what is left in the buffer would raise an error at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitStatus.FINE
     except Exception as error:
         told = command_error(error)
@@ -89,11 +90,6 @@ def main(arguments: list[str] | None = None) -> int:
         say(messages(), str(told))
         return told.status
     return int(status or 0)
-
-
-def _forget_output() -> None:
-    """The reader has closed the pipe: what is left in the buffer would raise an error at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def with_default_command(words: list[str]) -> list[str]:

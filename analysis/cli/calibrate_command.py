@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from textwrap import wrap
+from textwrap import TextWrapper
 from typing import Any, Final
 
 from rich.console import Console
@@ -110,12 +110,9 @@ def _tell(
 
 def say_lines(console: Console, lines: Iterable[str]) -> None:
     """Prints rows of tables as they are, and sentences that are wider over several lines."""
-    for line in lines:
-        for part in _wrapped(line) if len(line) > _COLUMNS else [line]:
-            say(console, part)
-
-
-def _wrapped(line: str) -> list[str]:
-    return wrap(
-        line, _COLUMNS, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    wrapper = TextWrapper(
+        _COLUMNS, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
     )
+    for line in lines:
+        for part in wrapper.wrap(line) if len(line) > _COLUMNS else [line]:
+            say(console, part)

@@ -20,7 +20,6 @@ from analysis.study.folder_name import study_folder
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from analysis.report.estimate_table import Compared
     from analysis.report.explained import Explained
     from analysis.study.study import Study
 
@@ -147,7 +146,14 @@ def _document(
             }
             if summary is not None:
                 rows = compared(estimate, each.point, name, summary)
-                found["verified"] = [_verified(row) for row in rows]
+                found["verified"] = [
+                    {
+                        "figure": row.label.strip(),
+                        "estimate": row.estimate,
+                        "simulation": row.simulation and row.simulation._asdict(),
+                    }
+                    for row in rows
+                ]
             variants[name] = found
         points.append({"point": dict(each.point), "variants": variants})
     return {
@@ -156,8 +162,3 @@ def _document(
         "points_left_out": len(study.points) - len(explained),
         "warnings": list(warnings),
     }
-
-
-def _verified(row: Compared) -> dict[str, Any]:
-    simulation = None if row.simulation is None else row.simulation._asdict()
-    return {"figure": row.label.strip(), "estimate": row.estimate, "simulation": simulation}

@@ -43,9 +43,8 @@ def _fuzz(request: FuzzCommand) -> int:
     begun_s = time.perf_counter()
     workers = request.workers or os.cpu_count() or 1
     sums = _Sums()
-    for outcome in fuzz.outcomes(
-        request.start, _seeds(request), workers, tuple(request.ablate or ())
-    ):
+    seeds = 100 if request.seeds is None and request.minutes is None else request.seeds
+    for outcome in fuzz.outcomes(request.start, seeds, workers, tuple(request.ablate or ())):
         _add(sums, outcome)
         if outcome.violations:
             _tell(outcome, request)
@@ -71,11 +70,6 @@ def _fuzz(request: FuzzCommand) -> int:
         say(output(), f"never hit: {', '.join(missing)}")
         return ExitStatus.CLAIM_FAILED
     return ExitStatus.CLAIM_FAILED if sums.failed else ExitStatus.FINE
-
-
-def _seeds(request: FuzzCommand) -> int | None:
-    """Returns how many seeds to run; None: as many as fit into the time."""
-    return 100 if request.seeds is None and request.minutes is None else request.seeds
 
 
 def _document(sums: _Sums, never_hit: Sequence[str]) -> dict[str, Any]:

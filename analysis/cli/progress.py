@@ -47,7 +47,6 @@ class UnitProgress:
         return f"{left} left" if left else ""
 
     def __enter__(self) -> Self:
-        """Begins."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -124,7 +123,6 @@ class BarProgress(UnitProgress):
         self._bar.update(self._task, completed=finished, left=self._left(finished))
 
     def __enter__(self) -> Self:
-        """Begins."""
         self._bar.start()
         return self
 

@@ -15,11 +15,7 @@ def serve_command(results: Path, port: int) -> int:
     if results.exists() and not results.is_dir():
         raise CommandError(f"{results}: is a file; name the folder that studies lie in")
     try:
-        serve(results, port, _tell)
+        serve(results, port, lambda address: say(output(), f"{address}  (Ctrl-C ends it)"))
     except PortTakenError as error:
         raise CommandError(str(error)) from error
     return ExitStatus.FINE
-
-
-def _tell(address: str) -> None:
-    say(output(), f"{address}  (Ctrl-C ends it)")

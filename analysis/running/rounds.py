@@ -66,10 +66,6 @@ class RoundProgress:
     failed_before: int = 0
     """How many units failed in an earlier run and were left alone."""
 
-    def done_in_order(self) -> dict[Unit, UnitRecord]:
-        """Returns the finished units in the order of the plan."""
-        return {unit: self.done[unit] for unit in self.plan.units if unit in self.done}
-
     def finished(
         self, settings: RoundSettings, experiment: Experiment, name: str, begun_s: float
     ) -> FinishedStudy:
@@ -80,7 +76,7 @@ class RoundProgress:
             name=name,
             folder=settings.folder,
             plan=self.plan,
-            done=self.done_in_order(),
+            done={unit: self.done[unit] for unit in self.plan.units if unit in self.done},
             failed=self.failed,
             reused=self.reused,
             master=settings.starter.master,

@@ -172,16 +172,18 @@ def differences(base: Mapping[str, Any], other: Mapping[str, Any], prefix: str =
     overrides: Document = {}
     for key in [*base, *(key for key in other if key not in base)]:
         mine, theirs, name = base.get(key), other.get(key), f"{prefix}{key}"
-        if isinstance(mine, dict) and isinstance(theirs, dict) and _same_kind(mine, theirs):
+        if (
+            isinstance(mine, dict)
+            and isinstance(theirs, dict)
+            and (
+                # Workloads of two kinds have nothing in common; one replaces the other.
+                mine.get("kind") == theirs.get("kind")
+            )
+        ):
             overrides |= differences(mine, theirs, f"{name}.")
         elif mine != theirs:
             overrides[name] = theirs
     return overrides
-
-
-def _same_kind(mine: Document, theirs: Document) -> bool:
-    """Returns False for workloads whose keys have nothing in common; one replaces the other."""
-    return bool(mine.get("kind") == theirs.get("kind"))
 
 
 def _is_open(key: str) -> bool:
@@ -220,14 +222,11 @@ class CaseResolver:
         before = len(problems)
         scenario = resolved(applied(self._variants[variant][1], point), self._about, problems)
         if scenario is not None and len(problems) == before:
-            self._keep(point_key({key: node.plain() for key, node in point.items()}), variant,
-                       scenario)  # fmt: skip
+            while len(self._scenarios) >= _MOST_KEPT:
+                del self._scenarios[next(iter(self._scenarios))]
+            plain = {key: node.plain() for key, node in point.items()}
+            self._scenarios[point_key(plain), variant] = scenario
         return scenario
-
-    def _keep(self, key: str, variant: str, scenario: Scenario) -> None:
-        while len(self._scenarios) >= _MOST_KEPT:
-            del self._scenarios[next(iter(self._scenarios))]
-        self._scenarios[key, variant] = scenario
 
     def scenario(self, point: Point, variant: str) -> Scenario:
         """Returns the scenario of one variant at any point.
