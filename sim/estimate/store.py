@@ -32,7 +32,8 @@ from sim.units import NS_PER_S
 _LONGEST_S: Final = 1.0
 """Nothing waits longer in a system in balance."""
 
-_STEPS: Final = 40
+_STEPS: Final = 60
+_FAST_STEPS: Final = 12
 _STILL: Final = 1e-3
 _SECANTS: Final = 12
 
@@ -91,6 +92,8 @@ class StoreLoad:
     write_ns: float
     """One append + fsync of the log."""
     disk: DiskLoad
+    step: float = 1.0
+    """How far figures move towards what follows from them, on the way to their fixed point."""
     slowness: float = 1.0
     """By which threads that share cores slow each other down."""
     hop_ns: float = 0.0
@@ -168,7 +171,9 @@ class StoreModel:
         copies = (1 + followers * applied) / stores
         load = StoreLoad(txn_per_s, self.disk.append_ns, self.disk.load(txn_per_s, 0, 0, copies))
         load.hop_ns = scenario.hardware.cpu.thread_hop_ns
-        for _ in range(_STEPS):
+        for step in range(_STEPS):
+            # What shares visits follows steeply from the wait: long steps would swing for ever.
+            load.step = 0.5 if step < _FAST_STEPS else 0.15
             before = load.write_ns, load.slowness, load.entries_per_command, load.woken
             self._poll(load)
             self._write(load, copies)
@@ -232,16 +237,16 @@ class StoreModel:
             waiting_s=wait_s,
             round_s=load.pollers.round / NS_PER_S,
         )
-        load.visits_per_message = (load.visits_per_message + visits) / 2
-        load.woken = (load.woken + load.pollers.woken * (1 - in_round)) / 2
+        load.visits_per_message += load.step * (visits - load.visits_per_message)
+        load.woken += load.step * (load.pollers.woken * (1 - in_round) - load.woken)
         if self.scenario.tikv.cmd_batch:
             shared = entries_per_command(groups, self.lock_share, load.txn_per_s, wait_s)
-            load.entries_per_command = (load.entries_per_command + shared) / 2
+            load.entries_per_command += load.step * (shared - load.entries_per_command)
 
     def _write(self, load: StoreLoad, copies: float) -> None:
         load.disk = self.disk.load(load.txn_per_s, load.fsyncs_per_s, load.entries_per_s, copies)
         write_ns = self.disk.write_ns(load.disk)
-        load.write_ns = (load.write_ns + write_ns) / 2  # A full bucket would overshoot.
+        load.write_ns += load.step * (write_ns - load.write_ns)  # A full bucket would overshoot.
 
     def _run_pools(self, load: StoreLoad, copies: float, retries: float) -> None:
         """gRPC, scheduler, readers and apply pool, and how much threads slow each other down."""
@@ -279,7 +284,7 @@ class StoreModel:
             pool.queue = in_queue(pool.servers, pool.within)
         # Whoever runs takes its share of what waits.
         together = 1 + (apply.queue or 0.0) / apply.servers
-        load.applied_together = (load.applied_together + together) / 2
+        load.applied_together += load.step * (together - load.applied_together)
         apply.busy = applying  # Its meter stops while a thread wakes.
         load.slowness = self._slowness_among(cores.busy)
         load.hop_ns = cpu.thread_hop_ns + queued_ns(cpu.thread_hop_ns, cores.busy, cores.servers)
