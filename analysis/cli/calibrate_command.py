@@ -14,6 +14,16 @@ from typing import Any, Final
 
 from rich.console import Console
 
+from analysis.calibration.disk_fit import fits, predictions
+from analysis.calibration.disk_report import (
+    advice,
+    blind_lines,
+    fit_document,
+    fit_lines,
+    remarks,
+)
+from analysis.calibration.profile_text import yaml_of
+from analysis.calibration.read_files import read_disks, read_network_files, read_tikv
 from analysis.calibration.refusal import CalibrationError
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
@@ -29,23 +39,12 @@ def calibrate_command(request: CalibrateCommand) -> int:
 
 
 def _disk(request: CalibrateCommand) -> int:
-    from analysis.calibration.disk_fit import fits, predictions
-    from analysis.calibration.disk_report import (
-        advice,
-        blind_lines,
-        fit_document,
-        fit_lines,
-        remarks,
-    )
-    from analysis.calibration.profile_text import yaml_of
-    from analysis.calibration.read_files import read_disks
-
     runs, profiles = read_disks(request.files, request.name)
     found = fits(profiles)
     blind = list(predictions(profiles[0]))
     written = _write(request, {each.name: yaml_of(each) for each in profiles})
     if request.plot is not None:
-        from analysis.calibration.disk_plot import draw_fits
+        from analysis.calibration.disk_plot import draw_fits  # matplotlib takes half a second
 
         written += draw_fits(found, request.plot)
     doubts = [*advice(found), *remarks(profiles, runs)]
@@ -55,8 +54,6 @@ def _disk(request: CalibrateCommand) -> int:
 
 
 def _network(request: CalibrateCommand) -> int:
-    from analysis.calibration.read_files import read_network_files
-
     network = read_network_files(request.files, request.name)
     written = _write(request, {request.name: network.text})
     _tell(request, network.document, list(network.lines), written)
@@ -64,8 +61,6 @@ def _network(request: CalibrateCommand) -> int:
 
 
 def _tikv(request: CalibrateCommand) -> int:
-    from analysis.calibration.read_files import read_tikv
-
     if len(request.files) != 1:
         message = f"{len(request.files)} are given; write one tikv.toml, metrics after --prometheus"
         raise CalibrationError(request.files[1], "", message)

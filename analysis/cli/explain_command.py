@@ -7,21 +7,28 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from analysis.cli.console import output, say
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.failures import CommandError
 from analysis.cli.scenario_app import ExplainCommand
+from analysis.lint.scenario_lint import scenario_warnings
 from analysis.program import command
+from analysis.report.estimate_check import compared
+from analysis.report.estimate_table import (
+    print_cost,
+    print_estimates,
+    print_left_out,
+    print_verified,
+)
+from analysis.report.explained import Explained, explained
 from analysis.study.folder_name import study_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from analysis.report.explained import Explained
-    from analysis.study.study import Study
+from analysis.study.load import load_study
+from analysis.study.study import Study
+from sim.estimate import has_estimate
 
 MOST_POINTS: Final = 3
 """Points that are explained; ``--set`` asks for another one."""
@@ -29,11 +36,6 @@ MOST_POINTS: Final = 3
 
 def explain_command(request: ExplainCommand) -> int:
     """Prints what to expect of a scenario; returns the exit status."""
-    from analysis.lint.scenario_lint import scenario_warnings
-    from analysis.report.explained import explained
-    from analysis.study.load import load_study
-    from sim.estimate import has_estimate
-
     study = load_study(request.file, request.set_ or ())
     if any(not has_estimate(scenario) for scenario in study.variants.values()):
         kind = next(iter(study.variants.values())).workload.kind
@@ -62,8 +64,6 @@ def _say_estimates(
     explained: Sequence[Explained],
     warnings: Sequence[str],
 ) -> None:
-    from analysis.report.estimate_table import print_cost, print_estimates
-
     console = output()
     if study.about:
         say(console, " ".join(study.about.split()))
@@ -111,9 +111,6 @@ def _summary(request: ExplainCommand, study: Study) -> Mapping[str, Any]:
 
 
 def _say_verified(explained: Sequence[Explained], summary: Mapping[str, Any]) -> None:
-    from analysis.report.estimate_check import compared
-    from analysis.report.estimate_table import print_left_out, print_verified
-
     console = output()
     for each in explained:
         for name, estimate in each.variants.items():
@@ -131,8 +128,6 @@ def _document(
     summary: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
     """Returns everything as one JSON document."""
-    from analysis.report.estimate_check import compared
-
     points = []
     for each in explained:
         variants = {}

@@ -13,7 +13,10 @@ from analysis.cli.failures import CommandError
 from analysis.cli.folder_study import finished_study, load_folder
 from analysis.cli.json_output import print_json
 from analysis.cli.study_app import ExportCommand
-from analysis.export.openmetrics import MOST_POINTS, START_S
+from analysis.export.csv_course import write_csv_course
+from analysis.export.csv_tables import write_csv_tables
+from analysis.export.openmetrics import MOST_POINTS, START_S, write_metrics
+from analysis.export.traces import write_traces
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.plan_file import read_plan
 
@@ -42,11 +45,6 @@ def _told(path: Path) -> str:
 
 def _written(request: ExportCommand, run: FinishedStudy) -> Iterator[Path]:
     """Writes one file after the other and yields it."""
-    from analysis.export.csv_course import write_csv_course
-    from analysis.export.csv_tables import write_csv_tables
-    from analysis.export.openmetrics import write_metrics
-    from analysis.export.traces import write_traces
-
     out = request.out or request.folder
     out.mkdir(parents=True, exist_ok=True)
     traced = request.trace or USUAL_TRACED

@@ -9,8 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from analysis.calibration.disk_fit import fits
+from analysis.calibration.disk_report import advice, fit_document, largest_error, remarks
+from analysis.calibration.first_scenario import MeasuredCluster, first_scenario
+from analysis.calibration.read_files import read_disks, read_network_files, read_tikv
 from analysis.cli.calibrate_command import say_lines
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
@@ -19,14 +23,9 @@ from analysis.cli.measurement_app import InitCommand
 from analysis.cli.new_files import write_new
 from sim.scenario.quantities import RATE, QuantityError
 
-if TYPE_CHECKING:
-    from analysis.calibration.first_scenario import MeasuredCluster
-
 
 def init_command(request: InitCommand) -> int:
     """Returns the exit status; one line says what cannot be used."""
-    from analysis.calibration.first_scenario import first_scenario
-
     if not request.files:
         message = "init: nothing was measured; give --fio, --ping or --tikv, or several of them"
         raise CommandError(message)
@@ -40,11 +39,6 @@ def init_command(request: InitCommand) -> int:
 
 def _measured(request: InitCommand) -> tuple[MeasuredCluster, dict[str, Any], list[str]]:
     """Returns what the files say: for the scenario, as plain data, and in lines."""
-    from analysis.calibration.disk_fit import fits
-    from analysis.calibration.disk_report import advice, fit_document, largest_error, remarks
-    from analysis.calibration.first_scenario import MeasuredCluster
-    from analysis.calibration.read_files import read_disks, read_network_files, read_tikv
-
     runs, disks = read_disks(request.fio, request.name) if request.fio else ([], [])
     network = read_network_files(request.ping, request.name) if request.ping else None
     tikv = None if request.tikv is None else read_tikv(request.tikv, request.prometheus or ())

@@ -6,12 +6,11 @@ from difflib import get_close_matches
 
 from analysis.cli.console import messages, say
 from analysis.cli.exit_status import ExitStatus
+from analysis.report.reference import NotInReferenceError, names, reference_text
 
 
 def reference_command(word: str) -> int:
     """Prints the reference, or what has ``word`` in its name; returns the exit status."""
-    from analysis.report.reference import NotInReferenceError, names, reference_text
-
     try:
         text = reference_text(word)
     except NotInReferenceError as error:

@@ -10,6 +10,14 @@ from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.json_output import print_json
 from analysis.cli.run_document import run_document
+from analysis.report.capacity_table import print_capacity
+from analysis.report.expectations import claim_line
+from analysis.report.precision_table import print_precision
+from analysis.report.refusal import verdict_lines
+from analysis.report.sensitivity_table import print_sensitivity
+from analysis.report.study_verdict import StudyOutcome
+from analysis.report.sweep_table import print_sweep
+from analysis.report.table import print_comparison
 from analysis.running.results import StudyResult
 from analysis.study.finished_study import FinishedStudy
 
@@ -47,18 +55,12 @@ def report_result(result: StudyResult, *, as_json: bool = False) -> int:
 def print_study(run: FinishedStudy, summary: Mapping[str, Any]) -> None:
     """Prints what a reader looks at first: what was sought, or else the comparison."""
     if "capacity" in summary:
-        from analysis.report.capacity_table import print_capacity
-
         print_capacity(output(), summary["capacity"])
     elif "sensitivity" in summary:
-        from analysis.report.sensitivity_table import print_sensitivity
-
         print_sensitivity(output(), summary["sensitivity"])
     else:
         _print_comparison(run, summary)
     if "precision" in summary:
-        from analysis.report.precision_table import print_precision
-
         cpu_s = [record.cpu_s for record in run.done.values()]
         unit_cpu_s = sum(cpu_s) / max(len(cpu_s), 1)
         print_precision(output(), summary["precision"], unit_cpu_s * len(run.study.variants))
@@ -68,21 +70,13 @@ def _print_comparison(run: FinishedStudy, summary: Mapping[str, Any]) -> None:
     """Prints a table a point, or with many points a table an outcome."""
     variants, points = list(run.study.variants), run.plan.points
     if len(points) > MOST_TABLES:
-        from analysis.report.sweep_table import print_sweep
-
         print_sweep(output(), summary, variants, points)
     else:
-        from analysis.report.table import print_comparison
-
         print_comparison(output(), summary, variants, points)
 
 
 def _verdict(run: FinishedStudy, summary: Mapping[str, Any]) -> int:
     """Prints claims, cases that are not stable, and the last line; returns the exit status."""
-    from analysis.report.expectations import claim_line
-    from analysis.report.refusal import verdict_lines
-    from analysis.report.study_verdict import StudyOutcome
-
     for claim in summary["expectations"]:
         say(output(), claim_line(claim, summary))
     for violation in summary["invariants"]["violations"]:

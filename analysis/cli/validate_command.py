@@ -14,14 +14,19 @@ from analysis.cli.json_output import print_json
 from analysis.cli.model_app import ValidateCommand
 from analysis.cli.spark import spark
 from analysis.pipeline.session import SparkStarter
+from analysis.plots import style
 from analysis.program import ROOT
 from analysis.running.run_study import UnitsMissingError, summarise_study
 from analysis.study.load import load_study
 from analysis.validation.anchor import Alone, Anchor, Figure, InTheory, Judged
 from analysis.validation.anchors import ANCHORS
+from analysis.validation.document import write_document
 from analysis.validation.from_station import device_figure, theory_figure
 from analysis.validation.from_summary import NoFigureError, figure_of
+from analysis.validation.plot import anchors_picture
+from analysis.validation.rows import rows, verdict
 from analysis.validation.studies import STUDIES, studies_of, study_of
+from analysis.validation.table import print_anchors
 
 DOCUMENT: Final = ROOT / "docs" / "VALIDATION.md"
 
@@ -33,9 +38,6 @@ def validate_command(request: ValidateCommand) -> int:
 
 
 def _validate(request: ValidateCommand, starter: SparkStarter) -> int:
-    from analysis.validation.rows import rows
-    from analysis.validation.table import print_anchors
-
     begun_s = time.perf_counter()
     anchors = [anchor for anchor in ANCHORS if anchor.quick or not request.quick]
     summaries = _summaries(request, anchors, starter)
@@ -86,11 +88,6 @@ def _ours(anchor: Anchor, summaries: Mapping[str, Mapping[str, Any] | str]) -> F
 
 def _write(request: ValidateCommand, judged: Sequence[Judged]) -> None:
     """Writes what was found, and with ``--write`` the project's own document."""
-    from analysis.plots import style
-    from analysis.validation.document import write_document
-    from analysis.validation.plot import anchors_picture
-    from analysis.validation.rows import rows, verdict
-
     request.out.mkdir(parents=True, exist_ok=True)
     for name, content in (
         ("validation.json", rows(judged)),
