@@ -5,14 +5,20 @@ Commands import what they need when they are called, so that ``--help`` and ``ch
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
 from typing import Annotated
 
 import typer
 
 from analysis.cli.completion import SCRIPTS, completion_script, words
+from analysis.cli.console import output, say
+from analysis.cli.exit_status import ExitStatus
+from analysis.cli.failures import CommandError
 from analysis.cli.options import AsJson, ScenarioFiles, SparkMaster
+from analysis.program import IS_INSTALLED
 
 
 def script(
@@ -70,9 +76,22 @@ def bench(
 
     Long studies of its statistics: python -m benchmarks
     """
-    from analysis.cli.bench_command import bench_command
+    if IS_INSTALLED:
+        raise CommandError("bench measures the sources of a checkout; run it there: make bench")
+    from benchmarks.quick import FAILED, Found, document, line_of, measured
 
-    return bench_command(json_file, tiny=tiny)
+    begun_s = perf_counter()
+    found: Found = {}
+    for figures in measured(tiny=tiny):
+        found |= figures
+        for key, figure in figures.items():
+            say(output(), line_of(key, figure))
+    seconds = round(perf_counter() - begun_s)
+    say(output(), f"measured in {seconds // 60} min {seconds % 60} s")
+    if json_file is not None:
+        json_file.write_text(json.dumps(document(found), indent=1) + "\n", encoding="utf-8")
+    failed = any(str(figure).startswith(FAILED) for figure in found.values())
+    return ExitStatus.UNITS_FAILED if failed else ExitStatus.FINE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

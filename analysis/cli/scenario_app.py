@@ -6,11 +6,13 @@ Commands import what they need when they are called, so that ``--help`` and ``ch
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from analysis.cli.failures import CommandError
 from analysis.cli.options import AsJson, Overrides, ScenarioFile, ScenarioFiles
 
 
@@ -50,11 +52,18 @@ def reference(
     word: Annotated[
         str, typer.Argument(metavar="[WORD]", help="Only what has this in its name.")
     ] = "",
-) -> int:
+) -> None:
     """Prints every key, operation, metric and profile."""
-    from analysis.cli.reference_command import reference_command
+    from analysis.report.reference import NotInReferenceError, names, reference_text
 
-    return reference_command(word)
+    try:
+        text = reference_text(word)
+    except NotInReferenceError as error:
+        parts = dict.fromkeys(part for name in names() for part in (name, *name.split(".")))
+        meant = get_close_matches(word, parts, n=1)
+        remedy = f"did you mean {meant[0]}?" if meant else "docs/REFERENCE.md has everything"
+        raise CommandError(f"{error}; {remedy}") from error
+    print(text, end="")  # noqa: T201 - the output is the product
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,8 @@ import typer
 
 from analysis.cli import options
 from analysis.cli.completion import study_folders
+from analysis.cli.console import output, say
+from analysis.cli.failures import CommandError
 from analysis.cli.options import (
     AsJson,
     NoPlots,
@@ -222,14 +224,19 @@ def serve(
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="On this machine alone; 0: any that is free.")
     ] = 0,
-) -> int:
+) -> None:
     """Shows studies in a browser: index, explorer, progress.
 
     Prints the address; whoever has it can look at studies and run them.
     """
-    from analysis.cli.serve_command import serve_command
+    from analysis.serve import server
 
-    return serve_command(results, port)
+    if results.exists() and not results.is_dir():
+        raise CommandError(f"{results}: is a file; name the folder that studies lie in")
+    try:
+        server.serve(results, port, lambda address: say(output(), f"{address}  (Ctrl-C ends it)"))
+    except server.PortTakenError as error:
+        raise CommandError(str(error)) from error
 
 
 COMMANDS = (
