@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import typer
@@ -31,9 +32,15 @@ def command_error(error: Exception) -> CommandError | None:
             return CommandError(str(error))
         case typer.TyperException():
             wrong = error.format_message().removeprefix("Invalid value: ")
-            wrong = wrong.replace("Value error, ", "").rstrip(".")
+            wrong = re.sub(r"Value error, (.*) is not one of (.*)", _other_word, wrong).rstrip(".")
             return CommandError(f"{wrong}. Try: {command('--help')}")
         case OSError(filename=str() | Path() as where):
             return CommandError(f"{where}: {error.strerror}; nothing was written there")
         case _:
             return None
+
+
+def _other_word(found: re.Match[str]) -> str:
+    """Returns what typer says of a word that is none of a few, with what to write."""
+    *words, last = found[2].replace("'", "").rstrip(".").split(", ")
+    return f"{found[1]} cannot be used; write {', '.join(words)}{' or ' if words else ''}{last}"
