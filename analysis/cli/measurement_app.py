@@ -20,7 +20,7 @@ _NAME: Final = r"[A-Za-z_][A-Za-z0-9_-]{0,39}"
 def _name(text: str) -> str:
     if re.fullmatch(_NAME, text) is None:
         raise typer.BadParameter(
-            f"--name {text!r} cannot be used; use letters, digits, _ and -, a letter first"
+            f"{text!r} cannot be used; use letters, digits, _ and -, a letter first"
         )
     return text
 
