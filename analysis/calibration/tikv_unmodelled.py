@@ -35,8 +35,8 @@ _EFFECTS: Final[Mapping[str, Mapping[str, str | int | bool | None]]] = {
     "cluster.": {
         "server.concurrent-*-snap-limit": 32, "server.snap-*": None, "raftstore.snap-*": None,
     },
-    "A read costs one fetch of 32 KiB or none in the model; other blocks and filters change how "
-    "long locks and point reads wait for the disk.": {
+    "Blocks have 64 KiB and filters let nothing through in the model; others change how long "
+    "locks and point reads wait for the disk.": {
         "storage.block-cache.*": None, "rocksdb.*cf.*block*": None, "rocksdb.*cf.*filter*": None,
     },
     "Compaction never falls behind in the model, so writes are neither slowed nor refused for it; "

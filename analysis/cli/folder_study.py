@@ -33,7 +33,7 @@ def finished_study(folder: Path, study: Study, **said: Any) -> FinishedStudy:
     """
     run = FinishedStudy.in_folder(folder, study, _name(folder), **said)
     if not run.done:
-        message = f"{folder}: no finished unit agrees with its digests; run the scenario"
+        message = f"{folder}: no finished unit matches its digests; run the scenario"
         raise StudyFolderError(message)
     return run
 

@@ -111,7 +111,7 @@ def _tell(outcome: fuzz.Outcome, request: FuzzCommand) -> None:
 
 def _show_smallest(seed: int, request: FuzzCommand) -> None:
     recipe, outcome = fuzz.smallest_failure(seed, tuple(request.ablate or ()))
-    say(output(), f"seed {seed}, made smaller:")
+    say(output(), f"seed {seed}, shrunk:")
     for line in recipe.splitlines():
         say(output(), f"  {line}")
     for violation in outcome.violations:

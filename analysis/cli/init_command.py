@@ -27,7 +27,7 @@ from sim.scenario.quantities import RATE, QuantityError
 def init_command(request: InitCommand) -> int:
     """Returns the exit status; one line says what cannot be used."""
     if not request.files:
-        message = "init: nothing was measured; give --fio, --ping or --tikv, or several of them"
+        message = "init: no measurements; give --fio, --ping or --tikv, or several of them"
         raise CommandError(message)
     if request.prometheus and request.tikv is None:
         metrics = request.prometheus[0]
@@ -57,7 +57,9 @@ def _measured(request: InitCommand) -> tuple[MeasuredCluster, dict[str, Any], li
         document["tikv"] = tikv.document
         lines += [*tikv.read, *tikv.costs]
         if tikv.not_modelled:
-            lines.append("the scenario says what each key that is not modelled means for an answer")
+            lines.append(
+                "the scenario says what each key that is not modelled means for the answer"
+            )
     try:
         rate = None if request.rate is None else float(RATE.parse(request.rate))
     except QuantityError as error:
@@ -87,4 +89,4 @@ def _end(request: InitCommand, kept: list[Path]) -> Iterator[str]:
     yield from (f"kept: {path}" for path in kept)
     if request.out is not None:
         yield f"written: {request.out}"
-        yield "Look for ASSUMED in it, put in what you know, then check it and run it."
+        yield "Replace values marked ASSUMED where you know better, then check and run it."

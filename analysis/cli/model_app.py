@@ -43,19 +43,17 @@ class FuzzCommand:
     """
 
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="How many; default 100, or as many as fit.")
+        int | None, typer.Option(min=1, help="Number of seeds; default 100, or as many as fit.")
     ] = None
     start: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0
     minutes: Annotated[
-        float | None, typer.Option(min=0.0, help="Begin no more seeds after this time.")
+        float | None, typer.Option(min=0.0, help="Start no more seeds after this time.")
     ] = None
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; default: cores.")] = None
     ablate: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Leaves out a protection.")
+        list[str] | None, typer.Option(metavar="NAME", help="Protection to omit.")
     ] = None
-    cover: Annotated[
-        bool, typer.Option("--cover", help="A mark that is never hit is a failure.")
-    ] = False
+    cover: Annotated[bool, typer.Option("--cover", help="Fail if a mark is never hit.")] = False
     as_json: AsJson = False
 
     def __call__(self) -> int:
@@ -96,17 +94,15 @@ def bench(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidateCommand:
-    """Holds the model against theory and measurements."""
+    """Compares the model with theory and measurements."""
 
     quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer and shorter runs; leaves out the slow ones.")
+        bool, typer.Option("--quick", help="Fewer and shorter runs, without the slow ones.")
     ] = False
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where studies, table and plot go.")] = (
-        Path("results/validation")
-    )
-    write: Annotated[
-        bool, typer.Option("--write", help="Also bring docs/VALIDATION.md up to date.")
-    ] = False
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Folder for studies, table and plot.")
+    ] = Path("results/validation")
+    write: Annotated[bool, typer.Option("--write", help="Also update docs/VALIDATION.md.")] = False
     master: SparkMaster = "local[*]"
     as_json: AsJson = False
 

@@ -7,6 +7,7 @@ done are found, and Spark is started only when there is work for it.
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 from analysis.cli.console import messages, say, words_aside
 from analysis.cli.console_listener import ConsoleListener
@@ -14,30 +15,43 @@ from analysis.cli.exit_status import ExitStatus
 from analysis.cli.spark import spark
 from analysis.cli.study_app import ExportCommand, RunCommand
 from analysis.cli.study_report import report_result
+from analysis.pipeline.object_store import ObjectStore, is_address
+from analysis.pipeline.spark_master import is_local
+from analysis.pipeline.store_copy import copied_study_folder
 from analysis.running.rounds import RoundSettings
 from analysis.running.run_study import complete_study
 from analysis.study.folder_name import study_folder
 from analysis.study.ledger import scan
 from analysis.study.load import load_study
 from analysis.study.plan import Plan
-from analysis.study.study_folder import locked_study_folder, write_text_whole
+from analysis.study.study_folder import write_text_whole
 
 
 def run_command(request: RunCommand) -> int:
     """Runs a study; returns the exit status."""
     begun_s = time.perf_counter()
-    with words_aside(when=request.as_json), spark(request.master) as starter:
+    into_store = request.out is not None and is_address(request.out)
+    shares_folder = is_local(request.master) or not into_store
+    with (
+        words_aside(when=request.as_json),
+        spark(request.master, shares_folder=shares_folder) as starter,
+    ):
         study = load_study(request.file, request.overrides, request.seed, request.replications)
-        folder = request.out or study_folder(study.name, request.overrides, request.seed)
+        store = ObjectStore.at(request.out) if request.out and into_store else None
+        usual = study_folder(study.name, request.overrides, request.seed)
+        folder = usual if request.out is None or store is not None else Path(request.out)
         settings = RoundSettings.of(
             study,
             folder,
             starter,
+            store,
             after_failure="stop" if request.fail_fast else "go on",
             retry="failed" if request.retry else "missing",
             plots="none" if request.no_plots else "all",
         )
-        with locked_study_folder(folder):
+        if store is not None:
+            say(messages(), f"{store}: {folder} is this machine's copy")
+        with copied_study_folder(folder, store):
             write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
             status = run_study(settings, begun_s, as_json=request.as_json)
         if request.trace and status in (ExitStatus.FINE, ExitStatus.CLAIM_FAILED):

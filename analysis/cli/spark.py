@@ -12,13 +12,17 @@ from analysis.pipeline.session import SparkStarter, SparkStartError, stop_spark
 
 
 @contextmanager
-def spark(master: str) -> Iterator[SparkStarter]:
+def spark(master: str, *, shares_folder: bool = True) -> Iterator[SparkStarter]:
     """Gives what starts Spark when it is needed, and stops it in the end.
+
+    Args:
+        master: of Spark.
+        shares_folder: whether executors see the folders of this process.
 
     Raises:
         CommandError: if Spark fails, or a file cannot be written: a full disk, most often.
     """
-    starter = SparkStarter(master)
+    starter = SparkStarter(master, shares_folder=shares_folder)
     try:
         yield starter
     except (SparkStartError, SparkJobError) as error:

@@ -134,7 +134,7 @@ PESSIM_FAMILIES: Final[tuple[Family, ...]] = (
     _counter("operations", "operations", "What was done to the cluster.", "kind"),
     _counter("leader_transfers", "leader_transfers", "Leaders that have moved."),
     _counter("leader_transfers_failed", "leader_transfers_failed",
-             "Orders to move a leader that came to nothing.", "why"),
+             "Orders to move a leader that failed.", "why"),
     _counter("own_latch_waits", "own_latch_waits",
              "Prewrites that waited for their own transaction's lock request.", "path"),
     _counter("early_prewrites", "early_prewrites",

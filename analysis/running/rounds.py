@@ -15,6 +15,7 @@ from typing import Any, Literal, Self
 
 from analysis.experiments.experiment import Experiment
 from analysis.experiments.seen import SeenUnits
+from analysis.pipeline.object_store import ObjectStore
 from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.unit_task import UnitJob
 from analysis.program import module
@@ -46,9 +47,16 @@ class RoundSettings:
     """What is drawn in the end; the page has its charts either way."""
 
     @classmethod
-    def of(cls, study: Study, folder: Path, starter: SparkStarter, **said: Any) -> Self:
+    def of(
+        cls,
+        study: Study,
+        folder: Path,
+        starter: SparkStarter,
+        store: ObjectStore | None = None,
+        **said: Any,
+    ) -> Self:
         """Returns settings for a study in its folder, with the model; ``said``: other fields."""
-        job = UnitJob(study, str((folder / "units").resolve()))
+        job = UnitJob(study, str((folder / "units").resolve()), store=store)
         return cls(folder=folder, job=job, starter=starter, **said)
 
 
@@ -175,11 +183,11 @@ def show(settings: RoundSettings, experiment: Experiment, progress: RoundProgres
         return
     from analysis.pipeline.unit_values import read_unit_metrics
 
-    spark = settings.starter.context()
+    spark = settings.starter.readers()
     records = [(unit.unit_hash, record) for unit, record in fresh.items()]
     metrics = read_unit_metrics(
         spark,
-        settings.folder / "units",
+        Path(settings.job.units_dir).resolve(),
         records,
         experiment.keys(),
         settings.job.study.run.batches,

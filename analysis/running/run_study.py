@@ -6,7 +6,10 @@ import time
 from pathlib import Path
 
 from analysis.experiments.choose import experiment_of
+from analysis.pipeline.object_store import ObjectStore
 from analysis.pipeline.session import SparkStarter, stop_spark
+from analysis.pipeline.spark_master import is_local
+from analysis.pipeline.store_copy import copied_study_folder
 from analysis.program import command
 from analysis.report.freshness import is_finished, present_summary
 from analysis.running.listener import RunListener
@@ -29,6 +32,7 @@ def run_study(
     master: str = "local[*]",
     *,
     plots: Plots = "all",
+    store: ObjectStore | None = None,
     listener: RunListener | None = None,
 ) -> StudyResult:
     """Runs what is missing of a study in its folder and writes all its files, page included.
@@ -38,6 +42,7 @@ def run_study(
         folder: where units and results lie; what is done there is not run again.
         master: of Spark.
         plots: which pictures are written.
+        store: where executors put units, and all files are put in the end; the folder is a copy.
         listener: is told how it goes; None: nobody is.
 
     Raises:
@@ -45,10 +50,10 @@ def run_study(
         StudyFolderError: if the folder cannot be used, or another run is at work there.
         SparkStartError: if Spark does not start.
     """
-    starter = SparkStarter(master)
-    settings = RoundSettings.of(study, folder, starter, plots=plots)
+    starter = SparkStarter(master, shares_folder=store is None or is_local(master))
+    settings = RoundSettings.of(study, folder, starter, store, plots=plots)
     try:
-        with locked_study_folder(folder):
+        with copied_study_folder(folder, store):
             write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
             result = complete_study(settings, listener or RunListener(), time.perf_counter())
     finally:

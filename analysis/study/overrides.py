@@ -77,9 +77,9 @@ def may_change(place: Place) -> bool:
     if section in _VARIABLE and all(key.split(".")):
         return True
     if section in ("run", "about", "extends", *CASES):
-        place.refuse_key(f"all variants and points share {section}; say it once, outside {said_in}")
+        place.refuse_key(f"all variants and points share {section}; set it once, outside {said_in}")
     else:
-        place.refuse_key(f"{shown(key)} is no key; {suggestion(section, _VARIABLE)}")
+        place.refuse_key(f"{shown(key)} is not a key; {suggestion(section, _VARIABLE)}")
     return False
 
 

@@ -160,7 +160,9 @@ def _load(key: str, value: object) -> float:
     if key == "workload.rate":
         return float(RATE.parse(value))
     if isinstance(value, bool) or not isinstance(value, int):
-        raise QuantityError(f"threads are a whole number, not {shown(value)}; write such as 50")
+        raise QuantityError(
+            f"threads are a whole number, not {shown(value)}; write, for example, 50"
+        )
     return float(value)
 
 

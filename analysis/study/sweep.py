@@ -112,7 +112,7 @@ def _axis(place: Place, variants: Mapping[str, Overrides]) -> list[Node]:
     plain = [node.plain() for node in values]
     for number, node in enumerate(values):
         if plain[number] in plain[:number]:
-            message = f"{shown(node.value)} is there twice; remove one"
+            message = f"{shown(node.value)} appears twice; remove one"
             replace(place, node=node).refuse(message)
     return values
 
@@ -128,7 +128,7 @@ def _listed(place: Place, variants: Mapping[str, Overrides]) -> list[Overrides]:
     for each in others:
         message = _other_keys(keys, list(each.node.entries))
         if each.node.plain() in before:
-            message = "is there twice; remove one"
+            message = "appears twice; remove one"
         before.append(each.node.plain())
         if message is not None:
             each.refuse(message)
@@ -141,7 +141,7 @@ def _other_keys(expected: Sequence[str], given: Sequence[str]) -> str | None:
     if missing:
         return f"has no {', '.join(missing)} as the first point has; write it"
     more = ", ".join(key for key in given if key not in expected)
-    return f"has {more}, which the first point has not; say it there too" if more else None
+    return f"has {more}, which the first point does not have; add it there, too" if more else None
 
 
 def _sampled(
