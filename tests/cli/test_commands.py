@@ -89,7 +89,10 @@ def test_a_cluster_of_yarn_needs_its_addresses(
         (["run", "a.yaml", "--replications", "0"], "'--replications'"),
         (["run", "a.yaml", "--seed", "one"], "'--seed'"),
         (["run", "a.yaml", "--master", "locl[2]"], "'locl[2]' is not a Spark master"),
-        (["run", "a.yaml", "--master", "sc://host:15002"], "name the master of its cluster: spark://"),
+        (
+            ["run", "a.yaml", "--master", "sc://host:15002"],
+            "name the master of its cluster: spark://",
+        ),
         (["reports", "results/rfc77"], "no command 'reports'; did you mean report."),
     ],
 )
