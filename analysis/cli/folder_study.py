@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from analysis.study import load
 from analysis.study.finished_study import FinishedStudy
-from analysis.study.load import load_study
 from analysis.study.study import Study
 from analysis.study.study_folder import StudyFolderError, no_study
 
@@ -22,7 +22,7 @@ def load_folder(folder: Path) -> Study:
     scenario = folder / "scenario.yaml"
     if not scenario.is_file():
         raise StudyFolderError(no_study(folder, "scenario.yaml"))
-    return load_study(scenario)
+    return load.load_study(scenario)
 
 
 def finished_study(folder: Path, study: Study, **said: Any) -> FinishedStudy:

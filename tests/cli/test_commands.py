@@ -170,8 +170,8 @@ def test_a_reader_that_leaves_early_is_no_error() -> None:
 class NoSpark:
     """A session that nobody asks for."""
 
-    def __init__(self, master: str) -> None:
-        self.master = master
+    def __init__(self, master: str, *, shares_folder: bool) -> None:
+        self.master, self.shares_folder = master, shares_folder
 
 
 @pytest.mark.parametrize(
