@@ -146,8 +146,7 @@ def search_of(queue: Queue, replications: int, tolerance: float) -> CapacitySear
         capacity=Capacity(
             slo=(Objective(P99, queue.limit_ms),),
             load="workload.rate",
-            low=0.1 * SERVICE_RATE,
-            high=0.98 * SERVICE_RATE,
+            between=(0.1 * SERVICE_RATE, 0.98 * SERVICE_RATE),
             tolerance=tolerance,
         ),
     )

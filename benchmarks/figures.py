@@ -206,7 +206,8 @@ def quotations(document: Path, study: Study) -> Iterator[Block]:
 
 def _commands(block: Block) -> list[list[str]]:
     """Returns the words after ``run_sim.py`` of each line of a block."""
-    lines = [shlex.split(line, comments=True) for line in block.text.splitlines()]
+    joined = block.text.replace("\\\n", " ")
+    lines = [shlex.split(line, comments=True) for line in joined.splitlines()]
     return [words[words.index("run_sim.py") + 1 :] for words in lines if "run_sim.py" in words]
 
 

@@ -19,7 +19,6 @@ SOURCES = sorted(
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "manager", "common", "base", "misc"}
 MOST_LINES = 300
 LONGER_FILES = {
-    "analysis/calibration/tikv_unmodelled.py": "a row for each key or group of keys; no logic",
     "analysis/metrics/catalogue.py": "every metric, an entry each; hardly any logic",
     "sim/estimate/store.py": "one fixed point over all stations of a store",
     "sim/laboratory/stores.py": "all that the laboratory knows of the inside of a store",

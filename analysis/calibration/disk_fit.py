@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from analysis.calibration.disk_profile import DiskProfile, without
@@ -21,6 +20,7 @@ from analysis.calibration.refusal import CalibrationError
 from analysis.study.load import load_study
 from sim.hardware.closed_loop import closed_loop
 from sim.scenario import ScenarioError
+from sim.scenario.reader import read_text
 
 LEVELS: Final = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999)
 """Quantiles that are compared."""
@@ -85,17 +85,14 @@ def predicted_by(profile: DiskProfile, run: FioRun) -> RunFit:
 
 def _spec(profile: DiskProfile) -> Any:
     """Returns the disk that a scenario gets which extends the profile's file."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "disk.yaml"
-        path.write_text(
-            f"{yaml_of(profile)}\nworkload: {{kind: tpcc, warehouses: 1, threads: 1}}\n"
-        )
-        try:
-            return next(iter(load_study(path).variants.values())).hardware.raft_disk
-        except ScenarioError as error:
-            problem = error.problems[0]
-            message = f"makes no disk: {problem.path}: {problem.message}"
-            raise CalibrationError(profile.runs[0].path, "", message) from None
+    text = f"{yaml_of(profile)}\nworkload: {{kind: tpcc, warehouses: 1, threads: 1}}\n"
+    try:
+        study = load_study(read_text(text, profile.name).plain())
+    except ScenarioError as error:
+        problem = error.problems[0]
+        message = f"makes no disk: {problem.path}: {problem.message}"
+        raise CalibrationError(profile.runs[0].path, "", message) from None
+    return next(iter(study.variants.values())).hardware.raft_disk
 
 
 def _fit(run: FioRun, name: str, spec: Any) -> RunFit:

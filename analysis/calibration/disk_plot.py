@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from analysis.calibration.disk_fit import LEVELS, RunFit
 from analysis.plots.style import INK, OTHERS, WIDTH_IN, heading, new_figure, save
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _ROW_IN = 2.5
 _COLUMNS = 2

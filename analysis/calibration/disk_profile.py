@@ -53,7 +53,7 @@ def profiles_of(runs: Sequence[FioRun], name: str) -> list[DiskProfile]:
     Raises:
         CalibrationError: if no run has one job that syncs each write.
     """
-    runs = sorted(runs, key=_in_order)
+    runs = sorted(runs, key=lambda r: (r.pattern, r.size_bytes, r.in_flight, str(r.path)))
     appends = [run for run in runs if run.kind == "append"]
     ways = dict.fromkeys(run.pattern for run in appends)
     alone = {way: _alone(appends, way) for way in ways}
@@ -72,10 +72,6 @@ def profiles_of(runs: Sequence[FioRun], name: str) -> list[DiskProfile]:
     }
     first = replace(made[0], left_out={**made[0].left_out, **unknown})
     return [first, *(_with_company_of(first, each) for each in made[1:])]
-
-
-def _in_order(run: FioRun) -> tuple[str, int, int, str]:
-    return run.pattern, run.size_bytes, run.in_flight, str(run.path)
 
 
 def without(profile: DiskProfile, in_flight: int) -> DiskProfile | None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
 from analysis.calibration.disk_profile import DiskProfile
@@ -23,6 +22,7 @@ from sim.estimate import Estimate, estimate
 from sim.scenario import ScenarioError
 from sim.scenario.profiles import DEFAULT_MACHINE
 from sim.scenario.quantities import RATE
+from sim.scenario.reader import read_text
 from sim.scenario.resolved import Scenario
 
 _ASSUMED: Final = "ASSUMED"
@@ -40,6 +40,12 @@ _BELOW, _ABOVE = 8, 1.5
 """The search begins at an eighth of the estimate, and ends at half as much again."""
 _GROWS: Final = {"recycled": "overwriting", "preallocated": "preallocated", "growing": "growing"}
 """How fio's file grows where the raft log does so."""
+
+
+_HEAD: Final = (
+    "Made from measurements. What they do not say is marked ASSUMED: put in your own before",
+    "you believe the answer.",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,12 +90,7 @@ def first_scenario(measured: MeasuredCluster) -> str:
         disk = next((each for each in measured.disks if each.pattern == grown), disk)
         cluster = _cluster(measured, disk, grown)
     load = _load(measured, cluster)
-    return yaml_text(_head(), [*_run(load), *cluster, *_question(measured, load)])
-
-
-def _head() -> Iterator[str]:
-    yield "Made from measurements. What they do not say is marked ASSUMED: put in your own before"
-    yield "you believe the answer."
+    return yaml_text(_HEAD, [*_run(load), *cluster, *_question(measured, load)])
 
 
 def _run(load: _Load) -> Iterator[Part]:
@@ -210,13 +211,11 @@ def _scenarios(measured: MeasuredCluster, cluster: Sequence[Part], threads: int)
     """
     workload = (f"  {{kind: tpcc, warehouses: {_WAREHOUSES}, threads: {threads}}}",)
     compare = Part("compare", (), tuple(_variants(measured)))
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "cluster.yaml"
-        path.write_text(yaml_text((), [*cluster, Part("workload", (), workload), compare]))
-        try:
-            return list(load_study(path).variants.values())
-        except ScenarioError as error:
-            problem = error.problems[0]
-            place = measured.machine or "--machine" if "profile" in problem.path else problem.path
-            source = measured.tikv.file if measured.tikv is not None else Path(folder)
-            raise CalibrationError(source, place, problem.message) from None
+    text = yaml_text((), [*cluster, Part("workload", (), workload), compare])
+    try:
+        return list(load_study(read_text(text, "cluster").plain()).variants.values())
+    except ScenarioError as error:
+        problem = error.problems[0]
+        place = measured.machine or "--machine" if "profile" in problem.path else problem.path
+        source = measured.tikv.file if measured.tikv is not None else Path("init")
+        raise CalibrationError(source, place, problem.message) from None

@@ -75,11 +75,13 @@ def yaml_of(profile: DiskProfile) -> str:
 
 def disk_part(profile: DiskProfile) -> Part:
     """Returns the disk of the raft log, with the runs that it was made of."""
+    first = profile.runs[0]
+    source = plain(f"fio, {len(profile.runs)} runs, {first.version}, {first.date}")
     body = [
         "  disk:",
         "    raft:",
         f"      name: {quoted(profile.name)}",
-        f"      source: {quoted(_source(profile))}",
+        f"      source: {quoted(source)}",
         f"      assumed: [{', '.join(profile.assumed)}]",
         f"      write_bandwidth: {BANDWIDTH.text_of(profile.bytes_per_s)}",
         f"      write_iops: {profile.iops}",
@@ -109,11 +111,6 @@ _TOLD = (
     "rw", "bs", "direct", "fdatasync", "fsync", "fallocate", "overwrite", "size", "numjobs",
     "iodepth", "ioengine", "runtime",
 )  # fmt: skip
-
-
-def _source(profile: DiskProfile) -> str:
-    first = profile.runs[0]
-    return plain(f"fio, {len(profile.runs)} runs, {first.version}, {first.date}")
 
 
 def plain(text: str) -> str:

@@ -118,10 +118,10 @@ def _name(path: Path, place: str, series: Any) -> str:
 def _growth(path: Path, place: str, series: Any) -> Growth:
     name = _name(path, place, series)
     labels = series["metric"]
-    pairs = [
-        _pair(path, f"{place}.values of {name[:80]}", pair)
-        for pair in _pairs(path, place, series.get("values"))
-    ]
+    given = series.get("values")
+    if not isinstance(given, list):
+        raise CalibrationError(path, f"{place}.values", f"is missing; {_ASK}")
+    pairs = [_pair(path, f"{place}.values of {name[:80]}", pair) for pair in given]
     values = [value for _, value in pairs]
     if len(values) < 2:
         raise CalibrationError(path, f"{place}.values", "has one value; ask for a longer time")
@@ -130,12 +130,6 @@ def _growth(path: Path, place: str, series: Any) -> Growth:
     restarts = sum(step < 0 for step in steps)
     said = {str(key): str(value) for key, value in labels.items() if key != "__name__"}
     return Growth(path, name, said, by, restarts, pairs[0][0], pairs[-1][0])
-
-
-def _pairs(path: Path, place: str, values: Any) -> Iterable[Any]:
-    if not isinstance(values, list):
-        raise CalibrationError(path, f"{place}.values", f"is missing; {_ASK}")
-    return values
 
 
 def _pair(path: Path, place: str, pair: Any) -> tuple[float, float]:

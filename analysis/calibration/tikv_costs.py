@@ -124,58 +124,36 @@ def _contained(key: str, found: Cost) -> Cost:
 
 
 def _grpc(totals: _Totals) -> Cost:
-    key = "grpc_request"
-    spent, served = totals.cpu_seconds("grpc.*"), totals.count(_SERVED)
-    if spent is None or served is None:
-        return Cost(key, None, f"needs {_CPU}{{name=~'grpc.*'}} and {_SERVED}_count")
     why = "CPU of the gRPC threads by requests; an upper end, messages between stores are in it"
-    return _cost(key, spent, served, why)
+    needs = f"{_CPU}{{name=~'grpc.*'}} and {_SERVED}_count"
+    return _cost("grpc_request", totals.cpu_seconds("grpc.*"), totals.count(_SERVED), why, needs)
 
 
 def _read(totals: _Totals) -> Cost:
-    key = "tikv_read"
-    spent, served = totals.cpu_seconds("unified_read.*"), totals.count(_SERVED, _READS)
-    if spent is None or served is None:
-        return Cost(
-            key,
-            None,
-            f"needs {_CPU}{{name=~'unified_read.*'}} and {_SERVED}_count by type",
-        )
     why = "CPU of the read pool by reads, keys included; an upper end where gets count by batch"
-    return _cost(key, spent, served, why)
+    needs = f"{_CPU}{{name=~'unified_read.*'}} and {_SERVED}_count by type"
+    spent, served = totals.cpu_seconds("unified_read.*"), totals.count(_SERVED, _READS)
+    return _cost("tikv_read", spent, served, why, needs)
 
 
 def _command(totals: _Totals) -> Cost:
     """A command's time without latch, snapshot and replication: what its thread worked, at most."""
-    key = "tikv_command"
-    spent, count = totals.seconds(_COMMAND), totals.count(_COMMAND)
-    waits = [totals.seconds(_LATCH), totals.seconds(_ASYNC, "snapshot"),
-             totals.seconds(_ASYNC, "write")]  # fmt: skip
-    if spent is None or count is None or any(wait is None for wait in waits):
-        return Cost(
-            key,
-            None,
-            f"needs {_COMMAND}, {_LATCH} and {_ASYNC} (snapshot, write), each _sum and _count",
-        )
-    left = spent - sum(wait for wait in waits if wait is not None)
     why = "commands less latch, snapshot and write, keys included; an upper end"
-    return _cost(key, left, count, why)
+    needs = f"{_COMMAND}, {_LATCH} and {_ASYNC} (snapshot, write), each _sum and _count"
+    spent, latch = totals.seconds(_COMMAND), totals.seconds(_LATCH)
+    snapshot, write = totals.seconds(_ASYNC, "snapshot"), totals.seconds(_ASYNC, "write")
+    left = None
+    if spent is not None and latch is not None and snapshot is not None and write is not None:
+        left = spent - (latch + snapshot + write)
+    return _cost("tikv_command", left, totals.count(_COMMAND), why, needs)
 
 
 def _message(totals: _Totals) -> Cost:
-    key = "store_message"
-    spent = totals.cpu_seconds(r"(raftstore|rs)_.*")
+    why = "CPU of the store pollers by messages and proposals, visits and bytes included"
+    needs = f"{_CPU}{{name=~'(raftstore|rs)_.*'}}, {_SENT}, {_PROPOSED} by type"
     sent, proposed = totals.of(_SENT), totals.of(_PROPOSED, _PROPOSALS)
-    if spent is None or sent is None or proposed is None:
-        return Cost(
-            key, None, f"needs {_CPU}{{name=~'(raftstore|rs)_.*'}}, {_SENT}, {_PROPOSED} by type"
-        )
-    return _cost(
-        key,
-        spent,
-        sent + proposed,
-        "CPU of the store pollers by messages and proposals, visits and bytes included",
-    )
+    count = None if sent is None or proposed is None else sent + proposed
+    return _cost("store_message", totals.cpu_seconds(r"(raftstore|rs)_.*"), count, why, needs)
 
 
 def _apply(totals: _Totals) -> Cost:
@@ -184,14 +162,14 @@ def _apply(totals: _Totals) -> Cost:
     if spent is not None and proposed is not None:
         why = f"CPU of the apply threads by proposals on {REPLICAS} replicas, keys included"
         return _cost(key, spent, proposed * REPLICAS, why)
-    worked, count = totals.seconds(_APPLY), totals.count(_APPLY)
-    if worked is None or count is None:
-        why = f"needs {_CPU}{{name=~'apply_.*'}} and {_PROPOSED} by type, or {_APPLY}"
-        return Cost(key, None, f"{why} (_sum, _count)")
-    return _cost(key, worked, count, "time to apply a batch of a region; an upper end")
+    why = "time to apply a batch of a region; an upper end"
+    needs = f"{_CPU}{{name=~'apply_.*'}} and {_PROPOSED} by type, or {_APPLY} (_sum, _count)"
+    return _cost(key, totals.seconds(_APPLY), totals.count(_APPLY), why, needs)
 
 
-def _cost(key: str, seconds: float, count: float, why: str) -> Cost:
+def _cost(key: str, seconds: float | None, count: float | None, why: str, needs: str = "") -> Cost:
+    if seconds is None or count is None:
+        return Cost(key, None, f"needs {needs}")
     if count < FEWEST:
         return Cost(key, None, f"{count:.0f} events are too few; ask for a longer time")
     mean_ns = seconds / count * 1e9

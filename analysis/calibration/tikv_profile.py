@@ -74,10 +74,15 @@ def tikv_of(path: Path, growths: Sequence[Growth]) -> TikvProfile:
     memory = _memory(path, toml)
     without = [key for key in toml.not_modelled if key not in memory]
     meanings = effects(without, toml.written)
-    found = {c.key: _said(c.key, c.cost_ns) for c in costs if c.cost_ns is not None}
+    # Per byte a cost is a number, else a duration.
+    forms = {key: each.form for key, each in keys_of(CpuCosts).items()}
+    found = {c.key: forms[c.key].written(c.cost_ns) for c in costs if c.cost_ns is not None}
     restarts = sum(growth.restarts for growth in growths)
     read = tuple(_read(path, toml, memory))
-    not_modelled = tuple(_not_modelled(meanings))
+    not_modelled = tuple(
+        f"not modelled: {', '.join(map(plain, keys))}. {effect}"
+        for effect, keys in meanings.items()
+    )
     said = (read[0], *not_modelled)
     parts = [Part("tikv", said, _yaml_lines(toml.values))] if toml.written else []
     if memory:
@@ -136,11 +141,6 @@ def _hardware(
     return {"hardware": found} if found else {}
 
 
-def _said(key: str, cost_ns: int) -> Any:
-    """Returns a cost as a scenario says it: per byte it is a number, else a duration."""
-    return keys_of(CpuCosts)[key].form.written(cost_ns)
-
-
 def _yaml_lines(values: Mapping[str, Any]) -> tuple[str, ...]:
     if not values:
         return ("  {}",)
@@ -155,11 +155,6 @@ def _read(path: Path, toml: TikvToml, memory: Mapping[str, str]) -> Iterator[str
     yield from (f"{old}: now {new}" for old, new in toml.renamed.items())
     yield from (f"{key}: TiKV no longer has it" for key in toml.gone)
     yield from _meant(toml)
-
-
-def _not_modelled(meanings: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    for effect, keys in meanings.items():
-        yield f"not modelled: {', '.join(map(plain, keys))}. {effect}"
 
 
 def _costs(costs: Sequence[Cost], restarts: int) -> Iterator[str]:

@@ -16,7 +16,8 @@ import typer
 from analysis.cli import completion, measurement_app, model_app, scenario_app, study_app
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
-from analysis.program import called, command
+from analysis.cli.failures import command_error
+from analysis.program import called
 
 app = typer.Typer(
     add_completion=False,
@@ -32,7 +33,8 @@ for _command, _example in (
     *measurement_app.COMMANDS,
     *model_app.COMMANDS,
 ):
-    app.command(epilog=f"Example: {_example.format(program=called())}")(_command)
+    _name = _command.__name__.removesuffix("Command").lower()
+    app.command(_name, epilog=f"Example: {_example.format(program=called())}")(_command)
 
 
 @app.callback(invoke_without_command=True)
@@ -71,22 +73,21 @@ def main(arguments: list[str] | None = None) -> int:
             complete_var=completion.VARIABLE,
             standalone_mode=False,
         )
+        status = result() if callable(result) else result
         sys.stdout.flush()
-    except typer.TyperException as error:
-        wrong = error.format_message().removeprefix("Invalid value: ").rstrip(".")
-        say(messages(), f"{wrong}. Try: {command('--help')}")
-        return ExitStatus.BAD_INPUT
     except (KeyboardInterrupt, typer.Abort):
         return ExitStatus.INTERRUPTED
     except BrokenPipeError:
-        _forget_output()
+        # The reader has closed the pipe: what is left in the buffer would raise an error at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitStatus.FINE
-    return int(result or 0)
-
-
-def _forget_output() -> None:
-    """The reader has closed the pipe: what is left in the buffer would raise an error at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except Exception as error:
+        told = command_error(error)
+        if told is None:
+            raise
+        say(messages(), str(told))
+        return told.status
+    return int(status or 0)
 
 
 def with_default_command(words: list[str]) -> list[str]:
@@ -125,7 +126,7 @@ def with_an_option_a_file(words: list[str]) -> list[str]:
 
 
 def _known_commands() -> list[str]:
-    return [command.callback.__name__ for command in app.registered_commands if command.callback]
+    return [str(command.name) for command in app.registered_commands]
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:

@@ -8,85 +8,43 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from textwrap import wrap
+from textwrap import TextWrapper
 from typing import Any, Final
 
 from rich.console import Console
 
+from analysis.calibration.disk_fit import fits, predictions
+from analysis.calibration.disk_report import (
+    advice,
+    blind_lines,
+    fit_document,
+    fit_lines,
+    remarks,
+)
+from analysis.calibration.profile_text import yaml_of
+from analysis.calibration.read_files import read_disks, read_network_files, read_tikv
 from analysis.calibration.refusal import CalibrationError
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
-from analysis.cli.new_files import ExistsError, write_new
+from analysis.cli.measurement_app import CalibrateCommand
+from analysis.cli.new_files import write_new
 
-DISK: Final = "disk"
-NETWORK: Final = "network"
-TIKV: Final = "tikv"
-KINDS: Final = (DISK, NETWORK, TIKV)
 _COLUMNS: Final = 80
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CalibrateRequest:
-    """What the command line asks for.
-
-    Attributes:
-        kind: one of ``KINDS``.
-        files: what was measured.
-        name: of the profile.
-        out: where it is written; standard output if None.
-        plot: where the picture is written, if at all.
-        prometheus: range queries of TiKV's stages.
-        replace: put an existing profile aside and write in its place.
-        as_json: print the report as JSON.
-    """
-
-    kind: str
-    files: tuple[Path, ...]
-    name: str = "measured"
-    out: Path | None = None
-    plot: Path | None = None
-    prometheus: tuple[Path, ...] = ()
-    replace: bool = False
-    as_json: bool = False
-
-
-def calibrate_command(request: CalibrateRequest) -> int:
+def calibrate_command(request: CalibrateCommand) -> int:
     """Returns the exit status; one line says what cannot be used."""
-    work = {DISK: _disk, NETWORK: _network, TIKV: _tikv}[request.kind]
-    try:
-        return work(request)
-    except (CalibrationError, ExistsError) as error:
-        say(messages(), str(error))
-    except OSError as error:
-        say(messages(), not_written(error))
-    return ExitStatus.BAD_INPUT
+    return {"disk": _disk, "network": _network, "tikv": _tikv}[request.kind](request)
 
 
-def not_written(error: OSError) -> str:
-    """Returns the line about a file that could not be written."""
-    return f"{error.filename}: {error.strerror}; nothing was written there"
-
-
-def _disk(request: CalibrateRequest) -> int:
-    from analysis.calibration.disk_fit import fits, predictions
-    from analysis.calibration.disk_report import (
-        advice,
-        blind_lines,
-        fit_document,
-        fit_lines,
-        remarks,
-    )
-    from analysis.calibration.profile_text import yaml_of
-    from analysis.calibration.read_files import read_disks
-
+def _disk(request: CalibrateCommand) -> int:
     runs, profiles = read_disks(request.files, request.name)
     found = fits(profiles)
     blind = list(predictions(profiles[0]))
     written = _write(request, {each.name: yaml_of(each) for each in profiles})
     if request.plot is not None:
-        from analysis.calibration.disk_plot import draw_fits
+        from analysis.calibration.disk_plot import draw_fits  # matplotlib takes half a second
 
         written += draw_fits(found, request.plot)
     doubts = [*advice(found), *remarks(profiles, runs)]
@@ -95,28 +53,24 @@ def _disk(request: CalibrateRequest) -> int:
     return ExitStatus.FINE if all(fit.holds for fit in found) else ExitStatus.CLAIM_FAILED
 
 
-def _network(request: CalibrateRequest) -> int:
-    from analysis.calibration.read_files import read_network_files
-
+def _network(request: CalibrateCommand) -> int:
     network = read_network_files(request.files, request.name)
     written = _write(request, {request.name: network.text})
     _tell(request, network.document, list(network.lines), written)
     return ExitStatus.FINE
 
 
-def _tikv(request: CalibrateRequest) -> int:
-    from analysis.calibration.read_files import read_tikv
-
+def _tikv(request: CalibrateCommand) -> int:
     if len(request.files) != 1:
         message = f"{len(request.files)} are given; write one tikv.toml, metrics after --prometheus"
         raise CalibrationError(request.files[1], "", message)
-    tikv = read_tikv(request.files[0], request.prometheus)
+    tikv = read_tikv(request.files[0], request.prometheus or ())
     written = _write(request, {request.name: tikv.text})
     _tell(request, tikv.document, list(tikv.lines), written)
     return ExitStatus.FINE
 
 
-def _write(request: CalibrateRequest, texts: dict[str, str]) -> list[Path]:
+def _write(request: CalibrateCommand, texts: dict[str, str]) -> list[Path]:
     """Writes profiles: the first under the given name, others beside it; returns where."""
     if request.out is None:
         if not request.as_json:
@@ -125,16 +79,16 @@ def _write(request: CalibrateRequest, texts: dict[str, str]) -> list[Path]:
     out = request.out
     endings = [name.removeprefix(request.name) if place else "" for place, name in enumerate(texts)]
     paths = [out.with_name(f"{out.stem}{ending}{out.suffix}") for ending in endings]
-    given = (*request.files, *request.prometheus)
+    given = (*request.files, *(request.prometheus or ()))
     for kept in write_new(
-        dict(zip(paths, texts.values(), strict=True)), given=given, replace=request.replace
+        dict(zip(paths, texts.values(), strict=True)), given=given, replace=request.force
     ):
         say(messages(), f"kept: {kept}")
     return paths
 
 
 def _tell(
-    request: CalibrateRequest,
+    request: CalibrateCommand,
     document: dict[str, Any],
     lines: Sequence[str],
     written: Sequence[Path],
@@ -151,12 +105,9 @@ def _tell(
 
 def say_lines(console: Console, lines: Iterable[str]) -> None:
     """Prints rows of tables as they are, and sentences that are wider over several lines."""
-    for line in lines:
-        for part in _wrapped(line) if len(line) > _COLUMNS else [line]:
-            say(console, part)
-
-
-def _wrapped(line: str) -> list[str]:
-    return wrap(
-        line, _COLUMNS, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    wrapper = TextWrapper(
+        _COLUMNS, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
     )
+    for line in lines:
+        for part in wrapper.wrap(line) if len(line) > _COLUMNS else [line]:
+            say(console, part)

@@ -19,11 +19,11 @@ from analysis.pipeline.watch import Watch
 from analysis.program import command
 from analysis.report.manifest import commit
 from analysis.running.listener import RunListener
-from analysis.running.rounds import AfterFailure, count
+from analysis.running.rounds import AfterFailure
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.plan import Plan
 from analysis.study.study import Study
-from analysis.study.units import Unit
+from analysis.study.units import Unit, count
 
 _KIND: Final = {True: "a capacity search", False: "a sensitivity analysis"}
 

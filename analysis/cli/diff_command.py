@@ -8,15 +8,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis.cli.console import messages, output, say
+from analysis.cli.console import output, say
 from analysis.cli.exit_status import ExitStatus
+from analysis.cli.failures import CommandError
 from analysis.cli.json_output import print_json
 from analysis.comparison.guards import Breach, Guard, breaches
 from analysis.comparison.moves import Move
 from analysis.comparison.results import StudyResults, SummaryKey, SummaryNumber, read_results
 from analysis.comparison.study_diff import StudyDiff, study_diff
 from analysis.report.diff_table import number_words, point_words, print_diff
-from analysis.study.study_folder import StudyFolderError, write_text_whole
+from analysis.study.study_folder import write_text_whole
 
 
 def diff_command(
@@ -44,13 +45,9 @@ def diff_command(
         diff = study_diff(*map(read_results, folders))
         found = [breach for guard in guards for breach in breaches(guard, diff)]
     except ValueError as error:
-        say(messages(), f"--fail-on: {error}")
-        return ExitStatus.BAD_INPUT
-    except StudyFolderError as error:
-        say(messages(), str(error))
-        return ExitStatus.BAD_INPUT
-    if html is not None and not _written(diff, html):
-        return ExitStatus.BAD_INPUT
+        raise CommandError(f"--fail-on: {error}") from error
+    if html is not None:
+        _write(diff, html)
     if as_json:
         print_json(diff_document(diff, found))
     else:
@@ -62,8 +59,8 @@ def diff_command(
     return ExitStatus.CLAIM_FAILED if found else ExitStatus.FINE
 
 
-def _written(diff: StudyDiff, file: Path) -> bool:
-    """Writes the page; returns False after saying why it cannot be written."""
+def _write(diff: StudyDiff, file: Path) -> None:
+    """Writes the page."""
     from analysis.serve.compare import comparison_file
 
     studies = [(of.folder.resolve().name, of) for of in (diff.a, diff.b)]
@@ -72,9 +69,8 @@ def _written(diff: StudyDiff, file: Path) -> bool:
     try:
         write_text_whole(file, comparison_file(studies))
     except OSError as error:
-        say(messages(), f"{file}: cannot be written ({error.strerror}); choose another file")
-        return False
-    return True
+        message = f"{file}: cannot be written ({error.strerror}); choose another file"
+        raise CommandError(message) from error
 
 
 def _breach_words(breach: Breach) -> str:

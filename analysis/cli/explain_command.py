@@ -7,55 +7,43 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Final
 
-from analysis.cli.console import messages, output, say
+from analysis.cli.console import output, say
 from analysis.cli.exit_status import ExitStatus
+from analysis.cli.failures import CommandError
+from analysis.cli.scenario_app import ExplainCommand
+from analysis.lint.scenario_lint import scenario_warnings
 from analysis.program import command
+from analysis.report.estimate_check import compared
+from analysis.report.estimate_table import (
+    print_cost,
+    print_estimates,
+    print_left_out,
+    print_verified,
+)
+from analysis.report.explained import Explained, explained
 from analysis.study.folder_name import study_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from analysis.report.estimate_table import Compared
-    from analysis.report.explained import Explained
-    from analysis.study.study import Study
+from analysis.study.load import load_study
+from analysis.study.study import Study
+from sim.estimate import has_estimate
 
 MOST_POINTS: Final = 3
 """Points that are explained; ``--set`` asks for another one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExplainRequest:
-    """What the command line asks for."""
-
-    file: Path
-    overrides: tuple[str, ...] = ()
-    verify: bool = False
-    out: Path | None = None
-    """Folder of the study to hold the estimate against; None: where ``run`` puts it."""
-    as_json: bool = False
-
-
-def explain_command(request: ExplainRequest) -> int:
+def explain_command(request: ExplainCommand) -> int:
     """Prints what to expect of a scenario; returns the exit status."""
-    from analysis.lint.scenario_lint import scenario_warnings
-    from analysis.report.explained import explained
-    from sim.estimate import has_estimate
-
-    study = _load(request)
-    if study is None:
-        return ExitStatus.BAD_INPUT
+    study = load_study(request.file, request.set_ or ())
     if any(not has_estimate(scenario) for scenario in study.variants.values()):
         kind = next(iter(study.variants.values())).workload.kind
-        say(messages(), f"{request.file}: workload.kind: {kind} has no transactions to explain; "
-                        "run it, or choose tpcc, oltp_* or custom")  # fmt: skip
-        return ExitStatus.BAD_INPUT
+        raise CommandError(
+            f"{request.file}: workload.kind: {kind} has no transactions to explain; run it, or "
+            "choose tpcc, oltp_* or custom"
+        )
     summary = _summary(request, study) if request.verify else None
-    if request.verify and summary is None:
-        return ExitStatus.BAD_INPUT
     found = explained(study, MOST_POINTS)
     warnings = [str(warning) for warning in scenario_warnings(study)]
     if request.as_json:
@@ -70,26 +58,12 @@ def explain_command(request: ExplainRequest) -> int:
     return ExitStatus.FINE
 
 
-def _load(request: ExplainRequest) -> Study | None:
-    from analysis.study.load import load_study
-    from sim.scenario import ScenarioError
-
-    try:
-        return load_study(request.file, list(request.overrides))
-    except ScenarioError as error:
-        for problem in error.problems:
-            say(messages(), str(problem))
-        return None
-
-
 def _say_estimates(
-    request: ExplainRequest,
+    request: ExplainCommand,
     study: Study,
     explained: Sequence[Explained],
     warnings: Sequence[str],
 ) -> None:
-    from analysis.report.estimate_table import print_cost, print_estimates
-
     console = output()
     if study.about:
         say(console, " ".join(study.about.split()))
@@ -100,7 +74,7 @@ def _say_estimates(
     units = len(study.points) * len(study.variants) * study.replications
     cases = [estimate for each in explained for estimate in each.variants.values()]
     print_cost(console, cases, units, os.cpu_count() or 1)
-    to_run = command("run", request.file, *_set(request.overrides))
+    to_run = command("run", request.file, *_set(request.set_ or ()))
     say(console, f"  computed, not simulated (docs/EXPLAIN.md); to run it: {to_run}")
 
 
@@ -116,41 +90,27 @@ def _say_left_out(study: Study, explained: Sequence[Explained]) -> None:
         say(output(), f"  {points} not shown; to choose another one: {keys}")
 
 
-def _folder(request: ExplainRequest, study: Study) -> Path:
-    return request.out or study_folder(study.name, request.overrides)
-
-
-def _summary(request: ExplainRequest, study: Study) -> Mapping[str, Any] | None:
-    """Returns what a finished study says; None if there is none, which is said."""
-    folder = _folder(request, study)
-    words = ["run", request.file, *_set(request.overrides)]
+def _summary(request: ExplainCommand, study: Study) -> Mapping[str, Any]:
+    """Returns what a finished study says."""
+    folder = request.out or study_folder(study.name, request.set_ or ())
+    words = ["run", request.file, *_set(request.set_ or ())]
     if request.out is not None:
         words += ["--out", request.out]
     try:
         found = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
         rows = found["rows"]
     except (OSError, ValueError, KeyError, TypeError):
-        say(
-            messages(),
-            f"{folder}: holds no finished study to verify against; run it with: {command(*words)}",
-        )
-        return None
+        message = f"{folder}: holds no finished study to verify against"
+        raise CommandError(f"{message}; run it with: {command(*words)}") from None
     known = {row["variant"] for row in rows}
     missing = [name for name in study.variants if name not in known]
     if missing:
-        say(
-            messages(),
-            f"{folder}: is of another scenario (it has no variant {missing[0]}); run this one "
-            f"with: {command(*words)}",
-        )
-        return None
+        message = f"{folder}: is of another scenario (it has no variant {missing[0]})"
+        raise CommandError(f"{message}; run this one with: {command(*words)}")
     return dict(found)
 
 
 def _say_verified(explained: Sequence[Explained], summary: Mapping[str, Any]) -> None:
-    from analysis.report.estimate_check import compared
-    from analysis.report.estimate_table import print_left_out, print_verified
-
     console = output()
     for each in explained:
         for name, estimate in each.variants.items():
@@ -168,8 +128,6 @@ def _document(
     summary: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
     """Returns everything as one JSON document."""
-    from analysis.report.estimate_check import compared
-
     points = []
     for each in explained:
         variants = {}
@@ -183,7 +141,14 @@ def _document(
             }
             if summary is not None:
                 rows = compared(estimate, each.point, name, summary)
-                found["verified"] = [_verified(row) for row in rows]
+                found["verified"] = [
+                    {
+                        "figure": row.label.strip(),
+                        "estimate": row.estimate,
+                        "simulation": row.simulation and row.simulation._asdict(),
+                    }
+                    for row in rows
+                ]
             variants[name] = found
         points.append({"point": dict(each.point), "variants": variants})
     return {
@@ -192,8 +157,3 @@ def _document(
         "points_left_out": len(study.points) - len(explained),
         "warnings": list(warnings),
     }
-
-
-def _verified(row: Compared) -> dict[str, Any]:
-    simulation = None if row.simulation is None else row.simulation._asdict()
-    return {"figure": row.label.strip(), "estimate": row.estimate, "simulation": simulation}

@@ -1,35 +1,46 @@
-"""What a command that works in a study's folder says when it cannot go on, and its exit status."""
+"""What a command says when it cannot go on, and its exit status."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from pathlib import Path
 
-from analysis.cli.console import messages, say
+import typer
+
 from analysis.cli.exit_status import ExitStatus
-from analysis.pipeline.job_failure import SparkJobError
-from analysis.pipeline.session import SparkStarter, SparkStartError, stop_spark
-from analysis.study.study_folder import StudyFolderError
+from analysis.program import command
 
 
-def with_failures_reported(starter: SparkStarter, work: Callable[[], int]) -> int:
-    """Returns what ``work`` returns; a failure is one line of text. Spark is stopped in the end."""
-    try:
-        return work()
-    except StudyFolderError as error:
-        say(messages(), str(error))
-        return ExitStatus.BAD_INPUT
-    except (SparkStartError, SparkJobError) as error:
-        say(messages(), str(error))
-        return ExitStatus.UNITS_FAILED
-    except OSError as error:
-        say(messages(), _not_written(error))
-        return ExitStatus.UNITS_FAILED
-    finally:
-        stop_spark(starter)
+class CommandError(Exception):
+    """A command cannot go on; the text is one message with place, cause and remedy."""
+
+    def __init__(self, message: str, status: ExitStatus = ExitStatus.BAD_INPUT) -> None:
+        super().__init__(message)
+        self.status = status
 
 
-def _not_written(error: OSError) -> str:
-    """Returns the line about a file that could not be written: a full disk, most often."""
-    where = f"{error.filename}: " if error.filename else ""
-    reason = error.strerror or error
-    return f"{where}{reason}; units that are done are kept, the same command continues"
+def command_error(error: Exception) -> CommandError | None:
+    """Returns what is said of an error about what a user has given; None for any other."""
+    from analysis.calibration.refusal import CalibrationError
+    from analysis.study.study_folder import StudyFolderError
+    from sim.scenario import ScenarioError
+
+    match error:
+        case CommandError():
+            return error
+        case CalibrationError() | StudyFolderError() | ScenarioError():
+            return CommandError(str(error))
+        case typer.TyperException():
+            wrong = error.format_message().removeprefix("Invalid value: ")
+            wrong = re.sub(r"Value error, (.*) is not one of (.*)", _other_word, wrong).rstrip(".")
+            return CommandError(f"{wrong}. Try: {command('--help')}")
+        case OSError(filename=str() | Path() as where):
+            return CommandError(f"{where}: {error.strerror}; nothing was written there")
+        case _:
+            return None
+
+
+def _other_word(found: re.Match[str]) -> str:
+    """Returns what typer says of a word that is none of a few, with what to write."""
+    *words, last = found[2].replace("'", "").rstrip(".").split(", ")
+    return f"{found[1]} cannot be used; write {', '.join(words)}{' or ' if words else ''}{last}"

@@ -14,24 +14,12 @@ from typing import Any
 from analysis.cli.console import messages, output, say, words_aside
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.json_output import print_json
+from analysis.cli.model_app import FuzzCommand
 from analysis.program import command
 from sim.swarm import fuzz
 
 SHRUNK = 3
 """Failures that are made smaller and shown whole; the others get a line each."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FuzzRequest:
-    """What the command line asks for."""
-
-    seeds: int | None
-    start: int
-    minutes: float | None
-    workers: int | None
-    ablations: tuple[str, ...] = ()
-    cover: bool = False
-    as_json: bool = False
 
 
 @dataclass(slots=True)
@@ -45,17 +33,18 @@ class _Sums:
     marks: dict[str, int] = field(default_factory=dict)
 
 
-def fuzz_command(request: FuzzRequest) -> int:
+def fuzz_command(request: FuzzCommand) -> int:
     """Runs seeds; returns the exit status."""
     with words_aside(when=request.as_json):
         return _fuzz(request)
 
 
-def _fuzz(request: FuzzRequest) -> int:
+def _fuzz(request: FuzzCommand) -> int:
     begun_s = time.perf_counter()
     workers = request.workers or os.cpu_count() or 1
     sums = _Sums()
-    for outcome in fuzz.outcomes(request.start, _seeds(request), workers, request.ablations):
+    seeds = 100 if request.seeds is None and request.minutes is None else request.seeds
+    for outcome in fuzz.outcomes(request.start, seeds, workers, tuple(request.ablate or ())):
         _add(sums, outcome)
         if outcome.violations:
             _tell(outcome, request)
@@ -83,11 +72,6 @@ def _fuzz(request: FuzzRequest) -> int:
     return ExitStatus.CLAIM_FAILED if sums.failed else ExitStatus.FINE
 
 
-def _seeds(request: FuzzRequest) -> int | None:
-    """Returns how many seeds to run; None: as many as fit into the time."""
-    return 100 if request.seeds is None and request.minutes is None else request.seeds
-
-
 def _document(sums: _Sums, never_hit: Sequence[str]) -> dict[str, Any]:
     return {
         "seeds": sums.runs,
@@ -113,20 +97,20 @@ def _add(sums: _Sums, outcome: fuzz.Outcome) -> None:
         sums.failed[outcome.seed] = outcome.violations
 
 
-def _replay(seed: int, request: FuzzRequest) -> str:
-    ablations = [word for name in request.ablations for word in ("--ablate", name)]
+def _replay(seed: int, request: FuzzCommand) -> str:
+    ablations = [word for name in request.ablate or () for word in ("--ablate", name)]
     return command("fuzz", "--start", seed, "--seeds", 1, *ablations)
 
 
-def _tell(outcome: fuzz.Outcome, request: FuzzRequest) -> None:
+def _tell(outcome: fuzz.Outcome, request: FuzzCommand) -> None:
     more = len(outcome.violations) - 1
     others = f" (and {more} more)" if more else ""
     say(output(), f"seed {outcome.seed}: {outcome.violations[0]}{others}")
     say(output(), f"  replay: {_replay(outcome.seed, request)}")
 
 
-def _show_smallest(seed: int, request: FuzzRequest) -> None:
-    recipe, outcome = fuzz.smallest_failure(seed, request.ablations)
+def _show_smallest(seed: int, request: FuzzCommand) -> None:
+    recipe, outcome = fuzz.smallest_failure(seed, tuple(request.ablate or ()))
     say(output(), f"seed {seed}, shrunk:")
     for line in recipe.splitlines():
         say(output(), f"  {line}")

@@ -8,101 +8,40 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from analysis.calibration.refusal import CalibrationError
-from analysis.cli.calibrate_command import not_written, say_lines
+from analysis.calibration.disk_fit import fits
+from analysis.calibration.disk_report import advice, fit_document, largest_error, remarks
+from analysis.calibration.first_scenario import MeasuredCluster, first_scenario
+from analysis.calibration.read_files import read_disks, read_network_files, read_tikv
+from analysis.cli.calibrate_command import say_lines
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
-from analysis.cli.new_files import ExistsError, write_new
+from analysis.cli.failures import CommandError
+from analysis.cli.measurement_app import InitCommand
+from analysis.cli.new_files import write_new
 from sim.scenario.quantities import RATE, QuantityError
 
-if TYPE_CHECKING:
-    from analysis.calibration.first_scenario import MeasuredCluster
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InitRequest:
-    """What the command line asks for.
-
-    Attributes:
-        fio: runs of fio on the disk of the raft log.
-        network: output of ping, sockperf or iperf3.
-        tikv: a ``tikv.toml``.
-        prometheus: range queries of TiKV's stages.
-        machine: the profile that gives what was not measured; None: the usual one.
-        rate: transactions a second at present, as a scenario writes them.
-        name: of disk and network.
-        out: where the scenario is written; standard output if None.
-        replace: put an existing file aside and write in its place.
-        as_json: print the report as JSON.
-    """
-
-    fio: tuple[Path, ...] = ()
-    network: tuple[Path, ...] = ()
-    tikv: Path | None = None
-    prometheus: tuple[Path, ...] = ()
-    machine: str | None = None
-    rate: str | None = None
-    name: str = "own"
-    out: Path | None = None
-    replace: bool = False
-    as_json: bool = False
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """All that is read."""
-        toml = () if self.tikv is None else (self.tikv,)
-        return (*self.fio, *self.network, *toml, *self.prometheus)
-
-
-def init_command(request: InitRequest) -> int:
+def init_command(request: InitCommand) -> int:
     """Returns the exit status; one line says what cannot be used."""
-    from analysis.calibration.first_scenario import first_scenario
-
-    problem = _problem(request)
-    if problem:
-        say(messages(), problem)
-        return ExitStatus.BAD_INPUT
-    try:
-        measured, document, lines = _measured(request)
-        text = first_scenario(measured)
-        _hand_over(request, text, document, lines)
-    except (CalibrationError, ExistsError) as error:
-        say(messages(), str(error))
-    except OSError as error:
-        say(messages(), not_written(error))
-    else:
-        return ExitStatus.FINE
-    return ExitStatus.BAD_INPUT
-
-
-def _problem(request: InitRequest) -> str:
-    """Returns what is wrong with the words of the command; empty: nothing."""
     if not request.files:
-        return "init: no measurements; give --fio, --ping or --tikv, or several of them"
+        message = "init: no measurements; give --fio, --ping or --tikv, or several of them"
+        raise CommandError(message)
     if request.prometheus and request.tikv is None:
-        return f"{request.prometheus[0]}: metrics need the cluster's tikv.toml; add --tikv"
-    if request.rate is not None:
-        try:
-            RATE.parse(request.rate)
-        except QuantityError as error:
-            return f"--rate: {error}"
-    return ""
+        metrics = request.prometheus[0]
+        raise CommandError(f"{metrics}: metrics need the cluster's tikv.toml; add --tikv")
+    measured, document, lines = _measured(request)
+    _hand_over(request, first_scenario(measured), document, lines)
+    return ExitStatus.FINE
 
 
-def _measured(request: InitRequest) -> tuple[MeasuredCluster, dict[str, Any], list[str]]:
+def _measured(request: InitCommand) -> tuple[MeasuredCluster, dict[str, Any], list[str]]:
     """Returns what the files say: for the scenario, as plain data, and in lines."""
-    from analysis.calibration.disk_fit import fits
-    from analysis.calibration.disk_report import advice, fit_document, largest_error, remarks
-    from analysis.calibration.first_scenario import MeasuredCluster
-    from analysis.calibration.read_files import read_disks, read_network_files, read_tikv
-
     runs, disks = read_disks(request.fio, request.name) if request.fio else ([], [])
-    network = read_network_files(request.network, request.name) if request.network else None
-    tikv = None if request.tikv is None else read_tikv(request.tikv, request.prometheus)
+    network = read_network_files(request.ping, request.name) if request.ping else None
+    tikv = None if request.tikv is None else read_tikv(request.tikv, request.prometheus or ())
     document: dict[str, Any] = {}
     lines: list[str] = []
     if disks:
@@ -121,18 +60,21 @@ def _measured(request: InitRequest) -> tuple[MeasuredCluster, dict[str, Any], li
             lines.append(
                 "the scenario says what each key that is not modelled means for the answer"
             )
-    rate = None if request.rate is None else float(RATE.parse(request.rate))
+    try:
+        rate = None if request.rate is None else float(RATE.parse(request.rate))
+    except QuantityError as error:
+        raise CommandError(f"--rate: {error}") from None
     measured = MeasuredCluster(
         disks=disks, network=network, tikv=tikv, machine=request.machine, rate=rate
     )
     return measured, document, lines
 
 
-def _hand_over(request: InitRequest, text: str, document: dict[str, Any], lines: list[str]) -> None:
+def _hand_over(request: InitCommand, text: str, document: dict[str, Any], lines: list[str]) -> None:
     """Writes the scenario, or prints it, and reports."""
     kept: list[Path] = []
     if request.out is not None:
-        kept = write_new({request.out: text}, given=request.files, replace=request.replace)
+        kept = write_new({request.out: text}, given=request.files, replace=request.force)
     if request.as_json:
         file = None if request.out is None else str(request.out)
         document |= {"scenario": text, "file": file, "kept": [str(path) for path in kept]}
@@ -143,7 +85,7 @@ def _hand_over(request: InitRequest, text: str, document: dict[str, Any], lines:
     say_lines(output() if request.out is not None else messages(), [*lines, *_end(request, kept)])
 
 
-def _end(request: InitRequest, kept: list[Path]) -> Iterator[str]:
+def _end(request: InitCommand, kept: list[Path]) -> Iterator[str]:
     yield from (f"kept: {path}" for path in kept)
     if request.out is not None:
         yield f"written: {request.out}"

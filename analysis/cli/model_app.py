@@ -5,13 +5,20 @@ Commands import what they need when they are called, so that ``--help`` and ``ch
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
 from typing import Annotated
 
 import typer
 
 from analysis.cli.completion import SCRIPTS, completion_script, words
+from analysis.cli.console import output, say
+from analysis.cli.exit_status import ExitStatus
+from analysis.cli.failures import CommandError
 from analysis.cli.options import AsJson, ScenarioFiles, SparkMaster
+from analysis.program import IS_INSTALLED
 
 
 def script(
@@ -21,44 +28,39 @@ def script(
         bool, typer.Option("--rewrite", help="Write what is printed into the files.")
     ] = False,
     as_json: AsJson = False,
-) -> None:
+) -> int:
     """Runs protocol scripts; docs/SCRIPTS.md is their grammar."""
     from analysis.cli.script import script_command
 
-    raise typer.Exit(script_command(files, rewrite=rewrite, as_json=as_json))
+    return script_command(files, rewrite=rewrite, as_json=as_json)
 
 
-def fuzz(
-    seeds: Annotated[
-        int | None, typer.Option(min=1, help="Number of seeds; default 100, or as many as fit.")
-    ] = None,
-    start: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
-    minutes: Annotated[
-        float | None, typer.Option(min=0.0, help="Start no more seeds after this time.")
-    ] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes; default: cores.")] = None,
-    ablate: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Protection to omit.")
-    ] = None,
-    cover: Annotated[bool, typer.Option("--cover", help="Fail if a mark is never hit.")] = False,
-    as_json: AsJson = False,
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FuzzCommand:
     """Runs random clusters with faults and all checkers.
 
     What fails is shrunk and shown.
     """
-    from analysis.cli.fuzz import FuzzRequest, fuzz_command
 
-    request = FuzzRequest(
-        seeds=seeds,
-        start=start,
-        minutes=minutes,
-        workers=workers,
-        ablations=tuple(ablate or ()),
-        cover=cover,
-        as_json=as_json,
-    )
-    raise typer.Exit(fuzz_command(request))
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Number of seeds; default 100, or as many as fit.")
+    ] = None
+    start: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0
+    minutes: Annotated[
+        float | None, typer.Option(min=0.0, help="Start no more seeds after this time.")
+    ] = None
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes; default: cores.")] = None
+    ablate: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Protection to omit.")
+    ] = None
+    cover: Annotated[bool, typer.Option("--cover", help="Fail if a mark is never hit.")] = False
+    as_json: AsJson = False
+
+    def __call__(self) -> int:
+        """Runs the command."""
+        from analysis.cli.fuzz import fuzz_command
+
+        return fuzz_command(self)
 
 
 def bench(
@@ -67,32 +69,48 @@ def bench(
     ] = None,
     *,
     tiny: Annotated[bool, typer.Option("--tiny", hidden=True)] = False,
-) -> None:
+) -> int:
     """Measures the simulator's own speed, in under four minutes.
 
     Long studies of its statistics: python -m benchmarks
     """
-    from analysis.cli.bench_command import bench_command
+    if IS_INSTALLED:
+        raise CommandError("bench measures the sources of a checkout; run it there: make bench")
+    from benchmarks.quick import FAILED, Found, document, line_of, measured
 
-    raise typer.Exit(bench_command(json_file, tiny=tiny))
+    begun_s = perf_counter()
+    found: Found = {}
+    for figures in measured(tiny=tiny):
+        found |= figures
+        for key, figure in figures.items():
+            say(output(), line_of(key, figure))
+    seconds = round(perf_counter() - begun_s)
+    say(output(), f"measured in {seconds // 60} min {seconds % 60} s")
+    if json_file is not None:
+        json_file.write_text(json.dumps(document(found), indent=1) + "\n", encoding="utf-8")
+    failed = any(str(figure).startswith(FAILED) for figure in found.values())
+    return ExitStatus.UNITS_FAILED if failed else ExitStatus.FINE
 
 
-def validate(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidateCommand:
+    """Compares the model with theory and measurements."""
+
     quick: Annotated[
         bool, typer.Option("--quick", help="Fewer and shorter runs, without the slow ones.")
-    ] = False,
+    ] = False
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Folder for studies, table and plot.")
-    ] = Path("results/validation"),
-    write: Annotated[bool, typer.Option("--write", help="Also update docs/VALIDATION.md.")] = False,
-    master: SparkMaster = "local[*]",
-    as_json: AsJson = False,
-) -> None:
-    """Compares the model with theory and measurements."""
-    from analysis.cli.validate_command import ValidateRequest, validate_command
+    ] = Path("results/validation")
+    write: Annotated[bool, typer.Option("--write", help="Also update docs/VALIDATION.md.")] = False
+    master: SparkMaster = "local[*]"
+    as_json: AsJson = False
 
-    request = ValidateRequest(quick=quick, out=out, write=write, master=master, as_json=as_json)
-    raise typer.Exit(validate_command(request))
+    def __call__(self) -> int:
+        """Runs the command."""
+        from analysis.cli.validate_command import validate_command
+
+        return validate_command(self)
 
 
 def completion(
@@ -113,8 +131,8 @@ def completion(
 
 COMMANDS = (
     (script, "{program} script tests/scripts/rfc77"),
-    (fuzz, "{program} fuzz --seeds 300"),
-    (validate, "{program} validate --quick"),
+    (FuzzCommand, "{program} fuzz --seeds 300"),
+    (ValidateCommand, "{program} validate --quick"),
     (bench, "{program} bench --json bench.json"),
     (completion, 'eval "$({program} completion bash)"'),
 )

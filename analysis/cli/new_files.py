@@ -6,11 +6,9 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Final
 
+from analysis.cli.failures import CommandError
+
 _KEPT: Final = ".bak"
-
-
-class ExistsError(Exception):
-    """A file is there that would be lost; the text has its name, the cause and the remedy."""
 
 
 def write_new(
@@ -24,18 +22,18 @@ def write_new(
         replace: put what exists aside, under its name with ``.bak``, and write in its place.
 
     Raises:
-        ExistsError: if a file exists and says something else, or is one of ``given``; nothing is
+        CommandError: if a file exists and says something else, or is one of ``given``; nothing is
             written then.
     """
     changed = {path: text for path, text in texts.items() if not _says(path, text)}
     for path in changed:
         if any(path.exists() and other.exists() and path.samefile(other) for other in given):
-            raise ExistsError(f"{path}: is one of the files given; name another --out")
+            raise CommandError(f"{path}: is one of the files given; name another --out")
         if path.exists() and not path.is_file():
-            raise ExistsError(f"{path}: is not a file; name another --out")
+            raise CommandError(f"{path}: is not a file; name another --out")
         if path.exists() and not replace:
             aside = _aside(path).name
-            raise ExistsError(
+            raise CommandError(
                 f"{path}: exists, and your changes in it would be lost; name another --out, "
                 f"or write --force, which keeps it as {aside}"
             )

@@ -36,27 +36,6 @@ def spark_master(text: str) -> str:
     )
 
 
-def retry(text: str | None) -> str | None:
-    """Knows one word."""
-    if text in (None, "failed"):
-        return text
-    raise typer.BadParameter(f"--retry {text!r} is nothing to run again; write --retry failed")
-
-
-def export_format(text: str | None) -> str | None:
-    """Knows three words."""
-    if text in (None, "openmetrics", "csv", "trace"):
-        return text
-    raise typer.BadParameter(f"--format {text!r} is unknown; write openmetrics, csv or trace")
-
-
-def picture_format(text: str) -> str:
-    """Knows three words."""
-    if text in ("pdf", "svg", "png"):
-        return text
-    raise typer.BadParameter(f"--format {text!r} is unknown; write pdf, svg or png")
-
-
 def picture_size(text: str | None) -> str | None:
     """Refuses what is no size."""
     from analysis.plots.publishing import size_in

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
-from analysis.cli.console import messages, output, say
+from analysis.cli.console import output, say
 from analysis.cli.exit_status import ExitStatus
-from analysis.cli.failures import with_failures_reported
-from analysis.cli.folder_commands import load_folder
+from analysis.cli.failures import CommandError
+from analysis.cli.folder_study import load_folder
 from analysis.cli.report_command import finished_run
+from analysis.cli.spark import spark
+from analysis.cli.study_app import PlotCommand
 from analysis.pipeline.session import SparkStarter
-from analysis.pipeline.unit_task import UnitJob
-from analysis.plots.publishing import Sheet, publish
+from analysis.plots.publishing import Sheet, publish, size_in
 from analysis.running.results import aggregated, points_drawn
 from analysis.running.rounds import RoundSettings
 from analysis.study.finished_study import FinishedStudy
@@ -24,56 +22,32 @@ FIGURES: Final = "figures"
 """Folder below a study's, unless another is given; ``plots`` is made anew by each report."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlotRequest:
-    """What the command line asks for.
-
-    Attributes:
-        folder: the study's.
-        names: of pictures, as below ``plots/``; all of them if empty.
-        sheet: what they are set on.
-        out: where to; ``FIGURES`` in the study's folder if None.
-    """
-
-    folder: Path
-    names: Sequence[str]
-    sheet: Sheet
-    out: Path | None
-    master: str
-
-
-def plot_command(request: PlotRequest) -> int:
+def plot_command(request: PlotCommand) -> int:
     """Writes the pictures and lists them; 2 for a folder or a name that there is not."""
     begun_s = time.perf_counter()
     study = load_folder(request.folder)
-    if study is None:
-        return ExitStatus.BAD_INPUT
-    starter = SparkStarter(request.master)
-    settings = RoundSettings(
-        folder=request.folder, job=UnitJob(study, str(request.folder / "units")), starter=starter
-    )
-
-    def write() -> int:
-        run = finished_run(settings, study, begun_s)
-        return ExitStatus.BAD_INPUT if run is None else _write(run, starter, request)
-
-    return with_failures_reported(starter, write)
+    with spark(request.master) as starter:
+        run = finished_run(RoundSettings.of(study, request.folder, starter), begun_s)
+        return _write(run, starter, request)
 
 
-def _write(run: FinishedStudy, starter: SparkStarter, request: PlotRequest) -> int:
+def _write(run: FinishedStudy, starter: SparkStarter, request: PlotCommand) -> int:
     from analysis.pipeline.study_tables import FIGURE_POINTS
     from analysis.plots.study_plots import study_pictures
 
     tables, summary = aggregated(run, starter, points_drawn(run, FIGURE_POINTS))
     pictures = {name: picture for name, picture, _ in study_pictures(run, summary, tables)}
-    for name in request.names:
+    for name in request.names or ():
         if name not in pictures:
-            say(messages(), f"{name}: no such picture; there are {', '.join(pictures)}")
-            return ExitStatus.BAD_INPUT
+            raise CommandError(f"{name}: no such picture; there are {', '.join(pictures)}")
     out = request.out or request.folder / FIGURES
     out.mkdir(parents=True, exist_ok=True)
+    width_in, height_in = size_in(request.size) if request.size else (None, None)
+    sheet = Sheet(
+        request.format_, width_in, height_in, request.font, request.font_size, request.title
+    )
     for name in request.names or pictures:
-        file = out / f"{name}.{request.sheet.format}"
-        publish(pictures[name].figure, request.sheet, file)
+        file = out / f"{name}.{sheet.format}"
+        publish(pictures[name].figure, sheet, file)
         say(output(), f"{file} ({file.stat().st_size:,} bytes)")
     return ExitStatus.FINE

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from types import TracebackType
-from typing import Final, Protocol, Self
+from typing import Final, Self
 
 from rich.console import Console, RenderableType
 from rich.progress import (
@@ -27,27 +26,30 @@ from analysis.cli.console import say
 LINE_EVERY_S: Final = 10.0
 
 
-class UnitProgress(Protocol):
-    """Shows how many units are finished."""
+class UnitProgress:
+    """Shows how many units are finished; this one shows nothing."""
 
-    def update(self, finished: int) -> None:
-        """Takes the number of finished units."""
+    def __init__(self, console: Console, total: int) -> None:
+        self._console = console
+        self._total = total
+        self._begun_s = time.monotonic()
+        self._shown = 0
 
     def is_due(self, finished: int) -> bool:
         """Returns whether something would be shown now; then figures are worth their cost."""
+        return finished != self._shown
 
-    def figures(self, text: str) -> None:
-        """Takes what is known of the results so far, for the next ``update``."""
+    def update(self, finished: int, figures: str = "") -> None:
+        """Takes the number of finished units, and what is known of the results so far."""
+
+    def _left(self, finished: int) -> str:
+        left = remaining_text(finished, self._total, time.monotonic() - self._begun_s)
+        return f"{left} left" if left else ""
 
     def __enter__(self) -> Self:
-        """Begins."""
+        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Ends."""
 
 
@@ -64,43 +66,26 @@ def remaining_text(finished: int, total: int, elapsed_s: float) -> str:
     return f"{left_s // 60}:{left_s % 60:02d}"
 
 
-class LineProgress:
+class LineProgress(UnitProgress):
     """A line every ten seconds at most, if something has been finished, and one at the end."""
 
-    def __init__(self, console: Console, total: int) -> None:
-        self._console = console
-        self._total = total
-        self._begun_s = self._said_s = time.monotonic()
-        self._said = 0
-        self._figures = ""
+    _said_s = 0.0
 
     def is_due(self, finished: int) -> bool:
         """Returns whether enough time has passed, and something has been finished since."""
-        late = time.monotonic() - self._said_s >= LINE_EVERY_S
-        return finished != self._said and (late or finished == self._total)
+        since_s = time.monotonic() - max(self._said_s, self._begun_s)
+        return finished != self._shown and (since_s >= LINE_EVERY_S or finished == self._total)
 
-    def figures(self, text: str) -> None:
-        """Keeps what is known of the results."""
-        self._figures = text
-
-    def update(self, finished: int) -> None:
+    def update(self, finished: int, figures: str = "") -> None:
         """Says how many units are finished, if it is time to."""
         if not self.is_due(finished):
             return
-        now_s = time.monotonic()
-        self._said, self._said_s = finished, now_s
-        elapsed_s = now_s - self._begun_s
-        left = remaining_text(finished, self._total, elapsed_s)
-        tail = f", {left} left" if left else ""
-        known = f"; {self._figures}" if self._figures else ""
-        say(self._console, f"units: {finished} of {self._total} in {elapsed_s:.0f} s{tail}{known}")
-
-    def __enter__(self) -> Self:
-        """Begins."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Ends."""
+        self._shown, self._said_s = finished, time.monotonic()
+        elapsed_s = self._said_s - self._begun_s
+        said = f"units: {finished} of {self._total} in {elapsed_s:.0f} s"
+        left = self._left(finished)
+        tail = (f", {left}" if left else "") + (f"; {figures}" if figures else "")
+        say(self._console, said + tail)
 
 
 class _BarAndFigures(Progress):
@@ -115,13 +100,11 @@ class _BarAndFigures(Progress):
             yield Text(self.figures, overflow="ellipsis", no_wrap=True)
 
 
-class BarProgress:
+class BarProgress(UnitProgress):
     """A bar that is redrawn."""
 
     def __init__(self, console: Console, total: int) -> None:
-        self._total = total
-        self._begun_s = time.monotonic()
-        self._finished = 0
+        super().__init__(console, total)
         self._bar = _BarAndFigures(
             TextColumn("units"),
             BarColumn(bar_width=30),
@@ -133,22 +116,13 @@ class BarProgress:
         )
         self._task: TaskID = self._bar.add_task("units", total=total, left="")
 
-    def is_due(self, finished: int) -> bool:
-        """Returns whether something has been finished since."""
-        return finished != self._finished
-
-    def figures(self, text: str) -> None:
-        """Shows what is known of the results below the bar."""
-        self._bar.figures = text
-
-    def update(self, finished: int) -> None:
-        """Redraws the bar."""
-        self._finished = finished
-        left = remaining_text(finished, self._total, time.monotonic() - self._begun_s)
-        self._bar.update(self._task, completed=finished, left=f"{left} left" if left else "")
+    def update(self, finished: int, figures: str = "") -> None:
+        """Redraws the bar, figures below it."""
+        self._shown = finished
+        self._bar.figures = figures or self._bar.figures
+        self._bar.update(self._task, completed=finished, left=self._left(finished))
 
     def __enter__(self) -> Self:
-        """Begins."""
         self._bar.start()
         return self
 

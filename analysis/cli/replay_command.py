@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from analysis.cli.console import messages, output, say, words_aside
 from analysis.cli.exit_status import ExitStatus
-from analysis.cli.folder_commands import load_folder, study_name
+from analysis.cli.folder_study import load_folder
 from analysis.cli.json_output import print_json
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.study.finished_study import FinishedStudy
@@ -54,20 +54,15 @@ def replay_command(
 
 def _replay_command(folder: Path, prefix: str, traced: int, told: dict[str, Any]) -> int:
     """Does it, and notes in ``told`` what a document says of it."""
-    try:
-        plan = read_plan(folder)
-        unit = unit_called(plan, prefix)
-    except StudyFolderError as error:
-        say(messages(), str(error))
-        return ExitStatus.BAD_INPUT
+    plan = read_plan(folder)
+    unit = unit_called(plan, prefix)
     study = load_folder(folder)
-    if study is None:
-        return ExitStatus.BAD_INPUT
     point = plan.points[unit.point_index]
     if study.config_hash(point, unit.variant, unit.replication) != unit.unit_hash:
-        say(messages(), f"{folder}: scenario.yaml is not the one that unit {prefix} was made from; "
-                        f"run the study again")  # fmt: skip
-        return ExitStatus.BAD_INPUT
+        raise StudyFolderError(
+            f"{folder}: scenario.yaml is not the one that unit {prefix} was made from; run the "
+            "study again"
+        )
     say(output(), f"unit {unit.unit_hash}: {plan.words(unit)}")
     told |= {"folder": str(folder), "unit": unit.unit_hash, "variant": unit.variant}
     told |= {"replication": unit.replication, "point": dict(point), "error": None}
@@ -131,7 +126,7 @@ def _trace(folder: Path, study: Study, unit: Unit, count: int) -> None:
     from analysis.export.chrome_trace import FOLDER
     from analysis.export.traces import write_trace
 
-    run = FinishedStudy.in_folder(folder, study, study_name(folder))
+    run = FinishedStudy.in_folder(folder, study, study.name)
     name = f"{unit.variant}-{unit.unit_hash[:8]}.json"
     path = write_trace(folder / FOLDER / name, run, unit, count)
     say(output(), f"{path} ({path.stat().st_size:,} bytes)")

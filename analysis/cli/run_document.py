@@ -6,17 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from analysis.cli.exit_status import ExitStatus
-from analysis.cli.json_output import print_json
 from analysis.report.row_table import RowTable
 from analysis.report.table import KEY_METRICS
 from analysis.study.finished_study import FinishedStudy
 
 _SOUGHT = ("capacity", "sensitivity", "precision")
-
-
-def print_run(run: FinishedStudy, summary: Mapping[str, Any], status: int) -> None:
-    """Prints a study that has been run, as far as it could be."""
-    print_json(run_document(run, summary, status))
 
 
 def run_document(run: FinishedStudy, summary: Mapping[str, Any], status: int) -> dict[str, Any]:
@@ -27,6 +21,7 @@ def run_document(run: FinishedStudy, summary: Mapping[str, Any], status: int) ->
         summary: content of ``summary.json``; empty if no unit is done.
         status: the command's exit status.
     """
+    page = run.folder / "report.html"
     return {
         "study": run.name,
         "folder": str(run.folder),
@@ -38,16 +33,11 @@ def run_document(run: FinishedStudy, summary: Mapping[str, Any], status: int) ->
         "violations": summary.get("invariants", {}).get("violations", []),
         "warnings": summary.get("warnings", []),
         "cost": summary.get("cost"),
-        "report": _report(run),
+        "report": str(page) if page.is_file() else None,
         "rows": list(_headline(summary.get("rows", []))),
         "comparisons": list(_headline(summary.get("comparisons", []))),
         **{name: summary[name] for name in _SOUGHT if name in summary},
     }
-
-
-def _report(run: FinishedStudy) -> str | None:
-    page = run.folder / "report.html"
-    return str(page) if page.is_file() else None
 
 
 def _headline(rows: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:

@@ -6,22 +6,23 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.json_output import print_json
 from analysis.experiments.choose import experiment_of
 from analysis.experiments.seen import SeenUnits
+from analysis.lint.scenario_lint import scenario_warnings
+from analysis.lint.scenario_warning import ScenarioWarning
 from analysis.program import command
-from analysis.running.rounds import count
+from analysis.study.json_schema import json_schema
+from analysis.study.load import load_study
 from analysis.study.plan import Plan
 from analysis.study.shipped import shipped_files, shipped_name
 from analysis.study.study import Study
-
-if TYPE_CHECKING:
-    from analysis.lint.scenario_warning import ScenarioWarning
-    from sim.scenario import Problem
+from analysis.study.units import count
+from sim.scenario import Problem, ScenarioError
 
 
 def check_command(
@@ -63,10 +64,6 @@ class _Checked:
 
 
 def _checked(file: Path, overrides: Sequence[str]) -> _Checked:
-    from analysis.lint.scenario_lint import scenario_warnings
-    from analysis.study.load import load_study
-    from sim.scenario import ScenarioError
-
     try:
         study = load_study(file, overrides)
     except ScenarioError as error:
@@ -121,8 +118,6 @@ def _size(study: Study) -> tuple[int, str]:
 
 def schema_command() -> int:
     """Prints the JSON Schema."""
-    from analysis.study.json_schema import json_schema
-
     print(json.dumps(json_schema(), indent=2))  # noqa: T201 - the output is the product
     return ExitStatus.FINE
 
@@ -142,9 +137,6 @@ def scenarios_command(*, as_json: bool = False) -> int:
 
 
 def _about(file: Path) -> str:
-    from analysis.study.load import load_study
-    from sim.scenario import ScenarioError
-
     try:
         return " ".join(load_study(file).about.split())
     except ScenarioError:

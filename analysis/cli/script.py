@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.json_output import print_json
-
-if TYPE_CHECKING:
-    from sim.laboratory import ScriptResult
+from sim.laboratory import ScriptResult, run_script
 
 
 def script_command(files: Sequence[Path], *, rewrite: bool, as_json: bool = False) -> int:
@@ -22,8 +20,6 @@ def script_command(files: Sequence[Path], *, rewrite: bool, as_json: bool = Fals
         rewrite: write what was printed into the files, instead of comparing.
         as_json: print one JSON document instead of a line a script.
     """
-    from sim.laboratory import run_script
-
     results = [run_script(file, rewrite=rewrite) for file in _scripts(files)]
     if as_json:
         print_json({"scripts": [_document(result) for result in results]})

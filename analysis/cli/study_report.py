@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
-from analysis.pipeline.session import SparkStarter
-from analysis.running.listener import RunListener
-from analysis.running.results import write_results
-from analysis.running.rounds import Plots
-from analysis.running.run_study import StudyResult
+from analysis.cli.json_output import print_json
+from analysis.cli.run_document import run_document
+from analysis.report.capacity_table import print_capacity
+from analysis.report.expectations import claim_line
+from analysis.report.precision_table import print_precision
+from analysis.report.refusal import verdict_lines
+from analysis.report.sensitivity_table import print_sensitivity
+from analysis.report.study_verdict import StudyOutcome
+from analysis.report.sweep_table import print_sweep
+from analysis.report.table import print_comparison
+from analysis.running.results import StudyResult
 from analysis.study.finished_study import FinishedStudy
 
 MOST_TABLES: Final = 4
@@ -20,49 +26,21 @@ MOST_TABLES: Final = 4
 SHOWN_WARNINGS: Final = 3
 _SAID: Final = {"mechanism": "warning", "quantile": "warning", "unasked": "note"}
 
-Listener = Callable[[FinishedStudy, Mapping[str, Any], int], None]
-"""Takes a study, its summary (empty if no unit is done) and the exit status, at the very end."""
 
-
-def no_listener(_run: FinishedStudy, _summary: Mapping[str, Any], _status: int) -> None:
-    """Does nothing: what was printed is enough."""
-
-
-def listener_of(*, as_json: bool) -> Listener:
-    """Returns what prints a document in the end, if one is asked for."""
-    if not as_json:
-        return no_listener
-    from analysis.cli.run_document import print_run
-
-    return print_run
-
-
-def report_study(
-    run: FinishedStudy,
-    starter: SparkStarter,
-    console: RunListener,
-    listener: Listener = no_listener,
-    plots: Plots = "all",
-) -> int:
-    """Writes all files of the study and prints the comparison; returns the exit status."""
-    written = write_results(run, starter, console, plots)
-    return report_result(StudyResult(run, written.summary, written), listener)
-
-
-def report_result(result: StudyResult, listener: Listener = no_listener) -> int:
+def report_result(result: StudyResult, *, as_json: bool = False) -> int:
     """Prints what is left to be said of a study that was run; returns the exit status.
 
-    Its tables have been printed as soon as there were numbers, unless nothing had changed.
+    Its tables have been printed as soon as there were numbers, unless nothing had changed. With
+    ``as_json`` the last thing is a document.
     """
-    run, summary, written = result.run, result.summary, result.written
-    if written is None:
+    run, summary, phases = result.run, result.summary, result.phases
+    if not phases:
         say(output(), f"study {run.name}: all {len(run.done):,} units are done")
         print_study(run, summary)
         say(output(), "nothing has changed since this was computed; `report` computes it again")
-    elif written.page is not None:
-        phases = written.phases
+    elif result.page is not None:
         say(output(), f"Spark: start {phases['spark_start']:.1f} s, facts {phases['facts']:.1f} s")
-        say(output(), f"report: {written.page}")
+        say(output(), f"report: {result.page}")
     if run.missing:
         say(
             messages(),
@@ -70,25 +48,20 @@ def report_result(result: StudyResult, listener: Listener = no_listener) -> int:
             f"in {run.folder}, the same command runs the rest",
         )
     status = ExitStatus.UNITS_FAILED if run.missing else _verdict(run, summary)
-    listener(run, summary, status)
+    if as_json:
+        print_json(run_document(run, summary, status))
     return status
 
 
 def print_study(run: FinishedStudy, summary: Mapping[str, Any]) -> None:
     """Prints what a reader looks at first: what was sought, or else the comparison."""
     if "capacity" in summary:
-        from analysis.report.capacity_table import print_capacity
-
         print_capacity(output(), summary["capacity"])
     elif "sensitivity" in summary:
-        from analysis.report.sensitivity_table import print_sensitivity
-
         print_sensitivity(output(), summary["sensitivity"])
     else:
         _print_comparison(run, summary)
     if "precision" in summary:
-        from analysis.report.precision_table import print_precision
-
         cpu_s = [record.cpu_s for record in run.done.values()]
         unit_cpu_s = sum(cpu_s) / max(len(cpu_s), 1)
         print_precision(output(), summary["precision"], unit_cpu_s * len(run.study.variants))
@@ -98,21 +71,13 @@ def _print_comparison(run: FinishedStudy, summary: Mapping[str, Any]) -> None:
     """Prints a table a point, or with many points a table an outcome."""
     variants, points = list(run.study.variants), run.plan.points
     if len(points) > MOST_TABLES:
-        from analysis.report.sweep_table import print_sweep
-
         print_sweep(output(), summary, variants, points)
     else:
-        from analysis.report.table import print_comparison
-
         print_comparison(output(), summary, variants, points)
 
 
 def _verdict(run: FinishedStudy, summary: Mapping[str, Any]) -> int:
     """Prints claims, cases that are not stable, and the last line; returns the exit status."""
-    from analysis.report.expectations import claim_line
-    from analysis.report.refusal import verdict_lines
-    from analysis.report.study_verdict import StudyOutcome
-
     for claim in summary["expectations"]:
         say(output(), claim_line(claim, summary))
     for violation in summary["invariants"]["violations"]:

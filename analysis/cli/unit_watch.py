@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
 
 from analysis.cli.console import say
+from analysis.cli.progress import UnitProgress
+from analysis.cli.status_command import replay_line
 from analysis.pipeline.watch import Watch
 from analysis.program import command
 from analysis.running.early_figures import EarlyFigures
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rich.console import Console
-
-    from analysis.cli.progress import UnitProgress
-    from analysis.study.plan import Plan
-    from analysis.study.units import Unit
+from analysis.study.plan import Plan
+from analysis.study.units import Unit
 
 SHOWN_FAILURES: Final = 5
-SHORT_HASH: Final = 10
 
 
 class UnitWatch(Watch):
@@ -38,9 +35,7 @@ class UnitWatch(Watch):
 
     def finished(self, done: int) -> None:
         """Takes the number of units that have ended."""
-        if self._bar.is_due(done):
-            self._bar.figures(self._figures.text())
-        self._bar.update(done)
+        self._bar.update(done, self._figures.text() if self._bar.is_due(done) else "")
 
     def failed(self, unit: Unit, error: str) -> None:
         """Tells of a unit that has just failed, and how to see it fail again."""
@@ -56,8 +51,3 @@ class UnitWatch(Watch):
     def wants_stop(self) -> bool:
         """Whether no more units are to be begun."""
         return self._failures >= self._stop_at
-
-
-def replay_line(folder: Path, unit_hash: str) -> str:
-    """Returns the command that runs one unit again, alone, with everything it says."""
-    return command("replay", folder, unit_hash[:SHORT_HASH])

@@ -5,52 +5,39 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from analysis.cli.console import output, say, words_aside
 from analysis.cli.console_listener import QuietListener
 from analysis.cli.exit_status import ExitStatus
-from analysis.cli.failures import with_failures_reported
 from analysis.cli.json_output import print_json
+from analysis.cli.model_app import ValidateCommand
+from analysis.cli.spark import spark
 from analysis.pipeline.session import SparkStarter
+from analysis.plots import style
 from analysis.program import ROOT
 from analysis.running.run_study import UnitsMissingError, summarise_study
 from analysis.study.load import load_study
 from analysis.validation.anchor import Alone, Anchor, Figure, InTheory, Judged
 from analysis.validation.anchors import ANCHORS
+from analysis.validation.document import write_document
 from analysis.validation.from_station import device_figure, theory_figure
 from analysis.validation.from_summary import NoFigureError, figure_of
+from analysis.validation.plot import anchors_picture
+from analysis.validation.rows import rows, verdict
 from analysis.validation.studies import STUDIES, studies_of, study_of
+from analysis.validation.table import print_anchors
 
-FOLDER: Final = Path("results/validation")
 DOCUMENT: Final = ROOT / "docs" / "VALIDATION.md"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ValidateRequest:
-    """What the command line asks for."""
-
-    quick: bool
-    master: str
-    out: Path = FOLDER
-    write: bool = False
-    """Whether the document of the project is brought up to date."""
-    as_json: bool = False
-
-
-def validate_command(request: ValidateRequest) -> int:
+def validate_command(request: ValidateCommand) -> int:
     """Judges all anchors; 1 if one lies outside its band."""
-    starter = SparkStarter(request.master)
-    with words_aside(when=request.as_json):
-        return with_failures_reported(starter, lambda: _validate(request, starter))
+    with words_aside(when=request.as_json), spark(request.master) as starter:
+        return _validate(request, starter)
 
 
-def _validate(request: ValidateRequest, starter: SparkStarter) -> int:
-    from analysis.validation.rows import rows
-    from analysis.validation.table import print_anchors
-
+def _validate(request: ValidateCommand, starter: SparkStarter) -> int:
     begun_s = time.perf_counter()
     anchors = [anchor for anchor in ANCHORS if anchor.quick or not request.quick]
     summaries = _summaries(request, anchors, starter)
@@ -65,7 +52,7 @@ def _validate(request: ValidateRequest, starter: SparkStarter) -> int:
 
 
 def _summaries(
-    request: ValidateRequest, anchors: Sequence[Anchor], starter: SparkStarter
+    request: ValidateCommand, anchors: Sequence[Anchor], starter: SparkStarter
 ) -> dict[str, Mapping[str, Any] | str]:
     """Returns by study its summary, or why there is none."""
     found: dict[str, Mapping[str, Any] | str] = {}
@@ -99,13 +86,8 @@ def _ours(anchor: Anchor, summaries: Mapping[str, Mapping[str, Any] | str]) -> F
     return figure_of(origin, summary)
 
 
-def _write(request: ValidateRequest, judged: Sequence[Judged]) -> None:
+def _write(request: ValidateCommand, judged: Sequence[Judged]) -> None:
     """Writes what was found, and with ``--write`` the project's own document."""
-    from analysis.plots import style
-    from analysis.validation.document import write_document
-    from analysis.validation.plot import anchors_picture
-    from analysis.validation.rows import rows, verdict
-
     request.out.mkdir(parents=True, exist_ok=True)
     for name, content in (
         ("validation.json", rows(judged)),

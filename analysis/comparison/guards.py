@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from analysis.comparison.moves import Move
+from analysis.comparison.results import SummaryKey, SummaryNumber
+from analysis.comparison.study_diff import StudyDiff
 from analysis.metrics.catalogue import MetricKey
-
-if TYPE_CHECKING:
-    from analysis.comparison.moves import Move
-    from analysis.comparison.results import SummaryKey, SummaryNumber
-    from analysis.comparison.study_diff import StudyDiff
 
 _LIMIT: Final = re.compile(r"(?P<key>.*):(?P<share>\d+(\.\d+)?)(?P<percent> ?%)?")
 

@@ -207,7 +207,8 @@ def _case(study: Study, capacity: Capacity, point: Mapping[str, Any], variant: s
     workload, cluster = scenario.workload, scenario.cluster
     threads = capacity.load == "workload.threads"
     present = workload.threads if threads else workload.rate_per_s
-    prices = capacity.prices.get(scenario.hardware.profile) or capacity.prices.get(ALL_PROFILES)
+    known = capacity.prices or {}
+    prices = known.get(scenario.hardware.profile) or known.get(ALL_PROFILES)
     if prices is None:
         return Case(dict(point), variant, present, None)
     an_hour = cluster.stores * prices.store + cluster.tidb_nodes * prices.tidb_node

@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 
 OVERLOAD: Final = "overload"
 """Binds where the objectives are met until a run no longer settles."""
-_METRICS: Final = (("capacity_load", "load"), ("capacity_txn_per_s", "txn_per_s"))
+CAPACITY_METRICS: Final = (("capacity_load", "load"), ("capacity_txn_per_s", "txn_per_s"))
 
 
 def conclude(question: Question, every: Sequence[CaseRuns], baseline: str) -> dict[str, Any]:
@@ -248,7 +248,7 @@ def _comparisons(cases: Sequence[dict[str, Any]], baseline: str) -> list[dict[st
         other = base.get(repr(case["point"]))
         if other is None or other is case or {case["status"], other["status"]} != {"found"}:
             continue
-        for metric, column in _METRICS:
+        for metric, column in CAPACITY_METRICS:
             name = "crossings" if column == "load" else "crossings_txn_per_s"
             values, baselines = (
                 np.array([[math.nan if each is None else each for each in one[name]]])

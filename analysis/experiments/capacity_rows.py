@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
-_COLUMNS: Final = (("capacity_load", "load"), ("capacity_txn_per_s", "txn_per_s"))
+from analysis.experiments.capacity_conclusion import CAPACITY_METRICS
 
 
 def capacity_rows(conclusion: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -18,7 +18,7 @@ def capacity_rows(conclusion: Mapping[str, Any]) -> list[dict[str, Any]]:
     rows = []
     for case in conclusion["cases"]:
         found = case["status"] == "found"
-        for metric, column in _COLUMNS:
+        for metric, column in CAPACITY_METRICS:
             row = {
                 "point": case["point"],
                 "variant": case["variant"],
@@ -33,11 +33,6 @@ def capacity_rows(conclusion: Mapping[str, Any]) -> list[dict[str, Any]]:
             }
             rows.append(row if found else row | {"refused": why_refused(conclusion, case)})
     return rows
-
-
-def capacity_comparisons(conclusion: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Returns the paired ratios of every variant's capacity to the first one's."""
-    return list(conclusion["comparisons"])
 
 
 def why_refused(conclusion: Mapping[str, Any], case: Mapping[str, Any]) -> str:

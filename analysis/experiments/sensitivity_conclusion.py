@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from analysis.experiments.sensitivity_findings import SensitivityFindings, SensitivityOutcome
-from analysis.experiments.sensitivity_sentence import Told, sentence
+from analysis.experiments.sensitivity_sentence import sentence
 from analysis.experiments.walks import Walk
 from analysis.statistics.intervals import half_widths
 from analysis.study.sections import Sensitivity
@@ -24,18 +24,6 @@ def conclusion_of(
     """Returns one outcome for ``summary.json``; NaN becomes null."""
     base = _base(outcome, found)
     walks = _walks(outcome, found, asked)
-    says = sentence(
-        Told(
-            words=outcome.words,
-            base=base,
-            logarithmic=outcome.baseline is not None,
-            thresholds=outcome.thresholds,
-            varies=found.effects.varies,
-            screened=found.effects.used > 1,
-            walks=walks,
-            tried=tuple(outcome.shown(value) for value in found.tried),
-        )
-    )
     return {
         "metric": outcome.key.metric,
         "class": outcome.key.class_,
@@ -56,7 +44,7 @@ def conclusion_of(
             "greatest": _number(outcome.shown(found.tried.max()) if len(found.tried) else math.nan),
         },
         "thresholds": list(outcome.thresholds),
-        "says": says,
+        "says": sentence(outcome, found, base, walks),
     }
 
 

@@ -51,8 +51,7 @@ class SensitivityOutcome:
         levels = {
             limit
             for claim in study.expect
-            if (claim.metric, claim.class_, claim.stat) == (key.metric, key.class_, key.stat)
-            and (claim.variant, claim.against) == (variant, baseline)
+            if claim.key == key and (claim.variant, claim.against) == (variant, baseline)
             for limit in (claim.below, claim.above)
             if limit is not None and limit > 0
         }

@@ -116,12 +116,17 @@ class SequentialDesign(Experiment):
                     against = self._values(seen, point, target.against, target.key, count)
                     values = _logarithms(values, against)
                 there = values[~np.isnan(values)]
+                half_width, needed = math.nan, 0
+                if len(there):
+                    half_width = float(relative_half_widths(there[None, :])[0])
+                if len(there) > 1:  # a figure that does not exist wants no more
+                    needed = replications_needed(there, target.width)
                 yield _Reached(
                     point,
                     replace(target, variant=variant),
-                    _half_width(there),
+                    half_width,
                     -(-len(there) // batches),
-                    -(-_needed(there, target.width) // batches),
+                    -(-needed // batches),
                 )
 
     def _values(
@@ -181,15 +186,6 @@ class SequentialDesign(Experiment):
                 for one in self._all_reached(seen)
             ],
         }
-
-
-def _half_width(values: NDArray[np.float64]) -> float:
-    return float(relative_half_widths(values[None, :])[0]) if len(values) else math.nan
-
-
-def _needed(values: NDArray[np.float64], wanted: float) -> int:
-    """Returns the number of replications wanted; a figure that does not exist wants none more."""
-    return 0 if len(values) < 2 else replications_needed(values, wanted)
 
 
 def _logarithms(values: NDArray[np.float64], against: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -35,59 +35,55 @@ _MUCH_SLOWER: Final = 10.0
 """Factor from which a slow disk is taken for a stall."""
 
 
-def never(case: LintedCase) -> Iterator[ScenarioWarning]:
+def never(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning]:
     """Yields operations that begin when the run is over."""
-    for each in case.scenario.operations:
-        first_ns = _first_ns(each)
-        if first_ns is not None and first_ns >= case.end_ns:
-            yield ScenarioWarning(
-                operation_key(each, _time_word(each)),
-                f"{duration(first_ns)} is no earlier than the end of the run "
-                f"({duration(case.end_ns)}, warm-up included), so it never happens; lengthen "
-                "run.measure",
-            )
+    first_ns = _first_ns(each)
+    if first_ns is not None and first_ns >= case.end_ns:
+        yield ScenarioWarning(
+            operation_key(each, _time_word(each)),
+            f"{duration(first_ns)} is no earlier than the end of the run "
+            f"({duration(case.end_ns)}, warm-up included), so it never happens; lengthen "
+            "run.measure",
+        )
 
 
-def unseen(case: LintedCase) -> Iterator[ScenarioWarning]:
+def unseen(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning]:
     """Yields operations that are over before the warm-up is."""
-    for each in case.scenario.operations:
-        over_ns = _over_ns(each)
-        if over_ns is not None and over_ns <= case.warmup_ns:
-            yield ScenarioWarning(
-                operation_key(each, _time_word(each)),
-                f"it is over at {duration(over_ns)}, within the warm-up of "
-                f"{duration(case.warmup_ns)}, which no figure uses; start it later",
-            )
+    over_ns = _over_ns(each)
+    if over_ns is not None and over_ns <= case.warmup_ns:
+        yield ScenarioWarning(
+            operation_key(each, _time_word(each)),
+            f"it is over at {duration(over_ns)}, within the warm-up of "
+            f"{duration(case.warmup_ns)}, which no figure uses; start it later",
+        )
 
 
-def period(case: LintedCase) -> Iterator[ScenarioWarning]:
+def period(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning]:
     """Yields rhythms that are slower than what is measured."""
     measure_ns = case.scenario.run.measure_ns
-    for each in case.scenario.operations:
-        if not isinstance(each, Timed) or each.every_ns is None or each.count is not None:
-            continue
-        first_ns = _first_ns(each) or 0
-        if each.every_ns > measure_ns and first_ns < case.end_ns:
-            yield ScenarioWarning(
-                operation_key(each, "every"),
-                f"{duration(each.every_ns)} is longer than the measured "
-                f"{duration(measure_ns)}, so no figure covers a whole period; lengthen "
-                "run.measure",
-            )
+    if not isinstance(each, Timed) or each.every_ns is None or each.count is not None:
+        return
+    first_ns = _first_ns(each) or 0
+    if each.every_ns > measure_ns and first_ns < case.end_ns:
+        yield ScenarioWarning(
+            operation_key(each, "every"),
+            f"{duration(each.every_ns)} is longer than the measured "
+            f"{duration(measure_ns)}, so no figure covers a whole period; lengthen "
+            "run.measure",
+        )
 
 
-def cut_short(case: LintedCase) -> Iterator[ScenarioWarning]:
+def cut_short(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning]:
     """Yields operations that the run cannot see to their end."""
-    for each in case.scenario.operations:
-        if not isinstance(each, Timed) or each.at_ns is None or each.at_ns >= case.end_ns:
-            continue
-        over_ns = _over_ns(each)
-        if isinstance(each, Rolling):
-            least_ns = each.at_ns + _rolling_ns(each, case.scenario.cluster.stores)
-            if least_ns >= case.end_ns:
-                yield _too_late(case, each, "takes until", least_ns)
-        elif over_ns is not None and over_ns >= case.end_ns and not isinstance(each, _MOMENTARY):
-            yield _too_late(case, each, "lasts until", over_ns)
+    if not isinstance(each, Timed) or each.at_ns is None or each.at_ns >= case.end_ns:
+        return
+    over_ns = _over_ns(each)
+    if isinstance(each, Rolling):
+        least_ns = each.at_ns + _rolling_ns(each, case.scenario.cluster.stores)
+        if least_ns >= case.end_ns:
+            yield _too_late(case, each, "takes until", least_ns)
+    elif over_ns is not None and over_ns >= case.end_ns and not isinstance(each, _MOMENTARY):
+        yield _too_late(case, each, "lasts until", over_ns)
 
 
 def _too_late(case: LintedCase, each: Operation, verb: str, over_ns: int) -> ScenarioWarning:
@@ -98,20 +94,19 @@ def _too_late(case: LintedCase, each: Operation, verb: str, over_ns: int) -> Sce
     )
 
 
-def election(case: LintedCase) -> Iterator[ScenarioWarning]:
+def election(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning]:
     """Yields crashes and cuts so late that regions may have no new leader when the run ends."""
     tikv = case.scenario.tikv
     longest_ns = 2 * tikv.raft_election_timeout_ticks * tikv.raft_base_tick_interval_ns
-    for each in case.scenario.operations:
-        if not isinstance(each, Timed) or each.at_ns is None or not _loses_leaders(each):
-            continue
-        if each.at_ns < case.end_ns < each.at_ns + longest_ns:
-            yield ScenarioWarning(
-                operation_key(each, "at"),
-                f"an election takes up to {duration(longest_ns)}, and only "
-                f"{duration(case.end_ns - each.at_ns)} are left: transactions that wait for it "
-                "do not end within the run; lengthen run.measure",
-            )
+    if not isinstance(each, Timed) or each.at_ns is None or not _loses_leaders(each):
+        return
+    if each.at_ns < case.end_ns < each.at_ns + longest_ns:
+        yield ScenarioWarning(
+            operation_key(each, "at"),
+            f"an election takes up to {duration(longest_ns)}, and only "
+            f"{duration(case.end_ns - each.at_ns)} are left: transactions that wait for it "
+            "do not end within the run; lengthen run.measure",
+        )
 
 
 def _loses_leaders(operation: Operation) -> bool:
@@ -151,58 +146,53 @@ def seldom(cases: Sequence[LintedCase], replications: int) -> Iterator[ScenarioW
             )
 
 
-def reactivation(case: LintedCase) -> Iterator[ScenarioWarning]:
+def reactivation(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning]:
     """Yields transfers that may fail too late for a closed table to open again."""
     tikv = case.scenario.tikv
     cycle_ns = tikv.reactive_memory_lock_tick_interval_ns * tikv.reactive_memory_lock_timeout_tick
     if tikv.lock_mode != "in_memory" or not _transfers_may_fail(case):
         return
-    for each in case.scenario.operations:
-        first_ns = _first_ns(each)
-        if not isinstance(each, TransferLeader) or first_ns is None or first_ns >= case.end_ns:
-            continue
-        left_ns = case.end_ns - first_ns
-        if left_ns < cycle_ns:
-            yield ScenarioWarning(
-                operation_key(each, _time_word(each)),
-                f"a table that a failed transfer has closed opens again after "
-                f"{duration(cycle_ns)}, and only {duration(left_ns)} are left; lengthen "
-                "run.measure",
-            )
+    first_ns = _first_ns(each)
+    if not isinstance(each, TransferLeader) or first_ns is None or first_ns >= case.end_ns:
+        return
+    left_ns = case.end_ns - first_ns
+    if left_ns < cycle_ns:
+        yield ScenarioWarning(
+            operation_key(each, _time_word(each)),
+            f"a table that a failed transfer has closed opens again after "
+            f"{duration(cycle_ns)}, and only {duration(left_ns)} are left; lengthen "
+            "run.measure",
+        )
 
 
-def closed_loop(case: LintedCase) -> Iterator[ScenarioWarning]:
+def closed_loop(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning]:
     """Yields stalls under clients that wait: few requests feel what they would have felt."""
     if case.scenario.workload.threads is None:
         return
-    for each in case.scenario.operations:
-        slight = isinstance(each, SlowDisk) and each.factor < _MUCH_SLOWER
-        restarts = isinstance(each, EvictLeader | UpgradeStore) and each.restart
-        if (isinstance(each, _STALLS) and not slight) or restarts:
-            yield ScenarioWarning(
-                "workload.threads",
-                f"clients that wait for each answer send nothing while {each.do} stalls them, so "
-                "quantiles and means hide the stall; write workload.rate instead",
-            )
-            return
+    slight = isinstance(each, SlowDisk) and each.factor < _MUCH_SLOWER
+    restarts = isinstance(each, EvictLeader | UpgradeStore) and each.restart
+    if (isinstance(each, _STALLS) and not slight) or restarts:
+        yield ScenarioWarning(
+            "workload.threads",
+            f"clients that wait for each answer send nothing while {each.do} stalls them, so "
+            "quantiles and means hide the stall; write workload.rate instead",
+        )
 
 
-def nowhere_to_go(case: LintedCase) -> Iterator[ScenarioWarning]:
+def nowhere_to_go(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning]:
     """Yields moves for which a cluster has no place."""
     cluster = case.scenario.cluster
-    for each in case.scenario.operations:
-        if each.do in _MOVES_LEADERS and cluster.replicas == 1:
-            yield ScenarioWarning(
-                "cluster.replicas",
-                f"regions with one replica have no other leader, so {each.do} does nothing; "
-                "write 3",
-            )
-        splits = any("split" in other.do for other in case.scenario.operations)
-        if isinstance(each, MergeRegion) and cluster.regions == 1 and not splits:
-            yield ScenarioWarning(
-                "cluster.regions",
-                "a single region has no neighbour to merge with; write 2 or more",
-            )
+    if each.do in _MOVES_LEADERS and cluster.replicas == 1:
+        yield ScenarioWarning(
+            "cluster.replicas",
+            f"regions with one replica have no other leader, so {each.do} does nothing; write 3",
+        )
+    splits = any("split" in other.do for other in case.scenario.operations)
+    if isinstance(each, MergeRegion) and cluster.regions == 1 and not splits:
+        yield ScenarioWarning(
+            "cluster.regions",
+            "a single region has no neighbour to merge with; write 2 or more",
+        )
 
 
 def _transfers_may_fail(case: LintedCase) -> bool:

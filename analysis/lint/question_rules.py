@@ -85,9 +85,8 @@ def _is_old(version: str) -> bool:
 def claims(study: Study, cases: Mapping[str, LintedCase]) -> Iterator[ScenarioWarning]:
     """Yields claims about numbers that a variant cannot have."""
     for place, claim in enumerate(study.expect):
-        key = MetricKey(claim.metric, claim.class_, claim.stat)
         for variant in (claim.variant, claim.against):
-            why = None if variant is None else _impossible(key, cases[variant])
+            why = None if variant is None else _impossible(claim.key, cases[variant])
             if why is not None and not _holds_of_zero(claim):
                 yield ScenarioWarning(f"expect[{place}]", f"it cannot hold: {why}")
                 break

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from analysis.lint import operation_rules, question_rules, run_rules
@@ -12,10 +12,8 @@ from analysis.study.study import Study
 MOST_POINTS: Final = 40
 """Points that are looked at, evenly taken from all, the ends included."""
 
-CASE_RULES: Final[tuple[Callable[[LintedCase], Iterator[ScenarioWarning]], ...]] = (
-    run_rules.warmup_windows,
-    run_rules.longest_transaction,
-    run_rules.burst,
+CASE_RULES: Final = (run_rules.warmup_windows, run_rules.longest_transaction, run_rules.burst)
+OPERATION_RULES: Final = (
     operation_rules.never,
     operation_rules.unseen,
     operation_rules.period,
@@ -24,7 +22,6 @@ CASE_RULES: Final[tuple[Callable[[LintedCase], Iterator[ScenarioWarning]], ...]]
     operation_rules.reactivation,
     operation_rules.closed_loop,
     operation_rules.nowhere_to_go,
-    question_rules.gate,
 )
 
 
@@ -49,6 +46,10 @@ def _all(study: Study) -> Iterator[ScenarioWarning]:
     for case in cases:
         for rule in CASE_RULES:
             yield from rule(case)
+        for of_operation in OPERATION_RULES:
+            for each in case.scenario.operations:
+                yield from of_operation(case, each)
+        yield from question_rules.gate(case)
 
 
 def _cases(study: Study) -> Iterator[LintedCase]:

@@ -177,7 +177,7 @@ def _and_others(variants: Sequence[str], worst: str) -> str:
 
 def _asked(study: Study) -> list[MetricKey]:
     """Returns the figures that the scenario names."""
-    keys = [MetricKey(claim.metric, claim.class_, claim.stat) for claim in study.expect]
+    keys = [claim.key for claim in study.expect]
     keys += study.run.precision or ()
     if study.capacity is not None:
         keys += [objective.key for objective in study.capacity.slo]

@@ -53,7 +53,7 @@ _SECTIONS: Final = (
     ("sweep", "SweepSection"),
     ("sweep.latin_hypercube", "LatinHypercubeSection"),
     ("A range", "RangeSection"),
-    ("capacity", "CapacitySection"),
+    ("capacity", "Capacity"),
     ("capacity.prices.PROFILE", "NodePrices"),
     ("sensitivity", "Sensitivity"),
     ("expect", "Expectation"),

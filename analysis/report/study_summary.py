@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from analysis.experiments.capacity_rows import capacity_comparisons, capacity_rows
+from analysis.experiments.capacity_rows import capacity_rows
 from analysis.lint.vacuity import Facts, study_warnings
 from analysis.metrics.study_tables import StudyTables
 from analysis.metrics.unit_metrics import lower_bounds, unit_metrics
@@ -48,7 +48,7 @@ def study_summary(
         take(wide, refused)
     if "capacity" in run.found:
         rows.append(RowTable.from_rows(capacity_rows(run.found["capacity"]), points))
-        ratios = capacity_comparisons(run.found["capacity"])
+        ratios = list(run.found["capacity"]["comparisons"])
         if ratios:
             compared.append(RowTable.from_rows(ratios, points))
     summary: dict[str, Any] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,19 +22,20 @@ from analysis.study.study_folder import write_text_whole
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """What was written of a study; empty if no unit is done."""
+class StudyResult:
+    """What running a study came to."""
 
+    run: FinishedStudy
     summary: Mapping[str, Any]
-    """Content of ``summary.json``."""
-    page: Path | None
-    phases: Mapping[str, float]
-    """Seconds of each."""
+    """Content of ``summary.json``; empty if no unit is done."""
+    page: Path | None = None
+    phases: Mapping[str, float] = field(default_factory=dict)
+    """Seconds of each; empty if nothing but the summary was written."""
 
 
 def write_results(
     run: FinishedStudy, starter: SparkStarter, listener: RunListener, plots: Plots = "all"
-) -> Written:
+) -> StudyResult:
     """Writes all files of a study."""
     phases = {"until_units_done": round(time.perf_counter() - run.begun_s, 3)}
     summary: dict[str, Any] = {}
@@ -47,7 +48,7 @@ def write_results(
     results = result_digests(run.folder)
     content = manifest(run.name, run.study, said, results, phases, run.master)
     write_text_whole(run.folder / MANIFEST, json.dumps(content, indent=1) + "\n")
-    return Written(summary, page, phases)
+    return StudyResult(run, summary, page, phases)
 
 
 def _present(

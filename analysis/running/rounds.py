@@ -11,22 +11,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal, Self
 
+from analysis.experiments.experiment import Experiment
 from analysis.experiments.seen import SeenUnits
+from analysis.pipeline.object_store import ObjectStore
+from analysis.pipeline.session import SparkStarter
+from analysis.pipeline.unit_task import UnitJob
 from analysis.program import module
 from analysis.running.listener import RunListener
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.ledger import read_ledger, scan
+from analysis.study.plan import Plan
 from analysis.study.plan_file import write_plan
-
-if TYPE_CHECKING:
-    from analysis.experiments.experiment import Experiment
-    from analysis.pipeline.session import SparkStarter
-    from analysis.pipeline.unit_task import UnitJob
-    from analysis.study.plan import Plan
-    from analysis.study.unit_folder import UnitRecord
-    from analysis.study.units import Unit
+from analysis.study.study import Study
+from analysis.study.unit_folder import UnitRecord
+from analysis.study.units import Unit, count
 
 AfterFailure = Literal["go on", "stop"]
 Retry = Literal["missing", "failed"]
@@ -46,6 +46,19 @@ class RoundSettings:
     plots: Plots = "all"
     """What is drawn in the end; the page has its charts either way."""
 
+    @classmethod
+    def of(
+        cls,
+        study: Study,
+        folder: Path,
+        starter: SparkStarter,
+        store: ObjectStore | None = None,
+        **said: Any,
+    ) -> Self:
+        """Returns settings for a study in its folder, with the model; ``said``: other fields."""
+        job = UnitJob(study, str((folder / "units").resolve()), store=store)
+        return cls(folder=folder, job=job, starter=starter, **said)
+
 
 @dataclass(slots=True)
 class RoundProgress:
@@ -61,10 +74,6 @@ class RoundProgress:
     failed_before: int = 0
     """How many units failed in an earlier run and were left alone."""
 
-    def done_in_order(self) -> dict[Unit, UnitRecord]:
-        """Returns the finished units in the order of the plan."""
-        return {unit: self.done[unit] for unit in self.plan.units if unit in self.done}
-
     def finished(
         self, settings: RoundSettings, experiment: Experiment, name: str, begun_s: float
     ) -> FinishedStudy:
@@ -75,7 +84,7 @@ class RoundProgress:
             name=name,
             folder=settings.folder,
             plan=self.plan,
-            done=self.done_in_order(),
+            done={unit: self.done[unit] for unit in self.plan.units if unit in self.done},
             failed=self.failed,
             reused=self.reused,
             master=settings.starter.master,
@@ -184,8 +193,3 @@ def show(settings: RoundSettings, experiment: Experiment, progress: RoundProgres
         settings.job.study.run.batches,
     )
     progress.seen.take({name: record.verdict for name, record in records}, metrics)
-
-
-def count(number: int, what: str) -> str:
-    """Returns ``1 unit``, ``2 units``."""
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

@@ -3,37 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from analysis.experiments.choose import experiment_of
 from analysis.pipeline.object_store import ObjectStore
 from analysis.pipeline.session import SparkStarter, stop_spark
 from analysis.pipeline.spark_master import is_local
 from analysis.pipeline.store_copy import copied_study_folder
-from analysis.pipeline.unit_task import UnitJob
 from analysis.program import command
 from analysis.report.freshness import is_finished, present_summary
 from analysis.running.listener import RunListener
-from analysis.running.results import Written, sum_up, write_results
-from analysis.running.rounds import Plots, RoundSettings, count, run_rounds
+from analysis.running.results import StudyResult, sum_up, write_results
+from analysis.running.rounds import Plots, RoundSettings, run_rounds
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.plan import Plan
 from analysis.study.study import Study
 from analysis.study.study_folder import locked_study_folder, write_text_whole
-
-
-@dataclass(frozen=True, slots=True)
-class StudyResult:
-    """What running a study came to."""
-
-    run: FinishedStudy
-    summary: Mapping[str, Any]
-    """Content of ``summary.json``; empty if no unit is done."""
-    written: Written | None = None
-    """What was written; None: nothing but the summary, or nothing had changed."""
+from analysis.study.units import count
 
 
 class UnitsMissingError(Exception):
@@ -45,8 +31,8 @@ def run_study(
     folder: Path,
     master: str = "local[*]",
     *,
-    store: ObjectStore | None = None,
     plots: Plots = "all",
+    store: ObjectStore | None = None,
     listener: RunListener | None = None,
 ) -> StudyResult:
     """Runs what is missing of a study in its folder and writes all its files, page included.
@@ -55,8 +41,8 @@ def run_study(
         study: from ``load_study``.
         folder: where units and results lie; what is done there is not run again.
         master: of Spark.
-        store: where executors put units, and all files are put in the end; the folder is a copy.
         plots: which pictures are written.
+        store: where executors put units, and all files are put in the end; the folder is a copy.
         listener: is told how it goes; None: nobody is.
 
     Raises:
@@ -65,8 +51,7 @@ def run_study(
         SparkStartError: if Spark does not start.
     """
     starter = SparkStarter(master, shares_folder=store is None or is_local(master))
-    job = UnitJob(study, str((folder / "units").resolve()), store=store)
-    settings = RoundSettings(folder=folder, job=job, starter=starter, plots=plots)
+    settings = RoundSettings.of(study, folder, starter, store, plots=plots)
     try:
         with copied_study_folder(folder, store):
             write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
@@ -86,8 +71,7 @@ def summarise_study(
         UnitsMissingError: if units fail.
         StudyFolderError: as ``run_study``.
     """
-    job = UnitJob(study, str((folder / "units").resolve()))
-    settings = RoundSettings(folder=folder, job=job, starter=starter)
+    settings = RoundSettings.of(study, folder, starter)
     with locked_study_folder(folder):
         write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
         run = _run_units(settings, listener, time.perf_counter())
@@ -109,8 +93,7 @@ def complete_study(settings: RoundSettings, listener: RunListener, begun_s: floa
         return known
     listener.begins(study)
     run = _run_units(settings, listener, begun_s)
-    written = write_results(run, settings.starter, listener, settings.plots)
-    return StudyResult(run, written.summary, written)
+    return write_results(run, settings.starter, listener, settings.plots)
 
 
 def _unchanged(settings: RoundSettings, begun_s: float) -> StudyResult | None:

@@ -10,30 +10,30 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from analysis.metrics.catalogue import METRICS
-from analysis.study.overrides import Overrides, check_key
+from analysis.study.overrides import Overrides, may_change
 from analysis.study.sections import Expectation
 from sim.scenario.fields import NAME_PATTERN
-from sim.scenario.problems import Problem, shown, suggestion
+from sim.scenario.problems import shown, suggestion
 from sim.scenario.section import validated
-from sim.scenario.tree import Node, Path
+from sim.scenario.tree import Node, Path, Place
 
 _MODE_KEYS = ("tikv.pessimistic-txn.pipelined", "tikv.pessimistic-txn.in-memory")
 
 
-def variants_of(tree: Node, problems: list[Problem]) -> dict[str, Overrides]:
+def variants_of(root: Place) -> dict[str, Overrides]:
     """Returns the overrides of each variant; without ``compare`` there is one, without a change."""
-    node = tree.entries.get("compare")
-    if node is None or node.value is None:
-        return {_only_name(tree): {}}
-    if not isinstance(node.value, dict) or not node.value:
-        message = f"must be a mapping, is {shown(node.value)}; write name: {{dotted.key: value}}"
-        problems.append(Problem(node.mark, "compare", message))
+    place = root["compare"]
+    if place.value is None:
+        return {_only_name(root.node): {}}
+    if not isinstance(place.value, dict) or not place.value:
+        message = f"must be a mapping, is {shown(place.value)}; write name: {{dotted.key: value}}"
+        place.refuse(message)
         return {"base": {}}
-    for name, variant in node.value.items():
+    for name, each in place.below().items():
         if not re.fullmatch(NAME_PATTERN, name) or len(name) > 60:
             message = "a variant's name has letters, digits, _ and -, a letter first; rename it"
-            problems.append(Problem(variant.key_mark, f"compare.{name}", message))
-    return {name: _variant(name, variant, problems) for name, variant in node.value.items()}
+            each.refuse_key(message)
+    return {name: _variant(each) for name, each in place.below().items()}
 
 
 def _only_name(tree: Node) -> str:
@@ -61,42 +61,35 @@ def _changed_keys(tree: Node) -> set[str]:
     return {key for node in nodes for key in node.entries}
 
 
-def _variant(name: str, node: Node, problems: list[Problem]) -> Overrides:
-    if node.value is not None and not isinstance(node.value, dict):
-        message = f"must be a mapping, is {shown(node.value)}; write {{dotted.key: value}}"
-        problems.append(Problem(node.mark, f"compare.{name}", message))
-    return {
-        key: child
-        for key, child in node.entries.items()
-        if check_key(key, child, f"compare.{name}", problems)
-    }
+def _variant(place: Place) -> Overrides:
+    if place.value is not None and not isinstance(place.value, dict):
+        place.refuse(f"must be a mapping, is {shown(place.value)}; write {{dotted.key: value}}")
+    return {key: each.node for key, each in place.below().items() if may_change(each)}
 
 
 def expectations_of(
-    tree: Node, variants: Sequence[str], points: Sequence[Overrides], problems: list[Problem]
+    place: Place, variants: Sequence[str], points: Sequence[Overrides]
 ) -> tuple[Expectation, ...]:
     """Returns the claims of a study."""
-    node = tree.entries.get("expect")
-    if node is None or node.value is None:
+    if place.value is None:
         return ()
-    if not isinstance(node.value, list):
-        message = f"must be a list, is {shown(node.value)}; write [{{metric: ..., below: ...}}]"
-        problems.append(Problem(node.mark, "expect", message))
+    if not isinstance(place.value, list):
+        message = f"must be a list, is {shown(place.value)}; write [{{metric: ..., below: ...}}]"
+        place.refuse(message)
         return ()
     claims = []
-    for place, child in enumerate(node.value):
-        section = validated(tree, ("expect", place), Expectation, problems)
+    for number in range(len(place.value)):
+        each = place[number]
+        section = validated(Expectation, each)
         if section is not None:
-            _check_claim(section, child, f"expect[{place}]", variants, problems)
-            _check_point(section, child, f"expect[{place}]", points, problems)
+            _check_claim(section, each, variants)
+            _check_point(each["at"], points)
             variant = section.variant or variants[0]
             claims.append(replace(section, variant=variant, at_point=section.at_point or None))
     return tuple(claims)
 
 
-def _check_claim(
-    section: Expectation, node: Node, path: str, variants: Sequence[str], problems: list[Problem]
-) -> None:
+def _check_claim(section: Expectation, place: Place, variants: Sequence[str]) -> None:
     complaints = {
         "metric": _metric_complaint(section.metric),
         "stat": _stat_complaint(section),
@@ -105,8 +98,7 @@ def _check_claim(
     }
     for key, message in complaints.items():
         if message is not None:
-            mark = node.entries[key].mark if key in node.entries else node.mark
-            problems.append(Problem(mark, f"{path}.{key}", message))
+            place[key].refuse(message)
 
 
 def _metric_complaint(metric: str) -> str | None:
@@ -143,20 +135,10 @@ def _against_complaint(section: Expectation, variants: Sequence[str]) -> str | N
     return None
 
 
-def _check_point(
-    section: Expectation,
-    node: Node,
-    path: str,
-    points: Sequence[Overrides],
-    problems: list[Problem],
-) -> None:
-    at = node.entries.get("at")
-    if at is None or section.at_point is None:
-        return
-    for key, child in at.entries.items():
+def _check_point(at: Place, points: Sequence[Overrides]) -> None:
+    for key, each in at.below().items():
         values = [point[key].plain() for point in points if key in point]
-        if child.plain() not in values:
+        if each.node.plain() not in values:
             swept = ", ".join(dict.fromkeys(str(value) for value in values))
             remedy = f"use one of {swept}" if swept else "sweep this key"
-            message = f"no point has {shown(child.value)}; {remedy}"
-            problems.append(Problem(child.mark, f"{path}.at.{key}", message))
+            each.refuse(f"no point has {shown(each.value)}; {remedy}")

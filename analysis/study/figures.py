@@ -15,6 +15,7 @@ from analysis.metrics.catalogue import HIGHER_IS_BETTER, METRICS, MetricKey
 from sim.scenario.fields import Form, Schema, Wrong
 from sim.scenario.problems import shown
 from sim.scenario.quantities import BANDWIDTH, DURATION, PERCENT, RATE, SIZE, QuantityKind
+from sim.scenario.tree import Place
 from sim.units import NS_PER_MS
 
 _KINDS: Final[dict[str, tuple[QuantityKind, float]]] = {
@@ -131,8 +132,9 @@ def limit_text(key: MetricKey, limit: float) -> str | float:
     return PERCENT.text_of(limit) if METRICS[key.metric].is_share else limit
 
 
-def said_twice(keys: Iterable[str]) -> str | None:
-    """Returns what is wrong with keys of which two are spellings of one figure, or None."""
+def refuse_twice(place: Place, keys: Iterable[str]) -> None:
+    """Notes that two keys at a place are spellings of one figure, if they are."""
     figures = [MetricKey.parse(key) for key in keys]
     twice = next((each for place, each in enumerate(figures) if each in figures[:place]), None)
-    return None if twice is None else f"{twice} appears twice; remove one"
+    if twice is not None:
+        place.refuse(f"{twice} appears twice; remove one")

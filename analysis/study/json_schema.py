@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from analysis.study.run import RunSection
-from analysis.study.sections import CapacitySection, Expectation, Sensitivity, SweepSection
+from analysis.study.sections import Capacity, Expectation, Sensitivity, SweepSection
 from sim.scenario.fields import TEXT, Form, Key, ListOf, Schema
 from sim.scenario.profiles import profiles
 from sim.scenario.schema.hardware import SHARED, Hardware
@@ -100,7 +100,7 @@ TOP: dict[str, tuple[Form, str]] = {
     "compare": (_Variants(), "Variants: dotted keys and their values; the first is the baseline."),
     "sweep": (SectionOf(SweepSection), "Points at which all variants are run."),
     "capacity": (
-        SectionOf(CapacitySection),
+        SectionOf(Capacity),
         "The greatest load that meets a service level objective.",
     ),
     "sensitivity": (SectionOf(Sensitivity), "Keys that affect the outcomes most."),

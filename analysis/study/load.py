@@ -28,16 +28,15 @@ from analysis.study.questions import (
     sensitivity_of,
 )
 from analysis.study.run import precision_of
-from analysis.study.sections import Capacity, Sensitivity
+from analysis.study.sections import Sensitivity
 from analysis.study.shipped import located
 from analysis.study.study import CaseResolver, Study, point_key
 from analysis.study.sweep import sweep_of
 from sim.scenario.problems import Mark, Problem, ScenarioError
 from sim.scenario.reader import read_file
 from sim.scenario.schema.run import Run
-from sim.scenario.section import keys_of, unknown_key
-from sim.scenario.tree import Node, dotted
-from sim.scenario.tree import Path as TreePath
+from sim.scenario.section import keys_of, refuse_unknown
+from sim.scenario.tree import Node, Place
 
 NAMELESS: Final = "scenario"
 """The name of a study that has no file."""
@@ -76,10 +75,10 @@ def load_study(
     base, toml = given.pop("extends", None), given.pop("tikv.file", None)
     file_tree = read_with_bases(own, path, base=base, tikv_file=toml)
     tree = applied(file_tree, given)
-    problems: list[Problem] = []
-    study = _study(_name_of(path), tree, given, problems)
-    if study is None or problems:
-        raise ScenarioError(problems)
+    root = Place(tree, (), [])
+    study = _study(_name_of(path), root, given)
+    if study is None or root.problems:
+        raise ScenarioError(root.problems)
     return study
 
 
@@ -88,34 +87,32 @@ def _name_of(path: Path) -> str:
     return path.resolve().parent.name if path.name == "scenario.yaml" else path.stem
 
 
-def _study(
-    name: str, tree: Node, given: Mapping[str, Node], problems: list[Problem]
-) -> Study | None:
-    problems += [
-        unknown_key(key, node, (), list(TOP))
-        for key, node in tree.entries.items()
-        if key not in TOP and node.value is not None
-    ]
-    about = _about(tree, problems)
-    run = run_of(tree, problems)
-    variants = variants_of(tree, problems)
-    sweep = sweep_of(tree, variants, problems)
-    expect = expectations_of(tree, list(variants), sweep.points, problems)
-    capacity = capacity_of(tree, variants, list(sweep.points[0]), problems)
-    sensitivity = sensitivity_of(tree, variants, 0 if run is None else run.seed, problems)
-    check_one_question(tree, problems)
+def _study(name: str, root: Place, given: Mapping[str, Node]) -> Study | None:
+    tree, problems = root.node, root.problems
+    for key, each in root.below().items():
+        if key not in TOP and each.value is not None:
+            refuse_unknown(each, list(TOP))
+    run = run_of(root["run"])
+    variants = variants_of(root)
+    sweep = sweep_of(root["sweep"], variants)
+    expect = expectations_of(root["expect"], list(variants), sweep.points)
+    capacity = capacity_of(root["capacity"], variants, list(sweep.points[0]))
+    sensitivity = sensitivity_of(root["sensitivity"], variants, 0 if run is None else run.seed)
+    check_one_question(root)
     _check_effect(given, variants, sweep.points, sensitivity, problems)
+    about = _about(root["about"])
     resolver = CaseResolver(about, _of_a_unit(tree), variants)
-    digest = _resolve_all(tree, sweep.points, variants, resolver, problems)
+    digest = _resolve_all(root, sweep.points, resolver)
     if not problems:
-        _try_ends(tree, sweep.points, (capacity, sensitivity), resolver, problems)
+        check_capacity(capacity, root["capacity"], sweep.points, resolver)
+        check_sensitivity(sensitivity, root["sensitivity"], resolver)
     if problems or run is None:
         return None
     if capacity or sensitivity:
         run = replace(run, batches=1)
     precision = None if capacity or sensitivity else precision_of(run, expect)
     if precision is None:
-        check_rounds(tree, problems)
+        check_rounds(root)
     if problems:
         return None
     points = tuple(_plain(point) for point in sweep.points)
@@ -153,69 +150,46 @@ _ENOUGH = 200
 """Problems after which further points are not looked at."""
 
 
-def _resolve_all(
-    tree: Node,
-    points: Iterable[Overrides],
-    variants: Iterable[str],
-    resolver: CaseResolver,
-    problems: list[Problem],
-) -> str:
+def _resolve_all(root: Place, points: Iterable[Overrides], resolver: CaseResolver) -> str:
     """Returns the hash of all cases; refuses two that are the same simulation."""
     whole = sha256()
     first_with: dict[str, tuple[str, str]] = {}
     for point in points:
-        if len(problems) > _ENOUGH:
+        if len(root.problems) > _ENOUGH:
             break
         plain = _plain(point)
-        for variant in variants:
-            resolver.resolve(point, variant, problems)
-            if problems:
+        for variant in resolver.variants:
+            resolver.resolve(point, variant, root.problems)
+            if root.problems:
                 continue
             case = (point_key(plain), variant)
             digest = resolver.digest(plain, variant)
             whole.update(f"{case}{digest}".encode())
             twin = first_with.setdefault(digest, case)
             if twin != case:
-                problems.append(_same_simulation(tree, twin, case))
+                _refuse_twin(root, twin, case)
                 return ""
     return whole.hexdigest()
 
 
-def _same_simulation(tree: Node, twin: tuple[str, str], case: tuple[str, str]) -> Problem:
+def _refuse_twin(root: Place, twin: tuple[str, str], case: tuple[str, str]) -> None:
+    """Notes that two cases are the same simulation."""
     (first_point, first), (_, variant) = twin, case
-    path: TreePath = ("sweep",) if first == variant else ("compare", variant)
+    place = root["sweep"] if first == variant else root["compare"][variant]
     same = f"point {first_point}" if first == variant else f"variant {first}"
-    message = f"the same simulation as {same}; change a value or remove one of the two"
-    return Problem((tree.find(path) or tree).key_mark, dotted(path), message)
-
-
-def _try_ends(
-    tree: Node,
-    points: Sequence[Overrides],
-    questions: tuple[Capacity | None, Sensitivity | None],
-    resolver: CaseResolver,
-    problems: list[Problem],
-) -> None:
-    """Refuses loads and factors that make no valid scenario."""
-    capacity, sensitivity = questions
-    if capacity is not None:
-        check_capacity(capacity, tree, points, resolver, problems)
-    if sensitivity is not None:
-        check_sensitivity(sensitivity, tree, resolver, problems)
+    place.refuse_key(f"the same simulation as {same}; change a value or remove one of the two")
 
 
 def _plain(point: Overrides) -> dict[str, object]:
     return {key: node.plain() for key, node in point.items()}
 
 
-def _about(tree: Node, problems: list[Problem]) -> str:
-    node = tree.entries.get("about")
-    if node is None or node.value is None:
-        return ""
-    if not isinstance(node.value, str) or not node.value.strip():
-        problems.append(Problem(node.mark, "about", "must be text; put the question in quotes"))
-        return ""
-    return node.value.strip()
+def _about(place: Place) -> str:
+    if isinstance(place.value, str) and place.value.strip():
+        return place.value.strip()
+    if place.value is not None:
+        place.refuse("must be text; put the question in quotes")
+    return ""
 
 
 def _check_effect(

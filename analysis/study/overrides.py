@@ -14,7 +14,7 @@ from sim.scenario.problems import Mark, Problem, ScenarioError, shown, suggestio
 from sim.scenario.profiles import as_figures
 from sim.scenario.reader import read_value
 from sim.scenario.schema.hardware import NAMED
-from sim.scenario.tree import Node, node_of, normalised
+from sim.scenario.tree import Node, Place, dotted, node_of, normalised
 
 CASES = ("compare", "sweep", "expect", "capacity", "sensitivity")
 """Sections about cases; the others describe one."""
@@ -70,16 +70,16 @@ def command_line_overrides(texts: Sequence[str]) -> dict[str, Node]:
     return overrides
 
 
-def check_key(key: str, node: Node, said_in: str, problems: list[Problem]) -> bool:
-    """Returns whether a variant or a swept point may change a key; says so if it may not."""
+def may_change(place: Place) -> bool:
+    """Returns whether a variant or a swept point may change a key; notes it if it may not."""
+    key, said_in = str(place.path[-1]), dotted(place.path[:-1])
     section = key.split(".", maxsplit=1)[0]
     if section in _VARIABLE and all(key.split(".")):
         return True
     if section in ("run", "about", "extends", *CASES):
-        message = f"all variants and points share {section}; set it once, outside {said_in}"
+        place.refuse_key(f"all variants and points share {section}; set it once, outside {said_in}")
     else:
-        message = f"{shown(key)} is not a key; {suggestion(section, _VARIABLE)}"
-    problems.append(Problem(node.key_mark, f"{said_in}.{key}", message))
+        place.refuse_key(f"{shown(key)} is not a key; {suggestion(section, _VARIABLE)}")
     return False
 
 

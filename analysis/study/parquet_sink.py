@@ -84,7 +84,6 @@ class ParquetSink:
             raise errors[0]
 
     def __enter__(self) -> Self:
-        """Returns itself."""
         return self
 
     def __exit__(

@@ -55,7 +55,9 @@ class RunSection(Run):
     def check(self) -> None:
         """Judges windows and rounds of replications."""
         super().check()
-        self._check_batches()
+        if self.batches > 1 and self.warmup_ns is None:
+            raise Wrong("need a warm-up that is given; write run.warmup as a time, or batches: 1",
+                        at="batches")  # fmt: skip
         most, first = self.max_replications, self.replications
         if self.precision is None:
             return
@@ -64,11 +66,6 @@ class RunSection(Run):
         if first is not None and most is not None and most < first:
             raise Wrong(f"is less than run.replications ({first}), the first round; "
                         f"write {first} or more", at="max_replications")  # fmt: skip
-
-    def _check_batches(self) -> None:
-        if self.batches > 1 and self.warmup_ns is None:
-            raise Wrong("need a warm-up that is given; write run.warmup as a time, or batches: 1",
-                        at="batches")  # fmt: skip
 
     def replications_for(self, values: int) -> int:
         """Returns how many replications have so many values, two at least."""
@@ -129,7 +126,7 @@ def _ratios(expect: Sequence[Expectation]) -> Iterator[Target]:
     """Yields each ratio that something is expected of, once: everywhere, or at its points."""
     ratios = [
         Target(
-            MetricKey(claim.metric, claim.class_, claim.stat),
+            claim.key,
             _MEAN_WIDTH if claim.stat == "mean" else _QUANTILE_WIDTH,
             claim.variant,
             claim.against,

@@ -7,11 +7,11 @@ threads or transactions a second. What goes into a point is spelled as a scenari
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, get_args
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 from analysis.metrics.catalogue import STATS, MetricKey
-from analysis.study.figures import FIGURE, LIMIT, limit_text
+from analysis.study.figures import FIGURE, LIMIT, limit_of, limit_text
 from analysis.study.interpolation import Scale, Value, between, digits, rounded
 from sim.scenario.fields import (
     ANYTHING,
@@ -27,6 +27,7 @@ from sim.scenario.fields import (
 )
 from sim.scenario.quantities import RATE
 from sim.scenario.section import Document, Section, SectionOf
+from sim.scenario.tree import WRONG, Place
 
 SWEEP_FORMS = ("grid", "points", "latin_hypercube")
 
@@ -58,6 +59,11 @@ class Expectation(Section):
     at_point: Mapping[str, Any] | None = MapOf(ANYTHING).key(
         "Only at points with these values of swept keys.", default=None, name="at"
     )
+
+    @property
+    def key(self) -> MetricKey:
+        """The figure."""
+        return MetricKey(self.metric, self.class_, self.stat)
 
     def check(self) -> None:
         """Judges whether anything is claimed."""
@@ -138,8 +144,7 @@ class NodePrices(Section):
     tidb_node: float = Number(0, 1e9).key("Price of a TiDB node per hour, in the same currency.")
 
 
-@dataclass(frozen=True, slots=True)
-class Objective:
+class Objective(NamedTuple):
     """One part of a service level objective: the figure is at most ``limit``."""
 
     key: MetricKey
@@ -147,42 +152,38 @@ class Objective:
     """In the unit in which the metric is published."""
 
 
-@dataclass(frozen=True, slots=True)
-class Capacity:
-    """Asks for the greatest load at which all objectives are met."""
+class _Objectives(MapOf):
+    """Limits by figure; they become objectives."""
 
-    slo: tuple[Objective, ...]
-    load: Load
-    low: float
-    """Threads, or transactions a second."""
-    high: float
-    tolerance: float
-    """Width of the final bracket over the load."""
-    prices: Mapping[str, NodePrices] = field(default_factory=dict)
-    """By hardware profile, or ``all``; empty: costs are not asked for."""
+    def read(self, place: Place) -> Any:
+        """Returns the objectives; a limit is judged by its metric."""
+        if super().read(place) is WRONG:
+            return WRONG
+        objectives: dict[MetricKey, Objective] = {}
+        before = len(place.problems)
+        for name, each in place.below().items():
+            if each.value is None:
+                continue
+            try:
+                key, limit = limit_of(MetricKey.parse(name), each.node.plain())
+            except ValueError as error:
+                each.refuse(str(error))
+                continue
+            if key in objectives:
+                each.refuse_key(f"{key} appears twice; remove one")
+            objectives[key] = Objective(key, limit)
+        return tuple(objectives.values()) if len(place.problems) == before else WRONG
 
-    def load_value(self, x: float) -> int | str:
-        """Returns a load as a point has it, in three significant digits so that loads coincide."""
-        if self.load == "workload.threads":
-            return max(int(rounded(round(x), _LOAD_DIGITS)), 1)
-        return f"{digits(rounded(x, _LOAD_DIGITS))}/s"
-
-    def load_of(self, point: Mapping[str, Any]) -> float:
-        """Returns the load that a point has.
-
-        Raises:
-            KeyError: if it has none.
-            ValueError: if it is no load.
-        """
-        value = point[self.load]
-        return float(value) if self.load == "workload.threads" else float(RATE.parse(value))
+    def written(self, value: Any) -> dict[str, Any]:
+        """Returns the limits in the units of their figures."""
+        return {str(key): limit_text(key, limit) for key, limit in value}
 
 
 @dataclass(frozen=True, kw_only=True)
-class CapacitySection(Section):
+class Capacity(Section):
     """The greatest load at which a service level objective is met."""
 
-    slo: Mapping[MetricKey, str | float] = MapOf(LIMIT, FIGURE, at_least=1, at_most=20).key(
+    slo: tuple[Objective, ...] = _Objectives(LIMIT, FIGURE, at_least=1, at_most=20).key(
         "Upper limits by metric, such as lock_latency_ms.p99: 5ms; for txn_aborts a percentage of "
         "transactions."
     )
@@ -203,19 +204,37 @@ class CapacitySection(Section):
         default=None,
     )
 
+    @property
+    def low(self) -> float:
+        """Where the search begins: threads, or transactions a second."""
+        return float(self.between[0])
+
+    @property
+    def high(self) -> float:
+        """Where it ends."""
+        return float(self.between[1])
+
+    def load_value(self, x: float) -> int | str:
+        """Returns a load as a point has it, in three significant digits so that loads coincide."""
+        if self.load == "workload.threads":
+            return max(int(rounded(round(x), _LOAD_DIGITS)), 1)
+        return f"{digits(rounded(x, _LOAD_DIGITS))}/s"
+
+    def load_of(self, point: Mapping[str, Any]) -> float:
+        """Returns the load that a point has.
+
+        Raises:
+            KeyError: if it has none.
+            ValueError: if it is no load.
+        """
+        value = point[self.load]
+        return float(value) if self.load == "workload.threads" else float(RATE.parse(value))
+
     @classmethod
     def document_of(cls, value: Any) -> Document:
-        """Returns what a file says for a ``Capacity``."""
-        written = int if value.load == "workload.threads" else RATE.text_of
-        return super().document_of(
-            cls(
-                slo={part.key: limit_text(part.key, part.limit) for part in value.slo},
-                load=value.load,
-                between=(written(value.low), written(value.high)),
-                tolerance=value.tolerance,
-                prices=value.prices or None,
-            )
-        )
+        """Returns what a file says, loads in their unit."""
+        text_of = int if value.load == "workload.threads" else RATE.text_of
+        return super().document_of(replace(value, between=tuple(map(text_of, value.between))))
 
 
 @dataclass(frozen=True, slots=True)

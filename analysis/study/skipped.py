@@ -7,11 +7,12 @@ applies. A condition that can be true of no point is refused, because it is miss
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from analysis.study.interpolation import amount_of, same_kind
-from sim.scenario.problems import Problem, shown, suggestion
-from sim.scenario.tree import Node
+from sim.scenario.problems import shown, suggestion
+from sim.scenario.tree import Node, Place
 
 Condition = Callable[[Any], bool]
 Rule = Mapping[str, Condition]
@@ -30,23 +31,17 @@ def is_skipped(point: Mapping[str, Node], rules: Sequence[Rule]) -> bool:
     )
 
 
-def skip_rules(
-    node: Node | None, points: Sequence[Mapping[str, Node]], problems: list[Problem]
-) -> list[Rule]:
-    """Returns the rules of a list of constraints; adds what is wrong with them."""
-    if node is None or not isinstance(node.value, list):
-        return []
+def skip_rules(place: Place, points: Sequence[Mapping[str, Node]]) -> list[Rule]:
+    """Returns the rules of a list of constraints; notes what is wrong with them."""
     rules: list[Rule] = []
-    for place, entry in enumerate(node.value):
-        path = f"sweep.skip[{place}]"
-        if not entry.entries:
-            problems.append(Problem(entry.mark, path, "is empty; write {key: value}"))
-        rule = {
-            key: _condition(child, f"{path}.{key}", _values(points, key), problems)
-            for key, child in entry.entries.items()
-            if _is_swept(key, child, path, points[0], problems)
-        }
-        rules.append(rule)
+    for entry in place.below().values():
+        if not entry.node.entries:
+            entry.refuse("is empty; write {key: value}")
+        rules.append({
+            key: _condition(each, _values(points, key))
+            for key, each in entry.below().items()
+            if _is_swept(each, points[0])
+        })  # fmt: skip
     return rules
 
 
@@ -56,54 +51,51 @@ def _values(points: Sequence[Mapping[str, Node]], key: str) -> list[Any]:
     return list(by_text.values())
 
 
-def _is_swept(
-    key: str, node: Node, path: str, point: Mapping[str, Node], problems: list[Problem]
-) -> bool:
+def _is_swept(place: Place, point: Mapping[str, Node]) -> bool:
+    key = str(place.path[-1])
     if key in point:
         return True
-    message = f"is not swept; {suggestion(key, list(point))}"
-    problems.append(Problem(node.key_mark, f"{path}.{key}", message))
+    place.refuse_key(f"is not swept; {suggestion(key, list(point))}")
     return False
 
 
-def _condition(node: Node, path: str, values: Sequence[Any], problems: list[Problem]) -> Condition:
+def _condition(place: Place, values: Sequence[Any]) -> Condition:
     """Returns what a value must fulfil."""
+    node = place.node
     if node.entries and set(node.entries) <= set(_BOUNDS):
         bounds = {
-            word: bound.plain()
-            for word, bound in node.entries.items()
-            if _is_bound(bound, f"{path}.{word}", values, problems)
+            word: each.node.plain()
+            for word, each in place.below().items()
+            if _is_bound(each, values)
         }
         return lambda value: all(
             _BOUNDS[word](amount_of(value), amount_of(bound)) for word, bound in bounds.items()
         )
     if node.entries and not any(isinstance(value, dict) for value in values):
         word = next(word for word in node.entries if word not in _BOUNDS)
-        message = f"no condition is called {word}; {suggestion(word, list(_BOUNDS))}"
-        problems.append(Problem(node.mark, path, message))
+        place.refuse(f"no condition is called {word}; {suggestion(word, list(_BOUNDS))}")
         return lambda _: False
     alternatives = node.value if isinstance(node.value, list) else [node]
     for child in alternatives:
         if not any(_same(value, child.plain()) for value in values):
             swept = ", ".join(str(value) for value in values[:10])
             message = f"no point has {shown(child.value)}; use one of {swept}"
-            problems.append(Problem(child.mark, path, message))
+            replace(place, node=child).refuse(message)
     plain = [child.plain() for child in alternatives]
     return lambda value: any(_same(value, other) for other in plain)
 
 
-def _is_bound(node: Node, path: str, values: Sequence[Any], problems: list[Problem]) -> bool:
-    """Returns whether all values can be compared with a bound; says so if not."""
-    bound = node.plain()
+def _is_bound(place: Place, values: Sequence[Any]) -> bool:
+    """Returns whether all values can be compared with a bound; notes it if not."""
+    bound = place.node.plain()
     try:
         amount_of(bound)
     except ValueError as error:
-        problems.append(Problem(node.mark, path, str(error)))
+        place.refuse(str(error))
         return False
     other = next((value for value in values if not same_kind(value, bound)), None)
     if other is not None:
-        message = f"{shown(bound)} cannot be compared with {shown(other)}; use its unit"
-        problems.append(Problem(node.mark, path, message))
+        place.refuse(f"{shown(bound)} cannot be compared with {shown(other)}; use its unit")
     return other is None
 
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from typing import Any, Final
 
-from analysis.study.overrides import Overrides, applied, check_key, overlap
+from analysis.study.overrides import Overrides, applied, may_change, overlap
 from analysis.study.run import FEW_REPLICATIONS, FIRST_ROUND, Precision, RunSection
-from analysis.study.sections import Capacity, CapacitySection, Expectation, Sensitivity
+from analysis.study.sections import Capacity, Expectation, Sensitivity
 from analysis.study.units import Point
 from analysis.study.yaml_text import yaml_text
 from sim.scenario.problems import Mark, Problem, ScenarioError
@@ -24,7 +24,7 @@ from sim.scenario.resolved import Scenario
 from sim.scenario.schema.etcd import EtcdSection
 from sim.scenario.schema.workload import SECTIONS
 from sim.scenario.section import Document
-from sim.scenario.tree import Node, node_of
+from sim.scenario.tree import Node, Place, node_of
 
 _SELECTORS: Final = frozenset({
     "hardware", "hardware.disk", "hardware.disk.raft", "hardware.disk.kv", "hardware.network",
@@ -137,7 +137,7 @@ class Study:
         if "sweep" in self.said:
             document["sweep"] = self.said["sweep"]
         if self.capacity is not None:
-            document["capacity"] = CapacitySection.document_of(self.capacity)
+            document["capacity"] = self.capacity.document()
         if self.sensitivity is not None:
             document["sensitivity"] = self.sensitivity.document()
         if self.expect:
@@ -172,16 +172,18 @@ def differences(base: Mapping[str, Any], other: Mapping[str, Any], prefix: str =
     overrides: Document = {}
     for key in [*base, *(key for key in other if key not in base)]:
         mine, theirs, name = base.get(key), other.get(key), f"{prefix}{key}"
-        if isinstance(mine, dict) and isinstance(theirs, dict) and _same_kind(mine, theirs):
+        if (
+            isinstance(mine, dict)
+            and isinstance(theirs, dict)
+            and (
+                # Workloads of two kinds have nothing in common; one replaces the other.
+                mine.get("kind") == theirs.get("kind")
+            )
+        ):
             overrides |= differences(mine, theirs, f"{name}.")
         elif mine != theirs:
             overrides[name] = theirs
     return overrides
-
-
-def _same_kind(mine: Document, theirs: Document) -> bool:
-    """Returns False for workloads whose keys have nothing in common; one replaces the other."""
-    return bool(mine.get("kind") == theirs.get("kind"))
 
 
 def _is_open(key: str) -> bool:
@@ -220,14 +222,11 @@ class CaseResolver:
         before = len(problems)
         scenario = resolved(applied(self._variants[variant][1], point), self._about, problems)
         if scenario is not None and len(problems) == before:
-            self._keep(point_key({key: node.plain() for key, node in point.items()}), variant,
-                       scenario)  # fmt: skip
+            while len(self._scenarios) >= _MOST_KEPT:
+                del self._scenarios[next(iter(self._scenarios))]
+            plain = {key: node.plain() for key, node in point.items()}
+            self._scenarios[point_key(plain), variant] = scenario
         return scenario
-
-    def _keep(self, key: str, variant: str, scenario: Scenario) -> None:
-        while len(self._scenarios) >= _MOST_KEPT:
-            del self._scenarios[next(iter(self._scenarios))]
-        self._scenarios[key, variant] = scenario
 
     def scenario(self, point: Point, variant: str) -> Scenario:
         """Returns the scenario of one variant at any point.
@@ -242,7 +241,7 @@ class CaseResolver:
         overrides = _nodes(point)
         problems: list[Problem] = []
         for key, node in overrides.items():
-            check_key(key, node, "a point", problems)
+            may_change(Place(node, ("a point", key), problems))
         scenario = None if problems else self.resolve(overrides, variant, problems)
         if scenario is None or problems:
             raise ScenarioError(problems)

@@ -8,20 +8,20 @@ variants or by the sweep, never by both, since one of the two would have no effe
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
 from typing import Any
 
 from analysis.statistics.latin_hypercube import latin_hypercube
-from analysis.study.figures import said_twice
+from analysis.study.figures import refuse_twice
 from analysis.study.interpolation import complaint_about
-from analysis.study.overrides import Overrides, check_key, overlap
+from analysis.study.overrides import Overrides, may_change, overlap
 from analysis.study.sections import SWEEP_FORMS, LatinHypercubeSection, Range, SweepSection
 from analysis.study.skipped import is_skipped, skip_rules
-from sim.scenario.problems import Problem, shown
+from sim.scenario.problems import shown
 from sim.scenario.section import validated
-from sim.scenario.tree import Node, Path, dotted, node_of
+from sim.scenario.tree import Node, Place, node_of
 
 MOST_CASES = 10_000
 """Points times variants."""
@@ -45,117 +45,94 @@ class Sweep:
     """The section as a file would say it, without what had to be drawn."""
 
 
-def sweep_of(
-    tree: Node,
-    variants: Mapping[str, Overrides],
-    problems: list[Problem],
-) -> Sweep:
+def sweep_of(place: Place, variants: Mapping[str, Overrides]) -> Sweep:
     """Returns the points of a study; a single one if there is no sweep, or a wrong one."""
-    node = tree.entries.get("sweep")
-    if node is None or node.value is None:
-        return Sweep()
-    before = len(problems)
-    section = validated(tree, ("sweep",), SweepSection, problems)
+    before = len(place.problems)
+    section = None if place.value is None else validated(SweepSection, place)
     if section is None:
         return Sweep()
-    contours = _contours(section, node, variants, problems)
-    all_points = _points(section, node, variants, problems)
-    if len(problems) > before:
+    contours = _contours(section, place, variants)
+    all_points = _points(section, place, variants)
+    if len(place.problems) > before:
         return Sweep()
-    points = _remaining(node, all_points, problems)
-    _check_number(section, node, len(points) * len(variants), problems)
-    if len(problems) > before:
+    points = _remaining(place["skip"], all_points)
+    if len(points) * len(variants) > MOST_CASES:
+        form = next(name for name in SWEEP_FORMS if getattr(section, name) is not None)
+        message = f"{len(points) * len(variants)} points times variants; write {MOST_CASES} or less"
+        place[form].refuse_key(message)
+    if len(place.problems) > before:
         return Sweep()
-    document = node.plain()
+    document = place.node.plain()
     if document.pop("latin_hypercube", None) is not None:
         drawn = [{key: value.plain() for key, value in point.items()} for point in all_points]
         document = {"points": drawn} | document
     return Sweep(points, len(all_points) - len(points), contours, document)
 
 
-def _remaining(node: Node, points: list[Overrides], problems: list[Problem]) -> list[Overrides]:
+def _remaining(skip: Place, points: list[Overrides]) -> list[Overrides]:
     """Returns the points that no constraint leaves out; all being left out is a problem."""
-    before = len(problems)
-    rules = skip_rules(node.entries.get("skip"), points, problems)
-    if len(problems) > before:
+    before = len(skip.problems)
+    rules = skip_rules(skip, points)
+    if len(skip.problems) > before:
         return []
     kept = [point for point in points if not is_skipped(point, rules)]
     if not kept:
-        message = f"leaves out all {len(points)} points; remove a condition"
-        problems.append(Problem(node.entries["skip"].key_mark, "sweep.skip", message))
+        skip.refuse_key(f"leaves out all {len(points)} points; remove a condition")
     return kept
 
 
-def _check_number(section: SweepSection, node: Node, cases: int, problems: list[Problem]) -> None:
-    if cases > MOST_CASES:
-        form = next(name for name in SWEEP_FORMS if getattr(section, name) is not None)
-        message = f"{cases} points times variants; write {MOST_CASES} or less"
-        problems.append(Problem(node.key_mark, f"sweep.{form}", message))
-
-
 def _points(
-    section: SweepSection,
-    node: Node,
-    variants: Mapping[str, Overrides],
-    problems: list[Problem],
+    section: SweepSection, place: Place, variants: Mapping[str, Overrides]
 ) -> list[Overrides]:
     """Returns all points, before any is skipped."""
     if section.grid is not None:
-        return _grid(node.entries["grid"], variants, problems)
+        return _grid(place["grid"], variants)
     if section.points is not None:
-        return _listed(node.entries["points"], variants, problems)
+        return _listed(place["points"], variants)
     assert section.latin_hypercube is not None, "one of the forms is given"
-    given = node.entries["latin_hypercube"]
-    return _sampled(section.latin_hypercube, given, variants, problems)
+    return _sampled(section.latin_hypercube, place["latin_hypercube"], variants)
 
 
-def _grid(
-    node: Node, variants: Mapping[str, Overrides], problems: list[Problem]
-) -> list[Overrides]:
-    axes = {key: _axis(key, axis, variants, problems) for key, axis in node.entries.items()}
+def _grid(place: Place, variants: Mapping[str, Overrides]) -> list[Overrides]:
+    axes = {key: _axis(each, variants) for key, each in place.below().items()}
     total = prod(len(values) for values in axes.values())
     if total > _MOST_BEFORE_SKIP:
-        message = f"{total * len(variants)} points times variants; write {MOST_CASES} or less"
-        problems.append(Problem(node.key_mark, "sweep.grid", message))
+        total *= len(variants)
+        place.refuse_key(f"{total} points times variants; write {MOST_CASES} or less")
         return []
     return [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
 
 
-def _axis(
-    key: str, axis: Node, variants: Mapping[str, Overrides], problems: list[Problem]
-) -> list[Node]:
-    path = f"sweep.grid.{key}"
-    values = axis.value if isinstance(axis.value, list) else []
-    if not _may_be_swept(key, axis, "sweep.grid", variants, problems):
+def _axis(place: Place, variants: Mapping[str, Overrides]) -> list[Node]:
+    values = place.value if isinstance(place.value, list) else []
+    if not _may_be_swept(place, variants):
         return []
     if not values:
-        problems.append(Problem(axis.mark, path, "is empty; write at least one value"))
+        place.refuse("is empty; write at least one value")
     plain = [node.plain() for node in values]
-    for place, node in enumerate(values):
-        if plain[place] in plain[:place]:
+    for number, node in enumerate(values):
+        if plain[number] in plain[:number]:
             message = f"{shown(node.value)} appears twice; remove one"
-            problems.append(Problem(node.mark, path, message))
+            replace(place, node=node).refuse(message)
     return values
 
 
-def _listed(
-    node: Node, variants: Mapping[str, Overrides], problems: list[Problem]
-) -> list[Overrides]:
-    entries = node.value if isinstance(node.value, list) else []
-    points = [child.entries for child in entries]
-    keys = list(points[0])
-    for key, child in points[0].items():
-        _may_be_swept(key, child, "sweep.points[0]", variants, problems)
+def _listed(place: Place, variants: Mapping[str, Overrides]) -> list[Overrides]:
+    first, *others = place.below().values()
+    keys = list(first.node.entries)
+    for each in first.below().values():
+        _may_be_swept(each, variants)
     if not keys:
-        problems.append(Problem(node.mark, "sweep.points[0]", "is empty; write {key: value}"))
-    plain = [child.plain() for child in entries]
-    for place, point in enumerate(points[1:], start=1):
-        message = _other_keys(keys, list(point))
-        if plain[place] in plain[:place]:
+        first.refuse("is empty; write {key: value}")
+    before = [first.node.plain()]
+    for each in others:
+        message = _other_keys(keys, list(each.node.entries))
+        if each.node.plain() in before:
             message = "appears twice; remove one"
+        before.append(each.node.plain())
         if message is not None:
-            mark = entries[place].mark
-            problems.append(Problem(mark, f"sweep.points[{place}]", message))
+            each.refuse(message)
+    points = [each.node.entries for each in (first, *others)]
     return [{key: point[key] for key in keys if key in point} for point in points]
 
 
@@ -163,35 +140,26 @@ def _other_keys(expected: Sequence[str], given: Sequence[str]) -> str | None:
     missing = [key for key in expected if key not in given]
     if missing:
         return f"has no {', '.join(missing)} as the first point has; write it"
-    more = [key for key in given if key not in expected]
-    return (
-        f"has {', '.join(more)}, which the first point does not have; add it there, too"
-        if more
-        else None
-    )
+    more = ", ".join(key for key in given if key not in expected)
+    return f"has {more}, which the first point does not have; add it there, too" if more else None
 
 
 def _sampled(
-    section: LatinHypercubeSection,
-    node: Node,
-    variants: Mapping[str, Overrides],
-    problems: list[Problem],
+    section: LatinHypercubeSection, place: Place, variants: Mapping[str, Overrides]
 ) -> list[Overrides]:
-    path: Path = ("sweep", "latin_hypercube")
-    before = len(problems)
-    given = node.entries["ranges"]
-    ranges = ranges_of(given, (*path, "ranges"), variants, problems)
+    before = len(place.problems)
+    ranges = ranges_of(place["ranges"], variants)
     values = section.samples * (len(ranges) + 1)
     if values > _MOST_SAMPLED_VALUES:
         most = _MOST_SAMPLED_VALUES // (len(ranges) + 1)
         message = f"{section.samples} samples of {len(ranges)} ranges; write {most} or less"
-        problems.append(Problem(node.entries["samples"].mark, dotted((*path, "samples")), message))
-    if len(problems) > before:
+        place["samples"].refuse(message)
+    if len(place.problems) > before:
         return []
     by_text: dict[str, Overrides] = {}
     for shares in latin_hypercube(section.samples, len(ranges), section.seed):
         point = {
-            each.key: node_of(each.at(share), given.entries[each.key].mark)
+            each.key: node_of(each.at(share), place["ranges"][each.key].node.mark)
             for each, share in zip(ranges, shares, strict=True)
         }
         # Whole numbers can coincide; the same point twice would be the same units.
@@ -199,45 +167,36 @@ def _sampled(
     return list(by_text.values())
 
 
-def ranges_of(
-    node: Node, path: Path, variants: Mapping[str, Overrides], problems: list[Problem]
-) -> list[Range]:
-    """Returns the ranges of a mapping of validated ``RangeSection``, adding what is wrong."""
+def ranges_of(place: Place, variants: Mapping[str, Overrides]) -> list[Range]:
+    """Returns the ranges of a mapping of validated ``RangeSection``, noting what is wrong."""
     ranges = []
-    for key, child in node.entries.items():
-        if not _may_be_swept(key, child, dotted(path), variants, problems):
+    for key, each in place.below().items():
+        if not _may_be_swept(each, variants):
             continue
-        said, scale = child.entries["between"], child.entries.get("scale")
-        low, high = said.plain()
-        chosen = Range(key, low, high, scale.plain() if scale and scale.value else "linear")
+        low, high = each["between"].node.plain()
+        chosen = Range(key, low, high, each["scale"].node.plain() or "linear")
         message = complaint_about(low, high, chosen.scale)
         if message is not None:
-            problems.append(Problem(said.mark, f"{dotted(path)}.{key}.between", message))
+            each["between"].refuse(message)
         else:
             ranges.append(chosen)
     return ranges
 
 
-def _may_be_swept(
-    key: str, node: Node, said_in: str, variants: Mapping[str, Overrides], problems: list[Problem]
-) -> bool:
-    """Returns whether a section and no variant has this key; says so if not."""
+def _may_be_swept(place: Place, variants: Mapping[str, Overrides]) -> bool:
+    """Returns whether a section and no variant has this key; notes it if not."""
     for name, overrides in variants.items():
-        if any(overlap(key, other) for other in overrides):
-            message = f"variant {name} changes this key as well; leave it to one of the two"
-            problems.append(Problem(node.key_mark, f"{said_in}.{key}", message))
-    return check_key(key, node, said_in, problems)
+        if any(overlap(str(place.path[-1]), other) for other in overrides):
+            place.refuse_key(f"variant {name} changes this key as well; leave it to one of the two")
+    return may_change(place)
 
 
 def _contours(
-    section: SweepSection, node: Node, variants: Mapping[str, Overrides], problems: list[Problem]
+    section: SweepSection, place: Place, variants: Mapping[str, Overrides]
 ) -> dict[str, float]:
     if section.map is None:
         return {}
     if len(variants) < 2:
-        message = "a map shows ratios of two variants; write compare, or remove it"
-        problems.append(Problem(node.entries["map"].key_mark, "sweep.map", message))
-    twice = said_twice(node.entries["map"].entries)
-    if twice is not None:
-        problems.append(Problem(node.entries["map"].mark, "sweep.map", twice))
+        place["map"].refuse_key("a map shows ratios of two variants; write compare, or remove it")
+    refuse_twice(place["map"], place["map"].node.entries)
     return {str(key): level for key, level in section.map.items()}

@@ -42,3 +42,8 @@ class AskedUnits:
 def point_words(point: Point) -> str:
     """Returns ``workload.threads = 50, hardware.profile = i3.4xlarge``."""
     return ", ".join(f"{key} = {value}" for key, value in point.items())
+
+
+def count(number: int, what: str) -> str:
+    """Returns ``1 unit``, ``2 units``."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

@@ -23,11 +23,11 @@ from sim.protocol.write_batch import CAUSE_NAMES
 from sim.raftstore.disk_bytes import DiskBytes
 from sim.raftstore.log_engine import LogEngine, LogFormat
 from sim.record import MemorySink, Recorder
-from sim.scenario.problems import Mark, Problem, ScenarioError
+from sim.scenario.problems import Mark, ScenarioError
 from sim.scenario.profiles import expanded
 from sim.scenario.schema.hardware import Hardware
 from sim.scenario.section import validated
-from sim.scenario.tree import node_of
+from sim.scenario.tree import Place, node_of
 from sim.streams import Streams
 from sim.units import KIB, NS_PER_S
 
@@ -51,11 +51,10 @@ def append_times(jobs: int, size_bytes: int) -> list[int]:
 @cache
 def lab_disk() -> DiskSpec:
     """Returns the measured disk of ``scenarios/profiles``."""
-    problems: list[Problem] = []
-    tree = expanded(node_of(_MACHINE, Mark("lab_2vcpu")), problems)
-    hardware = validated(tree, ("hardware",), Hardware, problems)
+    root = expanded(Place(node_of(_MACHINE, Mark("lab_2vcpu")), (), []))
+    hardware = validated(Hardware, root["hardware"])
     if hardware is None:
-        raise ScenarioError(problems)
+        raise ScenarioError(root.problems)
     return hardware.raft_disk
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-from sim.scenario.problems import Mark, Problem, shown, suggestion
+from sim.scenario.problems import Mark, shown, suggestion
 from sim.scenario.quantities import (
     BANDWIDTH,
     DURATION,
@@ -25,18 +25,18 @@ from sim.scenario.quantities import (
     QuantityError,
     QuantityKind,
 )
-from sim.scenario.tree import Node, Path, dotted, node_of
+from sim.scenario.tree import WRONG, Place, node_of
 
 _T = TypeVar("_T")
 
 Schema = dict[str, Any]
-Problems = list[Problem]
-
-WRONG: Final = object()
-"""What a form reads where it adds a problem."""
 
 REQUIRED: Final = object()
 """The default of a key that must be given."""
+
+MISSING: Final = "missing; write it"
+NO_MAPPING: Final = "must be a mapping, is {}; write {{key: value}}"
+_NO_LIST: Final = "must be a list, is {}; write [value, value]"
 
 
 class Wrong(ValueError):
@@ -62,13 +62,12 @@ class Form:
         """
         raise NotImplementedError
 
-    def read(self, node: Node, path: Path, problems: Problems) -> Any:
-        """Returns the value at a node, or ``WRONG`` after adding its problems."""
+    def read(self, place: Place) -> Any:
+        """Returns the value at a place, or ``WRONG`` after noting its problems."""
         try:
-            return self.parse(node.plain())
+            return self.parse(place.node.plain())
         except Wrong as error:
-            problems.append(Problem(node.mark, dotted(path), str(error)))
-            return WRONG
+            return place.refuse(str(error))
 
     def written(self, value: Any) -> Any:
         """Returns what a file says for a value that was read."""
@@ -101,9 +100,9 @@ class Form:
     def _read_default(self, default: Any) -> Any:
         if default is None or (self.auto and default == "auto"):
             return None
-        problems: Problems = []
-        value = self.read(node_of(default, Mark("default")), (), problems)
-        assert not problems, problems
+        place = Place(node_of(default, Mark("default")), (), [])
+        value = self.read(place)
+        assert not place.problems, place.problems
         return value
 
 
@@ -337,15 +336,13 @@ class ListOf(Form):
     at_least: int = 0
     at_most: int | None = None
 
-    def read(self, node: Node, path: Path, problems: Problems) -> Any:
+    def read(self, place: Place) -> Any:
         """Returns all elements, each judged by itself."""
-        if not isinstance(node.value, list):
-            message = f"must be a list, is {shown(node.plain())}; write [value, value]"
-            problems.append(Problem(node.mark, dotted(path), message))
-            return WRONG
-        places = enumerate(_within(self.at_most, node.value))
-        values = [self.form.read(child, (*path, place), problems) for place, child in places]
-        if WRONG in values or not _has_room(self, node, len(node.value), path, problems):
+        if not isinstance(place.value, list):
+            return place.refuse(_NO_LIST.format(shown(place.node.plain())))
+        entries = place.below().values()
+        values = [self.form.read(each) for each in _within(self.at_most, entries)]
+        if WRONG in values or not _has_room(self, place, len(entries)):
             return WRONG
         return tuple(values)
 
@@ -366,24 +363,17 @@ class PairOf(Form):
     first: Form
     second: Form
 
-    def read(self, node: Node, path: Path, problems: Problems) -> Any:
+    def read(self, place: Place) -> Any:
         """Returns both."""
-        if not isinstance(node.value, list):
-            message = f"must be a list, is {shown(node.plain())}; write [value, value]"
-            problems.append(Problem(node.mark, dotted(path), message))
-            return WRONG
-        if len(node.value) > 2:
-            message = "has too many entries; write 2 or less"
-            problems.append(Problem(node.mark, dotted(path), message))
-            return WRONG
-        values: list[Any] = []
-        for place, form in enumerate((self.first, self.second)):
-            if place < len(node.value):
-                values.append(form.read(node.value[place], (*path, place), problems))
-            else:
-                place_said = dotted((*path, place))
-                problems.append(Problem(node.key_mark, place_said, "missing; write it"))
-                values.append(WRONG)
+        if not isinstance(place.value, list):
+            return place.refuse(_NO_LIST.format(shown(place.node.plain())))
+        given = len(place.value)
+        if given > 2:
+            return place.refuse("has too many entries; write 2 or less")
+        values = [
+            form.read(place[at]) if at < given else place[at].refuse_key(MISSING)
+            for at, form in enumerate((self.first, self.second))
+        ]
         return WRONG if WRONG in values else tuple(values)
 
     def written(self, value: Any) -> list[Any]:
@@ -406,27 +396,24 @@ class MapOf(Form):
     at_least: int = 0
     at_most: int | None = None
 
-    def read(self, node: Node, path: Path, problems: Problems) -> Any:
+    def read(self, place: Place) -> Any:
         """Returns all entries that have a value."""
-        if not isinstance(node.value, dict):
-            message = f"must be a mapping, is {shown(node.plain())}; write {{key: value}}"
-            problems.append(Problem(node.mark, dotted(path), message))
-            return WRONG
-        given = {name: child for name, child in node.value.items() if child.value is not None}
+        if not isinstance(place.value, dict):
+            return place.refuse(NO_MAPPING.format(shown(place.node.plain())))
+        given = {name: each for name, each in place.below().items() if each.value is not None}
         values = {}
-        for name, child in _within(self.at_most, given.items()):
-            word = self._name(name, child, path, problems)
-            values[word] = self.form.read(child, (*path, name), problems)
+        for name, each in _within(self.at_most, given.items()):
+            word = self._name(name, each)
+            values[word] = self.form.read(each)
         if WRONG in (*values, *values.values()):
             return WRONG
-        return values if _has_room(self, node, len(given), path, problems) else WRONG
+        return values if _has_room(self, place, len(given)) else WRONG
 
-    def _name(self, name: str, child: Node, path: Path, problems: Problems) -> Any:
+    def _name(self, name: str, place: Place) -> Any:
         try:
             return name if self.names is None else self.names.parse(name)
         except Wrong as error:
-            problems.append(Problem(child.key_mark, dotted((*path, name)), str(error)))
-            return WRONG
+            return place.refuse_key(str(error))
 
     def written(self, value: Mapping[Any, Any]) -> dict[str, Any]:
         """Returns the entries as a file says them."""
@@ -451,9 +438,7 @@ def _within(at_most: int | None, entries: Iterable[_T]) -> Iterable[_T]:
     return entries if at_most is None or len(entries) <= at_most else ()
 
 
-def _has_room(
-    form: ListOf | MapOf, node: Node, entries: int, path: Path, problems: Problems
-) -> bool:
+def _has_room(form: ListOf | MapOf, place: Place, entries: int) -> bool:
     """Returns whether there are neither too few nor too many entries; says so if not."""
     if entries < form.at_least:
         one = form.at_least == 1
@@ -464,7 +449,7 @@ def _has_room(
         message = f"has too many entries; write {form.at_most} or less"
     else:
         return True
-    problems.append(Problem(node.mark, dotted(path), message))
+    place.refuse(message)
     return False
 
 

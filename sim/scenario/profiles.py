@@ -7,13 +7,14 @@ each of them is a profile again.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from sim.scenario.problems import Problem, shown, suggestion
+from sim.scenario.problems import shown, suggestion
 from sim.scenario.reader import read_text
 from sim.scenario.schema.hardware import NAMED, SHARED
-from sim.scenario.tree import Node, Path, dotted, merged
+from sim.scenario.tree import Node, Path, Place, merged
 
 FOLDER = __file__.removesuffix("sim/scenario/profiles.py") + "scenarios/profiles"
 _LOADER: Any = __spec__.loader
@@ -30,14 +31,14 @@ def profiles(file: str) -> dict[str, Node]:
     return read_text(_LOADER.get_data(path).decode(), path).entries
 
 
-def expanded(tree: Node, problems: list[Problem]) -> Node:
+def expanded(root: Place) -> Place:
     """Returns a scenario whose ``hardware`` has all the figures of the profiles it names."""
-    given = tree.entries.get("hardware") or Node({}, tree.mark, tree.key_mark)
+    given = root["hardware"].node
     if given.value is None:
         given = given.with_value({})
     if not isinstance(given.value, dict):
-        return tree
-    hardware = _on_its_profile(given, ("hardware",), "machines", DEFAULT_MACHINE, problems)
+        return root
+    hardware = _on_its_profile(replace(root["hardware"], node=given), "machines", DEFAULT_MACHINE)
     for slot, file in NAMED.items():
         node = hardware.find(slot)
         if node is None:
@@ -45,9 +46,9 @@ def expanded(tree: Node, problems: list[Problem]) -> Node:
         if slot == ("disk", "kv") and node.value == SHARED:
             hardware = hardware.replaced(slot, node.with_value(None))
         else:
-            full = _on_its_profile(as_figures(node), ("hardware", *slot), file, None, problems)
-            hardware = hardware.replaced(slot, full)
-    return tree.replaced(("hardware",), hardware)
+            place = Place(as_figures(node), ("hardware", *slot), root.problems)
+            hardware = hardware.replaced(slot, _on_its_profile(place, file, None))
+    return replace(root, node=root.node.replaced(("hardware",), hardware))
 
 
 def as_figures(node: Node) -> Node:
@@ -57,12 +58,11 @@ def as_figures(node: Node) -> Node:
     return node.with_value({"profile": node})
 
 
-def _on_its_profile(
-    given: Node, path: Path, file: str, default: str | None, problems: list[Problem]
-) -> Node:
+def _on_its_profile(place: Place, file: str, default: str | None) -> Node:
     """Returns figures with the profile they name below them."""
-    chosen = given.entries.get("profile")
-    if chosen is None or chosen.value is None:
+    given, path = place.node, place.path
+    chosen = place["profile"].node
+    if chosen.value is None:
         if default is None:
             return given
         chosen = Node(default, given.mark, given.key_mark)
@@ -70,7 +70,7 @@ def _on_its_profile(
     if not isinstance(chosen.value, str) or chosen.value not in known:
         name = str(chosen.value)
         message = f"no profile {shown(name)} in {file}.yaml; {suggestion(name, list(known))}"
-        problems.append(Problem(chosen.mark, dotted((*path, "profile")), message))
+        place["profile"].refuse(message)
         # Another profile stands in, so that the other problems are found, too.
         chosen = chosen.with_value(default or next(iter(known)))
         given = given.with_value({**given.entries, "profile": chosen})

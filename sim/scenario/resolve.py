@@ -20,7 +20,7 @@ from sim.scenario.schema.run import Run, Topology
 from sim.scenario.schema.tikv import DEFAULTS, Tikv, instance_limit_bytes, scheduler_workers
 from sim.scenario.schema.workload import SECTIONS, AnyWorkload, TpccSection
 from sim.scenario.section import Section, validated
-from sim.scenario.tree import Node
+from sim.scenario.tree import Node, Place
 
 _S = TypeVar("_S", bound=Section)
 
@@ -33,16 +33,16 @@ def resolved(tree: Node, about: str, problems: list[Problem]) -> Scenario | None
         about: the question.
         problems: what is wrong is added here.
     """
-    full = expanded(tree, problems)
-    run = validated(full, ("run",), Run, problems)
-    cluster = validated(full, ("cluster",), Topology, problems)
-    hardware = validated(full, ("hardware",), Hardware, problems)
-    tikv = validated(full, ("tikv",), Tikv, problems)
-    workload = _workload(full, problems)
-    operations = resolved_operations(full, cluster, workload, problems)
+    root = expanded(Place(tree, (), problems))
+    run = validated(Run, root["run"])
+    cluster = validated(Topology, root["cluster"])
+    hardware = validated(Hardware, root["hardware"])
+    tikv = validated(Tikv, root["tikv"])
+    workload = _workload(root["workload"])
+    operations = resolved_operations(root["operations"], cluster, workload)
     if cluster is not None and hardware is not None:
-        _check_zones(full, cluster, hardware, problems)
-        _check_etcd(full, cluster, hardware, workload, problems)
+        _check_zones(root, cluster, hardware)
+        _check_etcd(root, cluster, hardware, workload)
     if not (run and cluster and hardware and tikv and workload):
         return None
     return Scenario(
@@ -56,65 +56,44 @@ def resolved(tree: Node, about: str, problems: list[Problem]) -> Scenario | None
     )
 
 
-def _workload(tree: Node, problems: list[Problem]) -> AnyWorkload | None:
+def _workload(place: Place) -> AnyWorkload | None:
     """Returns the workload section of its kind."""
-    node = tree.entries.get("workload")
-    if node is None or node.value is None:
-        message = "missing; write workload: {kind: tpcc, warehouses: 5000, threads: 50}"
-        problems.append(Problem(tree.key_mark, "workload", message))
+    if place.value is None:
+        place.refuse_key("missing; write workload: {kind: tpcc, warehouses: 5000, threads: 50}")
         return None
-    kind = node.entries.get("kind")
-    name = kind.value if kind is not None else None
-    if isinstance(node.value, dict) and (not isinstance(name, str) or name not in SECTIONS):
-        message = f"{_no_kind(name)}; {suggestion(str(name or ''), list(SECTIONS))}"
-        problems.append(Problem((kind or node).mark, "workload.kind", message))
+    kind = place["kind"]
+    known = isinstance(kind.value, str) and kind.value in SECTIONS
+    if isinstance(place.value, dict) and not known:
+        what = "missing" if kind.value is None else f"no kind {shown(kind.node.plain())}"
+        kind.refuse(f"{what}; {suggestion(str(kind.value or ''), list(SECTIONS))}")
         return None
-    model = SECTIONS[name] if isinstance(name, str) else TpccSection
-    return validated(tree, ("workload",), model, problems)
+    return validated(SECTIONS.get(str(kind.value), TpccSection), place)
 
 
-def _no_kind(name: object) -> str:
-    if name is None:
-        return "missing"
-    return f"no kind {shown(name)}"
-
-
-def _check_zones(
-    tree: Node, cluster: Topology, hardware: Hardware, problems: list[Problem]
-) -> None:
+def _check_zones(root: Place, cluster: Topology, hardware: Hardware) -> None:
     if cluster.zones > 1 and hardware.network.cross_zone is None:
-        node = tree.find(("cluster", "zones")) or tree
-        message = (
+        root["cluster"]["zones"].refuse(
             f"{cluster.zones} zones, but the network has no latency between zones; "
             "write hardware.network: cross_zone, or one zone"
         )
-        problems.append(Problem(node.mark, "cluster.zones", message))
 
 
 def _check_etcd(
-    tree: Node,
-    cluster: Topology,
-    hardware: Hardware,
-    workload: AnyWorkload | None,
-    problems: list[Problem],
+    root: Place, cluster: Topology, hardware: Hardware, workload: AnyWorkload | None
 ) -> None:
     """Finds what goes with etcd only, and what does not go with it."""
     if workload is None:
         return
     if not isinstance(workload, EtcdSection):
         if hardware.shared:
-            node = tree.find(("hardware", "shared")) or tree
             message = f"stores of {workload.kind} have a machine each; write false, or kind: etcd"
-            problems.append(Problem(node.mark, "hardware.shared", message))
+            root["hardware"]["shared"].refuse(message)
         return
     if cluster.regions is not None:
-        node = tree.find(("cluster", "regions")) or tree
-        message = "etcd has one Raft group; remove it"
-        problems.append(Problem(node.mark, "cluster.regions", message))
+        root["cluster"]["regions"].refuse("etcd has one Raft group; remove it")
     if cluster.replicas != cluster.stores:
-        node = tree.find(("cluster", "replicas")) or tree
         message = f"every member of etcd has a replica; write {cluster.stores}"
-        problems.append(Problem(node.mark, "cluster.replicas", message))
+        root["cluster"]["replicas"].refuse(message)
 
 
 def _cluster(cluster: Topology, tikv: Tikv) -> Topology:

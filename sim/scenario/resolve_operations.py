@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from sim.scenario.problems import Problem, shown, suggestion
+from sim.scenario.problems import shown, suggestion
 from sim.scenario.schema.etcd import EtcdSection
 from sim.scenario.schema.operations import OPERATIONS, Operation, Partition
 from sim.scenario.schema.run import Topology
 from sim.scenario.schema.workload import AnyWorkload, CustomSection, SysbenchSection, TpccSection
 from sim.scenario.section import keys_of, validated
 from sim.scenario.targets import RegionTarget, StoreTarget
-from sim.scenario.tree import Node, dotted
+from sim.scenario.tree import Place
 
 _TPCC_TABLES: Final = (
     "warehouse", "district", "customer", "history", "new_order", "orders", "order_line", "stock",
@@ -27,37 +27,30 @@ _MANY: Final = 1_000_000
 
 
 def resolved_operations(
-    tree: Node,
-    cluster: Topology | None,
-    workload: AnyWorkload | None,
-    problems: list[Problem],
+    place: Place, cluster: Topology | None, workload: AnyWorkload | None
 ) -> tuple[Operation, ...]:
     """Returns the operations of a scenario, in the order of the file.
 
     Args:
-        tree: of the whole scenario.
+        place: of the section.
         cluster: None if something is wrong with it; then nothing is compared with it.
         workload: whose tables may be named; None as for ``cluster``.
-        problems: what is wrong is added here.
     """
-    node = tree.entries.get("operations")
-    if node is None or node.value is None:
+    if place.value is None:
         return ()
-    if not isinstance(node.value, dict):
-        message = f"must be a list, is {shown(node.value)}; write [{{at: 10s, do: ...}}]"
-        problems.append(Problem(node.mark, "operations", message))
+    if not isinstance(place.value, dict):
+        place.refuse(f"must be a list, is {shown(place.value)}; write [{{at: 10s, do: ...}}]")
         return ()
     stores = _MANY if cluster is None else cluster.stores
     tables = None if workload is None else _tables_of(workload)
     operations = []
-    for name, entry in node.value.items():
-        operation = None if entry.value is None else _one(tree, name, entry, problems)
+    for entry in place.below().values():
+        operation = None if entry.value is None else _one(entry)
         if operation is not None:
-            problems += _out_of_place(operation, name, entry, stores, tables)
+            _check_targets(operation, entry, stores, tables)
             if isinstance(workload, EtcdSection) and operation.do not in _OF_ETCD:
-                message = f"etcd has no {operation.do}; write one of {', '.join(_OF_ETCD)}"
-                place = dotted(("operations", name, "do"))
-                problems.append(Problem(entry.entries["do"].mark, place, message))
+                known = ", ".join(_OF_ETCD)
+                entry["do"].refuse(f"etcd has no {operation.do}; write one of {known}")
             operations.append(operation)
     return tuple(operations)
 
@@ -75,38 +68,32 @@ def _tables_of(workload: AnyWorkload) -> list[str]:
             return []
 
 
-def _one(tree: Node, name: str, entry: Node, problems: list[Problem]) -> Operation | None:
-    path = ("operations", name)
+def _one(entry: Place) -> Operation | None:
     if not isinstance(entry.value, dict):
-        message = f"must be a mapping, is {shown(entry.value)}; write {{at: 10s, do: ...}}"
-        problems.append(Problem(entry.mark, dotted(path), message))
+        entry.refuse(f"must be a mapping, is {shown(entry.value)}; write {{at: 10s, do: ...}}")
         return None
-    do = entry.entries.get("do")
-    word = do.value if do is not None else None
-    if not isinstance(word, str) or word not in OPERATIONS:
-        what = "missing" if word is None else f"nothing is called {shown(word)}"
-        message = f"{what}; {suggestion(str(word or ''), list(OPERATIONS))}"
-        problems.append(Problem((do or entry).mark, dotted((*path, "do")), message))
+    do = entry["do"]
+    if not isinstance(do.value, str) or do.value not in OPERATIONS:
+        what = "missing" if do.value is None else f"nothing is called {shown(do.node.plain())}"
+        do.refuse(f"{what}; {suggestion(str(do.value or ''), list(OPERATIONS))}")
         return None
-    section = validated(tree, path, OPERATIONS[word], problems)
-    return None if section is None else replace(section, name=name)
+    section = validated(OPERATIONS[do.value], entry)
+    return None if section is None else replace(section, name=str(entry.path[-1]))
 
 
-def _out_of_place(
-    operation: Operation, name: str, entry: Node, stores: int, tables: Sequence[str] | None
-) -> Iterator[Problem]:
-    """Yields what the cluster and the workload do not have."""
+def _check_targets(
+    operation: Operation, entry: Place, stores: int, tables: Sequence[str] | None
+) -> None:
+    """Refuses what the cluster and the workload do not have."""
     for word, key in keys_of(type(operation)).items():
         message = _missing(getattr(operation, key.field), stores, tables)
         if message:
-            node = entry.entries.get(word, entry)
-            yield Problem(node.mark, dotted(("operations", name, word)), message)
+            entry[word].refuse(message)
     if isinstance(operation, Partition):
         for node_name in [node for group in operation.groups or () for node in group]:
             kind, _, number = node_name.partition("-")
             if kind == "store" and not 1 <= int(number) <= stores:
-                message = f"there is no {node_name}; write 1 to {stores}"
-                yield Problem(entry.mark, dotted(("operations", name, "groups")), message)
+                entry["groups"].refuse(f"there is no {node_name}; write 1 to {stores}")
 
 
 def _missing(target: object, stores: int, tables: Sequence[str] | None) -> str:

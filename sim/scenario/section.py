@@ -16,14 +16,14 @@ say together (``check``) is judged once each of them is right.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, fields, replace
 from inspect import cleandoc, get_annotations
 from typing import Any, ClassVar, Self, TypeVar
 
-from sim.scenario.fields import REQUIRED, WRONG, Form, Key, Problems, Schema, Wrong
-from sim.scenario.problems import Problem, shown, suggestion
-from sim.scenario.tree import Node, Path, dotted
+from sim.scenario.fields import MISSING, NO_MAPPING, REQUIRED, Form, Key, Schema, Wrong
+from sim.scenario.problems import shown, suggestion
+from sim.scenario.tree import WRONG, Node, Place
 
 Document = dict[str, Any]
 
@@ -115,9 +115,9 @@ class SectionOf(Form):
 
     section: type[Section]
 
-    def read(self, node: Node, path: Path, problems: Problems) -> Any:
+    def read(self, place: Place) -> Any:
         """Returns the section's value."""
-        section = read_section(self.section, node, path, problems)
+        section = read_section(self.section, place)
         return WRONG if section is None else section.resolved()
 
     def written(self, value: Any) -> Document:
@@ -158,18 +158,17 @@ def property_schema(key: Key, definitions: dict[str, Schema]) -> Schema:
     return form | {"description": key.description}
 
 
-def validated(tree: Node, path: Path, section: type[_S], problems: Problems) -> _S | None:
-    """Returns the section at ``path``, or None after adding its problems."""
-    node = tree.find(path) or Node({}, tree.mark, tree.mark)
-    if node.value is None:
-        node = node.with_value({})
-    content = (section, repr(_content(node)))
+def validated(section: type[_S], place: Place) -> _S | None:
+    """Returns the section at a place, or None after noting its problems."""
+    if place.value is None:
+        place = replace(place, node=place.node.with_value({}))
+    content = (section, repr(_content(place.node)))
     known = _valid.get(content)
     if isinstance(known, section):
         return known
-    before = len(problems)
-    found = read_section(section, node, path, problems)
-    if found is not None and len(problems) == before:
+    before = len(place.problems)
+    found = read_section(section, place)
+    if found is not None and len(place.problems) == before:
         if len(_valid) >= _MOST_REMEMBERED:
             _valid.clear()
         _valid[content] = found
@@ -191,57 +190,49 @@ def _content(node: Node) -> Any:
     return node.value
 
 
-def read_section(section: type[_S], node: Node, path: Path, problems: Problems) -> _S | None:
-    """Returns the section at a node, or None after adding its problems."""
-    if not isinstance(node.value, dict):
-        message = f"must be a mapping, is {shown(node.plain())}; write {{key: value}}"
-        problems.append(Problem(node.mark, dotted(path), message))
+def read_section(section: type[_S], place: Place) -> _S | None:
+    """Returns the section at a place, or None after noting its problems."""
+    if not isinstance(place.value, dict):
+        place.refuse(NO_MAPPING.format(shown(place.node.plain())))
         return None
     keys = keys_of(section)
-    values = _read_keys(keys, node.value, (node, path), problems)
+    values = _read_keys(keys, place)
     if WRONG in values.values():
         return None
     try:
         made = section.made(values)
         made.check()
     except Wrong as error:
-        problems.append(_contradiction(error, keys, node, path))
+        _refuse_contradiction(error, keys, place)
         return None
     return made
 
 
-def _read_keys(
-    keys: Mapping[str, Key], given: Mapping[str, Node], at: tuple[Node, Path], problems: Problems
-) -> dict[str, Any]:
+def _read_keys(keys: Mapping[str, Key], place: Place) -> dict[str, Any]:
     """Returns values by field, ``WRONG`` for keys with problems and those that are missing."""
-    node, path = at
     values = {}
-    for name, child in given.items():
+    for name, each in place.below().items():
         if name not in keys:
-            problems.append(unknown_key(name, child, path, list(keys)))
-        elif child.value is not None:
-            values[keys[name].field] = keys[name].form.read(child, (*path, name), problems)
+            refuse_unknown(each, list(keys))
+        elif each.value is not None:
+            values[keys[name].field] = keys[name].form.read(each)
     for name, key in keys.items():
         if key.default is REQUIRED and key.field not in values:
-            mark = given.get(name, node).key_mark
-            problems.append(Problem(mark, dotted((*path, name)), "missing; write it"))
-            values[key.field] = WRONG
+            values[key.field] = place[name].refuse_key(MISSING)
     return values
 
 
-def unknown_key(key: str, node: Node, path: Path, known: list[str]) -> Problem:
-    """Returns the problem of a key that nothing reads."""
-    message = f"unknown key; {suggestion(key, known)}"
-    return Problem(node.key_mark, dotted((*path, key)), message)
+def refuse_unknown(place: Place, known: Sequence[str]) -> None:
+    """Notes a key that nothing reads."""
+    place.refuse_key(f"unknown key; {suggestion(str(place.path[-1]), known)}")
 
 
-def _contradiction(error: Wrong, keys: Mapping[str, Key], node: Node, path: Path) -> Problem:
-    """Returns the problem of keys that do not go together, at the deepest place that is written."""
-    parts = [error.at] if error.at in keys else re.findall(r"[^.\[\]]+", error.at)
-    steps: Path = tuple(int(part) if part.isdigit() else part for part in parts)
-    depth = len(steps)
-    while depth and node.find(steps[:depth]) is None:
-        depth -= 1
-    there = node.find(steps[:depth]) or node
-    mark = there.mark if depth == len(steps) else there.key_mark
-    return Problem(mark, dotted((*path, *steps[:depth])), str(error))
+def _refuse_contradiction(error: Wrong, keys: Mapping[str, Key], place: Place) -> None:
+    """Notes keys that do not go together, at the deepest place that is written."""
+    for step in [error.at] if error.at in keys else re.findall(r"[^.\[\]]+", error.at):
+        part = int(step) if step.isdigit() else step
+        if place.node.find((part,)) is None:
+            place.refuse_key(str(error))
+            return
+        place = place[part]
+    place.refuse(str(error))

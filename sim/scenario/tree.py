@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from sim.scenario.problems import Mark, Problem, ScenarioError
 
@@ -86,6 +86,45 @@ def dotted(path: Path) -> str:
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}"
     return text.removeprefix(".")
+
+
+WRONG: Final = object()
+"""What is read where a problem was noted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A value of a file that is being read: where it is written, and where its problems go."""
+
+    node: Node
+    path: Path
+    problems: list[Problem]
+
+    @property
+    def value(self) -> Scalar | dict[str, Node] | list[Node]:
+        """What stands there; None: nothing."""
+        return self.node.value
+
+    def __getitem__(self, part: str | int) -> Place:
+        """Returns the place of a key or an element; one that is not written is at this one."""
+        node = self.node.find((part,)) or Node(None, self.node.mark, self.node.key_mark)
+        return Place(node, (*self.path, part), self.problems)
+
+    def below(self) -> dict[str, Place]:
+        """Returns the places of a mapping's entries, or of a list's elements by their numbers."""
+        if isinstance(self.value, list):
+            return {str(number): self[number] for number in range(len(self.value))}
+        return {key: self[key] for key in self.node.entries}
+
+    def refuse(self, message: str) -> Any:
+        """Notes what is wrong with the value; returns ``WRONG``."""
+        self.problems.append(Problem(self.node.mark, dotted(self.path), message))
+        return WRONG
+
+    def refuse_key(self, message: str) -> Any:
+        """Notes what is wrong with the key, or with there being one; returns ``WRONG``."""
+        self.problems.append(Problem(self.node.key_mark, dotted(self.path), message))
+        return WRONG
 
 
 def merged(base: Node, over: Node, whole: Collection[str] = REPLACED_WHOLE) -> Node:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.cli import failures, run_command
+from analysis.cli import run_command, spark
 from analysis.cli.app import main, with_default_command
 from analysis.cli.console import output
 from analysis.cli.exit_status import ExitStatus
@@ -170,8 +170,8 @@ def test_a_reader_that_leaves_early_is_no_error() -> None:
 class NoSpark:
     """A session that nobody asks for."""
 
-    def __init__(self, master: str) -> None:
-        self.master = master
+    def __init__(self, master: str, *, shares_folder: bool) -> None:
+        self.master, self.shares_folder = master, shares_folder
 
 
 @pytest.mark.parametrize(
@@ -186,11 +186,11 @@ def test_a_full_disk_is_one_message(
     told: tuple[str, ...],
     where: str,
 ) -> None:
-    def no_space(*_: object) -> int:
+    def no_space(*_: object, **__: object) -> int:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), *told)
 
-    monkeypatch.setattr(run_command, "SparkStarter", NoSpark)
-    monkeypatch.setattr(failures, "stop_spark", lambda _: None)
+    monkeypatch.setattr(spark, "SparkStarter", NoSpark)
+    monkeypatch.setattr(spark, "stop_spark", lambda _: None)
     monkeypatch.setattr(run_command, "run_study", no_space)
     scenario = ROOT / "scenarios" / "quickstart.yaml"
     assert main([str(scenario), "--out", str(tmp_path)]) == ExitStatus.UNITS_FAILED

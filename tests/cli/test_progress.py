@@ -59,8 +59,7 @@ def test_a_line_has_the_figures_behind_it(monkeypatch: pytest.MonkeyPatch) -> No
     said = io.StringIO()
     with LineProgress(Console(file=said, width=80), 3) as lines:
         assert not lines.is_due(0)
-        lines.figures("lock latency (ms): " + "pipelined 2.30 ± 0.02, " * 4)
-        lines.update(1)
+        lines.update(1, "lock latency (ms): " + "pipelined 2.30 ± 0.02, " * 4)
     (line,) = said.getvalue().splitlines()
     assert line.startswith("units: 1 of 3 in 0 s")
     assert line.count("pipelined 2.30 ± 0.02") == 4
@@ -71,8 +70,7 @@ def test_the_bar_fits_80_columns_and_goes_away() -> None:
     console = Console(file=said, width=80, force_terminal=True, legacy_windows=False)
     with BarProgress(console, 1234) as bar:
         assert bar.is_due(617)
-        bar.figures("lock latency (ms): " + "pipelined 2.30 ± 0.02, " * 9)
-        bar.update(617)
+        bar.update(617, "lock latency (ms): " + "pipelined 2.30 ± 0.02, " * 9)
         assert not bar.is_due(617)
         shown = Console(file=io.StringIO(), width=80)
         shown.print(Group(*bar._bar.get_renderables()))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from analysis.experiments.capacity import CapacitySearch
-from analysis.experiments.capacity_rows import capacity_comparisons, capacity_rows
+from analysis.experiments.capacity_rows import capacity_rows
 from analysis.experiments.case_runs import ABORTS, MEANT_ABORTS, STATIONS, THROUGHPUT
 from analysis.experiments.seen import Request, Seen
 from analysis.metrics.catalogue import MetricKey
@@ -97,7 +97,9 @@ def study(
 
     limits = slo if slo is not None else {LOCKS: 10.0}
     objectives = tuple(Objective(key, limit) for key, limit in limits.items())
-    capacity = Capacity(objectives, "workload.rate", *between, 0.05, prices or {})
+    capacity = Capacity(
+        slo=objectives, load="workload.rate", between=between, tolerance=0.05, prices=prices
+    )
     return SimpleNamespace(
         points=({},), variants=dict.fromkeys(MOST), replications=replications,
         capacity=capacity, scenario=scenario,
@@ -148,7 +150,7 @@ def test_a_search_that_is_taken_up_again_asks_the_same() -> None:
 
 def test_variants_are_compared_pair_by_pair() -> None:
     found = QueueSeen().search(CapacitySearch(study()))
-    loads, through = capacity_comparisons(found)
+    loads, through = found["comparisons"]
     assert (loads["metric"], through["metric"]) == ("capacity_load", "capacity_txn_per_s")
     assert (loads["baseline"], loads["variant"]) == ("pipelined", "in_memory")
     assert loads["ratio"] == pytest.approx(1400.0 / 900.0, rel=0.01)
@@ -188,7 +190,7 @@ def test_met_at_the_upper_end_is_more_than_it() -> None:
     row = capacity_rows(found)[2]
     assert row["value"] is None
     assert "more than 1200" in row["refused"]
-    assert capacity_comparisons(found) == []
+    assert found["comparisons"] == []
 
 
 def test_met_by_some_at_the_upper_end_is_at_least_their_mean() -> None:

@@ -21,7 +21,7 @@ def capacity(
     load: Literal["workload.threads", "workload.rate"] = "workload.rate",
 ) -> Capacity:  # fmt: skip
     slo = (Objective(MetricKey("lock_latency_ms", stat="p99"), 5.0),)
-    return Capacity(slo, load, low, high, tolerance)
+    return Capacity(slo=slo, load=load, between=(low, high), tolerance=tolerance)
 
 
 def test_rungs_are_a_tolerance_apart_and_end_where_the_search_does() -> None:

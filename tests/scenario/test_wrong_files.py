@@ -74,7 +74,7 @@ def commands_on(metavar: str) -> list[str]:
         assert command.callback is not None
         first = next(iter(inspect.signature(command.callback).parameters.values()), None)
         if first is not None and metavar in str(first.annotation):
-            found.append(command.callback.__name__)
+            found.append(str(command.name))
     return found
 
 

@@ -12,7 +12,6 @@ import pytest
 from analysis.cli.console import words_aside
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.run_command import run_study
-from analysis.cli.run_document import print_run
 from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.unit_task import UnitJob
 from analysis.running.rounds import RoundSettings
@@ -31,7 +30,7 @@ def run(starter: SparkStarter, folder: Path) -> int:
     job = UnitJob(STUDY, str(folder / "units"), "tests.stub_model:run_unit")
     settings = RoundSettings(folder=folder, job=job, starter=starter)
     with locked_study_folder(folder), words_aside(when=True):
-        return run_study(settings, STUDY, time.perf_counter(), print_run)
+        return run_study(settings, time.perf_counter(), as_json=True)
 
 
 @pytest.mark.usefixtures("no_figures")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from analysis.metrics.catalogue import METRICS, MetricKey
 from analysis.study.interpolation import amount_of, complaint_about
-from analysis.study.sections import Capacity, NodePrices, Range
+from analysis.study.sections import Capacity, Range
 
 KEYS = st.sampled_from(list(METRICS)).flatmap(
     lambda metric: st.builds(
@@ -23,7 +23,7 @@ KEYS = st.sampled_from(list(METRICS)).flatmap(
 
 
 def capacity(load: str, low: float = 1, high: float = 1000) -> Capacity:
-    return Capacity((), load, low, high, 0.05, {"all": NodePrices(1, 2)})  # type: ignore[arg-type]
+    return Capacity(slo=(), load=load, between=(low, high))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from analysis.metrics.catalogue import COUNTERS, METRICS, SERIES, Derived
 from analysis.study.json_schema import json_schema
 from analysis.study.run import RunSection
-from analysis.study.sections import CapacitySection, Expectation, Sensitivity, SweepSection
+from analysis.study.sections import Capacity, Expectation, Sensitivity, SweepSection
 from sim import fact_names
 from sim.scenario.fields import Key, ListOf, MapOf
 from sim.scenario.schema.hardware import Hardware
@@ -23,7 +23,7 @@ from sim.scenario.section import Section, SectionOf, keys_of, name_of
 
 TOP = (
     RunSection, Topology, Hardware, Tikv, TpccSection, SysbenchSection,
-    CustomSection, Expectation, SweepSection, CapacitySection, Sensitivity,
+    CustomSection, Expectation, SweepSection, Capacity, Sensitivity,
     *OPERATIONS.values(),
 )  # fmt: skip
 

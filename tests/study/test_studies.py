@@ -86,8 +86,7 @@ def test_capacity_has_its_limits_in_the_metrics_unit(tmp_path: Path) -> None:
             Objective(MetricKey("txn_aborts_per_txn"), 0.001),
         ),
         load="workload.rate",
-        low=200.0,
-        high=4000.0,
+        between=(200.0, 4000.0),
         tolerance=0.05,
         prices={"i3.4xlarge": NodePrices(0.9, 0.7)},
     )

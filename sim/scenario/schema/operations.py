@@ -21,24 +21,22 @@ from sim.scenario.fields import (
     SWITCH,
     TEXT,
     VERSION,
-    WRONG,
     Count,
     Duration,
     Form,
     ListOf,
     Number,
     OneOf,
-    Problems,
     Schema,
     Size,
     Wrong,
 )
-from sim.scenario.problems import Problem, shown, suggestion
+from sim.scenario.problems import shown, suggestion
 from sim.scenario.quantities import SIZE
 from sim.scenario.schema.tikv import Tikv
 from sim.scenario.section import Document, Section, keys_of
 from sim.scenario.targets import REGION, STORE, STORES, RegionTarget, StoreTarget
-from sim.scenario.tree import Node, Path, dotted
+from sim.scenario.tree import WRONG, Place
 
 MOMENT: Final = Duration("0s", "24h")
 INTERVAL: Final = Duration("1ms", "24h")
@@ -225,14 +223,13 @@ def _node_name(node: object) -> str:
 class _Groups(ListOf):
     """Groups of nodes; they become the nodes' names."""
 
-    def read(self, node: Node, path: Path, problems: Problems) -> Any:
+    def read(self, place: Place) -> Any:
         """Returns the names; what is wrong with one of them is said of all groups."""
-        groups = super().read(node, path, problems)
+        groups = super().read(place)
         try:
             return groups if groups is WRONG else _names_of(groups)
         except Wrong as error:
-            problems.append(Problem(node.mark, dotted(path), str(error)))
-            return WRONG
+            return place.refuse(str(error))
 
 
 def _names_of(groups: tuple[tuple[object, ...], ...]) -> tuple[tuple[str, ...], ...]:

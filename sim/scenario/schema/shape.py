@@ -22,19 +22,16 @@ from sim.hardware.crowding import Crowd, Crowding, Longer
 from sim.scenario.fields import (
     LATENCY,
     SHARE,
-    WRONG,
     Count,
     ListOf,
     Number,
     PairOf,
-    Problems,
     Schema,
     Size,
     Wrong,
 )
-from sim.scenario.problems import Problem
 from sim.scenario.section import Document, Section, SectionOf
-from sim.scenario.tree import Node, Path, dotted
+from sim.scenario.tree import Place
 
 _FORMS = "write a duration, {mean}, {mean, cv}, {p50, p99} or {quantiles}"
 _COMBINATIONS = ({"value"}, {"mean"}, {"mean", "cv"}, {"p50", "p99"}, {"quantiles"})
@@ -132,15 +129,14 @@ def _shape_of(distribution: Distribution) -> Shape:
 class _ShapeForm(SectionOf):
     """A distribution, or a bare duration."""
 
-    def read(self, node: Node, path: Path, problems: Problems) -> Any:
+    def read(self, place: Place) -> Any:
         """Returns the distribution; all that is wrong with a bare duration is said at its key."""
-        if isinstance(node.value, dict):
-            return super().read(node, path, problems)
+        if isinstance(place.value, dict):
+            return super().read(place)
         try:
-            return Constant(LATENCY.parse(node.plain()))
+            return Constant(LATENCY.parse(place.node.plain()))
         except Wrong as error:
-            problems.append(Problem(node.key_mark, dotted(path), str(error)))
-            return WRONG
+            return place.refuse_key(str(error))
 
     def described(self, definitions: dict[str, Schema]) -> Schema:
         """Returns a reference to a definition that allows text as well."""

@@ -19,22 +19,20 @@ from sim.scenario.fields import (
     LIMIT,
     SWITCH,
     TEXT,
-    WRONG,
     Count,
     Duration,
     Form,
     Key,
     ListOf,
     OneOf,
-    Problems,
     Schema,
     Size,
     Wrong,
 )
-from sim.scenario.problems import Problem, shown, suggestion
+from sim.scenario.problems import shown, suggestion
 from sim.scenario.quantities import DURATION
 from sim.scenario.section import Section
-from sim.scenario.tree import Node, Path, dotted
+from sim.scenario.tree import WRONG, Place
 from sim.units import GIB, KIB, MIB, NS_PER_US
 
 Behaviour = Literal["rfc77", "v6.0", "v8.5"]
@@ -116,14 +114,13 @@ class _ReadBefore(Form):
 class _Ablations(ListOf):
     """Names of protections; they become sorted, and each is there once."""
 
-    def read(self, node: Node, path: Path, problems: Problems) -> Any:
+    def read(self, place: Place) -> Any:
         """Returns the names."""
-        names = super().read(node, path, problems)
+        names = super().read(place)
         for name in () if names is WRONG else names:
             if name not in ABLATIONS:
-                message = f"no ablation {shown(name)}; {suggestion(name, list(ABLATIONS))}"
-                problems.append(Problem(node.mark, dotted(path), message))
-                return WRONG
+                near = suggestion(name, list(ABLATIONS))
+                return place.refuse(f"no ablation {shown(name)}; {near}")
         return names if names is WRONG else tuple(sorted(set(names)))
 
 

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final
 
-from analysis.cli.console import messages, output, say, words_aside
+from analysis.cli.console import output, say, words_aside
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.json_output import print_json
-from analysis.cli.unit_watch import replay_line
 from analysis.program import command
 from analysis.study.folder_lock import Holder, lock_holder
 from analysis.study.ledger import Scan, read_ledger, scan
 from analysis.study.plan_file import read_plan
 from analysis.study.source_digest import model_digest
-from analysis.study.study_folder import StudyFolderError, no_study
 from analysis.study.unit_failure import read_failure
-from analysis.study.units import AskedUnits
-
-if TYPE_CHECKING:
-    from analysis.study.study import Study
-    from analysis.study.units import Unit
+from analysis.study.units import AskedUnits, Unit
 
 SHOWN_FAILURES: Final = 10
+SHORT_HASH: Final = 10
 STATES: Final = ("done", "failed", "running", "missing")
-Depth = Literal["glance", "verify"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,51 +42,58 @@ class _Folder:
         running = self.holder is not None and unit.unit_hash in self.seen.running
         return "running" if running else "missing"
 
+    @property
+    def by_variant(self) -> dict[str, Counter[str]]:
+        """How many units of each variant are in each state."""
+        found: dict[str, Counter[str]] = {}
+        for unit in self.plan.units:
+            found.setdefault(unit.variant, Counter())[self.state(unit)] += 1
+        return found
 
-def status_command(folder: Path, depth: Depth = "glance", *, as_json: bool = False) -> int:
+    @property
+    def states(self) -> Counter[str]:
+        """How many units are in each state."""
+        return sum(self.by_variant.values(), Counter())
+
+    @property
+    def failed(self) -> list[Unit]:
+        """The units that have failed."""
+        return [unit for unit in self.plan.units if unit.unit_hash in self.seen.failed]
+
+
+def status_command(folder: Path, *, verify: bool, as_json: bool) -> int:
     """Prints what is done, failed, running and missing; 3 if anything is not done.
 
     Args:
         folder: the study's.
-        depth: whether to check the digests of all facts, too.
+        verify: check the digests of all facts, too.
         as_json: print one JSON document; what would be said goes to standard error.
     """
-    with words_aside(when=as_json):
-        return _status(folder, depth, as_json=as_json)
-
-
-def _status(folder: Path, depth: Depth, *, as_json: bool) -> int:
-    try:
-        plan = read_plan(folder)
-    except StudyFolderError as error:
-        say(messages(), str(error))
-        return ExitStatus.BAD_INPUT
+    plan = read_plan(folder)
     holder = lock_holder(folder)  # before the folder is read: what ends in between is done
     there = _Folder(folder, plan, scan(folder / "units"), holder)
-    states = Counter(there.state(unit) for unit in plan.units)
-    say(output(), f"{folder}: {len(plan.units):,} units asked for: {_counts(states, STATES[:2])}")
-    _say_variants(there)
-    damaged = _say_damaged(there) if depth == "verify" else 0
-    _say_failures(there)
-    _say_what_next(there, states, damaged)
+    with words_aside(when=as_json):
+        say(output(), f"{folder}: {len(plan.units):,} units asked for: "
+                      f"{_counts(there.states, STATES[:2])}")  # fmt: skip
+        for variant, states in there.by_variant.items():
+            say(output(), f"  {variant}: {_counts(states, STATES[:1])}")
+        damaged = _say_damaged(there) if verify else 0
+        _say_failures(there)
+        _say_what_next(there, damaged)
     if as_json:
-        print_json(_document(there, states, damaged if depth == "verify" else None))
-    whole = states["done"] == len(plan.units) and not damaged
+        print_json(_document(there, damaged if verify else None))
+    whole = there.states["done"] == len(plan.units) and not damaged
     return ExitStatus.FINE if whole else ExitStatus.UNITS_FAILED
 
 
-def _document(there: _Folder, states: Counter[str], damaged: int | None) -> dict[str, Any]:
-    by_variant: dict[str, Counter[str]] = {}
-    for unit in there.plan.units:
-        by_variant.setdefault(unit.variant, Counter())[there.state(unit)] += 1
-    failed = [unit for unit in there.plan.units if unit.unit_hash in there.seen.failed]
+def _document(there: _Folder, damaged: int | None) -> dict[str, Any]:
     return {
         "folder": str(there.path),
-        "units": _by_state(states),
+        "units": _by_state(there.states),
         "damaged": damaged,
         "running_in": None if there.holder is None else str(there.holder),
-        "variants": {variant: _by_state(counted) for variant, counted in by_variant.items()},
-        "failures": [_failure_document(there, unit) for unit in failed],
+        "variants": {variant: _by_state(states) for variant, states in there.by_variant.items()},
+        "failures": [_failure_document(there, unit) for unit in there.failed],
     }
 
 
@@ -117,14 +117,6 @@ def _counts(states: Counter[str], always: Iterable[str]) -> str:
     return ", ".join(f"{states[name]:,} {name}" for name in shown)
 
 
-def _say_variants(there: _Folder) -> None:
-    by_variant: dict[str, Counter[str]] = {}
-    for unit in there.plan.units:
-        by_variant.setdefault(unit.variant, Counter())[there.state(unit)] += 1
-    for variant, states in by_variant.items():
-        say(output(), f"  {variant}: {_counts(states, STATES[:1])}")
-
-
 def _say_damaged(there: _Folder) -> int:
     """Checks the digests of all facts; returns how many units do not agree with theirs."""
     done = [unit for unit in there.plan.units if unit.unit_hash in there.seen.done]
@@ -140,7 +132,7 @@ def _say_damaged(there: _Folder) -> int:
 
 
 def _say_failures(there: _Folder) -> None:
-    failed = [unit for unit in there.plan.units if unit.unit_hash in there.seen.failed]
+    failed = there.failed
     for unit in failed[:SHOWN_FAILURES]:
         failure = read_failure(there.path / "units", unit.unit_hash)
         error = failure.error if failure else "its file cannot be read; the next run tries it again"
@@ -155,7 +147,8 @@ def _say_failures(there: _Folder) -> None:
         )
 
 
-def _say_what_next(there: _Folder, states: Counter[str], damaged: int) -> None:
+def _say_what_next(there: _Folder, damaged: int) -> None:
+    states = there.states
     if there.holder is not None:
         say(output(), f"a run is writing here ({there.holder})")
         return
@@ -166,31 +159,6 @@ def _say_what_next(there: _Folder, states: Counter[str], damaged: int) -> None:
         say(output(), f"{again} --retry failed runs again what failed")
 
 
-def load_folder(folder: Path) -> Study | None:
-    """Returns the study of a folder, or None after saying what is wrong with it."""
-    from analysis.study.load import load_study
-    from sim.scenario import ScenarioError
-
-    scenario = folder / "scenario.yaml"
-    if not scenario.is_file():
-        say(messages(), no_study(folder, "scenario.yaml"))
-        return None
-    try:
-        return load_study(scenario)
-    except ScenarioError as error:
-        for problem in error.problems:
-            say(messages(), str(problem))
-        return None
-
-
-def _manifest(folder: Path) -> dict[str, Any]:
-    try:
-        content = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return content if isinstance(content, dict) else {}
-
-
-def study_name(folder: Path) -> str:
-    """Returns the name under which the study was run, else the folder's."""
-    return str(_manifest(folder).get("study") or folder.resolve().name)
+def replay_line(folder: Path, unit_hash: str) -> str:
+    """Returns the command that runs one unit again, alone, with everything it says."""
+    return command("replay", folder, unit_hash[:SHORT_HASH])
