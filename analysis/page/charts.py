@@ -10,13 +10,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from analysis.experiments.case_words import limit_words
+from analysis.metrics.catalogue import MetricKey
+from analysis.metrics.numbers import NOTHING
+from analysis.metrics.shown import OUTCOMES, ShownFigure
 from analysis.page.courses import PATHS, ChartedCourse, series, short_number
 from analysis.page.findings import Findings
 from analysis.plots import timeline
 from analysis.plots.axes import Axis, axes_of, is_scattered
 from analysis.plots.load_curve import LOAD_KEYS, Latency
 from analysis.plots.style import variant_colours
-from analysis.plots.sweep_outcomes import OUTCOMES, OutcomeCells, SweepOutcome, outcome_cells
+from analysis.plots.sweep_outcomes import OutcomeCells, outcome_cells
 
 Chart = dict[str, Any]
 Look = Mapping[str, Any]
@@ -172,7 +175,7 @@ def load_charts(found: Findings) -> dict[str, Chart]:
                 "title": cells.outcome.title,
                 "axis": f"{axis.words} ({axis.unit})" if axis.unit else axis.words,
                 "joined": True,
-                "log": cells.outcome.metric.endswith("_ms"),
+                "log": cells.outcome.key.metric.endswith("_ms"),
                 "xlog": axis.logarithmic,
                 "ticks": len(axis.labels) <= _MOST_TICKS,
                 "x": [short_number(place, 6) for place in axis.in_unit],
@@ -184,16 +187,14 @@ def load_charts(found: Findings) -> dict[str, Chart]:
     return charts
 
 
-def _promised(summary: Mapping[str, Any]) -> Iterator[tuple[SweepOutcome, Chart]]:
+def _promised(summary: Mapping[str, Any]) -> Iterator[tuple[ShownFigure, Chart]]:
     """Yields the latencies for which a search for capacity has limits, each with its line."""
     usual = {outcome.key: outcome for outcome in OUTCOMES}
     for one in summary.get("capacity", {"slo": []})["slo"]:
         if not one["metric"].endswith("_latency_ms"):
             continue
-        latency = Latency(one["metric"], one["class"], one["stat"])
-        own = SweepOutcome(
-            f"{latency.name} (ms)", one["metric"], one["stat"], 1.0, one["key"], one["class"]
-        )
+        key = MetricKey(one["metric"], one["class"], one["stat"])
+        own = ShownFigure(key, f"{Latency(key).name} (ms)", file=one["key"])
         line = {"at": one["limit"], "words": f"promised: {limit_words(one)}"}
         yield usual.get(own.key, own), line
 
@@ -220,22 +221,17 @@ def _curves(
     for order, (rest, there) in enumerate(others.items()):
         at = {axis.index(point): point for point in there}
         for place, (variant, colour) in enumerate(variant_colours(variants).items()):
-            rows = [
-                cells.value(at[step], variant) if step in at else None
+            numbers = [
+                cells.value(at[step], variant) if step in at else NOTHING
                 for step in range(len(axis.labels))
             ]
-            scale = cells.outcome.scale
+            scaled = [number.scaled(cells.outcome.scale) for number in numbers]
             yield {
                 "name": f"{variant}, {rest}" if rest else variant,
                 "colour": colour,
                 "dash": _DASHES[(order if len(others) > 1 else place) % len(_DASHES)],
-                "v": [_scaled(row, "value", scale) for row in rows],
-                "gaps": [place for place, row in enumerate(rows) if row and "refused" in row],
-                "lo": [_scaled(row, "ci_low", scale) for row in rows],
-                "hi": [_scaled(row, "ci_high", scale) for row in rows],
+                "v": [short_number(number.value) for number in scaled],
+                "gaps": [place for place, number in enumerate(numbers) if number.refused],
+                "lo": [short_number(number.ci_low) for number in scaled],
+                "hi": [short_number(number.ci_high) for number in scaled],
             }
-
-
-def _scaled(row: Mapping[str, Any] | None, field: str, scale: float) -> float | None:
-    value = None if row is None else row.get(field)
-    return None if value is None else short_number(value * scale)

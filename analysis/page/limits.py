@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from analysis.metrics.catalogue import CPU_STATIONS, DISK_STATIONS, LOCK_STATIONS, WRITE_PLACES
+from analysis.metrics.catalogue import (
+    CPU_STATIONS,
+    DISK_STATIONS,
+    LOCK_STATIONS,
+    WRITE_PLACES,
+    MetricKey,
+)
 from analysis.metrics.rounding import short
 from analysis.page.content import Block, Cell, Items, PageTable
 from analysis.page.findings import Findings
@@ -34,7 +40,7 @@ def limit_blocks(found: Findings) -> Iterator[Block]:
             (
                 Cell(STATIONS[class_]),
                 *(
-                    Cell(share_text(found.value(point, name, (metric, class_, "mean"))))
+                    Cell(share_text(found.value(point, name, MetricKey(metric, class_))))
                     for name in found.variants
                 ),
             )
@@ -55,7 +61,7 @@ def limit_blocks(found: Findings) -> Iterator[Block]:
 
 
 def _busy(found: Findings, point: int, variant: str, metric: str, class_: str) -> float:
-    return found.amount(point, variant, (metric, class_, "mean"))
+    return found.amount(point, variant, MetricKey(metric, class_))
 
 
 def _sentence(found: Findings, point: int, variant: str, stations: list[tuple[str, str]]) -> str:
@@ -125,7 +131,7 @@ def time_tables(found: Findings) -> Iterator[PageTable]:
 
 
 def _step(found: Findings, point: int, variant: str, step: str) -> float:
-    return found.amount(point, variant, ("lock_station_ms", step, "mean"))
+    return found.amount(point, variant, MetricKey("lock_station_ms", step))
 
 
 def _ms(value: float) -> str:
@@ -159,5 +165,5 @@ def byte_tables(found: Findings) -> Iterator[PageTable]:
 
 
 def _kib(found: Findings, point: int, variant: str, part: str) -> str:
-    size = found.amount(point, variant, ("disk_write_bytes_per_txn", part, "mean")) / 1024
+    size = found.amount(point, variant, MetricKey("disk_write_bytes_per_txn", part)) / 1024
     return DASH if size == 0 else _at_least(size)

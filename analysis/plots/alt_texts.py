@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -115,25 +116,18 @@ def sweep_words(
 def _outcome_words(
     cells: OutcomeCells, variants: Sequence[str], points: Sequence[Point], axes: Sequence[Axis]
 ) -> str:
-    scale = cells.outcome.scale
     over = listed(
         (f"{axis.name} from {axis.labels[0]} to {axis.labels[-1]}" for axis in axes), ", "
     )
-    values = []
+    values, ratios = [], []
     for variant in variants:
-        rows = [cells.value(point, variant) for point in points]
-        known = [row["value"] * scale for row in rows if row and row["value"] is not None]
-        values.append(f"{variant} {between(known)}{_refusals(cells, points, variant)}")
-    ratios = []
+        numbers = [cells.value(point, variant).scaled(cells.outcome.scale) for point in points]
+        refused = sum(bool(number.refused) for number in numbers)
+        but = f" (refused at {refused} of {len(points)} points)" if refused else ""
+        values.append(f"{variant} {between([number.value for number in numbers])}{but}")
     for variant in compared(variants):
-        rows = [cells.ratio(point, variant) for point in points]
-        known = [row["ratio"] for row in rows if row and row["ratio"] is not None]
-        if known:
+        known = [cells.ratio(point, variant).value for point in points]
+        if not all(map(math.isnan, known)):
             ratios.append(f"{variant} over {variants[0]} {between(known)}")
     said = f"{cells.outcome.title} over {over}: {listed(values)}."
     return f"{said} Ratio: {listed(ratios)}." if ratios else said
-
-
-def _refusals(cells: OutcomeCells, points: Sequence[Point], variant: str) -> str:
-    count = sum(cells.refusal(point, variant) is not None for point in points)
-    return f" (refused at {count} of {len(points)} points)" if count else ""

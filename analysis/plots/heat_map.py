@@ -24,6 +24,7 @@ from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 
 from analysis.metrics.catalogue import HIGHER_IS_BETTER
+from analysis.metrics.numbers import Number
 from analysis.plots.axes import Axis, Point
 from analysis.plots.style import SMALL, WIDTH_IN, heading, ink_on, legend_below, new_figure
 from analysis.plots.sweep_outcomes import OutcomeCells
@@ -109,9 +110,9 @@ def _ratios(plot: RatioMap, points: Sequence[Point]) -> Array:
     """Returns ratios of shape (up, across); NaN where there is none."""
     ratios = np.full((len(plot.up.labels), len(plot.across.labels)), np.nan)
     for point in points:
-        row = plot.cells.ratio(point, plot.variant)
-        if row is not None and row["ratio"] is not None and row["ratio"] > 0:
-            ratios[plot.up.index(point), plot.across.index(point)] = row["ratio"]
+        ratio = plot.cells.ratio(point, plot.variant).value
+        if ratio > 0:
+            ratios[plot.up.index(point), plot.across.index(point)] = ratio
     return ratios
 
 
@@ -125,7 +126,7 @@ def _limit(maps: Sequence[Array]) -> float:
 def _colours(plot: RatioMap) -> Colormap:
     """Returns a scale that is green where the variant is better, and grey without a value."""
     ends = [_BETTER, "#ffffff", _WORSE]
-    if plot.cells.outcome.metric in HIGHER_IS_BETTER:
+    if plot.cells.outcome.key.metric in HIGHER_IS_BETTER:
         ends.reverse()
     colours = LinearSegmentedColormap.from_list("ratios", ends)
     return colours.with_extremes(bad="#dddddd")
@@ -135,27 +136,25 @@ def _write_cells(axes: Axes, plot: RatioMap, points: Sequence[Point], limit: flo
     colours = _colours(plot)
     for point in points:
         column, line = plot.across.index(point), plot.up.index(point)
-        row = plot.cells.ratio(point, plot.variant)
-        if row is None or row["ratio"] is None:
+        ratio = plot.cells.ratio(point, plot.variant)
+        if not ratio.is_there:
             mark = "×" if plot.cells.refused_at(point) else "-"
             axes.text(column, line, mark, ha="center", va="center", fontsize=SMALL)
             continue
-        share = (math.log(row["ratio"]) / limit + 1) / 2
+        share = (math.log(ratio.value) / limit + 1) / 2
         ground = to_hex(colours(share))
         axes.text(
-            column, line, f"{row['ratio']:.2f}", ha="center", va="center", fontsize=SMALL,
+            column, line, f"{ratio.value:.2f}", ha="center", va="center", fontsize=SMALL,
             color=ink_on(ground), zorder=4,
             path_effects=[withStroke(linewidth=3, foreground=ground)],
         )  # fmt: skip
-        if plot.level is not None and _is_open(row, plot.level):
+        if plot.level is not None and _is_open(ratio, plot.level):
             axes.add_patch(_frame(column, line))
 
 
-def _is_open(row: Any, level: float) -> bool:
+def _is_open(ratio: Number, level: float) -> bool:
     """Returns whether the interval holds the level; without an interval nothing is certain."""
-    if row["ci_low"] is None or row["ci_high"] is None:
-        return True
-    return bool(row["ci_low"] <= level <= row["ci_high"])
+    return not ratio.has_interval or ratio.ci_low <= level <= ratio.ci_high
 
 
 def _frame(column: int, line: int) -> Rectangle:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.study_tables import StudyTables
 from analysis.plots import alt_texts, style
 from analysis.plots.capacity import capacity_figures
@@ -79,7 +80,7 @@ def _whole(run: FinishedStudy, summary: Mapping[str, Any]) -> Iterator[Picture]:
             section: Section = "cost" if name == "capacity_cost" else "capacity"
             yield Picture(name, section, figure, words[name])
         promised = [
-            Latency(each["metric"], each["class"], each["stat"], each["limit"])
+            Latency(MetricKey(each["metric"], each["class"], each["stat"]), each["limit"])
             for each in found["slo"]
             if each["metric"].endswith("_latency_ms")
         ]
@@ -102,8 +103,8 @@ def _load_pictures(
     """Yields the load curve, if there is a latency and not too many lines to tell apart."""
     if not latencies:
         return
-    columns, points = summary["rows"].columns, run.plan.points
-    lines = load_lines(columns, points, list(run.study.variants), key, latencies)
+    variants, points = list(run.study.variants), run.plan.points
+    lines = load_lines(summary["rows"], points, variants, key, latencies)
     if "capacity" in summary:
         lines = with_capacity(lines, summary["capacity"])
     if 0 < len(lines) <= MOST_LINES:

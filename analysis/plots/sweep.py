@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from analysis.plots import heat_map, style, sweep_lines, sweep_scatter
 from analysis.plots.axes import Axis, Point, axes_of, is_scattered
-from analysis.plots.sweep_outcomes import OutcomeCells, SweepOutcome, compared, outcome_cells
+from analysis.plots.sweep_outcomes import OutcomeCells, compared, outcome_cells
 
 MAPPED: Final = ("lock_latency", "disk_bytes_per_txn", "txn_per_s")
 """Outcomes, by file name, that a map is drawn of."""
@@ -39,7 +39,7 @@ def sweep_figures(
         return figures
     for cells in outcome_cells(summary):
         outcome = cells.outcome
-        level = _level(contours, outcome)
+        level = contours.get(str(outcome.key))
         looks = style.variant_looks(variants)
         if is_scattered(points, axes):
             cloud = sweep_scatter.ScatterPlot(cells, axes, points, looks, level)
@@ -49,12 +49,6 @@ def sweep_figures(
         if outcome.file in MAPPED:
             figures |= _maps(cells, axes, points, variants, level)
     return figures
-
-
-def _level(contours: Mapping[str, float], outcome: SweepOutcome) -> float | None:
-    """Returns the level given for this outcome; a mean's key says the metric alone."""
-    name = outcome.metric if outcome.stat == "mean" else f"{outcome.metric}.{outcome.stat}"
-    return contours.get(name)
 
 
 def _across(axes: Sequence[Axis]) -> Axis:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
+from analysis.metrics.numbers import Number
 from analysis.plots.axes import Axis, Point, spread_of
 from analysis.plots.style import SMALL, WIDTH_IN, Look, heading, legend_below, new_figure
 from analysis.plots.sweep_outcomes import OutcomeCells, compared
@@ -90,9 +91,9 @@ def _grid(figure: Figure, plot: LinePlot, rows: int, kinds: int) -> tuple[list[A
 def _values(axes: Axes, plot: LinePlot, points: Sequence[Point]) -> None:
     scale = plot.cells.outcome.scale
     for variant, look in plot.looks.items():
-        rows = [(plot.axis.place(point), plot.cells.value(point, variant)) for point in points]
-        _band(axes, [(place, _three(row, "value", scale)) for place, row in rows], look)
-        refused = [plot.axis.place(point) for point in points if plot.cells.refusal(point, variant)]
+        numbers = [(plot.axis.place(point), plot.cells.value(point, variant)) for point in points]
+        _band(axes, [(place, number.scaled(scale)) for place, number in numbers], look)
+        refused = [place for place, number in numbers if number.refused]
         if refused:
             axes.plot(
                 refused, [0.97] * len(refused), "x", color=look.colour, markersize=6,
@@ -105,29 +106,19 @@ def _ratios(axes: Axes, plot: LinePlot, points: Sequence[Point]) -> None:
     if plot.level is not None:
         axes.axhline(plot.level, color="#555555", linewidth=1.0, linestyle=(0, (4, 3)))
     for variant in compared(list(plot.looks)):
-        rows = [(plot.axis.place(point), plot.cells.ratio(point, variant)) for point in points]
-        drawn = [(place, _three(row, "ratio", 1.0)) for place, row in rows]
-        _band(axes, drawn, plot.looks[variant])
+        ratios = [(plot.axis.place(point), plot.cells.ratio(point, variant)) for point in points]
+        _band(axes, ratios, plot.looks[variant])
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
-Three = tuple[float, float, float]
-"""Value, lower and upper end; NaN where there is none."""
-
-
-def _three(row: Mapping[str, Any] | None, name: str, scale: float) -> Three:
-    if row is None or row[name] is None:
-        return math.nan, math.nan, math.nan
-    low, high = row["ci_low"], row["ci_high"]
-    ends = (row[name], row[name]) if low is None or high is None else (low, high)
-    return row[name] * scale, ends[0] * scale, ends[1] * scale
-
-
-def _band(axes: Axes, drawn: Sequence[tuple[float, Three]], look: Look) -> None:
+def _band(axes: Axes, drawn: Sequence[tuple[float, Number]], look: Look) -> None:
     """Draws a line with markers and its interval; gaps where values are missing."""
     drawn = sorted(drawn, key=lambda pair: pair[0])
-    places = [place for place, _ in drawn]
-    values, lows, highs = zip(*(three for _, three in drawn), strict=True)
+    places, values = [place for place, _ in drawn], [number.value for _, number in drawn]
+    lows, highs = zip(
+        *((n.ci_low, n.ci_high) if n.has_interval else (n.value, n.value) for _, n in drawn),
+        strict=True,
+    )
     axes.fill_between(places, lows, highs, color=look.colour, alpha=0.25, linewidth=0)
     axes.plot(
         places, values, linestyle=look.line, marker=look.marker, color=look.colour, linewidth=1.6,
@@ -151,14 +142,13 @@ def _place_axis(axes: Axes, axis: Axis) -> None:
 
 def _scale_values(row: Sequence[Axes], plot: LinePlot) -> None:
     """Begins values at 0, or takes a log scale if they span decades."""
-    scale = plot.cells.outcome.scale
-    values = [
-        three[0]
+    every = [
+        plot.cells.value(point, variant).value
         for _, points in plot.panels
         for point in points
         for variant in plot.looks
-        if not math.isnan((three := _three(plot.cells.value(point, variant), "value", scale))[0])
     ]
+    values = [value for value in every if not math.isnan(value)]
     if values and min(values) > 0 and max(values) / min(values) > _LOG_SPAN:
         for axes in row:
             axes.set_yscale("log")

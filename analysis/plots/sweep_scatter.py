@@ -87,15 +87,14 @@ def _panel(axes: Axes, plot: ScatterPlot, axis: Axis, names: Sequence[str]) -> N
 
 def _dot(axes: Axes, plot: ScatterPlot, place: float, point: Point, name: str) -> None:
     ratios = len(plot.looks) > 1
-    row = plot.cells.ratio(point, name) if ratios else plot.cells.value(point, name)
-    value = None if row is None else row["ratio" if ratios else "value"]
-    if row is None or value is None:
+    number = plot.cells.ratio(point, name) if ratios else plot.cells.value(point, name)
+    if not number.is_there:
         return
-    scale = 1.0 if ratios else plot.cells.outcome.scale
+    number = number.scaled(1.0 if ratios else plot.cells.outcome.scale)
     look = plot.looks[name]
-    axes.plot([place], [value * scale], look.marker, color=look.colour, markersize=4)
-    if row["ci_low"] is not None and row["ci_high"] is not None:
-        ends = [row["ci_low"] * scale, row["ci_high"] * scale]
+    axes.plot([place], [number.value], look.marker, color=look.colour, markersize=4)
+    if number.has_interval:
+        ends = [number.ci_low, number.ci_high]
         axes.plot([place, place], ends, color=look.colour, linewidth=1.0, alpha=0.6)
 
 

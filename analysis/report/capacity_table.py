@@ -16,8 +16,9 @@ from rich.text import Text
 from analysis.experiments.capacity_conclusion import OVERLOAD
 from analysis.experiments.capacity_rows import why_refused
 from analysis.experiments.case_words import case_words, limit_words
+from analysis.metrics.numbers import Number
 from analysis.metrics.rounding import short
-from analysis.report.change_words import change_text, span_text, told_apart
+from analysis.report.change_words import change_text, span_text
 
 Case = Mapping[str, Any]
 Found = Mapping[str, Any]
@@ -47,7 +48,7 @@ def print_capacity(console: Console, found: Found) -> None:
 def capacity_changes(found: Found) -> list[str]:
     """Returns a sentence for each variant: how much more it carries than the baseline."""
     return [
-        f"{_on(row['point'])}{row['variant']} carries {_change(row)} {row['baseline']}."
+        f"{_on(row['point'])}{row['variant']} carries {_change(Number.of(row))} {row['baseline']}."
         for row in found["comparisons"]
         if row["metric"] == "capacity_load" and row["ratio"] is not None
     ]
@@ -59,10 +60,10 @@ def _on(point: Mapping[str, Any]) -> str:
     return f"On {values}, " if values else ""
 
 
-def _change(row: Mapping[str, Any]) -> str:
-    if row["ci_low"] is not None and not told_apart(row):
-        return f"as much ({change_text(row)}) as"
-    return f"{span_text(row)} {'more' if row['ratio'] > 1 else 'less'} than"
+def _change(ratio: Number) -> str:
+    if ratio.has_interval and not ratio.told_apart:
+        return f"as much ({change_text(ratio)}) as"
+    return f"{span_text(ratio)} {'more' if ratio.value > 1 else 'less'} than"
 
 
 def _capacities(found: Found) -> Table:

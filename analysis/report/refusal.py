@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis.report.row_table import POINT
+from analysis.metrics.row_table import POINT
 from analysis.statistics.saturation import Verdict
 
 LATENCY_ENDING: Final = "_ms"

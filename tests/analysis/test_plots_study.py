@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.text import Text
 
+from analysis.metrics.catalogue import MetricKey
+from analysis.metrics.row_table import RowTable
 from analysis.plots import style
 from analysis.plots.load_curve import (
     SWEPT,
@@ -25,7 +27,6 @@ from analysis.plots.load_curve import (
 from analysis.plots.lock_memory import TableLimits
 from analysis.plots.point_pictures import PointTables, point_pictures
 from analysis.plots.study_plots import write_study_plots
-from analysis.report.row_table import RowTable
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.plan import Plan
 from tests.analysis.test_convergence_plot import replicated
@@ -65,7 +66,7 @@ def swept_rows(refused: tuple[int, ...] = ()) -> pd.DataFrame:
 
 def lines(refused: tuple[int, ...] = ()) -> list[LoadLine]:
     found = swept_rows(refused)
-    return load_lines(found, POINTS, ["pipelined", "in_memory"], THREADS, SWEPT)
+    return load_lines(RowTable(found, POINTS), POINTS, ["pipelined", "in_memory"], THREADS, SWEPT)
 
 
 def test_what_makes_load_is_found_where_it_varies() -> None:
@@ -110,7 +111,7 @@ def test_capacity_and_promise_are_drawn_in() -> None:
     missed = case | {"variant": "in_memory", "status": "above", "txn_per_s": None}
     found = with_capacity(lines(), {"cases": [case, missed]})
     assert [line.capacity for line in found] == [(1500.0, 1400.0, 1600.0), None, None, None]
-    promised = (Latency("lock_latency_ms", "all", "p99", 6.0),)
+    promised = (Latency(MetricKey("lock_latency_ms", stat="p99"), 6.0),)
     figure = load_curve(found, promised)
     (axes,) = figure.axes
     assert any(list(np.asarray(line.get_xdata())) == [1500, 1500] for line in axes.lines)
