@@ -6,14 +6,18 @@ Numbers have four telling digits; a gap is null.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+import numpy as np
+import pandas as pd
+
 from analysis.experiments.case_words import limit_words
 from analysis.metrics.catalogue import MetricKey
+from analysis.metrics.course_lines import Course
 from analysis.metrics.numbers import NOTHING
 from analysis.metrics.shown import OUTCOMES, ShownFigure
-from analysis.page.courses import PATHS, ChartedCourse, series, short_number
 from analysis.page.findings import Findings
 from analysis.plots import timeline
 from analysis.plots.axes import Axis, axes_of, is_scattered
@@ -26,6 +30,9 @@ Look = Mapping[str, Any]
 
 MOST_POINTS: Final = 2
 """Points with charts over time; each has some 100 KB of data."""
+
+_PATHS: Final = ("in_memory", "pipelined", "sync", "fallback")
+"""Ways that a lock can take."""
 
 _MOST_SERIES: Final = 8
 _MOST_MARKS: Final = 200
@@ -48,12 +55,8 @@ def time_charts(found: Findings) -> dict[str, Chart]:
     charts: dict[str, Chart] = {}
     looks = variant_looks(found)
     for index in indices[:MOST_POINTS]:
-        courses, units, happenings = (
-            table[table["point_index"] == index]
-            for table in (tables.courses, tables.units, tables.happenings)
-        )
-        course = ChartedCourse(courses, units, found.variants)
-        frame = _frame(course, timeline.marks(happenings, course.span_s))
+        course = tables.at_point(index).course
+        frame = _frame(course, timeline.marks(course.happenings, course.span_s))
         where = f", {found.point_name(index)}" if found.point_name(index) else ""
         for name, (title, chart) in _of_course(course, looks).items():
             charts[f"time-{index}-{name}"] = frame | chart | {"title": f"{title}{where}"}
@@ -69,7 +72,7 @@ def variant_looks(found: Findings) -> dict[str, Look]:
     }
 
 
-def _frame(course: ChartedCourse, marks: Sequence[timeline.EventMark]) -> Chart:
+def _frame(course: Course, marks: Sequence[timeline.EventMark]) -> Chart:
     """Returns what the charts of a point share: time axis, warm-up, what was done."""
     return {
         "axis": "simulated time (s)",
@@ -88,7 +91,7 @@ def mark_words(mark: timeline.EventMark) -> str:
     return f"{name}: {mark.text}" if mark.text else name
 
 
-def _of_course(course: ChartedCourse, looks: Mapping[str, Look]) -> dict[str, tuple[str, Chart]]:
+def _of_course(course: Course, looks: Mapping[str, Look]) -> dict[str, tuple[str, Chart]]:
     """Returns title and data of each chart; one without a line is left out."""
     latencies = (
         ("locks", "Latency of lock requests (ms)", "lock_latency"),
@@ -112,11 +115,11 @@ def _of_course(course: ChartedCourse, looks: Mapping[str, Look]) -> dict[str, tu
 
 
 def _latencies(
-    course: ChartedCourse, looks: Mapping[str, Look], metric: str, stat: str
+    course: Course, looks: Mapping[str, Look], metric: str, stat: str
 ) -> Iterator[Chart]:
     """Yields a line a variant; of locks one a path that any lock of the variant took."""
-    classes = PATHS if metric == "lock_latency" else ("all",)
-    for variant in course.variants:
+    classes = _PATHS if metric == "lock_latency" else ("all",)
+    for variant in looks:
         lines = {class_: course.line(variant, metric, stat, class_) for class_ in classes}
         taken = {class_: line for class_, line in lines.items() if not line.empty}
         for class_, line in taken.items():
@@ -135,9 +138,9 @@ def _path_look(
     return _FALLBACK if class_ == "fallback" else looks.get(class_, looks[variant])
 
 
-def _rates(course: ChartedCourse, looks: Mapping[str, Look], metric: str) -> Iterator[Chart]:
+def _rates(course: Course, looks: Mapping[str, Look], metric: str) -> Iterator[Chart]:
     """Yields a line a variant, 0 where nothing was counted."""
-    for variant in course.variants:
+    for variant in looks:
         line = course.line(variant, metric, "mean")
         if not line.empty:
             yield series(variant, looks[variant], line.fillna(0.0), 1.0, bands=True)
@@ -235,3 +238,26 @@ def _curves(
                 "lo": [short_number(number.ci_low) for number in scaled],
                 "hi": [short_number(number.ci_high) for number in scaled],
             }
+
+
+def series(
+    name: str, look: Mapping[str, Any], line: pd.DataFrame, scale: float, *, bands: bool
+) -> dict[str, Any]:
+    """Returns a chart's line: ``name``, its look, ``v``, and with bands ``lo`` and ``hi``."""
+    found = {"name": name, **look, "v": numbers(line["value"] * scale)}
+    if bands:
+        found |= {"lo": numbers(line["low"] * scale), "hi": numbers(line["high"] * scale)}
+    return found
+
+
+def numbers(values: pd.Series[float]) -> list[float | None]:
+    """Returns numbers with four telling digits; None for a gap."""
+    return [short_number(value) for value in np.asarray(values, dtype=np.float64).tolist()]
+
+
+def short_number(value: float, digits: int = 4) -> float | None:
+    """Returns a number as short as JSON takes it: 12.0 is 12; None for no number."""
+    if math.isnan(value):
+        return None
+    rounded = float(f"{value:.{digits}g}")
+    return int(rounded) if rounded == int(rounded) else rounded

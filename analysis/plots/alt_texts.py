@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis.experiments.case_words import case_words, limit_words
-from analysis.plots.axes import Axis, Point, axes_of
-from analysis.plots.sweep_outcomes import OutcomeCells, compared, outcome_cells
+from analysis.plots.axes import Axis, Point
+from analysis.plots.sweep_outcomes import OutcomeCells, compared
 from analysis.plots.words import between, digits, ends, listed
 
 
@@ -102,20 +102,10 @@ def _walks(outcome: Mapping[str, Any]) -> str:
     return f"{_outcome(outcome)}: {', '.join(told)}"
 
 
-def sweep_words(
-    summary: Mapping[str, Any], variants: Sequence[str], points: Sequence[Point]
-) -> dict[str, str]:
-    """Returns what each outcome of a sweep says, by its file name."""
-    axes = axes_of(points)
-    return {
-        cells.outcome.file: _outcome_words(cells, variants, points, axes)
-        for cells in outcome_cells(summary)
-    }
-
-
-def _outcome_words(
+def outcome_words(
     cells: OutcomeCells, variants: Sequence[str], points: Sequence[Point], axes: Sequence[Axis]
 ) -> str:
+    """Returns what an outcome of a sweep comes to."""
     over = listed(
         (f"{axis.name} from {axis.labels[0]} to {axis.labels[-1]}" for axis in axes), ", "
     )

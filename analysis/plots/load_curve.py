@@ -15,7 +15,6 @@ from typing import Any, Final
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from analysis.experiments.case_words import case_words
 from analysis.metrics.catalogue import MetricKey
@@ -27,8 +26,11 @@ from analysis.plots.style import (
     heading,
     legend_below,
     line_looks,
+    log_values,
     new_figure,
     objective_line,
+    whole,
+    write_ticks,
 )
 from analysis.plots.words import digits, listed
 from analysis.study.interpolation import amount_of
@@ -160,7 +162,7 @@ def load_curve(lines: Sequence[LoadLine], latencies: Sequence[Latency]) -> Figur
         axes.set_ylabel(f"{latency.name} (ms)")
     panels[-1].set_xlabel("throughput (transactions per second)")
     panels[-1].set_xlim(left=0)
-    panels[-1].xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    write_ticks(panels[-1].xaxis, whole)
     _legend(figure, panels[0], crossed=crossed, sought=any(line.capacity for line in lines))
     heading(figure, "Latency against throughput", "bars: 95 % intervals")
     return figure
@@ -252,6 +254,4 @@ def _scale(axes: Axes, lines: Sequence[LoadLine], place: int, limit_ms: float | 
     low, high = min(values_ms) / 2, max(values_ms) * 2.5
     axes.set_yscale("log")
     axes.set_ylim(low, high)
-    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 200 * low else (1.0,)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
-    axes.yaxis.set_minor_formatter(NullFormatter())
+    log_values(axes, "{:,g}".format, few=200)

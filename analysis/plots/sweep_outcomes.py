@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from analysis.metrics.numbers import Number, Numbers
 from analysis.metrics.row_table import point_text
 from analysis.metrics.shown import OUTCOMES, ShownFigure
+from analysis.plots.style import Look
 
 Point = Mapping[str, Any]
 
@@ -36,6 +38,31 @@ class OutcomeCells:
     def ratio(self, point: Point, variant: str) -> Number:
         """Returns the comparison with the baseline."""
         return self._ratios.get(point, variant, self.outcome.key)
+
+
+@dataclass(frozen=True, slots=True)
+class SweepView:
+    """One outcome as pictures of a sweep show it.
+
+    Attributes:
+        cells: its values and ratios.
+        looks: by variant, the baseline first.
+        level: ratio at which there is a line, or a contour; None: at none.
+    """
+
+    cells: OutcomeCells
+    looks: Mapping[str, Look]
+    level: float | None
+
+    @property
+    def baseline(self) -> str:
+        """What the other variants are compared with."""
+        return next(iter(self.looks))
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The variants that have a ratio."""
+        return compared(list(self.looks))
 
 
 def outcome_cells(
