@@ -55,7 +55,8 @@ def time_charts(found: Findings) -> dict[str, Chart]:
     charts: dict[str, Chart] = {}
     looks = variant_looks(found)
     for index in indices[:MOST_POINTS]:
-        course = tables.at_point(index).course
+        parts = (tables.courses, tables.units, tables.happenings)
+        course = Course(*(table[table["point_index"] == index] for table in parts))
         frame = _frame(course, timeline.marks(course.happenings, course.span_s))
         where = f", {found.point_name(index)}" if found.point_name(index) else ""
         for name, (title, chart) in _of_course(course, looks).items():
