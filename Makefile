@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 
 export PYTHONHASHSEED ?= 0
+# A process that may not keep what it has compiled compiles it again, and so does every one after it.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo fast test check fix bench lock clean
@@ -51,6 +53,7 @@ lock: $(STAMPS)/venv  ## write the lock files again, from requirements.txt and r
 	$(BIN)/uv $(LOCKED) requirements.txt --output-file requirements.lock
 	$(BIN)/uv $(LOCKED) requirements-dev.txt --constraints requirements.lock \
 		--output-file requirements-dev.lock
+	$(BIN)/uv $(LOCKED) .ci/s3_server.txt --output-file .ci/s3_server.lock
 
 clean:  ## remove the environment and caches; results stay
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
@@ -76,10 +79,10 @@ $(STAMPS)/java: .ci/java.sh | $(STAMPS)/venv
 	sh .ci/java.sh
 	@touch $@
 
-# What tests drive besides: a browser, Prometheus' own checker. Where they cannot be installed, the
-# tests that need them are skipped, and say so.
-$(STAMPS)/test_tools: .ci/test_tools.sh | $(STAMPS)/venv
-	-sh .ci/test_tools.sh && touch $@
+# What tests drive besides: a browser, Prometheus' own checker, a server that speaks S3. Where they
+# cannot be installed, the tests that need them are skipped, and say so.
+$(STAMPS)/test_tools: .ci/test_tools.sh .ci/s3_server.lock | $(STAMPS)/venv
+	-sh .ci/test_tools.sh $(VENV) && touch $@
 
 # A faster start of the JVM; a study runs without it, so a failure here is no failure.
 $(STAMPS)/archive: $(STAMPS)/packages $(STAMPS)/java

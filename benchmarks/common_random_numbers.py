@@ -99,6 +99,9 @@ class Totals:
         self._sums: Counter[str] = Counter()
         self._buckets: Counter[int] = Counter()
 
+    def reached(self, now_ns: int) -> None:
+        """Does nothing."""
+
     def write(self, table: str, columns: Columns) -> None:
         """Takes rows of any table."""
         rows = zip(*columns.values(), strict=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import dropwhile, zip_longest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_SETTING = re.compile(r"[A-Z_]+=")
 _NAMED = re.compile(r"# (\S+\.yaml)\n")
 
 
@@ -59,12 +60,18 @@ def commands(document: Path) -> list[DocumentCommand]:
     for block, after in zip_longest(inside, inside[1:]):
         if block.language != "sh":
             continue
-        lines = [shlex.split(line, comments=True) for line in block.text.splitlines()]
-        lines = [words for words in lines if words]
+        text = block.text.replace("\\\n", " ")
+        lines = [shlex.split(line, comments=True) for line in text.splitlines()]
+        lines = [words for words in map(_without_settings, lines) if words]
         is_quoted = len(lines) == 1 and after is not None and not after.language
         quoted = after.text if after is not None and is_quoted else ""
         found += [DocumentCommand(block, tuple(words), quoted) for words in lines]
     return found
+
+
+def _without_settings(words: list[str]) -> list[str]:
+    """Returns a command without the variables that are set for it."""
+    return list(dropwhile(_SETTING.match, words))
 
 
 def run_sim_words(words: tuple[str, ...]) -> list[str] | None:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Final
 
 from analysis.study.load import load_study
@@ -31,7 +32,7 @@ STATIONS: Final = (
     "client_cpu", "tidb_cpu", "grpc", "store_cpu", "read_pool", "scheduler", "store_poller",
     "raft_log", "apply",
 )  # fmt: skip
-_TPMC_PER_TXN_PER_S: Final = 60 * 0.45
+TPMC_PER_TXN_PER_S: Final = 60 * 0.45
 _NOISE: Final = 0.03
 """Of any figure: two publications of one version differ by 1 to 7 %, a short run by 1 to 2 %."""
 
@@ -50,6 +51,7 @@ class Case:
     warmup_ms: float
     """Threads start spread over 50 ms, so it is longer."""
     measure_ms: float
+    replications: int = 1
 
     @property
     def name(self) -> str:
@@ -70,7 +72,7 @@ def _sysbench(workload: str, threads: int, windows_ms: tuple[float, float]) -> C
 
 def _tpcc(threads: int, locks: Locks, windows_ms: tuple[float, float]) -> Case:
     theirs = {"tpmc": published("tpcc", threads, "tpmc", locks)}
-    return Case("tpcc", "tpcc_i3_4xlarge.yaml", threads, locks, theirs, *windows_ms)
+    return Case("tpcc", "tpcc_i3_4xlarge.yaml", threads, locks, theirs, *windows_ms, replications=2)
 
 
 def _idle(workload: str, file: str, anchor: str, column: str, measure_ms: float) -> Case:
@@ -79,10 +81,10 @@ def _idle(workload: str, file: str, anchor: str, column: str, measure_ms: float)
 
 
 CASES: Final = (
-    *(_sysbench("point_select", threads, (80, 60)) for threads in (300, 600, 900)),
-    *(_sysbench("update", threads, (120, 300)) for threads in (300, 600, 900)),
-    *(_tpcc(50, locks, (250, 800)) for locks in LOCKS),
-    *(_tpcc(400, locks, (1_200, 1_000)) for locks in LOCKS),
+    *(_sysbench("point_select", threads, (100, 100)) for threads in (300, 600, 900)),
+    *(_sysbench("update", threads, (120, 500)) for threads in (300, 600, 900)),
+    *(_tpcc(50, locks, (250, 1_600)) for locks in LOCKS),
+    *(_tpcc(400, locks, (1_200, 2_000)) for locks in LOCKS),
     _idle("tpcc", "tpcc_idle.yaml", "TPC-C transaction, one client", "mean_ms", 3_000),
     _idle("idle", "sysbench_idle.yaml", "lock request, idle cluster", "lock_ms", 500),
 )
@@ -109,14 +111,19 @@ class Setting:
     """Of all windows; below 1 only to try the command, since threads are still starting."""
 
 
-def run_cases(settings: Sequence[Setting], workers: int) -> list[list[Outcome]]:
-    """Returns the outcomes of all cases for each setting; units run in worker processes."""
-    tasks = [(case, setting) for setting in settings for case in CASES]
-    dear_first = sorted(range(len(tasks)), key=lambda place: -_cost(tasks[place][0]))
+def run_cases(setting: Setting, workers: int) -> list[Outcome]:
+    """Returns the outcomes of all cases; units run in worker processes."""
+    tasks = [(case, number) for case in CASES for number in range(case.replications)]
+    tasks.sort(key=lambda task: -_cost(task[0]))
     with ProcessPoolExecutor(workers) as pool:
-        futures = {place: pool.submit(run_case, *tasks[place]) for place in dear_first}
-        flat = [futures[place].result() for place in range(len(tasks))]
-    return [flat[start : start + len(CASES)] for start in range(0, len(flat), len(CASES))]
+        futures = {
+            (case.name, number): pool.submit(run_case, case, setting, number)
+            for case, number in tasks
+        }
+        return [
+            _mean_of([futures[case.name, number].result() for number in range(case.replications)])
+            for case in CASES
+        ]
 
 
 def default_workers() -> int:
@@ -129,14 +136,21 @@ def _cost(case: Case) -> float:
     return (case.warmup_ms + case.measure_ms) * busiest
 
 
-def run_case(case: Case, setting: Setting) -> Outcome:
+def _mean_of(outcomes: Sequence[Outcome]) -> Outcome:
+    return Outcome(
+        outcomes[0].case,
+        {name: fmean(each.ours[name] for each in outcomes) for name in outcomes[0].ours},
+        {name: fmean(each.busy[name] for each in outcomes) for name in outcomes[0].busy},
+    )
+
+
+def run_case(case: Case, setting: Setting, replication: int) -> Outcome:
     """Runs one unit of a case; the same random numbers whatever the costs."""
     scenario = scenario_of(case, setting)
     sink = MemorySink()
     gc.disable()
-    run_unit(scenario, 0, sink)
-    assert scenario.run.warmup_ns is not None, "every case says how long"
-    first = scenario.run.warmup_ns // scenario.run.window_ns
+    run_unit(scenario, replication, sink)
+    first = (scenario.run.warmup_ns or 0) // scenario.run.window_ns
     counts: Counter[tuple[str, str]] = Counter()
     for window, metric, class_, value in _rows(sink, COUNTER):
         if window >= first:
@@ -145,7 +159,7 @@ def run_case(case: Case, setting: Setting) -> Outcome:
     per_s = committed / (scenario.run.measure_ns / NS_PER_S)
     every = {
         "txn_per_s": per_s,
-        "tpmc": per_s * _TPMC_PER_TXN_PER_S,
+        "tpmc": per_s * TPMC_PER_TXN_PER_S,
         "p95_ms": _quantile_ms(sink, first, "txn_latency", 0.95),
         "mean_ms": _mean_ms(sink, first, "txn_latency"),
         "lock_ms": _mean_ms(sink, first, "lock_latency"),

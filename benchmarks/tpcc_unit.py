@@ -24,6 +24,9 @@ class _Nowhere:
     def write(self, table: str, columns: Columns) -> None:
         """Takes facts and drops them."""
 
+    def reached(self, now_ns: int) -> None:
+        """Does nothing."""
+
 
 def tpcc_unit(until_ns: int = 0, *, checks: bool = False) -> SimulatedUnit:
     """Returns the unit, run to ``until_ns``, with or without the checkers.

@@ -30,6 +30,9 @@ class Nowhere:
     def write(self, table, columns):
         pass
 
+    def reached(self, now_ns):
+        pass
+
 said = ["run.measure=60s", "run.warmup=200ms", "run.replications=1"]
 study = load_study(Path("scenarios/rfc77.yaml"), overrides=said)
 gc.disable()

@@ -75,7 +75,7 @@ COUNTERS: Final = {
     "capacity_ns": Fact("What busy time could be.", ("station",)),
     "operations": Fact("What was done to the cluster.", ("kind",)),
     "leader_transfers": Fact("Leaders that have moved."),
-    "leader_transfers_failed": Fact("Orders to move a leader that came to nothing.", ("why",)),
+    "leader_transfers_failed": Fact("Orders to move a leader that failed.", ("why",)),
     "own_latch_waits": Fact("Prewrites that waited for their own transaction's lock request.",
                             ("path",)),
     "early_prewrites": Fact("Prewrites that came before their own lock was applied.", ("then",)),

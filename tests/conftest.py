@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Final
 
 import pytest
@@ -12,6 +13,9 @@ settings.load_profile("ci")
 
 DEAR: Final = ("starter", "golden_run")
 """Fixtures of the session that cost so much that one process runs all tests that use them."""
+
+GARBAGE: Final = 200_000
+"""Objects that may refer to others, made and not given up since the last search for cycles."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -25,12 +29,37 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Says which tests one process runs when several do: those of a file or of a dear fixture."""
+    """Says which tests one process runs when several do: those of a file or of a dear fixture.
+
+    Groups with long tests come first, so that no process waits for another in the end.
+    """
+    groups: dict[str, list[pytest.Item]] = {}
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
         dear = [name for name in DEAR if name in fixtures]
         group = dear[0] if dear else f"{item.path.parent.name}/{item.path.stem}"
         item.add_marker(pytest.mark.xdist_group(group))
+        groups.setdefault(group, []).append(item)
+    in_order = sorted(groups.values(), key=lambda group: not any(map(_is_long, group)))
+    items[:] = [item for group in in_order for item in group]
+
+
+def _is_long(item: pytest.Item) -> bool:
+    return any(item.get_closest_marker(name) for name in ("spark", "slow"))
+
+
+def pytest_collection_finish() -> None:
+    """Switches the search for cycles off, which would cost a unit that is simulated a third."""
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown() -> None:
+    """Searches where a test has left much."""
+    if gc.get_count()[0] > GARBAGE:
+        gc.collect()
 
 
 @pytest.fixture

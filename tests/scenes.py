@@ -89,6 +89,7 @@ CONSTANT_CPU = {
     "tidb_write_ns": 0,
     "tidb_row_ns": 0,
     "tidb_request_ns": 0,
+    "grpc_message_ns": 0,
     "grpc_request_ns": 0,
     "tikv_read_ns": REQUEST_NS,
     "tikv_command_ns": REQUEST_NS,

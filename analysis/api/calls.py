@@ -10,6 +10,7 @@ import pandas as pd
 
 from analysis.api.study import OpenedStudy
 from analysis.lint.scenario_lint import scenario_warnings
+from analysis.pipeline.object_store import ObjectStore, is_address
 from analysis.report.explained import explained
 from analysis.report.explained_table import explained_table
 from analysis.running.listener import RunListener
@@ -45,7 +46,8 @@ def run(
         scenario: a file, ``pessim:NAME``, or a dictionary.
         set: values by dotted keys, over what the scenario says.
         folder: the study's; None: ``results/<name>``, as the command names it. A dictionary's is
-            named after its content.
+            named after its content. With the address of a folder in an object store, such as
+            ``s3://BUCKET/FOLDER``, that is a copy of it.
         seed: of all random streams.
         replications: of every variant.
         master: of Spark.
@@ -60,11 +62,13 @@ def run(
     """
     changes = dict(set or {})
     study = load_study(scenario, changes, seed, replications)
-    if folder is None:
+    named = "" if folder is None else str(folder)
+    store = ObjectStore.at(named) if is_address(named) else None
+    if folder is None or store is not None:
         of_file = not isinstance(scenario, Mapping)
         name = study.name if of_file else f"{study.name}_{study.digest[:8]}"
         folder = study_folder(name, override_texts(changes) if of_file else (), seed)
-    run_study(study, Path(folder), master, plots=plots, listener=listener)
+    run_study(study, Path(folder), master, store=store, plots=plots, listener=listener)
     return OpenedStudy(Path(folder))
 
 

@@ -85,7 +85,7 @@ def read_fio(path: Path) -> FioRun:
     each = _writes_between_syncs(path, options) if kind == "append" else 1
     per_s = sum(number_of(path, f"jobs.{direction}", job.get(direction), "iops") for job in jobs)
     if not 0 < per_s <= _MOST_PER_S:
-        message = f"is {per_s:g}, which is no rate of a disk; let the run do some I/O"
+        message = f"is {per_s:g}, which cannot be the rate of a disk; let the run do some I/O"
         raise CalibrationError(path, f"jobs.{direction}.iops", message)
     return FioRun(
         path=path,

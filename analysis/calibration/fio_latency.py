@@ -105,7 +105,7 @@ def number_of(path: Path, place: str, found: Any, name: str) -> float:
     """
     value = mapping(found).get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise CalibrationError(path, f"{place}.{name}", f"is no number; {MAKE_ONE}")
+        raise CalibrationError(path, f"{place}.{name}", f"is not a number; {MAKE_ONE}")
     if not 0 <= value <= _MOST:
         raise CalibrationError(path, f"{place}.{name}", f"is {value:g}, which cannot be; run again")
     return float(value)
@@ -125,7 +125,9 @@ def _whole(path: Path, place: str, value: Any) -> int:
     try:
         number = int(value)
     except (TypeError, ValueError, OverflowError):
-        raise CalibrationError(path, place, "has what is no whole number; run again") from None
+        raise CalibrationError(
+            path, place, "has a value that is not a whole number; run again"
+        ) from None
     if number < 0:
         raise CalibrationError(path, place, f"has {number}, which cannot be; run again")
     return number

@@ -103,7 +103,7 @@ def _round_trips(path: Path, end: Mapping[str, Any]) -> tuple[Pairs, int]:
 def _figure(path: Path, place: str, found: Any, name: str) -> float:
     value = found.get(name) if isinstance(found, Mapping) else None
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise CalibrationError(path, f"{place}.{name}", "is no number; use iperf3 --json")
+        raise CalibrationError(path, f"{place}.{name}", "is not a number; use iperf3 --json")
     if not 0 <= value <= _MOST:
         message = f"is {value:g}, which cannot be; run iperf3 again"
         raise CalibrationError(path, f"{place}.{name}", message)

@@ -71,7 +71,7 @@ def _times(path: Path, text: str) -> list[float]:
     times = []
     for sign, number, unit, rest in _ONE_PING.findall(text):
         if sign == "<":
-            raise CalibrationError(path, f"time<{number}", "is no figure; use ping of Linux")
+            raise CalibrationError(path, f"time<{number}", "is not a number; use ping of Linux")
         if "DUP!" not in rest:
             times.append(_ns(path, "time", number, unit))
     if 0 in times:
@@ -102,7 +102,9 @@ def _ns(path: Path, place: str, number: str, unit: str) -> float:
     try:
         value = float(number) * factor
     except ValueError:
-        raise CalibrationError(path, place, f"{number[:20]!r} is no number; ping again") from None
+        raise CalibrationError(
+            path, place, f"{number[:20]!r} is not a number; ping again"
+        ) from None
     if not 0 <= value <= LONGEST_NS:
         raise CalibrationError(path, place, f"{number[:20]} {unit} cannot be; ping again")
     return value

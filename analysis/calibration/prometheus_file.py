@@ -55,7 +55,7 @@ def read_stages(path: Path, known: Sequence[str] = ()) -> list[Growth]:
         raise CalibrationError(path, "status", f"the query failed: {said!r}; fix it and ask again")
     data = document.get("data")
     if not isinstance(data, dict) or data.get("resultType") != "matrix":
-        raise CalibrationError(path, "data.resultType", f"is no matrix; {_ASK}")
+        raise CalibrationError(path, "data.resultType", f"is not a matrix; {_ASK}")
     series = data.get("result")
     if not isinstance(series, list) or not series:
         raise CalibrationError(path, "data.result", "is empty; check the metric's name and time")
@@ -143,7 +143,7 @@ def _pair(path: Path, place: str, pair: Any) -> tuple[float, float]:
     try:
         time_s, value = (float(each) for each in pair)
     except (TypeError, ValueError):
-        message = "has what is no [time, value]; save the answer as it came"
+        message = "has an entry that is not [time, value]; save the answer unchanged"
         raise CalibrationError(path, place, message) from None
     if not math.isfinite(value) or value < 0 or not math.isfinite(time_s):
         message = f"has {value}, which no counter can be; check the query"

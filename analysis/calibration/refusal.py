@@ -50,7 +50,7 @@ def read_text(path: Path) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise CalibrationError(path, "", "is no text; give the tool's own output") from None
+        raise CalibrationError(path, "", "is not text; give the tool's own output") from None
 
 
 def read_json(path: Path, remedy: str) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def read_json(path: Path, remedy: str) -> dict[str, Any]:
         document = json.loads(read_text(path))
     except (json.JSONDecodeError, RecursionError) as error:
         place = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-        raise CalibrationError(path, place, f"is no JSON; {remedy}") from None
+        raise CalibrationError(path, place, f"is not JSON; {remedy}") from None
     if not isinstance(document, dict):
-        raise CalibrationError(path, "", f"is no JSON object; {remedy}")
+        raise CalibrationError(path, "", f"is not a JSON object; {remedy}")
     return document

@@ -35,8 +35,8 @@ _COMPACTION_THREADS: Final = (
     "hardware.cpu.tikv_background and its bytes part of hardware.lsm.write_amplification."
 )
 _READS: Final = (
-    "A read costs one fetch of 32 KiB or none in the model; other blocks and filters change how"
-    " long locks and point reads wait for the disk."
+    "Blocks have 64 KiB and filters let nothing through in the model; others change how long "
+    "locks and point reads wait for the disk."
 )
 _RATE: Final = (
     "No limit on bytes is simulated; if this one is below what the disk can do, write it as "

@@ -40,9 +40,7 @@ def about(
     *,
     version: Annotated[
         bool,
-        typer.Option(
-            "--version", help="Say which version this is, and how local workers run the model."
-        ),
+        typer.Option("--version", help="Show the version, and how local workers run the model."),
     ] = False,
 ) -> None:
     """Says what this is."""

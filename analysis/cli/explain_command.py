@@ -101,7 +101,7 @@ def _say_estimates(
     cases = [estimate for each in explained for estimate in each.variants.values()]
     print_cost(console, cases, units, os.cpu_count() or 1)
     to_run = command("run", request.file, *_set(request.overrides))
-    say(console, f"  worked out, not simulated (docs/EXPLAIN.md); to run it: {to_run}")
+    say(console, f"  computed, not simulated (docs/EXPLAIN.md); to run it: {to_run}")
 
 
 def _set(overrides: Sequence[str]) -> list[str]:
@@ -155,7 +155,7 @@ def _say_verified(explained: Sequence[Explained], summary: Mapping[str, Any]) ->
     for each in explained:
         for name, estimate in each.variants.items():
             rows = compared(estimate, each.point, name, summary)
-            saturated = " (saturated: no more than a hint)" if estimate.is_saturated else ""
+            saturated = " (saturated: only a rough estimate)" if estimate.is_saturated else ""
             title = f"{name}{', ' if each.point else ''}{each.title}{saturated}"
             print_verified(console, title, rows)
         print_left_out(console, each.variants.values())

@@ -74,9 +74,7 @@ def _read(folder: Path) -> FinishedStudy | None:
         return None
     run = FinishedStudy.in_folder(folder, study, study_name(folder))
     if not run.done:
-        raise StudyFolderError(
-            f"{folder}: no finished unit agrees with its digests; run the scenario"
-        )
+        raise StudyFolderError(f"{folder}: no finished unit matches its digests; run the scenario")
     return run
 
 

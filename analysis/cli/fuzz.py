@@ -127,7 +127,7 @@ def _tell(outcome: fuzz.Outcome, request: FuzzRequest) -> None:
 
 def _show_smallest(seed: int, request: FuzzRequest) -> None:
     recipe, outcome = fuzz.smallest_failure(seed, request.ablations)
-    say(output(), f"seed {seed}, made smaller:")
+    say(output(), f"seed {seed}, shrunk:")
     for line in recipe.splitlines():
         say(output(), f"  {line}")
     for violation in outcome.violations:

@@ -82,7 +82,7 @@ def init_command(request: InitRequest) -> int:
 def _problem(request: InitRequest) -> str:
     """Returns what is wrong with the words of the command; empty: nothing."""
     if not request.files:
-        return "init: nothing was measured; give --fio, --ping or --tikv, or several of them"
+        return "init: no measurements; give --fio, --ping or --tikv, or several of them"
     if request.prometheus and request.tikv is None:
         return f"{request.prometheus[0]}: metrics need the cluster's tikv.toml; add --tikv"
     if request.rate is not None:
@@ -118,7 +118,9 @@ def _measured(request: InitRequest) -> tuple[MeasuredCluster, dict[str, Any], li
         document["tikv"] = tikv.document
         lines += [*tikv.read, *tikv.costs]
         if tikv.not_modelled:
-            lines.append("the scenario says what each key that is not modelled means for an answer")
+            lines.append(
+                "the scenario says what each key that is not modelled means for the answer"
+            )
     rate = None if request.rate is None else float(RATE.parse(request.rate))
     measured = MeasuredCluster(
         disks=disks, network=network, tikv=tikv, machine=request.machine, rate=rate
@@ -145,4 +147,4 @@ def _end(request: InitRequest, kept: list[Path]) -> Iterator[str]:
     yield from (f"kept: {path}" for path in kept)
     if request.out is not None:
         yield f"written: {request.out}"
-        yield "Look for ASSUMED in it, put in what you know, then check it and run it."
+        yield "Replace values marked ASSUMED where you know better, then check and run it."

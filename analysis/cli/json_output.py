@@ -18,7 +18,7 @@ def print_json(document: Mapping[str, Any]) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Returns a value with null for what is no number, also deep inside."""
+    """Returns a value with null for what is not a number, also deep inside."""
     match value:
         case float() if not math.isfinite(value):
             return None

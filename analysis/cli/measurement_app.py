@@ -16,30 +16,30 @@ from analysis.cli.completion import machines, words
 _NAME: Final = r"[A-Za-z_][A-Za-z0-9_-]{0,39}"
 
 _Fio = Annotated[
-    list[Path] | None, typer.Option(metavar="FILE...", help="fio's JSON: the raft log's disk.")
+    list[Path] | None, typer.Option(metavar="FILE...", help="fio's JSON, for the raft log's disk.")
 ]
 _Ping = Annotated[
     list[Path] | None,
     typer.Option(
-        "--ping", "--sockperf", "--iperf3", metavar="FILE...", help="Their output: the network."
+        "--ping", "--sockperf", "--iperf3", metavar="FILE...", help="Their output, for the network."
     ),
 ]
 _Toml = Annotated[Path | None, typer.Option(metavar="FILE", help="A tikv.toml.")]
 _Metrics = Annotated[
     list[Path] | None,
-    typer.Option(metavar="FILE...", help="Range queries' JSON: CPU costs; needs --tikv."),
+    typer.Option(metavar="FILE...", help="Range queries' JSON, for CPU costs; needs --tikv."),
 ]
 _Machine = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Gives cores and what was not measured; default i3.4xlarge.",
+        help="Profile for cores and everything not measured; default i3.4xlarge.",
         autocompletion=machines,
     ),
 ]
-_Rate = Annotated[str | None, typer.Option(metavar="N/s", help="Transactions at present.")]
+_Rate = Annotated[str | None, typer.Option(metavar="N/s", help="Present load.")]
 _Force = Annotated[
-    bool, typer.Option("--force", help="Replace FILE; what it held is kept beside it.")
+    bool, typer.Option("--force", help="Replace FILE; the old one is kept beside it.")
 ]
 _ReportAsJson = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
 
@@ -52,8 +52,10 @@ def init(
     prometheus: _Metrics = None,
     machine: _Machine = None,
     rate: _Rate = None,
-    name: Annotated[str, typer.Option(help="Of disk and network.")] = "own",
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="For the scenario.")] = None,
+    name: Annotated[str, typer.Option(help="Name of disk and network.")] = "own",
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Output file of the scenario.")
+    ] = None,
     force: _Force = False,
     as_json: _ReportAsJson = False,
 ) -> None:
@@ -89,14 +91,21 @@ def calibrate(
         ),
     ],
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Of fio, ping, sockperf, iperf3; toml.")
+        list[Path],
+        typer.Argument(
+            metavar="FILE...", help="Output of fio, ping, sockperf or iperf3, or a tikv.toml."
+        ),
     ],
     *,
-    name: Annotated[str, typer.Option(help="Of the profile.")] = "measured",
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="For the profile.")] = None,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Disk: a picture.")] = None,
+    name: Annotated[str, typer.Option(help="Name of the profile.")] = "measured",
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Output file of the profile.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Output file of the disk's picture.")
+    ] = None,
     prometheus: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE", help="TiKV: a range query's JSON.")
+        list[Path] | None, typer.Option(metavar="FILE", help="For tikv: a range query's JSON.")
     ] = None,
     force: _Force = False,
     as_json: _ReportAsJson = False,

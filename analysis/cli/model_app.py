@@ -30,19 +30,17 @@ def script(
 
 def fuzz(
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="How many; default 100, or as many as fit.")
+        int | None, typer.Option(min=1, help="Number of seeds; default 100, or as many as fit.")
     ] = None,
     start: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
     minutes: Annotated[
-        float | None, typer.Option(min=0.0, help="Begin no more seeds after this time.")
+        float | None, typer.Option(min=0.0, help="Start no more seeds after this time.")
     ] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; default: cores.")] = None,
     ablate: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Leaves out a protection.")
+        list[str] | None, typer.Option(metavar="NAME", help="Protection to omit.")
     ] = None,
-    cover: Annotated[
-        bool, typer.Option("--cover", help="A mark that is never hit is a failure.")
-    ] = False,
+    cover: Annotated[bool, typer.Option("--cover", help="Fail if a mark is never hit.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Runs random clusters with faults and all checkers.
@@ -81,18 +79,16 @@ def bench(
 
 def validate(
     quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer and shorter runs; leaves out the slow ones.")
+        bool, typer.Option("--quick", help="Fewer and shorter runs, without the slow ones.")
     ] = False,
     out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Where studies, table and plot go.")
+        Path, typer.Option(metavar="DIR", help="Folder for studies, table and plot.")
     ] = Path("results/validation"),
-    write: Annotated[
-        bool, typer.Option("--write", help="Also bring docs/VALIDATION.md up to date.")
-    ] = False,
+    write: Annotated[bool, typer.Option("--write", help="Also update docs/VALIDATION.md.")] = False,
     master: SparkMaster = "local[*]",
     as_json: AsJson = False,
 ) -> None:
-    """Holds the model against theory and measurements."""
+    """Compares the model with theory and measurements."""
     from analysis.cli.validate_command import ValidateRequest, validate_command
 
     request = ValidateRequest(quick=quick, out=out, write=write, master=master, as_json=as_json)

@@ -32,11 +32,11 @@ def write_new(
         if any(path.exists() and other.exists() and path.samefile(other) for other in given):
             raise ExistsError(f"{path}: is one of the files given; name another --out")
         if path.exists() and not path.is_file():
-            raise ExistsError(f"{path}: is no file; name another --out")
+            raise ExistsError(f"{path}: is not a file; name another --out")
         if path.exists() and not replace:
             aside = _aside(path).name
             raise ExistsError(
-                f"{path}: exists, and what you changed in it would be lost; name another --out, "
+                f"{path}: exists, and your changes in it would be lost; name another --out, "
                 f"or write --force, which keeps it as {aside}"
             )
     kept = []

@@ -25,8 +25,13 @@ def spark_master(text: str) -> str:
                 "your cluster's yarn-site.xml"
             )
         return text
+    if text.startswith("sc://"):
+        raise typer.BadParameter(
+            f"{text!r} is a server of Spark Connect, which runs no single tasks; name the master "
+            "of its cluster: spark://HOST:PORT, yarn or k8s://HOST:PORT"
+        )
     raise typer.BadParameter(
-        f"{text!r} is no Spark master; write local[2], local[*], spark://HOST:PORT, yarn or "
+        f"{text!r} is not a Spark master; write local[2], local[*], spark://HOST:PORT, yarn or "
         "k8s://HOST:PORT"
     )
 

@@ -87,7 +87,8 @@ def unit_called(plan: AskedUnits, prefix: str) -> Unit:
     """
     if len(prefix) < LEAST_DIGITS or set(prefix) - set("0123456789abcdef"):
         raise StudyFolderError(
-            f"{prefix!r} is no unit; give at least {LEAST_DIGITS} hexadecimal digits of its hash: "
+            f"{prefix!r} is not a unit; give at least {LEAST_DIGITS} hexadecimal digits of "
+            "its hash: "
             "its folder under units, or what `status` shows of a failed one"
         )
     found = [unit for unit in plan.units if unit.unit_hash.startswith(prefix)]

@@ -56,7 +56,7 @@ def finished_run(settings: RoundSettings, study: Study, begun_s: float) -> Finis
     folder = settings.folder
     there = FinishedStudy.in_folder(folder, study, study_name(folder))
     if not there.done:
-        say(messages(), f"{folder}: no finished unit agrees with its digests; run the scenario")
+        say(messages(), f"{folder}: no finished unit matches its digests; run the scenario")
         return None
     experiment = experiment_of(study)
     progress = RoundProgress(

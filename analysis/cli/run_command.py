@@ -15,7 +15,10 @@ from analysis.cli.console_listener import ConsoleListener
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.failures import with_failures_reported
 from analysis.cli.study_report import Listener, listener_of, no_listener, report_result
+from analysis.pipeline.object_store import ObjectStore, is_address
 from analysis.pipeline.session import SparkStarter
+from analysis.pipeline.spark_master import is_local
+from analysis.pipeline.store_copy import copied_study_folder
 from analysis.pipeline.unit_task import UnitJob
 from analysis.running.rounds import AfterFailure, Plots, Retry, RoundSettings
 from analysis.running.run_study import complete_study
@@ -23,7 +26,7 @@ from analysis.study.folder_name import study_folder
 from analysis.study.ledger import scan
 from analysis.study.plan import Plan
 from analysis.study.study import Study
-from analysis.study.study_folder import locked_study_folder, write_text_whole
+from analysis.study.study_folder import write_text_whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +34,8 @@ class RunRequest:
     """What the command line asks for."""
 
     file: Path
-    out: Path | None = None
+    out: str | None = None
+    """A folder, or the address of one in an object store."""
     seed: int | None = None
     replications: int | None = None
     overrides: tuple[str, ...] = ()
@@ -48,11 +52,17 @@ class RunRequest:
 def run_command(request: RunRequest) -> int:
     """Runs a study; returns the exit status."""
     begun_s = time.perf_counter()
-    starter = SparkStarter(request.master)
+    into_store = request.out is not None and is_address(request.out)
+    starter = SparkStarter(
+        request.master, shares_folder=is_local(request.master) or not into_store
+    )  # fmt: skip
 
     def load_and_run() -> int:
         study = _load(request)
-        return ExitStatus.BAD_INPUT if study is None else _run(request, study, starter, begun_s)
+        if study is None:
+            return ExitStatus.BAD_INPUT
+        store = ObjectStore.at(request.out) if request.out and into_store else None
+        return _run(request, study, starter, store, begun_s)
 
     with words_aside(when=request.as_json):
         return with_failures_reported(starter, load_and_run)
@@ -75,18 +85,27 @@ def _load(request: RunRequest) -> Study | None:
         return None
 
 
-def _run(request: RunRequest, study: Study, starter: SparkStarter, begun_s: float) -> int:
-    folder = request.out or study_folder(study.name, request.overrides, request.seed)
+def _run(
+    request: RunRequest,
+    study: Study,
+    starter: SparkStarter,
+    store: ObjectStore | None,
+    begun_s: float,
+) -> int:
+    usual = study_folder(study.name, request.overrides, request.seed)
+    folder = usual if request.out is None or store is not None else Path(request.out)
     units_dir = (folder / "units").resolve()
     settings = RoundSettings(
         folder=folder,
-        job=UnitJob(study, str(units_dir)),
+        job=UnitJob(study, str(units_dir), store=store),
         starter=starter,
         after_failure=request.after_failure,
         retry=request.retry,
         plots=request.plots,
     )
-    with locked_study_folder(folder):
+    if store is not None:
+        say(messages(), f"{store}: {folder} is this machine's copy")
+    with copied_study_folder(folder, store):
         write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
         status = run_study(settings, study, begun_s, listener_of(as_json=request.as_json))
     if request.traced and status in (ExitStatus.FINE, ExitStatus.CLAIM_FAILED):

@@ -47,7 +47,7 @@ def scenarios(*, as_json: AsJson = False) -> None:
 
 def reference(
     word: Annotated[
-        str, typer.Argument(metavar="[WORD]", help="Only what has this in its name.")
+        str, typer.Argument(metavar="[WORD]", help="Show only names that contain this.")
     ] = "",
 ) -> None:
     """Prints every key, operation, metric and profile."""
@@ -60,7 +60,7 @@ def explain(
     file: ScenarioFile,
     set_: Overrides = None,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Hold the estimate against the finished study.")
+        bool, typer.Option("--verify", help="Compare the estimate with the finished study.")
     ] = False,
     out: Annotated[
         Path | None,

@@ -12,7 +12,7 @@ from analysis.serve.server import PortTakenError, serve
 def serve_command(results: Path, port: int) -> int:
     """Serves a folder of studies until it is interrupted; returns the exit status."""
     if results.exists() and not results.is_dir():
-        say(messages(), f"{results}: is a file; name the folder that studies lie in")
+        say(messages(), f"{results}: is a file; name the folder of your studies")
         return ExitStatus.BAD_INPUT
     try:
         serve(results, port, _tell)
@@ -23,4 +23,4 @@ def serve_command(results: Path, port: int) -> int:
 
 
 def _tell(address: str) -> None:
-    say(output(), f"{address}  (Ctrl-C ends it)")
+    say(output(), f"{address}  (Ctrl-C stops it)")

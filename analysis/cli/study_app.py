@@ -27,26 +27,32 @@ from analysis.cli.options import (
 def run(
     file: ScenarioFile,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Study folder; default results/<name>.")
+        str | None,
+        typer.Option(
+            metavar="DIR",
+            help="Study folder; default results/<name>. Or s3://BUCKET/FOLDER, copied to there.",
+        ),
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of all random streams.")] = None,
-    replications: Annotated[int | None, typer.Option(min=1, help="Runs of every variant.")] = None,
+    replications: Annotated[
+        int | None, typer.Option(min=1, help="Replications of every variant.")
+    ] = None,
     set_: Overrides = None,
     master: SparkMaster = "local[*]",
     fail_fast: Annotated[
-        bool, typer.Option("--fail-fast", help="Begin no more units once one has failed.")
+        bool, typer.Option("--fail-fast", help="Start no more units once one has failed.")
     ] = False,
     retry: Annotated[
         str | None,
         typer.Option(
             metavar="failed",
-            help="Also run again what failed before.",
+            help="Also repeat units that failed before.",
             callback=options.retry,
             autocompletion=words("failed"),
         ),
     ] = None,
     no_checks: Annotated[
-        bool, typer.Option("--no-checks", help="Watch for no broken invariants: faster.")
+        bool, typer.Option("--no-checks", help="Do not check invariants: faster.")
     ] = False,
     no_plots: NoPlots = False,
     trace: Traced = None,
@@ -89,7 +95,7 @@ def status(
 
 def replay(
     folder: StudyFolder,
-    unit: Annotated[str, typer.Argument(metavar="UNIT", help="The first digits of its hash.")],
+    unit: Annotated[str, typer.Argument(metavar="UNIT", help="First digits of the unit's hash.")],
     trace: Traced = None,
     as_json: AsJson = False,
 ) -> None:
@@ -128,10 +134,11 @@ def diff(
         ),
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Show all that changed and moved.")
+        bool, typer.Option("--all", help="Show everything that changed or moved.")
     ] = False,
     html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write both as one page, with curves.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Also write a page that compares both, with curves."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -156,14 +163,14 @@ def export(
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where to; default the study's folder.")
+        Path | None, typer.Option(metavar="DIR", help="Output folder; default the study's folder.")
     ] = None,
     start: Annotated[
         datetime | None,
         typer.Option(
             metavar="TIME",
             formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"],
-            help="When simulated time begins, in UTC; default 2025-01-01.",
+            help="Start of simulated time, in UTC; default 2025-01-01.",
         ),
     ] = None,
     trace: Traced = None,
@@ -190,7 +197,7 @@ def plot(
     folder: StudyFolder,
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME", help="Of pictures, as below plots/; default all."),
+        typer.Argument(metavar="NAME", help="Names of pictures, as in plots/; default all."),
     ] = None,
     format_: Annotated[
         str,
@@ -202,22 +209,23 @@ def plot(
         str | None,
         typer.Option(
             metavar="SIZE",
-            help="Such as 85mm or 85x60mm; default as drawn.",
+            help="Size, such as 85mm or 85x60mm; default as drawn.",
             callback=options.picture_size,
         ),
     ] = None,
     font: Annotated[
         str | None,
-        typer.Option(metavar="FAMILY", help="Such as 'DejaVu Serif'.", callback=options.font),
+        typer.Option(metavar="FAMILY", help="Font, such as 'DejaVu Serif'.", callback=options.font),
     ] = None,
     font_size: Annotated[
         float | None, typer.Option("--font-size", metavar="PT", min=2, max=72, help="In points.")
     ] = None,
     title: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="In place of the picture's; '' for none.")
+        str | None,
+        typer.Option(metavar="TEXT", help="Title in place of the picture's; '' for none."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where to; default figures/ in DIR.")
+        Path | None, typer.Option(metavar="DIR", help="Output folder; default figures/ in DIR.")
     ] = None,
     master: SparkMaster = "local[*]",
 ) -> None:
@@ -234,10 +242,10 @@ def plot(
 
 def serve(
     results: Annotated[
-        Path, typer.Option("--results", metavar="DIR", help="Where studies lie.")
+        Path, typer.Option("--results", metavar="DIR", help="Folder of studies.")
     ] = Path("results"),
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="On this machine alone; 0: any that is free.")
+        int, typer.Option(min=0, max=65535, help="Port, on this machine only; 0: any free one.")
     ] = 0,
 ) -> None:
     """Shows studies in a browser: index, explorer, progress.

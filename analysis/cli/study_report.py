@@ -18,7 +18,7 @@ from analysis.study.finished_study import FinishedStudy
 MOST_TABLES: Final = 4
 """Points that get a full table each."""
 SHOWN_WARNINGS: Final = 3
-
+_SAID: Final = {"mechanism": "warning", "quantile": "warning", "unasked": "note"}
 
 Listener = Callable[[FinishedStudy, Mapping[str, Any], int], None]
 """Takes a study, its summary (empty if no unit is done) and the exit status, at the very end."""
@@ -130,7 +130,7 @@ def _verdict(run: FinishedStudy, summary: Mapping[str, Any]) -> int:
 
 def warning_lines(warnings: Sequence[Mapping[str, Any]]) -> list[str]:
     """Returns what the study did not show, a few lines at most; the file's own were told before."""
-    texts = [f"warning: {each['text']}" for each in warnings if each["kind"] != "scenario"]
+    texts = [f"{_SAID[each['kind']]}: {each['text']}" for each in warnings if each["kind"] in _SAID]
     more = len(texts) - SHOWN_WARNINGS
     shown = texts if more <= 1 else texts[:SHOWN_WARNINGS]
     return shown if more <= 1 else [*shown, f"and {more:,} more warnings, in summary.json"]

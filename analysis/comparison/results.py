@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import yaml
 
 from analysis.program import command
+from analysis.study.parquet_sink import read_here
 from analysis.study.study_folder import StudyFolderError, no_study
 from analysis.study.unit_folder import UNIT_FILE
 
@@ -75,7 +75,7 @@ def read_results(folder: Path) -> StudyResults:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         text = (folder / "scenario.yaml").read_text(encoding="utf-8")
         scenario = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        numbers = _numbers(pq.read_table(folder / ROWS))
+        numbers = _numbers(read_here(folder / ROWS))
     except (OSError, ValueError, KeyError, yaml.YAMLError, pa.ArrowException) as error:
         raise StudyFolderError(
             f"{folder}: its results cannot be read ({' '.join(str(error).split())[:80]}); "

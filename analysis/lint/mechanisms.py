@@ -84,7 +84,7 @@ def mechanisms(case: LintedCase, said: Mapping[str, object]) -> Iterator[Mechani
         yield from _of_keys(case, said)
     if _fought_for(case) or any(key.endswith(_ABOUT_WAITING) for key in said):
         remedy = "use fewer rows, more clients or a longer run.measure"
-        yield Mechanism("locks that transactions fought for", "lock_wait", "count", remedy=remedy,
+        yield Mechanism("contended locks", "lock_wait", "count", remedy=remedy,
                         or_else="statement_retries")  # fmt: skip
     for each in case.scenario.operations:
         yield from _of_operation(each, case)
@@ -102,7 +102,7 @@ def _of_keys(case: LintedCase, said: Mapping[str, object]) -> Iterator[Mechanism
     }
     for key in said:
         if tikv.lock_mode == "in_memory" and small.get(key.rpartition(".")[2]):
-            remedy = f"{key} is not seen at work; set a lower limit, or hold more locks"
+            remedy = f"{key} never takes effect; set a lower limit, or hold more locks"
             yield Mechanism("locks that fell back", "locks_total", class_="fallback", remedy=remedy)
             return
 
@@ -124,7 +124,7 @@ def _of_operation(operation: Operation, case: LintedCase) -> Iterator[Mechanism]
     yield Mechanism(_WORDS[fact], fact, least=least)
     cause = _CARRIES_LOCKS.get(do)
     if cause is not None and again and case.scenario.tikv.lock_mode == "in_memory":
-        remedy = "hold locks for longer (pause), or do it more often"
+        remedy = "hold locks for longer (pause), or do this more often"
         yield Mechanism(f"locks moved by a {cause}", "lock_fates", class_=f"migrated:{cause}",
                         remedy=remedy)  # fmt: skip
 

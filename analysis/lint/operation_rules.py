@@ -56,7 +56,7 @@ def unseen(case: LintedCase) -> Iterator[ScenarioWarning]:
             yield ScenarioWarning(
                 operation_key(each, _time_word(each)),
                 f"it is over at {duration(over_ns)}, within the warm-up of "
-                f"{duration(case.warmup_ns)}, which no figure uses; begin later",
+                f"{duration(case.warmup_ns)}, which no figure uses; start it later",
             )
 
 
@@ -70,8 +70,9 @@ def period(case: LintedCase) -> Iterator[ScenarioWarning]:
         if each.every_ns > measure_ns and first_ns < case.end_ns:
             yield ScenarioWarning(
                 operation_key(each, "every"),
-                f"{duration(each.every_ns)} is longer than the measured {duration(measure_ns)}, so "
-                "no figure has a whole period; lengthen run.measure",
+                f"{duration(each.every_ns)} is longer than the measured "
+                f"{duration(measure_ns)}, so no figure covers a whole period; lengthen "
+                "run.measure",
             )
 
 
@@ -92,8 +93,8 @@ def cut_short(case: LintedCase) -> Iterator[ScenarioWarning]:
 def _too_late(case: LintedCase, each: Operation, verb: str, over_ns: int) -> ScenarioWarning:
     return ScenarioWarning(
         operation_key(each, "at"),
-        f"it {verb} {duration(over_ns)} at least, and the run ends at {duration(case.end_ns)}, so "
-        "what follows it is not seen; lengthen run.measure",
+        f"it {verb} {duration(over_ns)} at least, and the run ends at "
+        f"{duration(case.end_ns)}, so its consequences are not measured; lengthen run.measure",
     )
 
 

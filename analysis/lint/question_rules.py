@@ -71,7 +71,8 @@ def gate(case: LintedCase) -> Iterator[ScenarioWarning]:
     if old and all(_is_old(upgrade.to) for upgrade in upgrades):
         yield ScenarioWarning(
             "cluster.store_versions",
-            f"a store of {old[0]} keeps the feature gate shut, so no lock of {case.variant} is in "
+            f"a store of {old[0]} keeps the feature gate closed, so no lock of {case.variant} "
+            "is in "
             "memory; write 6.0.0, or upgrade with operations",
         )
 
@@ -128,11 +129,11 @@ def _impossible(key: MetricKey, case: LintedCase) -> str | None:
     """Returns why a variant has no such number, or always 0; None if it may have one."""
     workload, of = case.scenario.workload, case.variant
     if key.metric == "tpmc" and workload.kind != "tpcc":
-        return f"tpmc is of tpcc; the workload is {workload.kind}"
+        return f"only tpcc has tpmc; the workload is {workload.kind}"
     if key.metric in _UNDER_OPERATIONS and not case.scenario.operations:
-        return f"nothing under operations makes {key.metric}"
+        return f"no operation produces {key.metric}"
     if key.metric.startswith("lock") and not workload.takes_locks:
-        return f"{workload.kind} asks for no pessimistic lock"
+        return f"{workload.kind} takes no pessimistic locks"
     if key.metric in _PATHS and not case.grants_in_memory:
         mode = case.scenario.tikv.lock_mode
         if key.class_.startswith(("in_memory", "fallback")):
@@ -170,8 +171,8 @@ def capacity_range(study: Study, first: LintedCase) -> Iterator[ScenarioWarning]
     side = "below" if present < capacity.low else "above"
     yield ScenarioWarning(
         "capacity.between",
-        f"the present load ({_load_text(present, threads=threads)}) is {side} all that is searched "
-        f"({' to '.join(ends)}), so nothing is known at it; widen the range",
+        f"the present load ({_load_text(present, threads=threads)}) is {side} the searched "
+        f"range ({' to '.join(ends)}), so the search says nothing about it; widen the range",
     )
 
 

@@ -54,8 +54,8 @@ def longest_transaction(case: LintedCase) -> Iterator[ScenarioWarning]:
             yield ScenarioWarning(
                 "run.measure",
                 f"{duration(measure_ns)} is shorter than the pauses of transaction "
-                f"{transaction.name} ({duration(pauses_ns)}), so hardly one is seen from begin to "
-                f"end; write {duration(10 * pauses_ns)}",
+                f"{transaction.name} ({duration(pauses_ns)}), so hardly any is measured from "
+                f"beginning to end; write {duration(10 * pauses_ns)}",
             )
 
 
@@ -66,6 +66,6 @@ def burst(case: LintedCase) -> Iterator[ScenarioWarning]:
         if disk is not None and disk.throttled and disk.burst_ns >= case.end_ns:
             yield ScenarioWarning(
                 f"hardware.disk.{name}.burst",
-                f"{duration(disk.burst_ns)} of saved-up budget outlast the run of "
-                f"{duration(case.end_ns)}, so the ceilings are hardly felt; lengthen run.measure",
+                f"{duration(disk.burst_ns)} of burst budget outlast the run of "
+                f"{duration(case.end_ns)}, so the limits hardly apply; lengthen run.measure",
             )

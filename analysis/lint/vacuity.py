@@ -5,6 +5,7 @@ An expectation on something that never fired holds by itself; these warnings say
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -14,7 +15,7 @@ import pandas as pd
 from analysis.lint.mechanisms import Mechanism, mechanisms, said_by
 from analysis.lint.question_rules import is_steady
 from analysis.lint.scenario_lint import scenario_warnings
-from analysis.lint.scenario_warning import LintedCase
+from analysis.lint.scenario_warning import LintedCase, duration
 from analysis.metrics.catalogue import MetricKey
 from analysis.study.study import Study
 from analysis.study.units import Point
@@ -69,8 +70,9 @@ def study_warnings(study: Study, facts: Facts) -> list[Warned]:
         facts: of its finished units.
 
     Returns:
-        ``kind`` (``scenario``, ``mechanism`` or ``quantile``), ``text``; ``key`` of the scenario,
-        ``variant`` and ``point`` where it is about one of them.
+        ``kind`` (``scenario``, ``mechanism``, ``quantile``, or ``unasked``: a quantile that the
+        scenario does not ask for), ``text``; ``key`` of the scenario, ``variant`` and ``point``
+        where it is about one of them.
     """
     static = [
         {"kind": "scenario", "key": warning.key, "text": str(warning)}
@@ -108,7 +110,7 @@ def _too_few(
     where = " at any point" if len(counted) > 1 else ""
     if most < each.least:
         number = "no" if most == 0 else f"only {most:,}"
-        wanted = f", {each.least} are wanted" if each.least > 1 else ""
+        wanted = f", {each.least} are needed" if each.least > 1 else ""
         text = f"{variant}: {number} {each.words}{where} in all replications{wanted}; {each.remedy}"
         yield warned | {"text": text}
         return
@@ -126,9 +128,11 @@ def _words(point: Point) -> str:
 
 
 def _thin_quantiles(study: Study, facts: Facts) -> Iterator[Warned]:
-    """Yields quantiles that rest on too few values in some replication."""
+    """Yields quantiles that rest on too few values in some batch of some replication."""
     searched = study.capacity is not None or study.sensitivity is not None
-    for key in dict.fromkeys((*_asked(study), *(() if searched else _SHOWN))):
+    asked = _asked(study)
+    part = "replication" if study.run.batches == 1 else "batch"
+    for key in dict.fromkeys((*asked, *(() if searched else _SHOWN))):
         fact, share = _SERIES.get(key.metric), SHARES_BEYOND.get(key.stat)
         if fact is None or share is None:
             continue
@@ -137,16 +141,33 @@ def _thin_quantiles(study: Study, facts: Facts) -> Iterator[Warned]:
         thin = seen[(seen > 0) & (seen < wanted)]
         if thin.empty:
             continue
+        fewest = int(thin.min())
         worst = facts.units.loc[thin.idxmin()].to_dict()
         variants = list(dict.fromkeys(facts.units.loc[thin.index, "variant"]))
+        rests = (
+            f"rests on {fewest:,} values in a {part} of {worst['variant']}"
+            f"{_and_others(variants, worst['variant'])}, {wanted:,} are needed"
+        )
+        remedy = _more_values(study, fewest, wanted)
         yield {
-            "kind": "quantile",
+            "kind": "quantile" if key in asked else "unasked",
             "variant": worst["variant"],
             "point": dict(facts.points[int(worst["point_index"])]),
-            "text": f"{key} rests on {int(thin.min()):,} values in a replication of "
-            f"{worst['variant']}{_and_others(variants, worst['variant'])}, {wanted:,} are wanted; "
-            "lengthen run.measure",
+            "text": f"{key} {rests}; {remedy}"
+            if key in asked
+            else f"{key}, which the scenario does not ask for, is only rough: it {rests}. To rely "
+            f"on it, {remedy}",
         }
+
+
+def _more_values(study: Study, fewest: int, wanted: int) -> str:
+    """Returns what would give the quantile as many values as are wanted of it."""
+    batches = study.run.batches * fewest // wanted
+    if batches:
+        return f"write run.batches: {batches}"
+    shortest_ns = study.run.measure_ns * wanted / fewest
+    step_ns = 10 ** (math.floor(math.log10(shortest_ns)) - 1)
+    return f"lengthen run.measure to {duration(math.ceil(shortest_ns / step_ns) * step_ns)}"
 
 
 def _and_others(variants: Sequence[str], worst: str) -> str:

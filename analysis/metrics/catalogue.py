@@ -125,35 +125,36 @@ METRICS: Final[dict[str, Metric]] = {
     "lock_latency_ms": Metric(
         SeriesOf("lock_latency", MS_PER_NS),
         "ms",
-        "A granted lock request from TiDB and back, without waiting for other transactions.",
+        "Time of a granted lock request from TiDB and back, without waiting for other "
+        "transactions.",
         _PATH,
         stats=STATS,
     ),
     "lock_service_ms": Metric(
         SeriesOf("lock_service", MS_PER_NS),
         "ms",
-        "The part of it inside the store, from arrival to reply.",
+        "The part of lock_latency_ms inside the store, from arrival to reply.",
         _PATH,
         stats=STATS,
     ),
     "lock_wait_ms": Metric(
         SeriesOf("lock_wait", MS_PER_NS),
         "ms",
-        "Waiting for other transactions' locks, of the granted requests that waited at all.",
+        "Time that granted requests waited for other transactions' locks, if they waited.",
         stats=STATS,
         more_is="either",
     ),
     "lock_station_ms": Metric(
         Derived(("lock_station_ns",), series=("lock_latency",)),
         "ms",
-        "Mean time of a lock request at each station of its way; they add up to lock_latency_ms.",
+        "Mean time of a lock request at each station; the times add up to lock_latency_ms.",
         f"{_quoted(LOCK_STATIONS)}; `path/station`",
     ),
     "txn_latency_ms": Metric(
         SeriesOf("txn_latency", MS_PER_NS),
         "ms",
-        "A committed transaction from its start (open loop: the intended one) to the commit's "
-        "answer.",
+        "Time of a committed transaction from its start (open loop: the intended start) to "
+        "the commit's answer.",
         _TRANSACTION,
         stats=STATS,
     ),
@@ -167,7 +168,7 @@ METRICS: Final[dict[str, Metric]] = {
     "txn_unfinished_age_ms": Metric(
         SeriesOf("txn_unfinished", MS_PER_NS),
         "ms",
-        "For how long they had been under way by then.",
+        "Age of transactions that had not ended when the run did.",
         _TRANSACTION,
         stats=("max", "mean"),
     ),
@@ -180,7 +181,7 @@ METRICS: Final[dict[str, Metric]] = {
     "request_unfinished_age_ms": Metric(
         SeriesOf("request_unfinished", MS_PER_NS),
         "ms",
-        "How long ago they had been sent for the first time.",
+        "Age of requests without an answer when the run ended, since they were first sent.",
         _REQUEST,
         stats=("max", "mean"),
     ),
@@ -259,19 +260,19 @@ METRICS: Final[dict[str, Metric]] = {
         "Commit requests sent, per committed transaction.",
     ),
     "statement_retries": Metric(
-        CountOf("statement_retries", "run"), "", "Statements tried again after a write conflict."
+        CountOf("statement_retries", "run"), "", "Statements retried after a write conflict."
     ),
     "cpu_busy": Metric(
         Derived(("busy_ns", "capacity_ns")),
         "",
-        "Busy time of a pool's threads or of the cores, as a part of their capacity.",
+        "Busy time of a pool's threads or of the cores, as a share of their capacity.",
         _STATION,
         is_share=True,
     ),
     "disk_busy": Metric(
         Derived(("busy_ns", "capacity_ns")),
         "",
-        "Time in which a device is writing, or a log's writer is at work, as a part of the time.",
+        "Share of time in which a device writes, or a log's writer works.",
         "`raft_disk`, `kv_disk` if there is one, `raft_log`: the one writer of the log",
         is_share=True,
     ),
@@ -284,13 +285,13 @@ METRICS: Final[dict[str, Metric]] = {
     "locks_lost": Metric(
         CountOf("locks_lost", "run", always=True),
         "",
-        "Granted locks that ended without their transaction's doing.",
+        "Granted locks that were lost, not ended by their transaction.",
         _LOSS,
     ),
     "mutual_exclusion_lost": Metric(
         CountOf("mutual_exclusion_lost", "run", always=True),
         "",
-        "Keys granted to another transaction while a running one still believed to hold them.",
+        "Keys granted to another transaction while a running one still believed that it held them.",
         _LOSS,
     ),
     "lock_fates": Metric(
@@ -316,15 +317,15 @@ METRICS: Final[dict[str, Metric]] = {
     "txn_failures": Metric(
         Derived(("txn_aborts", COMMITS)),
         "",
-        "Transactions that failed, as a part of those that ended; rollbacks that the workload "
-        "itself asks for are no failures.",
+        "Share of ended transactions that failed; rollbacks that the workload itself asks "
+        "for do not count.",
         is_share=True,
     ),
     "prewrites_amended": Metric(
         CountOf("prewrites_amended", "run", always=True),
         "",
-        "Keys whose lock prewrite did not find, and wrote all the same: no other transaction had "
-        "written there.",
+        "Keys that prewrite wrote although their lock was gone, since no other transaction "
+        "had written there.",
         _LOSS,
     ),
     "prewrites_aborted": Metric(
@@ -349,7 +350,7 @@ METRICS: Final[dict[str, Metric]] = {
     "lock_table_bytes": Metric(
         SeriesOf("lock_table_bytes"),
         "B",
-        "Memory of a store's in-memory locks, looked at whenever one is granted.",
+        "Memory of a store's in-memory locks, sampled whenever one is granted.",
         "`store-1` …",
         stats=("max", "p99"),
     ),
@@ -364,20 +365,20 @@ METRICS: Final[dict[str, Metric]] = {
     "own_latch_waits_per_txn": Metric(
         CountOf("own_latch_waits", "transaction"),
         "",
-        "Prewrites that waited so, per committed transaction.",
+        "Prewrites that waited like this, per committed transaction.",
         _PATH,
     ),
     "early_prewrites_waited": Metric(
         Derived(("early_prewrites",)),
         "",
-        "Of the prewrites that came before a lock of their transaction, on one of their keys, was "
-        "applied, the part that ran after it was.",
+        "Of the prewrites that came before a lock of their transaction, on one of their "
+        "keys, was applied, the share that ran after it was.",
         is_share=True,
     ),
     "leader_transfers": Metric(
         CountOf("leader_transfers", "run", always=True),
         "",
-        "How often a region's leader was on another store than before.",
+        "How often a region's leader moved to another store.",
     ),
     "leader_transfer_ms": Metric(
         SeriesOf("leader_transfer", MS_PER_NS),
@@ -391,13 +392,16 @@ METRICS: Final[dict[str, Metric]] = {
     "leader_transfers_failed": Metric(
         CountOf("leader_transfers_failed", "run"),
         "",
-        "Orders to move a leader that came to nothing.",
+        "Orders to move a leader that failed.",
         "`timeout`: not done within 10 s; `replaced`: by another for the same region",
     ),
     "splits": Metric(CountOf("splits", "run", always=True), "", "Regions split."),
     "merges": Metric(CountOf("merges", "run", always=True), "", "Regions merged into a neighbour."),
     "operations": Metric(
-        CountOf("operations", "run"), "", "Operations begun.", "the kind, such as `transfer_leader`"
+        CountOf("operations", "run"),
+        "",
+        "Operations started.",
+        "the kind, such as `transfer_leader`",
     ),
 }
 
@@ -438,7 +442,7 @@ class MetricKey:
             raise ValueError(f"no statistic {shown(rest[-1])}; {suggestion(rest[-1], stats)}")
         stat = rest.pop() if rest and rest[-1] in STATS else "mean"
         if len(rest) > 1 or not all(rest) or set(rest) & set(STATS):
-            raise ValueError(f"{shown(text)} is no figure; write metric, metric.stat, "
+            raise ValueError(f"{shown(text)} is not a metric; write metric, metric.stat, "
                              "metric.class or metric.class.stat")  # fmt: skip
         key = cls(metric, rest[0] if rest else "all", stat)
         if stat not in METRICS[metric].stats:

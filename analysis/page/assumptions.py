@@ -47,7 +47,7 @@ def assumption_blocks(found: Findings) -> Iterator[Block]:
     inputs = {one.key: one for one in reversed([*assumed_inputs(found.base, found.points)])}
     if inputs:
         yield PageTable(
-            "Inputs that nobody has published",
+            "Unpublished inputs",
             ("input", "value", "why"),
             tuple(
                 (Cell(one.key), Cell(one.value), Cell(one.why)) for one in reversed(inputs.values())
@@ -61,9 +61,9 @@ def assumption_blocks(found: Findings) -> Iterator[Block]:
     rows = tuple(tuple(Cell(cell) for cell in row) for row in simplifications())
     if rows:
         table = PageTable("", ("what is simplified", "why", "likely effect"), rows, words=(0, 1, 2))
-        yield Aside(f"What the model leaves out: {len(rows)} simplifications", (table,))
+        yield Aside(f"What the model omits: {len(rows)} simplifications", (table,))
     else:
-        yield Paragraph("What the model leaves out: docs/MODEL.md.")
+        yield Paragraph("What the model omits: docs/MODEL.md.")
 
 
 def _standing(found: Findings) -> Iterator[str]:

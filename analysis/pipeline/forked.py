@@ -12,14 +12,16 @@ import os
 import pickle
 import signal
 from collections.abc import Callable
-from typing import Final
+from typing import Final, TypeVar
+
+Value = TypeVar("Value")
 
 _PR_SET_PDEATHSIG: Final = 1
 """Source: prctl(2)."""
 
 
-def call_in_fork(call: Callable[[], object]) -> None:
-    """Calls ``call()`` in a fork, and waits for its end.
+def call_in_fork(call: Callable[[], Value]) -> Value:
+    """Returns what ``call()`` returns in a fork, which has ended then.
 
     Raises:
         BaseException: what ``call`` raised.
@@ -38,22 +40,25 @@ def call_in_fork(call: Callable[[], object]) -> None:
         os.kill(parent, os.WTERMSIG(status))
     if not said:
         os._exit(os.waitstatus_to_exitcode(status) or 1)
-    raised = pickle.loads(said)
+    raised, value = pickle.loads(said)
     if raised is not None:
         raise raised
+    returned: Value = value
+    return returned
 
 
 def _run(call: Callable[[], object], writer: int, parent: int) -> None:
-    """Calls, says what was raised, and ends this process."""
+    """Calls, says what was raised or returned, and ends this process."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
-    raised: BaseException | None = None
+    ended: tuple[BaseException | None, object]
     try:
-        call()
+        ended = None, call()
     except BaseException as error:
-        raised = error
+        ended = error, None
     try:
-        os.write(writer, pickle.dumps(raised))
+        with os.fdopen(writer, "wb") as pipe:
+            pipe.write(pickle.dumps(ended))
     finally:
         os._exit(0)

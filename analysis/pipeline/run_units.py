@@ -22,8 +22,10 @@ from typing import TYPE_CHECKING, Any, Final
 from analysis.pipeline.forked import call_in_fork
 from analysis.pipeline.job_failure import SparkJobError, not_written, why_job_failed
 from analysis.pipeline.session import ATTEMPTS
-from analysis.pipeline.shared_folder import check_shared_folder
+from analysis.pipeline.shared_folder import check_shared_folder, check_store
 from analysis.pipeline.spark_master import is_local
+from analysis.pipeline.store_copy import StoreCopy
+from analysis.pipeline.unit_in_store import run_unit_into_store
 from analysis.pipeline.unit_task import (
     Attempt,
     UnitJob,
@@ -109,12 +111,20 @@ def run_units(
     if not units:
         return Outcomes([], {}, [])
     units_dir = Path(job.units_dir)
+    copy = None if job.store is None else StoreCopy(job.store, units_dir)
     if not is_local(str(spark.master)):
-        check_shared_folder(spark, units_dir)
+        if job.store is None:
+            check_shared_folder(spark, units_dir)
+        else:
+            check_store(spark, job.store)
     before = _cleared(units_dir, units)
-    run = _UnitRun(spark, Work(job, list(points), list(units), before), watch)
+    if copy is not None:
+        copy.forget(unit.unit_hash for unit in units)
+    run = _UnitRun(spark, Work(job, list(points), list(units), before), watch, copy)
     run.run_alone(run.run_together(range(len(units)), ATTEMPTS))
     remove_leftovers(units_dir)
+    if copy is not None:
+        copy.forget_attempts()
     return run.outcomes()
 
 
@@ -135,10 +145,13 @@ def _cleared(units_dir: Path, units: Iterable[Unit]) -> dict[str, int]:
 class _UnitRun:
     """One list of units on its way through Spark."""
 
-    def __init__(self, spark: SparkContext, work: Work, watch: Watch) -> None:
+    def __init__(
+        self, spark: SparkContext, work: Work, watch: Watch, copy: StoreCopy | None
+    ) -> None:
         self._spark = spark
         self._work = work
         self._watch = watch
+        self._copy = copy
         self._units_dir = Path(work.job.units_dir)
         self._by_hash = {unit.unit_hash: unit for unit in work.units}
         self._failed: dict[Unit, str] = {}
@@ -181,6 +194,8 @@ class _UnitRun:
             if in_a_row < MOST_ALONE:
                 for leftover in self._units_dir.glob(f"{TEMPORARY_PREFIX}{unit_hash}-*"):
                     shutil.rmtree(leftover, ignore_errors=True)
+                if self._copy is not None:
+                    self._copy.forget_attempts()
                 if not self.run_together([index], 1):
                     in_a_row = 0
                     continue
@@ -212,6 +227,8 @@ class _UnitRun:
 
     def _look(self) -> Scan:
         """Tells the watch what the folder says; the larger the folder, the rarer."""
+        if self._copy is not None:
+            self._copy.pull()
         begun_s = time.perf_counter()
         seen = scan(self._units_dir)
         for unit_hash in sorted(self._by_hash.keys() & seen.failed):
@@ -261,12 +278,17 @@ def run_index(work: Work, index: int, most_deaths: int) -> bool:
     from pyspark import TaskContext
 
     context, unit_hash = TaskContext.get(), work.units[index].unit_hash
-    if context is not None and context.attemptNumber() > 0:
-        units_dir = Path(work.job.units_dir)
+    again = context is not None and context.attemptNumber() > 0
+    job, attempt = work.job, work.attempt(index)
+    if job.store is not None:
+        into_store = partial(run_unit_into_store, again=again, most_deaths=most_deaths)
+        return call_in_fork(partial(into_store, job.store, job, attempt))
+    if again:
+        units_dir = Path(job.units_dir)
         if read_unit(units_dir / unit_hash) is not None:
             return True
         if unfinished_attempts(units_dir, unit_hash) >= most_deaths:
             return False
         check_room(units_dir)
-    call_in_fork(partial(run_unit_task, work.job, work.attempt(index)))
+    call_in_fork(partial(run_unit_task, job, attempt))
     return True

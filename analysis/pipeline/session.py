@@ -110,8 +110,22 @@ class SparkStartError(Exception):
 class SparkStarter:
     """Starts Spark in the background once it is known to be needed; ``context()`` waits."""
 
-    def __init__(self, master: str = "local[*]", java_options: str | None = None) -> None:
+    def __init__(
+        self,
+        master: str = "local[*]",
+        java_options: str | None = None,
+        *,
+        shares_folder: bool = True,
+    ) -> None:
+        """Takes the master.
+
+        Args:
+            master: of Spark.
+            java_options: of the driver's JVM; None for the usual ones.
+            shares_folder: whether executors see the folders of this process.
+        """
         self.master = master
+        self._shares_folder = shares_folder
         self._java_options = jvm_options() if java_options is None else java_options
         self.start_s = 0.0
         """Seconds from the request until Spark was there."""
@@ -139,6 +153,10 @@ class SparkStarter:
         if self._context is None:
             raise SparkStartError(self._reason())
         return self._context
+
+    def readers(self) -> SparkContext | None:
+        """Returns the context if its executors can read facts; None: this process reads them."""
+        return self.context() if self._shares_folder else None
 
     def abandoned(self) -> SparkContext | None:
         """Returns the context to be stopped, if one was started; a JVM on its way is awaited.

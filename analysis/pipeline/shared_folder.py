@@ -1,4 +1,4 @@
-"""Whether executors on other machines see the study's folder, asked before the first unit.
+"""Whether executors see the study's folder, or its object store, asked before the first unit.
 
 Each of a few tasks looks for a file that the driver wrote and writes one that the driver looks for:
 a folder of the same name on another disk would pass only one of the two.
@@ -9,12 +9,15 @@ from __future__ import annotations
 import shutil
 import socket
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
+from analysis.pipeline.forked import call_in_fork
 from analysis.pipeline.job_failure import SparkJobError, why_job_failed
+from analysis.pipeline.object_store import ObjectStore, reason
 from analysis.study.study_folder import StudyFolderError
 
 if TYPE_CHECKING:
@@ -35,7 +38,7 @@ def check_shared_folder(spark: SparkContext, units_dir: Path) -> None:
     probe = units_dir / f".probe-{uuid4().hex[:8]}"
     probe.mkdir()
     try:
-        answers = _ask(spark, probe)
+        answers = _ask(spark, partial(answer_probe, probe))
         unseen = [host for host, answer in answers if not _arrived(probe / answer)]
     finally:
         shutil.rmtree(probe, ignore_errors=True)
@@ -47,18 +50,29 @@ def check_shared_folder(spark: SparkContext, units_dir: Path) -> None:
         )
 
 
-def _ask(spark: SparkContext, probe: Path) -> list[tuple[str, str]]:
-    """Returns, for some tasks, their host and the name of the file they wrote; empty: none."""
-    context = spark
-    tasks = min(MOST_TASKS, max(LEAST_TASKS, context.defaultParallelism))
-    folder = str(probe)
+def check_store(spark: SparkContext, store: ObjectStore) -> None:
+    """Lets executors write into an object store.
+
+    Raises:
+        StudyFolderError: if one cannot.
+        SparkJobError: if no task can be run there.
+    """
+    refusals = [(host, why) for host, why in _ask(spark, partial(answer_from_store, store)) if why]
+    if refusals:
+        host, why = refusals[0]
+        raise StudyFolderError(f"{store}: executors on {host} cannot use it: {why}")
+
+
+def _ask(spark: SparkContext, ask: Callable[[str], str]) -> list[tuple[str, str]]:
+    """Returns, for some tasks, their host and what they answer to a name of their own."""
+    tasks = min(MOST_TASKS, max(LEAST_TASKS, spark.defaultParallelism))
 
     def answer(numbers: Iterable[int]) -> Iterable[tuple[str, str]]:
         for number in numbers:
-            yield socket.gethostname(), answer_probe(Path(folder), f"{number}")
+            yield socket.gethostname(), ask(f"{number}")
 
     try:
-        return context.parallelize(range(tasks), tasks).mapPartitions(answer).collect()
+        return spark.parallelize(range(tasks), tasks).mapPartitions(answer).collect()
     except Exception as error:
         raise SparkJobError(
             f"Spark could not run a first task on its executors: {why_job_failed(str(error))}"
@@ -74,6 +88,20 @@ def answer_probe(probe: Path, name: str) -> str:
     except OSError:
         pass
     return "unseen"
+
+
+def answer_from_store(store: ObjectStore, name: str) -> str:
+    """Returns why an executor cannot write into a store; empty if it can."""
+    return call_in_fork(partial(_refusal, store, f".probe-{uuid4().hex[:8]}-{name}"))
+
+
+def _refusal(store: ObjectStore, probe: str) -> str:
+    try:
+        store.write(probe, b"")
+        store.remove(probe)
+    except (OSError, ValueError) as error:
+        return str(getattr(error, "strerror", "") or reason(error))
+    return ""
 
 
 def _arrived(answer: Path) -> bool:

@@ -30,7 +30,7 @@ FactKey = tuple[str, str, str]
 
 
 def read_unit_sums(
-    spark: SparkContext,
+    spark: SparkContext | None,
     units_dir: Path,
     batches: pd.DataFrame,
     needed: NeededFacts = EVERYTHING,
@@ -39,7 +39,7 @@ def read_unit_sums(
     """Returns sums, means and quantiles, a row a batch, in the order given.
 
     Args:
-        spark: its context.
+        spark: its context; None to read facts in this process.
         units_dir: ``results/<study>/units``.
         batches: ``unit_hash``, ``first_window``, ``end_window``, ``verdict``, from ``batches_of``.
         needed: the facts to read.

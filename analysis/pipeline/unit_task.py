@@ -16,15 +16,16 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from analysis.pipeline.object_store import ObjectStore
 from analysis.pipeline.unit_judgement import judged_unit
 from analysis.program import module
 from analysis.study.source_digest import model_digest
 from analysis.study.study import Study
 from analysis.study.unit_failure import UnitFailure, write_failure
-from analysis.study.unit_folder import UnitNotWrittenError, UnitRecord, write_unit
+from analysis.study.unit_folder import UnitNotWrittenError, UnitRecord, UnitSink, write_unit
 from analysis.study.units import Point, Unit
 from sim.record.facts import FactSink
-from sim.unit_result import UnitResult
+from sim.unit_result import UnitResult, simulated_ns
 
 MODEL = f"{module('sim.simulation')}:run_unit"
 
@@ -37,6 +38,8 @@ class UnitJob:
     units_dir: str
     unit_function: str = field(default_factory=lambda: MODEL)
     model: str = field(default_factory=model_digest)
+    store: ObjectStore | None = None
+    """Where executors put units in place of ``units_dir``, which is the driver's copy then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +116,11 @@ def leave_failure(units_dir: Path, failure: UnitFailure) -> None:
 
 
 def _simulate(
-    job: UnitJob, attempt: Attempt, sink: FactSink, close: Callable[[], Path]
+    job: UnitJob, attempt: Attempt, sink: UnitSink, close: Callable[[], Path]
 ) -> UnitRecord:
     unit, point = attempt.unit, attempt.point
     scenario = job.study.scenario(point, unit.variant)
+    sink.until_ns = simulated_ns(scenario)
     wall_s, cpu_s = time.perf_counter(), time.process_time()
     result = unit_function(job.unit_function)(scenario, unit.replication, sink)
     wall_s, cpu_s = time.perf_counter() - wall_s, time.process_time() - cpu_s

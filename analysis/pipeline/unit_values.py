@@ -27,7 +27,7 @@ NS_PER_S: Final = 1_000_000_000
 
 
 def read_unit_metrics(
-    spark: SparkContext,
+    spark: SparkContext | None,
     units_dir: Path,
     units: Sequence[tuple[str, UnitRecord]],
     keys: Sequence[MetricKey] | None = None,
@@ -39,7 +39,7 @@ def read_unit_metrics(
     done: what a unit gives does not depend on the company in which it is read.
 
     Args:
-        spark: its context.
+        spark: its context; None to read facts in this process.
         units_dir: ``results/<study>/units``.
         units: hash and record of each.
         keys: the numbers wanted, of which only the facts they need are read; None for all.

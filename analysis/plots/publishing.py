@@ -54,11 +54,11 @@ def size_in(text: str) -> tuple[float, float | None]:
     """Returns width and height in inches of ``85mm`` or ``85x60mm``; None: no height given.
 
     Raises:
-        ValueError: if it is no size; the message says what to write.
+        ValueError: if it is not a size; the message says what to write.
     """
     found = _SIZE.fullmatch(text.strip())
     if found is None:
-        raise ValueError(f"{text!r} is no size; write 85mm or 85x60mm (mm, cm or in)")
+        raise ValueError(f"{text!r} is not a size; write 85mm or 85x60mm (mm, cm or in)")
     width, height = (
         float(side) * _INCHES[found[3]] if side else None for side in (found[1], found[2])
     )

@@ -57,17 +57,17 @@ def mean_lock_latency_ms(folder: Path) -> float | None:
 
     import pyarrow as pa
     import pyarrow.compute as pc
-    import pyarrow.parquet as pq
 
+    from analysis.study.parquet_sink import read_here
     from analysis.study.unit_folder import UNIT_FILE
     from sim.record.facts import MOMENTS
 
     try:
         record = json.loads((folder / UNIT_FILE).read_text(encoding="utf-8"))
-        chosen = [("metric", "=", _METRIC), ("window", ">=", int(record["warmup_windows"]))]
-        facts = pq.read_table(
-            folder / f"{MOMENTS}.parquet", columns=["sum", "count"], filters=chosen
-        )
+        columns = ["metric", "window", "sum", "count"]
+        facts = read_here(folder / f"{MOMENTS}.parquet", columns)
+        measured = pc.greater_equal(facts["window"], int(record["warmup_windows"]))
+        facts = facts.filter(pc.and_(pc.equal(facts["metric"], _METRIC), measured))
         count = pc.sum(facts["count"]).as_py()
         return pc.sum(facts["sum"]).as_py() / count * MS_PER_NS if count else None
     except (OSError, ValueError, KeyError, TypeError, pa.ArrowException):

@@ -117,11 +117,12 @@ def aggregated(
 
 
 def _tables(run: FinishedStudy, starter: SparkStarter, figure_points: int) -> StudyTables:
-    spark = starter.context()
+    spark = starter.readers()
     from analysis.pipeline.study_tables import read_study_tables
 
     batches = run.study.run.batches
-    return read_study_tables(spark, run.folder, run.done, figure_points, batches)
+    folder = run.folder.resolve()  # executors have a working directory of their own
+    return read_study_tables(spark, folder, run.done, figure_points, batches)
 
 
 def _provenance(run: FinishedStudy) -> Provenance:

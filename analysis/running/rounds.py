@@ -174,11 +174,11 @@ def show(settings: RoundSettings, experiment: Experiment, progress: RoundProgres
         return
     from analysis.pipeline.unit_values import read_unit_metrics
 
-    spark = settings.starter.context()
+    spark = settings.starter.readers()
     records = [(unit.unit_hash, record) for unit, record in fresh.items()]
     metrics = read_unit_metrics(
         spark,
-        settings.folder / "units",
+        Path(settings.job.units_dir).resolve(),
         records,
         experiment.keys(),
         settings.job.study.run.batches,

@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from analysis.experiments.choose import experiment_of
+from analysis.pipeline.object_store import ObjectStore
 from analysis.pipeline.session import SparkStarter, stop_spark
+from analysis.pipeline.spark_master import is_local
+from analysis.pipeline.store_copy import copied_study_folder
 from analysis.pipeline.unit_task import UnitJob
 from analysis.program import command
 from analysis.report.freshness import is_finished, present_summary
@@ -42,6 +45,7 @@ def run_study(
     folder: Path,
     master: str = "local[*]",
     *,
+    store: ObjectStore | None = None,
     plots: Plots = "all",
     listener: RunListener | None = None,
 ) -> StudyResult:
@@ -51,6 +55,7 @@ def run_study(
         study: from ``load_study``.
         folder: where units and results lie; what is done there is not run again.
         master: of Spark.
+        store: where executors put units, and all files are put in the end; the folder is a copy.
         plots: which pictures are written.
         listener: is told how it goes; None: nobody is.
 
@@ -59,11 +64,11 @@ def run_study(
         StudyFolderError: if the folder cannot be used, or another run is at work there.
         SparkStartError: if Spark does not start.
     """
-    starter = SparkStarter(master)
-    job = UnitJob(study, str((folder / "units").resolve()))
+    starter = SparkStarter(master, shares_folder=store is None or is_local(master))
+    job = UnitJob(study, str((folder / "units").resolve()), store=store)
     settings = RoundSettings(folder=folder, job=job, starter=starter, plots=plots)
     try:
-        with locked_study_folder(folder):
+        with copied_study_folder(folder, store):
             write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
             result = complete_study(settings, listener or RunListener(), time.perf_counter())
     finally:

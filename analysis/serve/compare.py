@@ -12,6 +12,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 from markupsafe import Markup
@@ -24,7 +25,9 @@ from analysis.metrics.shown import KEY_FIGURES
 from analysis.page.escaping import in_script
 from analysis.page.html import environment
 from analysis.report.diff_table import number_words, point_words, ratio_words, value_words
+from analysis.serve.courses import COURSES, study_courses
 from analysis.serve.shipped_files import shipped
+from analysis.serve.studies import NoStudyError
 from analysis.study.study_folder import StudyFolderError
 
 MOST_STUDIES: Final = 6
@@ -50,15 +53,22 @@ _OVER_AXIS: Final = {
 
 Named = Sequence[tuple[str, StudyResults]]
 """Studies with the names that a page calls them by."""
+FileOf = Callable[[str, str], Path]
+"""Returns the path of a study's file; ``NoStudyError`` if it has none that may be read."""
 
 
-def comparison(studies: Named) -> dict[str, Any]:
-    """Returns what the page shows: ``studies``, ``pairs`` and ``charts``."""
+def comparison(studies: Named, file: FileOf | None = None) -> dict[str, Any]:
+    """Returns what the page shows: ``studies``, ``pairs`` and ``charts``.
+
+    Args:
+        studies: the first is the one that the others are held against.
+        file: returns files of studies; None: they are the reader's own, and nothing is refused.
+    """
     (first, a), *others = studies
     return {
         "studies": [{"name": name, "says": _study_words(of)} for name, of in studies],
         "pairs": [_pair(first, a, name, b) for name, b in others],
-        "charts": list(_charts(studies)),
+        "charts": [*_charts(studies), *_over_time(studies, file)],
     }
 
 
@@ -160,6 +170,35 @@ def _charts(studies: Named) -> Iterator[dict[str, Any]]:
     elif not axes:
         for metric, title in _TAILS.items():
             yield from _chart(title, "one in … takes longer", studies, partial(_tail, metric))
+
+
+def _over_time(studies: Named, file: FileOf | None) -> Iterator[dict[str, Any]]:
+    """Yields latency and throughput over simulated time, of studies whose facts are there."""
+    courses = [
+        (name, study_courses(partial(_own_file, of) if file is None else partial(file, name)))
+        for name, of in studies
+    ]
+    for fact, title in COURSES.items():
+        lines = {
+            f"{name}, {variant}": line
+            for name, course in courses
+            for variant, line in course.get(fact, {}).items()
+        }
+        series = [
+            {"name": name, "look": _LOOKS[at % len(_LOOKS)], "line": line}
+            for at, (name, line) in enumerate(lines.items())
+        ]
+        xs = sorted({point[0] for line in lines.values() for point in line})
+        if len(xs) > 1:
+            shape = {"xLabel": "simulated time (s)", "xLog": False, "yLog": False}
+            yield {"title": title, "x": xs, "series": series} | shape
+
+
+def _own_file(of: StudyResults, name: str) -> Path:
+    path = of.folder / name
+    if not path.is_file():
+        raise NoStudyError(f"{of.folder} has no {name}")
+    return path
 
 
 def _axes(of: StudyResults) -> list[str]:

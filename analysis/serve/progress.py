@@ -23,6 +23,7 @@ from analysis.serve.studies import NoStudyError, Studies
 from analysis.statistics.intervals import half_widths, means
 from analysis.study.folder_lock import Holder, lock_holder
 from analysis.study.ledger import Scan, scan
+from analysis.study.parquet_sink import PROGRESS_FILE
 from analysis.study.plan_file import PLAN_FILE, read_plan
 from analysis.study.study_folder import StudyFolderError
 from analysis.study.unit_failure import read_failure
@@ -118,22 +119,35 @@ class ProgressReader:
         states: Mapping[Unit, str],
         done: Mapping[Unit, UnitSeen],
     ) -> list[dict[str, Any]]:
-        """Returns the units that are being simulated, and how far each may be.
+        """Returns the units that are being simulated, and how far each is.
 
-        The share is the time since it was begun over the mean of those that are done.
+        A unit that has not said how far it is yet, or cannot, since its executor does not see this
+        folder, is judged by the time that others took.
         """
         units_dir = self._studies.folder(study) / "units"
         usual_s = float(np.mean([seen.wall_s for seen in done.values()])) if done else None
         found = []
         for unit in (unit for unit, state in states.items() if state == "running"):
-            begun_s = max(map(_begun_s, units_dir.glob(f"{TEMPORARY_PREFIX}{unit.unit_hash}-*")),
-                          default=0.0)  # fmt: skip
+            attempts = units_dir.glob(f"{TEMPORARY_PREFIX}{unit.unit_hash}-*")
+            begun_s, folder = max(((_begun_s(one), one.name) for one in attempts), default=(0, ""))
             if begun_s:
                 since_s = max(0.0, time.time() - begun_s)  # noqa: TID251 - files have wall time
                 share = None if usual_s is None else min(0.99, since_s / max(usual_s, 0.001))
-                words = plan.words(unit)
-                found.append({"words": words, "seconds": since_s, "share": share})
+                told = {"words": plan.words(unit), "seconds": since_s, "share": share}
+                found.append(told | self._simulated(study, folder))
         return found
+
+    def _simulated(self, study: str, folder: str) -> dict[str, float]:
+        """Returns how far a unit has said it is; nothing if it has not, or not in these words."""
+        try:
+            said = self._studies.read(study, f"units/{folder}/{PROGRESS_FILE}", 100)
+            now_ns, until_ns = map(int, said.split())
+        except (NoStudyError, ValueError):
+            return {}
+        if not 0 <= now_ns <= until_ns or not until_ns:
+            return {}
+        seconds = {"simulated_s": now_ns / NS_PER_S, "until_s": until_ns / NS_PER_S}
+        return seconds | {"share": now_ns / until_ns}
 
     def _failures(
         self, study: str, plan: AskedUnits, states: Mapping[Unit, str]

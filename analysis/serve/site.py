@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -214,7 +213,9 @@ class Site:
             problem = f"Choose two to {MOST_STUDIES} studies."
         else:
             try:
-                found = comparison([(name, self._results(name)) for name in names])
+                found = comparison(
+                    [(name, self._results(name)) for name in names], self.studies.file
+                )
             except StudyFolderError as error:
                 problem = str(error)
         folders = [str(self.studies.results / name) for name in names[:2]]
@@ -224,7 +225,7 @@ class Site:
             problem=problem,
             found=found,
             data="" if found is None else chart_data(found),
-            command=shlex.join(["run_sim.py", "diff", *folders, "--html", "comparison.html"]),
+            command=command("diff", *folders, "--html", "comparison.html"),
         )
 
     def _results(self, study: str) -> StudyResults:

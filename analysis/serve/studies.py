@@ -147,7 +147,7 @@ class Studies:
         """
         head = self._head(_Entry(name, self.folder(name).stat().st_mtime_ns))
         if head is None:
-            raise NoStudyError(f"{name} is no study")
+            raise NoStudyError(f"{name} is not a study")
         return head
 
     def is_held(self, name: str) -> bool:

@@ -13,9 +13,9 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from analysis.serve.studies import NoStudyError, Studies
+from analysis.study.parquet_sink import read_here
 from analysis.study.plan_file import PLAN_FILE, read_plan
 from analysis.study.study_folder import StudyFolderError
 from analysis.study.unit_folder import UNIT_FILE
@@ -103,9 +103,7 @@ def _facts(studies: Studies, study: str, file: str) -> Path:
 
 
 def _read(file: Path) -> pd.DataFrame:
-    """Reads in the thread that asks: Arrow's own threads outlive the server's."""
-    with pq.ParquetFile(file) as facts:
-        frame: pd.DataFrame = facts.read(use_threads=False).to_pandas(use_threads=False)
+    frame: pd.DataFrame = read_here(file).to_pandas(use_threads=False)
     return frame
 
 

@@ -61,7 +61,7 @@ class LimitField(Form):
         """Returns it as it is written."""
         if isinstance(value, str | int | float) and not isinstance(value, bool):
             return value
-        raise Wrong(f"must be a limit, is {shown(value)}; write such as 5ms or 0.1%")
+        raise Wrong(f"must be a limit, is {shown(value)}; write, for example, 5ms or 0.1%")
 
     def described(self, _: dict[str, Schema]) -> Schema:
         """Returns a number, or text with a unit."""
@@ -115,7 +115,7 @@ def _is_number(value: object) -> bool:
 
 def _number(value: object, remedy: str, *, most: float) -> float:
     if not isinstance(value, int | float) or not _is_number(value):
-        raise ValueError(f"{shown(value)} is no limit here; write {remedy}")
+        raise ValueError(f"{shown(value)} cannot be a limit here; write {remedy}")
     if value > most:
         raise ValueError(f"{shown(value)} is more than {most:g}; write {remedy}")
     return float(value)
@@ -135,4 +135,4 @@ def said_twice(keys: Iterable[str]) -> str | None:
     """Returns what is wrong with keys of which two are spellings of one figure, or None."""
     figures = [MetricKey.parse(key) for key in keys]
     twice = next((each for place, each in enumerate(figures) if each in figures[:place]), None)
-    return None if twice is None else f"{twice} is there twice; remove one"
+    return None if twice is None else f"{twice} appears twice; remove one"

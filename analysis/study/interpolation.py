@@ -52,8 +52,8 @@ def amount_of(value: object) -> int | float:
         return value
     kind = _kind_of(value)
     if kind is None:
-        raise ValueError(f"must be a number or a quantity, is {shown(value)}; write such as 50, "
-                         "100us or 64KiB")  # fmt: skip
+        raise ValueError(f"must be a number or a quantity, is {shown(value)}; write, for example, "
+                         "50, 100us or 64KiB")  # fmt: skip
     return kind.parse(value)
 
 

@@ -82,20 +82,20 @@ class _Variants(Form):
 
 
 TOP: dict[str, tuple[Form, str]] = {
-    "about": (TEXT, "The one question it answers."),
+    "about": (TEXT, "The question that the scenario answers."),
     "extends": (
         _OneOrMore(TEXT),
-        "Scenario files that this one builds on, each over those before it: relative to this one, "
-        "whole paths, or pessim:NAME for one that comes with the program.",
+        "Scenario files that this one extends, each overriding those before it: relative to "
+        "this file, absolute, or pessim:NAME for a shipped one.",
     ),
-    "run": (SectionOf(RunSection), "How long, how often, with which luck."),
-    "cluster": (SectionOf(Topology), "How many of everything."),
-    "hardware": (SectionOf(Hardware), "What the nodes are made of."),
+    "run": (SectionOf(RunSection), "Duration, replications and seed."),
+    "cluster": (SectionOf(Topology), "Numbers of nodes, replicas and regions."),
+    "hardware": (SectionOf(Hardware), "Disks, network and CPU of the nodes."),
     "tikv": (SectionOf(Tikv), "TiKV's configuration."),
-    "workload": (_Chosen("kind", SECTIONS), "What clients ask for."),
+    "workload": (_Chosen("kind", SECTIONS), "Requests of the clients."),
     "operations": (
         _ListOrMap(_Chosen("do", OPERATIONS)),
-        "What happens to the cluster, as a list or by name.",
+        "Changes to the cluster, as a list or by name.",
     ),
     "compare": (_Variants(), "Variants: dotted keys and their values; the first is the baseline."),
     "sweep": (SectionOf(SweepSection), "Points at which all variants are run."),
@@ -103,7 +103,7 @@ TOP: dict[str, tuple[Form, str]] = {
         SectionOf(CapacitySection),
         "The greatest load that meets a service level objective.",
     ),
-    "sensitivity": (SectionOf(Sensitivity), "Which keys move the outcomes most."),
+    "sensitivity": (SectionOf(Sensitivity), "Keys that affect the outcomes most."),
     "expect": (ListOf(SectionOf(Expectation)), "Claims to check."),
 }
 """Sections of a file: what they take, and what they are for."""

@@ -229,12 +229,12 @@ def _check_effect(
     factors = [factor.key for factor in sensitivity.factors] if sensitivity is not None else []
     for key, node in given.items():
         if key in points[0]:
-            message = f"the sweep overrules it; write --set sweep.grid.{key}=[value]"
+            message = f"the sweep overrides it; write --set sweep.grid.{key}=[value]"
             problems.append(Problem(node.mark, key, message))
         elif key in factors:
             instead = f"--set sensitivity.factors.{key}.between=[low, high]"
             problems.append(Problem(node.mark, key, f"sensitivity varies it; write {instead}"))
         elif all(key in changes for changes in variants.values()):
             names = ", ".join(variants)
-            message = f"every variant ({names}) overrules it; write --set compare.NAME.{key}=value"
+            message = f"every variant ({names}) overrides it; write --set compare.NAME.{key}=value"
             problems.append(Problem(node.mark, key, message))

@@ -76,9 +76,9 @@ def check_key(key: str, node: Node, said_in: str, problems: list[Problem]) -> bo
     if section in _VARIABLE and all(key.split(".")):
         return True
     if section in ("run", "about", "extends", *CASES):
-        message = f"all variants and points share {section}; say it once, outside {said_in}"
+        message = f"all variants and points share {section}; set it once, outside {said_in}"
     else:
-        message = f"{shown(key)} is no key; {suggestion(section, _VARIABLE)}"
+        message = f"{shown(key)} is not a key; {suggestion(section, _VARIABLE)}"
     problems.append(Problem(node.key_mark, f"{said_in}.{key}", message))
     return False
 

@@ -44,7 +44,8 @@ def read_plan(folder: Path) -> AskedUnits:
         ) from error
     except (ValueError, TypeError, KeyError) as error:
         raise StudyFolderError(
-            f"{folder / PLAN_FILE}: is no plan ({error}); the run's command writes a new one and "
+            f"{folder / PLAN_FILE}: is not a plan ({error}); the run's command writes a new "
+            "one and "
             "keeps what is done"
         ) from error
     return AskedUnits(points, units)
@@ -54,5 +55,5 @@ def _unit(row: Any, points: int) -> Unit:
     unit_hash, point_index, variant, replication = row
     kinds = (type(unit_hash), type(point_index), type(variant), type(replication))
     if kinds != (str, int, str, int) or not 0 <= point_index < points:
-        raise ValueError(f"{row} is no unit of {points} points")
+        raise ValueError(f"{row} is not a unit of {points} points")
     return Unit(unit_hash, point_index, variant, replication)

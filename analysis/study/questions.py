@@ -193,7 +193,9 @@ def _load(key: str, value: object) -> float:
     if key == "workload.rate":
         return float(RATE.parse(value))
     if isinstance(value, bool) or not isinstance(value, int):
-        raise QuantityError(f"threads are a whole number, not {shown(value)}; write such as 50")
+        raise QuantityError(
+            f"threads are a whole number, not {shown(value)}; write, for example, 50"
+        )
     return float(value)
 
 
@@ -208,7 +210,7 @@ def _objectives(node: Node, problems: list[Problem]) -> tuple[Objective, ...]:
             problems.append(Problem(child.mark, f"capacity.slo.{name}", str(error)))
             continue
         if any(key == other.key for other in objectives):
-            message = f"{key} is there twice; remove one"
+            message = f"{key} appears twice; remove one"
             problems.append(Problem(child.key_mark, f"capacity.slo.{name}", message))
         objectives.append(Objective(key, limit))
     return tuple(objectives)

@@ -26,28 +26,29 @@ class RunSection(Run):
     """How long, how often, and with which luck."""
 
     replications: int | None = Count(1, 10_000, auto=True).key(
-        "Independent runs of each variant; intervals need two. auto: rounds, until precision is "
-        "met; where no precision is asked for, 5. Source: Law, Simulation Modeling and Analysis, "
-        "5th ed., 9.4: three to five at least.",
+        "Independent runs of each variant; intervals need two. auto: rounds until precision is "
+        "reached; 5 if no precision is requested. Source: Law, Simulation Modeling and Analysis, "
+        "5th ed., 9.4: at least three to five.",
         default="auto",
     )
     batches: int = Count(1, 1_000).key(
-        "Equal parts of each replication's measured time whose values count as if each were a "
-        "replication: one warm-up, which has to be given, serves them all. Intervals hold if a "
-        "part is long against what lasts in the cluster. There are no more than windows, and "
-        "capacity and sensitivity look at whole replications. Source: Law, Simulation Modeling and "
-        "Analysis, 5th ed., 9.5.3: batch means.",
+        "Equal parts of each replication's measured time, each of which counts as a replication; "
+        "they share one warm-up, which has to be given. Intervals are valid if a part is much "
+        "longer than any effect that lasts in the cluster. At most one batch per window; capacity "
+        "and sensitivity use whole replications. Source: Law, Simulation Modeling and Analysis, "
+        "5th ed., 9.5.3: batch means.",
         default=1,
     )
     precision: Mapping[MetricKey, float] | None = MapOf(WIDTH, FIGURE, at_least=1, at_most=20).key(
-        "Replications are added in rounds until the 95 % interval of each of these figures is at "
-        "most so wide to either side, such as lock_latency_ms.p99: 5%. Without it, and with "
-        "replications: auto, the ratios in expect are to be known to 2 %, those of quantiles to "
-        "5 %. Source: Law, Simulation Modeling and Analysis, 5th ed., 9.4.1: relative precision.",
+        "Half width of the 95 % interval of each metric, such as lock_latency_ms.p99: 5%; "
+        "replications are added in rounds until all are reached. By default, with replications: "
+        "auto, 2 % for the ratios in expect, 5 % for those of quantiles. Source: Law, Simulation "
+        "Modeling and Analysis, 5th ed., 9.4.1: relative precision.",
         default=None,
     )
     max_replications: int | None = Count(2, 10_000).key(
-        "Where rounds end even so; 50, or replications if those are more. Source: our own default.",
+        "Maximum number of replications of such rounds; 50, or replications if that is more. "
+        "Source: our own default.",
         default=None,
     )
 

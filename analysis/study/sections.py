@@ -43,18 +43,18 @@ _BOUND = Number(-1e15, 1e15)
 class Expectation(Section):
     """One claim; it holds when the whole interval lies on the right side."""
 
-    metric: str = TEXT.key("A figure of the summary.")
-    stat: str = OneOf(*STATS).key("Which statistic of it. Source: our own default.", default="mean")
+    metric: str = TEXT.key("A metric of the summary.")
+    stat: str = OneOf(*STATS).key(
+        "Which statistic of the metric. Source: our own default.", default="mean"
+    )
     class_: str = TEXT.key(
-        "Which part of it, such as a transaction type. Source: our own default.",
+        "Which class of the metric, such as a transaction type. Source: our own default.",
         default="all",
     )
-    variant: str = NAME.key("Whose figure; not needed if there is one variant.", default=None)
-    against: str | None = NAME.key(
-        "The baseline: judge the ratio to it, not the figure.", default=None
-    )
-    below: float | None = _BOUND.key("The interval lies below.", default=None)
-    above: float | None = _BOUND.key("The interval lies above.", default=None)
+    variant: str = NAME.key("The variant; optional if there is only one.", default=None)
+    against: str | None = NAME.key("A baseline: the claim is about the ratio to it.", default=None)
+    below: float | None = _BOUND.key("Value that the whole interval must be below.", default=None)
+    above: float | None = _BOUND.key("Value that the whole interval must be above.", default=None)
     at_point: Mapping[str, Any] | None = MapOf(ANYTHING).key(
         "Only at points with these values of swept keys.", default=None, name="at"
     )
@@ -64,7 +64,7 @@ class Expectation(Section):
         if self.below is None and self.above is None:
             raise Wrong("claims nothing; write below, above or both")
         if self.below is not None and self.above is not None and self.below <= self.above:
-            raise Wrong("is not above above; no figure lies between them", at="below")
+            raise Wrong("must be greater than above; no value is between them", at="below")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,12 +83,12 @@ class RangeSection(Section):
 class LatinHypercubeSection(Section):
     """Points spread evenly over several ranges at once."""
 
-    samples: int = Count(2, 5_000).key("How many points.")
+    samples: int = Count(2, 5_000).key("Number of points.")
     seed: int = Count(0, 2**53 - 1).key(
-        "Of the places of the points. Source: our own default, fixed.", default=1
+        "Seed of the positions of the points. Source: our own default, fixed.", default=1
     )
     ranges: Mapping[str, RangeSection] = MapOf(SectionOf(RangeSection), at_least=1, at_most=20).key(
-        "By dotted key."
+        "Ranges by dotted key."
     )
 
 
@@ -99,27 +99,26 @@ class SweepSection(Section):
     grid: Mapping[str, tuple[Any, ...]] | None = MapOf(
         ListOf(ANYTHING), at_least=1, at_most=20
     ).key(
-        "Values by dotted key, such as workload.threads: [50, 400], all combinations of which are "
-        "run.",
+        "Values by dotted key, such as workload.threads: [50, 400]; all combinations are run.",
         default=None,
     )
     points: tuple[Mapping[str, Any], ...] | None = ListOf(
         MapOf(ANYTHING), at_least=1, at_most=10_000
-    ).key("Points one by one, each with the same dotted keys.", default=None)
+    ).key("Explicit points, each with the same dotted keys.", default=None)
     latin_hypercube: LatinHypercubeSection | None = SectionOf(LatinHypercubeSection).key(
-        "Points spread over ranges, each range cut into as many parts as there are points. "
-        "Source: McKay, Beckman, Conover 1979.",
+        "Points spread over ranges, each divided into as many parts as there are points. Source: "
+        "McKay, Beckman, Conover 1979.",
         default=None,
     )
     skip: tuple[Mapping[str, Any], ...] | None = ListOf(MapOf(ANYTHING), at_most=100).key(
-        "A point is left out if all conditions of one entry are true of it: a value, a list of "
-        "values, {above: x} or {below: x} by swept key.",
+        "Conditions by swept key; a point is omitted if it meets all conditions of one entry: a "
+        "value, a list of values, {above: x} or {below: x}.",
         default=None,
     )
     map: Mapping[MetricKey, float] | None = MapOf(
         Number(1e-6, 1e6), FIGURE, at_least=1, at_most=20
     ).key(
-        "Ratios (variant / baseline) at which maps of these figures have a contour.", default=None
+        "Ratios (variant / baseline) at which maps of these metrics have a contour.", default=None
     )
 
     def check(self) -> None:
@@ -135,8 +134,8 @@ class SweepSection(Section):
 class NodePrices(Section):
     """What nodes cost."""
 
-    store: float = Number(0, 1e9).key("A TiKV node an hour, in any currency.")
-    tidb_node: float = Number(0, 1e9).key("A TiDB node an hour, in the same currency.")
+    store: float = Number(0, 1e9).key("Price of a TiKV node per hour, in any currency.")
+    tidb_node: float = Number(0, 1e9).key("Price of a TiDB node per hour, in the same currency.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,21 +183,24 @@ class CapacitySection(Section):
     """The greatest load at which a service level objective is met."""
 
     slo: Mapping[MetricKey, str | float] = MapOf(LIMIT, FIGURE, at_least=1, at_most=20).key(
-        "Upper limits by figure, such as lock_latency_ms.p99: 5ms; a percentage of txn_aborts is "
-        "one of transactions."
+        "Upper limits by metric, such as lock_latency_ms.p99: 5ms; for txn_aborts a percentage of "
+        "transactions."
     )
     load: Load = OneOf(*get_args(Load)).key(
-        "The key that is raised; the workload says the present load."
+        "The key that is raised; its value in workload is the present load."
     )
     between: tuple[Any, ...] = ListOf(ANYTHING, at_least=2, at_most=2).key(
-        "Loads to search between, such as [200/s, 4000/s]."
+        "Range of the search, such as [200/s, 4000/s]."
     )
     tolerance: float = WIDTH.key(
-        "The search ends with a bracket so wide, relative to the load. Source: our own default.",
+        "Width of the bracket at which the search ends, relative to the load. Source: our own "
+        "default.",
         default="5%",
     )
     prices: Mapping[str, NodePrices] | None = MapOf(SectionOf(NodePrices), at_most=50).key(
-        "By hardware profile, or all: costs per million transactions are reported.", default=None
+        "Prices by hardware profile, or all; the report then includes costs per million "
+        "transactions.",
+        default=None,
     )
 
     @classmethod
@@ -232,30 +234,31 @@ class Range:
 
 @dataclass(frozen=True, kw_only=True)
 class Sensitivity(Section):
-    """Which keys move the outcomes most."""
+    """Keys that affect the outcomes most."""
 
     factors: tuple[Range, ...] = MapOf(SectionOf(RangeSection), at_least=2, at_most=50).key(
         "Ranges by dotted key, all varied at once."
     )
     outcomes: tuple[MetricKey, ...] = ListOf(FIGURE, at_least=1, at_most=20).key(
-        "Figures to explain: with two variants or more the second over the first."
+        "Metrics to explain; with two or more variants, the ratio of the second to the first."
     )
     trajectories: int = Count(2, 1_000).key(
-        "Of the screening, each of one run more than there are factors. Source: Morris 1991, "
-        "Factorial sampling plans: 4 to 10.",
+        "Trajectories of the screening; each has one run more than there are factors. Source: "
+        "Morris 1991, Factorial sampling plans: 4 to 10.",
         default=6,
     )
     levels: int = Count(2, 100).key(
-        "Of the screening: values of each factor. Source: Morris 1991.", default=4
+        "Values of each factor in the screening. Source: Morris 1991.", default=4
     )
     keep: int = Count(1, 50).key(
-        "Factors that go on to Sobol' indices. Source: our own default.", default=3
+        "Number of factors for which Sobol' indices are computed. Source: our own default.",
+        default=3,
     )
     samples: int = Count(2, 65_536).key(
         "Base samples of Sobol' indices, a power of two. Source: our own default.", default=16
     )
     seed: int = Count(0, 2**53 - 1).key(
-        "Of both designs; by default run.seed. Source: our own default.", default=None
+        "Seed of both designs; by default run.seed. Source: our own default.", default=None
     )
 
     def check(self) -> None:
@@ -264,7 +267,7 @@ class Sensitivity(Section):
             raise Wrong(f"must be even, is {self.levels}; write {self.levels + 1}", at="levels")
         if self.samples & (self.samples - 1):
             power = 1 << self.samples.bit_length()
-            raise Wrong(f"is no power of two, is {self.samples}; write {power}", at="samples")
+            raise Wrong(f"must be a power of two, is {self.samples}; write {power}", at="samples")
 
     @classmethod
     def document_of(cls, value: Any) -> Document:

@@ -17,12 +17,14 @@ class StudyFolderError(Exception):
 
 
 def no_study(folder: Path, lacks: str) -> str:
-    """Returns what is said of a path that is no study's folder, since it ``lacks`` a file."""
+    """Returns what is said of a path that is not a study's folder, since it ``lacks`` a file."""
     if folder.is_file():
         return f"{folder}: is a file; name the folder of a study, such as results/quickstart"
     if not folder.exists():
         return f"{folder}: no such folder; run a scenario with --out {folder}, or correct its name"
-    return f"{folder}: is no study folder (it has no {lacks}); run a scenario with --out {folder}"
+    return (
+        f"{folder}: is not a study folder (it has no {lacks}); run a scenario with --out {folder}"
+    )
 
 
 @contextmanager

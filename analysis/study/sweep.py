@@ -133,7 +133,7 @@ def _axis(
     plain = [node.plain() for node in values]
     for place, node in enumerate(values):
         if plain[place] in plain[:place]:
-            message = f"{shown(node.value)} is there twice; remove one"
+            message = f"{shown(node.value)} appears twice; remove one"
             problems.append(Problem(node.mark, path, message))
     return values
 
@@ -152,7 +152,7 @@ def _listed(
     for place, point in enumerate(points[1:], start=1):
         message = _other_keys(keys, list(point))
         if plain[place] in plain[:place]:
-            message = "is there twice; remove one"
+            message = "appears twice; remove one"
         if message is not None:
             mark = entries[place].mark
             problems.append(Problem(mark, f"sweep.points[{place}]", message))
@@ -165,7 +165,9 @@ def _other_keys(expected: Sequence[str], given: Sequence[str]) -> str | None:
         return f"has no {', '.join(missing)} as the first point has; write it"
     more = [key for key in given if key not in expected]
     return (
-        f"has {', '.join(more)}, which the first point has not; say it there too" if more else None
+        f"has {', '.join(more)}, which the first point does not have; add it there, too"
+        if more
+        else None
     )
 
 

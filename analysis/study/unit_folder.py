@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 from uuid import uuid4
 
 from sim.record.facts import TABLES, FactSink
@@ -45,6 +45,13 @@ _NOT_THE_UNITS: Final = frozenset(
 
 _PLACE_TRIES: Final = 10
 ROOM_BYTES: Final = 256 * 1024
+
+
+class UnitSink(FactSink, Protocol):
+    """A sink of facts that also says how far the unit is."""
+
+    until_ns: int
+    """How long the unit is; 0: not known."""
 
 
 class UnitNotWrittenError(OSError):
@@ -90,7 +97,7 @@ def fact_digests(folder: Path) -> dict[str, str]:
 
 
 def write_unit(
-    units_dir: Path, unit_hash: str, run: Callable[[FactSink, Callable[[], Path]], UnitRecord]
+    units_dir: Path, unit_hash: str, run: Callable[[UnitSink, Callable[[], Path]], UnitRecord]
 ) -> UnitRecord:
     """Runs a unit into a temporary folder and gives it its name when it is whole.
 

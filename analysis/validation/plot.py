@@ -71,7 +71,7 @@ def _draw_distances(axes: Axes, shown: Sequence[Judged]) -> None:
     names = [each.anchor.name for each in reversed(shown)]
     axes.set_yticks(range(len(shown)), names, fontsize=7)
     axes.set(xlim=(-_FARTHEST, _FARTHEST), ylim=(-0.7, len(shown) - 0.3))
-    axes.set_xlabel("distance from their figure, in half bands")
+    axes.set_xlabel("distance from the reference, in half bands")
     axes.grid(axis="y", visible=False)
 
 

@@ -51,7 +51,7 @@ def verdict_lines(judged: Sequence[Judged]) -> Iterator[str]:
     for name, some in (
         ("theory", [each for each in judged if each.anchor.kind == "theory"]),
         ("published and measured", worldly(judged)),
-        ("those that nothing was fitted to", predicted(judged)),
+        ("not used for fitting", predicted(judged)),
     ):
         error = mean_error(some)
         if error is not None:
@@ -70,7 +70,7 @@ def mark_of(anchor: Anchor) -> str:
 
 _MARKS: Final[tuple[tuple[Standing, str, str], ...]] = (
     ("fitted", "*", "constants of the model were fitted to these, or set with them in view"),
-    ("derived", "†", "worked out from other figures of the table; not in the mean errors"),
+    ("derived", "†", "derived from other figures of the table; not in the mean errors"),
 )
 _WORLDLY: Final[tuple[Kind, ...]] = ("published", "measured")
 

@@ -24,7 +24,7 @@ from sim.server.cluster import Cluster
 from sim.storage.probe import Probe
 from sim.storage.request import Kind, KvRequest
 from sim.streams import Streams
-from sim.transport.grpc import connections_of
+from sim.transport.grpc import CONNECTIONS, connections_of
 from sim.transport.nodes import CLIENT_NAME, PD_NAME, store_name, tidb_name
 from sim.units import NS_PER_MS
 
@@ -45,9 +45,12 @@ _REQUEST_BYTES = 150
 STATEMENT_WAKES: Final = 1
 """The connection's goroutine."""
 
-REQUEST_WAKES: Final = 5
-"""Source: tikv/client-go internal/client (batchSendLoop, batchRecvLoop), grpc-go internal/transport
-(loopyWriter, reader): a goroutine each, and the one that asked."""
+REQUEST_WAKES: Final = 3
+"""The answer's: grpc-go's reader, client-go's batchRecvLoop, and the goroutine that asked."""
+
+MESSAGE_WAKES: Final = 2
+"""client-go's batchSendLoop and grpc-go's loopyWriter. Source: tikv/client-go internal/client,
+grpc-go internal/transport."""
 
 
 class TidbNode:
@@ -77,9 +80,12 @@ class TidbNode:
         self._run_queues = RunQueues(threads, cpu.thread_hop_ns)
         self._costs = cpu
         self._request_ns = cpu.tidb_request_ns
+        self._message_ns = cpu.grpc_message_ns
         self._client = cluster.client_machine
         self._grpc_ns = cpu.grpc_request_ns >> 1
         self._next_connection = cycle(connections_of(number))
+        self._leaves_ns = {store: [0] * CONNECTIONS for store in cluster.stores}
+        """When the last message of each connection to a store leaves."""
         self._draw = Sampler(LognormalMean(1_000_000, cpu.cv), streams.stream(f"{here}/cpu"))
         self._units: list[float] = []
         self._to_stores = {store: network.link(here, store_name(store)) for store in cluster.stores}
@@ -161,9 +167,16 @@ class TidbNode:
         size = _REQUEST_BYTES + request.request_bytes
         store = self._cluster.stores[request.store]
         request.connection = connection = next(self._next_connection)
+        leaves_ns, slot = self._leaves_ns[request.store], connection % CONNECTIONS
+        handled_ns = self._grpc_ns
+        ready_ns = env.now_ns + self._compute(self._request_ns, REQUEST_WAKES)
+        request.opens_message = ready_ns >= leaves_ns[slot]
+        if request.opens_message:
+            leaves_ns[slot] = ready_ns + self._compute(2 * self._message_ns, MESSAGE_WAKES)
+            handled_ns += self._message_ns
         arrival = self._to_stores[request.store].send(env.now_ns, size)
-        arrival += self._compute(self._request_ns, REQUEST_WAKES)
-        arrival += store.grpc.handle(connection, env.now_ns, self._grpc_ns)
+        arrival += leaves_ns[slot] - env.now_ns
+        arrival += store.grpc.handle(connection, env.now_ns, handled_ns)
         env.at(arrival, store.scheduler.receive, request)
 
     def _compute(self, mean_ns: float, wakes: int) -> int:

@@ -13,7 +13,7 @@ from typing import Final
 
 from sim.distributions import mean_ns, squared_cv
 from sim.estimate.footprint import Footprint
-from sim.hardware.disk import FETCH_BYTES, DiskSpec
+from sim.hardware.disk import DiskSpec
 from sim.hardware.file_system import FILE_SYSTEMS, metadata_share
 from sim.protocol.encoding import ENTRY_OVERHEAD_BYTES, KV_APPLY_BYTES, KV_BATCH_BYTES
 from sim.raftstore.log_engine import LogFormat
@@ -65,7 +65,8 @@ class DiskDemand:
         self.append_ns = mean_ns(self.raft.append)
         self.append_scv = squared_cv(self.raft.append)
         self.fetch_ns = mean_ns(self.kv.fetch or self.kv.append)
-        self._blocks = sum(each.blocks for each in footprint.requests.values())
+        self._fetches = sum(each.fetches for each in footprint.requests.values())
+        self._block_bytes = hardware.stored_block_bytes
         self._proposed = footprint.proposed(lock_share)
 
     def appended_bytes(self, txn_per_s: float, entries: float) -> float:
@@ -103,7 +104,7 @@ class DiskDemand:
             + min(entries, applied * self._proposed.count) * KV_BATCH_BYTES,
             flush=sum(size * min(1.0, factor) for size, factor in amplified),
             compaction=sum(size * max(0.0, factor - 1) for size, factor in amplified),
-            fetches=txn_per_s * self._blocks / self._stores,
+            fetches=txn_per_s * self._fetches / self._stores,
         )
 
     def _compressed(self, payload: float) -> float:
@@ -117,7 +118,7 @@ class DiskDemand:
         if not disk.throttled:
             return self.append_ns + (load.payload - 1) / disk.write_bytes_per_s * NS_PER_S
         background, reads = self._background(load, disk)
-        left_bytes = disk.write_bytes_per_s - background - reads * FETCH_BYTES
+        left_bytes = disk.write_bytes_per_s - background - reads * self._block_bytes
         left_ios = disk.write_iops - background / disk.io_bytes - reads
         apart = NS_PER_S * max(
             load.write_bytes / max(left_bytes, _LEFT_FOR_LOG * disk.write_bytes_per_s),
@@ -145,7 +146,7 @@ class DiskDemand:
             one = max(load.write_bytes * per_byte, load.write_ios * per_io)
             one_io = max(disk.io_bytes * per_byte, per_io)
             return fsyncs * one + ios * one_io, fsyncs * load.write_ios + ios
-        size, ios = background + reads * FETCH_BYTES, ios + reads
+        size, ios = background + reads * self._block_bytes, ios + reads
         others = max(size * per_byte, ios * per_io)
         size, ios = size + fsyncs * load.write_bytes, ios + fsyncs * load.write_ios
         # Writes of the log that wait grow instead: they never ask for more than is let in.

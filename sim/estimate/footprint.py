@@ -19,7 +19,7 @@ from sim.estimate.transaction_plan import (
 from sim.protocol.encoding import lock_format
 from sim.protocol.region import RegionId, RegionMap
 from sim.scenario.resolved import Scenario
-from sim.storage.block_cache import PREFIX_LEN, misses_by_table
+from sim.storage.block_cache import PREFIX_LEN, RowMisses, misses_by_table
 from sim.streams import Streams
 from sim.workload import build_workload
 from sim.workload.layout import lay_out
@@ -46,7 +46,9 @@ class Requests:
     keys: float = 0.0
     """Keys that cost CPU, summed over the requests."""
     blocks: float = 0.0
-    """Blocks fetched from the disk, likewise."""
+    """Blocks that are not in the block cache, likewise."""
+    fetches: float = 0.0
+    """Those of them that are fetched from the disk."""
     records: float = 0.0
     raft: float = 0.0
     wal: float = 0.0
@@ -138,8 +140,8 @@ class Sample:
     plans: Sequence[TransactionPlan]
     shares: Mapping[str, float]
     """Weights of the classes, where the scenario fixes them."""
-    misses: Mapping[bytes, float]
-    """How likely a row is not in a store's cache, by table prefix."""
+    misses: RowMisses
+    """How likely a row is not in a store's caches."""
     table_of_region: Mapping[RegionId, int]
     """Number of the table in which a region begins."""
 
@@ -215,14 +217,16 @@ def _weights(names: Sequence[str], shares: Mapping[str, float]) -> dict[str, flo
     }
 
 
-def _demand(request: PlannedRequest, misses: Mapping[bytes, float]) -> Requests:
+def _demand(request: PlannedRequest, misses: RowMisses) -> Requests:
     """Returns what one request asks for; arrivals are counted where it is sent."""
     kind = request.kind
     keys = request.rows * SCANNED_ROW + 1 if kind == "cop" else float(len(request.keys))
-    blocks = 0.0
+    read: Sequence[bytes] = ()
     if kind in ("get", "batch_get") or (kind == "lock" and not request.insert):
-        blocks = sum(misses.get(key[:PREFIX_LEN], 0.0) for key in request.keys)
-    return Requests(1.0, 0.0, keys, blocks, *(request.records or ()))
+        read = request.keys
+    missed = [miss for key in read for miss in misses.get(key[:PREFIX_LEN], ())]
+    blocks, fetches = sum(miss.block for miss in missed), sum(miss.disk for miss in missed)
+    return Requests(1.0, 0.0, keys, blocks, fetches, *(request.records or ()))
 
 
 def _region_groups(

@@ -7,12 +7,15 @@ as ``sim.hardware.client_machine`` and ``sim.client.tidb`` have it. Machines of 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from sim.client.tidb import MESSAGE_WAKES
 from sim.engine import queued_ns, smt_slowness
 from sim.estimate.footprint import Footprint
 from sim.queueing.formulas import crowded_servers
 from sim.scenario.resolved import Scenario
+from sim.transport.grpc import CONNECTIONS
 from sim.units import NS_PER_S
 
+_CLOSE: Final = 0.002
 _NEARLY_ALL: Final = 0.995
 """Jobs are not looked at above this use of a machine: nothing ends there."""
 
@@ -25,78 +28,144 @@ class JobKind(NamedTuple):
     """CPU on a core of its own; 0: it waits for nobody."""
 
 
-class AlikeMachines:
-    """Machines of one kind; what does not depend on the load."""
+class Messages(NamedTuple):
+    """Messages to the stores, each open to further requests until it is on its way."""
+
+    requests: float
+    """Per transaction."""
+    cost_ns: float
+    """CPU of a message and its answer."""
+    wakes: int
+    """Threads that are woken until it is on its way."""
+    connections: int
+    """Of one machine."""
+
+
+class _Load(NamedTuple):
+    """One machine at a rate."""
+
+    work: float
+    """That is asked for, in hardware threads that have a core of their own."""
+    within: float
+    """The same, as far as it can be done."""
+    running: float
+    """Hardware threads."""
+    waiting: float
+    """Jobs."""
+    jobs: float
+    """Per second."""
+    opening: float
+    """Share of the requests that open a message."""
+
+
+class Machines:
+    """Machines of one kind; what does not depend on the load.
+
+    Work that is shared (``Messages``) is done for one job or for several, the more the busier.
+    """
 
     def __init__(
-        self, scenario: Scenario, count: int, threads: int, jobs: Sequence[JobKind]
+        self,
+        scenario: Scenario,
+        count: int,
+        threads: int,
+        jobs: Sequence[JobKind],
+        messages: Messages | None = None,
     ) -> None:
         """Args: ``count`` is how many machines, ``threads`` those of the hardware of one."""
         hardware, cpu = scenario.hardware, scenario.hardware.cpu
         self.threads = threads
         self._hop_ns = cpu.thread_hop_ns
-        self._known: tuple[float, tuple[float, float]] | None = None
-        """The crowd at the rate that was asked for last: it is asked for several times."""
-        jobs = [job for job in jobs if job.cost_ns]
-        self._jobs = sum(job.per_txn for job in jobs) / count
-        self._work_ns = sum(job.per_txn * job.cost_ns for job in jobs) / count
+        jobs = [JobKind(job.per_txn / count, job.cost_ns) for job in jobs if job.cost_ns]
+        self._jobs = jobs
+        self._messages = messages
+        self._asking = messages.requests / count if messages else 0.0
         slowness = smt_slowness(threads, hardware.threads_per_core, cpu.smt_gain)
         self._capacity = [running / slow for running, slow in enumerate(slowness)]
-        squares = sum(job.per_txn * job.cost_ns**2 for job in jobs) / count * (1 + cpu.cv * cpu.cv)
-        self._variability = squares * self._jobs / self._work_ns**2 / 2 if self._work_ns else 0.0
-        """What Allen and Cunneen correct an exponential server's queue by."""
+        self._varies = (1 + cpu.cv * cpu.cv) / 2
+        self._known: tuple[float, _Load] | None = None
+        """At the rate that was asked for last: it is asked for several times."""
 
     def used(self, txn_per_s: float) -> float:
         """Returns the work that all are asked for over what they can do; 1 is saturation."""
-        return self._work(txn_per_s) / self._capacity[-1]
+        return self._at(txn_per_s).work / self._capacity[-1]
 
     def utilisation(self, txn_per_s: float) -> float:
         """Returns the share of hardware threads that run; what is asked for from saturation on."""
         used = self.used(txn_per_s)
-        return used if used >= 1 else self._crowd(txn_per_s)[0] / self.threads
+        return used if used >= 1 else self._at(txn_per_s).running / self.threads
 
     def queue(self, txn_per_s: float) -> float:
         """Returns how many jobs wait at one machine for a hardware thread."""
-        return self._crowd(txn_per_s)[1]
+        return self._at(txn_per_s).waiting
 
     def service_ns(self, txn_per_s: float) -> float:
         """Returns the mean time of a job on a hardware thread."""
-        return self.times_ns(self._work_ns / self._jobs, txn_per_s)[0] if self._jobs else 0.0
+        load = self._at(txn_per_s)
+        return load.running / load.jobs * NS_PER_S if load.jobs else 0.0
 
     def times_ns(self, cost_ns: float, txn_per_s: float) -> tuple[float, float]:
         """Returns (time on a hardware thread, time before that) of a job that costs so much CPU."""
-        work = self._work_within(txn_per_s)
-        if not work or not cost_ns:
+        load = self._at(txn_per_s)
+        if not load.work or not cost_ns:
             return cost_ns, 0.0
-        running, waiting = self._crowd(txn_per_s)
-        jobs_per_ns = self._jobs * work / self._work_ns
-        return cost_ns * running / work, waiting / jobs_per_ns
+        return cost_ns * load.running / load.within, load.waiting / load.jobs * NS_PER_S
 
     def wake_ns(self, txn_per_s: float) -> float:
         """Returns how long a woken thread waits for others that run."""
-        return queued_ns(self._hop_ns, self._crowd(txn_per_s)[0], self.threads)
+        return queued_ns(self._hop_ns, self._at(txn_per_s).running, self.threads)
 
-    def _work(self, txn_per_s: float) -> float:
-        return txn_per_s * self._work_ns / NS_PER_S
+    def opening(self, txn_per_s: float) -> float:
+        """Returns the share of the requests that open a message; the others find one open."""
+        return self._at(txn_per_s).opening
 
-    def _work_within(self, txn_per_s: float) -> float:
-        return min(self._work(txn_per_s), _NEARLY_ALL * self._capacity[-1])
+    def message_ns(self, txn_per_s: float) -> float:
+        """Returns for how long a message is open: until it is on its way."""
+        assert self._messages is not None, "only who sends requests sends messages"
+        own, waits = self.times_ns(self._messages.cost_ns, txn_per_s)
+        return own + waits + self._messages.wakes * self.wake_ns(txn_per_s)
 
-    def _crowd(self, txn_per_s: float) -> tuple[float, float]:
+    def _at(self, txn_per_s: float) -> _Load:
         if self._known is None or self._known[0] != txn_per_s:
-            running, waiting = crowded_servers(self._work_within(txn_per_s), self._capacity)
-            self._known = txn_per_s, (running, waiting * self._variability)
+            self._known = txn_per_s, self._load(txn_per_s, 1.0)
+            if self._messages is not None:
+                self._share(txn_per_s, self._messages)
         return self._known[1]
 
+    def _share(self, txn_per_s: float, messages: Messages) -> None:
+        """Finds how many requests share a message: those that come while it is open."""
+        per_ns = txn_per_s * self._asking / messages.connections / NS_PER_S
+        low, high = 0.0, 1.0
+        while high - low > _CLOSE:
+            opening = (low + high) / 2
+            self._known = txn_per_s, self._load(txn_per_s, opening)
+            follows = 1 / (1 + per_ns * self.message_ns(txn_per_s))
+            low, high = (opening, high) if follows > opening else (low, opening)
 
-def client_machine(scenario: Scenario, made: Footprint) -> AlikeMachines:
+    def _load(self, txn_per_s: float, opening: float) -> _Load:
+        jobs = self._jobs
+        if self._messages is not None and self._messages.cost_ns:
+            jobs = [*jobs, JobKind(self._asking * opening, self._messages.cost_ns)]
+        count = sum(job.per_txn for job in jobs)
+        work_ns = sum(job.per_txn * job.cost_ns for job in jobs)
+        work = txn_per_s * work_ns / NS_PER_S
+        within = min(work, _NEARLY_ALL * self._capacity[-1])
+        running, waiting = crowded_servers(within, self._capacity)
+        if work_ns:  # What Allen and Cunneen correct an exponential server's queue by.
+            squares = sum(job.per_txn * job.cost_ns**2 for job in jobs)
+            waiting *= squares * count / work_ns**2 * self._varies
+        jobs_per_s = count * within / work_ns * NS_PER_S if work_ns else 0.0
+        return _Load(work, within, running, waiting, jobs_per_s, opening)
+
+
+def client_machine(scenario: Scenario, made: Footprint) -> Machines:
     """Returns the machine that all clients are on."""
     hardware = scenario.hardware
     statements = JobKind(made.statements, hardware.cpu.client_statement_ns)
-    return AlikeMachines(scenario, 1, hardware.client_cores, [statements])
+    return Machines(scenario, 1, hardware.client_cores, [statements])
 
 
-def tidb_nodes(scenario: Scenario, made: Footprint, retries: float = 0.0) -> AlikeMachines:
+def tidb_nodes(scenario: Scenario, made: Footprint, retries: float = 0.0) -> Machines:
     """Returns the TiDB nodes, with their statements and requests; ``retries`` are tried again."""
     hardware, cpu = scenario.hardware, scenario.hardware.cpu
     reading = made.statements - made.changing_statements
@@ -105,7 +174,13 @@ def tidb_nodes(scenario: Scenario, made: Footprint, retries: float = 0.0) -> Ali
         JobKind(made.changing_statements + retries, statement_ns(scenario, made, changing=1.0)),
         JobKind(made.all_requests + retries, cpu.tidb_request_ns),
     ]
-    return AlikeMachines(scenario, scenario.cluster.tidb_nodes, hardware.tidb_cores, jobs)
+    messages = Messages(
+        made.all_requests + retries,
+        2 * cpu.grpc_message_ns,
+        MESSAGE_WAKES,
+        CONNECTIONS * scenario.cluster.stores,
+    )
+    return Machines(scenario, scenario.cluster.tidb_nodes, hardware.tidb_cores, jobs, messages)
 
 
 def statement_ns(scenario: Scenario, made: Footprint, *, changing: float) -> float:

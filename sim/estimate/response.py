@@ -154,8 +154,11 @@ class ResponseTimes:
         met = load.txn_per_s * self._others
         sent_ns, waits_ns = self._tidb.times_ns(cost_ns, met)
         waits_ns += REQUEST_WAKES * self._tidb.wake_ns(met)
+        # Who finds a message open waits for half of the time that who opened it does.
+        opening = self._tidb.opening(met)
+        waits_ns += (1 + opening) / 2 * self._tidb.message_ns(met)
         work_ns = store.request_ns(kind) * load.slowness + pool.hop_ns
-        waits_ns += pool.wait_ns() + each.blocks / each.count * store.block_ns(load)
+        waits_ns += pool.wait_ns() + store.rows_ns(each, load) / each.count
         return Delay(sent_ns + self._to_store + 2 * load.grpc_ns + work_ns, waits_ns)
 
     def _lock_way(self, store: StoreModel, proposed: Delay, durable: Delay) -> Delay:

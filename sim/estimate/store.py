@@ -14,7 +14,7 @@ from typing import Final
 
 from sim.engine import queued_ns, smt_slowness
 from sim.estimate.disk_demand import DiskDemand, DiskLoad
-from sim.estimate.footprint import Footprint
+from sim.estimate.footprint import Footprint, Requests
 from sim.estimate.pollers import MOST_USED, PollerFigures, PollerLoad, solve_pollers
 from sim.estimate.regions import (
     applied_by_followers,
@@ -32,7 +32,8 @@ from sim.units import NS_PER_S
 _LONGEST_S: Final = 1.0
 """Nothing waits longer in a system in balance."""
 
-_STEPS: Final = 40
+_STEPS: Final = 60
+_FAST_STEPS: Final = 12
 _STILL: Final = 1e-3
 _SECANTS: Final = 12
 
@@ -91,6 +92,8 @@ class StoreLoad:
     write_ns: float
     """One append + fsync of the log."""
     disk: DiskLoad
+    step: float = 1.0
+    """How far figures move towards what follows from them, on the way to their fixed point."""
     slowness: float = 1.0
     """By which threads that share cores slow each other down."""
     hop_ns: float = 0.0
@@ -109,6 +112,8 @@ class StoreLoad:
     """Logged here, as leader and as follower."""
     pollers: PollerFigures = field(default_factory=PollerFigures)
     """Per ns."""
+    opening: float = 1.0
+    """Share of the requests that come in a message of their own."""
     grpc_used: float = 0.0
     """Share of its time in which the busiest gRPC thread works."""
     grpc_ns: float = 0.0
@@ -155,20 +160,24 @@ class StoreModel:
         )
         self._grpc_shares = _grpc_shares(scenario)
 
-    def at(self, txn_per_s: float, retries: float = 0.0) -> StoreLoad:
+    def at(self, txn_per_s: float, retries: float = 0.0, opening: float = 1.0) -> StoreLoad:
         """Returns the figures at a rate.
 
         Args:
             txn_per_s: transactions of the whole cluster.
             retries: lock requests sent again, per transaction.
+            opening: share of the requests that come in a message of their own.
         """
         scenario, groups = self.scenario, self.footprint.region_groups
         followers, stores = scenario.cluster.replicas - 1, scenario.cluster.stores
         applied = applied_by_followers(scenario, groups, self.proposed.count, txn_per_s)
         copies = (1 + followers * applied) / stores
         load = StoreLoad(txn_per_s, self.disk.append_ns, self.disk.load(txn_per_s, 0, 0, copies))
+        load.opening = opening
         load.hop_ns = scenario.hardware.cpu.thread_hop_ns
-        for _ in range(_STEPS):
+        for step in range(_STEPS):
+            # What shares visits follows steeply from the wait: long steps would swing for ever.
+            load.step = 0.5 if step < _FAST_STEPS else 0.15
             before = load.write_ns, load.slowness, load.entries_per_command, load.woken
             self._poll(load)
             self._write(load, copies)
@@ -232,16 +241,16 @@ class StoreModel:
             waiting_s=wait_s,
             round_s=load.pollers.round / NS_PER_S,
         )
-        load.visits_per_message = (load.visits_per_message + visits) / 2
-        load.woken = (load.woken + load.pollers.woken * (1 - in_round)) / 2
+        load.visits_per_message += load.step * (visits - load.visits_per_message)
+        load.woken += load.step * (load.pollers.woken * (1 - in_round) - load.woken)
         if self.scenario.tikv.cmd_batch:
             shared = entries_per_command(groups, self.lock_share, load.txn_per_s, wait_s)
-            load.entries_per_command = (load.entries_per_command + shared) / 2
+            load.entries_per_command += load.step * (shared - load.entries_per_command)
 
     def _write(self, load: StoreLoad, copies: float) -> None:
         load.disk = self.disk.load(load.txn_per_s, load.fsyncs_per_s, load.entries_per_s, copies)
         write_ns = self.disk.write_ns(load.disk)
-        load.write_ns = (load.write_ns + write_ns) / 2  # A full bucket would overshoot.
+        load.write_ns += load.step * (write_ns - load.write_ns)  # A full bucket would overshoot.
 
     def _run_pools(self, load: StoreLoad, copies: float, retries: float) -> None:
         """gRPC, scheduler, readers and apply pool, and how much threads slow each other down."""
@@ -254,11 +263,11 @@ class StoreModel:
         for kind, each in self.footprint.requests.items():
             pool = readers if kind in READS.values() else scheduler
             count = each.count + (retries if kind == "lock" else 0.0)
-            fetching += per_store * each.blocks * self.disk.fetch_ns / NS_PER_S
+            fetching += per_store * each.fetches * self.disk.fetch_ns / NS_PER_S
             pool.jobs += per_store * count
             work_ns = self.request_ns(kind) * load.slowness
             pool.busy += per_store * count * work_ns / NS_PER_S
-            pool.busy += per_store * each.blocks * self.block_ns(load) / NS_PER_S
+            pool.busy += per_store * self.rows_ns(each, load) / NS_PER_S
         applied = load.txn_per_s * copies
         work_ns = (
             self.proposed.count
@@ -271,7 +280,9 @@ class StoreModel:
         cores = StationLoad(scenario.hardware.store_cores, scheduler.jobs + readers.jobs)
         rewritten = (load.disk.flush + load.disk.compaction) * cpu.compaction_byte_ns / NS_PER_S
         threads = load.pollers_asked + scheduler.busy + readers.busy - fetching + apply.busy
+        sets_per_s = load.pollers.rounds * NS_PER_S * (scenario.cluster.stores - 1)
         carried = load.carried_per_s * (cpu.grpc_request_ns >> 1) / NS_PER_S
+        carried += min(load.carried_per_s, sets_per_s) * 2 * cpu.grpc_message_ns / NS_PER_S
         cores.busy = threads + grpc.busy + rewritten + carried
         applying = apply.busy
         for pool in (scheduler, readers, apply):
@@ -279,7 +290,7 @@ class StoreModel:
             pool.queue = in_queue(pool.servers, pool.within)
         # Whoever runs takes its share of what waits.
         together = 1 + (apply.queue or 0.0) / apply.servers
-        load.applied_together = (load.applied_together + together) / 2
+        load.applied_together += load.step * (together - load.applied_together)
         apply.busy = applying  # Its meter stops while a thread wakes.
         load.slowness = self._slowness_among(cores.busy)
         load.hop_ns = cpu.thread_hop_ns + queued_ns(cpu.thread_hop_ns, cores.busy, cores.servers)
@@ -294,17 +305,20 @@ class StoreModel:
         base_ns = cpu.tikv_read_ns if kind in READS.values() else cpu.tikv_command_ns
         return base_ns + cpu.tikv_key_ns * each.keys / each.count
 
-    def block_ns(self, load: StoreLoad) -> float:
-        """Returns the time of a block that is not in the cache: reading and unpacking it."""
-        return self.disk.fetch_ns + self.scenario.hardware.cpu.tikv_block_ns * load.slowness
+    def rows_ns(self, requests: Requests, load: StoreLoad) -> float:
+        """Returns the time of a transaction's blocks: fetching and unpacking them."""
+        unpack_ns = self.scenario.hardware.cpu.tikv_block_ns * load.slowness
+        return requests.fetches * self.disk.fetch_ns + requests.blocks * unpack_ns
 
     def _grpc(self, load: StoreLoad, requests_per_s: float) -> StationLoad:
         """Returns the gRPC threads: each a server of its own for some of the connections."""
         grpc = StationLoad(self.scenario.tikv.grpc_concurrency, 2 * requests_per_s)
-        service_ns = (self.scenario.hardware.cpu.grpc_request_ns >> 1) * load.slowness
+        cpu = self.scenario.hardware.cpu
+        service_ns = (cpu.grpc_request_ns >> 1) + load.opening * cpu.grpc_message_ns
+        service_ns *= load.slowness
         grpc.busy = grpc.jobs * service_ns / NS_PER_S
         load.grpc_used = max(self._grpc_shares) * grpc.busy
-        crowding_ns = load.hop_ns - self.scenario.hardware.cpu.thread_hop_ns
+        crowding_ns = load.hop_ns - cpu.thread_hop_ns
         load.grpc_ns, grpc.queue = service_ns + crowding_ns, 0.0
         for share in self._grpc_shares:
             waiting = in_queue(1, min(share * grpc.busy, MOST_USED), cv=0.0)

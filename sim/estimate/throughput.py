@@ -67,14 +67,15 @@ def _balance(store: StoreModel, times: ResponseTimes, think_ns: float) -> Balanc
     scenario = store.scenario
     workload = scenario.workload
     made = store.footprint
-    machines = client_machine(scenario, made), tidb_nodes(scenario, made)
+    client, tidb = client_machine(scenario, made), tidb_nodes(scenario, made)
     in_memory = locks_stay_in_memory(scenario)
 
     def at(txn_per_s: float) -> Balance:
-        load = store.at(txn_per_s)
+        opening = tidb.opening(txn_per_s)
+        load = store.at(txn_per_s, opening=opening)
         response = times.at(store, load)
         if response.retries:
-            load = store.at(txn_per_s, response.retries)
+            load = store.at(txn_per_s, response.retries, opening)
         return Balance(txn_per_s, load, response, store, in_memory, think_ns)
 
     if workload.threads is None:
@@ -85,7 +86,7 @@ def _balance(store: StoreModel, times: ResponseTimes, think_ns: float) -> Balanc
     while high - low > _CLOSE * high:
         found = at((low + high) / 2)
         full = found.load.is_full or any(
-            each.used(found.txn_per_s) > MOST_USED for each in machines
+            each.used(found.txn_per_s) > MOST_USED for each in (client, tidb)
         )
         asked = found.txn_per_s * (found.response.transaction + think_ns) / NS_PER_S
         if full or asked > workload.threads:

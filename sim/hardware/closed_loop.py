@@ -47,7 +47,7 @@ def closed_loop(
         spec: the disk.
         access: an append and its sync, or a random read of one block.
         jobs: how many.
-        size_bytes: of an append.
+        size_bytes: of an access.
         pause_ns: between the end of a job's access and its next.
         count: accesses of all jobs together.
 
@@ -64,7 +64,7 @@ def closed_loop(
         if access == "append":
             latency_ns = disk.sync_write(now_ns, size_bytes) - now_ns
         else:
-            latency_ns = disk.fetch_ns(now_ns, 1)
+            latency_ns = disk.fetch_ns(now_ns, 1, size_bytes)
         if done == skipped:
             began_ns = now_ns
         if done >= skipped:

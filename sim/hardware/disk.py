@@ -20,9 +20,6 @@ from sim.hardware.file_system import NO_METADATA, Metadata
 from sim.streams import Stream
 from sim.units import KIB, NS_PER_MS, ceil_div
 
-FETCH_BYTES = 32 * KIB
-"""A compressed data block of 64 KiB. ASSUMED: half of it."""
-
 
 @dataclass(frozen=True, slots=True)
 class DiskSpec:
@@ -112,7 +109,7 @@ class Disk:
         if not isinstance(spec.fetch, Empirical) or spec.fetch_crowding is None:
             return None
         return CrowdedLatency(
-            spec.fetch, stream, shortest_bytes=FETCH_BYTES, crowding=spec.fetch_crowding
+            spec.fetch, stream, shortest_bytes=spec.page_bytes, crowding=spec.fetch_crowding
         )
 
     @property
@@ -167,7 +164,7 @@ class Disk:
         crowd.occupy(finish_ns)
         return finish_ns
 
-    def fetch_ns(self, now_ns: int, blocks: int) -> int:
+    def fetch_ns(self, now_ns: int, blocks: int, block_bytes: int) -> int:
         """Returns how long reading ``blocks`` blocks, one after the other, takes from now.
 
         A random read takes as long as a small append unless the disk says otherwise (assumed;
@@ -178,13 +175,13 @@ class Disk:
         latency_ns = 0
         crowd = self._fetch_crowd
         for _ in range(blocks):
-            drawn_ns = self._fetch.draw() if crowd is None else crowd.draw(now_ns, FETCH_BYTES)
+            drawn_ns = self._fetch.draw() if crowd is None else crowd.draw(now_ns, block_bytes)
             latency_ns += int(drawn_ns * self.slowdown)
         if crowd is not None:
             crowd.occupy(now_ns + latency_ns)
         if not self.spec.throttled:
             return latency_ns
-        served_ns = self._budget.reserve(now_ns, blocks * FETCH_BYTES, blocks)
+        served_ns = self._budget.reserve(now_ns, blocks * block_bytes, blocks)
         return max(served_ns - now_ns, latency_ns)
 
     def background_write(self, now_ns: int, size_bytes: int) -> None:

@@ -210,7 +210,7 @@ def slow_disk(lab: Laboratory, words: Words) -> None:
     try:
         lab.control.slow_disk(store, float(factor))
     except ValueError:
-        raise ScriptProblem(f"{factor!r} is no factor; write slow-disk {store} 10") from None
+        raise ScriptProblem(f"{factor!r} is not a factor; write slow-disk {store} 10") from None
 
 
 def fill_disk(lab: Laboratory, words: Words) -> None:

@@ -96,6 +96,8 @@ def _with_epoch(region: Region, text: str) -> Region:
         return region
     conf_ver, colon, version = text.partition(":")
     if not (colon and conf_ver.isdecimal() and version.isdecimal()):
-        raise ScriptProblem(f"{text!r} is no epoch; write epoch=CONF_VER:VERSION, as in epoch=1:2")
+        raise ScriptProblem(
+            f"{text!r} is not an epoch; write epoch=CONF_VER:VERSION, as in epoch=1:2"
+        )
     epoch = RegionEpoch(int(conf_ver), int(version))
     return Region(region.region_id, region.start_key, region.end_key, region.stores, epoch)

@@ -48,6 +48,7 @@ _CONSTANT_CPU: Final = {
     "tidb_write_ns": 0,
     "tidb_row_ns": 0,
     "tidb_request_ns": 0,
+    "grpc_message_ns": 0,
     "grpc_request_ns": 0,
     "tikv_read_ns": 100 * NS_PER_US,
     "tikv_command_ns": 100 * NS_PER_US,

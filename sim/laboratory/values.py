@@ -41,7 +41,7 @@ def key_of(text: str) -> bytes:
     try:
         return _REPEATED.sub(lambda found: found[1] * int(found[2]), plain).encode("latin-1")
     except UnicodeEncodeError:
-        raise ScriptProblem(rf"{text} is no key; write bytes above 127 as \xe4") from None
+        raise ScriptProblem(rf"{text} is not a key; write bytes above 127 as \xe4") from None
 
 
 def show_key(key: bytes) -> str:
@@ -79,7 +79,7 @@ def duration_ns(text: str, *, bare_ns: int = 0) -> int:
     if found and not found[2]:
         unit = bare_ns
     if not found or not unit:
-        raise ScriptProblem(f"{text!r} is no duration; write 200ms, 1.5s or 30us")
+        raise ScriptProblem(f"{text!r} is not a duration; write 200ms, 1.5s or 30us")
     return int(float(found[1]) * unit)
 
 
@@ -92,7 +92,7 @@ def size_bytes(text: str) -> int:
     found = _QUANTITY.fullmatch(text)
     unit = _SIZES.get(found[2] or "B", 0) if found else 0
     if not found or not unit:
-        raise ScriptProblem(f"{text!r} is no size; write 300, 32KiB or 1MiB")
+        raise ScriptProblem(f"{text!r} is not a size; write 300, 32KiB or 1MiB")
     return int(float(found[1]) * unit)
 
 
@@ -104,7 +104,7 @@ def timestamp(text: str) -> int:
     """
     found = _TIMESTAMP.fullmatch(text)
     if not text or not found:
-        raise ScriptProblem(f"{text!r} is no timestamp; write 10, 200ms, 200ms+3 or now")
+        raise ScriptProblem(f"{text!r} is not a timestamp; write 10, 200ms, 200ms+3 or now")
     milliseconds = duration_ns(found[1]) // NS_PER_MS if found[1] else 0
     return compose_ts(milliseconds, int(found[2] or 0))
 
@@ -116,7 +116,7 @@ def key_range(text: str) -> tuple[bytes, bytes]:
         ScriptProblem: if it is no range.
     """
     if not (text.startswith(("[", "(")) and text.endswith((")", "]")) and text.count(",") == 1):
-        raise ScriptProblem(f"{text!r} is no range; write [a, m), [, m) or [m, +inf)")
+        raise ScriptProblem(f"{text!r} is not a range; write [a, m), [, m) or [m, +inf)")
     start, end = (part.strip('"') for part in text[1:-1].split(","))
     lowest, highest = key_of("" if start == "-inf" else start), key_of(end)
     return lowest, b"" if end in {"+inf", "inf"} else highest

@@ -68,7 +68,7 @@ class Words:
             if is_option(word):
                 name, _, value = word.partition("=")
                 if plain(name) in self._options:
-                    raise ScriptProblem(f"{name} is said twice; say it once")
+                    raise ScriptProblem(f"{name} appears twice; keep one")
                 self._options[plain(name)] = (name, unquoted(value))
             elif word.startswith('"'):
                 self._positions.append(word)

@@ -26,7 +26,7 @@ def parse_version(text: str) -> Version:
     """
     parts = text.removeprefix("v").split(".")
     if len(parts) != 3 or not all(part.isdecimal() for part in parts):
-        raise ValueError(f"{text!r} is no version; write three numbers, as in 6.0.0")
+        raise ValueError(f"{text!r} is not a version; write three numbers, as in 6.0.0")
     major, minor, patch = map(int, parts)
     return major, minor, patch
 

@@ -54,8 +54,10 @@ class Raftstore:
         cpu = scenario.hardware.cpu
         self._ctx = ctx
         self._cores = cores
+        self._set_ns = 2 * cpu.grpc_message_ns
+        """CPU of carrying what a store has sent at once, at both ends."""
         self._carry_ns = cpu.grpc_request_ns >> 1
-        """CPU of carrying a message between stores, at both ends: it has no answer."""
+        """CPU of each message in it, at both ends: it has no answer."""
         self.at_rest: list[Peer] = []
         """Replicas on the disk of a process that does not run."""
         entry_bytes = [recorder.counter("raft_entry_bytes", cause) for cause in CAUSE_NAMES]
@@ -87,7 +89,7 @@ class Raftstore:
     def receive(self, messages: Sequence[RaftMessage]) -> None:
         """Takes what another store has sent: each message into its peer's mailbox."""
         if self._ctx.up:
-            self._cores.add_background(self._carry_ns * len(messages))
+            self._cores.add_background(self._set_ns + self._carry_ns * len(messages))
             self._ctx.router.deliver_all(self._ctx.peers, messages, self._receive_without_peer)
 
     def crash(self) -> None:

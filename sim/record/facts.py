@@ -88,6 +88,9 @@ class FactSink(Protocol):
     def write(self, table: str, columns: Columns) -> None:
         """Takes rows of ``table``, given by column; the caller does not use them again."""
 
+    def reached(self, now_ns: int) -> None:
+        """Takes the simulated time at the end of each window."""
+
 
 class MemorySink:
     """Keeps facts in lists, for tests and the laboratory."""
@@ -101,6 +104,9 @@ class MemorySink:
         """Appends the rows."""
         for name, values in columns.items():
             self.tables[table][name].extend(values)
+
+    def reached(self, now_ns: int) -> None:
+        """Does nothing."""
 
     def rows(self, table: str) -> list[tuple[int | str, ...]]:
         """Returns the rows of a table as tuples, in the order in which they came."""

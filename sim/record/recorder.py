@@ -103,6 +103,7 @@ class Recorder:
                 self._deltas.add((self.window, counter.metric, counter.class_, delta))
                 counter.reported = counter.value
         self.window = now_ns // self.window_ns
+        self._sink.reached(now_ns)
 
     def close(self, now_ns: int) -> None:
         """Closes the last window, complete or not, and writes everything to the sink."""

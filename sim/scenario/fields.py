@@ -140,9 +140,9 @@ class Quantity(Form):
             extra = " or auto" if self.auto else ""
             raise Wrong(f"{error}{extra}") from None
         if amount < self.kind.parse(self.at_least):
-            raise Wrong(f"{value} is too little; write {self.at_least} or more")
+            raise Wrong(f"{value} is too small; write {self.at_least} or more")
         if amount > self.kind.parse(self.at_most):
-            raise Wrong(f"{value} is too much; write {self.at_most} or less")
+            raise Wrong(f"{value} is too large; write {self.at_most} or less")
         return amount
 
     def written(self, value: Any) -> str:

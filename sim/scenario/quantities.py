@@ -75,13 +75,15 @@ class QuantityKind:
             meant = f"{100 * value:g}" if self is PERCENT and abs(value) < 1 else bare
             raise QuantityError(f"{bare} has no unit; write {self._either(meant)}")
         if not isinstance(value, str):
-            raise QuantityError(f"must be a {self.name}, is {shown(value)}; write {self.example}")
+            raise QuantityError(
+                f"must be a {self.name}, is {shown(value)}; write, for example, {self.example}"
+            )
         return _parsed(self, value)
 
     @property
     def example(self) -> str:
         """Returns something that would be right."""
-        return f"such as 5{self.examples[0]}"
+        return f"5{self.examples[0]}"
 
     def _either(self, number: str) -> str:
         """Returns a number in each of the units to propose."""
@@ -95,7 +97,9 @@ class QuantityKind:
         """
         found = _NUMBER_AND_UNIT.fullmatch(text.strip()) if len(text) <= _LONGEST else None
         if found is None:
-            raise QuantityError(f"{shown(text)} is not a {self.name}; write {self.example}")
+            raise QuantityError(
+                f"{shown(text)} is not a {self.name}; write, for example, {self.example}"
+            )
         number, unit = found.groups()
         unit = unit.strip()
         if not unit:
@@ -110,7 +114,7 @@ class QuantityKind:
             return float(amount) if amount < 10**30 else 1e30
         if amount.denominator != 1:
             base = self.written[-1]
-            raise QuantityError(f"{text} is no whole number of {base}; round it to whole {base}")
+            raise QuantityError(f"{text} is not a whole number of {base}; round it to whole {base}")
         return int(amount)
 
     def text_of(self, amount: float) -> str:

@@ -259,7 +259,7 @@ class _Tree:
             node = self._node(value_event, events, _mark(self._name, event.start_mark))
             if key in entries:
                 first = entries[key].key_mark
-                self._problem(node.key_mark, f"{key} is said twice, first in line {first.line}; "
+                self._problem(node.key_mark, f"{key} appears twice, first in line {first.line}; "
                                              "keep one")  # fmt: skip
             elif key is not None:
                 entries[key] = node

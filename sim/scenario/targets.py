@@ -111,7 +111,9 @@ def _hex(value: object) -> str:
     except ValueError:
         key = b""
     if not key or not isinstance(value, str):
-        raise Wrong(f"{shown(value)} is no key; write it in hex and in quotes, such as '74800000'")
+        raise Wrong(
+            f"{shown(value)} is not a key; write it in hex and in quotes, such as '74800000'"
+        )
     return key.hex()
 
 

@@ -121,7 +121,7 @@ def _document(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(content.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise TikvTomlError(f"{path}: is no text; check the name") from None
+        raise TikvTomlError(f"{path}: is not text; check the name") from None
     except RecursionError:
         raise TikvTomlError(f"{path}: is nested too deeply; no tikv.toml is") from None
     except tomllib.TOMLDecodeError as error:
@@ -181,7 +181,7 @@ def size_bytes(value: Any) -> int:
         return value
     found = re.fullmatch(r"\s*(\d{1,15}(?:\.\d{1,9})?)\s*([KMGTP]?)(i?B?)\s*", str(value))
     if found is None or not isinstance(value, str) or found[3] == "i":
-        raise ValueError(f"{shown(value)} is no size; write such as 512KiB")
+        raise ValueError(f"{shown(value)} is not a size; write, for example, 512KiB")
     return int(Fraction(found[1]) * 1024 ** _POWERS[found[2].lower()])
 
 
@@ -191,5 +191,5 @@ def _duration_ns(value: Any, key: str) -> int:
     text = value if isinstance(value, str) else ""
     parts = re.findall(r"(\d{1,15}(?:\.\d{1,9})?)(ms|us|d|h|m|s)", text)
     if not parts or "".join(number + unit for number, unit in parts) != text.replace(" ", ""):
-        raise ValueError(f"{shown(value)} is no duration; write such as 20ms")
+        raise ValueError(f"{shown(value)} is not a duration; write, for example, 20ms")
     return int(sum(Fraction(number) * _DURATIONS[unit] for number, unit in parts))

@@ -154,7 +154,7 @@ def _by_name(tree: Node, problems: list[Problem]) -> Node:
         said = entry.entries.get("name")
         name = said.value if said is not None and isinstance(said.value, str) else str(place)
         if name in named:
-            message = f"is called {name} as another one; call it otherwise"
+            message = f"has the same name as another one, {name}; rename one of them"
             problems.append(Problem(entry.mark, f"operations[{place}]", message))
         named[name] = entry
     return tree.replaced(("operations",), node.with_value(named))
@@ -169,7 +169,7 @@ def _flatten(
             _flatten(child, f"{name}.", path, flat, problems)
         elif name in flat:
             line = flat[name].key_mark.line
-            message = f"is said twice, in another spelling in line {line}; keep one"
+            message = f"appears twice, in another spelling in line {line}; keep one"
             problems.append(Problem(child.key_mark, dotted((*path, name)), message))
         else:
             flat[name] = child

@@ -4,7 +4,7 @@ A scenario may have thousands of regions of which a run touches some: the map of
 computed at once, the replicas of a region are created when its first request arrives.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Protocol
 
 from sim.distributions import LognormalMean, Sampler
@@ -25,6 +25,7 @@ from sim.raftstore.peer import AppliedState, Peer
 from sim.record.recorder import Recorder
 from sim.scenario.resolved import Scenario
 from sim.server.store import Store
+from sim.storage.block_cache import RowMisses
 from sim.storage.deadlock_detector import Detector
 from sim.storage.probe import Probes
 from sim.streams import Streams
@@ -59,9 +60,9 @@ class Cluster:
         regions: RegionMap,
         streams: Streams,
         recorder: Recorder,
-        misses: Mapping[bytes, float] | None = None,
+        misses: RowMisses | None = None,
     ) -> None:
-        """Args: ``misses`` says how likely a table's row is not in its leader's block cache."""
+        """Args: ``misses`` says how likely a table's row is not in its leader's caches."""
         self.env = env
         self._scenario = scenario
         self.bootstrap = regions

@@ -25,7 +25,7 @@ from sim.raftstore.peer import Peer
 from sim.raftstore.store import Raftstore
 from sim.record.recorder import Recorder
 from sim.scenario.resolved import Scenario
-from sim.storage.block_cache import BlockCache
+from sim.storage.block_cache import BlockCache, RowMisses
 from sim.storage.deadlock_detector import Detector
 from sim.storage.lock_manager import LockManager
 from sim.storage.probe import Probe
@@ -50,6 +50,7 @@ class Machine:
             hardware.cpu.smt_gain,
             hardware.cpu.thread_hop_ns,
         )
+        self._block_bytes = hardware.stored_block_bytes
         self._block_ns = hardware.cpu.tikv_block_ns
         fetches = streams.stream(f"{name}/fetches")
         self.raft_disk = Disk(hardware.raft_disk, streams.stream(f"{name}/raft-disk"), fetches)
@@ -62,9 +63,16 @@ class Machine:
         self.read_pool = ThreadPool(env, self.cores, readers, f"{name}/read-pool")
         env.process(self._background_work(env))
 
-    def block_cache(self, stream: Stream, misses: Mapping[bytes, float]) -> BlockCache:
-        """Returns the cache over the KV disk; ``misses`` are by table prefix."""
-        return BlockCache(self.kv_disk, stream, misses, self.cores, self._block_ns)
+    def block_cache(self, stream: Stream, misses: RowMisses) -> BlockCache:
+        """Returns the caches over the KV disk."""
+        return BlockCache(
+            self.kv_disk,
+            stream,
+            misses,
+            self.cores,
+            block_bytes=self._block_bytes,
+            block_ns=self._block_ns,
+        )
 
     def _background_work(self, env: LeanEnv) -> Story:
         """Charges the cores, for ever, with the CPU work that no pool runs."""
@@ -88,9 +96,9 @@ class Store:
         tso: TimestampOracle,
         detector: Detector,
         replies: list[Link],
-        misses: Mapping[bytes, float],
+        misses: RowMisses,
     ) -> None:
-        """Args: ``misses`` says by table prefix how likely a row is not in the block cache."""
+        """Args: ``misses`` says how likely a row is not in the caches."""
         self.ctx = ctx
         self.machine = machine = Machine(ctx.env, scenario, streams, self._name)
         apply_draw, poller_draw, request_draw = self._cpu_draws(scenario, streams)

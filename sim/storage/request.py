@@ -81,6 +81,7 @@ class KvRequest(RaftCommand):
         expected_for_update_ts: by key, what the lock that prewrite finds must have been taken at.
         is_retry: it may have been carried out before: it was sent once and got no answer.
         bypass: transactions that a read may ignore: their commit has been pushed past it.
+        opens_message: whether its gRPC message began with it, and its answer's; others joined one.
         waited_ns: time spent waiting for another transaction's lock.
         woken: waiters that get its latches when it is written (fair locking).
     """
@@ -89,10 +90,10 @@ class KvRequest(RaftCommand):
         "allow_lock_with_conflict", "arrived_ns", "bypass", "caller", "cid", "commit_ts",
         "connection", "current_ts", "done_ns", "executed_ns", "expected_for_update_ts", "fallback",
         "for_update_ts", "force_sync_commit", "insert", "is_retry", "keys", "kind", "latched_ns",
-        "lock_ttl_ms", "max_commit_ts", "min_commit_ts", "mutations", "one_pc", "path",
-        "pessimistic", "primary", "replied_ns", "request_bytes", "result", "rollback_if_not_exist",
-        "rows", "secondaries", "sent_ns", "slots", "start_ts", "store", "tidb", "use_async_commit",
-        "wait_timeout_ns", "waited_ns", "wants_values", "woken",
+        "lock_ttl_ms", "max_commit_ts", "min_commit_ts", "mutations", "one_pc", "opens_message",
+        "path", "pessimistic", "primary", "replied_ns", "request_bytes", "result",
+        "rollback_if_not_exist", "rows", "secondaries", "sent_ns", "slots", "start_ts", "store",
+        "tidb", "use_async_commit", "wait_timeout_ns", "waited_ns", "wants_values", "woken",
     )  # fmt: skip
 
     def __init__(self, kind: Kind, route: Route, caller: Caller, tidb: int, start_ts: int) -> None:
@@ -103,6 +104,7 @@ class KvRequest(RaftCommand):
         self.caller = caller
         self.tidb = tidb
         self.connection = tidb
+        self.opens_message = True
         self.start_ts = start_ts
         self.keys: tuple[bytes, ...] = ()
         self.mutations: tuple[Mutation, ...] = ()
@@ -112,7 +114,6 @@ class KvRequest(RaftCommand):
         self.min_commit_ts = 0
         self.commit_ts = 0
         self.current_ts = 0
-        self.rows = 0
         self.insert = False
         self.pessimistic = True
         self.allow_lock_with_conflict = False
@@ -125,7 +126,7 @@ class KvRequest(RaftCommand):
         self.max_commit_ts = 0
         self.expected_for_update_ts: Mapping[bytes, int] | None = None
         self.secondaries: tuple[bytes, ...] | None = None
-        self.request_bytes = 0
+        self.rows = self.request_bytes = 0
         self.is_retry = False
         self.bypass: tuple[int, ...] = ()
         self.sent_ns = self.done_ns = 0

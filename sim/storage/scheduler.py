@@ -507,7 +507,10 @@ class Scheduler:
         if link.cut:
             return
         arrival_ns = link.send(now_ns, size)
-        arrival_ns += self._grpc.handle(request.connection, now_ns, self._cpu.grpc_request_ns >> 1)
+        handled_ns = self._cpu.grpc_request_ns >> 1
+        if request.opens_message:
+            handled_ns += self._cpu.grpc_message_ns
+        arrival_ns += self._grpc.handle(request.connection, now_ns, handled_ns)
         if request.batch is not None:
             arrival_ns += self._cores.wake_ns
         self._env.at(arrival_ns, hand_over, request)

@@ -50,6 +50,9 @@ class DigestSink:
         """Takes facts."""
         self.digest.update(repr((table, columns)).encode())
 
+    def reached(self, now_ns: int) -> None:
+        """Does nothing."""
+
 
 class Coverage(Probe):
     """Counts marks."""

@@ -166,6 +166,9 @@ class _NoSink:
     def write(self, table: str, columns: Columns) -> None:
         """Drops a batch."""
 
+    def reached(self, now_ns: int) -> None:
+        """Does nothing."""
+
 
 def trace_unit(scenario: Scenario, replication: int, count: int) -> list[TracedTransaction]:
     """Runs one replication and returns at most ``count`` of its transactions, span by span.

@@ -14,7 +14,9 @@ clusters show; older data, split again after growth, has regions half full.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import NamedTuple
 
+from sim.protocol.encoding import SHORT_VALUE_MAX_BYTES
 from sim.protocol.keys import encoded_len, record_prefix, row_key
 from sim.protocol.region import RegionMap, lay_out_regions
 from sim.scenario.resolved import Scenario
@@ -50,6 +52,15 @@ class Segment:
     """What each adds to its region (``stored_bytes``)."""
     key_of_row: Callable[[int], bytes]
     """Row number, from 0 in key order, to raw key."""
+    value_bytes: int = 0
+    """What of ``row_bytes`` is the value."""
+
+    @property
+    def record_bytes(self) -> tuple[int, ...]:
+        """Returns the lengths of an entry's records: the write CF's, and that of a long value."""
+        if self.value_bytes <= SHORT_VALUE_MAX_BYTES:
+            return (self.row_bytes,)
+        return self.row_bytes - self.value_bytes, self.row_bytes - WRITE_RECORD_BYTES
 
     @property
     def size_bytes(self) -> int:
@@ -66,7 +77,21 @@ def rows_by_handle(name: str, table_id: int, rows: int, value_bytes: int) -> Seg
     """Returns the rows of a table whose primary key is an integer handle, from 1 on."""
     prefix = record_prefix(table_id)
     row_bytes = stored_bytes(_ROW_KEY_BYTES, value_bytes)
-    return Segment(name, prefix, rows, row_bytes, lambda row: row_key(table_id, row + 1))
+    return Segment(
+        name, prefix, rows, row_bytes, lambda row: row_key(table_id, row + 1), value_bytes
+    )
+
+
+class Part(NamedTuple):
+    """Some of a table's blocks, which are read alike; shares of the whole."""
+
+    blocks: float
+    reads: float
+
+
+def read_evenly(rows: int) -> Sequence[Part]:  # noqa: ARG001 - other tables' parts depend on it
+    """Returns the parts of a table whose rows are all read as often."""
+    return (Part(1.0, 1.0),)
 
 
 @dataclass(frozen=True)
@@ -82,6 +107,8 @@ class Table:
     scattered_reads: float = 0.0
     """Rows read a transaction, chosen over the whole table; 0 where transactions read what has just
     been written, or go on where the last one ended."""
+    read_parts: Callable[[int], Sequence[Part]] = read_evenly
+    """From how many neighbouring rows share a block to how the scattered reads are spread."""
 
     @property
     def size_bytes(self) -> int:

@@ -15,9 +15,8 @@ from analysis.study.ledger import read_ledger, scan
 from analysis.study.plan_file import read_plan, write_plan
 from analysis.study.study_folder import StudyFolderError
 from analysis.study.unit_failure import UnitFailure, read_failure, write_failure
-from analysis.study.unit_folder import UnitRecord, write_unit
+from analysis.study.unit_folder import UnitRecord, UnitSink, write_unit
 from analysis.study.units import AskedUnits, Unit
-from sim.record.facts import FactSink
 from tests.planned import plan_units
 from tests.stub_model import run_settings, stub_study
 
@@ -73,7 +72,7 @@ def test_an_attempt_that_was_overtaken_leaves_the_whole_unit_alone(tmp_path: Pat
     job = UnitJob(STUDY, str(tmp_path), "tests.stub_model:run_unit", model="this")
     inner = {}
 
-    def overtaken(sink: FactSink, close: Callable[[], Path]) -> UnitRecord:
+    def overtaken(sink: UnitSink, close: Callable[[], Path]) -> UnitRecord:
         record = unit_task._simulate(job, Attempt(UNITS[0], {}), sink, close)
         assert run(tmp_path, UNITS[0]) is None
         inner["at"] = (tmp_path / UNITS[0].unit_hash / "unit.json").stat().st_ino
@@ -113,12 +112,12 @@ def test_a_plan_is_read_back(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_a_broken_plan_is_one_line(tmp_path: Path, content: str) -> None:
     (tmp_path / "plan.json").write_bytes(content.encode("latin-1"))
-    with pytest.raises(StudyFolderError, match=r"plan\.json: is no plan .*writes a new one"):
+    with pytest.raises(StudyFolderError, match=r"plan\.json: is not a plan .*writes a new one"):
         read_plan(tmp_path)
 
 
 def test_without_a_plan_it_is_no_study(tmp_path: Path) -> None:
-    with pytest.raises(StudyFolderError, match=r"is no study folder .*No such file"):
+    with pytest.raises(StudyFolderError, match=r"is not a study folder .*No such file"):
         read_plan(tmp_path)
 
 

@@ -19,6 +19,7 @@ import pytest
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.study.folder_lock import lock_holder
 from analysis.study.ledger import read_ledger
+from analysis.study.parquet_sink import PROGRESS_FILE, ParquetSink
 from analysis.study.study_folder import StudyFolderError, locked_study_folder, write_text_whole
 from analysis.study.unit_failure import read_failure
 from analysis.study.unit_folder import (
@@ -29,7 +30,8 @@ from analysis.study.unit_folder import (
     write_unit,
 )
 from analysis.study.units import Unit
-from sim.record.facts import TABLES, FactSink
+from sim.record import Recorder
+from sim.record.facts import TABLES, FactSink, MemorySink
 from tests.planned import plan_units
 from tests.stub_model import run_settings, stub_study
 
@@ -62,6 +64,37 @@ def test_running_again_gives_the_same_bytes(unit: tuple[Unit, Path], tmp_path: P
     assert first is not None
     assert second is not None
     assert first.digests == second.digests
+
+
+def test_a_unit_says_how_far_it_is_once_a_second_until_it_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock_s = 100.0
+    monkeypatch.setattr("analysis.study.parquet_sink.time.perf_counter", lambda: clock_s)
+    told = []
+    with ParquetSink(tmp_path) as sink:
+        sink.until_ns = 5_000
+        for clock_s in (100.1, 100.9, 101.1, 101.9, 102.2):
+            sink.reached(int(clock_s * 10))
+            told.append((tmp_path / PROGRESS_FILE).read_text())
+    assert told == ["", "", "1011 5000", "1011 5000", "1022 5000"]
+    assert not (tmp_path / PROGRESS_FILE).exists()
+
+
+def test_a_model_tells_its_sink_the_time_at_the_end_of_each_window() -> None:
+    class Clock(MemorySink):
+        def __init__(self) -> None:
+            super().__init__()
+            self.reached_ns: list[int] = []
+
+        def reached(self, now_ns: int) -> None:
+            self.reached_ns.append(now_ns)
+
+    recorder = Recorder(10, clock := Clock())
+    recorder.roll(10)
+    recorder.roll(20)
+    recorder.close(25)
+    assert clock.reached_ns == [10, 20, 25]
 
 
 @pytest.mark.parametrize("damage", ["flip", "cut", "remove", "no record", "not json", "old keys"])

@@ -133,7 +133,7 @@ def test_bandwidth_alone_makes_no_network(tmp_path: Path) -> None:
     [
         ("hello\n", "has no round trips; give the output of ping"),
         (_pings(20), "20 round trips are too few"),
-        (_pings(200).replace("time=", "time<", 1), "is no figure"),
+        (_pings(200).replace("time=", "time<", 1), "is not a number"),
         (_pings(200, unit="parsecs"), "unit 'parsecs'"),
         (_pings(200).replace("time=0.", "time=9999999999.", 1), "cannot be"),
         (_SUMMARY.replace("2000", "50"), "50 round trips are too few"),
@@ -146,9 +146,9 @@ def test_bandwidth_alone_makes_no_network(tmp_path: Path) -> None:
         ('{"end": 5}', "no file of iperf3"),
         ('{"end": {"sum_received": {"bits_per_second": -5}}}', "is -5, which cannot be"),
         ('{"end": {"sum_received": {"bits_per_second": 0}}}', "is 0; run it longer"),
-        ('{"end": {"sum_received": {}}}', "is no number"),
+        ('{"end": {"sum_received": {}}}', "is not a number"),
         (json.dumps(_iperf3(min_rtt=900, mean_rtt=800, max_rtt=1)), "needs min_rtt <= mean_rtt"),
-        ('{"end": ', "is no JSON"),
+        ('{"end": ', "is not JSON"),
     ],
 )
 def test_what_cannot_be_used_is_refused(tmp_path: Path, content: str, message: str) -> None:

@@ -34,12 +34,12 @@ CASES: list[tuple[str, Callable[[Document], object], str]] = [
     ("min above max", lambda d: _sync(d).update(min=10**9), "needs 0 <= min <= mean <= max"),
     ("nothing counted", lambda d: _sync(d).update(N=0), "missing, though the job syncs"),
     ("negative", lambda d: _sync(d).update(min=-1), "is -1, which cannot be"),
-    ("no number", lambda d: _sync(d).update(mean="fast"), "mean: is no number"),
-    ("not finite", lambda d: _sync(d).update(mean=float("nan")), "mean: is no number"),
+    ("no number", lambda d: _sync(d).update(mean="fast"), "mean: is not a number"),
+    ("not finite", lambda d: _sync(d).update(mean=float("nan")), "mean: is not a number"),
     ("bins of microseconds",
      lambda d: _sync(d).update(bins={str(int(k) // 1000): v for k, v in _sync(d)["bins"].items()}),
      "bins: lie outside of min and max"),
-    ("bins of words", lambda d: _sync(d).update(bins={"a": 1}), "no whole number"),
+    ("bins of words", lambda d: _sync(d).update(bins={"a": 1}), "not a whole number"),
     ("no latencies", lambda d: [_sync(d).pop("bins"), _sync(d).pop("percentile")],
      "has neither bins nor percentile"),
     ("percentiles fall",
@@ -74,12 +74,12 @@ def test_what_cannot_be_is_refused(
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("write: IOPS=8982, BW=35.1MiB/s (36.8MB/s)\n", "is no JSON; run fio 3 with"),
+        ("write: IOPS=8982, BW=35.1MiB/s (36.8MB/s)\n", "is not JSON; run fio 3 with"),
         ("", "is empty"),
         ("\n", "is empty"),
-        ("[1, 2]", "is no JSON object"),
+        ("[1, 2]", "is not a JSON object"),
         ("{}", "no file of fio"),
-        ("[" * 100_000, "is no JSON"),
+        ("[" * 100_000, "is not JSON"),
     ],
 )
 def test_what_fio_did_not_write_is_refused(tmp_path: Path, content: str, message: str) -> None:
@@ -114,7 +114,7 @@ def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
     ("content", "message"),
     [
         (gzip.compress(b"{}", mtime=0), "is compressed; unpack it first: gunzip"),
-        (bytes(range(256)), "is no text"),
+        (bytes(range(256)), "is not text"),
     ],
 )
 def test_what_is_no_text_is_refused(tmp_path: Path, content: bytes, message: str) -> None:

@@ -263,7 +263,7 @@ def test_a_key_that_nobody_knows_is_said_to_be_unknown() -> None:
 def test_a_block_cache_that_is_no_size_is_refused(tmp_path: Path) -> None:
     toml = written(tmp_path, "[storage.block-cache]\ncapacity = 'much'\n", "tikv.toml")
     with pytest.raises(
-        CalibrationError, match=r"storage\.block-cache\.capacity: 'much' is no size"
+        CalibrationError, match=r"storage\.block-cache\.capacity: 'much' is not a size"
     ):
         tikv_of(toml, [])
 
@@ -295,13 +295,13 @@ def test_a_toml_without_any_key_is_refused(tmp_path: Path) -> None:
     ("answer", "message"),
     [
         ({"status": "error", "error": "bad query"}, "the query failed: 'bad query'"),
-        ({"status": "success", "data": {"resultType": "vector"}}, "is no matrix"),
+        ({"status": "success", "data": {"resultType": "vector"}}, "is not a matrix"),
         (_answer(), "is empty; check the metric's name"),
         (_answer({"metric": {"type": "write"}, "values": []}), "has no name, as rates have none"),
         (_answer({"metric": {"__name__": "a"}, "values": [[0, "1"]]}), "has one value"),
         (_answer({"metric": {"__name__": "a"}, "values": [[0, "1"], [1, "-4"]]}), "has -4.0"),
         (_answer({"metric": {"__name__": "a"}, "values": [[0, "1"], [1, "NaN"]]}), "has nan"),
-        (_answer({"metric": {"__name__": "a"}, "values": [5, 6]}), "no [time, value]"),
+        (_answer({"metric": {"__name__": "a"}, "values": [5, 6]}), "not [time, value]"),
         (_answer({"metric": {"__name__": "a"}}), "is missing"),
     ],
 )

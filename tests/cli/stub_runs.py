@@ -16,15 +16,23 @@ DEADLINE_S = 400.0
 
 
 def start(
-    out: Path, function: str, *options: str, master: str = "local[1]", **environment: str
+    out: Path | str,
+    function: str,
+    *options: str,
+    master: str = "local[1]",
+    here: Path = ROOT,
+    **environment: str,
 ) -> subprocess.Popen[str]:
-    """Starts ``run`` with a function of ``tests`` in place of the model."""
+    """Starts ``run`` in the folder ``here``, with a function of ``tests`` as the model."""
     command = [sys.executable, "-m", "tests.cli.stub_command", "run", "stub.yaml"]
     words = ["--out", str(out), "--master", master]
     return subprocess.Popen(
         [*command, *words, *options],
-        cwd=ROOT,
-        env=os.environ | environment | {"STUB_FUNCTION": f"tests.{function}"},
+        cwd=here,
+        env=os.environ
+        | {"PYTHONPATH": str(ROOT)}
+        | environment
+        | {"STUB_FUNCTION": f"tests.{function}"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -57,7 +57,7 @@ def test_a_profile_replaces_nothing_that_somebody_wrote(
     out.write_text(mine)
     capsys.readouterr()
     assert main(words) == ExitStatus.BAD_INPUT
-    assert f"{out}: exists, and what you changed in it would be lost" in capsys.readouterr().err
+    assert f"{out}: exists, and your changes in it would be lost" in capsys.readouterr().err
     assert out.read_text() == mine
     assert main([*words, "--force"]) == ExitStatus.FINE
     assert out.with_name("disk.yaml.bak").read_text() == mine
@@ -100,7 +100,7 @@ def test_a_model_that_does_not_say_what_was_measured_fails(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["disk", "text.txt"], "text.txt: line 1: is no JSON; run fio 3"),
+        (["disk", "text.txt"], "text.txt: line 1: is not JSON; run fio 3"),
         (["network", "text.txt"], "text.txt: has no round trips"),
         (["tikv", "text.txt"], "text.txt: "),
         (["tikv", "text.txt", "other.toml"], "write one tikv.toml"),

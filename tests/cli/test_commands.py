@@ -88,7 +88,11 @@ def test_a_cluster_of_yarn_needs_its_addresses(
         (["run", "a.yaml", "--sed", "3"], "No such option: --sed"),
         (["run", "a.yaml", "--replications", "0"], "'--replications'"),
         (["run", "a.yaml", "--seed", "one"], "'--seed'"),
-        (["run", "a.yaml", "--master", "locl[2]"], "'locl[2]' is no Spark master"),
+        (["run", "a.yaml", "--master", "locl[2]"], "'locl[2]' is not a Spark master"),
+        (
+            ["run", "a.yaml", "--master", "sc://host:15002"],
+            "name the master of its cluster: spark://",
+        ),
         (["reports", "results/rfc77"], "no command 'reports'; did you mean report."),
     ],
 )
@@ -106,7 +110,7 @@ def test_a_folder_that_is_no_study_is_named(
 ) -> None:
     for command in ("status", "report"):
         assert main([command, str(tmp_path)]) == ExitStatus.BAD_INPUT
-        assert "is no study folder" in capsys.readouterr().err
+        assert "is not a study folder" in capsys.readouterr().err
 
 
 def test_plain_output_has_no_escapes(monkeypatch: pytest.MonkeyPatch) -> None:

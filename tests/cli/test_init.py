@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from analysis.calibration import first_scenario
 from analysis.cli.app import main, with_an_option_a_file
 from analysis.cli.exit_status import ExitStatus
 from analysis.study.load import load_study
@@ -21,16 +22,29 @@ PING, TUNED = str(SAMPLES / "ping.txt"), str(SAMPLES / "tikv_tuned.toml")
 STAGES = str(SAMPLES / "stages.json")
 
 
+@pytest.fixture
+def known_load(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Takes the cluster's load for known, which is estimated else: for tests of other things."""
+    load = first_scenario._Load(now=600, low=300, high=6_000, promise_ms=100)
+    monkeypatch.setattr(first_scenario, "_load", lambda *_: load)
+
+
+@pytest.fixture(scope="module", name="whole")
+def scenario_from_all_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns the file that ``init`` makes of everything that can be measured."""
+    out = tmp_path_factory.mktemp("init") / "my.yaml"
+    words = ["--fio", *FIO, "--ping", PING, "--tikv", TUNED, "--prometheus", STAGES]
+    assert main(["init", *words, "--out", str(out)]) == ExitStatus.FINE
+    return out
+
+
 def _comments(file: Path) -> str:
     lines = (line.strip() for line in file.read_text().splitlines())
     return " ".join(line.strip("# ") for line in lines if line.startswith("#"))
 
 
-def test_real_files_make_a_capacity_study(tmp_path: Path) -> None:
-    out = tmp_path / "my.yaml"
-    words = ["--fio", *FIO, "--ping", PING, "--tikv", TUNED, "--prometheus", STAGES]
-    assert main(["init", *words, "--out", str(out)]) == ExitStatus.FINE
-    study = load_study(out)
+def test_real_files_make_a_capacity_study(whole: Path) -> None:
+    study = load_study(whole)
     assert list(study.variants) == ["pipelined", "in_memory"]
     scenario = study.variants["in_memory"]
     assert scenario.hardware.raft_disk.name == "own_overwriting", "as the raft log is written"
@@ -39,19 +53,16 @@ def test_real_files_make_a_capacity_study(tmp_path: Path) -> None:
     assert scenario.tikv.store_io_pool_size == 2
     assert study.capacity is not None
     assert study.capacity.low < (scenario.workload.rate_per_s or 0) < study.capacity.high
-    assert main(["check", str(out), "--strict"]) == ExitStatus.FINE
+    assert main(["check", str(whole), "--strict"]) == ExitStatus.FINE
 
 
-def test_every_figure_says_where_it_is_from(tmp_path: Path) -> None:
-    out = tmp_path / "my.yaml"
-    words = ["--fio", *FIO, "--ping", PING, "--tikv", TUNED, "--prometheus", STAGES]
-    assert main(["init", *words, "--out", str(out)]) == ExitStatus.FINE
+def test_every_figure_says_where_it_is_from(whole: Path) -> None:
     for source in (
         "seqwrite_4k_fdatasync_qd1_overwrite.json: fio-3.33", "ping.txt: ping, 10,000 round trips",
         "tikv_tuned.toml: 18 of", "not modelled: gc.enable-compaction-filter. Old versions",
         "store_message: CPU of the store pollers", "ASSUMED: TPC-C stands in",
     ):  # fmt: skip
-        assert source in _comments(out)
+        assert source in _comments(whole)
 
 
 @pytest.mark.parametrize(
@@ -62,6 +73,7 @@ def test_every_figure_says_where_it_is_from(tmp_path: Path) -> None:
         ("[raft-engine]\nenable = true\n", "own_overwriting"),
     ],
 )
+@pytest.mark.usefixtures("known_load")
 def test_the_disk_is_the_one_that_was_written_as_the_raft_log_is(
     tmp_path: Path, toml: str, disk: str
 ) -> None:
@@ -70,6 +82,7 @@ def test_the_disk_is_the_one_that_was_written_as_the_raft_log_is(
     assert load_study(out).variants["in_memory"].hardware.raft_disk.name == disk
 
 
+@pytest.mark.usefixtures("known_load")
 def test_another_way_of_writing_is_assumed(tmp_path: Path) -> None:
     out = tmp_path / "my.yaml"
     assert main(["init", "--fio", str(written(tmp_path, one_job())), "--out", str(out)]) == 0
@@ -87,6 +100,7 @@ def test_a_ping_alone_is_enough_and_goes_to_standard_output(
     assert "round trip of ping.txt" in printed.err
 
 
+@pytest.mark.usefixtures("known_load")
 def test_locks_that_are_written_first_are_compared_too(tmp_path: Path) -> None:
     out = tmp_path / "my.yaml"
     toml = written(tmp_path, "[pessimistic-txn]\npipelined = false\n", "tikv.toml")
@@ -95,6 +109,7 @@ def test_locks_that_are_written_first_are_compared_too(tmp_path: Path) -> None:
     assert modes == {"sync": "sync", "pipelined": "pipelined", "in_memory": "in_memory"}
 
 
+@pytest.mark.usefixtures("known_load")
 def test_what_exists_is_neither_replaced_nor_lost(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -107,7 +122,7 @@ def test_what_exists_is_neither_replaced_nor_lost(
     capsys.readouterr()
     assert main(words) == ExitStatus.BAD_INPUT
     said = capsys.readouterr().err
-    assert said.startswith(f"{out}: exists, and what you changed in it would be lost; ")
+    assert said.startswith(f"{out}: exists, and your changes in it would be lost; ")
     assert out.read_text() == mine
     assert main([*words, "--force"]) == ExitStatus.FINE
     assert out.read_text() != mine
@@ -141,7 +156,7 @@ def test_the_report_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "nothing was measured; give --fio, --ping or --tikv"),
+        ([], "no measurements; give --fio, --ping or --tikv"),
         (["--prometheus", STAGES], "metrics need the cluster's tikv.toml; add --tikv"),
         (["--ping", PING, "--rate", "fast"], "--rate: "),
         (["--ping", PING, "--machine", "gp3"], "gp3: no profile 'gp3' in machines.yaml"),

@@ -35,12 +35,20 @@ def rows_of_an_undisturbed_run(tmp_path_factory: pytest.TempPathFactory) -> str:
     return rows(out)
 
 
-def test_ctrl_c_then_damage_then_resume(tmp_path: Path, undisturbed: str) -> None:
+def test_a_killed_run_then_ctrl_c_then_damage_then_resume(tmp_path: Path, undisturbed: str) -> None:
     out = tmp_path / "study"
-    first = start(out, "stub_model:run_first_round")
-    wait_for_units(first, out, 3)
-    os.killpg(first.pid, signal.SIGINT)
-    status, _, complained = finish(first)
+    killed = start(out, "stub_model:run_first_round")
+    wait_for_units(killed, out, 2)
+    assert str(killed.pid) in (out / ".lock").read_text()
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.communicate(timeout=DEADLINE_S)
+    for unit in finished_units(out):
+        assert (unit.parent / "counter.parquet").is_file()
+
+    stopped = start(out, "stub_model:run_first_round", PYTHONHASHSEED="2", master="local[2]")
+    wait_for_units(stopped, out, 3)
+    os.killpg(stopped.pid, signal.SIGINT)
+    status, _, complained = finish(stopped)
     assert status == ExitStatus.INTERRUPTED, complained
     assert "units are done and kept" in complained
 
@@ -52,28 +60,13 @@ def test_ctrl_c_then_damage_then_resume(tmp_path: Path, undisturbed: str) -> Non
     half_written.mkdir()
     (half_written / "moments.parquet").write_bytes(b"PAR1")
 
-    status, said, complained = finish(start(out, "stub_model:run_unit", PYTHONHASHSEED="2"))
+    last = start(out, "stub_model:run_unit", PYTHONHASHSEED="2", master="local[2]")
+    status, said, complained = finish(last)
     assert status == ExitStatus.FINE, complained
     assert f"{len(kept) - 1} units reused" in said
     assert not half_written.exists()
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["units"] == {"done": UNITS, "reused": len(kept) - 1, "failed": 0}
-    assert rows(out) == undisturbed
-
-
-def test_a_killed_run_leaves_whole_units_and_frees_the_folder(
-    tmp_path: Path, undisturbed: str
-) -> None:
-    out = tmp_path / "study"
-    process = start(out, "stub_model:run_first_round")
-    wait_for_units(process, out, 2)
-    assert str(process.pid) in (out / ".lock").read_text()
-    os.kill(process.pid, signal.SIGKILL)
-    process.communicate(timeout=DEADLINE_S)
-    for unit in finished_units(out):
-        assert (unit.parent / "counter.parquet").is_file()
-    status, _, complained = finish(start(out, "stub_model:run_unit", master="local[2]"))
-    assert status == ExitStatus.FINE, complained
     assert rows(out) == undisturbed
 
 

@@ -104,7 +104,7 @@ def test_status_refuses_a_broken_plan(
         assert main([*words, str(study[0]), *digits]) == ExitStatus.BAD_INPUT
         said = capsys.readouterr().err
         assert len(said.splitlines()) == 1
-        assert "plan.json: is no plan" in said
+        assert "plan.json: is not a plan" in said
 
 
 def test_status_waits_for_nothing_that_is_slow(study: tuple[Path, list[Unit]]) -> None:

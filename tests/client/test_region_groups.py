@@ -31,7 +31,9 @@ LEFT_TO_STORES = {
 }  # fmt: skip
 """What the stations of a request's way write on it: a new request begins without."""
 
-DECIDED_ANEW = {"caller", "connection", "is_retry", "region", "sent_ns", "store"}
+DECIDED_ANEW = {
+    "caller", "connection", "is_retry", "opens_message", "region", "sent_ns", "store",
+}  # fmt: skip
 
 
 def half_learnt_split() -> RegionMap:

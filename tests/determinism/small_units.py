@@ -1,17 +1,19 @@
 """Units that take about a second: one that touches everything, and one that fights for a row.
 
-As a script it runs one and prints its facts, a line each: ``small_units.py tpcc``.
+As a script it runs one and prints its facts, a line each: ``small_units.py tpcc``. Without a name
+it runs all of ``SCENARIOS``, each after a line with its name, and says what cycles a run has left.
 """
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
 from sim.record.facts import TABLES, MemorySink
 from sim.scenario import Scenario
-from sim.simulation import run_unit
+from sim.simulation import SimulatedUnit, run_unit
 from sim.units import NS_PER_MS
 from tests.scenes import IN_MEMORY, PIPELINED, scenario
 
@@ -49,10 +51,30 @@ def facts(of: Scenario, replication: int = 0) -> Iterator[str]:
     """Yields the facts of a unit as text, table by table."""
     sink = MemorySink()
     yield repr(run_unit(of, replication, sink))
+    yield from _rows(sink)
+
+
+def cycles_and_facts(of: Scenario) -> Iterator[str]:
+    """Yields how many objects the cycle collector finds after a run, then the facts."""
+    sink = MemorySink()
+    unit = SimulatedUnit(of, 0, sink)
+    gc.collect()
+    gc.disable()
+    unit.run()
+    yield f"cycles: {gc.collect()}"
+    yield repr(unit.result())
+    yield from _rows(sink)
+
+
+def _rows(sink: MemorySink) -> Iterator[str]:
     for table in TABLES:
         for row in sink.rows(table):
             yield f"{table}: {row}"
 
 
 if __name__ == "__main__":
-    print(*facts((SCENARIOS | RARE)[sys.argv[1]]), sep="\n")
+    if len(sys.argv) > 1:
+        print(*facts((SCENARIOS | RARE)[sys.argv[1]]), sep="\n")
+    else:
+        for each, of_it in SCENARIOS.items():
+            print(f"unit: {each}", *cycles_and_facts(of_it), sep="\n")

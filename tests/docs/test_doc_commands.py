@@ -69,6 +69,7 @@ def in_its_folder(
         (tmp_path / folder).symlink_to(ROOT / folder)
     for name, text in written_files(command.block.document).items():
         (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.setenv("HADOOP_CONF_DIR", "/etc/hadoop/conf")  # a command for YARN needs one
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

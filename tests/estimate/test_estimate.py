@@ -71,6 +71,7 @@ def test_a_closed_loop_is_near_the_exact_network(threads: int) -> None:
         "hardware.tidb_cores=1", "cluster.tidb_nodes=1", "hardware.cpu.cv=1",
         "hardware.cpu.tidb_statement=1ms", "hardware.cpu.tidb_write=0us",
         "hardware.cpu.tidb_row=0us", "hardware.cpu.tidb_request=0us",
+        "hardware.cpu.grpc_message=0us",
     )  # fmt: skip
     alone = estimates_of("crash", *one_core, "workload.rate=null", "workload.threads=1")["sync"]
     found = estimates_of("crash", *one_core, "workload.rate=null", f"workload.threads={threads}")[

@@ -36,9 +36,10 @@ from sim.tracing.traced_unit import _NotingNode
 from tests.export.small_study import SCENARIO
 
 COUNT = 8
+BRIEF = SCENARIO.replace("warmup: 200ms, measure: 600ms", "warmup: 100ms, measure: 300ms")
 HOT = """
 about: Do transactions that wait for each other leave whole traces?
-run: {seed: 5, warmup: 100ms, measure: 500ms}
+run: {seed: 5, warmup: 100ms, measure: 250ms}
 hardware: {profile: i3.4xlarge}
 workload: {kind: tpcc, warehouses: 1, threads: 30}
 operations: [{every: 50ms, do: transfer_leader, region: hottest}]
@@ -80,7 +81,7 @@ compare:
   in_memory: {tikv.pessimistic-txn.in-memory: true}
 """
 
-CASES = [(SCENARIO, "pipelined"), (SCENARIO, "in_memory"), (HOT, "fair"), (HOT, "sync")]
+CASES = [(BRIEF, "pipelined"), (BRIEF, "in_memory"), (HOT, "fair"), (HOT, "sync")]
 everywhere: Callable[..., Any] = pytest.mark.parametrize(
     ("text", "variant"), CASES, ids=[variant for _, variant in CASES]
 )
@@ -117,7 +118,7 @@ def requests_of(transaction: TracedTransaction) -> list[Span]:
 
 @pytest.mark.parametrize("variant", ["pipelined", "in_memory"])
 def test_stations_explain_the_whole_of_a_request(variant: str) -> None:
-    requests = [span for each in cached(SCENARIO, variant) for span in requests_of(each)]
+    requests = [span for each in cached(BRIEF, variant) for span in requests_of(each)]
     assert len(requests) > COUNT
     for request in requests:
         assert sum(station.length_ns for station in request.children) == request.length_ns
@@ -125,7 +126,7 @@ def test_stations_explain_the_whole_of_a_request(variant: str) -> None:
 
 def test_a_lock_passes_the_stations_of_its_path() -> None:
     def stations(variant: str) -> set[str]:
-        locks = [span for each in cached(SCENARIO, variant) for span in requests_of(each)
+        locks = [span for each in cached(BRIEF, variant) for span in requests_of(each)
                  if span.words.get("path") == variant]  # fmt: skip
         assert locks
         return {station.name for lock in locks for station in lock.children}
@@ -134,7 +135,7 @@ def test_a_lock_passes_the_stations_of_its_path() -> None:
     assert "raftstore: wait, propose" not in stations("in_memory")
     logged = "raft log: append, fsync, replicate, commit"
     assert logged not in stations("pipelined") | stations("in_memory")
-    after = [span for each in cached(SCENARIO, "pipelined") for span in each.after]
+    after = [span for each in cached(BRIEF, "pipelined") for span in each.after]
     assert any(span.name == "lock, after its answer" for span in after)
 
 
@@ -205,9 +206,9 @@ def test_a_request_sent_again_keeps_its_first_stamps(monkeypatch: pytest.MonkeyP
 
 
 def test_moments_spread_over_the_measured_time() -> None:
-    moments_ns = sampling_moments_ns(scenarios(SCENARIO)["in_memory"], 3)
-    assert moments_ns == [200_000_000, 400_000_000, 600_000_000]
-    begun = [each.root.begin_ns for each in trace_unit(scenarios(SCENARIO)["in_memory"], 0, 3)]
+    moments_ns = sampling_moments_ns(scenarios(BRIEF)["in_memory"], 3)
+    assert moments_ns == [100_000_000, 200_000_000, 300_000_000]
+    begun = [each.root.begin_ns for each in trace_unit(scenarios(BRIEF)["in_memory"], 0, 3)]
     assert all(begin >= moment for begin, moment in zip(begun, moments_ns, strict=True))
     assert all(begin < moment + 20_000_000 for begin, moment in zip(begun, moments_ns, strict=True))
 

@@ -11,6 +11,7 @@ from sim.units import KIB, MIB, NS_PER_US
 
 ALONE_NS, TWO_NS, FOUR_NS = 100_000, 160_000, 200_000
 THINK_NS = 5 * NS_PER_US
+BLOCK_BYTES = 32 * KIB
 
 
 def always(value_ns: int) -> Empirical:
@@ -117,14 +118,14 @@ def test_reads_have_a_latency_and_company_of_their_own() -> None:
     )  # fmt: skip
     streams = Streams(1, 0)
     device = Disk(spec, streams.stream("appends"), streams.stream("reads"))
-    assert device.fetch_ns(0, 1) == 30_000
-    assert 30_000 < device.fetch_ns(1_000, 1) < 115_000
-    assert device.fetch_ns(10**9, 2) == 60_000
+    assert device.fetch_ns(0, 1, BLOCK_BYTES) == 30_000
+    assert 30_000 < device.fetch_ns(1_000, 1, BLOCK_BYTES) < 115_000
+    assert device.fetch_ns(10**9, 2, BLOCK_BYTES) == 60_000
 
 
 def test_a_fetch_of_its_own_needs_no_company() -> None:
     spec = DiskSpec("lab", 1000 * MIB, 10**6, always(ALONE_NS), fetch=Constant(30_000))
-    assert disk(spec).fetch_ns(0, 3) == 90_000
+    assert disk(spec).fetch_ns(0, 3, BLOCK_BYTES) == 90_000
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ CASES = [
         ["run.measure=40s", PAUSES],
     ),
     (
-        "hardware.disk.raft.burst: 1s of saved-up budget outlast the run of 800ms",
+        "hardware.disk.raft.burst: 1s of burst budget outlast the run of 800ms",
         [*GP3, "hardware.disk.raft.burst=1s"],
         [*GP3, "hardware.disk.raft.burst=100ms"],
     ),
@@ -161,7 +161,7 @@ CASES = [
         ["compare.in_memory_2={tikv.pessimistic-txn.in-memory-fallback: pipelined}"],
     ),
     (
-        "cluster.store_versions: a store of 5.4.0 keeps the feature gate shut",
+        "cluster.store_versions: a store of 5.4.0 keeps the feature gate closed",
         ["cluster.store_versions=5.4.0"],
         ["cluster.store_versions=5.4.0", does("at: 5s, do: upgrade_store, store: each, to: 6.0.0, "
                                               "down: 1s, pause: 1s")],
@@ -172,7 +172,7 @@ CASES = [
         ["expect=[{metric: locks_total, class: in_memory, variant: in_memory, above: 5}]"],
     ),
     (
-        "expect[0]: it cannot hold: nothing under operations makes splits",
+        "expect[0]: it cannot hold: no operation produces splits",
         ["expect=[{metric: splits, variant: in_memory, above: 5}]"],
         ["expect=[{metric: splits, variant: in_memory, below: 5}]"],
     ),
@@ -182,23 +182,23 @@ CASES = [
         ["expect=[{metric: txn_latency_ms, class: move, variant: in_memory, below: 5}]"],
     ),
     (
-        "run.precision.tpmc: there is no such number: tpmc is of tpcc; the workload is custom",
+        "run.precision.tpmc: there is no such number: only tpcc has tpmc; the workload is custom",
         ["run.precision={tpmc: 5%}"],
         ["run.precision={txn_per_s: 5%}"],
     ),
     (
-        "run.precision.lock_latency_ms: there is no such number: custom asks for no pessimistic",
+        "run.precision.lock_latency_ms: there is no such number: custom takes no pessimistic",
         ["workload.transactions={move: {autocommit: true, statements: [{update: acct}]}}",
          "run.precision={lock_latency_ms: 5%}"],
         ["run.precision={lock_latency_ms: 5%}"],
     ),
     (
-        "run.precision.lock_latency_ms: there is no such number: oltp_read_only asks for no",
+        "run.precision.lock_latency_ms: there is no such number: oltp_read_only takes no",
         ["workload={kind: oltp_read_only, threads: 8}", "run.precision={lock_latency_ms: 5%}"],
         ["workload={kind: oltp_read_write, threads: 8}", "run.precision={lock_latency_ms: 5%}"],
     ),
     (
-        "capacity.between: the present load (300/s) is below all that is searched (400/s to 900/s)",
+        "capacity.between: the present load (300/s) is below the searched range (400/s to 900/s)",
         ["capacity={slo: {txn_aborts: 1%}, load: workload.rate, between: [400/s, 900/s]}"],
         ["capacity={slo: {txn_aborts: 1%}, load: workload.rate, between: [200/s, 900/s]}"],
     ),

@@ -51,13 +51,13 @@ FELL_BACK = ("locks_total", "fallback:full", "total")
 
 CASES: list[tuple[str, list[str], Counts, Counts]] = [
     (
-        "pipelined: only 7 committed transactions in all replications, 30 are wanted; lengthen",
+        "pipelined: only 7 committed transactions in all replications, 30 are needed; lengthen",
         [],
         {("txns", "move", "total"): 7.0},
         {("txns", "move", "total"): 30.0},
     ),
     (
-        "in_memory: no locks in memory in all replications, 30 are wanted",
+        "in_memory: no locks in memory in all replications, 30 are needed",
         [],
         {("locks_total", "in_memory", "total"): 0.0},
         {("locks_total", "in_memory", "total"): 31.0},
@@ -69,7 +69,7 @@ CASES: list[tuple[str, list[str], Counts, Counts]] = [
         MOVED,
     ),
     (
-        "in_memory: no locks moved by a transfer in all replications, 30 are wanted; hold locks",
+        "in_memory: no locks moved by a transfer in all replications, 30 are needed; hold locks",
         [TRANSFERS],
         MOVED | {("lock_fates", "migrated:transfer", "total"): 0.0},
         MOVED,
@@ -87,32 +87,33 @@ CASES: list[tuple[str, list[str], Counts, Counts]] = [
         {("operations", "transfer_leader", "total"): 2.0},
     ),
     (
-        "in_memory: only 3 locks that transactions fought for",
+        "in_memory: only 3 contended locks",
         [HOT],
         {WAITED: 3.0},
         {WAITED: 300.0},
     ),
     (
-        "in_memory: no locks that transactions fought for",
+        "in_memory: no contended locks",
         [HOT],
         {},
         {("statement_retries", "all", "total"): 300.0},
     ),
     (
-        "full: no locks that fell back in all replications, 30 are wanted; tikv.pessimistic-txn",
+        "full: no locks that fell back in all replications, 30 are needed; tikv.pessimistic-txn",
         [FULL, *CLOSED],
         {},
         {FELL_BACK: 200.0},
     ),
     (
         "lock_latency_ms.p99 rests on 999 values in a replication of pipelined "
-        "(and too few of in_memory), 1,000 are wanted; lengthen run.measure",
-        [],
+        "(and too few of in_memory), 1,000 are needed; lengthen run.measure to 3100ms",
+        ["run.measure=3s", "run.precision={lock_latency_ms.p99: 5%}"],
         {("lock_latency", "all", "count"): 999.0},
         {("lock_latency", "all", "count"): 1_000.0},
     ),
     (
-        "txn_latency_ms.p99 rests on 999 values in a replication of pipelined",
+        "txn_latency_ms.p99, which the scenario does not ask for, is only rough: it rests on 999 "
+        "values in a replication of pipelined (and too few of in_memory), 1,000 are needed. To",
         [],
         {("txn_latency", "all", "count"): 999.0},
         {("txn_latency", "all", "count"): 1_000.0},
@@ -135,6 +136,20 @@ def test_what_hardly_happened_is_told_and_what_did_is_not(
     texts = [warning["text"] for warning in warned(tmp_path, overrides, thin)]
     assert any(text.startswith(expected) for text in texts), texts
     assert warned(tmp_path, overrides, enough) == []
+
+
+@pytest.mark.parametrize(
+    ("in_a_batch", "remedy"),
+    [(578.0, "write run.batches: 2"), (150.0, "lengthen run.measure to 17s")],
+)
+def test_a_figure_of_batches_names_the_key_that_gives_it_values(
+    in_a_batch: float, remedy: str, tmp_path: Path
+) -> None:
+    batches = ["run.warmup=1s", "run.measure=2500ms", "run.batches=5"]
+    (only,) = warned(tmp_path, batches, {("txn_latency", "all", "count"): in_a_batch})
+    assert only["kind"] == "unasked"
+    assert "in a batch of pipelined (and too few of in_memory), 1,000 are needed" in only["text"]
+    assert only["text"].endswith(f". To rely on it, {remedy}")
 
 
 def test_a_sweep_may_begin_with_little(tmp_path: Path) -> None:

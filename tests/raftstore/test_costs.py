@@ -112,6 +112,18 @@ def test_a_grpc_thread_serves_one_message_after_the_other() -> None:
     assert grpc.busy_ns == near(6 * 200 * US)
 
 
+def test_requests_share_a_message_that_is_still_open() -> None:
+    scene = scene_with(IN_MEMORY, grpc_message_ns=100 * US)
+    # Four connections; the fifth and the sixth request find the messages of the first two open.
+    locks = [scene.lock(bytes([n]), TXN + n) for n in range(6)]
+    scene.run(10 * NS_PER_MS)
+    assert [lock.opens_message for lock in locks] == [True] * 4 + [False] * 2
+    assert scene.node.busy_ns == near(4 * 2 * 100 * US)  # with the answer's
+    assert scene.cluster.stores[1].grpc.busy_ns == near(4 * 2 * 100 * US)
+    sent = [lock.arrived_ns - ONE_WAY_NS for lock in locks]
+    assert sent == [near(300 * US)] * 6
+
+
 def test_a_statement_pays_by_its_rows_and_for_writing() -> None:
     def busy_ns(**cpu: float) -> int:
         scene = scene_with(IN_MEMORY, **cpu)

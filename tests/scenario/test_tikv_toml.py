@@ -88,9 +88,9 @@ def test_a_scenario_that_extends_another_keeps_its_toml(tmp_path: Path) -> None:
     ("toml", "message"),
     [
         ("[raftstore]\nstore-pool-size = 0\n", "store-pool-size: must be 1 to 1024"),
-        ("[raftstore]\nraft-entry-max-size = '8 parsecs'\n", "is no size"),
-        ("[raftstore]\nraft-base-tick-interval = '1 fortnight'\n", "is no duration"),
-        ("[raftstore]\nraft-base-tick-interval = 5\n", "is no duration"),
+        ("[raftstore]\nraft-entry-max-size = '8 parsecs'\n", "is not a size"),
+        ("[raftstore]\nraft-base-tick-interval = '1 fortnight'\n", "is not a duration"),
+        ("[raftstore]\nraft-base-tick-interval = 5\n", "is not a duration"),
         ("[raftstore]\nstore-pool-size = [1]\n", "is a list; write one value"),
         ("raftstore = 5\n", r"raftstore: is 5; write a table, \[raftstore\]"),
         ("[[raftstore]]\nstore-pool-size = 1\n", "raftstore: is a list; write a table"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,20 @@ from analysis.cli.diff_command import diff_command
 from analysis.comparison.results import read_results
 from analysis.comparison.study_diff import study_diff
 from analysis.metrics.row_table import RowTable
+from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
+from analysis.program import called
 from analysis.report.summary_file import write_summary
 from analysis.serve.compare import MOST_STUDIES, comparison, comparison_file
+from analysis.serve.courses import COURSES
+from analysis.study.plan_file import write_plan
+from analysis.study.units import AskedUnits
 from tests.page import hostile
 from tests.page.browser import chromium, look
+from tests.planned import plan_units
 from tests.serve.made_studies import study, summed_up
 from tests.serve.served import Served, served
 from tests.serve.tab import open_tab
+from tests.stub_model import run_settings, stub_study
 
 ODD = '"><img src=x onerror=alert(1)>'
 
@@ -95,6 +103,71 @@ def test_a_link_among_the_results_is_not_read(server: Served, results: Path) -> 
     (results / "b" / "summary.parquet").unlink()
     (results / "b" / "summary.parquet").symlink_to(secret)
     assert server.get("/compare?study=a&study=b").status == 404
+
+
+def simulated(results: Path, name: str, replications: int = 2) -> Path:
+    """Makes the folder of a study of one point whose units are done."""
+    folder = summed_up(results, name)
+    ran = stub_study(run=run_settings(measure_ns=1_000_000_000, replications=replications))
+    units = plan_units(ran)
+    write_plan(folder, AskedUnits(list(ran.points), units))
+    for unit in units:
+        job = UnitJob(ran, str(folder / "units"), "tests.stub_model:run_unit")
+        assert run_unit_task(job, Attempt(unit, {})) is None
+    return folder
+
+
+def over_time(results: Path, *names: str) -> dict[str, list[Any]]:
+    return {chart["title"]: chart["series"] for chart in found(results, *names)["charts"]
+            if "over time" in chart["title"]}  # fmt: skip
+
+
+def test_courses_are_laid_over_one_another_where_they_are_recorded(results: Path) -> None:
+    simulated(results, "c")
+    simulated(results, "d")
+    charts = over_time(results, "c", "d", "a")
+    assert list(charts) == list(COURSES.values())
+    names = [series["name"] for series in charts["Lock latency over time, mean (ms)"]]
+    assert names == [f"{study}, {variant}" for study in ("c", "d")
+                     for variant in ("pipelined", "sync", "in_memory")]  # fmt: skip
+    by_name = {series["name"]: series["line"] for series in charts[COURSES["lock_latency"]]}
+    for slow, quick in zip(by_name["c, pipelined"], by_name["c, in_memory"], strict=True):
+        at_s, mean, low, high = slow
+        assert (at_s, quick[1]) == (quick[0], pytest.approx(mean / 2, rel=1e-3))
+        assert low < mean < high
+    rate = charts[COURSES["txns"]][0]["line"]
+    assert rate[0][1] < rate[-1][1], "the warm-up carries fewer"
+
+
+def test_one_replication_has_a_course_without_a_band(results: Path) -> None:
+    simulated(results, "c", replications=1)
+    line = over_time(results, "a", "c")[COURSES["txns"]][0]["line"]
+    assert all(mean == low == high for _, mean, low, high in line)
+
+
+@pytest.mark.parametrize(
+    "damage", ["[]", "{", '{"window_ns": 0, "simulated_ns": 1}', '{"window_ns": "x"}']
+)
+def test_a_record_of_somebody_else_has_no_course(results: Path, damage: str) -> None:
+    for record in simulated(results, "c").glob("units/*/unit.json"):
+        record.write_text(damage)
+    assert over_time(results, "a", "c") == {}
+
+
+def test_a_link_among_the_facts_has_no_course(server: Served, results: Path) -> None:
+    folder = simulated(results, "c")
+    assert "over time" in server.get("/compare?study=a&study=c").text
+    for facts in folder.glob("units/*/moments.parquet"):
+        facts.rename(results.parent / facts.parent.name)
+        facts.symlink_to(results.parent / facts.parent.name)
+    page = server.get("/compare?study=a&study=c")
+    assert (page.status, "over time" in page.text) == (200, False)
+
+
+def test_the_page_names_the_command_as_it_was_called(server: Served, results: Path) -> None:
+    text = html.unescape(server.get("/compare?study=a&study=b").text)
+    folders = shlex.join([str(results / "a"), str(results / "b")])
+    assert f"<code>{called()} diff {folders} --html comparison.html</code>" in text
 
 
 def test_markup_stays_text_in_the_file(results: Path) -> None:

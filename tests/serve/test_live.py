@@ -12,6 +12,7 @@ import pytest
 
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.study.folder_lock import folder_lock
+from analysis.study.parquet_sink import PROGRESS_FILE
 from analysis.study.plan_file import write_plan
 from analysis.study.unit_folder import TEMPORARY_PREFIX
 from analysis.study.units import AskedUnits, Unit
@@ -72,7 +73,26 @@ def test_units_are_counted_as_status_counts_them(folder: Path, server: Served) -
         (now,) = held["now"]
         assert UNITS[3].variant in now["words"]
         assert 0 <= now["share"] < 1
+        assert "until_s" not in now
     assert server.get("/api/live/half").json["units"]["missing"] == 3
+
+
+@pytest.mark.parametrize(
+    ("told", "share"),
+    [("250000000 1000000000", 0.25), ("1000000000 1000000000", 1.0), ("", None), ("12", None),
+     ("2 1", None), ("0 0", None), ("-1 5", None), ("x y", None), ("1 " + "9" * 200, None)],
+)  # fmt: skip
+def test_a_unit_says_how_much_it_has_simulated(
+    folder: Path, server: Served, told: str, share: float | None
+) -> None:
+    writing = folder / "units" / f"{TEMPORARY_PREFIX}{UNITS[3].unit_hash}-1"
+    writing.mkdir()
+    (writing / PROGRESS_FILE).write_text(told)
+    with folder_lock(folder):
+        (now,) = server.get("/api/live/half").json["now"]
+    assert ("until_s" in now) == (share is not None)
+    if share is not None:
+        assert (now["share"], now["simulated_s"] / now["until_s"]) == (share, share)
 
 
 def test_figures_narrow_with_the_units(server: Served) -> None:

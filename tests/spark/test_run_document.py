@@ -52,7 +52,7 @@ def test_a_study_is_one_document_whether_it_is_run_or_known(
     assert first["units"] == {"done": 6, "failed": 0, "missing": 0}
     assert not first["expectations"][0]["holds"]
     assert first["cost"]["transactions"] > 0
-    assert {warning["kind"] for warning in first["warnings"]} == {"quantile"}, "units are short"
+    assert {warning["kind"] for warning in first["warnings"]} == {"unasked"}, "units are short"
     assert first["violations"] == []
     assert {row["variant"] for row in first["rows"]} == {"pipelined", "sync", "in_memory"}
     means = [row for row in first["comparisons"] if row["stat"] == "mean"]

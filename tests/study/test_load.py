@@ -89,7 +89,7 @@ def test_a_wrong_override_is_told_with_its_text(
 
 def test_an_override_in_vain_is_refused(tmp_path: Path) -> None:
     swept = BASE + "sweep: {grid: {workload.threads: [1, 2]}}\n"
-    assert "the sweep overrules it" in problems_of(tmp_path, swept, "workload.threads=5")
+    assert "the sweep overrides it" in problems_of(tmp_path, swept, "workload.threads=5")
 
 
 def test_a_file_adds_to_the_one_it_extends(tmp_path: Path) -> None:

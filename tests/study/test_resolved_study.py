@@ -59,9 +59,9 @@ def test_a_figure_written_and_read_is_the_same(key: MetricKey) -> None:
         ("lock_table_bytes", "has no mean; write lock_table_bytes.max or lock_table_bytes.p99"),
         ("lock_latency_ms.p98", "no statistic 'p98'; did you mean p99?"),
         ("txn_latency_ms.new_order.median", "no statistic 'median'"),
-        ("lock_latency_ms.", "is no figure; write metric, metric.stat"),
-        ("lock_latency_ms.a.b.p99", "is no figure"),
-        ("lock_latency_ms.p99.p95", "is no figure"),
+        ("lock_latency_ms.", "is not a metric; write metric, metric.stat"),
+        ("lock_latency_ms.a.b.p99", "is not a metric"),
+        ("lock_latency_ms.p99.p95", "is not a metric"),
         ("", "no metric ''"),
     ],
 )

@@ -148,7 +148,7 @@ def test_a_case_asked_for_has_the_hash_of_the_same_case_in_a_file(tmp_path: Path
 @pytest.mark.parametrize(
     ("point", "message"),
     [
-        ({"workload.rate": "0/s"}, "workload.rate: 0/s is too little"),
+        ({"workload.rate": "0/s"}, "workload.rate: 0/s is too small"),
         ({"workload.raet": "5/s"}, "did you mean rate?"),
         ({"run.seed": 5}, "all variants and points share run"),
     ],

@@ -48,7 +48,7 @@ def test_what_follows_from_other_figures_is_in_no_mean_error() -> None:
     ]
     assert [line for line in verdict_lines(judged) if "mean absolute error" in line] == [
         "mean absolute error, published and measured: 20.0%",
-        "mean absolute error, those that nothing was fitted to: 10.0%",
+        "mean absolute error, not used for fitting: 10.0%",
     ]
 
 

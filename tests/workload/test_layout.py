@@ -12,11 +12,23 @@ from hypothesis import strategies as st
 from sim.protocol.keys import row_key
 from sim.streams import Streams
 from sim.units import MIB
-from sim.workload.layout import Segment, Table, even_start_keys, region_start_keys
+from sim.workload.layout import (
+    Segment,
+    Table,
+    even_start_keys,
+    region_start_keys,
+    rows_by_handle,
+)
 from sim.workload.sysbench import SysbenchWorkload
 from sim.workload.tpcc import schema
 from sim.workload.tpcc.segments import tables as tpcc_tables
 from tests.call_count import calls_of
+
+
+def test_a_long_value_has_a_record_of_its_own() -> None:
+    short, long = (rows_by_handle("t", 1, 1, size).record_bytes for size in (255, 256))
+    assert short == (27 + 8 + 12 + 255,)
+    assert long == (27 + 8 + 12, 27 + 8 + 256)
 
 
 def table(table_id: int, rows: int, row_bytes: int = 100) -> Table:

@@ -51,14 +51,19 @@
     if (plot === null) { plot = new window.Pessim.Plot(byId("course"), spec); } else { plot.set(spec); }
   }
 
+  function howFar(one) {
+    var text = span(one.seconds) + " so far";
+    if (one.until_s) { return window.Pessim.short(one.simulated_s) + " of " + window.Pessim.short(one.until_s) + " simulated s, " + text; }
+    return one.share === null ? text : text + ", about " + Math.round(100 * one.share) + " % by the others' time";
+  }
+
   function now(found) {
     var rows = found.now.map(function (one) {
       var row = element("div", "station"), bar = element("div", "busy pipelined"), fill = element("span", "fill");
       row.appendChild(element("span", "station-name", one.words));
       fill.style.width = 100 * (one.share || 0) + "%";
       bar.appendChild(fill);
-      bar.appendChild(element("span", "busy-text", span(one.seconds) + " so far" +
-        (one.share === null ? "" : ", about " + Math.round(100 * one.share) + " % by the others' time")));
+      bar.appendChild(element("span", "busy-text", howFar(one)));
       row.appendChild(bar);
       return row;
     });

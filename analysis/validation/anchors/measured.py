@@ -72,7 +72,7 @@ def _of_rocksdb(variant: str, *, against: str | None = None) -> InStudy:
     return InStudy("rocksdb_locks", variant, key, scale=1 / 3)  # of one of three replicas
 
 
-_TEN_ROWS: Final = "ten rows a transaction, lock record before prewrite or none"
+_TEN_ROWS: Final = "ten rows per transaction, with or without a lock record before prewrite"
 _ROCKSDB: Final = "RocksDB 7.8.3 with TiKV's column families and options"
 _WAL: Final = (
     _measured("WAL bytes with lock records", _TEN_ROWS, _ROCKSDB, "B", 5361.8,
@@ -92,7 +92,7 @@ _WAL: Final = (
 )  # fmt: skip
 
 _FSYNC: Final = "the device's own counters around appends, each with fdatasync"
-_EXT4: Final = "ext4 without a journal; what it writes besides was measured elsewhere"
+_EXT4: Final = "ext4 without a journal; its metadata was measured elsewhere"
 _DEVICE: Final = tuple(
     _measured(f"device bytes a sync, {file} file, {size} KiB", _EXT4, _FSYNC, "B", value,
               Alone(f"log_{file}_{size}k"))
@@ -126,7 +126,7 @@ _DISK: Final = tuple(
     )
 )
 _BESIDE: Final = _measured(
-    "mean append + sync, 16 KiB, 3 jobs", "size and jobs together, of which only each was given",
+    "mean append + sync, 16 KiB, 3 jobs", "size and jobs combined; the profile has each alone",
     "fio 3.33, preallocated file", "us", 221.7, Alone("disk_16k_3", scale=1e-3),
 )  # fmt: skip
 

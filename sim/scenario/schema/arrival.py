@@ -34,7 +34,7 @@ class TableSpec(Section):
     """Rows 1 to ``rows``."""
 
     name: str = ""
-    rows: int = ROWS.key("How many there are before the run.")
+    rows: int = ROWS.key("Number of rows before the run.")
     row_bytes: int = Size("1B", "1MiB").key(
         "Size of a row's value. Source: our own default.", default="120B", name="row_bytes"
     )
@@ -118,7 +118,7 @@ class ArrivalSection(Section):
     MAKES = Workload
 
     threads: int | None = Count(1, 100_000).key(
-        "Closed loop: clients that wait for each answer.", default=None
+        "Closed loop: number of clients, which wait for each answer.", default=None
     )
     rate_per_s: float | None = LOAD.key(
         "Open loop: transactions arrive at this mean rate, and latency counts from the intended "
@@ -126,8 +126,8 @@ class ArrivalSection(Section):
         default=None,
     )
     think_time: Distribution | None = SHAPE.key(
-        "Closed loop: pause between two transactions; none by default. Source: go-tpc has none "
-        "unless --wait.",
+        "Closed loop: pause of a client between two transactions; none by default. Source: go-tpc "
+        "has none unless --wait.",
         default=None,
     )
 

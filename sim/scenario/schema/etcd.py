@@ -23,17 +23,17 @@ class EtcdSection(ArrivalSection):
         "Different keys, drawn uniformly. Source: our own default.", default=100_000
     )
     key_bytes: int = Size("1B", "4KiB").key(
-        "Of a key. Source: our own default.", default="16B", name="key_size"
+        "Size of a key. Source: our own default.", default="16B", name="key_size"
     )
     value_bytes: int = Size("1B", "1MiB").key(
         "Size of a value. Source: our own default.", default="128B"
     )
     connections: int = Count(1, 10_000).key(
-        "The most gRPC connections that the clients share. Source: our own default.", default=8
+        "Maximum number of gRPC connections that clients share. Source: our own default.", default=8
     )
     timeout_ns: int = TIMEOUT.key(
-        "After which a put that was not answered has failed. Source: etcd release-3.4 "
-        "etcdserver/config.go (ReqTimeout): 5 s and twice the election timeout.",
+        "Time after which an unanswered put fails. Source: etcd release-3.4 etcdserver/config.go "
+        "(ReqTimeout): 5 s plus twice the election timeout.",
         default="7s",
     )
 
@@ -52,21 +52,21 @@ class EtcdCosts(Section):
     """Mean CPU time of each kind of work of an etcd member and its clients on one core."""
 
     cv: float = Number(0, 10).key(
-        "Coefficient of variation of every draw. Source: assumed.", default=0.5
+        "Coefficient of variation of every CPU time. Source: assumed.", default=0.5
     )
     burst_ns: int = COST.key(
-        f"One read from, or write to, a connection, however much it carries. {_FIT}",
+        f"One read or write of a connection, of any size. {_FIT}",
         default="10500ns",
     )
     request_ns: int = COST.key(
-        f"A request on the member it came to, both ways. {_FIT}", default="129us"
+        f"A request on the member that receives it, both ways. {_FIT}", default="129us"
     )
-    client_ns: int = COST.key(f"A request on its client, both ways. {_FIT}", default="18100ns")
-    round_ns: int = COST.key(f"One turn of the raft loop. {_FIT}", default="10100ns")
+    client_ns: int = COST.key(f"A request on the client, both ways. {_FIT}", default="18100ns")
+    round_ns: int = COST.key(f"One iteration of the raft loop. {_FIT}", default="10100ns")
     entry_ns: int = COST.key(f"An entry on each member. {_FIT}", default="24us")
     sync_ns: int = COST.key(
         "One write with its fdatasync. Source: fio on the same machine, 4 KiB into a preallocated "
-        "file: 35 % of 111 us a write are CPU.",
+        "file: 35 % of 111 us per write are CPU.",
         default="39us",
     )
     backend_commit_ns: int = COST.key(
@@ -75,39 +75,39 @@ class EtcdCosts(Section):
         default="400us",
     )
     process_share: float = Number(0, 1).key(
-        "Part of a core that each member and each node of clients uses whatever it has "
-        f"to do, besides its monitor. {_FIT}",
+        "Share of a core that each member and each client node uses at any load, "
+        f"besides its monitor. {_FIT}",
         default=0.132,
     )
     watch_ns: int = COST.key(
-        "One look of the monitor that Go's runtime runs in each member and each node of clients. "
-        "Source: run time by wake-up of those threads, etcd 3.4.23 on another machine with two "
+        "One check by the monitor that Go's runtime runs in each member and each client node. "
+        "Source: run time per wake-up of those threads, etcd 3.4.23 on another machine with two "
         "cores: 10 to 11 us under 1, 16 and 64 clients.",
         default="10us",
     )
     kernel_share: float = Number(0, 1).key(
-        "Part of a core that no process gets even when all want more: interrupts, kernel threads, "
-        "wake-ups. Source: two cores less the CPU seconds of three members and 16 clients, the "
-        "same measurement.",
+        "Share of a core that no process gets, even when all have work: interrupts, kernel "
+        "threads, wake-ups. Source: two cores less the CPU seconds of three members and 16 "
+        "clients, the same measurement.",
         default=0.254,
     )
     time_slice_ns: int = COST.key(
-        "How much CPU a thread asks for at a time: its deadline is so far off. Source: Linux, "
+        "CPU time that a thread requests at a time, which sets its deadline. Source: Linux, "
         "kernel/sched/fair.c: 0.7 ms x (1 + log2 of 2 CPUs).",
         default="1400us",
     )
     wake_ns: int = COST.key(
-        "How long an idle core needs until it runs a thread. Source: TCP ping-pong on loopback, "
-        "38 us with 1 ms of rest between two, 13 us without; two wake-ups each.",
+        "Time an idle core needs to run a thread. Source: TCP ping-pong on loopback, 38 us with 1 "
+        "ms of rest between two, 13 us without; two wake-ups each.",
         default="12500ns",
     )
     relay_ns: int = COST.key(
-        "A message between zones, on a shared machine where one process forwards and delays them "
-        "all. Source: our own default, none.",
+        "A message between zones, on a shared machine where one process forwards and delays all "
+        "of them; none by default. Source: our own default.",
         default="0ns",
     )
     byte_ns: float = Number(0, 1_000).key(
-        "Nanoseconds a byte of key and value, each time that it is read, sent, saved or applied. "
+        "Nanoseconds per byte of key and value, each time it is read, sent, saved or applied. "
         "Source: assumed; a TCP copy on loopback takes 0.6.",
         default=1.0,
     )

@@ -32,14 +32,15 @@ from sim.scenario.fields import (
 from sim.scenario.schema.etcd import EtcdCosts
 from sim.scenario.schema.shape import SHAPE, CrowdingSection, LongerSection
 from sim.scenario.section import Document, Section, SectionOf
+from sim.units import KIB
 
 _AMPLIFICATION = Number(0, 1_000)
 
 SHARED = "shared"
 """What a file says in place of a KV disk where there is one disk for both."""
 
-_SOURCE = TEXT.note("Where the figures are from.", default=None)
-_ASSUMED = ListOf(TEXT, at_most=50).note("Keys whose figures nobody has published.", default=[])
+_SOURCE = TEXT.note("Source of the figures.", default=None)
+_ASSUMED = ListOf(TEXT, at_most=50).note("Keys whose figures are unpublished.", default=[])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +48,7 @@ class Figures(Section):
     """Figures that may come from a profile, with what is known about them."""
 
     profile: ClassVar[Key] = TEXT.note(
-        "Profile that gives the figures not written here.", default=None
+        "Profile that supplies the figures not given here.", default=None
     )
     source: ClassVar[Key] = _SOURCE
     assumed: ClassVar[Key] = _ASSUMED
@@ -59,29 +60,31 @@ class DiskSection(Figures):
 
     MAKES = DiskSpec
 
-    name: str = TEXT.key("As reports call it. Source: the profile's name.", default="custom")
+    name: str = TEXT.key("Name in reports. Source: the profile's name.", default="custom")
     write_bytes_per_s: int = PORT.key(
-        "Sequential writes. Source: the profile.", name="write_bandwidth"
+        "Bandwidth of sequential writes. Source: the profile.", name="write_bandwidth"
     )
     write_iops: int = Count(1, 100_000_000).key("Writes per second. Source: the profile.")
     append: Distribution = SHAPE.key(
         "Latency of one small append and its fsync on an idle disk. Source: the profile."
     )
     page_bytes: int = Size("512B", "1MiB").key(
-        "A sync writes whole pages. Source: Linux page size, NVMe LBA formats.", default="4KiB"
+        "Page size; a sync writes whole pages. Source: Linux page size, NVMe LBA formats.",
+        default="4KiB",
     )
     io_bytes: int = Size("4KiB", "64MiB").key(
-        "Larger writes count as several I/Os. Source: AWS EBS docs, I/O characteristics: 256 KiB "
-        "on SSD volumes.",
+        "Largest single I/O; larger writes count as several. Source: AWS EBS docs, I/O "
+        "characteristics: 256 KiB on SSD volumes.",
         default="256KiB",
         name="largest_io",
     )
     throttled: bool = SWITCH.key(
-        "Whether a cloud's token buckets limit it, not the device. Source: the profile.",
+        "Whether a cloud's token buckets limit the disk instead of the device. Source: the "
+        "profile.",
         default=False,
     )
     burst_ns: int = COST.key(
-        "How much idle time the token buckets save up. Source: assumed, no cloud publishes it.",
+        "Idle time for which token buckets accumulate. Source: assumed, unpublished.",
         default="10ms",
     )
     longer: tuple[Longer, ...] = ListOf(SectionOf(LongerSection), at_most=64).key(
@@ -91,7 +94,7 @@ class DiskSection(Figures):
     )
     crowding: Crowding | None = SectionOf(CrowdingSection).key(
         "Latency with several appends in flight; needs append as quantiles. Source: measured; by "
-        "default they do not disturb each other.",
+        "default they do not slow each other down.",
         default=None,
     )
     fetch: Distribution | None = SHAPE.key(
@@ -100,7 +103,7 @@ class DiskSection(Figures):
     )
     fetch_crowding: Crowding | None = SectionOf(CrowdingSection).key(
         "Latency with several reads in flight; needs fetch as quantiles. Source: measured; by "
-        "default they do not disturb each other.",
+        "default they do not slow each other down.",
         default=None,
     )
 
@@ -132,7 +135,7 @@ class DisksSection(Section):
 
     raft: DiskSpec = SectionOf(DiskSection).key("Disk of the raft log. Source: the profile.")
     kv: DiskSpec | None = SectionOf(DiskSection).key(
-        "Disk of the KV engine, or shared: the raft log's. Source: TiKV docs: one data-dir by "
+        "Disk of the KV engine; shared: the raft log's disk. Source: TiKV docs: one data-dir by "
         "default.",
         default=None,
     )
@@ -146,10 +149,12 @@ class NetworkSection(Figures):
 
     same_zone: Distribution = SHAPE.key("Round trip inside a zone. Source: the profile.")
     cross_zone: Distribution | None = SHAPE.key(
-        "Round trip between zones; needed from two zones. Source: the profile.", default=None
+        "Round trip between zones; required with two zones or more. Source: the profile.",
+        default=None,
     )
     bandwidth_bytes_per_s: int = PORT.key(
-        "Of a node's port. Source: AWS docs: i3.4xlarge, up to 10 Gbit/s.", default="10Gbit/s"
+        "Bandwidth of a node's port. Source: AWS docs: i3.4xlarge, up to 10 Gbit/s.",
+        default="10Gbit/s",
     )
 
 
@@ -162,32 +167,37 @@ class CpuCosts(Section):
     """
 
     client_statement_ns: int = COST.key(
-        "Machine of the clients, per statement: driver and proxy. Source: fit.", default="33us"
+        "Clients' machine, per statement: driver and proxy. Source: assumed.", default="40us"
     )
     tidb_statement_ns: int = COST.key(
-        "TiDB, per statement: packets, plan cache, result. Source: fit.", default="43us"
+        "TiDB, per statement: packets, plan cache, result. Source: fit.", default="47us"
     )
     tidb_write_ns: int = COST.key(
-        "TiDB, more for a statement that locks or writes: its executor, the transaction's buffer. "
-        "Source: fit.",
-        default="160us",
+        "TiDB, extra for a statement that locks or writes: executor, transaction buffer. Source: "
+        "fit.",
+        default="66us",
     )
     tidb_row_ns: int = COST.key(
         "TiDB, per row that a statement reads, locks or writes. Source: assumed.", default="5us"
     )
     tidb_request_ns: int = COST.key(
-        "TiDB, per request to a store: client-go, gRPC both ways. Source: fit.", default="32us"
+        "TiDB, per request to a store and its answer: client-go. Source: assumed.", default="10us"
+    )
+    grpc_message_ns: int = COST.key(
+        "gRPC, per message at either end, however many requests it carries: system call, HTTP/2 "
+        "frame, flow control. Source: assumed.",
+        default="10us",
     )
     grpc_request_ns: int = COST.key(
-        "TiKV's gRPC thread, per request and its answer. Source: fit.", default="17us"
+        "TiKV's gRPC thread, per request and its answer. Source: assumed.", default="4us"
     )
-    tikv_read_ns: int = COST.key("TiKV's read pool, per read. Source: fit.", default="10us")
+    tikv_read_ns: int = COST.key("TiKV's read pool, per read. Source: assumed.", default="10us")
     tikv_command_ns: int = COST.key(
-        "TiKV's scheduler pool, per command. Source: fit.", default="12us"
+        "TiKV's scheduler pool, per command. Source: assumed.", default="10us"
     )
     tikv_key_ns: int = COST.key(
-        "TiKV, per key of a read or a command: looking for locks and versions. Source: fit.",
-        default="40us",
+        "TiKV, per key of a read or a command: finding its locks and versions. Source: fit.",
+        default="42us",
     )
     tikv_block_ns: int = COST.key(
         "TiKV, per block of 64 KiB that is not in the block cache: checksum, decompression. "
@@ -195,39 +205,40 @@ class CpuCosts(Section):
         default="120us",
     )
     store_visit_ns: int = COST.key(
-        "Store poller, per visit of a peer that has mail. Source: fit.", default="22us"
+        "Store poller, per visit to a peer with mail. Source: fit.", default="22us"
     )
     store_message_ns: int = COST.key(
-        "Store poller, per message of a region. Source: fit.", default="6us"
+        "Store poller, per message of a region. Source: assumed.", default="5us"
     )
     log_byte_ns: float = Number(0, 1_000).key(
-        "Store poller, per byte of the entries that it appends. Source: fit.", default=2.5
+        "Store poller, per byte of the entries that it appends. Source: assumed.", default=2.0
     )
     apply_write_ns: int = COST.key(
-        "Apply thread, per write to RocksDB: its write group, the WAL. Source: fit.",
-        default="45us",
+        "Apply thread, per write to RocksDB: its write group, the WAL. Source: assumed.",
+        default="50us",
     )
-    apply_command_ns: int = COST.key("Apply thread, per command. Source: fit.", default="6us")
+    apply_command_ns: int = COST.key("Apply thread, per command. Source: assumed.", default="5us")
     apply_key_ns: int = COST.key(
         "Apply thread, per record that is put or deleted. Source: fit.", default="13us"
     )
     compaction_byte_ns: float = Number(0, 1_000).key(
-        "Background threads, per byte flushed or compacted; nobody waits for them. Source: "
-        "assumed, 50 MB/s a thread.",
+        "Background threads, per byte flushed or compacted; no request waits for them. Source: "
+        "assumed, 50 MB/s per thread.",
         default=20.0,
     )
     thread_hop_ns: int = COST.key(
-        "From a thread's being woken until it runs, on an idle node; on a busy one longer. "
-        "Source: fit; TiKV docs, tune thread performance: 20 to 50.",
-        default="36us",
+        "Time from waking a thread until it runs, on an idle node; longer on a busy one. Source: "
+        "fit; TiKV docs, tune thread performance: 20 to 50.",
+        default="43us",
     )
     smt_gain: float = Number(0, 1).key(
-        "What a core's second busy hardware thread adds, in cores. Source: Intel, Hyper-Threading "
-        "Technology: up to 30 %.",
+        "Capacity added by a core's second busy hardware thread, in cores. Source: Intel, "
+        "Hyper-Threading Technology: up to 30 %.",
         default=0.3,
     )
     cv: float = Number(0, 10).key(
-        "Coefficient of variation of every draw. Source: fit.", default=1.0
+        "Coefficient of variation of every CPU time. Source: assumed, that of an exponential.",
+        default=1.0,
     )
 
 
@@ -241,7 +252,7 @@ class LsmSpec(Section):
         default=3.0,
     )
     lock_write_amplification: float = _AMPLIFICATION.key(
-        "The same for the lock CF's tombstones; puts die in the memtable. Source: assumed; "
+        "The same for the lock CF's tombstones; puts never leave the memtable. Source: assumed; "
         "tikv/tikv src/config/mod.rs, lockcf.level0-file-num-compaction-trigger 1.",
         default=1.0,
     )
@@ -255,15 +266,20 @@ class LsmSpec(Section):
         "4 KiB; lz4). Source: TiDB docs, release 5.4.0: 25 to 40 % fewer bytes.",
         default=0.6,
     )
+    block_compression: float = Number(0.01, 1).key(
+        "Stored bytes per byte of a table's blocks, in files and in the page cache (zstd in the "
+        "last levels, which hold nearly all). Source: measured, docs/CALIBRATION.md.",
+        default=0.6,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Hardware(Section):
-    """What the nodes are made of."""
+    """Disks, network and CPU of the nodes."""
 
     profile: str = TEXT.key(
-        "Named hardware, see scenarios/profiles. Source: TiDB docs, v6.0 TPC-C benchmark: TiKV on "
-        "i3.4xlarge.",
+        "Name of the hardware, see scenarios/profiles. Source: TiDB docs, v6.0 TPC-C benchmark: "
+        "TiKV on i3.4xlarge.",
         default="i3.4xlarge",
     )
     source: ClassVar[Key] = _SOURCE
@@ -273,41 +289,48 @@ class Hardware(Section):
     kv_disk: DiskSpec | None
     """None: KV data is on the raft disk."""
     file_system: FileSystemName = OneOf(*get_args(FileSystemName)).key(
-        "Says what a sync of a growing log writes besides. Source: TiDB docs, system "
-        "requirements: ext4; the bytes are measured, docs/CALIBRATION.md.",
+        "File system, which determines the metadata that a sync of a growing log writes. Source: "
+        "TiDB docs, system requirements: ext4; the bytes are measured, docs/CALIBRATION.md.",
         default="ext4",
     )
-    network: NetworkSpec = SectionOf(NetworkSection).key("Between all nodes. Source: the profile.")
+    network: NetworkSpec = SectionOf(NetworkSection).key(
+        "Network between all nodes. Source: the profile."
+    )
     store_cores: int = Count(1, 1_024).key(
         "Hardware threads of a store. Source: AWS docs: i3.4xlarge, 16 vCPU.", default=16
     )
     threads_per_core: int = Count(1, 8).key(
-        "Hardware threads of one core, of stores and TiDB nodes. Source: AWS docs, CPU options: 2 "
-        "on every instance type shipped as a profile.",
+        "Hardware threads per core of stores and TiDB nodes. Source: AWS docs, CPU options: 2 on "
+        "every instance type shipped as a profile.",
         default=2,
     )
     tidb_cores: int = Count(1, 1_024).key(
         "Hardware threads of a TiDB node. Source: AWS docs: c5.4xlarge, 16 vCPU.", default=16
     )
     client_cores: int = Count(1, 1_024).key(
-        "Hardware threads of the machine that clients and their proxy run on. Source: AWS docs: "
-        "c5.9xlarge, 36 vCPU.",
+        "Hardware threads of the machine of clients and proxy. Source: AWS docs: c5.9xlarge, 36 "
+        "vCPU.",
         default=36,
     )
     store_memory_bytes: int = Size("1GiB", "64TiB").key(
         "Memory of a store. Source: AWS docs: i3.4xlarge, 122 GiB.", default="122GiB"
     )
-    cpu: CpuCosts = SectionOf(CpuCosts).key("What work costs. Source: key by key.", default={})
+    page_cache_share: float = Number(0, 0.5).key(
+        "Of a store's memory, what TiKV leaves to the operating system to keep files in. Source: "
+        "TiDB docs, TiKV configuration file, memory-usage-limit: 25 %.",
+        default=0.25,
+    )
+    cpu: CpuCosts = SectionOf(CpuCosts).key("CPU costs. Source: see each key.", default={})
     lsm: LsmSpec = SectionOf(LsmSpec).key(
-        "Rewriting by the LSM tree. Source: key by key.", default={}
+        "Rewriting by the LSM tree. Source: see each key.", default={}
     )
     shared: bool = SWITCH.key(
-        "Whether members and clients are processes of one machine, with store_cores cores and one "
-        "disk; etcd only. Source: our own default.",
+        "Whether members and clients share one machine, with store_cores cores and one disk; etcd "
+        "only. Source: our own default.",
         default=False,
     )
     etcd: EtcdCosts = SectionOf(EtcdCosts).key(
-        "What an etcd member's work costs. Source: key by key.", default={}
+        "CPU costs of an etcd member. Source: see each key.", default={}
     )
 
     @classmethod
@@ -333,12 +356,25 @@ class Hardware(Section):
         """``storage.block-cache.capacity``: 45 % of a store's memory."""
         return CACHE_SHARE * self.store_memory_bytes
 
+    @property
+    def page_cache_bytes(self) -> float:
+        """Memory that keeps files as they are stored."""
+        return self.page_cache_share * self.store_memory_bytes
+
+    @property
+    def stored_block_bytes(self) -> int:
+        """A block of a table, as stored."""
+        return int(BLOCK_BYTES * self.lsm.block_compression)
+
 
 READ_POOL_SHARE = 0.8
 """``readpool.unified.max-thread-count`` is 80 % of the cores."""
 
 CACHE_SHARE = 0.45
 """``storage.block-cache.capacity`` is 45 % of the memory."""
+
+BLOCK_BYTES = 64 * KIB
+"""``rocksdb.defaultcf.block-size`` and that of the write CF, uncompressed."""
 
 NAMED: dict[tuple[str, ...], str] = {
     ("disk", "raft"): "disks",

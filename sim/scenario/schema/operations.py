@@ -55,8 +55,8 @@ class Operation(Section):
 
     do: str = field(default="", init=False)
     name: str = NAME.key(
-        "What it is called, in an entry of a list; sweeps and variants change "
-        "operations.NAME.key. Source: by default its place, from 0.",
+        "Name of an entry in a list; sweeps and variants use operations.NAME.key. "
+        "Source: by default its index, from 0.",
         default=None,
     )
 
@@ -67,15 +67,17 @@ class Timed(Operation):
 
     at_ns: int | None = MOMENT.key("Once, at this time.", default=None)
     every_ns: int | None = INTERVAL.key(
-        "Again and again, first at from or after one interval.", default=None
+        "Repeatedly, at this interval; first at from, or after one interval.", default=None
     )
-    rate_per_s: float | None = LOAD.key("By chance, a Poisson process of this rate.", default=None)
-    from_ns: int | None = MOMENT.key("Not before. Source: by default, the start.", default=None)
+    rate_per_s: float | None = LOAD.key(
+        "At random, as a Poisson process of this rate.", default=None
+    )
+    from_ns: int | None = MOMENT.key("Earliest time. Source: by default, the start.", default=None)
     until_ns: int | None = MOMENT.key(
-        "Not from then on. Source: by default, the end of the run.", default=None
+        "End time, exclusive. Source: by default, the end of the run.", default=None
     )
     count: int | None = Count(1, 1_000_000).key(
-        "At most so often. Source: by default, without limit.", default=None
+        "Maximum number of times. Source: by default, unlimited.", default=None
     )
 
     def check(self) -> None:
@@ -87,7 +89,7 @@ class Timed(Operation):
                         "every: 2s, rate: 0.5/s")  # fmt: skip
         for word in ("from", "until", "count"):
             if "at" in said and word in said:
-                raise Wrong("has no meaning beside at; remove one of the two", at=word)
+                raise Wrong("has no meaning with at; remove one of the two", at=word)
         if self.until_ns is not None and self.until_ns <= (self.from_ns or 0):
             raise Wrong("is not after from; nothing would be done", at="until")
 
@@ -96,9 +98,9 @@ class Timed(Operation):
 class Driven(Operation):
     """From when until when a scheduler works."""
 
-    from_ns: int = MOMENT.key("Works from then on. Source: our own default.", default="0s")
+    from_ns: int = MOMENT.key("Start time. Source: our own default.", default="0s")
     until_ns: int | None = MOMENT.key(
-        "Works until then. Source: by default, the end of the run.", default=None
+        "End time. Source: by default, the end of the run.", default=None
     )
 
 
@@ -107,9 +109,9 @@ class TransferLeader(Timed):
     """Moves the leader of a region."""
 
     do: str = _does("transfer_leader")
-    region: RegionTarget = REGION.key("Whose leader.")
+    region: RegionTarget = REGION.key("Region whose leader moves.")
     to: StoreTarget = STORE.key(
-        "Where to; random: any other store of the region. Source: our own default.",
+        "Target store; random: any other store of the region. Source: our own default.",
         default="random",
     )
 
@@ -134,9 +136,9 @@ class MergeRegion(Timed):
     """Merges a region into a neighbour."""
 
     do: str = _does("merge_region")
-    region: RegionTarget = REGION.key("The region that ends.")
+    region: RegionTarget = REGION.key("The source region, which disappears.")
     into: Literal["next", "previous"] = OneOf("next", "previous").key(
-        "Which neighbour takes it over. Source: our own default.", default="next"
+        "The target, which takes it over. Source: our own default.", default="next"
     )
 
 
@@ -144,20 +146,20 @@ class MergeRegion(Timed):
 class Rolling(Timed):
     """What happens to a store whose leaders are moved away."""
 
-    store: StoreTarget = STORES.key("The store; each: all, one after the other.")
+    store: StoreTarget = STORES.key("The store; each: all stores, one after the other.")
     restart: bool = SWITCH.key(
         "Stop the store once it has no leaders, and start it again. Source: our own default.",
         default=False,
     )
     down_ns: int = MOMENT.key(
-        "With a restart: how long a store is stopped. Source: assumed, of a small TiKV.",
+        "With a restart: how long a store stays down. Source: assumed, of a small TiKV.",
         default="5s",
     )
     pause_ns: int = MOMENT.key(
-        "Between two stores. Source: assumed; tiup waits for PD's word.", default="10s"
+        "Pause between two stores. Source: assumed; tiup waits for PD.", default="10s"
     )
     timeout_ns: int = INTERVAL.key(
-        "A store that still has leaders then is stopped all the same. Source: tiup, "
+        "Time after which a store is stopped even if it still has leaders. Source: tiup, "
         "--transfer-timeout: 600 s.",
         default="10m",
     )
@@ -181,7 +183,7 @@ class UpgradeStore(Rolling):
     do: str = _does("upgrade_store")
     to: str = VERSION.key("The version, such as 6.0.0.")
     restart: bool = SWITCH.key(
-        "Empty the store of leaders, stop it, start it again. Source: TiDB docs, upgrade with "
+        "Evict leaders from the store, stop it, start it again. Source: TiDB docs, upgrade with "
         "tiup.",
         default=True,
     )
@@ -192,7 +194,7 @@ class LastingOperation(Timed):
     """Something that lasts."""
 
     for_ns: int | None = INTERVAL.key(
-        "How long it lasts. Source: by default, until something ends it.", default=None
+        "Duration. Source: by default, until an operation or the run ends it.", default=None
     )
 
 
@@ -217,7 +219,7 @@ def _node_name(node: object) -> str:
         return f"store-{node}"
     if isinstance(node, str) and re.fullmatch(r"(store|tidb)-\d{1,4}|pd", node):
         return node
-    raise Wrong(f"{shown(node)} is no node; write a store's id, tidb-0 or pd")
+    raise Wrong(f"{shown(node)} is not a node; write a store's id, tidb-0 or pd")
 
 
 class _Groups(ListOf):
@@ -238,7 +240,7 @@ def _names_of(groups: tuple[tuple[object, ...], ...]) -> tuple[tuple[str, ...], 
     nodes = [node for group in named for node in group]
     for node in nodes:
         if nodes.count(node) > 1:
-            raise Wrong(f"{node} is there twice; a node is in one group")
+            raise Wrong(f"{node} appears twice; a node is in one group")
     return named
 
 
@@ -250,11 +252,11 @@ class Partition(LastingOperation):
     groups: tuple[tuple[str, ...], ...] | None = _Groups(
         ListOf(ANYTHING), at_least=2, at_most=100
     ).key(
-        "Stores by id, other nodes by name (tidb-0, pd), that hear each other but no other group; "
-        "nodes in no group hear all.",
+        "Stores by id, other nodes by name (tidb-0, pd), that reach each other but no other "
+        "group; nodes in no group reach all.",
         default=None,
     )
-    isolate: StoreTarget | None = STORE.key("A store that hears nobody.", default=None)
+    isolate: StoreTarget | None = STORE.key("A store that is cut off from all nodes.", default=None)
 
     def check(self) -> None:
         """Judges the time, and whether the cut is said in one way."""
@@ -299,7 +301,7 @@ class SlowDisk(LastingOperation):
     do: str = _does("slow_disk")
     store: StoreTarget = STORE.key("Whose.")
     factor: float = Number(0.01, 1_000_000).key(
-        "Every latency and every byte takes so many times as long."
+        "Factor by which every latency and the time per byte grow."
     )
 
 
@@ -310,7 +312,7 @@ class FillDisk(LastingOperation):
     do: str = _does("fill_disk")
     store: StoreTarget = STORE.key("Whose.")
     usage: Literal["almost_full", "already_full"] = OneOf("almost_full", "already_full").key(
-        "How full: an almost full disk takes commits, rollbacks, splits and merges.",
+        "How full; an almost full disk still accepts commits, rollbacks, splits and merges.",
         default="already_full",
     )
 
@@ -320,11 +322,9 @@ class SetConfig(Timed):
     """Changes a key of TiKV online."""
 
     do: str = _does("set_config")
-    key: str = _OnlineKey().key("One of TiKV's that can be changed online.")
-    value: bool | int = ANYTHING.key("As in section tikv.")
-    store: StoreTarget | None = STORE.key(
-        "On one store only. Source: by default, on all.", default=None
-    )
+    key: str = _OnlineKey().key("A TiKV key that can be changed online.")
+    value: bool | int = ANYTHING.key("The value, as in section tikv.")
+    store: StoreTarget | None = STORE.key("The store. Source: by default, all.", default=None)
 
     @classmethod
     def made(cls, values: Mapping[str, Any]) -> Self:
@@ -348,8 +348,12 @@ class ChangePeerOperation(Timed):
 
     do: str = _does("change_peer")
     region: RegionTarget = REGION.key("Whose.")
-    add: StoreTarget | None = STORE.key("Where to; random: any without a replica.", default=None)
-    remove: StoreTarget | None = STORE.key("From where; random: any that follows.", default=None)
+    add: StoreTarget | None = STORE.key(
+        "Store that gets a replica; random: any without one.", default=None
+    )
+    remove: StoreTarget | None = STORE.key(
+        "Store that loses its replica; random: any follower.", default=None
+    )
 
     def check(self) -> None:
         """Judges the time, and whether anything changes."""
@@ -362,16 +366,14 @@ class ChangePeerOperation(Timed):
 class Messages(LastingOperation):
     """Which raft messages something happens to."""
 
-    kind: str = OneOf(*MESSAGE_KINDS).key("Of this kind.")
+    kind: str = OneOf(*MESSAGE_KINDS).key("Kind of message.")
     from_store: StoreTarget | None = STORE.key(
-        "Only those a store sends. Source: by default, any.", default=None
+        "The sending store. Source: by default, any.", default=None
     )
     to_store: StoreTarget | None = STORE.key(
-        "Only those to a store. Source: by default, any.", default=None
+        "The receiving store. Source: by default, any.", default=None
     )
-    region: RegionTarget | None = REGION.key(
-        "Only those of a region. Source: by default, any.", default=None
-    )
+    region: RegionTarget | None = REGION.key("The region. Source: by default, any.", default=None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -386,7 +388,7 @@ class DelayMessages(Messages):
     """Delays raft messages."""
 
     do: str = _does("delay_messages")
-    delay_ns: int = INTERVAL.key("By so much.")
+    delay_ns: int = INTERVAL.key("Additional delay.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -395,17 +397,17 @@ class BalanceLeader(Driven):
 
     do: str = _does("balance_leader")
     every_ns: int = INTERVAL.key(
-        "Shortest interval between two looks; it grows by 1.3 up to 5 s while there is nothing to "
-        "do. Source: tikv/pd schedulers (MinScheduleInterval, MaxScheduleInterval).",
+        "Shortest interval between two checks; it grows by a factor of 1.3 up to 5 s while there "
+        "is nothing to do. Source: tikv/pd schedulers (MinScheduleInterval, MaxScheduleInterval).",
         default="10ms",
     )
     tolerance: int = Count(0, 1_000_000).key(
-        "Numbers of leaders may differ by twice this. Source: tikv/pd schedulers, utils.go "
-        "(leaderTolerantSizeRatio).",
+        "Half the tolerated difference in numbers of leaders. Source: tikv/pd schedulers, "
+        "utils.go (leaderTolerantSizeRatio).",
         default=5,
     )
     leader_schedule_limit: int = Count(1, 1_000_000).key(
-        "Transfers at a time. Source: PD docs, configuration file: 4.",
+        "Maximum number of concurrent transfers. Source: PD docs, configuration file: 4.",
         default=4,
         name="leader-schedule-limit",
     )
@@ -417,28 +419,28 @@ class AutoSplit(Driven):
 
     do: str = _does("auto_split")
     by: Literal["size", "load", "both"] = OneOf("size", "load", "both").key(
-        "What a region is split for. Source: TiKV does both.", default="both"
+        "Reason for splits. Source: TiKV does both.", default="both"
     )
     every_ns: int = INTERVAL.key(
-        "Between two checks of the size; load is looked at every second. Source: raftstore "
+        "Interval between checks of the size; load is checked every second. Source: raftstore "
         "store/config.rs, split-region-check-tick-interval.",
         default="10s",
     )
     region_split_size_bytes: int | None = Size("1KiB", "1TiB").key(
-        "A region of 1.5 times this is split into pieces of it. Source: by default "
-        "tikv.coprocessor.region-split-size.",
+        "Size of the pieces into which a region is split when it reaches 1.5 times this size. "
+        "Source: by default tikv.coprocessor.region-split-size.",
         default=None,
         name="region-split-size",
     )
     qps_threshold_per_s: float = LOAD.key(
-        "A region asked more often is split by load. Source: TiKV docs, configuration file, "
-        "split.qps-threshold.",
+        "Request rate above which a region is split by load. Source: TiKV docs, configuration "
+        "file, split.qps-threshold.",
         default="3000/s",
         name="qps-threshold",
     )
     detect_times: int = Count(1, 1_000_000).key(
-        "Seconds in a row above the threshold. Source: TiKV docs, configuration file, "
-        "split.detect-times.",
+        "Consecutive seconds above the threshold before a split. Source: TiKV docs, configuration "
+        "file, split.detect-times.",
         default=10,
         name="detect-times",
     )
@@ -450,23 +452,24 @@ class AutoMerge(Driven):
 
     do: str = _does("auto_merge")
     every_ns: int = INTERVAL.key(
-        "Between two looks. Source: PD docs, configuration file, patrol-region-interval is 10ms a "
-        "batch of regions; assumed for all of them.",
+        "Interval between two checks of all regions. Source: assumed; PD docs, configuration "
+        "file, patrol-region-interval: 10ms per batch of regions.",
         default="10s",
     )
     max_merge_region_size_bytes: int = Size("1KiB", "1TiB").key(
-        "Larger regions are not merged. Source: PD docs, configuration file: 54 MiB since v8.4, "
-        "20 MiB before.",
+        "Size above which regions are not merged. Source: PD docs, configuration file: 54 MiB "
+        "since v8.4, 20 MiB before.",
         default="54MiB",
         name="max-merge-region-size",
     )
     split_merge_interval_ns: int = Duration("0s", "24h").key(
-        "A region is not merged so soon after a split. Source: PD docs, configuration file: 1h.",
+        "Time after a split during which a region is not merged. Source: PD docs, configuration "
+        "file: 1h.",
         default="1h",
         name="split-merge-interval",
     )
     merge_schedule_limit: int = Count(1, 1_000_000).key(
-        "Merges at a time. Source: PD docs, configuration file: 8.",
+        "Maximum number of concurrent merges. Source: PD docs, configuration file: 8.",
         default=8,
         name="merge-schedule-limit",
     )

@@ -18,27 +18,27 @@ class Run(Section):
     """How long, and with which luck."""
 
     seed: int = Count(0, 2**53 - 1).key(
-        "Of all random streams. Variants share their draws, replications do not. Source: our own "
-        "default, fixed so that a run can be repeated.",
+        "Seed of all random streams. Variants share their draws, replications do not. Source: our "
+        "own default, fixed so that a run can be repeated.",
         default=1,
     )
     warmup_ns: int | None = Duration("0s", "24h", auto=True).key(
-        "Simulated time left out of every figure; auto finds it in each replication (MSER-5). "
-        "Source: White 1997, An effective truncation heuristic for bias reduction.",
+        "Simulated time excluded from every figure; auto determines it in each replication "
+        "(MSER-5). Source: White 1997, An effective truncation heuristic for bias reduction.",
         default="auto",
     )
     measure_ns: int = Duration("1ms", "24h").key(
-        "Simulated time after the warm-up that figures are made from, in each replication. Source: "
-        "our own default; at 1,000 transactions/s p99 rests on 30 observations in each.",
+        "Simulated time measured after the warm-up, in each replication. Source: our own default; "
+        "at 1,000 transactions/s p99 rests on 30 observations in each.",
         default="3s",
     )
     window_ns: int = Duration("1ms", "1h").key(
-        "Facts are summed up per window of this length. Source: our own default; short enough for "
-        "a warm-up to be seen, long enough for small files.",
+        "Length of the windows over which facts are summed. Source: our own default; short enough "
+        "to show a warm-up, long enough for small files.",
         default="100ms",
     )
     checks: bool = SWITCH.key(
-        "Whether observers watch for broken invariants (one holder per key, no lost update, bytes "
+        "Whether checkers look for violated invariants (one holder per key, no lost update, bytes "
         "by cause equal bytes by place). Source: our own default.",
         default=True,
     )
@@ -67,8 +67,8 @@ class Tidb(Section):
         name="tidb_enable_async_commit",
     )
     guarantee_linearizability: bool = SWITCH.key(
-        "An explicit transaction fetches one more timestamp before an async or one-phase commit. "
-        "Source: TiDB docs, system variables: ON; their benchmarks set 0.",
+        "Whether an explicit transaction fetches one more timestamp before an async or one-phase "
+        "commit. Source: TiDB docs, system variables: ON; their benchmarks set 0.",
         default=True,
         name="tidb_guarantee_linearizability",
     )
@@ -82,8 +82,8 @@ class Tidb(Section):
         "How long a statement waits for a lock. Source: TiDB docs, system variables.", default="50s"
     )
     fair_locking: bool = SWITCH.key(
-        "Keep the place in the queue when a single-key lock meets a conflict. Source: TiDB docs, "
-        "system variables: ON since v7.0, so on for v8.5 and off before.",
+        "Keep the place in the queue when a single-key lock request meets a conflict. Source: "
+        "TiDB docs, system variables: ON since v7.0, so on for v8.5 and off before.",
         default=None,
         name="tidb_pessimistic_txn_fair_locking",
     )
@@ -99,23 +99,23 @@ class Topology(Section):
     """How many of everything, and where."""
 
     stores: int = Count(1, 1_000).key(
-        "TiKV nodes. Source: TiDB docs, hardware requirements: three at least.", default=3
+        "TiKV nodes. Source: TiDB docs, hardware requirements: at least three.", default=3
     )
     replicas: int = Count(1, 7).key(
         "Copies of each region. Source: PD docs, replication.max-replicas.", default=3
     )
     zones: int = Count(1, 100).key(
-        "Availability zones; stores and TiDB nodes are dealt out to them in turn. Source: our own "
-        "default; RFC 77 was measured inside one.",
+        "Availability zones, to which stores and TiDB nodes are assigned in turn. Source: our own "
+        "default; RFC 77 was measured in one.",
         default=1,
     )
     tidb_nodes: int = Count(1, 1_000).key(
-        "TiDB nodes, among which clients are spread. Source: TiDB docs, v6.0 TPC-C benchmark: 3.",
+        "TiDB nodes, which share the clients. Source: TiDB docs, v6.0 TPC-C benchmark: 3.",
         default=3,
     )
     regions: int | None = Count(1, 10_000_000, auto=True).key(
-        "Number of regions; auto: from the size of the data and coprocessor.region-split-size. "
-        "Source: tikv/tikv raftstore split_check/size.rs.",
+        "Number of regions; auto: computed from the size of the data and "
+        "coprocessor.region-split-size. Source: tikv/tikv raftstore split_check/size.rs.",
         default="auto",
     )
     store_versions: tuple[str, ...] = VERSIONS.key(
@@ -125,7 +125,7 @@ class Topology(Section):
         default=None,
     )
     tidb: Tidb = SectionOf(Tidb).key(
-        "Variables and settings of TiDB, under TiDB's own names. Source: key by key.", default={}
+        "Variables and settings of TiDB, under TiDB's own names. Source: see each key.", default={}
     )
 
     def check(self) -> None:

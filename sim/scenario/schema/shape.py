@@ -44,9 +44,9 @@ _COMBINATIONS = ({"value"}, {"mean"}, {"mean", "cv"}, {"p50", "p99"}, {"quantile
 class Spikes(Section):
     """Rare long latencies in place of the usual ones."""
 
-    probability: float = SHARE.key("Of a draw being such a one.")
-    shortest_ns: int = LATENCY.key("They are uniform from here.")
-    longest_ns: int = LATENCY.key("They are uniform up to here.")
+    probability: float = SHARE.key("Probability that a duration is a spike.")
+    shortest_ns: int = LATENCY.key("Lower end of the uniform distribution of spikes.")
+    longest_ns: int = LATENCY.key("Upper end of the uniform distribution of spikes.")
 
     def check(self) -> None:
         """Judges whether there is anything between the ends."""
@@ -58,18 +58,18 @@ class Spikes(Section):
 class Shape(Section):
     """A distribution of durations; a bare duration means: always that."""
 
-    value_ns: int | None = LATENCY.key("Always this.", default=None)
+    value_ns: int | None = LATENCY.key("Constant.", default=None)
     mean_ns: int | None = LATENCY.key(
         "Exponential with this mean; log-normal if cv is given.", default=None
     )
     cv: float | None = Number(0, 100).key(
-        "Coefficient of variation, deviation / mean.", default=None
+        "Coefficient of variation: standard deviation / mean.", default=None
     )
     p50_ns: int | None = LATENCY.key("Log-normal: its median.", default=None)
     p99_ns: int | None = LATENCY.key("Log-normal: its 99 % quantile.", default=None)
     quantiles: tuple[tuple[float, int], ...] | None = ListOf(
         PairOf(SHARE, LATENCY), at_least=1, at_most=1_000
-    ).key("Straight lines between [probability, duration] pairs.", default=None)
+    ).key("[probability, duration] pairs, joined by straight lines.", default=None)
     spikes: Spikes | None = SectionOf(Spikes).key(
         "Rare long latencies; none by default.", default=None
     )
@@ -78,7 +78,9 @@ class Shape(Section):
         """Judges whether it is one of the forms."""
         given = set(self.document()) - {"spikes"}
         if given not in _COMBINATIONS:
-            raise Wrong(f"{' and '.join(sorted(given)) or 'nothing'} is no distribution; {_FORMS}")
+            raise Wrong(
+                f"{' and '.join(sorted(given)) or 'nothing'} is not a distribution; {_FORMS}"
+            )
         if self.p50_ns is not None and not 0 < self.p50_ns <= (self.p99_ns or 0):
             raise Wrong("needs 0 < p50 <= p99; swap the two", at="p50")
         quantiles = list(self.quantiles or ())
@@ -164,10 +166,8 @@ class CrowdSection(Section):
 
     MAKES = Crowd
 
-    in_flight: int = Count(2, 10_000).key(
-        "So many are kept in flight, this one included. Source: measured."
-    )
-    latency: Distribution = SHAPE.key("Quantiles of the latency then. Source: measured.")
+    in_flight: int = Count(2, 10_000).key("Number in flight, including this one. Source: measured.")
+    latency: Distribution = SHAPE.key("Quantiles of the latency at this number. Source: measured.")
 
     def check(self) -> None:
         """Judges the form of the latency."""
@@ -181,13 +181,13 @@ class CrowdingSection(Section):
     MAKES = Crowding
 
     crowds: tuple[Crowd, ...] = ListOf(SectionOf(CrowdSection), at_least=1, at_most=64).key(
-        "Numbers in flight that were measured, ascending; straight lines between them, and up to "
-        "the first by the chance 1 - 1/n of company. Source: measured.",
+        "Measured numbers in flight, ascending, joined by straight lines; up to the first one "
+        "latency grows with the probability 1 - 1/n that another is in flight. Source: measured.",
         name="levels",
     )
     further: Distribution | None = SHAPE.key(
-        "Quantiles of what each access in flight beyond the last level adds; nothing by default. "
-        "Source: bounds of a closed network.",
+        "Quantiles of the latency added by each access in flight beyond the last level; none by "
+        "default. Source: bounds of a closed network.",
         default=None,
     )
 

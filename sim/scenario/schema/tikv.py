@@ -132,18 +132,17 @@ class Tikv(Section):
     """TiKV's configuration, under TiKV's names."""
 
     behaviour: Behaviour = OneOf(*get_args(Behaviour)).key(
-        "Whose rules and defaults hold where they differ: the RFC's text, TiKV v6.0 or v8.5; "
-        "versions between: docs/COOKBOOK.md. Source: our own default; in-memory locks are on by "
-        "default since v6.0.",
+        "Rules and defaults that apply where they differ: the RFC's text, TiKV v6.0 or v8.5; for "
+        "versions between see docs/COOKBOOK.md. Source: our own default; in-memory locks are on "
+        "by default since v6.0.",
         default="v6.0",
     )
     file: ClassVar[Key] = _ReadBefore().note(
-        "A tikv.toml. Keys written here replace its own; keys that the model does not have "
-        "change nothing.",
+        "A tikv.toml. Keys given here override it; keys that the model does not have are ignored.",
         default=None,
     )
     pipelined: bool = SWITCH.key(
-        "Answer a lock request once it is proposed. Source: TiKV docs: true since v5.0.",
+        "Answer a lock request as soon as it is proposed. Source: TiKV docs: true since v5.0.",
         default=True,
         name="pessimistic-txn.pipelined",
     )
@@ -154,30 +153,30 @@ class Tikv(Section):
         name="pessimistic-txn.in-memory",
     )
     in_memory_peer_size_limit_bytes: int = LIMIT.key(
-        "In-memory locks of one region. Source: tikv/tikv#11841; a key since v8.4.",
+        "Size limit of in-memory locks of one region. Source: tikv/tikv#11841; a key since v8.4.",
         default="512KiB",
         name="pessimistic-txn.in-memory-peer-size-limit",
     )
     in_memory_instance_size_limit_bytes: int = LIMIT.key(
-        "In-memory locks of one store. Source: tikv/tikv#11841: 100 MiB, a key since v8.4; RFC "
-        "77: min(1 GiB, 5 % of memory).",
+        "Size limit of in-memory locks of one store. Source: tikv/tikv#11841: 100 MiB, a key "
+        "since v8.4; RFC 77: min(1 GiB, 5 % of memory).",
         default=None,
         name="pessimistic-txn.in-memory-instance-size-limit",
     )
     in_memory_fallback: Fallback = OneOf(*get_args(Fallback)).key(
-        "How a lock that does not fit into memory is answered. Not a key of TiKV. Source: "
+        "When a lock that does not fit into memory is answered. Not a key of TiKV. Source: "
         "tikv/tikv scheduler.rs answers after apply; TiDB docs say pipelined.",
         default="sync",
         name="pessimistic-txn.in-memory-fallback",
     )
     wait_for_lock_timeout_ns: int = Duration("1ms", "1h").key(
-        "A request waits for a lock this long, then the client asks again. Source: "
+        "How long a request waits for a lock before the client asks again. Source: "
         "lock_manager/config.rs.",
         default="1s",
         name="pessimistic-txn.wait-for-lock-timeout",
     )
     wake_up_delay_ns: int = Duration("0ms", "1m").key(
-        "Other waiters of a key wake this long after the first. Source: lock_manager/config.rs.",
+        "Delay between the first waiter of a key and the others. Source: lock_manager/config.rs.",
         default="20ms",
         name="pessimistic-txn.wake-up-delay-duration",
     )
@@ -192,8 +191,8 @@ class Tikv(Section):
         name="raftstore.apply-pool-size",
     )
     store_io_pool_size: int = Count(0, 1_024).key(
-        "Threads that write the raft log; 0: store pollers do it. Source: tikv/tikv #16615: 1 "
-        "since v8.0, 0 before.",
+        "Threads that write the raft log; with 0 store pollers write it. Source: tikv/tikv "
+        "#16615: 1 since v8.0, 0 before.",
         default=None,
         name="raftstore.store-io-pool-size",
     )
@@ -208,14 +207,13 @@ class Tikv(Section):
         name="raftstore.apply-max-batch-size",
     )
     cmd_batch: bool = SWITCH.key(
-        "Merge requests to one region into one entry while they wait. Source: raftstore "
-        "store/config.rs.",
+        "Merge waiting requests to one region into one entry. Source: raftstore store/config.rs.",
         default=True,
         name="raftstore.cmd-batch",
     )
     cmd_batch_concurrent_ready_max_count: int = Count(0, 1_000).key(
-        "With that many unpersisted readies a batch is held back; 0: never. Source: raftstore "
-        "store/config.rs; tikv/tikv#11121.",
+        "Number of unpersisted readies with which a batch is held back; 0: never. Source: "
+        "raftstore store/config.rs; tikv/tikv#11121.",
         default=1,
         name="raftstore.cmd-batch-concurrent-ready-max-count",
     )
@@ -230,13 +228,14 @@ class Tikv(Section):
         name="raftstore.raft-heartbeat-ticks",
     )
     raft_max_inflight_msgs: int = Count(1, 16_384).key(
-        "Append messages to one follower without an answer. Source: raftstore store/config.rs.",
+        "Maximum number of unanswered append messages to one follower. Source: raftstore "
+        "store/config.rs.",
         default=256,
         name="raftstore.raft-max-inflight-msgs",
     )
     raft_write_wait_duration_ns: int = Duration("0us", "1s").key(
-        "A write thread waits this long for more before it writes a small batch. Source: "
-        "raftstore store/config.rs: 20us since v8.3, unknown before.",
+        "How long a write thread waits for more before it writes a small batch. Source: raftstore "
+        "store/config.rs: 20us since v8.3, unknown before.",
         default=None,
         name="raftstore.raft-write-wait-duration",
     )
@@ -257,13 +256,13 @@ class Tikv(Section):
         name="storage.scheduler-worker-pool-size",
     )
     raft_engine_enable: bool = SWITCH.key(
-        "Keep the raft log in raft-engine, else in raftdb. Source: TiKV docs: true since v6.1.",
+        "Whether the raft log is in raft-engine or raftdb. Source: TiKV docs: true since v6.1.",
         default=None,
         name="raft-engine.enable",
     )
     raft_engine_enable_log_recycle: bool = SWITCH.key(
-        "raft-engine writes over its old files, which changes no metadata. Source: TiKV docs: "
-        "true since v6.3.",
+        "Whether raft-engine overwrites its old files, which changes no metadata. Source: TiKV "
+        "docs: true since v6.3.",
         default=None,
         name="raft-engine.enable-log-recycle",
     )
@@ -273,83 +272,83 @@ class Tikv(Section):
         name="coprocessor.region-split-size",
     )
     reactive_memory_lock_tick_interval_ns: int = _TICK.key(
-        "After locks were proposed for a transfer the table is looked at this often. Source: "
+        "Interval of checks of the lock table after locks were proposed for a transfer. Source: "
         "raftstore store/config.rs.",
         default="2s",
         name="raftstore.reactive-memory-lock-tick-interval",
     )
     max_apply_unpersisted_log_limit: int = Count(0, 1_000_000).key(
-        "With write workers, committed entries that a leader applies before they are on its own "
-        "disk. Source: tikv/tikv#16626: 1024 since v8.2, 0 before.",
+        "Maximum number of committed entries that a leader applies before they are on its own "
+        "disk, with write workers. Source: tikv/tikv#16626: 1024 since v8.2, 0 before.",
         default=None,
         name="raftstore.max-apply-unpersisted-log-limit",
     )
     reactive_memory_lock_timeout_tick: int = Count(1, 100_000).key(
-        "Ticks after which the table takes locks again, if the transfer did not happen. Source: "
-        "raftstore store/config.rs.",
+        "Ticks after which the lock table opens again if a transfer has failed. Source: raftstore "
+        "store/config.rs.",
         default=5,
         name="raftstore.reactive-memory-lock-timeout-tick",
     )
     raft_election_timeout_ticks: int = Count(2, 10_000).key(
-        "A follower without a leader campaigns after one to two times this. Source: raftstore "
-        "store/config.rs.",
+        "Ticks after which a follower without a leader campaigns, randomized up to twice this. "
+        "Source: raftstore store/config.rs.",
         default=10,
         name="raftstore.raft-election-timeout-ticks",
     )
     raft_store_max_leader_lease_ns: int = Duration("1ms", "1h").key(
-        "A leader serves reads this long after a quorum answered. Source: raftstore "
+        "How long a leader serves reads after a quorum has answered. Source: raftstore "
         "store/config.rs.",
         default="9s",
         name="raftstore.raft-store-max-leader-lease",
     )
     raft_entry_max_size_bytes: int = Size("1KiB", "3GiB").key(
-        "A larger proposal is refused; in-memory locks of a transfer are proposed up to this. "
-        "Source: raftstore store/config.rs.",
+        "Maximum size of a proposal, and of the in-memory locks that a transfer proposes. Source: "
+        "raftstore store/config.rs.",
         default="8MiB",
         name="raftstore.raft-entry-max-size",
     )
     leader_transfer_max_log_lag: int = Count(1, 1_000_000).key(
-        "A follower further behind does not become leader. Source: raftstore store/config.rs.",
+        "Log lag up to which a follower may become leader. Source: raftstore store/config.rs.",
         default=128,
         name="raftstore.leader-transfer-max-log-lag",
     )
     merge_max_log_gap: int = Count(1, 1_000_000).key(
-        "A region does not merge while a follower is further behind. Source: raftstore "
-        "store/config.rs.",
+        "Log lag of followers up to which a region may merge. Source: raftstore store/config.rs.",
         default=10,
         name="raftstore.merge-max-log-gap",
     )
     merge_check_tick_interval_ns: int = _TICK.key(
-        "Between two attempts to commit a prepared merge. Source: raftstore store/config.rs.",
+        "Interval between attempts to commit a prepared merge. Source: raftstore store/config.rs.",
         default="2s",
         name="raftstore.merge-check-tick-interval",
     )
     hibernate_regions: bool = SWITCH.key(
-        "A region without requests stops ticking. Source: raftstore store/config.rs: true since "
-        "v5.0.",
+        "Whether a region without requests stops ticking. Source: raftstore store/config.rs: true "
+        "since v5.0.",
         default=True,
         name="raftstore.hibernate-regions",
     )
     max_entry_cache_warmup_duration_ns: int = Duration("0ms", "1h").key(
-        "A leader-to-be fills its entry cache for at most this long. Source: raftstore "
+        "How long at most a future leader warms its entry cache. Source: raftstore "
         "store/config.rs.",
         default="1s",
         name="raftstore.max-entry-cache-warmup-duration",
     )
     scheduler_pending_write_threshold_bytes: int = Size("1KiB", "1TiB").key(
-        "A store with more unfinished writes answers ServerIsBusy. Source: src/storage/config.rs.",
+        "Unfinished writes above which a store answers ServerIsBusy. Source: "
+        "src/storage/config.rs.",
         default="100MiB",
         name="storage.scheduler-pending-write-threshold",
     )
     force_in_memory: bool = SWITCH.key(
-        "Use in-memory locks although stores older than v6.0 are in the cluster. Not a key of "
-        "TiKV. Source: our own, to see what the feature gate prevents.",
+        "Use in-memory locks despite stores older than v6.0. Not a key of TiKV. Source: our own, "
+        "to see what the feature gate prevents.",
         default=False,
         name="pessimistic-txn.force-in-memory",
     )
     ablations: tuple[str, ...] = _Ablations(TEXT, at_most=len(ABLATIONS)).key(
-        "Protections to leave out, by name. Not a key of TiKV. Source: our own, to see what each "
-        "of them prevents.",
+        "Protections to omit, by name. Not a key of TiKV. Source: our own, to see what each of "
+        "them prevents.",
         default=[],
     )
 

@@ -67,7 +67,7 @@ class TpccSection(ArrivalSection):
     """TPC-C as go-tpc runs it."""
 
     kind: str = OneOf("tpcc").key()
-    warehouses: int = Count(1, 1_000_000).key("Size of the database, about 111 MiB each.")
+    warehouses: int = Count(1, 1_000_000).key("Number of warehouses, about 111 MiB each.")
     mix: Mapping[str, float] | None = SectionOf(TpccMix).key(
         "Weights of the transaction types. Source: go-tpc tpcc/workload.go.", default=None
     )
@@ -82,10 +82,10 @@ class SysbenchSection(ArrivalSection):
         "Number of tables. Source: TiDB docs, v6.0 sysbench benchmark: 16.", default=16
     )
     table_rows: int = ROWS.key(
-        "Rows of each. Source: TiDB docs, v6.0 sysbench benchmark: 10 M.", default=10_000_000
+        "Rows of each table. Source: TiDB docs, v6.0 sysbench benchmark: 10 M.", default=10_000_000
     )
     rand_type: Literal["uniform", "special"] = OneOf("uniform", "special").key(
-        "How ids are drawn. Source: akopytov/sysbench#329, the default of 1.1; TiDB docs' "
+        "Distribution of ids. Source: akopytov/sysbench#329, the default of 1.1; TiDB docs' "
         "benchmarks.",
         default="uniform",
     )
@@ -95,8 +95,11 @@ class SysbenchSection(ArrivalSection):
 class Hot(Section):
     """A part of the draws goes to the first rows of the table."""
 
-    rows: int = Count(1, 1_000_000).key("How many.")
-    fraction: float = SHARE.key("Of the draws. Source: our own default: all.", default=1.0)
+    rows: int = Count(1, 1_000_000).key("Number of hot rows, the first of the table.")
+    fraction: float = SHARE.key(
+        "Share of accesses that go to these rows; all by default. Source: our own default.",
+        default=1.0,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,18 +113,18 @@ class CustomStatement(Section):
     )
     insert: str | None = NAME.key("INSERT of new rows.", default=None)
     rows: int | None = Count(1, _MOST_KEYS).key(
-        "How many different rows: 1, but for update those that are locked. Source: our own "
-        "default.",
+        "Number of different rows: 1, for update those that are locked. Source: our own default.",
         default=None,
     )
     hot: Hot | None = SectionOf(Hot).key(
-        "Skew; by default rows are drawn uniformly. Source: our own default.", default=None
+        "Skew of accesses; by default uniform. Source: our own default.", default=None
     )
     like: str | None = NAME.key(
-        "The rows with the numbers that are locked in this other table.", default=None
+        "Another table: uses the row numbers that are locked there.", default=None
     )
     pause_ns: int = LATENCY.key(
-        "The client waits so long before it. Source: our own default, none.", default="0ns"
+        "Pause of the client before the statement; none by default. Source: our own default.",
+        default="0ns",
     )
 
     def check(self) -> None:
@@ -184,7 +187,7 @@ class CustomTransaction(Section):
     )
     statements: tuple[CustomStatement, ...] = ListOf(
         SectionOf(CustomStatement), at_least=1, at_most=1_000
-    ).key("In order.")
+    ).key("Statements, in order.")
 
     def check(self) -> None:
         """Judges each statement by those before it."""

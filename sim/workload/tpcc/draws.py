@@ -8,15 +8,59 @@ Source: pingcap/go-tpc tpcc/rand.go; its ranges are kept, including 8190 where t
 specification says 8191.
 """
 
+from itertools import accumulate, pairwise
 from typing import Final
 
 from sim.streams import Stream
-from sim.workload.tpcc.schema import CUSTOMERS, DISTRICTS, ITEMS, MOST_LINES
+from sim.workload.layout import Part
+from sim.workload.tpcc.schema import CUSTOMERS, CUSTOMERS_BY_ID, DISTRICTS, ITEMS, MOST_LINES
 
 _CUSTOMER_SPAN: Final = 1_024
 _ITEM_SPAN: Final = 8_190
 _NAME_SPAN: Final = 256
 _NAMES: Final = 1_000
+
+_LAID_OUT: Final = 1 << 17
+"""Ids over which blocks are counted: they begin anywhere in a period of the ids' bits."""
+
+_PARTS: Final = 16
+"""Parts of a table's blocks that are told apart."""
+
+
+def nurand_parts(span: int, rows: int) -> list[Part]:
+    """Returns how NURand's draws are spread over blocks of so many neighbouring ids, hottest first.
+
+    Of random(0, A) | random(x, y) each bit of A is set three times out of four, higher bits as
+    often as not: ids of one period of bits differ by powers of three, all periods are alike.
+
+    Args:
+        span: A + 1, rounded up to a power of two.
+        rows: ids a block.
+    """
+    period = 1 << (span - 1).bit_length()
+    below = [0, *accumulate(3 ** id_.bit_count() for id_ in range(period))]
+    begins = [at // period * below[-1] + below[at % period] for at in range(0, _LAID_OUT + 1, rows)]
+    blocks = sorted((end - begin for begin, end in pairwise(begins)), reverse=True)
+    ends = [part * len(blocks) // _PARTS for part in range(_PARTS + 1)]
+    total = sum(blocks)
+    return [
+        Part((end - begin) / len(blocks), sum(blocks[begin:end]) / total)
+        for begin, end in pairwise(ends)
+        if end > begin
+    ]
+
+
+def stock_parts(rows: int) -> list[Part]:
+    """Returns how reads of stock rows are spread over blocks of so many."""
+    return nurand_parts(_ITEM_SPAN, rows)
+
+
+def customer_parts(rows: int) -> list[Part]:
+    """Returns how reads of customers are spread; those by name or for delivery are even."""
+    return [
+        Part(blocks, CUSTOMERS_BY_ID * reads + (1 - CUSTOMERS_BY_ID) * blocks)
+        for blocks, reads in nurand_parts(_CUSTOMER_SPAN, rows)
+    ]
 
 
 class Draws:

@@ -94,3 +94,6 @@ LAST_NAMES: Final = tuple(encoded_text(last_name(number)) for number in range(1_
 SCATTERED_READS: Final = {"stock": 0.45 * 10, "customer": 0.45 + 0.43 + 0.04 * 10}
 """Rows read over a whole table, a transaction of go-tpc's mix. Orders and their lines are read
 where the district's last reader has been, or has just written."""
+
+CUSTOMERS_BY_ID: Final = (0.45 + 0.4 * 0.43) / SCATTERED_READS["customer"]
+"""Of the customers read, those whose id is drawn: by NewOrder, and 40 % of Payment's."""

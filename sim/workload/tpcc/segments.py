@@ -10,11 +10,14 @@ from itertools import groupby
 from typing import Final
 
 from sim.protocol.keys import encoded_ints
-from sim.workload.layout import Segment, Table, rows_by_handle, stored_bytes
+from sim.workload.layout import Segment, Table, read_evenly, rows_by_handle, stored_bytes
 from sim.workload.tpcc import keys, schema
+from sim.workload.tpcc.draws import customer_parts, stock_parts
 from sim.workload.tpcc.schema import CUSTOMERS, DISTRICTS, FIRST_UNDELIVERED, ITEMS, LINES
 
 _NAMES_IN_ORDER: Final = tuple(sorted(schema.LAST_NAMES))
+
+_READ_PARTS: Final = {"stock": stock_parts, "customer": customer_parts}
 
 _UNDELIVERED: Final = schema.FIRST_NEW_ORDER - FIRST_UNDELIVERED
 """Loaded rows of ``new_order`` in one district."""
@@ -53,7 +56,8 @@ def tables(warehouses: int) -> tuple[Table, ...]:
 def _table(name: str, segments: tuple[Segment, ...]) -> Table:
     """Returns a table; its keys begin with the record prefix less the two bytes ``_r``."""
     start_key = segments[-1].start_key[:-2]
-    return Table(name, start_key, segments, schema.SCATTERED_READS.get(name, 0.0))
+    reads = schema.SCATTERED_READS.get(name, 0.0)
+    return Table(name, start_key, segments, reads, _READ_PARTS.get(name, read_evenly))
 
 
 def _keyed(
@@ -66,7 +70,7 @@ def _keyed(
 ) -> Segment:
     """Returns a segment whose n-th key is its prefix and ``columns(n)``."""
     row_bytes = stored_bytes(key_bytes, value_bytes)
-    return Segment(name, prefix, rows, row_bytes, lambda row: prefix + columns(row))
+    return Segment(name, prefix, rows, row_bytes, lambda row: prefix + columns(row), value_bytes)
 
 
 def _of_district(row: int, rows_per_district: int) -> tuple[int, int, int]:

@@ -20,7 +20,7 @@ from sim.workload.layout import Table
 from sim.workload.statement import Transaction
 from sim.workload.tpcc.delivery import Delivery
 from sim.workload.tpcc.draws import Draws
-from sim.workload.tpcc.keys import ItemKeys
+from sim.workload.tpcc.keys import item_keys
 from sim.workload.tpcc.new_order import NewOrder
 from sim.workload.tpcc.orders import Orders
 from sim.workload.tpcc.payment import Customer, Payment
@@ -69,7 +69,7 @@ class TpccWorkload:
         self._stream = streams.stream("workload/tpcc")
         self._deck = _Deck(streams.stream("workload/tpcc-deck"))
         self._draws = Draws(warehouses, streams.stream("workload/tpcc-constants"))
-        self._item_keys = ItemKeys()
+        self._item_keys = item_keys()
         self._orders = Orders()
         self._next_handle = warehouses * DISTRICTS * CUSTOMERS
 

@@ -1,0 +1,61 @@
+"""A study in an object store: an executor is killed, the driver's copy is lost, a bucket is wrong.
+
+Each is compared with a run in a folder that nothing happened to.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+
+from analysis.cli.exit_status import ExitStatus
+from analysis.pipeline.object_store import ObjectStore
+from tests.cli.stub_runs import UNITS, finish, rows, start, wait_for_units
+from tests.spark.watching import processes_below
+from tests.store.s3_server import address
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+
+def test_a_killed_executor_and_a_lost_copy_change_nothing(s3_port: int, tmp_path: Path) -> None:
+    status, _, complained = finish(start(tmp_path / "undisturbed", "stub_model:run_unit"))
+    assert status == ExitStatus.FINE, complained
+
+    where, copy = address("studies/stub", s3_port), tmp_path / "results" / "stub"
+    process = start(
+        where, "faulty_units:run_a_while", master="local-cluster[2,1,1024]", here=tmp_path
+    )
+    wait_for_units(process, copy, 1)
+    executors = processes_below(process.pid, "CoarseGrainedExecutorBackend")
+    assert executors
+    os.kill(executors[0], signal.SIGKILL)
+    status, said, complained = finish(process)
+    assert status == ExitStatus.FINE, complained
+    assert "6 units checked" in said
+    assert rows(copy) == rows(tmp_path / "undisturbed")
+    names = {path.name for path in (copy / "units").iterdir()}
+    assert len(names) == UNITS
+    store = ObjectStore.at(where)
+    assert store.unit_names() == names
+    assert store.read("report.html") == (copy / "report.html").read_bytes()
+
+    shutil.rmtree(copy)
+    status, said, complained = finish(start(where, "no.such:model", here=tmp_path))
+    assert status == ExitStatus.FINE, complained
+    assert f"{UNITS} units reused" in said
+    assert rows(copy) == rows(tmp_path / "undisturbed")
+    manifest = json.loads(store.read("manifest.json"))
+    assert manifest["units"] == {"done": UNITS, "reused": UNITS, "failed": 0}
+
+
+def test_a_wrong_bucket_is_one_line_and_bad_input(s3_port: int, tmp_path: Path) -> None:
+    process = start(address("x", s3_port, "none"), "stub_model:run_unit", here=tmp_path)
+    status, _, complained = finish(process)
+    assert status == ExitStatus.BAD_INPUT
+    assert complained == "s3://none/x: there is no such bucket; make it, or correct its name\n"
+    assert not (tmp_path / "results").exists()
