@@ -131,6 +131,12 @@ class Findings:
         """Returns the pictures of some sections, in the order in which they were drawn."""
         return [drawn for drawn in self.drawn if drawn.section in sections]
 
+    @property
+    def replications(self) -> tuple[int, int]:
+        """How many a case has, at least and at most."""
+        numbers = [sum(case["verdicts"].values()) for case in self.summary["units"]]
+        return min(numbers), max(numbers)
+
     def columns(self) -> pd.DataFrame:
         """Returns all rows of the summary as columns, with ``point_index``."""
         table: pd.DataFrame = self.summary["rows"].columns

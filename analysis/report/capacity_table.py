@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -19,6 +18,7 @@ from analysis.experiments.case_words import case_words, limit_words
 from analysis.metrics.numbers import Number
 from analysis.metrics.rounding import short
 from analysis.report.change_words import change_text, span_text
+from analysis.report.terminal import plain_table
 
 Case = Mapping[str, Any]
 Found = Mapping[str, Any]
@@ -68,7 +68,7 @@ def _change(ratio: Number) -> str:
 
 def _capacities(found: Found) -> Table:
     threads = found["load"] == "workload.threads"
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, collapse_padding=True)
+    table = plain_table(is_close=True)
     table.add_column("case", overflow="fold")
     table.add_column("threads [95 %]" if threads else "load (1/s) [95 %]", justify="right")
     if threads:
@@ -85,7 +85,7 @@ def _capacities(found: Found) -> Table:
 
 def _costs(found: Found) -> Table:
     """Returns what cases cost; one that no other beats in both price and capacity is marked."""
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, collapse_padding=True)
+    table = plain_table(is_close=True)
     table.add_column("case", overflow="fold")
     for heading in ("cost per hour", "txn/s", "per million txn", "Pareto"):
         table.add_column(heading, justify="right")

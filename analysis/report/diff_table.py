@@ -10,9 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, Final
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from analysis.comparison.changes import Change
@@ -22,6 +20,7 @@ from analysis.comparison.study_diff import StudyDiff
 from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.rounding import short, with_ends
 from analysis.metrics.shown import KEY_FIGURES
+from analysis.report.terminal import plain_table
 
 MOST_CHANGES: Final = 15
 MOST_MOVES: Final = 25
@@ -65,7 +64,7 @@ def _print_changes(
     if not changes:
         _line(console, f"{what}: the same")
         return
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, collapse_padding=True)
+    table = plain_table(is_close=True)
     for name in (what, "A", "B"):
         table.add_column(name, overflow="fold")
     for change in changes[:most]:
@@ -115,7 +114,7 @@ def _print_moves(console: Console, diff: StudyDiff, most: int | None) -> None:
     if not moved:
         return
     swept, several = len(diff.points) > 1, len(diff.variants) > 1
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, collapse_padding=True)
+    table = plain_table(is_close=True)
     for heading in (*(["point"] if swept else []), *(["variant"] if several else []), "moved"):
         table.add_column(heading, overflow="fold")
     for heading in ("A", "B", "B / A"):
