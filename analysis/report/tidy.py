@@ -49,7 +49,7 @@ _CASE: Final = ("present", "cost_per_hour", "cost_per_1000_txn", "pareto")
 def tables_of(summary: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Returns the tidy tables that the content of ``summary.json`` holds, by name."""
     rows = rows_table(summary["rows"])
-    for name in OPTIONAL.difference(rows.columns):
+    for name in sorted(OPTIONAL.difference(rows.columns)):
         rows[name] = None
     rows = rows.astype({"refused": "string"}).assign(at_least=rows["at_least"].notna())
     tables = {SUMMARY: rows, COMPARISONS: rows_table(summary["comparisons"])}
