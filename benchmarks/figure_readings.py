@@ -19,6 +19,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 from analysis.metrics import rounding
+from analysis.metrics.numbers import Number
 from analysis.metrics.rounding import short
 from analysis.page.numbers import DASH, plain_value, with_half_width
 from analysis.report.change_words import change_parts, change_text, signed
@@ -46,46 +47,45 @@ class ReadingError(ValueError):
     """A reading that the summary of its study has no answer to."""
 
 
-def _ends(row: Row, scale: float) -> str:
-    value, low, high = (row[end] for end in ("value", "ci_low", "ci_high"))
-    if low == high:
-        return short(value * scale)
-    return rounding.with_ends(value * scale, low * scale, high * scale)
+def _ends(number: Number, scale: float) -> str:
+    number = number.scaled(scale)
+    if number.ci_low == number.ci_high:
+        return short(number.value)
+    return _ratio_ends(number)
 
 
-def _ratio_ends(row: Row) -> str:
-    return rounding.with_ends(row["ratio"], row["ci_low"], row["ci_high"])
+def _ratio_ends(number: Number) -> str:
+    return rounding.with_ends(number.value, number.ci_low, number.ci_high)
 
 
-def _percent(row: Row, sign: int) -> str:
-    percent = 100 * (row["ratio"] - 1)
-    half = 50 * (row["ci_high"] - row["ci_low"])
-    shown = signed(percent, half if abs(percent) < _WHOLE_FROM else 0.0)
+def _percent(ratio: Number, sign: int) -> str:
+    percent = 100 * (ratio.value - 1)
+    shown = signed(percent, 100 * ratio.half if abs(percent) < _WHOLE_FROM else 0.0)
     if shown.startswith("−" if sign > 0 else "+"):
         what = "gain" if sign > 0 else "saving"
-        raise ReadingError(f"{row['metric']} of {row['variant']}: {shown} % is no {what}")
+        raise ReadingError(f"{ratio.metric}: {shown} % is no {what}")
     return f"{shown.lstrip('+−')} %"
 
 
-OF_VALUE: Final[Mapping[str, Callable[[Row, float], str]]] = {
+OF_VALUE: Final[Mapping[str, Callable[[Number, float], str]]] = {
     "plain": plain_value,
     "±": with_half_width,
     "[]": _ends,
-    "whole": lambda row, scale: f"{row['value'] * scale:,.0f}",
+    "whole": lambda number, scale: f"{number.value * scale:,.0f}",
 }
 """How values are written: ``0.826``, ``0.826 ± 0.006``, ``0.826 [0.820, 0.832]``, ``1,562``."""
 
 SUM: Final = "sum"
 """A count over all runs of a variant: a counter that never counted has no row."""
 
-OF_RATIO: Final[Mapping[str, Callable[[Row], str]]] = {
+OF_RATIO: Final[Mapping[str, Callable[[Number], str]]] = {
     "[]": _ratio_ends,
-    "ratio": lambda row: rounding.rounded(row["ratio"], (row["ci_high"] - row["ci_low"]) / 2),
-    "over": lambda row: short(row["ratio"]),
-    "gain": lambda row: _percent(row, 1),
-    "saved": lambda row: _percent(row, -1),
-    "change": lambda row: change_parts(row)[0],
-    "ends": lambda row: change_parts(row)[1],
+    "ratio": lambda ratio: rounding.rounded(ratio.value, ratio.half),
+    "over": lambda ratio: short(ratio.value),
+    "gain": lambda ratio: _percent(ratio, 1),
+    "saved": lambda ratio: _percent(ratio, -1),
+    "change": lambda ratio: change_parts(ratio)[0],
+    "ends": lambda ratio: change_parts(ratio)[1],
     "change[]": change_text,
 }
 """How ratios are written: ``0.366 [0.361, 0.371]``, ``0.366``, with three digits whatever its
@@ -109,11 +109,11 @@ def read(summary: Mapping[str, Any], reading: str) -> str:
         form = OF_VALUE.get(words.written or "plain")
         if form is None:
             raise ReadingError(f"{reading}: {words.written} is for ratios")
-        return form(words.row(summary["rows"], "value"), scale)
+        return form(Number.of(words.row(summary["rows"], "value")), scale)
     form_of_ratio = OF_RATIO.get(words.written or "[]")
     if form_of_ratio is None:
         raise ReadingError(f"{reading}: {words.written} is for values")
-    return form_of_ratio(words.ratio(summary["comparisons"]))
+    return form_of_ratio(Number.of(words.ratio(summary["comparisons"])))
 
 
 _KINDS: Final = ("metric", "variant", "point", "unit", "form")

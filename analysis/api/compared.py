@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pandas as pd
 
+from analysis.metrics.row_table import POINT
 from analysis.metrics.unit_metrics import KEY
-from analysis.report.row_table import POINT
 from analysis.report.summary import GROUP, comparison_rows
 from analysis.report.tidy import rows_table
 

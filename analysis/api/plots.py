@@ -8,10 +8,10 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from analysis.metrics.row_table import RowTable
 from analysis.pipeline.study_tables import FIGURE_POINTS, read_study_tables
 from analysis.plots.drawn import Picture
 from analysis.plots.study_plots import study_pictures
-from analysis.report.row_table import RowTable
 from analysis.running.results import points_drawn
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.load import load_study

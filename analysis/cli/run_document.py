@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from analysis.cli.exit_status import ExitStatus
-from analysis.report.row_table import RowTable
-from analysis.report.table import KEY_METRICS
+from analysis.metrics.row_table import RowTable
+from analysis.metrics.shown import KEY_FIGURES
 from analysis.study.finished_study import FinishedStudy
 
 _SOUGHT = ("capacity", "sensitivity", "precision")
@@ -42,7 +42,7 @@ def run_document(run: FinishedStudy, summary: Mapping[str, Any], status: int) ->
 
 def _headline(rows: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
     """Returns the rows that the tables on a terminal are made of."""
-    keys = {key for _, key, _ in KEY_METRICS}
+    keys = {(each.key.metric, each.key.class_, each.key.stat) for each in KEY_FIGURES}
     if isinstance(rows, RowTable):
         columns = rows.columns
         names = zip(columns["metric"], columns["class"], columns["stat"], strict=True)

@@ -4,34 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analysis.export.csv_tables import FOLDER, line
-from analysis.export.families import FamilyFacts
+from analysis.export.families import MadeOf
 from analysis.export.openmetrics import MOST_POINTS
 from analysis.export.unit_course import CounterCourse, read_course
+from analysis.metrics.catalogue import MS_PER_NS
 from analysis.report.tidy import point_columns
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.study_folder import write_text_whole
 from sim.record.histogram import BASE, ZERO_BUCKET
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-WANTED: Final = FamilyFacts(
-    counters={"txns", "txn_aborts", "disk_write_bytes"},
-    series={"lock_latency", "txn_latency"},
-    histograms={"lock_latency", "txn_latency"},
-)
+_COUNTERS: Final = ("txns", "txn_aborts", "disk_write_bytes")
+_LATENCIES: Final = ("lock_latency", "txn_latency")
+WANTED: Final = MadeOf(_COUNTERS, _LATENCIES, _LATENCIES)
 COLUMNS: Final = (
     "variant", "replication", "begin_s", "end_s", "warmup", "transactions", "aborts",
     "disk_written_bytes", "locks", "lock_latency_mean_ms", "lock_latency_p99_ms",
     "txn_latency_mean_ms", "txn_latency_p99_ms",
 )  # fmt: skip
-
-_MS_PER_NS: Final = 1e-6
 
 
 def write_csv_course(folder: Path, run: FinishedStudy, out: Path) -> list[Path]:
@@ -68,11 +63,10 @@ def _lines(folder: Path, run: FinishedStudy) -> Iterator[str]:
 def _numbers(course: CounterCourse) -> list[list[float | None]]:
     """Returns the columns after ``warmup``, a value a window."""
     columns: list[list[float | None]] = [
-        _grown(course, course.counters, fact).tolist()
-        for fact in ("txns", "txn_aborts", "disk_write_bytes")
+        _grown(course, course.counters, fact).tolist() for fact in _COUNTERS
     ]
     columns.append(_grown(course, course.counts, "lock_latency").tolist())
-    for series in ("lock_latency", "txn_latency"):
+    for series in _LATENCIES:
         columns += [_means(course, series), _p99s(course, series)]
     return columns
 
@@ -90,7 +84,7 @@ def _means(course: CounterCourse, series: str) -> list[float | None]:
     counts = _grown(course, course.counts, series).tolist()
     sums = _grown(course, course.sums, series).tolist()
     return [
-        round(total / count * _MS_PER_NS, 6) if count else None
+        round(total / count * MS_PER_NS, 6) if count else None
         for count, total in zip(counts, sums, strict=True)
     ]
 
@@ -106,5 +100,5 @@ def _p99s(course: CounterCourse, series: str) -> list[float | None]:
     for row in up_to:
         place = int(np.searchsorted(row, 0.99 * row[-1])) + ZERO_BUCKET
         middle_ns = 0.0 if place == ZERO_BUCKET else BASE ** (place - 0.5)
-        found.append(round(middle_ns * _MS_PER_NS, 6) if row[-1] else None)
+        found.append(round(middle_ns * MS_PER_NS, 6) if row[-1] else None)
     return found

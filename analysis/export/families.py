@@ -5,9 +5,9 @@ Law: a family says what one real metric says, or its name begins with ``pessim_`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Final, Literal
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Final, Literal
 
 Labels = Mapping[str, str]
 LabelsOf = Callable[[str, str], Labels | None]
@@ -19,106 +19,86 @@ Job = Literal["tikv", "tidb", "pessim"]
 TOTAL: Final = "_total"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CounterFamily:
-    """A total that grows, from counters of the facts.
+@dataclass(frozen=True, slots=True)
+class MadeOf:
+    """The facts behind a family: ``counters``; ``series``, and those whose buckets are wanted."""
 
-    Attributes:
-        name: of the samples, as the real metric is called.
-        facts: counters that it is made of.
-        divisor: what the fact is divided by: 10**9 for ns to seconds.
-    """
+    kind: ClassVar[str]
+    """Of the family: ``counter``, ``gauge`` or ``histogram``."""
+    counters: tuple[str, ...] = ()
+    series: tuple[str, ...] = ()
+    histograms: tuple[str, ...] = ()
 
-    name: str
-    about: str
-    job: Job
-    facts: tuple[str, ...]
-    labels_of: LabelsOf
+
+@dataclass(frozen=True, slots=True)
+class Total(MadeOf):
+    """A total that grows, from counters; those in ns have the divisor 10**9, for seconds."""
+
+    kind: ClassVar[str] = "counter"
     divisor: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HistogramFamily:
-    """Values in buckets, from one series of the facts, in seconds.
+@dataclass(frozen=True, slots=True)
+class Buckets(MadeOf):
+    """Values of a series in buckets, in seconds; the one up to infinity is not among the bounds."""
+
+    kind: ClassVar[str] = "histogram"
+    bounds_s: tuple[float, ...] = ()
+
+    @classmethod
+    def of(cls, fact: str, bounds_s: tuple[float, ...]) -> Buckets:
+        """Returns the buckets of a series."""
+        return cls(series=(fact,), histograms=(fact,), bounds_s=bounds_s)
+
+
+@dataclass(frozen=True, slots=True)
+class SumAndCount(MadeOf):
+    """A histogram of which only the sum (a counter, in ns) and the count (a series') are known."""
+
+    kind: ClassVar[str] = "histogram"
+
+
+@dataclass(frozen=True, slots=True)
+class Level(MadeOf):
+    """The mean of a series' values between two samples."""
+
+    kind: ClassVar[str] = "gauge"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference(MadeOf):
+    """A level that two counters move: what was gained less what was lost."""
+
+    kind: ClassVar[str] = "gauge"
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """One metric.
 
     Attributes:
-        bounds_s: upper bounds, in seconds, without infinity.
+        name: of the samples, as the real metric is called.
+        about: one sentence.
+        job: whose metric it is.
+        made_of: facts.
+        labels_of: labels from a class of them.
     """
 
     name: str
     about: str
     job: Job
-    fact: str
-    labels_of: LabelsOf
-    bounds_s: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeanFamily:
-    """A histogram of which only sum and count are known: one bucket, up to infinity.
-
-    Attributes:
-        sum_fact: a counter, in ns.
-        counted_fact: a series whose values are as many.
-    """
-
-    name: str
-    about: str
-    job: Job
-    sum_fact: str
-    counted_fact: str
+    made_of: MadeOf
     labels_of: LabelsOf
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GaugeFamily:
-    """A level, from one series of the facts: the mean of its values between two samples."""
-
-    name: str
-    about: str
-    job: Job
-    fact: str
-    labels_of: LabelsOf
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LevelFamily:
-    """A level that two counters of the facts move: what was gained less what was lost."""
-
-    name: str
-    about: str
-    job: Job
-    gained: str
-    lost: str
-    labels_of: LabelsOf
-
-
-Family = CounterFamily | HistogramFamily | MeanFamily | GaugeFamily | LevelFamily
-
-
-@dataclass(slots=True)
-class FamilyFacts:
-    """Which facts some families are made of."""
-
-    counters: set[str] = field(default_factory=set)
-    series: set[str] = field(default_factory=set)
-    histograms: set[str] = field(default_factory=set)
-
-    def add(self, family: Family) -> None:
-        """Adds one family's."""
-        match family:
-            case CounterFamily():
-                self.counters.update(family.facts)
-            case HistogramFamily():
-                self.histograms.add(family.fact)
-                self.series.add(family.fact)
-            case MeanFamily():
-                self.counters.add(family.sum_fact)
-                self.series.add(family.counted_fact)
-            case GaugeFamily():
-                self.series.add(family.fact)
-            case LevelFamily():
-                self.counters.update((family.gained, family.lost))
+def facts_of(families: Iterable[Family]) -> MadeOf:
+    """Returns all facts that some families are made of."""
+    parts = [family.made_of for family in families]
+    return MadeOf(
+        tuple({name for part in parts for name in part.counters}),
+        tuple({name for part in parts for name in part.series}),
+        tuple({name for part in parts for name in part.histograms}),
+    )
 
 
 def exponential_bounds_s(start_s: float, factor: float, count: int) -> tuple[float, ...]:

@@ -4,24 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analysis.export.exposition import bounds_text, decimal, head, label_text, timestamp
-from analysis.export.families import (
-    CounterFamily,
-    Family,
-    GaugeFamily,
-    HistogramFamily,
-    Labels,
-    LevelFamily,
-    MeanFamily,
-)
+from analysis.export.families import Buckets, Difference, Family, Labels, Level, MadeOf, Total
 from analysis.export.unit_course import CounterCourse, Key, ReplicationFacts, up_to
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 NS_PER_S: Final = 10**9
 ZERO_AFTER_NS: Final = 10**6
@@ -44,35 +34,13 @@ def family_lines(
         for line in _series_lines(family, {**common, **dict(own)}, keys, replications)
     ]
     if body:
-        kind = _KINDS[type(family)]
-        yield from head(family.name, kind, family.about)
+        yield from head(family.name, family.made_of.kind, family.about)
         yield from body
-
-
-_KINDS: Final[dict[type, str]] = {
-    CounterFamily: "counter",
-    HistogramFamily: "histogram",
-    MeanFamily: "histogram",
-    GaugeFamily: "gauge",
-    LevelFamily: "gauge",
-}
-
-
-def _facts(family: Family) -> tuple[str, ...]:
-    match family:
-        case CounterFamily():
-            return family.facts
-        case MeanFamily():
-            return (family.sum_fact, family.counted_fact)
-        case LevelFamily():
-            return (family.gained, family.lost)
-        case _:
-            return (family.fact,)
 
 
 def _series(family: Family, replications: Sequence[ReplicationFacts]) -> _Series:
     """Returns the keys of facts behind each set of labels, in any replication."""
-    facts = _facts(family)
+    facts = family.made_of.counters + family.made_of.series
     keys = {
         key
         for replication in replications
@@ -92,21 +60,43 @@ def _series_lines(
     family: Family, labels: Labels, keys: list[Key], replications: Sequence[ReplicationFacts]
 ) -> Iterator[str]:
     """Yields the samples of one series, in the order of time."""
+    start = f"{family.name}{{{label_text(labels)}}}"
     for replication in replications:
-        course = replication.course
+        course, made_of = replication.course, family.made_of
         times = [timestamp(replication.begin_ns + at_ns) for at_ns in course.ends_ns]
         zero = timestamp(replication.begin_ns + ZERO_AFTER_NS)
-        match family:
-            case CounterFamily():
-                yield from _counter(family, labels, _total(course.counters, keys, course),
-                                    [zero, *times])  # fmt: skip
-            case LevelFamily():
-                yield from _level(family, labels, course, keys, times)
-            case GaugeFamily():
-                yield from _gauge(family, labels, course, keys, times)
-            case HistogramFamily() | MeanFamily():
-                values = _distribution(family, course, keys)
-                yield from _Lines(family.name, labels, values.bounds).all(values, [zero, *times])
+        match made_of:
+            case Total(divisor=divisor):
+                totals = [0, *_total(course.counters, keys, course).tolist()]
+                values: list[str | None] = [decimal(total, divisor) for total in totals]
+            case Difference(counters=(gained, lost)):
+                ups, downs = (
+                    _total(course.counters, [key for key in keys if key[0] == fact], course)
+                    for fact in (gained, lost)
+                )
+                values = [str(level) for level in (ups - downs).tolist()]
+            case Level():
+                values = _levels(course, keys)
+            case _:
+                distribution = _distribution(made_of, course, keys)
+                yield from _Lines(family.name, labels, distribution.bounds).all(
+                    distribution, [zero, *times]
+                )
+                continue
+        at = [zero, *times] if isinstance(made_of, Total) else times
+        for value, time in zip(values, at, strict=True):
+            if value is not None:
+                yield f"{start} {value} {time}\n"
+
+
+def _levels(course: CounterCourse, keys: list[Key]) -> list[str | None]:
+    """Returns the mean of each step; None without values."""
+    counts = np.diff(_total(course.counts, keys, course), prepend=0).tolist()
+    sums = np.diff(_total(course.sums, keys, course), prepend=0).tolist()
+    return [
+        str(round(total / count, 3)) if count else None
+        for count, total in zip(counts, sums, strict=True)
+    ]
 
 
 def _total(
@@ -114,44 +104,6 @@ def _total(
 ) -> NDArray[np.int64]:
     none = np.zeros(len(course.ends_ns), dtype=np.int64)
     return sum((part.get(key, none) for key in keys), none)
-
-
-def _counter(
-    family: CounterFamily, labels: Labels, totals: NDArray[np.int64], times: Sequence[str]
-) -> Iterator[str]:
-    start = f"{family.name}{{{label_text(labels)}}}"
-    for total, at in zip([0, *totals.tolist()], times, strict=True):
-        yield f"{start} {decimal(total, family.divisor)} {at}\n"
-
-
-def _gauge(
-    family: GaugeFamily,
-    labels: Labels,
-    course: CounterCourse,
-    keys: list[Key],
-    times: Sequence[str],
-) -> Iterator[str]:
-    """Yields the mean of each step that has values."""
-    start = f"{family.name}{{{label_text(labels)}}}"
-    counts = np.diff(_total(course.counts, keys, course), prepend=0)
-    sums = np.diff(_total(course.sums, keys, course), prepend=0)
-    for count, total, at in zip(counts.tolist(), sums.tolist(), times, strict=True):
-        if count:
-            yield f"{start} {round(total / count, 3)} {at}\n"
-
-
-def _level(
-    family: LevelFamily,
-    labels: Labels,
-    course: CounterCourse,
-    keys: list[Key],
-    times: Sequence[str],
-) -> Iterator[str]:
-    start = f"{family.name}{{{label_text(labels)}}}"
-    gained = _total(course.counters, [key for key in keys if key[0] == family.gained], course)
-    lost = _total(course.counters, [key for key in keys if key[0] == family.lost], course)
-    for level, at in zip((gained - lost).tolist(), times, strict=True):
-        yield f"{start} {level} {at}\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,19 +115,17 @@ class _Distribution:
     sums_ns: NDArray[np.int64]
 
 
-def _distribution(
-    family: HistogramFamily | MeanFamily, course: CounterCourse, keys: list[Key]
-) -> _Distribution:
+def _distribution(made_of: MadeOf, course: CounterCourse, keys: list[Key]) -> _Distribution:
     counts = _total(course.counts, keys, course)[:, None]
-    if isinstance(family, MeanFamily):
+    if not isinstance(made_of, Buckets):
         return _Distribution(["+Inf"], counts, _total(course.counters, keys, course))
-    bounds_ns = [bound * NS_PER_S for bound in family.bounds_s]
+    bounds_ns = [bound * NS_PER_S for bound in made_of.bounds_s]
     below = np.zeros((len(counts), len(bounds_ns)), dtype=np.int64)
     for key in keys:
         if key in course.buckets:
             below += up_to(course.buckets[key], bounds_ns)
     sums = _total(course.sums, keys, course)
-    return _Distribution(bounds_text(family.bounds_s), np.hstack([below, counts]), sums)
+    return _Distribution(bounds_text(made_of.bounds_s), np.hstack([below, counts]), sums)
 
 
 class _Lines:

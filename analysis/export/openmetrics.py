@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from analysis.export.exposition import EOF, head, sample
-from analysis.export.families import Family, FamilyFacts
+from analysis.export.families import MadeOf, facts_of
 from analysis.export.family_samples import family_lines
 from analysis.export.pessim_families import PESSIM_FAMILIES
 from analysis.export.tikv_families import TIKV_FAMILIES
@@ -34,7 +34,7 @@ MOST_POINTS: Final = 6
 
 MOST_BYTES: Final = 2_000_000
 LEAST_STEPS: Final = 10
-EVERY: Final[tuple[Family, ...]] = (*TIKV_FAMILIES, *PESSIM_FAMILIES)
+EVERY: Final = (*TIKV_FAMILIES, *PESSIM_FAMILIES)
 
 
 def write_metrics(
@@ -86,9 +86,7 @@ def metrics_text(
         labels: of every series.
         start_s: as ``write_metrics``.
     """
-    wanted = FamilyFacts()
-    for family in EVERY:
-        wanted.add(family)
+    wanted = facts_of(EVERY)
     sample_bytes = _bytes_of_a_step(units_dir, records[0], labels, wanted)
     shown, windows = steps_that_fit(records, MOST_BYTES // sample_bytes)
     begin_ns = start_s * 10**9
@@ -119,7 +117,7 @@ def _steps(records: Sequence[UnitRecord], windows: int) -> int:
 
 
 def _bytes_of_a_step(
-    units_dir: Path, record: UnitRecord, labels: Mapping[str, str], wanted: FamilyFacts
+    units_dir: Path, record: UnitRecord, labels: Mapping[str, str], wanted: MadeOf
 ) -> int:
     """Returns how long the text of one step is at most: that of a whole unit as one step."""
     whole = -(-record.simulated_ns // record.window_ns)

@@ -12,16 +12,18 @@ tikv/client-go metrics/metrics.go, internal/locate/region_request.go (regionErro
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from analysis.export.families import (
-    CounterFamily,
+    Buckets,
+    Difference,
     Family,
-    GaugeFamily,
-    HistogramFamily,
     Labels,
-    LevelFamily,
-    MeanFamily,
+    LabelsOf,
+    Level,
+    SumAndCount,
+    Total,
     exponential_bounds_s,
 )
 
@@ -31,58 +33,23 @@ SCHEDULER_BOUNDS_S: Final = exponential_bounds_s(0.0005, 2.0, 20)
 TRANSACTION_BOUNDS_S: Final = exponential_bounds_s(0.001, 2.0, 28)
 
 _COMMANDS: Final = {
-    "lock_rpcs": LOCK_COMMAND,
-    "prewrite_rpcs": "prewrite",
-    "commit_rpcs": "commit",
-}
-
-_IN_MEMORY_RESULTS: Final = {"in_memory": "success", "fallback:full": "full"}
-
-_ENDS_WITH_REPLY: Final = frozenset(("in_memory", "sync"))
-"""Paths on which TiKV's command ends when it is answered; a pipelined one ends when applied."""
+    "lock_rpcs": LOCK_COMMAND, "prewrite_rpcs": "prewrite", "commit_rpcs": "commit",
+}  # fmt: skip
+_OF_LOCKS: Final = {"type": LOCK_COMMAND}
 
 
-def _in_memory_result(_fact: str, class_: str) -> Labels | None:
-    result = _IN_MEMORY_RESULTS.get(class_)
-    return None if result is None else {"result": result}
+def _always(**labels: str) -> LabelsOf:
+    return lambda _fact, _class: labels
 
 
-def _pipelined_stage(_fact: str, class_: str) -> Labels | None:
-    if class_ != "pipelined":
-        return None
-    return {"type": LOCK_COMMAND, "stage": "pipelined_write"}
-
-
-def _command(fact: str, _class: str) -> Labels:
-    return {"type": _COMMANDS[fact]}
-
-
-def _lock_command(_fact: str, class_: str) -> Labels | None:
-    return {"type": LOCK_COMMAND} if class_ in _ENDS_WITH_REPLY else None
+def _of(labels: Mapping[str, Labels]) -> LabelsOf:
+    """Takes the classes that are named, by what stands before their slash."""
+    return lambda _fact, class_: labels.get(class_.partition("/")[0])
 
 
 def _latch_wait(_fact: str, class_: str) -> Labels | None:
     """Takes ``pipelined/latch`` of the sums, ``pipelined`` of the counts."""
-    _path, _, station = class_.partition("/")
-    return {"type": LOCK_COMMAND} if station in ("", "latch") else None
-
-
-def _engine_flow(_fact: str, class_: str) -> Labels | None:
-    kind = {"kv_wal": "wal_file_bytes", "flush": "flush_write_bytes"}.get(class_.partition("/")[0])
-    return None if kind is None else {"db": "kv", "type": kind}
-
-
-def _compaction_flow(_fact: str, class_: str) -> Labels | None:
-    place = class_.partition("/")[0]
-    return {"db": "kv", "type": "bytes_written"} if place == "compaction" else None
-
-
-def _deadlock(_fact: str, class_: str) -> Labels | None:
-    return {"type": "deadlock"} if class_ == "deadlock" else None
-
-
-def _amended(_fact: str, _class: str) -> Labels:
-    return {"type": "pipelined_acquire_pessimistic_lock_amend_success"}
+    return _OF_LOCKS if class_.partition("/")[2] in {"", "latch"} else None
 
 
 def region_error_label(name: str) -> str | None:
@@ -97,112 +64,79 @@ def _region_error(_fact: str, class_: str) -> Labels | None:
     return None if label is None else {"type": label}
 
 
-def _committed(_fact: str, _class: str) -> Labels:
-    return {"type": "commit", "scope": "general"}
-
-
-def _store(_fact: str, class_: str) -> Labels:
-    return {"instance": class_}
-
-
-def _leader(_fact: str, class_: str) -> Labels:
-    return {"instance": class_, "type": "leader"}
-
-
-TIKV_FAMILIES: Final[tuple[Family, ...]] = (
-    CounterFamily(
-        name="tikv_in_memory_pessimistic_locking",
-        about="Lock requests kept in memory, and those for which the table was full.",
-        job="tikv",
-        facts=("locks_total",),
-        labels_of=_in_memory_result,
+TIKV_FAMILIES: Final = (
+    Family(
+        "tikv_in_memory_pessimistic_locking",
+        "Lock requests kept in memory, and those for which the table was full.",
+        "tikv", Total(("locks_total",)),
+        _of({"in_memory": {"result": "success"}, "fallback:full": {"result": "full"}}),
     ),
-    GaugeFamily(
-        name="tikv_pessimistic_lock_memory_size",
-        about="Bytes of all in-memory locks of a store: mean of what each grant has seen.",
-        job="tikv",
-        fact="lock_table_bytes",
-        labels_of=_store,
+    Family(
+        "tikv_pessimistic_lock_memory_size",
+        "Bytes of all in-memory locks of a store: mean of what each grant has seen.",
+        "tikv", Level(series=("lock_table_bytes",)), lambda _, class_: {"instance": class_},
     ),
-    CounterFamily(
-        name="tikv_scheduler_stage_total",
-        about="Lock requests answered when proposed.",
-        job="tikv",
-        facts=("locks_total",),
-        labels_of=_pipelined_stage,
+    Family(
+        "tikv_scheduler_stage_total",
+        "Lock requests answered when proposed.",
+        "tikv", Total(("locks_total",)),
+        _of({"pipelined": _OF_LOCKS | {"stage": "pipelined_write"}}),
     ),
-    CounterFamily(
-        name="tikv_storage_command_total",
-        about="Commands by type, counted as TiDB sends them.",
-        job="tikv",
-        facts=tuple(_COMMANDS),
-        labels_of=_command,
+    Family(
+        "tikv_storage_command_total",
+        "Commands by type, counted as TiDB sends them.",
+        "tikv", Total(tuple(_COMMANDS)), lambda fact, _: {"type": _COMMANDS[fact]},
     ),
-    HistogramFamily(
-        name="tikv_scheduler_command_duration_seconds",
-        about="From arrival to the end of a granted lock command, in memory or sync.",
-        job="tikv",
-        fact="lock_service",
-        labels_of=_lock_command,
-        bounds_s=SCHEDULER_BOUNDS_S,
+    Family(
+        "tikv_scheduler_command_duration_seconds",
+        "From arrival to the end of a granted lock command, in memory or sync.",
+        "tikv", Buckets.of("lock_service", SCHEDULER_BOUNDS_S),
+        _of({"in_memory": _OF_LOCKS, "sync": _OF_LOCKS}),  # a pipelined one ends when it is applied
     ),
-    MeanFamily(
-        name="tikv_scheduler_latch_wait_duration_seconds",
-        about="Wait for latches of granted lock commands; only sum and count are known.",
-        job="tikv",
-        sum_fact="lock_station_ns",
-        counted_fact="lock_latency",
-        labels_of=_latch_wait,
+    Family(
+        "tikv_scheduler_latch_wait_duration_seconds",
+        "Wait for latches of granted lock commands; only sum and count are known.",
+        "tikv", SumAndCount(("lock_station_ns",), ("lock_latency",)), _latch_wait,
     ),
-    CounterFamily(
-        name="tikv_engine_flow_bytes",
-        about="Bytes written by the KV engines' WAL and flushes.",
-        job="tikv",
-        facts=("disk_write_bytes",),
-        labels_of=_engine_flow,
+    Family(
+        "tikv_engine_flow_bytes",
+        "Bytes written by the KV engines' WAL and flushes.",
+        "tikv", Total(("disk_write_bytes",)),
+        _of({"kv_wal": {"db": "kv", "type": "wal_file_bytes"},
+             "flush": {"db": "kv", "type": "flush_write_bytes"}}),
     ),
-    CounterFamily(
-        name="tikv_engine_compaction_flow_bytes",
-        about="Bytes written by compactions of the KV engines.",
-        job="tikv",
-        facts=("disk_write_bytes",),
-        labels_of=_compaction_flow,
+    Family(
+        "tikv_engine_compaction_flow_bytes",
+        "Bytes written by compactions of the KV engines.",
+        "tikv", Total(("disk_write_bytes",)),
+        _of({"compaction": {"db": "kv", "type": "bytes_written"}}),
     ),
-    LevelFamily(
-        name="tikv_raftstore_region_count",
-        about="Regions that a store leads.",
-        job="tikv",
-        gained="leaders_gained",
-        lost="leaders_lost",
-        labels_of=_leader,
+    Family(
+        "tikv_raftstore_region_count",
+        "Regions that a store leads.",
+        "tikv", Difference(("leaders_gained", "leaders_lost")),
+        lambda _, class_: {"instance": class_, "type": "leader"},
     ),
-    CounterFamily(
-        name="tikv_storage_mvcc_conflict_counter",
-        about="Keys whose lost pessimistic lock prewrite could do without.",
-        job="tikv",
-        facts=("amended_prewrites",),
-        labels_of=_amended,
+    Family(
+        "tikv_storage_mvcc_conflict_counter",
+        "Keys whose lost pessimistic lock prewrite could do without.",
+        "tikv", Total(("amended_prewrites",)),
+        _always(type="pipelined_acquire_pessimistic_lock_amend_success"),
     ),
-    CounterFamily(
-        name="tikv_lock_manager_error_counter",
-        about="Deadlocks found, counted by the transactions that end for it.",
-        job="tikv",
-        facts=("txn_aborts",),
-        labels_of=_deadlock,
+    Family(
+        "tikv_lock_manager_error_counter",
+        "Deadlocks found, counted by the transactions that end for it.",
+        "tikv", Total(("txn_aborts",)), _of({"deadlock": {"type": "deadlock"}}),
     ),
-    HistogramFamily(
-        name="tidb_session_transaction_duration_seconds",
-        about="Committed transactions, from the client's first statement to the commit.",
-        job="tidb",
-        fact="txn_latency",
-        labels_of=_committed,
-        bounds_s=TRANSACTION_BOUNDS_S,
+    Family(
+        "tidb_session_transaction_duration_seconds",
+        "Committed transactions, from the client's first statement to the commit.",
+        "tidb", Buckets.of("txn_latency", TRANSACTION_BOUNDS_S),
+        _always(type="commit", scope="general"),
     ),
-    CounterFamily(
-        name="tidb_tikvclient_region_err_total",
-        about="Region errors that clients were told.",
-        job="tidb",
-        facts=("region_errors",),
-        labels_of=_region_error,
+    Family(
+        "tidb_tikvclient_region_err_total",
+        "Region errors that clients were told.",
+        "tidb", Total(("region_errors",)), _region_error,
     ),
-)
+)  # fmt: skip

@@ -8,20 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+import pandas as pd
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
-from analysis.export.families import FamilyFacts
+from analysis.export.families import MadeOf
 from analysis.study.unit_folder import UnitRecord
 from sim.record.facts import COUNTER, HISTOGRAM, MOMENTS
 from sim.record.histogram import BUCKETS_PER_DOUBLING, ZERO_BUCKET
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from numpy.typing import NDArray
 
 Key = tuple[str, str]
 """Metric and class of facts."""
@@ -60,9 +58,7 @@ def step_ends_ns(record: UnitRecord, windows: int) -> list[int]:
     return [*whole, record.simulated_ns]
 
 
-def read_course(
-    folder: Path, record: UnitRecord, windows: int, wanted: FamilyFacts
-) -> CounterCourse:
+def read_course(folder: Path, record: UnitRecord, windows: int, wanted: MadeOf) -> CounterCourse:
     """Returns what a unit's facts say at the end of every step.
 
     Args:
@@ -98,7 +94,9 @@ def up_to(buckets: NDArray[np.int64], bounds_ns: Iterable[float]) -> NDArray[np.
     return below
 
 
-def _by_series(folder: Path, table: str, metrics: set[str]) -> Iterable[tuple[Key, pd.DataFrame]]:
+def _by_series(
+    folder: Path, table: str, metrics: tuple[str, ...]
+) -> Iterable[tuple[Key, pd.DataFrame]]:
     """Yields the rows of each metric and class, by name."""
     facts = pq.read_table(folder / f"{table}.parquet")
     if metrics:

@@ -28,6 +28,8 @@ ASKED_FOR: Final = "rollback"
 """The class of ``txn_aborts`` that the workload itself asks for."""
 COMMITS: Final = "txns"
 """The counter of committed transactions."""
+CAPACITY: Final = "capacity_"
+"""Begins the names of what a search for capacity has found: the load, and the transactions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,8 @@ class Metric:
     """The first is the one to propose."""
     is_share: bool = False
     """Whether it is a part of something, which a file may write in percent."""
-    higher_is_better: bool = False
+    more_is: Literal["better", "worse", "either"] = "worse"
+    """``either`` where it depends: a cluster that does more writes more."""
 
 
 CPU_STATIONS: Final = {
@@ -86,6 +89,10 @@ DISK_STATIONS: Final = {
     "raft_log": "raft log, appending or syncing",
 }
 """Classes of ``disk_busy``; the raft log is written by one writer, which waits for the disk."""
+GROUPING: Final = frozenset({"store_poller", "raft_log"})
+"""Stations that take all that waits in one group: they are busy as soon as there is something to
+write, and more load makes their groups larger before it makes waits longer. Their busy share does
+not say how much is left."""
 LOCK_STATIONS: Final = {
     "request": "network, to the store",
     "latch": "waiting for a latch on the key",
@@ -139,6 +146,7 @@ METRICS: Final[dict[str, Metric]] = {
         "ms",
         "Time that granted requests waited for other transactions' locks, if they waited.",
         stats=STATS,
+        more_is="either",
     ),
     "lock_station_ms": Metric(
         Derived(("lock_station_ns",), series=("lock_latency",)),
@@ -159,6 +167,7 @@ METRICS: Final[dict[str, Metric]] = {
         "",
         "Transactions that had not ended when the run did.",
         _TRANSACTION,
+        more_is="either",
     ),
     "txn_unfinished_age_ms": Metric(
         SeriesOf("txn_unfinished", MS_PER_NS),
@@ -185,19 +194,20 @@ METRICS: Final[dict[str, Metric]] = {
         "1/s",
         "Committed transactions a second.",
         _TRANSACTION,
-        higher_is_better=True,
+        more_is="better",
     ),
     "tpmc": Metric(
         Derived((COMMITS,)),
         "1/min",
         "Committed new-order transactions a minute; TPC-C only.",
-        higher_is_better=True,
+        more_is="better",
     ),
     "disk_write_bytes_per_s": Metric(
         CountOf("disk_write_bytes", "second", always=True),
         "B/s",
         "Bytes written to the disks of all stores.",
         _BYTES,
+        more_is="either",
     ),
     "disk_write_bytes_per_txn": Metric(
         CountOf("disk_write_bytes", "transaction", always=True),
@@ -210,12 +220,14 @@ METRICS: Final[dict[str, Metric]] = {
         "1/s",
         "Syncs of the raft logs of all stores.",
         "`raft`",
+        more_is="either",
     ),
     "network_bytes_per_s": Metric(
         CountOf("network_bytes", "second"),
         "B/s",
         "Bytes sent by all nodes.",
         "`raft`: between stores; `kv`: everything else",
+        more_is="either",
     ),
     "proposals_per_txn": Metric(
         CountOf("proposals", "transaction", always=True),
@@ -297,6 +309,7 @@ METRICS: Final[dict[str, Metric]] = {
         "",
         "Transactions that ended without a commit.",
         _ABORT,
+        more_is="either",
     ),
     "txn_aborts_per_txn": Metric(
         CountOf("txn_aborts", "transaction", always=True),
@@ -402,7 +415,9 @@ SERIES: Final = {
 COUNTERS: Final = {
     name: each.made_of for name, each in METRICS.items() if isinstance(each.made_of, CountOf)
 }
-HIGHER_IS_BETTER: Final = frozenset(name for name, each in METRICS.items() if each.higher_is_better)
+HIGHER_IS_BETTER: Final = frozenset(
+    name for name, each in METRICS.items() if each.more_is == "better"
+)
 
 _LIKE_A_STAT: Final = re.compile(r"p\d+|avg|average|median|min|count|sum|std")
 """Words that nobody means as a class."""

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from analysis.metrics.course_lines import Course
+
 
 @dataclass(frozen=True, slots=True)
 class StudyTables:
@@ -31,3 +33,28 @@ class StudyTables:
     """Leaders and regions that changed by bin, from ``region_moves``."""
     facts_s: float
     """Seconds that executors took to read the facts and to answer."""
+
+    def at_point(self, index: int) -> StudyTables:
+        """Returns what the tables have of one point."""
+
+        def cut(table: pd.DataFrame) -> pd.DataFrame:
+            return table[table["point_index"] == index]
+
+        here = (self.batches["point_index"] == index).to_numpy()
+        return StudyTables(
+            units=cut(self.units).reset_index(drop=True),
+            batches=cut(self.batches).reset_index(drop=True),
+            sums=self.sums[here].reset_index(drop=True),
+            courses=cut(self.courses),
+            happenings=cut(self.happenings),
+            warmups=cut(self.warmups),
+            tails=cut(self.tails),
+            heat=cut(self.heat),
+            moves=cut(self.moves),
+            facts_s=self.facts_s,
+        )
+
+    @property
+    def course(self) -> Course:
+        """What happened over time, of the tables of one point."""
+        return Course(self.courses, self.units, self.happenings)

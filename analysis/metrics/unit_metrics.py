@@ -116,10 +116,6 @@ def _counter_parts(
     ]
 
 
-def _over(by_class: pd.DataFrame, divisor: pd.Series[float]) -> pd.DataFrame:
-    return with_sums(by_class).div(divisor, axis=0)
-
-
 def with_sums(by_class: pd.DataFrame) -> pd.DataFrame:
     """Returns the classes with their sums: ``all``, and for ``place/cause`` each part by itself."""
     named = by_class.drop(columns="all", errors="ignore")

@@ -3,47 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
-from analysis.metrics.catalogue import ASKED_FOR
+from analysis.metrics.catalogue import ASKED_FOR, MetricKey
+from analysis.metrics.numbers import Number
 from analysis.metrics.rounding import NOT_KNOWN, short
+from analysis.metrics.shown import HEADLINES, KIB, MB, ShownFigure
 from analysis.page.answer_wider import capital, of_capacity, of_sweep
 from analysis.page.capacity import capacity_tiles
 from analysis.page.content import Tile
-from analysis.page.findings import Findings, Key, Row
+from analysis.page.findings import Findings
 from analysis.page.numbers import plain_value, tone_of, with_half_width
-from analysis.report.change_words import change_parts, change_text, span_text, told_apart
+from analysis.report.change_words import change_parts, change_text, span_text
 from analysis.statistics.outage import unfinished_words
 
-LOCKS: Final[Key] = ("lock_latency_ms", "all", "mean")
-TXNS: Final[Key] = ("txn_latency_ms", "all", "mean")
-BYTES: Final[Key] = ("disk_write_bytes_per_txn", "all", "mean")
-BANDWIDTH: Final[Key] = ("disk_write_bytes_per_s", "all", "mean")
-RATE: Final[Key] = ("txn_per_s", "all", "mean")
-ASKED: Final[Key] = ("lock_rpcs_per_txn", "all", "mean")
-KIB: Final = 1 / 1024
-MB: Final = 1e-6
-
-
-@dataclass(frozen=True, slots=True)
-class _Headline:
-    """A number that a reader asks for first."""
-
-    key: Key
-    label: str
-    unit: str
-    scale: float
-
-
-HEADLINES: Final = (
-    _Headline(LOCKS, "Lock latency, mean", "ms", 1.0),
-    _Headline(("lock_latency_ms", "all", "p99"), "Lock latency, p99", "ms", 1.0),
-    _Headline(("txn_latency_ms", "all", "p99"), "Transaction latency, p99", "ms", 1.0),
-    _Headline(BYTES, "Disk writes per transaction", "KiB", KIB),
-    _Headline(BANDWIDTH, "Disk writes per second", "MB", MB),
-    _Headline(RATE, "Transactions per second", "", 1.0),
-)
+LOCKS: Final = MetricKey("lock_latency_ms")
+TXNS: Final = MetricKey("txn_latency_ms")
+BYTES: Final = MetricKey("disk_write_bytes_per_txn")
+BANDWIDTH: Final = MetricKey("disk_write_bytes_per_s")
+RATE: Final = MetricKey("txn_per_s")
+ASKED: Final = MetricKey("lock_rpcs_per_txn")
 
 
 def answer(found: Findings) -> tuple[str, ...]:
@@ -69,9 +48,9 @@ def tiles(found: Findings) -> tuple[Tile, ...]:
     return tuple(tile for tile in made if tile is not None)
 
 
-def _tile(found: Findings, headline: _Headline) -> Tile | None:
+def _tile(found: Findings, headline: ShownFigure) -> Tile | None:
     value = found.value(0, found.main, headline.key)
-    if value is None or value["value"] is None:
+    if not value.is_there:
         return None
     unit = f" {headline.unit}" if headline.unit else ""
     new = plain_value(value, headline.scale) + unit
@@ -79,10 +58,10 @@ def _tile(found: Findings, headline: _Headline) -> Tile | None:
         found.ratio(0, found.main, headline.key),
         found.value(0, found.baseline, headline.key),
     )
-    if ratio is None or ratio["ratio"] is None or base is None or base["value"] is None:
-        return Tile(headline.label, new, "", f"with {found.main}")
+    if not ratio.is_there or not base.is_there:
+        return Tile(headline.name, new, "", f"with {found.main}")
     detail = f"{new} with {found.main}, {plain_value(base, headline.scale)}{unit} with "
-    return Tile(headline.label, *change_parts(ratio), detail + found.baseline, tone_of(ratio))
+    return Tile(headline.name, *change_parts(ratio), detail + found.baseline, tone_of(ratio))
 
 
 def _of_pair(found: Findings) -> Iterator[str]:
@@ -98,9 +77,10 @@ def _of_pair(found: Findings) -> Iterator[str]:
         yield _part(found, point, BANDWIDTH, _more_done_words)
     if found.document.get("operations") or _failed(found, point, found.main):
         yield _failures(found, point)
-    key = LOCKS if found.value(point, found.main, LOCKS) is not None else TXNS
+    locks = found.value(point, found.main, LOCKS)
+    key = LOCKS if locks.is_there or locks.refused else TXNS
     asked = [found.value(point, name, ASKED) for name in (found.main, found.baseline)]
-    if all(row is not None and row["value"] == 0 for row in asked):
+    if all(number.value == 0 for number in asked):
         yield "No transaction asks for a lock."
     yield _latency(found, point, key)
     gains = [
@@ -120,32 +100,30 @@ def _of_pair(found: Findings) -> Iterator[str]:
 
 def _writes_more_by_doing_more(found: Findings, point: int) -> bool:
     """Returns whether bytes a second rise, and transactions, but not the bytes of each."""
-    rows = [found.ratio(point, found.main, key) for key in (BANDWIDTH, RATE, BYTES)]
-    told = [row for row in rows if row is not None and row["ratio"] is not None and told_apart(row)]
-    return [row["ratio"] > 1 for row in told] == [True, True, False]
+    ratios = [found.ratio(point, found.main, key) for key in (BANDWIDTH, RATE, BYTES)]
+    return [ratio.value > 1 for ratio in ratios if ratio.told_apart] == [True, True, False]
 
 
-def _more_done_words(found: Findings, point: int, ratio: Row) -> str:
+def _more_done_words(found: Findings, point: int, ratio: Number) -> str:
     return (
         f"With {found.main}, the disks write {span_text(ratio)} more a second "
         f"({_megabytes(found, point)}), because more transactions are done; each writes less."
     )
 
 
-def _bandwidth_words(found: Findings, point: int, ratio: Row) -> str:
-    if ratio["ci_low"] is not None and not told_apart(ratio):
+def _bandwidth_words(found: Findings, point: int, ratio: Number) -> str:
+    if ratio.has_interval and not ratio.told_apart:
         return f"Disk writes a second cannot be told apart ({change_text(ratio)})."
     rate = found.ratio(point, found.main, RATE)
-    is_same = rate is not None and rate["ci_low"] is not None and not told_apart(rate)
+    is_same = rate.has_interval and not rate.told_apart
     at = "At the same rate of transactions the" if is_same else "The"
-    more = "less" if ratio["ratio"] < 1 else "more"
+    more = "less" if ratio.value < 1 else "more"
     return f"{at} disks write {span_text(ratio)} {more} a second ({_megabytes(found, point)})."
 
 
 def _megabytes(found: Findings, point: int) -> str:
     new, old = (found.value(point, name, BANDWIDTH) for name in (found.main, found.baseline))
-    shown = [plain_value(row, MB) for row in (new, old) if row is not None]
-    return f"{shown[0]} MB/s instead of {shown[1]}"
+    return f"{plain_value(new, MB)} MB/s instead of {plain_value(old, MB)}"
 
 
 def _stopped(found: Findings) -> Iterator[str]:
@@ -154,52 +132,54 @@ def _stopped(found: Findings) -> Iterator[str]:
         yield capital(found.summary["verdict"]["says"])
 
 
-def _latency(found: Findings, point: int, key: Key) -> str:
+def _latency(found: Findings, point: int, key: MetricKey) -> str:
     what = "a lock request" if key == LOCKS else "a transaction"
     new, old = (found.value(point, name, key) for name in (found.main, found.baseline))
-    for name, row in ((found.main, new), (found.baseline, old)):
-        if row is not None and row.get("at_least"):
+    for name, of in ((found.main, new), (found.baseline, old)):
+        if of.at_least:
             return (
-                f"How long {what} takes with {name} is not known: {plain_value(row)} ms on average."
+                f"How long {what} takes with {name} is not known: {plain_value(of)} ms on average."
             )
-        if row is not None and "refused" in row:
-            return f"Latencies of {name} are refused: {row['refused']}."
+        if of.refused:
+            return f"Latencies of {name} are refused: {of.refused}."
     ratio = found.ratio(point, found.main, key)
-    if new is None or old is None or ratio is None or ratio["ratio"] is None:
+    if not (new.is_there and old.is_there and ratio.is_there):
         return f"No latency can be compared between {found.main} and {found.baseline}."
     told = f"With {found.main}, {what} takes {plain_value(new)} ms on average"
     against = f"{plain_value(old)} ms with {found.baseline}"
-    if ratio["ci_low"] is not None and not told_apart(ratio):
+    if ratio.has_interval and not ratio.told_apart:
         return f"{told}, {against}: the two cannot be told apart ({change_text(ratio)})."
-    way = "sooner" if ratio["ratio"] < 1 else "later"
+    way = "sooner" if ratio.value < 1 else "later"
     return f"{told} instead of {against}: {span_text(ratio)} {way}."
 
 
-def _part(found: Findings, point: int, key: Key, words: Callable[[Findings, int, Row], str]) -> str:
+def _part(
+    found: Findings, point: int, key: MetricKey, words: Callable[[Findings, int, Number], str]
+) -> str:
     ratio = found.ratio(point, found.main, key)
-    return "" if ratio is None or ratio["ratio"] is None else words(found, point, ratio)
+    return words(found, point, ratio) if ratio.is_there else ""
 
 
-def _bytes_words(found: Findings, point: int, ratio: Row) -> str:
+def _bytes_words(found: Findings, point: int, ratio: Number) -> str:
     new, old = (found.value(point, name, BYTES) for name in (found.main, found.baseline))
-    shown = [plain_value(row, KIB) for row in (new, old) if row is not None]
-    if ratio["ci_low"] is not None and not told_apart(ratio):
+    shown = [plain_value(number, KIB) for number in (new, old)]
+    if ratio.has_interval and not ratio.told_apart:
         return f"disk writes per transaction cannot be told apart ({change_text(ratio)})"
-    more = "less" if ratio["ratio"] < 1 else "more"
+    more = "less" if ratio.value < 1 else "more"
     return (
         f"a transaction writes {span_text(ratio)} {more} to disk ({shown[0]} KiB instead of "
         f"{shown[1]})"
     )
 
 
-def _rate_words(found: Findings, point: int, ratio: Row) -> str:
+def _rate_words(found: Findings, point: int, ratio: Number) -> str:
     new, old = (found.value(point, name, RATE) for name in (found.main, found.baseline))
-    shown = [plain_value(row) for row in (new, old) if row is not None]
-    if ratio["ci_low"] is not None and not told_apart(ratio):
+    shown = [plain_value(number) for number in (new, old)]
+    if ratio.has_interval and not ratio.told_apart:
         if NOT_KNOWN in shown:
             return f"the cluster does as many transactions a second ({change_text(ratio)})"
         return f"the cluster does as many transactions a second ({shown[0]} and {shown[1]})"
-    more = "more" if ratio["ratio"] > 1 else "fewer"
+    more = "more" if ratio.value > 1 else "fewer"
     return (
         f"the cluster does {span_text(ratio)} {more} transactions a second ({shown[0]} instead "
         f"of {shown[1]})"
@@ -209,7 +189,7 @@ def _rate_words(found: Findings, point: int, ratio: Row) -> str:
 def _failed(found: Findings, point: int, variant: str) -> float:
     """Returns how many transactions failed in a run, without those that were asked to roll back."""
     every, asked = (
-        found.amount(point, variant, ("txn_aborts", class_, "mean"))
+        found.amount(point, variant, MetricKey("txn_aborts", class_))
         for class_ in ("all", ASKED_FOR)
     )
     return max(every - asked, 0.0)
@@ -222,17 +202,15 @@ def _failures(found: Findings, point: int) -> str:
     """
     names = (found.main, found.baseline)
     told = {name: _lost_and_failed(found, point, name) for name in names}
-    moved = found.amount(point, found.main, ("leader_transfers", "all", "mean"))
+    moved = found.amount(point, found.main, MetricKey("leader_transfers"))
     moving = "In a run, on average, "
     if moved >= 1:
         moving = f"While {moved:,.0f} leaders moved in a run, on average, "
-    worst = [found.value(point, name, ("txn_latency_ms", "all", "max")) for name in names]
+    worst = [found.value(point, name, MetricKey("txn_latency_ms", stat="max")) for name in names]
     longest = ""
-    if all(row is not None and row["value"] is not None for row in worst):
+    if all(number.is_there for number in worst):
         ms = [
-            f"{'more than ' if row.get('at_least') else ''}{short(row['value'])} ms"
-            for row in worst
-            if row is not None
+            f"{'more than ' if number.at_least else ''}{short(number.value)} ms" for number in worst
         ]
         longest = f"; the longest transaction took {ms[0]} with {names[0]}, {ms[1]} with {names[1]}"
     if len(set(told.values())) == 1:
@@ -241,13 +219,13 @@ def _failures(found: Findings, point: int) -> str:
 
 
 def _lost_and_failed(found: Findings, point: int, variant: str) -> str:
-    lost = _count(found.amount(point, variant, ("locks_lost", "all", "mean")), "lock")
+    lost = _count(found.amount(point, variant, MetricKey("locks_lost")), "lock")
     failed = _failed(found, point, variant)
     failures = f"{_count(failed, 'transaction').rpartition(' ')[0]} failed"
-    left = found.amount(point, variant, ("txns_unfinished", "all", "mean"))
+    left = found.amount(point, variant, MetricKey("txns_unfinished"))
     if not left:
         return f"{lost} lost, {failures} and all had ended"
-    oldest_ms = found.amount(point, variant, ("txn_unfinished_age_ms", "all", "max"))
+    oldest_ms = found.amount(point, variant, MetricKey("txn_unfinished_age_ms", stat="max"))
     return f"{lost} lost, {failures} and {unfinished_words(left, oldest_ms / 1000)}"
 
 
@@ -265,12 +243,11 @@ def _of_one(found: Findings) -> Iterator[str]:
     yield from _stopped(found)
     if found.document.get("operations") or _failed(found, point, found.main):
         yield f"In a run, on average, {_lost_and_failed(found, point, found.main)}."
-    rows = {headline.key: found.value(point, found.main, headline.key) for headline in HEADLINES}
-    refused = next((row["refused"] for row in rows.values() if row and "refused" in row), None)
-    if refused is not None:
+    numbers = [found.value(point, found.main, headline.key) for headline in HEADLINES]
+    refused = next((number.refused for number in numbers if number.refused), "")
+    if refused:
         yield f"Latencies are refused: {refused}."
-    for headline in HEADLINES:
-        row = rows[headline.key]
-        if row is not None and row["value"] is not None:
+    for headline, number in zip(HEADLINES, numbers, strict=True):
+        if number.is_there:
             unit = f" {headline.unit}" if headline.unit else ""
-            yield f"{headline.label}: {with_half_width(row, headline.scale)}{unit}."
+            yield f"{headline.name}: {with_half_width(number, headline.scale)}{unit}."

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from analysis.experiments.case_words import case_words, limit_words
-from analysis.metrics.catalogue import MetricKey
-from analysis.page.findings import Findings, Row
+from analysis.metrics.numbers import Number
+from analysis.page.findings import Findings
 from analysis.page.numbers import plain_value
 from analysis.plots.axes import Axis, axes_of
 from analysis.plots.sweep_outcomes import OutcomeCells, outcome_cells
 from analysis.report.capacity_table import capacity_changes, capacity_text
-from analysis.report.change_words import change_text, signed, told_apart
+from analysis.report.change_words import change_text, signed
 
 
 def capital(text: str) -> str:
@@ -26,68 +26,56 @@ def of_sweep(found: Findings) -> Iterator[str]:
         yield capital(found.summary["verdict"]["says"])
     axes = axes_of(found.points)
     for cells in outcome_cells(found.summary):
-        if cells.outcome.stat == "mean":
+        if cells.outcome.key.stat == "mean":
             said = _range(found, axes, cells)
             if said:
                 yield said
 
 
 def _range(found: Findings, axes: Sequence[Axis], cells: OutcomeCells) -> str:
-    name = cells.outcome.name
-    if len(found.variants) == 1:
-        rows = [(cells.value(point, found.main), point) for point in found.points]
-        known = [(row, point) for row, point in rows if row and row["value"] is not None]
-        if not known:
-            return ""
-        low, high = _extremes(known, "value")
-        shown = [plain_value(row, cells.outcome.scale) for row, _ in (low, high)]
-    else:
-        rows = [(cells.ratio(point, found.main), point) for point in found.points]
-        known = [(row, point) for row, point in rows if row and row["ratio"] is not None]
-        if not known:
-            return ""
-        low, high = _extremes(known, "ratio")
-        shown = [change_text(row) for row, _ in (low, high)]
-    places = [_place(axes, point) for _, point in (low, high)]
-    against = "" if len(found.variants) == 1 else f", {found.main} against {found.baseline}"
+    is_alone = len(found.variants) == 1
+    get = cells.value if is_alone else cells.ratio
+    numbers = [(get(point, found.main), point) for point in found.points]
+    known = [(number, point) for number, point in numbers if number.is_there]
+    if not known:
+        return ""
+    known.sort(key=lambda pair: pair[0].value)
+    ends = known[0], known[-1]
+    shown = [
+        plain_value(number, cells.outcome.scale) if is_alone else change_text(number)
+        for number, _ in ends
+    ]
+    places = [_place(axes, point) for _, point in ends]
+    against = "" if is_alone else f", {found.main} against {found.baseline}"
+    ratios = [number for number, _ in known]
     return (
-        f"{capital(name)}{against}: from {shown[0]} (at {places[0]}) to {shown[1]} (at "
-        f"{places[1]}){_tally(found, known)}{_past_level(found, cells, known)}."
+        f"{capital(cells.outcome.name)}{against}: from {shown[0]} (at {places[0]}) to {shown[1]} "
+        f"(at {places[1]}){_tally(found, ratios)}{_past_level(found, cells, ratios)}."
     )
-
-
-def _extremes(
-    known: Sequence[tuple[Row, Mapping[str, Any]]], field: str
-) -> tuple[tuple[Row, Mapping[str, Any]], tuple[Row, Mapping[str, Any]]]:
-    ordered = sorted(known, key=lambda pair: float(pair[0][field]))
-    return ordered[0], ordered[-1]
 
 
 def _place(axes: Sequence[Axis], point: Mapping[str, Any]) -> str:
     return ", ".join(f"{axis.name} {axis.label(point)}" for axis in axes)
 
 
-def _tally(found: Findings, known: Sequence[tuple[Row, Mapping[str, Any]]]) -> str:
+def _tally(found: Findings, known: Sequence[Number]) -> str:
     """Returns at how many points the variants cannot be told apart, and how many say nothing."""
     if len(found.variants) == 1:
         return ""
-    alike = sum(not told_apart(row) for row, _ in known if row["ci_low"] is not None)
+    alike = sum(ratio.has_interval and not ratio.told_apart for ratio in known)
     without = len(found.points) - len(known)
     parts = [f"not told apart at {alike} of {len(found.points)} points"] if alike else []
     parts += [f"no ratio at {without}"] if without else []
     return f"; {', '.join(parts)}" if parts else ""
 
 
-def _past_level(
-    found: Findings, cells: OutcomeCells, known: Sequence[tuple[Row, Mapping[str, Any]]]
-) -> str:
+def _past_level(found: Findings, cells: OutcomeCells, known: Sequence[Number]) -> str:
     """Returns at how many points a ratio's interval lies beyond the level that a map shows."""
-    key = MetricKey(cells.outcome.metric, stat=cells.outcome.stat)
-    level = found.run.study.contours.get(str(key))
+    level = found.run.study.contours.get(str(cells.outcome.key))
     if level is None or len(found.variants) == 1:
         return ""
-    below = sum(row["ci_high"] is not None and row["ci_high"] < level for row, _ in known)
-    above = sum(row["ci_low"] is not None and row["ci_low"] > level for row, _ in known)
+    below = sum(ratio.ci_high < level for ratio in known)
+    above = sum(ratio.ci_low > level for ratio in known)
     change = f"{signed(100 * (level - 1), 10.0)} %"
     return (
         f"; beyond {change} at {below if level < 1 else above} of {len(found.points)} points, "

@@ -6,23 +6,33 @@ Numbers have four telling digits; a gap is null.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+import numpy as np
+import pandas as pd
+
 from analysis.experiments.case_words import limit_words
-from analysis.page.courses import PATHS, ChartedCourse, series, short_number
+from analysis.metrics.catalogue import MetricKey
+from analysis.metrics.course_lines import Course
+from analysis.metrics.numbers import NOTHING
+from analysis.metrics.shown import OUTCOMES, ShownFigure
 from analysis.page.findings import Findings
 from analysis.plots import timeline
 from analysis.plots.axes import Axis, axes_of, is_scattered
 from analysis.plots.load_curve import LOAD_KEYS, Latency
 from analysis.plots.style import variant_colours
-from analysis.plots.sweep_outcomes import OUTCOMES, OutcomeCells, SweepOutcome, outcome_cells
+from analysis.plots.sweep_outcomes import OutcomeCells, outcome_cells
 
 Chart = dict[str, Any]
 Look = Mapping[str, Any]
 
 MOST_POINTS: Final = 2
 """Points with charts over time; each has some 100 KB of data."""
+
+_PATHS: Final = ("in_memory", "pipelined", "sync", "fallback")
+"""Ways that a lock can take."""
 
 _MOST_SERIES: Final = 8
 _MOST_MARKS: Final = 200
@@ -45,12 +55,9 @@ def time_charts(found: Findings) -> dict[str, Chart]:
     charts: dict[str, Chart] = {}
     looks = variant_looks(found)
     for index in indices[:MOST_POINTS]:
-        courses, units, happenings = (
-            table[table["point_index"] == index]
-            for table in (tables.courses, tables.units, tables.happenings)
-        )
-        course = ChartedCourse(courses, units, found.variants)
-        frame = _frame(course, timeline.marks(happenings, course.span_s))
+        parts = (tables.courses, tables.units, tables.happenings)
+        course = Course(*(table[table["point_index"] == index] for table in parts))
+        frame = _frame(course, timeline.marks(course.happenings, course.span_s))
         where = f", {found.point_name(index)}" if found.point_name(index) else ""
         for name, (title, chart) in _of_course(course, looks).items():
             charts[f"time-{index}-{name}"] = frame | chart | {"title": f"{title}{where}"}
@@ -66,7 +73,7 @@ def variant_looks(found: Findings) -> dict[str, Look]:
     }
 
 
-def _frame(course: ChartedCourse, marks: Sequence[timeline.EventMark]) -> Chart:
+def _frame(course: Course, marks: Sequence[timeline.EventMark]) -> Chart:
     """Returns what the charts of a point share: time axis, warm-up, what was done."""
     return {
         "axis": "simulated time (s)",
@@ -85,7 +92,7 @@ def mark_words(mark: timeline.EventMark) -> str:
     return f"{name}: {mark.text}" if mark.text else name
 
 
-def _of_course(course: ChartedCourse, looks: Mapping[str, Look]) -> dict[str, tuple[str, Chart]]:
+def _of_course(course: Course, looks: Mapping[str, Look]) -> dict[str, tuple[str, Chart]]:
     """Returns title and data of each chart; one without a line is left out."""
     latencies = (
         ("locks", "Latency of lock requests (ms)", "lock_latency"),
@@ -109,11 +116,11 @@ def _of_course(course: ChartedCourse, looks: Mapping[str, Look]) -> dict[str, tu
 
 
 def _latencies(
-    course: ChartedCourse, looks: Mapping[str, Look], metric: str, stat: str
+    course: Course, looks: Mapping[str, Look], metric: str, stat: str
 ) -> Iterator[Chart]:
     """Yields a line a variant; of locks one a path that any lock of the variant took."""
-    classes = PATHS if metric == "lock_latency" else ("all",)
-    for variant in course.variants:
+    classes = _PATHS if metric == "lock_latency" else ("all",)
+    for variant in looks:
         lines = {class_: course.line(variant, metric, stat, class_) for class_ in classes}
         taken = {class_: line for class_, line in lines.items() if not line.empty}
         for class_, line in taken.items():
@@ -132,9 +139,9 @@ def _path_look(
     return _FALLBACK if class_ == "fallback" else looks.get(class_, looks[variant])
 
 
-def _rates(course: ChartedCourse, looks: Mapping[str, Look], metric: str) -> Iterator[Chart]:
+def _rates(course: Course, looks: Mapping[str, Look], metric: str) -> Iterator[Chart]:
     """Yields a line a variant, 0 where nothing was counted."""
-    for variant in course.variants:
+    for variant in looks:
         line = course.line(variant, metric, "mean")
         if not line.empty:
             yield series(variant, looks[variant], line.fillna(0.0), 1.0, bands=True)
@@ -172,7 +179,7 @@ def load_charts(found: Findings) -> dict[str, Chart]:
                 "title": cells.outcome.title,
                 "axis": f"{axis.words} ({axis.unit})" if axis.unit else axis.words,
                 "joined": True,
-                "log": cells.outcome.metric.endswith("_ms"),
+                "log": cells.outcome.key.metric.endswith("_ms"),
                 "xlog": axis.logarithmic,
                 "ticks": len(axis.labels) <= _MOST_TICKS,
                 "x": [short_number(place, 6) for place in axis.in_unit],
@@ -184,16 +191,14 @@ def load_charts(found: Findings) -> dict[str, Chart]:
     return charts
 
 
-def _promised(summary: Mapping[str, Any]) -> Iterator[tuple[SweepOutcome, Chart]]:
+def _promised(summary: Mapping[str, Any]) -> Iterator[tuple[ShownFigure, Chart]]:
     """Yields the latencies for which a search for capacity has limits, each with its line."""
     usual = {outcome.key: outcome for outcome in OUTCOMES}
     for one in summary.get("capacity", {"slo": []})["slo"]:
         if not one["metric"].endswith("_latency_ms"):
             continue
-        latency = Latency(one["metric"], one["class"], one["stat"])
-        own = SweepOutcome(
-            f"{latency.name} (ms)", one["metric"], one["stat"], 1.0, one["key"], one["class"]
-        )
+        key = MetricKey(one["metric"], one["class"], one["stat"])
+        own = ShownFigure(key, f"{Latency(key).name} (ms)", file=one["key"])
         line = {"at": one["limit"], "words": f"promised: {limit_words(one)}"}
         yield usual.get(own.key, own), line
 
@@ -220,22 +225,40 @@ def _curves(
     for order, (rest, there) in enumerate(others.items()):
         at = {axis.index(point): point for point in there}
         for place, (variant, colour) in enumerate(variant_colours(variants).items()):
-            rows = [
-                cells.value(at[step], variant) if step in at else None
+            numbers = [
+                cells.value(at[step], variant) if step in at else NOTHING
                 for step in range(len(axis.labels))
             ]
-            scale = cells.outcome.scale
+            scaled = [number.scaled(cells.outcome.scale) for number in numbers]
             yield {
                 "name": f"{variant}, {rest}" if rest else variant,
                 "colour": colour,
                 "dash": _DASHES[(order if len(others) > 1 else place) % len(_DASHES)],
-                "v": [_scaled(row, "value", scale) for row in rows],
-                "gaps": [place for place, row in enumerate(rows) if row and "refused" in row],
-                "lo": [_scaled(row, "ci_low", scale) for row in rows],
-                "hi": [_scaled(row, "ci_high", scale) for row in rows],
+                "v": [short_number(number.value) for number in scaled],
+                "gaps": [place for place, number in enumerate(numbers) if number.refused],
+                "lo": [short_number(number.ci_low) for number in scaled],
+                "hi": [short_number(number.ci_high) for number in scaled],
             }
 
 
-def _scaled(row: Mapping[str, Any] | None, field: str, scale: float) -> float | None:
-    value = None if row is None else row.get(field)
-    return None if value is None else short_number(value * scale)
+def series(
+    name: str, look: Mapping[str, Any], line: pd.DataFrame, scale: float, *, bands: bool
+) -> dict[str, Any]:
+    """Returns a chart's line: ``name``, its look, ``v``, and with bands ``lo`` and ``hi``."""
+    found = {"name": name, **look, "v": numbers(line["value"] * scale)}
+    if bands:
+        found |= {"lo": numbers(line["low"] * scale), "hi": numbers(line["high"] * scale)}
+    return found
+
+
+def numbers(values: pd.Series[float]) -> list[float | None]:
+    """Returns numbers with four telling digits; None for a gap."""
+    return [short_number(value) for value in np.asarray(values, dtype=np.float64).tolist()]
+
+
+def short_number(value: float, digits: int = 4) -> float | None:
+    """Returns a number as short as JSON takes it: 12.0 is 12; None for no number."""
+    if math.isnan(value):
+        return None
+    rounded = float(f"{value:.{digits}g}")
+    return int(rounded) if rounded == int(rounded) else rounded

@@ -6,18 +6,20 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from analysis.metrics.catalogue import STATS, MetricKey
+from analysis.metrics.numbers import Number
+from analysis.metrics.shown import KEY_FIGURES
 from analysis.page.content import Block, Cell, PageTable, Paragraph, texts
-from analysis.page.findings import Findings, Key
+from analysis.page.findings import Findings
 from analysis.page.numbers import DASH, change_cell, value_cell
 from analysis.plots.axes import axes_of
 from analysis.plots.sweep_outcomes import OutcomeCells, outcome_cells
 from analysis.report.expectations import claim_place
 from analysis.report.precision_table import target_variants
 from analysis.report.sweep_table import MOST_ROWS
-from analysis.report.table import AT_LEAST_WORDS, KEY_METRICS
+from analysis.report.table import AT_LEAST_WORDS
 from analysis.study.units import point_words
 
-STATS: Final = ("mean", "p50", "p90", "p95", "p99", "p999", "max")
 LATENCIES: Final = (
     ("lock_latency_ms", "Lock requests, as TiDB sees them"),
     ("lock_service_ms", "Lock requests, inside TiKV"),
@@ -41,39 +43,30 @@ def comparison_tables(found: Findings) -> Iterator[PageTable]:
 
 
 def _at_point(found: Findings, point: int) -> PageTable:
-    lines = [
-        line
-        for line in KEY_METRICS
-        if any(found.value(point, name, line[1]) for name in found.variants)
-    ]
     others = found.variants[1:]
+    numbers = {
+        figure: [found.value(point, name, figure.key) for name in found.variants]
+        for figure in KEY_FIGURES
+    }
     rows = [
         (
-            Cell(label),
-            *(value_cell(found.value(point, name, key), scale) for name in found.variants),
-            *(change_cell(found.ratio(point, name, key)) for name in others),
+            Cell(figure.title),
+            *(value_cell(number, figure.scale) for number in of),
+            *(change_cell(found.ratio(point, name, figure.key)) for name in others),
         )
-        for label, key, scale in lines
+        for figure, of in numbers.items()
+        if any(number.is_there or number.refused for number in of)
     ]
+    notes = [HOW_TO_READ if others else "95 % intervals over replications."]
+    if any(number.at_least for of in numbers.values() for number in of):
+        notes.append(f"{AT_LEAST_WORDS}.")
     name = found.point_name(point)
     return PageTable(
         f"Comparison at {name}" if name else "Main numbers",
         ("", *found.variants, *(f"{other} against {found.baseline}" for other in others)),
         tuple(rows),
-        " ".join(
-            [
-                HOW_TO_READ if others else "95 % intervals over replications.",
-                *([f"{AT_LEAST_WORDS}."] if any(_at_least(found, point)) else []),
-            ]
-        ),
+        " ".join(notes),
     )
-
-
-def _at_least(found: Findings, point: int) -> Iterator[bool]:
-    """Yields of each number shown whether it is only known to be greater."""
-    for name in found.variants:
-        for _, key, _ in KEY_METRICS:
-            yield bool((found.value(point, name, key) or {}).get("at_least"))
 
 
 def _sweep_tables(found: Findings) -> Iterator[PageTable]:
@@ -94,7 +87,10 @@ def _sweep_tables(found: Findings) -> Iterator[PageTable]:
         rows = [
             (
                 *(Cell(axis.label(found.points[index])) for axis in axes),
-                *(_value(cells, found.points[index], name) for name in found.variants),
+                *(
+                    value_cell(cells.value(found.points[index], name), cells.outcome.scale)
+                    for name in found.variants
+                ),
                 *(_change(cells, found.points[index], name) for name in found.variants[1:]),
             )
             for index in shown
@@ -113,32 +109,20 @@ _SHOWN: Final = 9
 
 def _spread(found: Findings, cells: OutcomeCells, points: Sequence[int]) -> list[int]:
     """Returns points from the least to the greatest ratio or value, evenly apart in rank."""
-    alone = len(found.variants) == 1
-    get = cells.value if alone else cells.ratio
-    field = "value" if alone else "ratio"
-    known = [
-        (row[field], index)
-        for index in points
-        if (row := get(found.points[index], found.main)) is not None and row[field] is not None
-    ]
-    known.sort()
+    get = cells.value if len(found.variants) == 1 else cells.ratio
+    numbers = [(get(found.points[index], found.main), index) for index in points]
+    known = sorted((number.value, index) for number, index in numbers if number.is_there)
     if len(known) <= _SHOWN:
         return [index for _, index in known]
     steps = [round(place * (len(known) - 1) / (_SHOWN - 1)) for place in range(_SHOWN)]
     return [known[step][1] for step in steps]
 
 
-def _value(cells: OutcomeCells, point: Any, variant: str) -> Cell:
-    if cells.refusal(point, variant) is not None:
-        return Cell("refused", "refused")
-    return value_cell(cells.value(point, variant), cells.outcome.scale)
-
-
 def _change(cells: OutcomeCells, point: Any, variant: str) -> Cell:
-    row = cells.ratio(point, variant)
-    if row is None and cells.refused_at(point):
+    ratio = cells.ratio(point, variant)
+    if not ratio.is_there and cells.refused_at(point):
         return Cell("refused", "refused")
-    return change_cell(row)
+    return change_cell(ratio)
 
 
 def expectation_table(found: Findings) -> Iterator[PageTable]:
@@ -187,8 +171,7 @@ def latency_tables(found: Findings) -> Iterator[Block]:
                 for label, cells in _rows_of(found, point, (metric, class_), label)
             ]
             if rows:
-                where = found.point_name(point)
-                caption = f"{title} (ms){f', at {where}' if where else ''}"
+                caption = found.at(f"{title} (ms)", point)
                 yield PageTable(caption, ("", *map(_stat_name, STATS)), tuple(rows))
 
 
@@ -204,16 +187,14 @@ def _rows_of(
     found: Findings, point: int, of: tuple[str, str], label: str
 ) -> Iterator[tuple[str, list[Cell]]]:
     for name in found.variants:
-        keys: list[Key] = [(*of, stat) for stat in STATS]
-        rows = [found.value(point, name, key) for key in keys]
-        if any(rows):
-            cells = [_number(row) for row in rows]
-            yield name if label == "all" else f"{name}, {label}", cells
+        numbers = [found.value(point, name, MetricKey(*of, stat)) for stat in STATS]
+        if any(number.is_there or number.refused for number in numbers):
+            yield name if label == "all" else f"{name}, {label}", list(map(_cell, numbers))
 
 
-def _number(row: Any) -> Cell:
+def _cell(number: Number) -> Cell:
     """Returns a number over the half width of its interval."""
-    cell = value_cell(row)
+    cell = value_cell(number)
     value, _, half = cell.text.partition(" ± ")
     return Cell(value, cell.tone, f"± {half}") if half else cell
 

@@ -182,6 +182,18 @@ def texts(*cells: str) -> tuple[Cell, ...]:
     return tuple(Cell(text) for text in cells)
 
 
+def by_variant(
+    caption: str,
+    heading: str,
+    variants: Sequence[str],
+    rows: Iterable[tuple[str, Iterable[str]]],
+    note: str = "",
+) -> PageTable:
+    """Returns a table with a column a variant; a row is its name and a text for each of them."""
+    cells = tuple(texts(name, *said) for name, said in rows)
+    return PageTable(caption, (heading, *variants), cells, note)
+
+
 def section(anchor: str, title: str, blocks: Iterable[Block]) -> tuple[PageSection, ...]:
     """Returns a section, or none if it has nothing to say."""
     found: Sequence[Block] = tuple(blocks)

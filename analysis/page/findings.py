@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -10,15 +10,12 @@ from typing import Any, Final
 import pandas as pd
 import yaml
 
+from analysis.metrics.catalogue import MetricKey
+from analysis.metrics.numbers import Number, Numbers
 from analysis.metrics.study_tables import StudyTables
 from analysis.plots.drawn import Drawn
 from analysis.study.finished_study import FinishedStudy
-from analysis.study.study import point_key
 from analysis.study.units import point_words
-
-Row = Mapping[str, Any]
-Key = tuple[str, str, str]
-"""Metric, class and statistic."""
 
 MOST_WHOLE_POINTS: Final = 4
 """Points up to which each has tables of its own."""
@@ -94,56 +91,51 @@ class Findings:
         return max(reversed(self.variants), key=said.count) if said else self.variants[-1]
 
     @cached_property
-    def _values(self) -> Mapping[tuple[int, str], Mapping[Key, Row]]:
-        return self._by_case(self.summary["rows"])
+    def _values(self) -> Numbers:
+        return self._of_whole_points("rows")
 
     @cached_property
-    def _ratios(self) -> Mapping[tuple[int, str], Mapping[Key, Row]]:
-        return self._by_case(self.summary["comparisons"])
+    def _ratios(self) -> Numbers:
+        return self._of_whole_points("comparisons")
 
-    def _by_case(self, rows: Iterable[Row]) -> dict[tuple[int, str], dict[Key, Row]]:
-        """Keeps the rows of points that are shown one by one."""
-        found: dict[tuple[int, str], dict[Key, Row]] = {}
-        for row in rows:
-            place = self._places.get(point_key(row["point"]))
-            if place is not None:
-                case = found.setdefault((place, row["variant"]), {})
-                case[row["metric"], row["class"], row["stat"]] = row
-        return found
+    def _of_whole_points(self, rows: str) -> Numbers:
+        return Numbers(self.summary[rows], points=[self.points[at] for at in self.whole_points])
 
-    @cached_property
-    def _places(self) -> Mapping[str, int]:
-        return {point_key(self.points[index]): index for index in self.whole_points}
+    def value(self, point: int, variant: str, key: MetricKey) -> Number:
+        """Returns a number at a point that is shown by itself."""
+        return self._values.get(self.points[point], variant, key)
 
-    def value(self, point: int, variant: str, key: Key) -> Row | None:
-        """Returns the row of a number at a point that is shown by itself, or None."""
-        return self._values.get((point, variant), {}).get(key)
+    def ratio(self, point: int, variant: str, key: MetricKey) -> Number:
+        """Returns the comparison of a variant with the baseline."""
+        return self._ratios.get(self.points[point], variant, key)
 
-    def ratio(self, point: int, variant: str, key: Key) -> Row | None:
-        """Returns the comparison of a variant with the baseline, or None."""
-        return self._ratios.get((point, variant), {}).get(key)
-
-    def classes(self, point: int, metric: str, stat: str = "mean") -> list[str]:
+    def classes(self, point: int, metric: str) -> list[str]:
         """Returns the classes of a metric that any variant has, without ``all``."""
-        found: dict[str, None] = {}
-        for variant in self.variants:
-            for of, class_, its_stat in self._values.get((point, variant), {}):
-                if of == metric and its_stat == stat and class_ != "all":
-                    found[class_] = None
-        return sorted(found)
+        return self._values.classes(self.points[point], metric)
 
-    def amount(self, point: int, variant: str, key: Key) -> float:
+    def amount(self, point: int, variant: str, key: MetricKey) -> float:
         """Returns a number, 0 where there is none."""
-        row = self.value(point, variant, key)
-        return float((row or {}).get("value") or 0.0)
+        number = self.value(point, variant, key)
+        return number.value if number.is_there else 0.0
 
     def point_name(self, point: int) -> str:
         """Returns ``workload.threads = 50``; empty for the only point."""
         return point_words(self.points[point])
 
+    def at(self, caption: str, point: int | None) -> str:
+        """Returns a caption with its point, ``..., at workload.threads = 50``."""
+        where = "" if point is None else self.point_name(point)
+        return f"{caption}, at {where}" if where else caption
+
     def of_section(self, *sections: str) -> list[Drawn]:
         """Returns the pictures of some sections, in the order in which they were drawn."""
         return [drawn for drawn in self.drawn if drawn.section in sections]
+
+    @property
+    def replications(self) -> tuple[int, int]:
+        """How many a case has, at least and at most."""
+        numbers = [sum(case["verdicts"].values()) for case in self.summary["units"]]
+        return min(numbers), max(numbers)
 
     def columns(self) -> pd.DataFrame:
         """Returns all rows of the summary as columns, with ``point_index``."""

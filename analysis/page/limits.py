@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from analysis.metrics.catalogue import CPU_STATIONS, DISK_STATIONS, LOCK_STATIONS, WRITE_PLACES
+from analysis.metrics.catalogue import (
+    CPU_STATIONS,
+    DISK_STATIONS,
+    LOCK_STATIONS,
+    WRITE_PLACES,
+    MetricKey,
+)
 from analysis.metrics.rounding import short
-from analysis.page.content import Block, Cell, Items, PageTable
+from analysis.metrics.shown import KIB
+from analysis.page.content import Block, Items, PageTable, by_variant
 from analysis.page.findings import Findings
 from analysis.page.numbers import DASH, share_text
 from analysis.report.capacity_table import FULL
@@ -21,48 +28,33 @@ GROUPED: Final = frozenset({"raft_log"})
 def limit_blocks(found: Findings) -> Iterator[Block]:
     """Yields utilisation by station, and a sentence a variant."""
     for point in found.whole_points:
-        stations = {
-            (metric, class_): max(_busy(found, point, name, metric, class_) for name in
-                                  found.variants)
+        keys = [
+            MetricKey(metric, class_)
             for metric in ("cpu_busy", "disk_busy")
             for class_ in found.classes(point, metric)
-        }  # fmt: skip
-        ordered = sorted(stations, key=lambda key: -stations[key])
-        if not ordered:
-            continue
-        rows = [
-            (
-                Cell(STATIONS[class_]),
-                *(
-                    Cell(share_text(found.value(point, name, (metric, class_, "mean"))))
-                    for name in found.variants
-                ),
-            )
-            for metric, class_ in ordered
         ]
-        yield Items(tuple(_sentence(found, point, name, ordered) for name in found.variants))
-        where = found.point_name(point)
-        yield PageTable(
-            f"Share of the time that a station is busy{f', at {where}' if where else ''}",
-            ("station", *found.variants),
-            tuple(rows),
+        keys.sort(key=lambda key: -max(found.amount(point, of, key) for of in found.variants))
+        if not keys:
+            continue
+        yield Items(tuple(_sentence(found, point, name, keys) for name in found.variants))
+        yield by_variant(
+            found.at("Share of the time that a station is busy", point), "station", found.variants,
+            (
+                (STATIONS[key.class_],
+                 [share_text(found.value(point, name, key)) for name in found.variants])
+                for key in keys
+            ),
             "Mean over nodes; a poller is busy while it is in a round, fsync included. A raft log "
-            "that is always busy is no limit: what waits joins the "
-            "next write.",
-        )
+            "that is always busy is no limit: what waits joins the next write.",
+        )  # fmt: skip
     if not found.whole_points and not found.searched:
         yield from _busiest_by_point(found)
 
 
-def _busy(found: Findings, point: int, variant: str, metric: str, class_: str) -> float:
-    return found.amount(point, variant, (metric, class_, "mean"))
-
-
-def _sentence(found: Findings, point: int, variant: str, stations: list[tuple[str, str]]) -> str:
-    candidates = [key for key in stations if key[1] not in GROUPED] or stations
-    metric, class_ = max(candidates, key=lambda key: _busy(found, point, variant, *key))
-    share = _busy(found, point, variant, metric, class_)
-    name = STATIONS[class_]
+def _sentence(found: Findings, point: int, variant: str, keys: Sequence[MetricKey]) -> str:
+    candidates = [key for key in keys if key.class_ not in GROUPED] or keys
+    busiest = max(candidates, key=lambda key: found.amount(point, variant, key))
+    share, name = found.amount(point, variant, busiest), STATIONS[busiest.class_]
     where = f" at {found.point_name(point)}" if found.point_name(point) else ""
     if share >= FULL:
         return f"{variant}{where}: limited by the {name}, {100 * share:.0f} % busy."
@@ -91,16 +83,15 @@ def _busiest_by_point(found: Findings) -> Iterator[PageTable]:
         )
     }
     places = sorted({index for index, _ in cells})
-    rows = tuple(
+    more = len(places) - _MOST_ROWS
+    yield by_variant(
+        "Busiest station by point", "point", found.variants,
         (
-            Cell(found.point_name(index)),
-            *(Cell(cells.get((index, name), DASH)) for name in found.variants),
-        )
-        for index in places[:_MOST_ROWS]
-    )
-    more = len(places) - len(rows)
-    note = f"{more:,} more in summary.json." if more else ""
-    yield PageTable("Busiest station by point", ("point", *found.variants), rows, note)
+            (found.point_name(index), [cells.get((index, name), DASH) for name in found.variants])
+            for index in places[:_MOST_ROWS]
+        ),
+        f"{more:,} more in summary.json." if more > 0 else "",
+    )  # fmt: skip
 
 
 def time_tables(found: Findings) -> Iterator[PageTable]:
@@ -109,55 +100,46 @@ def time_tables(found: Findings) -> Iterator[PageTable]:
         steps = [one for one in found.classes(point, "lock_station_ms") if "/" not in one]
         if not steps:
             continue
-        ordered = sorted(steps, key=lambda step: list(LOCK_STATIONS).index(step))
-        rows = [
-            (
-                Cell(LOCK_STATIONS[step]),
-                *(Cell(_ms(_step(found, point, name, step))) for name in found.variants),
-            )
-            for step in ordered
-        ]
-        total = [sum(_step(found, point, name, step) for step in steps) for name in found.variants]
-        rows.append((Cell("in all"), *(Cell(_ms(value)) for value in total)))
-        where = found.point_name(point)
-        caption = f"Where a lock request's time goes, mean (ms){f', at {where}' if where else ''}"
-        yield PageTable(caption, ("step", *found.variants), tuple(rows))
-
-
-def _step(found: Findings, point: int, variant: str, step: str) -> float:
-    return found.amount(point, variant, ("lock_station_ms", step, "mean"))
-
-
-def _ms(value: float) -> str:
-    return DASH if value == 0 else _at_least(value)
-
-
-def _at_least(value: float) -> str:
-    return "< 0.001" if value < 0.001 else short(value)
+        times_ms = {
+            LOCK_STATIONS[step]: _amounts(found, point, "lock_station_ms", step)
+            for step in sorted(steps, key=list(LOCK_STATIONS).index)
+        }
+        times_ms["in all"] = [sum(of) for of in zip(*times_ms.values(), strict=True)]
+        caption = found.at("Where a lock request's time goes, mean (ms)", point)
+        yield _amount_table(found, caption, "step", times_ms)
 
 
 def byte_tables(found: Findings) -> Iterator[PageTable]:
     """Yields what a transaction writes, by place and by cause."""
+    metric = "disk_write_bytes_per_txn"
     for point in found.whole_points:
-        present = found.classes(point, "disk_write_bytes_per_txn")
-        where = found.point_name(point)
+        present = found.classes(point, metric)
         for title, parts in (("place", WRITE_PLACES), ("cause", WRITE_CAUSES)):
             shown = [part for part in parts if part in present]
-            if not shown:
-                continue
-            rows = tuple(
-                (
-                    Cell(part.replace("_", " ")),
-                    *(Cell(_kib(found, point, name, part)) for name in found.variants),
-                )
-                for part in (*shown, "all")
-            )
-            caption = f"Disk writes per transaction by {title} (KiB)"
-            yield PageTable(
-                f"{caption}, at {where}" if where else caption, (title, *found.variants), rows
-            )
+            if shown:
+                sizes = {
+                    part.replace("_", " "): _amounts(found, point, metric, part, KIB)
+                    for part in (*shown, "all")
+                }
+                caption = found.at(f"Disk writes per transaction by {title} (KiB)", point)
+                yield _amount_table(found, caption, title, sizes)
 
 
-def _kib(found: Findings, point: int, variant: str, part: str) -> str:
-    size = found.amount(point, variant, ("disk_write_bytes_per_txn", part, "mean")) / 1024
-    return DASH if size == 0 else _at_least(size)
+def _amounts(
+    found: Findings, point: int, metric: str, class_: str, scale: float = 1.0
+) -> list[float]:
+    key = MetricKey(metric, class_)
+    return [found.amount(point, name, key) * scale for name in found.variants]
+
+
+def _amount_table(
+    found: Findings, caption: str, heading: str, amounts: Mapping[str, Sequence[float]]
+) -> PageTable:
+    rows = ((name, list(map(_amount, of))) for name, of in amounts.items())
+    return by_variant(caption, heading, found.variants, rows)
+
+
+def _amount(value: float) -> str:
+    if value == 0:
+        return DASH
+    return "< 0.001" if value < 0.001 else short(value)

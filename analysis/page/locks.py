@@ -3,89 +3,78 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from analysis.metrics.rounding import short
-from analysis.page.content import Block, Cell, PageTable, Paragraph
+from analysis.page.content import Block, Paragraph, by_variant
 from analysis.page.findings import Findings
 from analysis.page.numbers import DASH
 
-COUNTS: Final = (
-    ("locks_total", "Lock requests by path; in-memory locks that fell back, by reason"),
-    ("lock_fates", "How granted locks ended"),
-    ("locks_lost", "Lost locks by cause"),
-    ("mutual_exclusion_lost", "Keys that two transactions held at once"),
-    ("prewrites_amended", "Prewrites that found their lock gone and went on"),
-    ("prewrites_aborted", "Prewrites that found their lock gone and failed"),
-    ("txn_aborts", "Transactions that did not commit, by reason"),
-    ("region_errors", "Region errors that clients met"),
-)
-_PATHS: Final = "locks_total"
+
+class _Count(NamedTuple):
+    """What is counted of locks and transactions."""
+
+    metric: str
+    title: str
+    never: str
+    """What a reader is told was watched for, where it never happened."""
+    note: str = ""
+
+
+_COUNTS: Final = (
+    _Count("locks_total", "Lock requests by path; in-memory locks that fell back, by reason",
+           "a lock request", "Mean count per run, over the measured time."),
+    _Count("lock_fates", "How granted locks ended", "a granted lock"),
+    _Count("locks_lost", "Lost locks by cause", "a lost lock"),
+    _Count("mutual_exclusion_lost", "Keys that two transactions held at once",
+           "two holders of one key"),
+    _Count("prewrites_amended", "Prewrites that found their lock gone and went on",
+           "a prewrite whose lock was gone and that went on"),
+    _Count("prewrites_aborted", "Prewrites that found their lock gone and failed",
+           "a prewrite that failed because its lock was gone"),
+    _Count("txn_aborts", "Transactions that did not commit, by reason",
+           "a transaction that did not commit",
+           "“rollback” is what the workload itself asks for."),
+    _Count("region_errors", "Region errors that clients met", "a region error"),
+)  # fmt: skip
 
 
 def lock_blocks(found: Findings) -> Iterator[Block]:
     """Yields every fallback, fate and loss by its cause; what never happened in a sentence."""
     if found.searched:
         return
-    for point in _points(found):
+    points: list[int | None] = list(found.whole_points) or [None]
+    for point in points:
         never = []
-        for metric, title in COUNTS:
-            rows = _rows(found, point, metric)
-            if rows is None:
-                continue
+        for count in _COUNTS:
+            rows = _rows(found, point, count.metric)
             if rows:
-                where = "" if point is None else found.point_name(point)
-                caption = f"{title}{f', at {where}' if where else ''}"
-                yield PageTable(caption, ("", *found.variants), tuple(rows), _NOTES.get(metric, ""))
-            else:
-                never.append(_NEVER.get(metric, title))
+                caption = found.at(count.title, point)
+                yield by_variant(caption, "", found.variants, rows, count.note)
+            elif rows is not None:
+                never.append(count.never)
         if never:
             yield Paragraph(f"Watched for, and never seen: {'; '.join(never)}.")
 
 
-_NOTES: Final = {
-    "locks_total": "Mean count per run, over the measured time.",
-    "txn_aborts": "“rollback” is what the workload itself asks for.",
-}
-_NEVER: Final = {
-    "locks_lost": "a lost lock",
-    "mutual_exclusion_lost": "two holders of one key",
-    "prewrites_amended": "a prewrite whose lock was gone and that went on",
-    "prewrites_aborted": "a prewrite that failed because its lock was gone",
-    "txn_aborts": "a transaction that did not commit",
-    "lock_fates": "a granted lock",
-    "locks_total": "a lock request",
-    "region_errors": "a region error",
-}
+def _rows(found: Findings, point: int | None, metric: str) -> list[tuple[str, list[str]]] | None:
+    """Returns a row a class that ever happened, of a point or of all together.
 
-
-def _points(found: Findings) -> list[int | None]:
-    """Returns the points that are shown one by one, or one that stands for all together."""
-    return list(found.whole_points) or [None]
-
-
-def _rows(found: Findings, point: int | None, metric: str) -> list[tuple[Cell, ...]] | None:
-    """Returns a row a class that ever happened; None if the study does not count it."""
+    None if the study does not count it.
+    """
     columns = found.columns()
     mine = columns[(columns["metric"] == metric) & (columns["stat"] == "mean")]
     if point is not None:
         mine = mine[mine["point_index"] == point]
     if mine.empty:
         return None
-    sums = mine.groupby(["class", "variant"])["value"].sum()
-    keys = zip(sums.index.get_level_values(0), sums.index.get_level_values(1), strict=True)
-    counts = {
-        (str(class_), str(name)): float(value)
-        for (class_, name), value in zip(keys, sums.to_numpy(), strict=True)
-    }
-    classes = sorted({class_ for class_, _ in counts}, key=lambda class_: (class_ == "all", class_))
+    sums = mine.pivot_table(index="class", columns="variant", values="value", aggfunc="sum")
+    counts = sums.reindex(columns=found.variants).fillna(0.0)
+    classes = sorted(map(str, counts.index), key=lambda class_: (class_ == "all", class_))
     return [
-        (
-            Cell("in all" if class_ == "all" else _words(class_)),
-            *(Cell(_times(counts.get((class_, name), 0.0))) for name in found.variants),
-        )
+        ("in all" if class_ == "all" else _words(class_), list(map(_times, counts.loc[class_])))
         for class_ in classes
-        if any(counts.get((class_, name), 0.0) for name in found.variants)
+        if counts.loc[class_].any()
     ]
 
 

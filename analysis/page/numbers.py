@@ -2,82 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from analysis.metrics import rounding
-from analysis.metrics.catalogue import HIGHER_IS_BETTER
+from analysis.metrics.numbers import Number
 from analysis.metrics.rounding import short
 from analysis.page.content import Cell, Tone
-from analysis.report.change_words import change_parts, told_apart
-
-Row = Mapping[str, Any]
-
-NEUTRAL: Final = frozenset({
-    "disk_write_bytes_per_s", "fsync_per_s", "network_bytes_per_s", "txn_aborts", "txns_unfinished",
-    "lock_wait_ms",
-})  # fmt: skip
-"""Of these, more may be better or worse: a cluster that does more writes more."""
-
-_GAINS: Final = HIGHER_IS_BETTER | {"capacity_load", "capacity_txn_per_s"}
+from analysis.report.change_words import change_parts
 
 DASH: Final = "–"
 
 
-def value_cell(row: Row | None, scale: float = 1.0) -> Cell:
+def value_cell(number: Number, scale: float = 1.0) -> Cell:
     """Returns ``1.93 ± 0.04``, ``1.93 (n=1)``, ``refused`` or a dash."""
-    if row is not None and "refused" in row:
+    if number.refused:
         return Cell("refused", "refused")
-    if row is None or row["value"] is None:
+    if not number.is_there:
         return Cell(DASH, "quiet")
-    return Cell(with_half_width(row, scale))
+    return Cell(with_half_width(number, scale))
 
 
-def with_half_width(row: Row, scale: float = 1.0) -> str:
+def with_half_width(number: Number, scale: float = 1.0) -> str:
     """Returns ``1.93 ± 0.04``, ``1.93 (n=1)``, or ``> 4,870`` for what is only known so far."""
-    value = row["value"] * scale
-    if row.get("at_least"):
+    value = number.value * scale
+    if number.at_least:
         return f"> {short(value)}"
-    if row["ci_high"] is None:
-        return f"{short(value)} (n={row['replications']})"
-    return rounding.with_half_width(value, (row["ci_high"] - row["ci_low"]) / 2 * scale)
+    if not number.has_interval:
+        return f"{short(value)} (n={number.replications})"
+    return rounding.with_half_width(value, number.half * scale)
 
 
-def change_cell(row: Row | None) -> Cell:
+def change_cell(ratio: Number) -> Cell:
     """Returns ``−64.1 % better`` over ``[−64.3, −63.9]``; without a verdict where 1 lies inside."""
-    if row is None or row["ratio"] is None:
+    if not ratio.is_there:
         return Cell(DASH, "quiet")
-    tone = tone_of(row)
-    change, interval = change_parts(row)
+    tone = tone_of(ratio)
+    change, interval = change_parts(ratio)
     return Cell(f"{change} {tone}".strip(), tone, interval)
 
 
-def tone_of(row: Row) -> Tone:
+def tone_of(ratio: Number) -> Tone:
     """Returns whether a change is one, and for the better or for the worse."""
-    if row["ci_low"] is None or not told_apart(row) or row["metric"] in NEUTRAL:
-        return ""
-    improved = (row["ratio"] > 1) == (row["metric"] in _GAINS)
-    return "better" if improved else "worse"
+    tones: dict[bool | None, Tone] = {True: "better", False: "worse", None: ""}
+    return tones[ratio.is_better]
 
 
-def plain_value(row: Row, scale: float = 1.0) -> str:
+def plain_value(number: Number, scale: float = 1.0) -> str:
     """Returns a value without its interval, with no more digits than that supports, nor than 3."""
-    value = row["value"] * scale
-    if row.get("at_least"):
+    value = number.value * scale
+    if number.at_least:
         return f"more than {short(value)}"
-    if row["ci_high"] is None:
+    if not number.has_interval:
         return short(value)
-    return rounding.rounded(value, (row["ci_high"] - row["ci_low"]) / 2 * scale)
+    return rounding.rounded(value, number.half * scale)
 
 
-def share_text(row: Row | None) -> str:
+def share_text(number: Number) -> str:
     """Returns a share of 1 in percent, ``98.7 ± 0.2 %``; a half width below 0.05 goes unsaid."""
-    if row is None or row["value"] is None:
+    if not number.is_there:
         return DASH
-    percent = 100 * row["value"]
-    if row["ci_high"] is None:
+    percent, half = 100 * number.value, 100 * number.half
+    if not number.has_interval:
         return f"{percent:.0f} %"
-    half = 50 * (row["ci_high"] - row["ci_low"])
     if half < 0.05:
         return f"{percent:.1f} %"
     places = 0 if half >= 1 else 1

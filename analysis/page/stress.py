@@ -149,9 +149,8 @@ def _experimentation(found: Findings) -> Iterator[tuple[str, str]]:
 
 
 def _replications(found: Findings) -> str:
-    numbers = sorted({sum(fact["verdicts"].values()) for fact in found.summary["units"]})
-    told = str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
-    return f"{told} replications a case"
+    least, most = found.replications
+    return f"{least if least == most else f'{least} to {most}'} replications a case"
 
 
 def _implementation(found: Findings) -> Iterator[tuple[str, str]]:

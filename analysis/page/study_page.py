@@ -151,9 +151,7 @@ def _time_charts(found: Findings, data: Mapping[str, charts.Chart]) -> Iterator[
     for point in range(len(found.points)):
         names = tuple(name for name in data if name.startswith(f"time-{point}-"))
         if names:
-            where = found.point_name(point)
-            title = f"Over simulated time{f', at {where}' if where else ''}"
-            yield Charts(names, title, _TIME_NOTE)
+            yield Charts(names, found.at("Over simulated time", point), _TIME_NOTE)
 
 
 def _events(found: Findings) -> Iterator[PageTable]:
@@ -172,8 +170,7 @@ def _events(found: Findings) -> Iterator[PageTable]:
             for mark in ordered[:_MOST_EVENTS]
         )
         if rows:
-            where = found.point_name(point)
-            caption = f"What was done to the cluster{f', at {where}' if where else ''}"
+            caption = found.at("What was done to the cluster", point)
             more = len(ordered) - len(rows)
             note = f"And {more:,} more." if more else ""
             yield PageTable(caption, ("what", "from (s)", "until (s)"), rows, note)

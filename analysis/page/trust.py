@@ -102,12 +102,8 @@ def _spread(seconds: Mapping[str, float]) -> str:
 
 def _replications(found: Findings) -> str:
     cost = found.summary["cost"]
-    numbers = sorted({sum(fact["verdicts"].values()) for fact in found.summary["units"]})
-    times = (
-        f"{numbers[0]} replications"
-        if len(numbers) == 1
-        else f"between {numbers[0]} and {numbers[-1]} replications"
-    )
+    least, most = found.replications
+    times = f"{least} replications" if least == most else f"between {least} and {most} replications"
     return (
         f"{times} a case, {cost['simulated_s']:,.0f} simulated seconds, "
         f"{cost['transactions']:,} transactions and {cost['events']:,} events in all. Intervals "

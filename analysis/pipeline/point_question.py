@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -24,21 +24,14 @@ class FigureTables(NamedTuple):
     moves: pa.Table
 
 
-@dataclass(frozen=True, slots=True)
-class PointQuestion:
-    """What do the figures of a point show?"""
-
-    units_dir: str
-    units: tuple[DrawnUnit, ...]
-
-    def answer(self) -> FigureTables:
-        """Reads the facts and returns the tables."""
-        facts = PointFacts(self.units_dir, self.units)
-        return FigureTables(
-            courses=courses(facts),
-            happenings=happenings(facts),
-            warmups=warmup_series(facts),
-            tails=tails(facts),
-            heat=latency_heat(facts),
-            moves=region_moves(facts),
-        )
+def figure_tables(units_dir: str, units: Sequence[DrawnUnit]) -> FigureTables:
+    """Reads the facts of a point's units and returns its tables."""
+    facts = PointFacts(units_dir, units)
+    return FigureTables(
+        courses=courses(facts),
+        happenings=happenings(facts),
+        warmups=warmup_series(facts),
+        tails=tails(facts),
+        heat=latency_heat(facts),
+        moves=region_moves(facts),
+    )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,7 +15,7 @@ from analysis.metrics.study_tables import StudyTables
 from analysis.pipeline.batches import batches_of
 from analysis.pipeline.executors import answers, cores
 from analysis.pipeline.point_facts import DrawnUnit
-from analysis.pipeline.point_question import FigureTables, PointQuestion
+from analysis.pipeline.point_question import FigureTables, figure_tables
 from analysis.pipeline.unit_sums import EVERYTHING, UNITS_AT_ONCE, sums_questions, sums_table
 from analysis.pipeline.unit_values import NS_PER_S, measured_s
 from analysis.study.unit_folder import UnitRecord
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 FIGURE_POINTS: Final = 6
 """Figures are looked at one by one; a sweep of more points has views of its own."""
+Asked = Callable[[], FigureTables]
 _NO_ROWS: Final = pd.DataFrame({"point_index": [], "variant": []})
 
 
@@ -86,17 +88,17 @@ def read_study_tables(
     )
 
 
-def _point_questions(units_dir: Path, drawn: pd.DataFrame) -> dict[int, PointQuestion]:
+def _point_questions(units_dir: Path, drawn: pd.DataFrame) -> dict[int, Asked]:
     """Returns what is asked for the figures of each point."""
     columns = [drawn[each.name].tolist() for each in fields(DrawnUnit)]
     units: dict[int, list[DrawnUnit]] = {}
     for index, *values in zip(drawn["point_index"].tolist(), *columns, strict=True):
         units.setdefault(index, []).append(DrawnUnit(*values))
-    return {index: PointQuestion(str(units_dir), tuple(own)) for index, own in units.items()}
+    return {index: partial(figure_tables, str(units_dir), own) for index, own in units.items()}
 
 
 def _figure_tables(
-    points: Mapping[int, PointQuestion], found: Sequence[FigureTables]
+    points: Mapping[int, Asked], found: Sequence[FigureTables]
 ) -> dict[str, pd.DataFrame]:
     """Returns the answers for all points as one table each, with ``point_index``."""
     asked = dict(zip(points, found, strict=True))

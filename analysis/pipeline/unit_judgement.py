@@ -23,6 +23,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from analysis.metrics.catalogue import GROUPING
 from analysis.pipeline.aggregate import read_facts
 from analysis.statistics.outage import (
     FEWEST_BEFORE,
@@ -170,9 +171,13 @@ class _Counters:
         return _by_window(rows, "value", self._windows)
 
     def busy_shares(self, start: int) -> dict[str, float]:
-        """Returns busy time over capacity of each station from a window on."""
+        """Returns busy time over capacity from a window on, of each station of which it tells."""
         busy, capacity = self._by_class("busy_ns", start), self._by_class("capacity_ns", start)
-        return {name: busy.get(name, 0) / of for name, of in capacity.items() if of > 0}
+        return {
+            name: busy.get(name, 0) / of
+            for name, of in capacity.items()
+            if of > 0 and name not in GROUPING
+        }
 
     def _by_class(self, metric: str, start: int) -> dict[str, int]:
         rows = self._rows(metric)

@@ -5,7 +5,7 @@ What is kept is eight bytes a batch and number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -59,14 +59,14 @@ def read_unit_sums(
 
 def sums_questions(
     units_dir: Path, batches: pd.DataFrame, needed: NeededFacts, each: int
-) -> list[SumsQuestion]:
+) -> list[Callable[[], pa.Table]]:
     """Returns what executors are asked, each question about so many batches."""
     names = ("unit_hash", "first_window", "end_window")
     columns = [batches[name].tolist() for name in names]
     censored = [Verdict(verdict).censored for verdict in batches["verdict"]]
     numbered = list(map(SummedUnit, range(len(batches)), *columns, censored))
     return [
-        SumsQuestion(str(units_dir), tuple(numbered[first : first + each]), needed)
+        SumsQuestion(str(units_dir), tuple(numbered[first : first + each]), needed).answer
         for first in range(0, len(numbered), max(each, 1))
     ]
 

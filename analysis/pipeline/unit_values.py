@@ -12,12 +12,7 @@ from analysis.metrics.asked import asked_metrics
 from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.needed_facts import needed_facts
 from analysis.pipeline.batches import batches_of
-from analysis.pipeline.unit_sums import (
-    EVERYTHING,
-    read_unit_sums,
-    sums_questions,
-    sums_table,
-)
+from analysis.pipeline.unit_sums import EVERYTHING, read_unit_sums
 from analysis.study.unit_folder import UnitRecord
 
 if TYPE_CHECKING:
@@ -51,23 +46,11 @@ def read_unit_metrics(
     """
     parts = _parts(units, batches)
     needed = EVERYTHING if keys is None else needed_facts(keys)
-    return _tall(read_unit_sums(spark, units_dir, parts, needed), parts, keys)
-
-
-def read_unit_metrics_here(
-    units_dir: Path, units: Sequence[tuple[str, UnitRecord]], batches: int = 1
-) -> pd.DataFrame:
-    """Returns all published numbers of a few finished units, read in this process, without Spark.
-
-    Args:
-        units_dir: as for ``read_unit_metrics``.
-        units: likewise.
-        batches: likewise.
-    """
-    parts = _parts(units, batches)
-    questions = sums_questions(units_dir, parts, EVERYTHING, len(parts))
-    sums = sums_table((question.answer() for question in questions), len(parts))
-    return _tall(sums, parts, None)
+    tall = asked_metrics(read_unit_sums(spark, units_dir, parts, needed), parts["measured_s"], keys)
+    place = tall.pop("place").to_numpy()
+    tall.insert(0, "unit_hash", parts["unit_hash"].to_numpy()[place])
+    tall.insert(1, "batch", parts["replication"].to_numpy()[place])
+    return tall
 
 
 def _parts(units: Sequence[tuple[str, UnitRecord]], batches: int) -> pd.DataFrame:
@@ -82,16 +65,6 @@ def _parts(units: Sequence[tuple[str, UnitRecord]], batches: int) -> pd.DataFram
         }
     )
     return batches_of(table, batches)
-
-
-def _tall(
-    sums: pd.DataFrame, parts: pd.DataFrame, keys: Sequence[MetricKey] | None
-) -> pd.DataFrame:
-    tall = asked_metrics(sums, parts["measured_s"], keys)
-    place = tall.pop("place").to_numpy()
-    tall.insert(0, "unit_hash", parts["unit_hash"].to_numpy()[place])
-    tall.insert(1, "batch", parts["replication"].to_numpy()[place])
-    return tall
 
 
 def measured_s(record: UnitRecord) -> float:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis.experiments.case_words import case_words, limit_words
-from analysis.plots.axes import Axis, Point, axes_of
-from analysis.plots.sweep_outcomes import OutcomeCells, compared, outcome_cells
+from analysis.plots.axes import Axis, Point
+from analysis.plots.sweep_outcomes import OutcomeCells, compared
 from analysis.plots.words import between, digits, ends, listed
 
 
@@ -101,39 +102,22 @@ def _walks(outcome: Mapping[str, Any]) -> str:
     return f"{_outcome(outcome)}: {', '.join(told)}"
 
 
-def sweep_words(
-    summary: Mapping[str, Any], variants: Sequence[str], points: Sequence[Point]
-) -> dict[str, str]:
-    """Returns what each outcome of a sweep says, by its file name."""
-    axes = axes_of(points)
-    return {
-        cells.outcome.file: _outcome_words(cells, variants, points, axes)
-        for cells in outcome_cells(summary)
-    }
-
-
-def _outcome_words(
+def outcome_words(
     cells: OutcomeCells, variants: Sequence[str], points: Sequence[Point], axes: Sequence[Axis]
 ) -> str:
-    scale = cells.outcome.scale
+    """Returns what an outcome of a sweep comes to."""
     over = listed(
         (f"{axis.name} from {axis.labels[0]} to {axis.labels[-1]}" for axis in axes), ", "
     )
-    values = []
+    values, ratios = [], []
     for variant in variants:
-        rows = [cells.value(point, variant) for point in points]
-        known = [row["value"] * scale for row in rows if row and row["value"] is not None]
-        values.append(f"{variant} {between(known)}{_refusals(cells, points, variant)}")
-    ratios = []
+        numbers = [cells.value(point, variant).scaled(cells.outcome.scale) for point in points]
+        refused = sum(bool(number.refused) for number in numbers)
+        but = f" (refused at {refused} of {len(points)} points)" if refused else ""
+        values.append(f"{variant} {between([number.value for number in numbers])}{but}")
     for variant in compared(variants):
-        rows = [cells.ratio(point, variant) for point in points]
-        known = [row["ratio"] for row in rows if row and row["ratio"] is not None]
-        if known:
+        known = [cells.ratio(point, variant).value for point in points]
+        if not all(map(math.isnan, known)):
             ratios.append(f"{variant} over {variants[0]} {between(known)}")
     said = f"{cells.outcome.title} over {over}: {listed(values)}."
     return f"{said} Ratio: {listed(ratios)}." if ratios else said
-
-
-def _refusals(cells: OutcomeCells, points: Sequence[Point], variant: str) -> str:
-    count = sum(cells.refusal(point, variant) is not None for point in points)
-    return f" (refused at {count} of {len(points)} points)" if count else ""

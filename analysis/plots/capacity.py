@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from analysis.experiments.case_words import case_words, limit_words
 from analysis.plots.style import (
@@ -19,8 +18,12 @@ from analysis.plots.style import (
     heading,
     legend_below,
     line_looks,
+    log_ticks,
     new_figure,
     objective_line,
+    percent,
+    whole,
+    write_ticks,
 )
 from analysis.plots.words import digits
 from analysis.statistics.crossing import probability_met
@@ -77,7 +80,8 @@ def probability(found: Found) -> Figure:
     axes.set(xlabel=_load_label(found), ylabel="probability")
     axes.set_ylim(-0.06 - 0.05 * len(found["cases"]), 1.04)
     axes.set_yticks([0.0, 0.25, 0.5, 0.75, 1.0])
-    _percent_and_thousands(axes)
+    write_ticks(axes.yaxis, percent)
+    write_ticks(axes.xaxis, whole)
     axes.plot([], [], "o", color="#777777", markersize=5, label="share of the runs that met them")
     axes.plot([], [], color="#777777", linewidth=3, label="95 % interval of the capacity")
     legend_below(figure, *axes.get_legend_handles_labels())
@@ -108,14 +112,12 @@ def margins(found: Found) -> Figure:
             )  # fmt: skip
         objective_line(axes, 1.0, f"limit: {limit_words(objective)}")
         axes.set_yscale("log")
-        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        axes.yaxis.set_minor_formatter(NullFormatter())
+        log_ticks(axes.yaxis)
         axes.set_title(objective["key"], fontweight="bold")
         axes.set_ylabel("value over limit")
     legend_below(figure, *panels[0].get_legend_handles_labels())
     panels[-1].set_xlabel(_load_label(found))
-    panels[-1].xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    write_ticks(panels[-1].xaxis, whole)
     said = "\n".join(f"{key} is 0 at every load" for key in idle)
     heading(figure, "How near to each limit; overloaded runs have no latency", said)
     return figure
@@ -167,7 +169,7 @@ def cost(found: Found) -> Figure:
     room = 0.05 * max(prices)
     axes.set_xlim(min(prices) - room, max(prices) + 3 * room)
     axes.set_ylim(0, 1.12 * max(case["txn_per_s"] for case, _ in priced))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    write_ticks(axes.yaxis, whole)
     legend_below(figure, *axes.get_legend_handles_labels())
     heading(figure, "What capacity costs", "prices per million transactions")
     return figure
@@ -215,8 +217,3 @@ def _bound(found: Found, case: Case) -> str:
 
 def _load_label(found: Found) -> str:
     return "threads" if found["unit"] == "threads" else "transactions that arrive per second"
-
-
-def _percent_and_thousands(axes: Axes) -> None:
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g} %"))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))

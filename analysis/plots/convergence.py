@@ -14,10 +14,9 @@ from typing import Final
 
 import numpy as np
 import pandas as pd
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from analysis.metrics.asked import asked_metrics
@@ -28,8 +27,12 @@ from analysis.plots.style import (
     Look,
     heading,
     legend_below,
+    log_values,
     new_figure,
     objective_line,
+    panel_grid,
+    percent,
+    unique_handles,
 )
 from analysis.plots.words import digits, listed
 from analysis.statistics.intervals import half_widths, log_ratios
@@ -125,24 +128,16 @@ def convergence(found: Sequence[Convergence], looks: Mapping[str, Look], subtitl
         subtitle: the point; empty if there is only one.
     """
     columns = min(2, len(found))
-    rows = math.ceil(len(found) / columns)
-    figure = new_figure(WIDTH_IN, 1.2 + 2.3 * rows)
-    grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    for place, axes in enumerate(grid.flat):
-        if place >= len(found):
-            axes.set_visible(False)
-            continue
+    figure = new_figure(WIDTH_IN, 1.2 + 2.3 * math.ceil(len(found) / columns))
+    grid = panel_grid(figure, len(found), columns, sharex=True, sharey=True)
+    for place, axes in enumerate(grid):
         _panel(axes, found[place], looks)
         if place + columns >= len(found):
             axes.set_xlabel("replications or batches")
             axes.tick_params(labelbottom=True)
         if place % columns == 0:
             axes.set_ylabel("95 % half width")
-    handles: dict[str, Artist] = {}
-    for axes in grid.flat:
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            handles.setdefault(str(label), handle)
-    legend_below(figure, list(handles.values()), list(handles))
+    legend_below(figure, *unique_handles(grid))
     heading(figure, "How intervals narrow with every replication", subtitle)
     return figure
 
@@ -192,10 +187,6 @@ def _panel(axes: Axes, one: Convergence, looks: Mapping[str, Look]) -> None:
         )  # fmt: skip
     if one.wanted is not None:
         objective_line(axes, one.wanted, f"wanted: {_percent(one.wanted)}")
-    axes.set_yscale("log")
     axes.set_title(one.name, fontsize=SMALL + 0.5, fontweight="bold", pad=4)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=8))
-    low, high = axes.get_ylim()
-    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 60 * low else (1.0,)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g} %"))
-    axes.yaxis.set_minor_formatter(NullFormatter())
+    log_values(axes, percent)

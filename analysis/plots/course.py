@@ -15,11 +15,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from analysis.metrics.course_lines import CourseLines
+from analysis.metrics.course_lines import Course
 from analysis.plots import timeline
-from analysis.plots.style import FIXED, SMALL, Look, heading, variant_looks
+from analysis.plots.style import FIXED, SMALL, Look, heading, log_values, variant_looks
 from analysis.plots.time_panels import time_panels
 from analysis.plots.words import between, digits, listed
 
@@ -28,6 +27,9 @@ PATHS: Final = {
     **variant_looks(list(FIXED)), "fallback": Look("#882255", (0, (7, 1.4, 1.4, 1.4)), "D"),
 }  # fmt: skip
 """Looks of the ways that a lock can take."""
+Looks = Mapping[str, Look]
+"""By variant, in order."""
+
 _PERCENTILES: Final = {"p50": 1.5, "p99": 0.9, "p999": 0.5}
 """Widths of lines, in points."""
 _WARMUP: Final = "#e2ecf5"
@@ -44,19 +46,6 @@ _LEGEND: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Course(CourseLines):
-    """What one point of a study is drawn from.
-
-    Attributes:
-        happenings: what ``timeline.marks`` takes.
-        looks: by variant.
-    """
-
-    happenings: pd.DataFrame
-    looks: Mapping[str, Look]
-
-
-@dataclass(frozen=True, slots=True)
 class _Row:
     """One axis: its height in inches, its label, and what draws it."""
 
@@ -66,13 +55,13 @@ class _Row:
     key: Any = None
 
 
-def over_time(course: Course, subtitle: str) -> Figure:
+def over_time(course: Course, looks: Looks, subtitle: str) -> Figure:
     """Draws the events of a point above latencies, throughput, errors and the lock table."""
     shown = timeline.marks(course.happenings, course.span_s)
-    rows = _rows(course)
+    rows = _rows(course, looks)
     figure, panels = time_panels(shown, [row.height_in for row in rows], course.span_s)
     for axes, row in zip(panels, rows, strict=True):
-        row.draw(axes, course, *(() if row.key is None else (row.key,)))
+        row.draw(axes, course, looks, *(() if row.key is None else (row.key,)))
         axes.set_ylabel(row.label)
         _shade_warmup(axes, course)
     _same_scale([axes for axes, row in zip(panels, rows, strict=True) if row.key is not None])
@@ -83,11 +72,11 @@ def over_time(course: Course, subtitle: str) -> Figure:
     return figure
 
 
-def over_time_words(course: Course) -> str:
+def over_time_words(course: Course, looks: Looks) -> str:
     """Returns the text alternative of ``over_time``: events with their times, and the extremes."""
     told = []
     what = "lock" if course.has("lock_latency") else "txn"
-    for variant in course.looks:
+    for variant in looks:
         lines = course.table[course.table["variant"] == variant]
         slow = lines[(lines["metric"] == f"{what}_latency") & (lines["stat"] == "p99")]["value"]
         commits = lines[(lines["metric"] == "txns") & (lines["stat"] == "mean")]["value"]
@@ -102,10 +91,10 @@ def over_time_words(course: Course) -> str:
     )
 
 
-def _rows(course: Course) -> list[_Row]:
+def _rows(course: Course, looks: Looks) -> list[_Row]:
     rows = []
     if course.has("lock_latency"):
-        rows += [_Row(1.45, "latency (ms)", _draw_paths, variant) for variant in course.looks]
+        rows += [_Row(1.45, "latency (ms)", _draw_paths, variant) for variant in looks]
     rows.append(_Row(1.3, "latency (ms)", _draw_transactions))
     rows.append(_Row(0.9, "commits (1/s)", _draw_commits))
     if course.has("region_errors") or course.has("txn_aborts"):
@@ -117,19 +106,19 @@ def _rows(course: Course) -> list[_Row]:
     return rows
 
 
-def _draw_paths(axes: Axes, course: Course, variant: str) -> None:
+def _draw_paths(axes: Axes, course: Course, looks: Looks, variant: str) -> None:
     """Draws the lock latency of a variant, a colour and a kind of line a path."""
     for path, look in PATHS.items():
         _draw_latency(axes, course, (variant, "lock_latency", path), look, path)
-    _name(axes, f"Lock requests, {variant}", course.looks[variant].colour)
-    _in_ms(axes)
+    _name(axes, f"Lock requests, {variant}", looks[variant].colour)
+    log_values(axes)
 
 
-def _draw_transactions(axes: Axes, course: Course) -> None:
-    for variant, look in course.looks.items():
+def _draw_transactions(axes: Axes, course: Course, looks: Looks) -> None:
+    for variant, look in looks.items():
         _draw_latency(axes, course, (variant, "txn_latency", "all"), look, variant)
     _name(axes, "Transactions")
-    _in_ms(axes)
+    log_values(axes)
 
 
 def _draw_latency(
@@ -143,15 +132,15 @@ def _draw_latency(
         _draw_line(axes, line, look, label if stat == "p50" else "", 1 / NS_PER_MS, width)
 
 
-def _draw_commits(axes: Axes, course: Course) -> None:
-    for variant, look in course.looks.items():
+def _draw_commits(axes: Axes, course: Course, looks: Looks) -> None:
+    for variant, look in looks.items():
         _draw_line(axes, course.line(variant, "txns", "mean").fillna(0.0), look)
     axes.set_ylim(bottom=0)
     _name(axes, "Throughput")
 
 
-def _draw_errors(axes: Axes, course: Course) -> None:
-    for variant, look in course.looks.items():
+def _draw_errors(axes: Axes, course: Course, looks: Looks) -> None:
+    for variant, look in looks.items():
         errors = course.line(variant, "region_errors", "mean").fillna(0.0)
         aborts = course.line(variant, "txn_aborts", "mean").fillna(0.0)
         _draw_line(axes, errors, look)
@@ -160,8 +149,8 @@ def _draw_errors(axes: Axes, course: Course) -> None:
     _name(axes, "Region errors (thin: aborted transactions)")
 
 
-def _draw_fallback(axes: Axes, course: Course) -> None:
-    for variant, look in course.looks.items():
+def _draw_fallback(axes: Axes, course: Course, looks: Looks) -> None:
+    for variant, look in looks.items():
         line = course.line(variant, "fallback_share", "mean")
         if (line["value"] > 0).any():
             _draw_line(axes, line, look, variant, scale=100)
@@ -169,8 +158,8 @@ def _draw_fallback(axes: Axes, course: Course) -> None:
     _name(axes, "Lock requests that could not stay in memory")
 
 
-def _draw_table(axes: Axes, course: Course) -> None:
-    for variant, look in course.looks.items():
+def _draw_table(axes: Axes, course: Course, looks: Looks) -> None:
+    for variant, look in looks.items():
         line = course.line(variant, "lock_table_bytes", "max")
         if (line["value"] > 0).any():
             _draw_line(axes, line, look, variant, scale=1 / 1024)
@@ -233,15 +222,6 @@ def _name(axes: Axes, title: str, colour: str = "black") -> None:
         )
 
 
-def _in_ms(axes: Axes) -> None:
-    """Makes a log scale, with steps between the powers of ten where there are few of them."""
-    axes.set_yscale("log")
-    low, high = axes.get_ylim()
-    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 60 * low else (1.0,)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.yaxis.set_minor_formatter(NullFormatter())
-
-
 def _same_scale(panels: Sequence[Axes]) -> None:
     """Gives the variants' panels one scale, so that heights can be compared."""
     limits = [axes.get_ylim() for axes in panels]
@@ -251,7 +231,5 @@ def _same_scale(panels: Sequence[Axes]) -> None:
 
 def _shade_warmup(axes: Axes, course: Course) -> None:
     """Shades what every replication leaves out of its figures; the longest cut ends it."""
-    units = course.units
-    until_s = float((units["warmup_windows"] * units["window_ns"]).max()) / 1e9
-    if until_s > 0:
-        axes.axvspan(0, until_s, color=_WARMUP, linewidth=0, zorder=0)
+    if course.warmup_s > 0:
+        axes.axvspan(0, course.warmup_s, color=_WARMUP, linewidth=0, zorder=0)

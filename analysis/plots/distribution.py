@@ -10,9 +10,20 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import NullFormatter
 
-from analysis.plots.style import INK, SMALL, WIDTH_IN, Look, heading, legend_below, new_figure
+from analysis.plots.style import (
+    INK,
+    SMALL,
+    WIDTH_IN,
+    Look,
+    heading,
+    legend_below,
+    log_ticks,
+    new_figure,
+    percent,
+    write_ticks,
+)
 from analysis.statistics.intervals import half_widths_of
 from sim.record.histogram import BASE
 
@@ -66,10 +77,8 @@ def latency_ccdf(
             banded |= _draw(axes, tail_band(rows), variant, look)
     axes.set(xscale="log", yscale="log", xlabel=f"{tail.name} (ms)")
     axes.set_ylabel("share that takes longer")
-    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g} %"))
+    log_ticks(axes.xaxis)
+    write_ticks(axes.yaxis, percent)
     axes.yaxis.set_minor_formatter(NullFormatter())
     _mark_quantiles(axes)
     legend_below(figure, *axes.get_legend_handles_labels())

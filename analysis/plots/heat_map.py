@@ -20,13 +20,21 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.patheffects import withStroke
-from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 
 from analysis.metrics.catalogue import HIGHER_IS_BETTER
+from analysis.metrics.numbers import Number
 from analysis.plots.axes import Axis, Point
-from analysis.plots.style import SMALL, WIDTH_IN, heading, ink_on, legend_below, new_figure
-from analysis.plots.sweep_outcomes import OutcomeCells
+from analysis.plots.style import (
+    SMALL,
+    WIDTH_IN,
+    heading,
+    ink_on,
+    legend_below,
+    new_figure,
+    write_ticks,
+)
+from analysis.plots.sweep_outcomes import SweepView
 
 Array = NDArray[np.float64]
 
@@ -49,22 +57,18 @@ class RatioMap:
     """What is drawn as a map.
 
     Attributes:
-        cells: of one outcome.
-        variant: compared with ``baseline``.
-        baseline: the first variant.
+        view: one outcome.
+        variant: compared with the baseline.
         across: axis from left to right.
         up: axis from bottom to top.
         panels: title and points of each map.
-        level: ratio whose contour is drawn, or None.
     """
 
-    cells: OutcomeCells
+    view: SweepView
     variant: str
-    baseline: str
     across: Axis
     up: Axis
     panels: Sequence[tuple[str, Sequence[Point]]]
-    level: float | None
 
 
 def heat_map(plot: RatioMap) -> Figure:
@@ -92,16 +96,17 @@ def heat_map(plot: RatioMap) -> Figure:
         axes.set_title(title, fontsize=SMALL)
         axes.grid(visible=False)
         _write_cells(axes, plot, points, limit)
-        if plot.level is not None:
-            _contour(axes, maps[place], plot.level)
+        if plot.view.level is not None:
+            _contour(axes, maps[place], plot.view.level)
     _label_axes(grid, plot)
     bar = figure.colorbar(image, ax=grid, shrink=0.85, pad=0.02)
-    bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{math.exp(value):.2f}"))
-    bar.set_label(f"{plot.variant} / {plot.baseline} (green is better)")
+    write_ticks(bar.ax.yaxis, lambda value: f"{math.exp(value):.2f}")
+    bar.set_label(f"{plot.variant} / {plot.view.baseline} (green is better)")
     logs = np.log(np.concatenate([one.ravel() for one in maps]))
     bar.ax.set_ylim(min(np.nanmin(logs, initial=0.0), 0.0), max(np.nanmax(logs, initial=0.0), 0.0))
     _legend(figure, plot)
-    heading(figure, f"{plot.cells.outcome.name.capitalize()}: {plot.variant} / {plot.baseline}")
+    name = plot.view.cells.outcome.name.capitalize()
+    heading(figure, f"{name}: {plot.variant} / {plot.view.baseline}")
     return figure
 
 
@@ -109,9 +114,9 @@ def _ratios(plot: RatioMap, points: Sequence[Point]) -> Array:
     """Returns ratios of shape (up, across); NaN where there is none."""
     ratios = np.full((len(plot.up.labels), len(plot.across.labels)), np.nan)
     for point in points:
-        row = plot.cells.ratio(point, plot.variant)
-        if row is not None and row["ratio"] is not None and row["ratio"] > 0:
-            ratios[plot.up.index(point), plot.across.index(point)] = row["ratio"]
+        ratio = plot.view.cells.ratio(point, plot.variant).value
+        if ratio > 0:
+            ratios[plot.up.index(point), plot.across.index(point)] = ratio
     return ratios
 
 
@@ -125,7 +130,7 @@ def _limit(maps: Sequence[Array]) -> float:
 def _colours(plot: RatioMap) -> Colormap:
     """Returns a scale that is green where the variant is better, and grey without a value."""
     ends = [_BETTER, "#ffffff", _WORSE]
-    if plot.cells.outcome.metric in HIGHER_IS_BETTER:
+    if plot.view.cells.outcome.key.metric in HIGHER_IS_BETTER:
         ends.reverse()
     colours = LinearSegmentedColormap.from_list("ratios", ends)
     return colours.with_extremes(bad="#dddddd")
@@ -135,27 +140,25 @@ def _write_cells(axes: Axes, plot: RatioMap, points: Sequence[Point], limit: flo
     colours = _colours(plot)
     for point in points:
         column, line = plot.across.index(point), plot.up.index(point)
-        row = plot.cells.ratio(point, plot.variant)
-        if row is None or row["ratio"] is None:
-            mark = "×" if plot.cells.refused_at(point) else "-"
+        ratio = plot.view.cells.ratio(point, plot.variant)
+        if not ratio.is_there:
+            mark = "×" if plot.view.cells.refused_at(point) else "-"
             axes.text(column, line, mark, ha="center", va="center", fontsize=SMALL)
             continue
-        share = (math.log(row["ratio"]) / limit + 1) / 2
+        share = (math.log(ratio.value) / limit + 1) / 2
         ground = to_hex(colours(share))
         axes.text(
-            column, line, f"{row['ratio']:.2f}", ha="center", va="center", fontsize=SMALL,
+            column, line, f"{ratio.value:.2f}", ha="center", va="center", fontsize=SMALL,
             color=ink_on(ground), zorder=4,
             path_effects=[withStroke(linewidth=3, foreground=ground)],
         )  # fmt: skip
-        if plot.level is not None and _is_open(row, plot.level):
+        if plot.view.level is not None and _is_open(ratio, plot.view.level):
             axes.add_patch(_frame(column, line))
 
 
-def _is_open(row: Any, level: float) -> bool:
+def _is_open(ratio: Number, level: float) -> bool:
     """Returns whether the interval holds the level; without an interval nothing is certain."""
-    if row["ci_low"] is None or row["ci_high"] is None:
-        return True
-    return bool(row["ci_low"] <= level <= row["ci_high"])
+    return not ratio.has_interval or ratio.ci_low <= level <= ratio.ci_high
 
 
 def _frame(column: int, line: int) -> Rectangle:
@@ -198,16 +201,16 @@ def _label_axes(grid: NDArray[Any], plot: RatioMap) -> None:
 
 
 def _legend(figure: Figure, plot: RatioMap) -> None:
-    handles: list[Any] = []
-    if plot.level is not None:
-        handles.append(Line2D([], [], color="black", linewidth=2.0, label=f"ratio {plot.level:g}"))
+    level, handles = plot.view.level, list[Any]()
+    if level is not None:
+        handles.append(Line2D([], [], color="black", linewidth=2.0, label=f"ratio {level:g}"))
         handles.append(
             Patch(
                 fill=False, edgecolor="black", linestyle=(0, (2, 2)),
-                label=f"interval holds {plot.level:g}",
+                label=f"interval holds {level:g}",
             )
         )  # fmt: skip
-    if plot.cells.any_refused:
+    if plot.view.cells.any_refused:
         handles.append(Line2D([], [], color="black", marker="x", linestyle="", label="refused"))
     if handles:
         legend_below(figure, handles)

@@ -15,11 +15,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import NullFormatter
 from numpy.typing import NDArray
 
 from analysis.plots import timeline
-from analysis.plots.style import Look, heading
+from analysis.plots.style import Look, heading, log_values, percent, write_ticks
 from analysis.plots.time_panels import time_panels
 from analysis.plots.words import digits, listed
 from sim.record.histogram import BASE
@@ -59,7 +59,7 @@ def latency_heat(
         axes.set_title(variant, fontweight="bold", color=looks[variant].colour, pad=3)
     figure.set_figheight(figure.get_figheight() + _BAR_IN)
     bar = figure.colorbar(image, ax=panels, location="bottom", aspect=40, pad=0.02)
-    bar.ax.xaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g} %"))
+    write_ticks(bar.ax.xaxis, percent)
     bar.ax.xaxis.set_minor_formatter(NullFormatter())
     bar.set_label("share of that time's lock requests")
     heading(figure, "Lock latency over time, all requests", subtitle)
@@ -106,11 +106,8 @@ def _panel(axes: Axes, rows: pd.DataFrame, bounds: NDArray[np.int64]) -> Any:
         norm=LogNorm(_LEAST_SHARE, 1.0), cmap=_COLOURS, rasterized=True,
     )  # fmt: skip
     axes.set_yscale("log")
-    few = edges_ms[-1] < 200 * edges_ms[0]
-    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_ylim(edges_ms[0], edges_ms[-1])
+    log_values(axes, few=200)
     axes.set_ylabel("latency (ms)")
     axes.grid(visible=False)
     return image

@@ -15,9 +15,10 @@ from typing import Any, Final
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from analysis.experiments.case_words import case_words
+from analysis.metrics.catalogue import MetricKey
+from analysis.metrics.numbers import Number, Numbers
 from analysis.plots.style import (
     INK,
     WIDTH_IN,
@@ -25,8 +26,11 @@ from analysis.plots.style import (
     heading,
     legend_below,
     line_looks,
+    log_values,
     new_figure,
     objective_line,
+    whole,
+    write_ticks,
 )
 from analysis.plots.words import digits, listed
 from analysis.study.interpolation import amount_of
@@ -35,7 +39,7 @@ Point = Mapping[str, Any]
 
 LOAD_KEYS: Final = ("workload.rate", "workload.threads")
 MOST_LINES: Final = 8
-_THROUGHPUT: Final = ("txn_per_s", "all", "mean")
+_THROUGHPUT: Final = MetricKey("txn_per_s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,24 +47,23 @@ class Latency:
     """One latency over which a panel is drawn.
 
     Attributes:
-        metric: with ``class_`` and ``stat``, in ms.
+        key: in ms.
         limit_ms: what was promised; None without a promise.
     """
 
-    metric: str
-    class_: str
-    stat: str
+    key: MetricKey
     limit_ms: float | None = None
 
     @property
     def name(self) -> str:
         """Returns ``lock latency p99``, ``new_order txn latency p95``."""
-        words = self.metric.removesuffix("_ms").replace("_", " ")
-        stat = "mean" if self.stat == "mean" else self.stat
-        return f"{'' if self.class_ == 'all' else f'{self.class_} '}{words} {stat}"
+        words = self.key.metric.removesuffix("_ms").replace("_", " ")
+        class_ = "" if self.key.class_ == "all" else f"{self.key.class_} "
+        return f"{class_}{words} {self.key.stat}"
 
 
-SWEPT: Final = (Latency("lock_latency_ms", "all", "p99"), Latency("txn_latency_ms", "all", "p99"))
+SWEPT: Final = (Latency(MetricKey.parse("lock_latency_ms.p99")),
+                Latency(MetricKey.parse("txn_latency_ms.p99")))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,7 @@ def load_key(points: Sequence[Point]) -> str | None:
 
 
 def load_lines(
-    columns: pd.DataFrame,
+    rows: Sequence[Mapping[str, Any]],
     points: Sequence[Point],
     variants: Sequence[str],
     key: str,
@@ -100,26 +103,30 @@ def load_lines(
     """Returns the curves there are, in the order of points and variants.
 
     Args:
-        columns: of the rows of ``summary.json``.
-        points: by ``point_index``.
+        rows: of ``summary.json``.
+        points: of the study.
         variants: in order.
         key: that makes load.
         latencies: in the order of the panels.
     """
-    wanted = [_THROUGHPUT, *((one.metric, one.class_, one.stat) for one in latencies)]
-    tables = [_cells(columns, name) for name in wanted]
-    groups: dict[str, list[int]] = {}
-    for index, point in enumerate(points):
+    keys = [_THROUGHPUT, *(one.key for one in latencies)]
+    numbers = Numbers(rows, keys=keys)
+    groups: dict[str, list[Point]] = {}
+    for point in points:
         if key in point:
-            groups.setdefault(repr(_without(point, key)), []).append(index)
+            groups.setdefault(repr(_without(point, key)), []).append(point)
     lines = []
     for members in groups.values():
-        members.sort(key=lambda index: float(amount_of(points[index][key])))
+        members.sort(key=lambda point: float(amount_of(point[key])))
         for variant in variants:
-            rows = [_row(tables, index, variant, points[index][key]) for index in members]
-            table = pd.DataFrame([row for row in rows if row is not None])
+            found = []
+            for point in members:
+                done, *waits = (numbers.get(point, variant, each) for each in keys)
+                if done.is_there:
+                    found.append(_row(float(amount_of(point[key])), done, waits))
+            table = pd.DataFrame(found)
             if not table.empty and table["y0"].notna().any():
-                case = {"variant": variant, "point": _without(points[members[0]], key)}
+                case = {"variant": variant, "point": _without(members[0], key)}
                 lines.append(LoadLine(case_words(case), variant, table))
     return lines
 
@@ -155,7 +162,7 @@ def load_curve(lines: Sequence[LoadLine], latencies: Sequence[Latency]) -> Figur
         axes.set_ylabel(f"{latency.name} (ms)")
     panels[-1].set_xlabel("throughput (transactions per second)")
     panels[-1].set_xlim(left=0)
-    panels[-1].xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    write_ticks(panels[-1].xaxis, whole)
     _legend(figure, panels[0], crossed=crossed, sought=any(line.capacity for line in lines))
     heading(figure, "Latency against throughput", "bars: 95 % intervals")
     return figure
@@ -191,30 +198,11 @@ def _without(point: Point, key: str) -> dict[str, Any]:
     return {name: value for name, value in point.items() if name != key}
 
 
-def _cells(columns: pd.DataFrame, name: tuple[str, str, str]) -> dict[tuple[int, str], Any]:
-    metric, class_, stat = name
-    rows = columns[
-        (columns["metric"] == metric) & (columns["class"] == class_) & (columns["stat"] == stat)
-    ]
-    names = ["point_index", "variant", "value", "ci_low", "ci_high"]
-    return {
-        (int(point), str(variant)): (value, low, high)
-        for point, variant, value, low, high in rows[names].itertuples(index=False)
-    }
-
-
-def _row(
-    tables: Sequence[Mapping[tuple[int, str], Any]], index: int, variant: str, load: Any
-) -> dict[str, float] | None:
-    """Returns throughput and latencies at a load; None if it was not run."""
-    nothing = (float("nan"),) * 3
-    middle, low, high = tables[0].get((index, variant), nothing)
-    if pd.isna(middle):
-        return None
-    row = {"load": float(amount_of(load)), "txn_per_s": middle, "x_low": low, "x_high": high}
-    for place, table in enumerate(tables[1:]):
-        cell = table.get((index, variant), nothing)
-        row |= dict(zip((f"y{place}", f"y{place}_low", f"y{place}_high"), cell, strict=True))
+def _row(load: float, done: Number, waits: Sequence[Number]) -> dict[str, float]:
+    row = {"load": load, "txn_per_s": done.value, "x_low": done.ci_low, "x_high": done.ci_high}
+    for place, wait in enumerate(waits):
+        name = f"y{place}"
+        row |= {name: wait.value, f"{name}_low": wait.ci_low, f"{name}_high": wait.ci_high}
     return row
 
 
@@ -266,6 +254,4 @@ def _scale(axes: Axes, lines: Sequence[LoadLine], place: int, limit_ms: float | 
     low, high = min(values_ms) / 2, max(values_ms) * 2.5
     axes.set_yscale("log")
     axes.set_ylim(low, high)
-    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 200 * low else (1.0,)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
-    axes.yaxis.set_minor_formatter(NullFormatter())
+    log_values(axes, "{:,g}".format, few=200)

@@ -11,13 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 
+from analysis.metrics.course_lines import Course
 from analysis.plots import timeline
-from analysis.plots.course import Course
 from analysis.plots.style import INK, SMALL, Look, heading
 from analysis.plots.time_panels import time_panels
 from analysis.plots.words import digits, listed
@@ -119,8 +118,3 @@ def _scale(axes: Axes, low_bytes: float, high_bytes: float) -> None:
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.tick_params(axis="y", which="minor", length=0)
     axes.set_ylim(max(low_bytes, 1.0), high_bytes)
-
-
-def has_table(table: pd.DataFrame) -> bool:
-    """Returns whether any lock was in memory."""
-    return bool((table.loc[table["metric"] == METRIC, "value"] > 0).any())

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.plots import timeline
-from analysis.plots.style import OTHERS, Look, heading, legend_below
+from analysis.plots.style import OTHERS, Look, heading, legend_below, unique_handles
 from analysis.plots.time_panels import time_panels
 from analysis.plots.words import digits, listed
 
@@ -82,8 +82,7 @@ def store_timeline(
         axes.set_title(variant, fontweight="bold", color=looks[variant].colour, pad=3)
         axes.set_ylabel("leaders")
     _same_height(panels)
-    handles, labels = _handles(panels)
-    legend_below(figure, handles, labels)
+    legend_below(figure, *unique_handles(panels))
     heading(figure, "Leaders of each store", subtitle)
     return figure
 
@@ -149,11 +148,3 @@ def _same_height(panels: Sequence[Axes]) -> None:
     for axes in panels:
         axes.set_ylim(-0.32 * most, most * 1.05)
         axes.set_yticks([tick for tick in axes.get_yticks() if 0 <= tick <= most])
-
-
-def _handles(panels: Sequence[Axes]) -> tuple[list[Any], list[str]]:
-    found: dict[str, Any] = {}
-    for axes in panels:
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            found.setdefault(str(label), handle)
-    return list(found.values()), list(found)

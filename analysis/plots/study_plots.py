@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
+from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.study_tables import StudyTables
 from analysis.plots import alt_texts, style
 from analysis.plots.capacity import capacity_figures
@@ -23,10 +22,11 @@ from analysis.plots.load_curve import (
     with_capacity,
 )
 from analysis.plots.lock_memory import TableLimits
-from analysis.plots.point_pictures import PointTables, point_pictures
+from analysis.plots.point_pictures import DrawnPoint, point_pictures
 from analysis.plots.sensitivity import sensitivity_figures
-from analysis.plots.sweep import sweep_figures
+from analysis.plots.sweep import sweep_pictures
 from analysis.study.finished_study import FinishedStudy
+from analysis.study.units import point_words
 
 
 def clear_plots(folder: Path) -> None:
@@ -64,10 +64,8 @@ def study_pictures(
     several = len(run.plan.points) > 1
     for picture in _whole(run, summary):
         yield picture.name, picture, None
-    looks = style.variant_looks(list(run.study.variants))
     for index in sorted(set(tables.courses["point_index"])):
-        subtitle = _subtitle(run.plan.points[index])
-        for picture in point_pictures(_at_point(run, summary, tables, index), looks, subtitle):
+        for picture in point_pictures(_drawn_point(run, summary, tables, index)):
             yield f"{picture.name}_{index}" if several else picture.name, picture, int(index)
 
 
@@ -79,7 +77,7 @@ def _whole(run: FinishedStudy, summary: Mapping[str, Any]) -> Iterator[Picture]:
             section: Section = "cost" if name == "capacity_cost" else "capacity"
             yield Picture(name, section, figure, words[name])
         promised = [
-            Latency(each["metric"], each["class"], each["stat"], each["limit"])
+            Latency(MetricKey(each["metric"], each["class"], each["stat"]), each["limit"])
             for each in found["slo"]
             if each["metric"].endswith("_latency_ms")
         ]
@@ -90,8 +88,9 @@ def _whole(run: FinishedStudy, summary: Mapping[str, Any]) -> Iterator[Picture]:
         for name, figure in sensitivity_figures(found).items():
             yield Picture(name, "sensitivity", figure, words[name])
     elif len(run.plan.points) > 1:
-        yield from _sweep_pictures(run, summary)
-        key = load_key(run.plan.points)
+        variants, points = list(run.study.variants), run.plan.points
+        yield from sweep_pictures(summary, variants, points, run.study.contours)
+        key = load_key(points)
         if key is not None:
             yield from _load_pictures(run, summary, key, SWEPT)
 
@@ -102,8 +101,8 @@ def _load_pictures(
     """Yields the load curve, if there is a latency and not too many lines to tell apart."""
     if not latencies:
         return
-    columns, points = summary["rows"].columns, run.plan.points
-    lines = load_lines(columns, points, list(run.study.variants), key, latencies)
+    variants, points = list(run.study.variants), run.plan.points
+    lines = load_lines(summary["rows"], points, variants, key, latencies)
     if "capacity" in summary:
         lines = with_capacity(lines, summary["capacity"])
     if 0 < len(lines) <= MOST_LINES:
@@ -111,47 +110,16 @@ def _load_pictures(
         yield Picture("load_curve", "load", figure, load_curve_words(lines, latencies))
 
 
-def _sweep_pictures(run: FinishedStudy, summary: Mapping[str, Any]) -> Iterator[Picture]:
-    variants, points = list(run.study.variants), run.plan.points
-    words = alt_texts.sweep_words(summary, variants, points)
-    for name, figure in sweep_figures(summary, variants, points, run.study.contours).items():
-        kind, _, rest = name.partition("_")
-        file = max((file for file in words if rest.startswith(file)), key=len)
-        shown = "Map of ratios. " if kind == "map" else "Curves. "
-        yield Picture(name, "sweep", figure, shown + words[file])
-
-
-def _at_point(
+def _drawn_point(
     run: FinishedStudy, summary: Mapping[str, Any], tables: StudyTables, index: int
-) -> PointTables:
-    """Cuts a point out of the tables of a study."""
-
-    def cut(table: pd.DataFrame) -> pd.DataFrame:
-        return table[table["point_index"] == index]
-
-    here = (tables.batches["point_index"] == index).to_numpy()
-    precision = run.study.precision
-    variant = next(iter(run.study.variants))
-    scenario = run.study.scenario(run.plan.points[index], variant)
-    return PointTables(
+) -> DrawnPoint:
+    point, study = run.plan.points[index], run.study
+    targets = study.precision.targets if study.precision else ()
+    return DrawnPoint(
+        tables=tables.at_point(index),
         rows=summary["rows"].at_point(index).columns,
-        units=cut(tables.units).reset_index(drop=True),
-        batches=cut(tables.batches).reset_index(drop=True),
-        sums=tables.sums[here].reset_index(drop=True),
-        tails=cut(tables.tails),
-        heat=cut(tables.heat),
-        moves=cut(tables.moves),
-        courses=cut(tables.courses),
-        happenings=cut(tables.happenings),
-        warmups=cut(tables.warmups),
-        limits=TableLimits.of(scenario.tikv),
-        targets=[
-            target
-            for target in (precision.targets if precision else ())
-            if target.is_about(run.plan.points[index])
-        ],
+        limits=TableLimits.of(study.scenario(point, next(iter(study.variants))).tikv),
+        targets=[target for target in targets if target.is_about(point)],
+        looks=style.variant_looks(list(study.variants)),
+        subtitle=point_words(point),
     )
-
-
-def _subtitle(point: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key} = {value}" for key, value in point.items())

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -23,10 +23,12 @@ from typing import Any, Final, Literal
 import matplotlib as mpl
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from PIL import Image
 
 FIXED: Final = {"sync": "#777777", "pipelined": "#0072B2", "in_memory": "#D55E00"}
@@ -193,6 +195,61 @@ def heading(figure: Figure, title: str, subtitle: str = "", size_pt: float = TEX
     lines = [title, *subtitle.splitlines()]
     text = "\n".join(part for line in lines for part in wrap(line, across))
     figure.suptitle(text, x=0.01, ha="left", fontsize=size_pt)
+
+
+def percent(share: float) -> str:
+    """Returns a share as a tick says it."""
+    return f"{100 * share:g} %"
+
+
+def whole(value: float) -> str:
+    """Returns a number without decimals, thousands set apart."""
+    return f"{value:,.0f}"
+
+
+def plain(value: float) -> str:
+    """Returns a number as short as it is."""
+    return f"{value:g}"
+
+
+def write_ticks(axis: Axis, text: Callable[[float], str]) -> None:
+    """Writes an axis' ticks by a function of their values."""
+    axis.set_major_formatter(FuncFormatter(lambda value, _: text(value)))
+
+
+def log_ticks(
+    axis: Axis, text: Callable[[float], str] = plain, *, steps: bool = True, most: int | None = None
+) -> None:
+    """Puts ticks on a log axis: at powers of ten, and with steps at 2 and 5 times these."""
+    subs = (1.0, 2.0, 5.0) if steps else (1.0,)
+    axis.set_major_locator(LogLocator(subs=subs, numticks=most))
+    write_ticks(axis, text)
+    axis.set_minor_formatter(NullFormatter())
+
+
+def log_values(axes: Axes, text: Callable[[float], str] = plain, few: float = 60) -> None:
+    """Makes the axis of values logarithmic, with steps where it spans less than ``few``-fold."""
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    log_ticks(axes.yaxis, text, steps=high < few * low)
+
+
+def unique_handles(panels: Iterable[Axes]) -> tuple[list[Artist], list[str]]:
+    """Returns what legends of some panels would have, each label once."""
+    found: dict[str, Artist] = {}
+    for axes in panels:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            found.setdefault(str(label), handle)
+    return list(found.values()), list(found)
+
+
+def panel_grid(figure: Figure, count: int, columns: int, **shared: Any) -> list[Axes]:
+    """Returns so many panels, row by row; what is left of the last row stays empty."""
+    rows = math.ceil(count / columns)
+    grid = list(figure.subplots(rows, columns, squeeze=False, **shared).flat)
+    for unused in grid[count:]:
+        unused.set_visible(False)
+    return grid[:count]
 
 
 def objective_line(axes: Axes, level: float, words: str) -> None:

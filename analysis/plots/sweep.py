@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from matplotlib.figure import Figure
 
 from analysis.plots import heat_map, style, sweep_lines, sweep_scatter
+from analysis.plots.alt_texts import outcome_words
 from analysis.plots.axes import Axis, Point, axes_of, is_scattered
-from analysis.plots.sweep_outcomes import OutcomeCells, SweepOutcome, compared, outcome_cells
+from analysis.plots.drawn import Picture
+from analysis.plots.sweep_outcomes import SweepView, outcome_cells
 
 MAPPED: Final = ("lock_latency", "disk_bytes_per_txn", "txn_per_s")
 """Outcomes, by file name, that a map is drawn of."""
 
 
-def sweep_figures(
+def sweep_pictures(
     summary: Mapping[str, Any],
     variants: Sequence[str],
     points: Sequence[Point],
     contours: Mapping[str, float],
-) -> dict[str, Figure]:
-    """Returns the figures of a study with several points, by file name.
+) -> Iterator[Picture]:
+    """Yields the pictures of a study with several points.
 
     Points that fill a space become clouds. Otherwise the axis with the most values runs across; if
     there is a second one with an order of its own, the two become maps of the ratio, and if all
@@ -31,30 +33,27 @@ def sweep_figures(
         summary: content of ``summary.json``.
         variants: the baseline first.
         points: swept settings.
-        contours: ratios at which maps have a contour and lines a dash, by metric.
+        contours: ratios at which maps have a contour and lines a dash, by figure.
     """
     axes = axes_of(points)
-    figures: dict[str, Figure] = {}
     if not axes:
-        return figures
+        return
+    looks = style.variant_looks(variants)
     for cells in outcome_cells(summary):
-        outcome = cells.outcome
-        level = _level(contours, outcome)
-        looks = style.variant_looks(variants)
+        view = SweepView(cells, looks, contours.get(str(cells.outcome.key)))
+        file, words = cells.outcome.file, outcome_words(cells, variants, points, axes)
         if is_scattered(points, axes):
-            cloud = sweep_scatter.ScatterPlot(cells, axes, points, looks, level)
-            figures[f"sweep_{outcome.file}"] = sweep_scatter.sweep_scatter(cloud)
+            figure = sweep_scatter.sweep_scatter(view, axes, points)
+            yield Picture(f"sweep_{file}", "sweep", figure, f"Curves. {words}")
             continue
-        figures |= _lines(cells, axes, points, looks, level)
-        if outcome.file in MAPPED:
-            figures |= _maps(cells, axes, points, variants, level)
-    return figures
-
-
-def _level(contours: Mapping[str, float], outcome: SweepOutcome) -> float | None:
-    """Returns the level given for this outcome; a mean's key says the metric alone."""
-    name = outcome.metric if outcome.stat == "mean" else f"{outcome.metric}.{outcome.stat}"
-    return contours.get(name)
+        across = _across(axes)
+        panels = _panels([axis for axis in axes if axis is not across], points)
+        if len(panels) <= sweep_lines.MOST_PANELS:
+            figure = sweep_lines.sweep_lines(view, across, panels)
+            yield Picture(f"sweep_{file}", "sweep", figure, f"Curves. {words}")
+        if file in MAPPED:
+            for name, figure in _maps(view, axes, points):
+                yield Picture(f"map_{file}{name}", "sweep", figure, f"Map of ratios. {words}")
 
 
 def _across(axes: Sequence[Axis]) -> Axis:
@@ -73,42 +72,20 @@ def _panels(axes: Sequence[Axis], points: Sequence[Point]) -> list[tuple[str, li
     ]
 
 
-def _lines(
-    cells: OutcomeCells,
-    axes: Sequence[Axis],
-    points: Sequence[Point],
-    looks: Mapping[str, style.Look],
-    level: float | None,
-) -> dict[str, Figure]:
-    across = _across(axes)
-    panels = _panels([axis for axis in axes if axis is not across], points)
-    if len(panels) > sweep_lines.MOST_PANELS:
-        return {}
-    plot = sweep_lines.LinePlot(cells, across, panels, looks, level)
-    return {f"sweep_{cells.outcome.file}": sweep_lines.sweep_lines(plot)}
-
-
 def _maps(
-    cells: OutcomeCells,
-    axes: Sequence[Axis],
-    points: Sequence[Point],
-    variants: Sequence[str],
-    level: float | None,
-) -> dict[str, Figure]:
+    view: SweepView, axes: Sequence[Axis], points: Sequence[Point]
+) -> Iterator[tuple[str, Figure]]:
+    """Yields a map a variant, with what its name ends in."""
     ordered = sorted(
         (axis for axis in axes if axis.numeric), key=lambda axis: len(axis.labels), reverse=True
     )[:2]
     if len(ordered) < 2:
-        return {}
+        return
     # The first axis of the file runs up, so that a map reads as the file does: "y over x".
     up, across = sorted(ordered, key=axes.index)
     panels = _panels([axis for axis in axes if axis not in (up, across)], points)
     if len(panels) > heat_map.MOST_PANELS:
-        return {}
-    baseline, others = variants[0], compared(variants)
-    figures = {}
-    for variant in others:
-        plot = heat_map.RatioMap(cells, variant, baseline, across, up, panels, level)
-        suffix = "" if len(others) == 1 else f"_{variant}"
-        figures[f"map_{cells.outcome.file}{suffix}"] = heat_map.heat_map(plot)
-    return figures
+        return
+    for variant in view.others:
+        plot = heat_map.RatioMap(view, variant, across, up, panels)
+        yield "" if len(view.others) == 1 else f"_{variant}", heat_map.heat_map(plot)

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
 
+from analysis.metrics.numbers import Number
 from analysis.plots.axes import Axis, Point, spread_of
-from analysis.plots.style import SMALL, WIDTH_IN, Look, heading, legend_below, new_figure
-from analysis.plots.sweep_outcomes import OutcomeCells, compared
+from analysis.plots.style import (
+    INK,
+    SMALL,
+    WIDTH_IN,
+    Look,
+    heading,
+    legend_below,
+    new_figure,
+    plain,
+    write_ticks,
+)
+from analysis.plots.sweep_outcomes import SweepView
 
 MOST_PANELS: Final = 4
 _COLUMNS: Final = 2
@@ -22,55 +32,46 @@ _LOG_SPAN: Final = 20.0
 """Greatest over smallest value from which the value axis is logarithmic."""
 
 
-@dataclass(frozen=True, slots=True)
-class LinePlot:
-    """What is drawn along one axis.
+Panels = Sequence[tuple[str, Sequence[Point]]]
+"""Title and points of each column."""
 
-    Attributes:
-        cells: of one outcome.
+
+def sweep_lines(view: SweepView, axis: Axis, panels: Panels) -> Figure:
+    """Draws values with interval bands, and ratios; a cross stands for a refused value.
+
+    Args:
+        view: one outcome.
         axis: along which lines run.
         panels: title and points of each column.
-        looks: by variant, the baseline first.
-        level: ratio at which a line is drawn across, or None.
     """
-
-    cells: OutcomeCells
-    axis: Axis
-    panels: Sequence[tuple[str, Sequence[Point]]]
-    looks: Mapping[str, Look]
-    level: float | None
-
-
-def sweep_lines(plot: LinePlot) -> Figure:
-    """Draws values with interval bands, and ratios; a cross stands for a refused value."""
-    others = compared(list(plot.looks))
-    kinds = 2 if others else 1
-    rows = math.ceil(len(plot.panels) / _COLUMNS)
+    kinds = 2 if view.others else 1
+    rows = math.ceil(len(panels) / _COLUMNS)
     figure = new_figure(WIDTH_IN, (3.1 * kinds - 0.5) * rows + 1.0)
-    above, below = _grid(figure, plot, rows, kinds)
-    for axes, (title, points) in zip(above, plot.panels, strict=True):
-        _values(axes, plot, points)
+    above, below = _grid(figure, view, axis, (len(panels), rows, kinds))
+    for axes, (title, points) in zip(above, panels, strict=True):
+        _values(axes, view, axis, points)
         axes.set_title(title, fontsize=SMALL)
-    if others:
-        for axes, (_, points) in zip(below, plot.panels, strict=True):
-            _ratios(axes, plot, points)
-    _scale_values(above, plot)
-    _legend(figure, plot)
-    heading(figure, f"{plot.cells.outcome.name.capitalize()}, by {plot.axis.words}")
+    for axes, (_, points) in zip(below, panels, strict=False):
+        _ratios(axes, view, axis, points)
+    _scale_values(above, view, panels)
+    _legend(figure, view)
+    heading(figure, f"{view.cells.outcome.name.capitalize()}, by {axis.words}")
     return figure
 
 
-def _grid(figure: Figure, plot: LinePlot, rows: int, kinds: int) -> tuple[list[Axes], list[Axes]]:
+def _grid(
+    figure: Figure, view: SweepView, axis: Axis, shape: tuple[int, int, int]
+) -> tuple[list[Axes], list[Axes]]:
     """Returns the axes of values and those of ratios, one a panel; each kind has one scale."""
-    count = len(plot.panels)
+    count, rows, kinds = shape
     columns = min(count, _COLUMNS)
     grid = figure.subplots(
         kinds * rows, columns, sharex=True, squeeze=False,
         gridspec_kw={"height_ratios": [1.35, 1.0][:kinds] * rows},
     )  # fmt: skip
     for axes in grid.flat:
-        _place_axis(axes, plot.axis)
-    names = (plot.cells.outcome.title, f"ratio to {next(iter(plot.looks))}")
+        _place_axis(axes, axis)
+    names = (view.cells.outcome.title, f"ratio to {view.baseline}")
     found: list[list[Axes]] = [[], []]
     for kind in range(kinds):
         every = list(grid[kind::kinds].flat)
@@ -82,17 +83,17 @@ def _grid(figure: Figure, plot: LinePlot, rows: int, kinds: int) -> tuple[list[A
             if place:
                 axes.sharey(every[0])
     for axes in found[kinds - 1][-columns:]:
-        axes.set_xlabel(plot.axis.words)
+        axes.set_xlabel(axis.words)
         axes.tick_params(labelbottom=True)
     return found[0], found[1]
 
 
-def _values(axes: Axes, plot: LinePlot, points: Sequence[Point]) -> None:
-    scale = plot.cells.outcome.scale
-    for variant, look in plot.looks.items():
-        rows = [(plot.axis.place(point), plot.cells.value(point, variant)) for point in points]
-        _band(axes, [(place, _three(row, "value", scale)) for place, row in rows], look)
-        refused = [plot.axis.place(point) for point in points if plot.cells.refusal(point, variant)]
+def _values(axes: Axes, view: SweepView, axis: Axis, points: Sequence[Point]) -> None:
+    scale = view.cells.outcome.scale
+    for variant, look in view.looks.items():
+        numbers = [(axis.place(point), view.cells.value(point, variant)) for point in points]
+        _band(axes, [(place, number.scaled(scale)) for place, number in numbers], look)
+        refused = [place for place, number in numbers if number.refused]
         if refused:
             axes.plot(
                 refused, [0.97] * len(refused), "x", color=look.colour, markersize=6,
@@ -100,34 +101,22 @@ def _values(axes: Axes, plot: LinePlot, points: Sequence[Point]) -> None:
             )  # fmt: skip
 
 
-def _ratios(axes: Axes, plot: LinePlot, points: Sequence[Point]) -> None:
-    axes.axhline(1.0, color="#555555", linewidth=0.9)
-    if plot.level is not None:
-        axes.axhline(plot.level, color="#555555", linewidth=1.0, linestyle=(0, (4, 3)))
-    for variant in compared(list(plot.looks)):
-        rows = [(plot.axis.place(point), plot.cells.ratio(point, variant)) for point in points]
-        drawn = [(place, _three(row, "ratio", 1.0)) for place, row in rows]
-        _band(axes, drawn, plot.looks[variant])
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+def _ratios(axes: Axes, view: SweepView, axis: Axis, points: Sequence[Point]) -> None:
+    draw_levels(axes, view)
+    for variant in view.others:
+        ratios = [(axis.place(point), view.cells.ratio(point, variant)) for point in points]
+        _band(axes, ratios, view.looks[variant])
+    write_ticks(axes.yaxis, plain)
 
 
-Three = tuple[float, float, float]
-"""Value, lower and upper end; NaN where there is none."""
-
-
-def _three(row: Mapping[str, Any] | None, name: str, scale: float) -> Three:
-    if row is None or row[name] is None:
-        return math.nan, math.nan, math.nan
-    low, high = row["ci_low"], row["ci_high"]
-    ends = (row[name], row[name]) if low is None or high is None else (low, high)
-    return row[name] * scale, ends[0] * scale, ends[1] * scale
-
-
-def _band(axes: Axes, drawn: Sequence[tuple[float, Three]], look: Look) -> None:
+def _band(axes: Axes, drawn: Sequence[tuple[float, Number]], look: Look) -> None:
     """Draws a line with markers and its interval; gaps where values are missing."""
     drawn = sorted(drawn, key=lambda pair: pair[0])
-    places = [place for place, _ in drawn]
-    values, lows, highs = zip(*(three for _, three in drawn), strict=True)
+    places, values = [place for place, _ in drawn], [number.value for _, number in drawn]
+    lows, highs = zip(
+        *((n.ci_low, n.ci_high) if n.has_interval else (n.value, n.value) for _, n in drawn),
+        strict=True,
+    )
     axes.fill_between(places, lows, highs, color=look.colour, alpha=0.25, linewidth=0)
     axes.plot(
         places, values, linestyle=look.line, marker=look.marker, color=look.colour, linewidth=1.6,
@@ -144,47 +133,45 @@ def _place_axis(axes: Axes, axis: Axis) -> None:
     axes.xaxis.set_major_locator(FixedLocator(list(places)))
     axes.xaxis.set_minor_locator(NullLocator())
     labels = dict(zip(places, axis.labels, strict=True))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda place, _: labels.get(place, "")))
+    write_ticks(axes.xaxis, lambda place: labels.get(place, ""))
     crowded = sum(len(label) for label in axis.labels) > 32
     axes.tick_params(axis="x", labelrotation=45.0 if crowded else 0.0, labelsize=SMALL)
 
 
-def _scale_values(row: Sequence[Axes], plot: LinePlot) -> None:
+def _scale_values(row: Sequence[Axes], view: SweepView, panels: Panels) -> None:
     """Begins values at 0, or takes a log scale if they span decades."""
-    scale = plot.cells.outcome.scale
-    values = [
-        three[0]
-        for _, points in plot.panels
+    every = [
+        view.cells.value(point, variant).value * view.cells.outcome.scale
+        for _, points in panels
         for point in points
-        for variant in plot.looks
-        if not math.isnan((three := _three(plot.cells.value(point, variant), "value", scale))[0])
+        for variant in view.looks
     ]
+    values = [value for value in every if not math.isnan(value)]
     if values and min(values) > 0 and max(values) / min(values) > _LOG_SPAN:
         for axes in row:
             axes.set_yscale("log")
-            axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            write_ticks(axes.yaxis, plain)
             axes.yaxis.set_minor_formatter(NullFormatter())
     else:
         row[0].set_ylim(bottom=0)
 
 
-def _legend(figure: Figure, plot: LinePlot) -> None:
+def _legend(figure: Figure, view: SweepView) -> None:
     handles = [
-        Line2D(
-            [],
-            [],
-            color=look.colour,
-            linestyle=look.line,
-            marker=look.marker,
-            markersize=5,
-            label=variant,
-        )
-        for variant, look in plot.looks.items()
-    ]
-    if plot.cells.any_refused:
-        handles.append(Line2D([], [], color="#555555", marker="x", linestyle="", label="refused"))
-    if plot.level is not None:
-        handles.append(
-            Line2D([], [], color="#555555", linestyle=(0, (4, 3)), label=f"ratio {plot.level:g}")
-        )
+        Line2D([], [], color=look.colour, linestyle=look.line, marker=look.marker, markersize=5,
+               label=variant)
+        for variant, look in view.looks.items()
+    ]  # fmt: skip
+    if view.cells.any_refused:
+        handles.append(Line2D([], [], color=INK, marker="x", linestyle="", label="refused"))
+    if view.level is not None:
+        name = f"ratio {view.level:g}"
+        handles.append(Line2D([], [], color=INK, linestyle=(0, (4, 3)), label=name))
     legend_below(figure, handles)
+
+
+def draw_levels(axes: Axes, view: SweepView) -> None:
+    """Draws where a ratio is 1, and where it was asked about."""
+    axes.axhline(1.0, color=INK, linewidth=0.9)
+    if view.level is not None:
+        axes.axhline(view.level, color=INK, linewidth=1.0, linestyle=(0, (4, 3)))

@@ -3,99 +3,77 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from analysis.plots.axes import Axis, Point, spread_of
-from analysis.plots.style import SMALL, WIDTH_IN, Look, heading, legend_below, new_figure
-from analysis.plots.sweep_outcomes import OutcomeCells, compared
+from analysis.plots.style import (
+    SMALL,
+    WIDTH_IN,
+    heading,
+    legend_below,
+    log_ticks,
+    new_figure,
+    panel_grid,
+    write_ticks,
+)
+from analysis.plots.sweep_lines import draw_levels
+from analysis.plots.sweep_outcomes import SweepView
 from sim.scenario.quantities import BANDWIDTH, DURATION, RATE, SIZE, QuantityError
 
 COLUMNS = 2
 
 
-@dataclass(frozen=True, slots=True)
-class ScatterPlot:
-    """What is drawn over each axis.
+def sweep_scatter(view: SweepView, axes: Sequence[Axis], points: Sequence[Point]) -> Figure:
+    """Draws one dot a point and variant over each axis, with its interval; what slopes, matters.
 
-    Attributes:
-        cells: of one outcome.
+    Args:
+        view: one outcome; its ratios, if there is more than one variant.
         axes: a panel each.
         points: all of them.
-        looks: by variant, the baseline first; ratios if there is more than one.
-        level: ratio at which a line is drawn across, or None.
     """
-
-    cells: OutcomeCells
-    axes: Sequence[Axis]
-    points: Sequence[Point]
-    looks: Mapping[str, Look]
-    level: float | None
-
-
-def sweep_scatter(plot: ScatterPlot) -> Figure:
-    """Draws one dot a point and variant, with its interval; what slopes, matters."""
-    others = compared(list(plot.looks))
-    columns = min(COLUMNS, len(plot.axes))
-    rows = math.ceil(len(plot.axes) / columns)
-    figure = new_figure(WIDTH_IN, 2.8 * rows + 0.9)
-    grid = figure.subplots(rows, columns, sharey=True, squeeze=False)
-    for place, axes in enumerate(grid.flat):
-        if place >= len(plot.axes):
-            axes.set_visible(False)
-            continue
-        _panel(axes, plot, plot.axes[place], others or tuple(plot.looks))
-    baseline = next(iter(plot.looks))
-    title = plot.cells.outcome.title
-    for row in grid:
-        row[0].set_ylabel(f"ratio to {baseline}" if others else title)
+    columns = min(COLUMNS, len(axes))
+    figure = new_figure(WIDTH_IN, 2.8 * math.ceil(len(axes) / columns) + 0.9)
+    outcome, names = view.cells.outcome, view.others or tuple(view.looks)
+    for place, panel in enumerate(panel_grid(figure, len(axes), columns, sharey=True)):
+        _panel(panel, view, axes[place], points)
+        if place % columns == 0:
+            panel.set_ylabel(f"ratio to {view.baseline}" if view.others else outcome.title)
     handles = [
-        Line2D(
-            [],
-            [],
-            color=plot.looks[name].colour,
-            marker=plot.looks[name].marker,
-            linestyle="",
-            label=name,
-        )
-        for name in (others or plot.looks)
-    ]
+        Line2D([], [], color=view.looks[name].colour, marker=view.looks[name].marker, linestyle="",
+               label=name)
+        for name in names
+    ]  # fmt: skip
     legend_below(figure, handles)
-    name = plot.cells.outcome.name if others else title
+    name = outcome.name if view.others else outcome.title
     heading(figure, f"{name.capitalize()}, over each axis")
     return figure
 
 
-def _panel(axes: Axes, plot: ScatterPlot, axis: Axis, names: Sequence[str]) -> None:
-    ratios = len(plot.looks) > 1
-    if ratios:
-        axes.axhline(1.0, color="#555555", linewidth=0.9)
-    if ratios and plot.level is not None:
-        axes.axhline(plot.level, color="#555555", linewidth=1.0, linestyle=(0, (4, 3)))
-    for name in names:
-        for point in plot.points:
-            _dot(axes, plot, axis.place(point), point, name)
+def _panel(axes: Axes, view: SweepView, axis: Axis, points: Sequence[Point]) -> None:
+    if view.others:
+        draw_levels(axes, view)
+    for name in view.others or view.looks:
+        for point in points:
+            _dot(axes, view, axis.place(point), point, name)
     _scale(axes, axis)
     axes.set_xlabel(axis.words)
 
 
-def _dot(axes: Axes, plot: ScatterPlot, place: float, point: Point, name: str) -> None:
-    ratios = len(plot.looks) > 1
-    row = plot.cells.ratio(point, name) if ratios else plot.cells.value(point, name)
-    value = None if row is None else row["ratio" if ratios else "value"]
-    if row is None or value is None:
+def _dot(axes: Axes, view: SweepView, place: float, point: Point, name: str) -> None:
+    number = view.cells.value(point, name).scaled(view.cells.outcome.scale)
+    if view.others:
+        number = view.cells.ratio(point, name)
+    if not number.is_there:
         return
-    scale = 1.0 if ratios else plot.cells.outcome.scale
-    look = plot.looks[name]
-    axes.plot([place], [value * scale], look.marker, color=look.colour, markersize=4)
-    if row["ci_low"] is not None and row["ci_high"] is not None:
-        ends = [row["ci_low"] * scale, row["ci_high"] * scale]
+    look = view.looks[name]
+    axes.plot([place], [number.value], look.marker, color=look.colour, markersize=4)
+    if number.has_interval:
+        ends = [number.ci_low, number.ci_high]
         axes.plot([place, place], ends, color=look.colour, linewidth=1.0, alpha=0.6)
 
 
@@ -106,11 +84,10 @@ def _scale(axes: Axes, axis: Axis) -> None:
         return
     if axis.logarithmic:
         axes.set_xscale("log")
-        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=8))
-        axes.xaxis.set_minor_formatter(NullFormatter())
+        log_ticks(axes.xaxis, most=8)
     axes.set_xlim(*spread_of(axis.amounts, logarithmic=axis.logarithmic))
     sample = axis.labels[0]
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda amount, _: amount_text(amount, sample)))
+    write_ticks(axes.xaxis, lambda amount: amount_text(amount, sample))
     axes.tick_params(axis="x", labelsize=SMALL)
 
 

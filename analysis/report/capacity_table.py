@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -16,8 +15,10 @@ from rich.text import Text
 from analysis.experiments.capacity_conclusion import OVERLOAD
 from analysis.experiments.capacity_rows import why_refused
 from analysis.experiments.case_words import case_words, limit_words
+from analysis.metrics.numbers import Number
 from analysis.metrics.rounding import short
-from analysis.report.change_words import change_text, span_text, told_apart
+from analysis.report.change_words import change_text, span_text
+from analysis.report.terminal import plain_table
 
 Case = Mapping[str, Any]
 Found = Mapping[str, Any]
@@ -47,7 +48,7 @@ def print_capacity(console: Console, found: Found) -> None:
 def capacity_changes(found: Found) -> list[str]:
     """Returns a sentence for each variant: how much more it carries than the baseline."""
     return [
-        f"{_on(row['point'])}{row['variant']} carries {_change(row)} {row['baseline']}."
+        f"{_on(row['point'])}{row['variant']} carries {_change(Number.of(row))} {row['baseline']}."
         for row in found["comparisons"]
         if row["metric"] == "capacity_load" and row["ratio"] is not None
     ]
@@ -59,15 +60,15 @@ def _on(point: Mapping[str, Any]) -> str:
     return f"On {values}, " if values else ""
 
 
-def _change(row: Mapping[str, Any]) -> str:
-    if row["ci_low"] is not None and not told_apart(row):
-        return f"as much ({change_text(row)}) as"
-    return f"{span_text(row)} {'more' if row['ratio'] > 1 else 'less'} than"
+def _change(ratio: Number) -> str:
+    if ratio.has_interval and not ratio.told_apart:
+        return f"as much ({change_text(ratio)}) as"
+    return f"{span_text(ratio)} {'more' if ratio.value > 1 else 'less'} than"
 
 
 def _capacities(found: Found) -> Table:
     threads = found["load"] == "workload.threads"
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, collapse_padding=True)
+    table = plain_table(is_close=True)
     table.add_column("case", overflow="fold")
     table.add_column("threads [95 %]" if threads else "load (1/s) [95 %]", justify="right")
     if threads:
@@ -84,7 +85,7 @@ def _capacities(found: Found) -> Table:
 
 def _costs(found: Found) -> Table:
     """Returns what cases cost; one that no other beats in both price and capacity is marked."""
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, collapse_padding=True)
+    table = plain_table(is_close=True)
     table.add_column("case", overflow="fold")
     for heading in ("cost per hour", "txn/s", "per million txn", "Pareto"):
         table.add_column(heading, justify="right")

@@ -10,9 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, Final
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from analysis.comparison.changes import Change
@@ -21,14 +19,15 @@ from analysis.comparison.results import StudyResults, SummaryKey
 from analysis.comparison.study_diff import StudyDiff
 from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.rounding import short, with_ends
-from analysis.report.table import KEY_METRICS
+from analysis.metrics.shown import KEY_FIGURES
+from analysis.report.terminal import plain_table
 
 MOST_CHANGES: Final = 15
 MOST_MOVES: Final = 25
 LONGEST_VALUE: Final = 40
 LONGEST_NAME: Final = 26
-_FIRST: Final = {key: place for place, (_, key, _) in enumerate(KEY_METRICS)}
-_SHOWN_AS: Final = {key: (label, scale) for label, key, scale in KEY_METRICS}
+_FIRST: Final = {figure.key: place for place, figure in enumerate(KEY_FIGURES)}
+_SHOWN_AS: Final = {figure.key: (figure.title, figure.scale) for figure in KEY_FIGURES}
 
 
 def print_diff(console: Console, diff: StudyDiff, *, everything: bool = False) -> None:
@@ -65,7 +64,7 @@ def _print_changes(
     if not changes:
         _line(console, f"{what}: the same")
         return
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, collapse_padding=True)
+    table = plain_table(is_close=True)
     for name in (what, "A", "B"):
         table.add_column(name, overflow="fold")
     for change in changes[:most]:
@@ -115,7 +114,7 @@ def _print_moves(console: Console, diff: StudyDiff, most: int | None) -> None:
     if not moved:
         return
     swept, several = len(diff.points) > 1, len(diff.variants) > 1
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, collapse_padding=True)
+    table = plain_table(is_close=True)
     for heading in (*(["point"] if swept else []), *(["variant"] if several else []), "moved"):
         table.add_column(heading, overflow="fold")
     for heading in ("A", "B", "B / A"):
@@ -139,8 +138,8 @@ def _weight(move: Move) -> tuple[int, float]:
     return _FIRST.get(_name(move.key), len(_FIRST)), -size
 
 
-def _name(key: SummaryKey) -> tuple[str, str, str]:
-    return key.metric, key.class_, key.stat
+def _name(key: SummaryKey) -> MetricKey:
+    return MetricKey(key.metric, key.class_, key.stat)
 
 
 def _broken(name: str) -> str:
@@ -162,7 +161,7 @@ def point_words(point: str) -> str:
 
 def number_words(key: SummaryKey) -> str:
     """Returns ``lock_latency_ms.p99``."""
-    return str(MetricKey(key.metric, key.class_, key.stat))
+    return str(_name(key))
 
 
 def ratio_words(move: Move) -> str:

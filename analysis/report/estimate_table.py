@@ -7,22 +7,19 @@ terminal.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from rich import box
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from analysis.metrics.catalogue import WRITE_PLACES
 from analysis.metrics.rounding import short, with_half_width
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from sim.estimate import Estimate, Station
+from analysis.metrics.shown import KIB
+from analysis.report.terminal import plain_table
+from sim.estimate import Estimate, Station
 
 _AT_A_TIME: Final = 3
-_KIB: Final = 1024
 _WARNING: Final = "yellow"
 
 
@@ -77,7 +74,7 @@ def _warnings(estimates: Mapping[str, Estimate]) -> list[str]:
 
 
 def _figures(title: str, estimates: Mapping[str, Estimate]) -> Table:
-    table = _table(title or None, list(estimates))
+    table = _table(title, list(estimates))
     paths = (each.lock_path if each.locks_per_txn else "none" for each in estimates.values())
     table.add_row("lock requests", *paths)
     rows: list[tuple[str, list[float | None]]] = [
@@ -104,11 +101,11 @@ def _figures(title: str, estimates: Mapping[str, Estimate]) -> Table:
 
 
 def _kib(size: float | None) -> float | None:
-    return None if size is None else size / _KIB
+    return None if size is None else size * KIB
 
 
 def _stations(estimates: Mapping[str, Estimate]) -> Table:
-    table = _table(None, [f"{name}\nbusy ms/job wait" for name in estimates])
+    table = _table("", [f"{name}\nbusy ms/job wait" for name in estimates])
     for place, station in enumerate(next(iter(estimates.values())).stations):
         cells = [_station(each.stations[place]) for each in estimates.values()]
         table.add_row(f"{station.name} x{station.servers}", *cells)
@@ -134,8 +131,8 @@ def _number(value: float | None) -> str:
     return "-" if value is None else short(value)
 
 
-def _table(title: str | None, headings: Iterable[str]) -> Table:
-    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", padding=(0, 1))
+def _table(title: str, headings: Iterable[str]) -> Table:
+    table = plain_table(title)
     table.add_column("", no_wrap=True)
     for heading in headings:
         table.add_column(Text(heading, justify="right"), justify="right", no_wrap=True)

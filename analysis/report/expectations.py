@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from analysis.report.row_table import RowTable
+from analysis.metrics.catalogue import MetricKey
+from analysis.metrics.numbers import Number, Numbers
+from analysis.metrics.row_table import point_text
 from analysis.study.sections import Expectation
 from analysis.study.units import point_words
-
-Row = Mapping[str, Any]
 
 
 def claims_to_judge(
@@ -41,7 +41,9 @@ def claim_place(point: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
 
 
 def judge(
-    claims: Sequence[Expectation], rows: Sequence[Row], comparisons: Sequence[Row]
+    claims: Sequence[Expectation],
+    rows: Sequence[Mapping[str, Any]],
+    comparisons: Sequence[Mapping[str, Any]],
 ) -> list[dict[str, Any]]:
     """Returns one row per claim and point: ``holds`` and the ``reason``.
 
@@ -50,68 +52,43 @@ def judge(
         rows: of ``summary.json``.
         comparisons: of ``summary.json``.
     """
-    refused = _refused(rows) if claims else []
-    return [
-        row
-        for claim in claims
-        for row in _judge_claim(claim, comparisons if claim.against else rows, refused)
-    ]
+    keys = {MetricKey(claim.metric, claim.class_, claim.stat) for claim in claims}
+    if not claims:
+        return []
+    values, ratios = (Numbers(some, keys=keys) for some in (rows, comparisons))
+    return [row for claim in claims for row in _judge_claim(claim, values, ratios)]
 
 
-def _refused(rows: Sequence[Row]) -> Sequence[Row]:
-    """Returns the rows without a number that say why."""
-    if isinstance(rows, RowTable):
-        return rows.refused()
-    return [row for row in rows if "refused" in row]
-
-
-def _judge_claim(
-    claim: Expectation, rows: Sequence[Row], refused: Sequence[Row]
-) -> list[dict[str, Any]]:
-    found = [
-        _judge_row(claim, row)
-        for row in rows
-        if "refused" not in row and _is_about(row, claim, claim.variant)
-    ]
-    found += _judge_refused(claim, refused)
-    if not found:
+def _judge_claim(claim: Expectation, values: Numbers, ratios: Numbers) -> list[dict[str, Any]]:
+    key = MetricKey(claim.metric, claim.class_, claim.stat)
+    numbers = ratios if claim.against else values
+    found, refused = [], []
+    for point in {point_text(point): point for point in (*numbers.points, *values.points)}.values():
+        if any(point.get(name) != value for name, value in (claim.at_point or {}).items()):
+            continue
+        number = numbers.get(point, claim.variant, key)
+        if number.is_there:
+            found.append(_judge_number(claim, point, number))
+        for variant in filter(None, (claim.variant, claim.against)):
+            why = values.get(point, variant, key).refused
+            if why:
+                reason = f"refused, {variant}: {why}"
+                refused.append(_verdict(claim, point, None, holds=False, reason=reason))
+                break
+    if not found and not refused:
         return [_verdict(claim, {}, None, holds=False, reason="no such number in this study")]
-    return found
+    return [*found, *refused]
 
 
-def _judge_refused(claim: Expectation, refused: Sequence[Row]) -> list[dict[str, Any]]:
-    """Returns a row for each point at which a number that the claim needs was refused."""
-    wanted = [variant for variant in (claim.variant, claim.against) if variant]
-    why: dict[str, Row] = {}
-    for variant in wanted:
-        for row in refused:
-            if _is_about(row, claim, variant):
-                why.setdefault(repr(row["point"]), row)
-    return [
-        _verdict(claim, row["point"], None, holds=False,
-                 reason=f"refused, {row['variant']}: {row['refused']}")
-        for row in why.values()
-    ]  # fmt: skip
-
-
-def _is_about(row: Row, claim: Expectation, variant: str) -> bool:
-    named = (variant, claim.metric, claim.class_, claim.stat)
-    at_point = claim.at_point or {}
-    return (row["variant"], row["metric"], row["class"], row["stat"]) == named and all(
-        row["point"].get(key) == value for key, value in at_point.items()
-    )
-
-
-def _judge_row(claim: Expectation, row: Row) -> dict[str, Any]:
-    value = row["ratio"] if claim.against is not None else row["value"]
-    low, high = row["ci_low"], row["ci_high"]
-    if row.get("at_least"):
+def _judge_number(claim: Expectation, point: Mapping[str, Any], number: Number) -> dict[str, Any]:
+    value, low, high = number.value, number.ci_low, number.ci_high
+    if number.at_least:
         holds = claim.below is None and claim.above is not None and value > claim.above
         reason = f"more than {value:.4g}, as far as is known: what never ended counts"
-        return _verdict(claim, row["point"], value, holds=holds, reason=reason)
-    if low is None or high is None:
+        return _verdict(claim, point, value, holds=holds, reason=reason)
+    if not number.has_interval:
         reason = f"{value:.4g} has no interval; run at least two replications"
-        return _verdict(claim, row["point"], value, holds=False, reason=reason)
+        return _verdict(claim, point, value, holds=False, reason=reason)
     failed = [
         f"{name} {bound:g}"
         for name, bound, met in (
@@ -123,7 +100,7 @@ def _judge_row(claim: Expectation, row: Row) -> dict[str, Any]:
     reason = f"{value:.4g} [{low:.4g}, {high:.4g}]"
     if failed:
         reason += f" is not {' and '.join(failed)}"
-    return _verdict(claim, row["point"], value, holds=not failed, reason=reason)
+    return _verdict(claim, point, value, holds=not failed, reason=reason)
 
 
 def _verdict(

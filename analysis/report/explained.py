@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from analysis.metrics.catalogue import DISK_STATIONS
 from analysis.study.study import Study
+from analysis.study.units import point_words
 from sim.estimate import Estimate, estimate, footprint, same_footprint
 
 
@@ -21,7 +22,7 @@ class Explained:
     @property
     def title(self) -> str:
         """The point in words; empty without a sweep."""
-        return ", ".join(f"{key} = {value}" for key, value in self.point.items())
+        return point_words(self.point)
 
 
 def explained(study: Study, points: int | None = None) -> list[Explained]:

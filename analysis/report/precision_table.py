@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from analysis.metrics.catalogue import MetricKey
+from analysis.report.terminal import plain_table
 from analysis.study.units import point_words
 
 
@@ -24,7 +23,7 @@ def print_precision(console: Console, found: Mapping[str, Any], replication_cpu_
     """
     targets = found["targets"]
     swept = any(target["point"] for target in targets)
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
+    table = plain_table()
     for heading in (*(["point"] if swept else []), "variant", "figure"):
         table.add_column(heading, overflow="fold")
     for heading in ("reached", "wanted", "replications"):

@@ -21,7 +21,6 @@ from sim.scenario.section import keys_of
 
 _KEYS: Final = ("key", "values", "default", "meaning", "where from")
 _METRICS: Final = ("metric", "unit", "statistics", "meaning", "classes besides `all`")
-_REF: Final = "#/$defs/"
 
 _SECTIONS: Final = (
     ("run", "RunSection"),

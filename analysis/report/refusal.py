@@ -14,8 +14,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis.report.row_table import POINT
+from analysis.metrics.row_table import POINT
 from analysis.statistics.saturation import Verdict
+from analysis.study.units import point_words
 
 LATENCY_ENDING: Final = "_ms"
 SHOWN_CASES: Final = 5
@@ -129,7 +130,7 @@ def _lines_of(facts: Iterable[Mapping[str, Any]], verdict: Verdict) -> list[str]
     for case in facts:
         worst = next((each for each in WORST_FIRST if case["verdicts"].get(str(each))), None)
         if worst is verdict:
-            settings = ", ".join(f"{key} = {value}" for key, value in case["point"].items())
+            settings = point_words(case["point"])
             number, total = case["verdicts"][str(verdict)], sum(case["verdicts"].values())
             share = "" if number == total else f"{number} of {total} replications "
             where = f" at {settings}" if settings else ""

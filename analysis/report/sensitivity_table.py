@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from analysis.experiments.sensitivity_sentence import VAGUE_SHARE
 from analysis.plots.axes import short_names
+from analysis.report.terminal import plain_table
 
 Content = Mapping[str, Any]
 
@@ -36,7 +35,7 @@ def print_sensitivity(console: Console, found: Content) -> None:
 
 
 def _print_factors(console: Console, found: Content, names: Mapping[str, str]) -> None:
-    table = Table(title="Factors", box=box.SIMPLE_HEAD, title_justify="left", padding=(0, 1))
+    table = plain_table("Factors")
     for heading in ("factor", "from", "to", "centre", "scale"):
         table.add_column(heading, justify="left" if heading == "factor" else "right", no_wrap=True)
     for factor in found["factors"]:
@@ -50,10 +49,7 @@ def _print_factors(console: Console, found: Content, names: Mapping[str, str]) -
 def _print_outcome(console: Console, outcome: Content, names: Mapping[str, str]) -> None:
     """Prints a row a factor, what weighs most first."""
     shares = {row["factor"]: row for row in (outcome["shares"] or {"factors": []})["factors"]}
-    table = Table(
-        title=title_of(outcome), box=box.SIMPLE_HEAD, title_justify="left", padding=(0, 1),
-        caption=_caption(outcome), caption_justify="left",
-    )  # fmt: skip
+    table = plain_table(title_of(outcome), caption=_caption(outcome), caption_justify="left")
     table.add_column("factor", no_wrap=True)
     for heading in ("mu*", "mu", "sigma", "alone", "in all"):
         table.add_column(heading, justify="right", no_wrap=True)

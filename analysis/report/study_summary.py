@@ -11,12 +11,12 @@ import pandas as pd
 
 from analysis.experiments.capacity_rows import capacity_rows
 from analysis.lint.vacuity import Facts, study_warnings
+from analysis.metrics.row_table import RowTable
 from analysis.metrics.study_tables import StudyTables
 from analysis.metrics.unit_metrics import lower_bounds, unit_metrics
 from analysis.report.expectations import claims_to_judge, judge
 from analysis.report.manifest import invariants
 from analysis.report.refusal import refusals, unit_facts
-from analysis.report.row_table import RowTable
 from analysis.report.study_verdict import study_verdict
 from analysis.report.summary import comparison_rows, summary_rows, variant_values
 from analysis.report.unit_table import TakeValues, take_nothing

@@ -18,9 +18,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from analysis.metrics.catalogue import QUANTILES
+from analysis.metrics.row_table import POINT, RowTable
 from analysis.metrics.unit_metrics import KEY
 from analysis.report.refusal import Refusals, reasons
-from analysis.report.row_table import POINT, RowTable
 from analysis.statistics.intervals import half_widths, means, paired_ratios
 from sim.record.histogram import RELATIVE_ERROR
 

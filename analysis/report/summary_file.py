@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from analysis.metrics.row_table import RowTable
 from analysis.report.freshness import SUMMARY
-from analysis.report.row_table import RowTable
 from analysis.report.tidy import tables_of
 from analysis.study.study_folder import write_text_whole
 

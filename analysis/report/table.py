@@ -9,35 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from rich import box
 from rich.console import Console
-from rich.measure import Measurement
-from rich.table import Table
 from rich.text import Text
 
-from analysis.metrics.catalogue import HIGHER_IS_BETTER
+from analysis.metrics.numbers import Number, Numbers
 from analysis.metrics.rounding import short, with_ends, with_half_width
-
-Row = Mapping[str, Any]
-Key = tuple[str, str, str]
-
-KEY_METRICS: Final[tuple[tuple[str, Key, float], ...]] = (
-    ("lock latency, mean (ms)", ("lock_latency_ms", "all", "mean"), 1.0),
-    ("lock latency, p50 (ms)", ("lock_latency_ms", "all", "p50"), 1.0),
-    ("lock latency, p99 (ms)", ("lock_latency_ms", "all", "p99"), 1.0),
-    ("lock service, mean (ms)", ("lock_service_ms", "all", "mean"), 1.0),
-    ("txn latency, mean (ms)", ("txn_latency_ms", "all", "mean"), 1.0),
-    ("txn latency, p99 (ms)", ("txn_latency_ms", "all", "p99"), 1.0),
-    ("transactions (1/s)", ("txn_per_s", "all", "mean"), 1.0),
-    ("tpmC (1/min)", ("tpmc", "all", "mean"), 1.0),
-    ("disk writes per txn (KiB)", ("disk_write_bytes_per_txn", "all", "mean"), 1 / 1024),
-    ("disk writes (MB/s)", ("disk_write_bytes_per_s", "all", "mean"), 1e-6),
-    ("fsyncs (1/s)", ("fsync_per_s", "all", "mean"), 1.0),
-    ("network (MB/s)", ("network_bytes_per_s", "all", "mean"), 1e-6),
-    ("proposals per txn", ("proposals_per_txn", "all", "mean"), 1.0),
-    ("lock wait, mean (ms)", ("lock_wait_ms", "all", "mean"), 1.0),
-    ("failed transactions (%)", ("txn_failures", "all", "mean"), 100.0),
-)
+from analysis.metrics.shown import KEY_FIGURES
+from analysis.report.terminal import Column, plain_table, print_fitting, width_of, with_columns
+from analysis.study.units import point_words
 
 AT_LEAST_WORDS: Final = (
     "> is more than: what had not ended when the run did counts, and would have taken longer"
@@ -47,118 +26,87 @@ LONGEST_HEADING: Final = 24
 
 
 def print_comparison(
-    console: Console, summary: Mapping[str, Any], variants: Sequence[str], points: Sequence[Row]
+    console: Console,
+    summary: Mapping[str, Any],
+    variants: Sequence[str],
+    points: Sequence[Mapping[str, Any]],
 ) -> None:
     """Prints every point's table."""
+    keys = [figure.key for figure in KEY_FIGURES]
+    values = Numbers(summary["rows"], keys=keys, points=points)
+    ratios = Numbers(summary["comparisons"], keys=keys, points=points)
     for point in points:
-        title = ", ".join(f"{key} = {value}" for key, value in point.items())
-        values = _by_key(row for row in summary["rows"] if row["point"] == point)
-        ratios = _by_key(row for row in summary["comparisons"] if row["point"] == point)
-        _print_point(console, title, variants, values, ratios)
-
-
-def _by_key(rows: Any) -> dict[tuple[str, Key], Row]:
-    return {(row["variant"], (row["metric"], row["class"], row["stat"])): row for row in rows}
+        _print_point(console, point, variants, values, ratios)
 
 
 def _print_point(
     console: Console,
-    title: str,
+    point: Mapping[str, Any],
     variants: Sequence[str],
-    values: Mapping[tuple[str, Key], Row],
-    ratios: Mapping[tuple[str, Key], Row],
+    values: Numbers,
+    ratios: Numbers,
 ) -> None:
-    lines = [line for line in KEY_METRICS if any((name, line[1]) in values for name in variants)]
-    columns = [(name, [value_text(values.get((name, key)), scale) for _, key, scale in lines])
-               for name in variants]  # fmt: skip
+    numbers = {
+        figure: [values.get(point, name, figure.key) for name in variants] for figure in KEY_FIGURES
+    }
+    shown = [
+        figure for figure in KEY_FIGURES if any(n.is_there or n.refused for n in numbers[figure])
+    ]
+    names = [Column("", [figure.title for figure in shown], "left")]
+    columns = [
+        Column(name, [value_text(numbers[figure][place], figure.scale) for figure in shown])
+        for place, name in enumerate(variants)
+    ]
     against = [
-        (f"{name} / {variants[0]}", [ratio_text(ratios.get((name, key))) for _, key, _ in lines])
+        Column(
+            _heading(name, variants[0]),
+            [ratio_text(ratios.get(point, name, figure.key)) for figure in shown],
+        )
         for name in variants[1:]
     ]
-    labels = [label for label, _, _ in lines]
-    one = _table(title, labels, [*columns, *against])
-    if _width(console, one) <= console.width or not against:
+    title = point_words(point)
+    one = with_columns(plain_table(title, is_close=True), [*names, *columns, *against])
+    if width_of(console, one) <= console.width or not against:
         console.print(one)
     else:
-        _print_fitting(console, title, labels, columns)
-        _print_fitting(console, "", labels, against)
-    if any(row.get("at_least") for row in values.values()):
+        print_fitting(console, title, names, columns, is_close=True)
+        print_fitting(console, "", names, against, is_close=True)
+    if any(number.at_least for figure in shown for number in numbers[figure]):
         console.print(Text(f"  {AT_LEAST_WORDS}", style="yellow"))
-    for name, why in _refusals(values).items():
-        console.print(Text(f"  {name}: latencies are refused: {why}", style="yellow"))
+    for place, name in enumerate(variants):
+        why = [numbers[figure][place].refused for figure in shown]
+        if any(why):
+            said = f"  {name}: latencies are refused: {next(filter(None, why))}"
+            console.print(Text(said, style="yellow"))
 
 
-def _refusals(values: Mapping[tuple[str, Key], Row]) -> dict[str, str]:
-    """Returns by variant why its latencies are refused."""
-    return {name: row["refused"] for (name, _), row in values.items() if "refused" in row}
+def _heading(name: str, baseline: str) -> str:
+    heading = f"{name} / {baseline}"
+    return heading if len(heading) <= LONGEST_HEADING else f"{name}\n/ {baseline}"
 
 
-def _width(console: Console, table: Table) -> int:
-    """Returns the width that the table would take with room enough."""
-    return Measurement.get(console, console.options.update(max_width=1000), table).maximum
-
-
-def _print_fitting(
-    console: Console, title: str, labels: Sequence[str], columns: Sequence[tuple[str, list[Text]]]
-) -> None:
-    """Prints one table, or several with the labels in each, as wide as the console allows."""
-    left = columns
-    while left:
-        count = len(left)
-        while count > 1 and _width(console, _table(title, labels, left[:count])) > console.width:
-            count -= 1
-        console.print(_table(title, labels, left[:count]))
-        title, left = "", left[count:]
-
-
-def _table(title: str, labels: Sequence[str], columns: Sequence[tuple[str, list[Text]]]) -> Table:
-    table = Table(
-        title=title or None,
-        box=box.SIMPLE_HEAD,
-        title_justify="left",
-        padding=(0, 1),
-        pad_edge=False,
-        collapse_padding=True,
-    )
-    table.add_column("", no_wrap=True)
-    for heading, _ in columns:
-        lines = heading if len(heading) <= LONGEST_HEADING else heading.replace(" / ", "\n/ ")
-        table.add_column(Text(lines), justify="right", no_wrap=True)
-    for index, label in enumerate(labels):
-        table.add_row(label, *(cells[index] for _, cells in columns))
-    return table
-
-
-def value_text(row: Row | None, scale: float) -> Text:
+def value_text(number: Number, scale: float = 1.0) -> Text:
     """Returns ``1.93 ± 0.04``; without an interval ``1.93 (n=1)``; a dash for no value.
 
     A number that is refused is a word; one that is only known to be greater says so.
     """
-    if row is not None and "refused" in row:
+    if number.refused:
         return Text("refused", style="yellow")
-    if row is None or row["value"] is None:
+    if not number.is_there:
         return Text("-", style="dim")
-    value = row["value"] * scale
-    if row.get("at_least"):
+    value = number.value * scale
+    if number.at_least:
         return Text(f"> {short(value)}", style="red")
-    if row["ci_high"] is None:
-        return Text(f"{short(value)} (n={row['replications']})")
-    half = (row["ci_high"] - row["ci_low"]) / 2 * scale
-    return Text(with_half_width(value, half))
+    if not number.has_interval:
+        return Text(f"{short(value)} (n={number.replications})")
+    return Text(with_half_width(value, number.half * scale))
 
 
-def ratio_text(row: Row | None) -> Text:
-    """Returns ``0.512 [0.49, 0.53]``, green or red when the interval excludes 1."""
-    if row is None or row["ratio"] is None:
+def ratio_text(ratio: Number) -> Text:
+    """Returns ``0.512 [0.49, 0.53]``, green or red when it is for the better or the worse."""
+    if not ratio.is_there:
         return Text("-", style="dim")
-    if row["ci_low"] is None:
-        return Text(f"{short(row['ratio'])} (n=1)")
-    text = with_ends(row["ratio"], row["ci_low"], row["ci_high"])
-    return Text(text, style=_verdict_style(row))
-
-
-def _verdict_style(row: Row) -> str:
-    if row["ci_low"] <= 1.0 <= row["ci_high"]:
-        return ""
-    improved = (row["ratio"] > 1.0) == (row["metric"] in HIGHER_IS_BETTER)
-    return "green" if improved else "red"
+    if not ratio.has_interval:
+        return Text(f"{short(ratio.value)} (n=1)")
+    text = with_ends(ratio.value, ratio.ci_low, ratio.ci_high)
+    return Text(text, style={True: "green", False: "red", None: ""}[ratio.is_better])

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from analysis.report.row_table import OPTIONAL, POINT, RowTable
+from analysis.metrics.row_table import OPTIONAL, POINT, RowTable, point_text
 from sim.scenario.quantities import (
     BANDWIDTH,
     DURATION,
@@ -49,7 +49,7 @@ _CASE: Final = ("present", "cost_per_hour", "cost_per_1000_txn", "pareto")
 def tables_of(summary: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Returns the tidy tables that the content of ``summary.json`` holds, by name."""
     rows = rows_table(summary["rows"])
-    for name in OPTIONAL.difference(rows.columns):
+    for name in sorted(OPTIONAL.difference(rows.columns)):
         rows[name] = None
     rows = rows.astype({"refused": "string"}).assign(at_least=rows["at_least"].notna())
     tables = {SUMMARY: rows, COMPARISONS: rows_table(summary["comparisons"])}
@@ -62,17 +62,8 @@ def tables_of(summary: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
 
 def rows_table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Returns rows that each have a ``point``, with the columns of their points first."""
-    if isinstance(rows, RowTable):
-        points: Sequence[Mapping[str, Any]] = rows.points
-        places, rest = rows.columns[POINT], rows.columns.drop(columns=POINT)
-    else:
-        by_text = {_text(row["point"]): row["point"] for row in rows}
-        at = {text: place for place, text in enumerate(by_text)}
-        points = list(by_text.values())
-        places = pd.Series([at[_text(row["point"])] for row in rows], dtype="int64")
-        columns = dict.fromkeys(name for row in rows for name in row if name != "point")
-        rest = pd.DataFrame([dict(row) for row in rows], columns=list(columns))
-    return beside_points(points, places, rest)
+    table = RowTable.from_rows(rows)
+    return beside_points(table.points, table.columns[POINT], table.columns.drop(columns=POINT))
 
 
 def beside_points(
@@ -94,15 +85,11 @@ def point_columns(points: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Returns a row a point: ``point``, and a column for each key."""
     flat = [dict(_entries(point)) for point in points]
     keys = dict.fromkeys(key for each in flat for key in each)
-    table = {"point": [_text(point) for point in points]}
+    table = {"point": [point_text(point) for point in points]}
     for key in keys:
         name, values = _column(key, [each.get(key) for each in flat])
         table[name] = values
     return pd.DataFrame(table)
-
-
-def _text(point: Mapping[str, Any]) -> str:
-    return json.dumps(dict(point), sort_keys=True)
 
 
 def _entries(point: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:

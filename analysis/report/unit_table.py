@@ -15,8 +15,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from analysis.metrics.row_table import POINT
 from analysis.report.refusal import Refusals, reasons
-from analysis.report.row_table import POINT
 from analysis.report.tidy import beside_points
 
 TakeValues = Callable[[pd.DataFrame, Refusals], None]

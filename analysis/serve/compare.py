@@ -21,10 +21,10 @@ from analysis.comparison.moves import Move
 from analysis.comparison.results import StudyResults, SummaryKey, SummaryNumber
 from analysis.comparison.study_diff import study_diff
 from analysis.metrics.rounding import short
+from analysis.metrics.shown import KEY_FIGURES
 from analysis.page.escaping import in_script
 from analysis.page.html import environment
 from analysis.report.diff_table import number_words, point_words, ratio_words, value_words
-from analysis.report.table import KEY_METRICS
 from analysis.serve.courses import COURSES, study_courses
 from analysis.serve.shipped_files import shipped
 from analysis.serve.studies import NoStudyError
@@ -35,7 +35,10 @@ _MOST_CHANGES: Final = 40
 _MOST_OTHERS: Final = 40
 _MOST_KEY_ROWS: Final = 300
 _LOOKS: Final = ("first", "second", "third", "fourth", "fifth", "sixth")
-_SHOWN_AS: Final = {key: (label, scale) for label, key, scale in KEY_METRICS}
+_SHOWN_AS: Final = {
+    (each.key.metric, each.key.class_, each.key.stat): (each.title, each.scale)
+    for each in KEY_FIGURES
+}
 _ONE_IN: Final = {"p50": 2, "p90": 10, "p95": 20, "p99": 100, "p999": 1000}
 _TAILS: Final = {
     "lock_latency_ms": "Lock latency (ms)",

@@ -20,7 +20,7 @@ from typing import Any, Final
 import numpy as np
 
 from analysis.metrics.rounding import short, with_half_width
-from analysis.pipeline.unit_values import read_unit_metrics_here
+from analysis.pipeline.unit_values import read_unit_metrics
 from analysis.program import IMPORTED_FROM, module
 from analysis.serve.studies import Studies
 from analysis.statistics.intervals import half_widths, means
@@ -167,7 +167,7 @@ def figure(value: float, low: float | None, high: float | None) -> dict[str, Any
 
 
 def _summed(units_dir: Path, units: list[tuple[str, UnitRecord]], parts: int) -> Simulated:
-    tall = read_unit_metrics_here(units_dir, units, parts)
+    tall = read_unit_metrics(None, units_dir, units, batches=parts)
     tall = tall[tall["stat"] == "mean"]
     verdicts = {Verdict(record.verdict) for _, record in units}
     refused = any(verdict.refused for verdict in verdicts)

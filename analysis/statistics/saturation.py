@@ -31,10 +31,6 @@ Array = NDArray[np.float64]
 
 BUSY: Final = 0.9
 """Busy share of a station from which a little more load costs a lot of latency."""
-GROUPING: Final = ("store_poller", "raft_log")
-"""Stations that take all that waits in one group: they are busy as soon as there is something to
-write, and more load makes their groups larger before it makes waits longer. Their busy share does
-not say how much is left."""
 OVERLOAD_LEVEL: Final = 0.01
 DRIFT_LEVEL: Final = 0.005
 MATERIAL_GROWTH: Final = 1 / 3
@@ -110,7 +106,7 @@ def judge(
     Args:
         course: of the whole unit.
         warmup_windows: how many of its windows are left out.
-        busy: busy share of each station after the warm-up.
+        busy: busy share after the warm-up of each station that little is left of when it is busy.
         settled: whether a warm-up was found after which the unit is settled; if not, or if somebody
             has said how long it is, its drift is looked at.
     """
@@ -130,8 +126,7 @@ def judge(
 
 def near_saturation(busy: Mapping[str, float]) -> Judgement | None:
     """Returns the busiest station if it has little time left."""
-    telling = [name for name in busy if name not in GROUPING]
-    station = max(telling, key=lambda name: busy[name], default=None)
+    station = max(busy, key=lambda name: busy[name], default=None)
     if station is None or busy[station] < BUSY:
         return None
     return Judgement(Verdict.NEAR_SATURATION, f"{station} {busy[station]:.0%} busy")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from analysis.metrics.rounding import short
+from analysis.report.terminal import plain_table
 from analysis.validation.anchor import KINDS, Anchor, Figure, Judged, Kind, Standing
 
 _STYLES: Final = {"in band": "green", "outside": "red", "refused": "yellow"}
@@ -27,7 +27,7 @@ def print_anchors(console: Console, judged: Sequence[Judged]) -> None:
 
 
 def _table(heading: str, judged: Sequence[Judged]) -> Table:
-    table = Table(title=heading, box=box.SIMPLE_HEAD, title_justify="left", padding=(0, 1))
+    table = plain_table(heading)
     table.add_column("anchor", min_width=24)
     for name in ("theirs", "ours", "error", "band"):
         table.add_column(name, justify="right", no_wrap=True)

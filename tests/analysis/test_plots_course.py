@@ -10,11 +10,13 @@ import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 
+from analysis.metrics.course_lines import Course
 from analysis.plots import course, style
-from analysis.plots.course import Course, over_time, over_time_words
+from analysis.plots.course import over_time, over_time_words
 from analysis.plots.timeline import LANE, EventMark, lane_counts, marks
 
 VARIANTS = ["pipelined", "in_memory"]
+LOOKS = style.variant_looks(VARIANTS)
 NONE = pd.DataFrame(columns=["kind", "detail", "from_ns", "until_ns", "times", "units"])
 
 
@@ -61,12 +63,11 @@ def drawn(*more: pd.DataFrame, happenings: pd.DataFrame = NONE) -> Course:
         pd.concat([*parts, *more]),
         units.assign(warmup_windows=15),
         happenings,
-        style.variant_looks(VARIANTS),
     )
 
 
 def panels(of: Course) -> dict[str, Axes]:
-    return {axes.get_title(loc="left"): axes for axes in over_time(of, "stub").axes}
+    return {axes.get_title(loc="left"): axes for axes in over_time(of, LOOKS, "stub").axes}
 
 
 def test_a_quiet_study_has_locks_by_variant_transactions_and_throughput() -> None:
@@ -90,8 +91,8 @@ def test_without_locks_there_is_no_panel_of_them_and_words_are_of_transactions()
     locked = drawn(series("pipelined", "txn_latency", "p99", {5: 3e6, 6: 4e6}))
     free = replace(locked, table=locked.table[locked.table["metric"] != "lock_latency"])
     assert list(panels(free)) == ["Transactions", "Throughput"]
-    assert "pipelined p99 of txn latency 3 to 4 ms" in over_time_words(free)
-    assert "pipelined p99 of lock latency 2 ms" in over_time_words(locked)
+    assert "pipelined p99 of txn latency 3 to 4 ms" in over_time_words(free, LOOKS)
+    assert "pipelined p99 of lock latency 2 ms" in over_time_words(locked, LOOKS)
 
 
 def test_errors_fallback_and_table_have_an_axis_when_there_are_any() -> None:
@@ -176,8 +177,8 @@ def test_a_lane_says_how_often_it_happened_however_many_marks_it_has() -> None:
     at_s = (1.0, 2.0, 3.0, 4.0, 4.05, 5.0, 6.0, 7.0, 8.0, 9.0)
     rows = [("merge_region", f"region {place}", at, at, 4) for place, at in enumerate(at_s)]
     course = drawn(happenings=happened(*rows))
-    assert lanes(over_time(course, "stub").axes[0]) == ["merge region, 10 times"]
-    assert "merge region 10 times from 1 s to 9 s" in over_time_words(course)
+    assert lanes(over_time(course, LOOKS, "stub").axes[0]) == ["merge region, 10 times"]
+    assert "merge region 10 times from 1 s to 9 s" in over_time_words(course, LOOKS)
 
 
 def test_texts_meet_neither_each_other_nor_the_edge() -> None:
@@ -185,7 +186,7 @@ def test_texts_meet_neither_each_other_nor_the_edge() -> None:
         ("transfer_leader", f"region {place} to 2", at_s, at_s, 4)
         for place, at_s in enumerate((0.1, 0.6, 4.0, 4.5, 9.8))
     ]
-    figure = over_time(drawn(happenings=happened(*rows)), "stub")
+    figure = over_time(drawn(happenings=happened(*rows)), LOOKS, "stub")
     figure.canvas.draw()
     strip = figure.axes[0]
     boxes = sorted(
@@ -200,7 +201,7 @@ def test_texts_meet_neither_each_other_nor_the_edge() -> None:
 
 def test_lanes_are_named_and_guides_go_through_every_panel() -> None:
     of = drawn(happenings=happened(("transfer_leader", "region 1 from store 1 to 2", 4, 4, 4)))
-    strip, *rest = over_time(of, "stub").axes
+    strip, *rest = over_time(of, LOOKS, "stub").axes
     assert lanes(strip) == ["transfer leader, once"]
     assert "region 1 from store 1 to 2" in [text.get_text() for text in strip.texts]
     for axes in rest:

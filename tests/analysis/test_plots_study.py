@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.text import Text
 
+from analysis.metrics.catalogue import MetricKey
+from analysis.metrics.row_table import RowTable
+from analysis.metrics.study_tables import StudyTables
 from analysis.plots import style
 from analysis.plots.load_curve import (
     SWEPT,
@@ -23,9 +26,8 @@ from analysis.plots.load_curve import (
     with_capacity,
 )
 from analysis.plots.lock_memory import TableLimits
-from analysis.plots.point_pictures import PointTables, point_pictures
+from analysis.plots.point_pictures import DrawnPoint, point_pictures
 from analysis.plots.study_plots import write_study_plots
-from analysis.report.row_table import RowTable
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.plan import Plan
 from tests.analysis.test_convergence_plot import replicated
@@ -65,7 +67,7 @@ def swept_rows(refused: tuple[int, ...] = ()) -> pd.DataFrame:
 
 def lines(refused: tuple[int, ...] = ()) -> list[LoadLine]:
     found = swept_rows(refused)
-    return load_lines(found, POINTS, ["pipelined", "in_memory"], THREADS, SWEPT)
+    return load_lines(RowTable(found, POINTS), POINTS, ["pipelined", "in_memory"], THREADS, SWEPT)
 
 
 def test_what_makes_load_is_found_where_it_varies() -> None:
@@ -110,7 +112,7 @@ def test_capacity_and_promise_are_drawn_in() -> None:
     missed = case | {"variant": "in_memory", "status": "above", "txn_per_s": None}
     found = with_capacity(lines(), {"cases": [case, missed]})
     assert [line.capacity for line in found] == [(1500.0, 1400.0, 1600.0), None, None, None]
-    promised = (Latency("lock_latency_ms", "all", "p99", 6.0),)
+    promised = (Latency(MetricKey("lock_latency_ms", stat="p99"), 6.0),)
     figure = load_curve(found, promised)
     (axes,) = figure.axes
     assert any(list(np.asarray(line.get_xdata())) == [1500, 1500] for line in axes.lines)
@@ -120,7 +122,7 @@ def test_capacity_and_promise_are_drawn_in() -> None:
     assert "Promised: lock latency p99 6 ms." in words
 
 
-def point_tables(refused: tuple[str, ...] = ()) -> PointTables:
+def point_drawn(refused: tuple[str, ...] = ()) -> DrawnPoint:
     units, sums = replicated(3)
     units = units.assign(
         unit_hash=units["variant"] + units["replication"].astype(str), warmup_windows=10,
@@ -138,8 +140,7 @@ def point_tables(refused: tuple[str, ...] = ()) -> PointTables:
     bins = dict.fromkeys(range(100), 2e6)
     lines_ = [series(name, "lock_latency", "p99", bins, name) for name in VARIANTS]
     table = series("in_memory", "lock_table_bytes", "max", {50: 2048.0})
-    return PointTables(
-        rows=pd.concat([pd.DataFrame(rows), stations, disks]),
+    tables = StudyTables(
         units=units,
         batches=units,
         sums=sums,
@@ -149,13 +150,20 @@ def point_tables(refused: tuple[str, ...] = ()) -> PointTables:
         courses=pd.concat([*lines_, table]),
         happenings=happened(("transfer_leader", "region 1", 4, 4, 4)),
         warmups=warmup_series(),
+        facts_s=0.0,
+    )
+    return DrawnPoint(
+        tables=tables,
+        rows=pd.concat([pd.DataFrame(rows), stations, disks]),
         limits=TableLimits(512 * 1024, 100 * 1024**2),
         targets=[],
+        looks=LOOKS,
+        subtitle="workload.threads = 50",
     )
 
 
 def test_every_picture_has_a_title_and_words_with_numbers() -> None:
-    pictures = {picture.name: picture for picture in point_pictures(point_tables(), LOOKS, "stub")}
+    pictures = {picture.name: picture for picture in point_pictures(point_drawn())}
     assert list(pictures) == [
         "lock_latency", "latency_heat", "over_time", "store_timeline", "lock_memory", "warmup",
         "disk_writes", "lock_stations", "convergence",
@@ -174,7 +182,7 @@ PHONE_PX = 348
 
 
 def test_every_letter_can_be_read_on_a_phone_and_none_is_cut_off() -> None:
-    for picture in point_pictures(point_tables(), LOOKS, "workload.threads = 50"):
+    for picture in point_pictures(point_drawn()):
         figure = picture.figure
         figure.draw_without_rendering()
         shrunk = PHONE_PX / (72 * figure.get_figwidth())
@@ -194,42 +202,35 @@ def test_every_letter_can_be_read_on_a_phone_and_none_is_cut_off() -> None:
 
 
 def test_what_is_refused_everywhere_has_no_picture() -> None:
-    refused = point_tables(refused=tuple(VARIANTS))
+    refused = point_drawn(refused=tuple(VARIANTS))
     bare = replace(
-        refused, moves=EVICTED.iloc[:0], heat=heat("sync").iloc[:0],
-        tails=refused.tails.iloc[:0],
+        refused.tables, moves=EVICTED.iloc[:0], heat=heat("sync").iloc[:0],
+        tails=refused.tables.tails.iloc[:0],
     )  # fmt: skip
-    names = [picture.name for picture in point_pictures(bare, LOOKS, "stub")]
+    names = [picture.name for picture in point_pictures(replace(refused, tables=bare))]
     assert names == ["over_time", "lock_memory", "warmup", "disk_writes", "convergence"]
-    one = [picture.alt for picture in point_pictures(point_tables(("sync",)), LOOKS, "stub")]
+    one = [picture.alt for picture in point_pictures(point_drawn(("sync",)))]
     assert "sync refused" in one[0]
 
 
-class Tables:
-    """The tables of a study of one point."""
-
-    def __init__(self, of: PointTables) -> None:
-        for name in (
-            "units",
-            "batches",
-            "tails",
-            "heat",
-            "moves",
-            "courses",
-            "happenings",
-            "warmups",
-        ):
-            setattr(self, name, getattr(of, name).assign(point_index=0))
-        self.sums = of.sums
+def of_a_study(of: StudyTables) -> StudyTables:
+    """Returns the tables of a study of one point."""
+    own: dict[str, Any] = {each.name: getattr(of, each.name) for each in fields(of)}
+    placed = {
+        name: table.assign(point_index=0)
+        for name, table in own.items()
+        if isinstance(table, pd.DataFrame) and name != "sums"
+    }
+    return StudyTables(**(own | placed))
 
 
 def test_files_are_those_that_are_told_of_and_old_ones_go(tmp_path: Path) -> None:
     study = stub_study()
     run = FinishedStudy(study=study, name="stub", folder=tmp_path, plan=Plan(study), done={})
-    of = point_tables()
+    of = point_drawn()
     (tmp_path / "old.png").touch()
     summary = {"rows": RowTable(of.rows.reset_index(drop=True), [{}])}
-    tables: Any = Tables(of)
+    tables = of_a_study(of.tables)
     drawn = write_study_plots(tmp_path, run, summary, tables)
     files = {file.name for file in tmp_path.iterdir()}
     assert files == {f"{one.name}.{ending}" for one in drawn for ending in ("png", "svg")}

@@ -10,12 +10,12 @@ import pytest
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import LogNorm
 
+from analysis.metrics.course_lines import Course
 from analysis.plots import style
-from analysis.plots.course import Course
 from analysis.plots.latency_heat import latency_heat, latency_heat_words
 from analysis.plots.lock_memory import (
+    METRIC,
     TableLimits,
-    has_table,
     lock_memory,
     lock_memory_words,
     size_text,
@@ -97,7 +97,7 @@ def filled(levels: dict[int, float]) -> Course:
     units = pd.DataFrame(
         {"variant": ["in_memory"], "window_ns": 10**8, "simulated_s": 10.0, "warmup_windows": 0}
     )
-    return Course(table, units, NONE, LOOKS)
+    return Course(table, units, NONE)
 
 
 def test_the_lock_table_is_drawn_below_both_limits() -> None:
@@ -117,8 +117,8 @@ def test_the_lock_table_is_drawn_below_both_limits() -> None:
 def test_gaps_and_zeros_of_the_lock_table_are_not_drawn() -> None:
     (axes,) = lock_memory(filled({3: 0.0, 50: 100.0}), LOOKS, LIMITS, "stub").axes
     assert np.isfinite(np.asarray(axes.lines[0].get_ydata(), dtype=float)).sum() == 1
-    assert has_table(filled({50: 100.0}).table)
-    assert not has_table(filled({50: 0.0}).table)
+    assert Course(filled({50: 100.0}).table, NONE, NONE).has(METRIC)
+    assert not Course(filled({50: 0.0}).table, NONE, NONE).has(METRIC)
 
 
 def test_limits_are_those_of_the_scenario() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from analysis.report.row_table import RowTable
+from analysis.metrics.row_table import RowTable
 
 WITH = pd.DataFrame({"point_index": [0], "metric": ["tpmc"], "ci_low": [1.0]})
 WITHOUT = pd.DataFrame({"point_index": [0], "metric": ["splits"], "ci_low": [None]})

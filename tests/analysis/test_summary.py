@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from analysis.metrics.row_table import RowTable
 from analysis.metrics.unit_metrics import KEY
 from analysis.report.expectations import judge
-from analysis.report.row_table import RowTable
 from analysis.report.summary import comparison_rows, number, summary_rows, variant_values
 from analysis.report.summary_file import summary_text
 from sim.record.histogram import RELATIVE_ERROR

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.contour import QuadContourSet
+from matplotlib.figure import Figure
 
 from analysis.plots.axes import axes_of, is_scattered
-from analysis.plots.sweep import sweep_figures
+from analysis.plots.sweep import sweep_pictures
 from analysis.plots.sweep_scatter import amount_text
 from tests.analysis.sweeps import APPEND, THREADS, VARIANTS, Point, grid, sweep_summary
+
+
+def sweep_drawn(
+    summary: Mapping[str, Any],
+    variants: Sequence[str],
+    points: Sequence[Point],
+    contours: Mapping[str, float],
+) -> dict[str, Figure]:
+    pictures = sweep_pictures(summary, variants, points, contours)
+    return {picture.name: picture.figure for picture in pictures}
 
 
 def numbers(data: Any) -> list[float]:
@@ -79,7 +90,7 @@ def test_a_hypercube_is_no_grid() -> None:
 
 
 def names(points: Sequence[Point]) -> set[str]:
-    return set(sweep_figures(sweep_summary(points), VARIANTS, points, {}))
+    return set(sweep_drawn(sweep_summary(points), VARIANTS, points, {}))
 
 
 def test_each_kind_of_sweep_has_its_figures() -> None:
@@ -99,7 +110,7 @@ def test_each_kind_of_sweep_has_its_figures() -> None:
 
 def test_lines_show_values_ratios_and_the_level() -> None:
     points = grid(threads=[10, 50, 400])
-    figure = sweep_figures(sweep_summary(points), VARIANTS, points, {"lock_latency_ms": 0.5})[
+    figure = sweep_drawn(sweep_summary(points), VARIANTS, points, {"lock_latency_ms": 0.5})[
         "sweep_lock_latency"
     ]
     values, ratios = figure.axes
@@ -118,7 +129,7 @@ def test_a_refused_value_is_a_gap_with_a_cross() -> None:
     def overloaded(point: Point, variant: str) -> bool:
         return point[THREADS] == 400 and variant == "pipelined"
 
-    figure = sweep_figures(sweep_summary(points, refused=overloaded), VARIANTS, points, {})[
+    figure = sweep_drawn(sweep_summary(points, refused=overloaded), VARIANTS, points, {})[
         "sweep_lock_latency"
     ]
     values = figure.axes[0]
@@ -134,7 +145,7 @@ def rising(point: Point) -> float:
 def map_axes(level: float | None) -> Axes:
     points = grid(append=["100us", "1ms"], threads=[10, 50, 400])
     contours = {} if level is None else {"lock_latency_ms": level}
-    figures = sweep_figures(sweep_summary(points, rising), VARIANTS, points, contours)
+    figures = sweep_drawn(sweep_summary(points, rising), VARIANTS, points, contours)
     return figures["map_lock_latency"].axes[0]
 
 
@@ -173,7 +184,7 @@ def test_the_lowest_map_of_each_column_names_its_axis() -> None:
     points = grid(
         append=["1ms", "2ms", "3ms", "4ms"], threads=[1, 2, 3, 4], amplification=[1, 3, 9]
     )
-    figures = sweep_figures(sweep_summary(points), VARIANTS, points, {})
+    figures = sweep_drawn(sweep_summary(points), VARIANTS, points, {})
     (figure,) = (figure for name, figure in figures.items() if name == "map_lock_latency")
     maps = [axes for axes in figure.axes[:4] if axes.get_visible()]
     assert len(maps) == 3

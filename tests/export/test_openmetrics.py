@@ -9,6 +9,7 @@ from itertools import groupby
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from analysis.export import openmetrics
@@ -19,13 +20,13 @@ from analysis.export.exposition import (
     label_text,
     timestamp,
 )
-from analysis.export.families import CounterFamily
+from analysis.export.families import facts_of
 from analysis.export.openmetrics import EVERY, START_S, steps_that_fit, write_metrics
-from analysis.export.pessim_families import NOT_EXPORTED
 from analysis.export.tikv_families import TIKV_FAMILIES, region_error_label
 from analysis.export.unit_course import up_to
 from analysis.metrics.catalogue import COUNTERS
 from analysis.study.finished_study import FinishedStudy
+from sim import fact_names
 from sim.record.histogram import RELATIVE_ERROR, bucket_of
 
 SAMPLE = re.compile(r'^([a-z_]+)\{((?:[a-z_]+="(?:[^"\\]|\\.)*",?)*)\} (\S+) (\d+\.\d{3})$')
@@ -150,9 +151,16 @@ def test_a_bound_is_moved_by_half_a_bucket_at_most() -> None:
 
 
 def test_every_published_counter_is_exported() -> None:
-    exported = {fact for family in EVERY if isinstance(family, CounterFamily)
-                for fact in family.facts}  # fmt: skip
-    assert {counter.fact for counter in COUNTERS.values()} <= exported | NOT_EXPORTED
+    exported = set(facts_of(EVERY).counters)
+    assert {counter.fact for counter in COUNTERS.values()} <= exported
+
+
+def test_all_facts_of_a_unit_are_declared(study: FinishedStudy, finished: Path) -> None:
+    for unit in study.done:
+        folder = finished / "units" / unit.unit_hash
+        for table, declared in (("counter", fact_names.COUNTERS), ("moments", fact_names.SERIES)):
+            left = set(pq.read_table(folder / f"{table}.parquet")["metric"].to_pylist())
+            assert left <= set(declared)
 
 
 def test_the_page_on_exports_names_every_metric_of_tikv() -> None:

@@ -18,7 +18,7 @@ from urllib.request import urlopen
 import pytest
 
 from analysis.export.csv_course import WANTED
-from analysis.export.families import FamilyFacts
+from analysis.export.families import MadeOf
 from analysis.export.openmetrics import START_S, write_metrics
 from analysis.export.pessim_families import LATENCY_BOUNDS_S
 from analysis.export.tikv_families import SCHEDULER_BOUNDS_S
@@ -156,7 +156,7 @@ def test_a_quantile_is_in_the_bucket_of_the_exact_one(
     served: Queries, study: FinishedStudy, finished: Path, name: str, metric: str,
     bounds_s: tuple[float, ...],
 ) -> None:  # fmt: skip
-    wanted = FamilyFacts(counters={"txns"}, series={metric}, histograms={metric})
+    wanted = MadeOf(("txns",), (metric,), (metric,))
     unit, record = next(pair for pair in study.done.items() if pair[0].variant == "in_memory")
     course = read_course(finished / "units" / unit.unit_hash, record, 1, wanted)
     exact_s = exact_p99_s(course, metric, "in_memory", record.warmup_windows)

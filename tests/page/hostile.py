@@ -9,10 +9,10 @@ from typing import Any, Final
 import pandas as pd
 from PIL import Image
 
+from analysis.metrics.row_table import RowTable
 from analysis.metrics.study_tables import StudyTables
 from analysis.page.provenance import Provenance
 from analysis.plots.drawn import Drawn
-from analysis.report.row_table import RowTable
 from analysis.report.study_verdict import study_verdict
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.load import load_study

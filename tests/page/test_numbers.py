@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from analysis.metrics.numbers import NOTHING, Number
 from analysis.page.numbers import (
     change_cell,
     plain_value,
@@ -15,8 +16,12 @@ from analysis.report.change_words import change_text, span_text
 from tests.page.hostile import ratio, row
 
 
-def between(value: float, half: float) -> dict[str, object]:
-    return row("v", "m", value, ci_low=value - half, ci_high=value + half)
+def between(value: float, half: float) -> Number:
+    return Number.of(row("v", "m", value, ci_low=value - half, ci_high=value + half))
+
+
+def change(metric: str, value: float, low: float | None, high: float | None) -> Number:
+    return Number.of(ratio(metric, value, low, high))
 
 
 @pytest.mark.parametrize(
@@ -47,16 +52,16 @@ def test_a_sentence_has_three_digits_or_what_is_supported() -> None:
 
 
 def test_changes_are_percent_with_as_many_digits_as_their_interval() -> None:
-    assert change_text(ratio("m", 0.3593, 0.3575, 0.3611)) == "−64.1 % [−64.2, −63.9]"
-    assert change_text(ratio("m", 0.9, 0.8, 1.02)) == "−10 % [−20, +2]"
-    assert change_text(ratio("m", 1.0, 1.0, 1.0)) == "0 % [0, 0]"
-    assert change_text(ratio("m", 7.2, 7.1, 7.3)) == "×7.20 [7.10, 7.30]"
-    assert change_text(ratio("m", 0.5, None, None)) == "−50 % (n=1)"
+    assert change_text(change("m", 0.3593, 0.3575, 0.3611)) == "−64.1 % [−64.2, −63.9]"
+    assert change_text(change("m", 0.9, 0.8, 1.02)) == "−10 % [−20, +2]"
+    assert change_text(change("m", 1.0, 1.0, 1.0)) == "0 % [0, 0]"
+    assert change_text(change("m", 7.2, 7.1, 7.3)) == "×7.20 [7.10, 7.30]"
+    assert change_text(change("m", 0.5, None, None)) == "−50 % (n=1)"
 
 
 def test_a_span_has_its_ends_in_order() -> None:
-    assert span_text(ratio("m", 0.5, 0.48, 0.52)) == "50 % [48, 52]"
-    assert span_text(ratio("m", 1.2, 1.19, 1.21)) == "20.0 % [19.0, 21.0]"
+    assert span_text(change("m", 0.5, 0.48, 0.52)) == "50 % [48, 52]"
+    assert span_text(change("m", 1.2, 1.19, 1.21)) == "20.0 % [19.0, 21.0]"
 
 
 @pytest.mark.parametrize(
@@ -73,18 +78,18 @@ def test_a_span_has_its_ends_in_order() -> None:
 def test_a_change_is_for_the_better_or_for_the_worse(
     metric: str, value: float, verdict: str
 ) -> None:
-    cell = change_cell(ratio(metric, value, value - 0.01, value + 0.01))
+    cell = change_cell(change(metric, value, value - 0.01, value + 0.01))
     assert cell.tone == verdict
     assert cell.text.endswith(f"% {verdict}" if verdict else "%")
 
 
 def test_what_may_be_luck_has_no_verdict() -> None:
-    assert change_cell(ratio("lock_latency_ms", 0.99, 0.9, 1.1)).tone == ""
-    assert change_cell(ratio("lock_latency_ms", 0.5, None, None)).tone == ""
+    assert change_cell(change("lock_latency_ms", 0.99, 0.9, 1.1)).tone == ""
+    assert change_cell(change("lock_latency_ms", 0.5, None, None)).tone == ""
 
 
 def test_what_is_refused_is_a_word() -> None:
-    assert value_cell(row("v", "m", None, refused="overloaded")).text == "refused"
-    assert value_cell(None).text == "–"
+    assert value_cell(Number.of(row("v", "m", None, refused="overloaded"))).text == "refused"
+    assert value_cell(NOTHING).text == "–"
     assert share_text(between(0.9912, 0.0004)) == "99.1 %"
     assert share_text(between(0.9912, 0.0044)) == "99.1 ± 0.4 %"

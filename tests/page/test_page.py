@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
+from analysis.metrics.row_table import RowTable
 from analysis.page.study_page import HTML, MARKDOWN, write_page
-from analysis.report.row_table import RowTable
 from analysis.study.load import load_study
 from tests.page import hostile
 

@@ -14,9 +14,9 @@ import pytest
 from analysis.cli.diff_command import diff_command
 from analysis.comparison.results import read_results
 from analysis.comparison.study_diff import study_diff
+from analysis.metrics.row_table import RowTable
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.program import called
-from analysis.report.row_table import RowTable
 from analysis.report.summary_file import write_summary
 from analysis.serve.compare import MOST_STUDIES, comparison, comparison_file
 from analysis.serve.courses import COURSES

@@ -101,8 +101,8 @@ def test_only_series_have_more_statistics_than_the_mean() -> None:
 
 
 def test_metrics_are_made_of_facts_that_units_leave() -> None:
-    assert {each.fact for each in SERIES.values()} <= fact_names.SERIES
-    assert {each.fact for each in COUNTERS.values()} <= fact_names.COUNTERS
+    assert {each.fact for each in SERIES.values()} <= set(fact_names.SERIES)
+    assert {each.fact for each in COUNTERS.values()} <= set(fact_names.COUNTERS)
     derived = [each.made_of for each in METRICS.values() if isinstance(each.made_of, Derived)]
-    assert {fact for each in derived for fact in each.counters} <= fact_names.COUNTERS
-    assert {fact for each in derived for fact in each.series} <= fact_names.SERIES
+    assert {fact for each in derived for fact in each.counters} <= set(fact_names.COUNTERS)
+    assert {fact for each in derived for fact in each.series} <= set(fact_names.SERIES)

@@ -63,19 +63,21 @@ class RowTable(Sequence[Row]):
         return RowTable(self.columns[self.columns[POINT] == index], self.points)
 
     @classmethod
-    def from_rows(cls, rows: Sequence[Row], points: Sequence[Mapping[str, Any]]) -> RowTable:
-        """Returns a table of some rows, at least one, whose points are among ``points``."""
-        places = {json.dumps(dict(point), sort_keys=True): at for at, point in enumerate(points)}
-        columns = pd.DataFrame([{key: row[key] for key in row if key != "point"} for row in rows])
-        index = [places[json.dumps(dict(row["point"]), sort_keys=True)] for row in rows]
+    def from_rows(
+        cls, rows: Sequence[Mapping[str, Any]], points: Sequence[Mapping[str, Any]] | None = None
+    ) -> RowTable:
+        """Returns a table of some rows; their points are among ``points``, if these are given."""
+        if isinstance(rows, RowTable):
+            return rows
+        texts = [point_text(row["point"]) for row in rows]
+        if points is None:
+            points = list(dict(zip(texts, (row["point"] for row in rows), strict=True)).values())
+        places = {point_text(point): at for at, point in enumerate(points)}
+        names = dict.fromkeys(name for row in rows for name in row if name != "point")
+        columns = pd.DataFrame([dict(row) for row in rows], columns=list(names))
+        index = pd.Series([places[text] for text in texts], dtype="int64")
         columns.insert(0, POINT, index)
         return cls(columns, points)
-
-    def refused(self) -> RowTable:
-        """Returns the rows that say why they have no number."""
-        if "refused" not in self.columns:
-            return RowTable(self.columns.iloc[:0], self.points)
-        return RowTable(self.columns[self.columns["refused"].notna()], self.points)
 
     @classmethod
     def of(cls, parts: Sequence[RowTable]) -> RowTable:
@@ -85,6 +87,11 @@ class RowTable(Sequence[Row]):
         said = [part.columns.dropna(axis="columns", how="all") for part in parts]
         columns = pd.concat(said, ignore_index=True).reindex(columns=list(names))
         return cls(columns, parts[0].points)
+
+
+def point_text(point: Mapping[str, Any]) -> str:
+    """Returns a point as JSON, the same for equal points."""
+    return json.dumps(dict(point), sort_keys=True)
 
 
 def _plain(column: pd.Series[Any]) -> list[Any]:

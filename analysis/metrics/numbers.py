@@ -1,0 +1,148 @@
+"""Numbers of a study with their intervals, to be looked up by point, variant and key."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import pandas as pd
+
+from analysis.metrics.catalogue import CAPACITY, METRICS, MetricKey
+from analysis.metrics.row_table import POINT, RowTable, point_text
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number, or the ratio of two variants', with its 95 % interval."""
+
+    metric: str
+    value: float = math.nan
+    """NaN where there is none, or where it is refused."""
+    ci_low: float = math.nan
+    """NaN, as is the other end, where there is no interval."""
+    ci_high: float = math.nan
+    replications: int = 0
+    refused: str = ""
+    """Why it is not told; empty if it is."""
+    at_least: bool = False
+    """Whether the true one is only known to be greater."""
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Number:
+        """Returns the number that a row of ``summary.json`` says."""
+        said = (row.get("value" if "value" in row else "ratio"), row["ci_low"], row["ci_high"])
+        value, low, high = (math.nan if each is None else float(each) for each in said)
+        return cls(
+            row["metric"], value, low, high, row.get("replications", 0), row.get("refused") or "",
+            at_least=bool(row.get("at_least")),
+        )  # fmt: skip
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is a value."""
+        return not math.isnan(self.value)
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether more than one replication says it."""
+        return not math.isnan(self.ci_low)
+
+    @property
+    def half(self) -> float:
+        """Half the width of the interval; NaN without one."""
+        return (self.ci_high - self.ci_low) / 2
+
+    @property
+    def told_apart(self) -> bool:
+        """Whether the interval of a ratio excludes 1."""
+        return self.has_interval and not self.ci_low <= 1.0 <= self.ci_high
+
+    @property
+    def is_better(self) -> bool | None:
+        """Whether a ratio is for the better; None if it may be luck, or neither good nor bad."""
+        more_is = METRICS[self.metric].more_is if self.metric in METRICS else "worse"
+        if self.metric.startswith(CAPACITY):
+            more_is = "better"
+        if not self.told_apart or more_is == "either":
+            return None
+        return (self.value > 1) == (more_is == "better")
+
+    def scaled(self, scale: float) -> Number:
+        """Returns the number in another unit."""
+        ends = self.ci_low * scale, self.ci_high * scale
+        return replace(self, value=self.value * scale, ci_low=ends[0], ci_high=ends[1])
+
+
+NOTHING: Final = Number("")
+"""Stands for a number that a study does not have."""
+
+
+class Numbers:
+    """Rows of a study's summary, or of its comparisons, by what they are about."""
+
+    def __init__(
+        self,
+        rows: Sequence[Mapping[str, Any]],
+        *,
+        keys: Collection[MetricKey] | None = None,
+        points: Collection[Mapping[str, Any]] | None = None,
+    ) -> None:
+        """Takes some rows of ``summary.json``.
+
+        Args:
+            rows: all of them.
+            keys: the only numbers wanted; None for all.
+            points: the only ones wanted; None for all.
+        """
+        table = RowTable.from_rows(rows)
+        columns, texts = table.columns, list(map(point_text, table.points))
+        if points is not None:
+            wanted = set(map(point_text, points))
+            places = [place for place, text in enumerate(texts) if text in wanted]
+            columns = columns[columns[POINT].isin(places)]
+        if keys is not None and len(columns):
+            columns = columns[columns["metric"].isin([key.metric for key in keys])]
+        self._numbers: dict[tuple[str, str, MetricKey], Number] = {}
+        self.points = [table.points[place] for place in columns[POINT].unique()]
+        """Those at which there is any of the numbers, in their order."""
+        if not len(columns):
+            return
+        names = ("variant", "metric", "class", "stat")
+        for point, variant, metric, class_, stat, number in zip(
+            columns[POINT], *(columns[name] for name in names), _numbers(columns), strict=True
+        ):
+            key = MetricKey(metric, class_, stat)
+            if keys is None or key in keys:
+                self._numbers[texts[point], variant, key] = number
+
+    def get(self, point: Mapping[str, Any], variant: str, key: MetricKey) -> Number:
+        """Returns a number; ``NOTHING`` if there is none."""
+        return self._numbers.get((point_text(point), variant, key), NOTHING)
+
+    def of(self, key: MetricKey) -> list[tuple[str, Number]]:
+        """Returns the numbers of a key at all points, each with its point as text."""
+        return [(point, number) for (point, _, of), number in self._numbers.items() if of == key]
+
+    def classes(self, point: Mapping[str, Any], metric: str, stat: str = "mean") -> list[str]:
+        """Returns the classes of a metric that any variant has at a point, without ``all``."""
+        text = point_text(point)
+        return sorted({
+            key.class_
+            for of_point, _, key in self._numbers
+            if of_point == text and (key.metric, key.stat) == (metric, stat)
+            and key.class_ != "all"
+        })  # fmt: skip
+
+
+def _numbers(columns: pd.DataFrame) -> list[Number]:
+    """Returns the number of each row."""
+    ends = ["value" if "value" in columns else "ratio", "ci_low", "ci_high"]
+    parts = [columns["metric"], *(columns[name].astype(float) for name in ends)]
+    for name, none in (("replications", 0), ("refused", ""), ("at_least", False)):
+        if name in columns:
+            parts.append(columns[name].where(columns[name].notna(), none))
+        else:
+            parts.append(pd.Series(none, index=columns.index))
+    return [Number(*said) for said in zip(*(part.tolist() for part in parts), strict=True)]
