@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 from analysis.metrics import rounding
-from analysis.metrics.numbers import Number
+from analysis.metrics.numbers import StudyNumber
 from analysis.metrics.rounding import short
 from analysis.page.numbers import DASH, plain_value, with_half_width
 from analysis.report.change_words import change_parts, change_text, signed
@@ -47,18 +47,18 @@ class ReadingError(ValueError):
     """A reading that the summary of its study has no answer to."""
 
 
-def _ends(number: Number, scale: float) -> str:
+def _ends(number: StudyNumber, scale: float) -> str:
     number = number.scaled(scale)
     if number.ci_low == number.ci_high:
         return short(number.value)
     return _ratio_ends(number)
 
 
-def _ratio_ends(number: Number) -> str:
+def _ratio_ends(number: StudyNumber) -> str:
     return rounding.with_ends(number.value, number.ci_low, number.ci_high)
 
 
-def _percent(ratio: Number, sign: int) -> str:
+def _percent(ratio: StudyNumber, sign: int) -> str:
     percent = 100 * (ratio.value - 1)
     shown = signed(percent, 100 * ratio.half if abs(percent) < _WHOLE_FROM else 0.0)
     if shown.startswith("−" if sign > 0 else "+"):
@@ -67,7 +67,7 @@ def _percent(ratio: Number, sign: int) -> str:
     return f"{shown.lstrip('+−')} %"
 
 
-OF_VALUE: Final[Mapping[str, Callable[[Number, float], str]]] = {
+OF_VALUE: Final[Mapping[str, Callable[[StudyNumber, float], str]]] = {
     "plain": plain_value,
     "±": with_half_width,
     "[]": _ends,
@@ -78,7 +78,7 @@ OF_VALUE: Final[Mapping[str, Callable[[Number, float], str]]] = {
 SUM: Final = "sum"
 """A count over all runs of a variant: a counter that never counted has no row."""
 
-OF_RATIO: Final[Mapping[str, Callable[[Number], str]]] = {
+OF_RATIO: Final[Mapping[str, Callable[[StudyNumber], str]]] = {
     "[]": _ratio_ends,
     "ratio": lambda ratio: rounding.rounded(ratio.value, ratio.half),
     "over": lambda ratio: short(ratio.value),
@@ -109,11 +109,11 @@ def read(summary: Mapping[str, Any], reading: str) -> str:
         form = OF_VALUE.get(words.written or "plain")
         if form is None:
             raise ReadingError(f"{reading}: {words.written} is for ratios")
-        return form(Number.of(words.row(summary["rows"], "value")), scale)
+        return form(StudyNumber.of(words.row(summary["rows"], "value")), scale)
     form_of_ratio = OF_RATIO.get(words.written or "[]")
     if form_of_ratio is None:
         raise ReadingError(f"{reading}: {words.written} is for values")
-    return form_of_ratio(Number.of(words.ratio(summary["comparisons"])))
+    return form_of_ratio(StudyNumber.of(words.ratio(summary["comparisons"])))
 
 
 _KINDS: Final = ("metric", "variant", "point", "unit", "form")

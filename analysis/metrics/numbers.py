@@ -14,7 +14,7 @@ from analysis.metrics.row_table import POINT, RowTable, point_text
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class StudyNumber:
     """A number, or the ratio of two variants', with its 95 % interval."""
 
     metric: str
@@ -30,7 +30,7 @@ class Number:
     """Whether the true one is only known to be greater."""
 
     @classmethod
-    def of(cls, row: Mapping[str, Any]) -> Number:
+    def of(cls, row: Mapping[str, Any]) -> StudyNumber:
         """Returns the number that a row of ``summary.json`` says."""
         said = (row.get("value" if "value" in row else "ratio"), row["ci_low"], row["ci_high"])
         value, low, high = (math.nan if each is None else float(each) for each in said)
@@ -69,13 +69,13 @@ class Number:
             return None
         return (self.value > 1) == (more_is == "better")
 
-    def scaled(self, scale: float) -> Number:
+    def scaled(self, scale: float) -> StudyNumber:
         """Returns the number in another unit."""
         ends = self.ci_low * scale, self.ci_high * scale
         return replace(self, value=self.value * scale, ci_low=ends[0], ci_high=ends[1])
 
 
-NOTHING: Final = Number("")
+NOTHING: Final = StudyNumber("")
 """Stands for a number that a study does not have."""
 
 
@@ -104,7 +104,7 @@ class Numbers:
             columns = columns[columns[POINT].isin(places)]
         if keys is not None and len(columns):
             columns = columns[columns["metric"].isin([key.metric for key in keys])]
-        self._numbers: dict[tuple[str, str, MetricKey], Number] = {}
+        self._numbers: dict[tuple[str, str, MetricKey], StudyNumber] = {}
         self.points = [table.points[place] for place in columns[POINT].unique()]
         """Those at which there is any of the numbers, in their order."""
         if not len(columns):
@@ -117,11 +117,11 @@ class Numbers:
             if keys is None or key in keys:
                 self._numbers[texts[point], variant, key] = number
 
-    def get(self, point: Mapping[str, Any], variant: str, key: MetricKey) -> Number:
+    def get(self, point: Mapping[str, Any], variant: str, key: MetricKey) -> StudyNumber:
         """Returns a number; ``NOTHING`` if there is none."""
         return self._numbers.get((point_text(point), variant, key), NOTHING)
 
-    def of(self, key: MetricKey) -> list[tuple[str, Number]]:
+    def of(self, key: MetricKey) -> list[tuple[str, StudyNumber]]:
         """Returns the numbers of a key at all points, each with its point as text."""
         return [(point, number) for (point, _, of), number in self._numbers.items() if of == key]
 
@@ -136,7 +136,7 @@ class Numbers:
         })  # fmt: skip
 
 
-def _numbers(columns: pd.DataFrame) -> list[Number]:
+def _numbers(columns: pd.DataFrame) -> list[StudyNumber]:
     """Returns the number of each row."""
     ends = ["value" if "value" in columns else "ratio", "ci_low", "ci_high"]
     parts = [columns["metric"], *(columns[name].astype(float) for name in ends)]
@@ -145,4 +145,4 @@ def _numbers(columns: pd.DataFrame) -> list[Number]:
             parts.append(columns[name].where(columns[name].notna(), none))
         else:
             parts.append(pd.Series(none, index=columns.index))
-    return [Number(*said) for said in zip(*(part.tolist() for part in parts), strict=True)]
+    return [StudyNumber(*said) for said in zip(*(part.tolist() for part in parts), strict=True)]

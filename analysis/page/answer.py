@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from analysis.metrics.catalogue import ASKED_FOR, MetricKey
-from analysis.metrics.numbers import Number
+from analysis.metrics.numbers import StudyNumber
 from analysis.metrics.rounding import NOT_KNOWN, short
 from analysis.metrics.shown import HEADLINES, KIB, MB, ShownFigure
 from analysis.page.answer_wider import capital, of_capacity, of_sweep
@@ -104,14 +104,14 @@ def _writes_more_by_doing_more(found: Findings, point: int) -> bool:
     return [ratio.value > 1 for ratio in ratios if ratio.told_apart] == [True, True, False]
 
 
-def _more_done_words(found: Findings, point: int, ratio: Number) -> str:
+def _more_done_words(found: Findings, point: int, ratio: StudyNumber) -> str:
     return (
         f"With {found.main}, the disks write {span_text(ratio)} more a second "
         f"({_megabytes(found, point)}), because more transactions are done; each writes less."
     )
 
 
-def _bandwidth_words(found: Findings, point: int, ratio: Number) -> str:
+def _bandwidth_words(found: Findings, point: int, ratio: StudyNumber) -> str:
     if ratio.has_interval and not ratio.told_apart:
         return f"Disk writes a second cannot be told apart ({change_text(ratio)})."
     rate = found.ratio(point, found.main, RATE)
@@ -154,13 +154,13 @@ def _latency(found: Findings, point: int, key: MetricKey) -> str:
 
 
 def _part(
-    found: Findings, point: int, key: MetricKey, words: Callable[[Findings, int, Number], str]
+    found: Findings, point: int, key: MetricKey, words: Callable[[Findings, int, StudyNumber], str]
 ) -> str:
     ratio = found.ratio(point, found.main, key)
     return words(found, point, ratio) if ratio.is_there else ""
 
 
-def _bytes_words(found: Findings, point: int, ratio: Number) -> str:
+def _bytes_words(found: Findings, point: int, ratio: StudyNumber) -> str:
     new, old = (found.value(point, name, BYTES) for name in (found.main, found.baseline))
     shown = [plain_value(number, KIB) for number in (new, old)]
     if ratio.has_interval and not ratio.told_apart:
@@ -172,7 +172,7 @@ def _bytes_words(found: Findings, point: int, ratio: Number) -> str:
     )
 
 
-def _rate_words(found: Findings, point: int, ratio: Number) -> str:
+def _rate_words(found: Findings, point: int, ratio: StudyNumber) -> str:
     new, old = (found.value(point, name, RATE) for name in (found.main, found.baseline))
     shown = [plain_value(number) for number in (new, old)]
     if ratio.has_interval and not ratio.told_apart:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from analysis.experiments.case_words import case_words, limit_words
-from analysis.metrics.numbers import Number
+from analysis.metrics.numbers import StudyNumber
 from analysis.page.findings import Findings
 from analysis.page.numbers import plain_value
 from analysis.plots.axes import Axis, axes_of
@@ -58,7 +58,7 @@ def _place(axes: Sequence[Axis], point: Mapping[str, Any]) -> str:
     return ", ".join(f"{axis.name} {axis.label(point)}" for axis in axes)
 
 
-def _tally(found: Findings, known: Sequence[Number]) -> str:
+def _tally(found: Findings, known: Sequence[StudyNumber]) -> str:
     """Returns at how many points the variants cannot be told apart, and how many say nothing."""
     if len(found.variants) == 1:
         return ""
@@ -69,7 +69,7 @@ def _tally(found: Findings, known: Sequence[Number]) -> str:
     return f"; {', '.join(parts)}" if parts else ""
 
 
-def _past_level(found: Findings, cells: OutcomeCells, known: Sequence[Number]) -> str:
+def _past_level(found: Findings, cells: OutcomeCells, known: Sequence[StudyNumber]) -> str:
     """Returns at how many points a ratio's interval lies beyond the level that a map shows."""
     level = found.run.study.contours.get(str(cells.outcome.key))
     if level is None or len(found.variants) == 1:

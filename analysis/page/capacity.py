@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from analysis.experiments.capacity_rows import why_refused
 from analysis.experiments.case_words import case_words, limit_words
-from analysis.metrics.numbers import Number
+from analysis.metrics.numbers import StudyNumber
 from analysis.metrics.rounding import short
 from analysis.page.content import Block, Cell, Items, PageTable, Paragraph, Tile, texts
 from analysis.page.findings import Findings
@@ -116,7 +116,7 @@ def _compared(content: Mapping[str, Any]) -> PageTable:
         (
             Cell(case_words(row)),
             Cell(row["baseline"]),
-            change_cell(Number.of(row)),
+            change_cell(StudyNumber.of(row)),
         )
         for row in content["comparisons"]
         if row["metric"] == "capacity_load"

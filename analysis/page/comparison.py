@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from analysis.metrics.catalogue import STATS, MetricKey
-from analysis.metrics.numbers import Number
+from analysis.metrics.numbers import StudyNumber
 from analysis.metrics.shown import KEY_FIGURES
 from analysis.page.content import Block, Cell, PageTable, Paragraph, texts
 from analysis.page.findings import Findings
@@ -192,7 +192,7 @@ def _rows_of(
             yield name if label == "all" else f"{name}, {label}", list(map(_cell, numbers))
 
 
-def _cell(number: Number) -> Cell:
+def _cell(number: StudyNumber) -> Cell:
     """Returns a number over the half width of its interval."""
     cell = value_cell(number)
     value, _, half = cell.text.partition(" ± ")

@@ -11,7 +11,7 @@ import pandas as pd
 import yaml
 
 from analysis.metrics.catalogue import MetricKey
-from analysis.metrics.numbers import Number, Numbers
+from analysis.metrics.numbers import Numbers, StudyNumber
 from analysis.metrics.study_tables import StudyTables
 from analysis.plots.drawn import Drawn
 from analysis.study.finished_study import FinishedStudy
@@ -101,11 +101,11 @@ class Findings:
     def _of_whole_points(self, rows: str) -> Numbers:
         return Numbers(self.summary[rows], points=[self.points[at] for at in self.whole_points])
 
-    def value(self, point: int, variant: str, key: MetricKey) -> Number:
+    def value(self, point: int, variant: str, key: MetricKey) -> StudyNumber:
         """Returns a number at a point that is shown by itself."""
         return self._values.get(self.points[point], variant, key)
 
-    def ratio(self, point: int, variant: str, key: MetricKey) -> Number:
+    def ratio(self, point: int, variant: str, key: MetricKey) -> StudyNumber:
         """Returns the comparison of a variant with the baseline."""
         return self._ratios.get(self.points[point], variant, key)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from analysis.metrics import rounding
-from analysis.metrics.numbers import Number
+from analysis.metrics.numbers import StudyNumber
 from analysis.metrics.rounding import short
 from analysis.page.content import Cell, Tone
 from analysis.report.change_words import change_parts
@@ -13,7 +13,7 @@ from analysis.report.change_words import change_parts
 DASH: Final = "–"
 
 
-def value_cell(number: Number, scale: float = 1.0) -> Cell:
+def value_cell(number: StudyNumber, scale: float = 1.0) -> Cell:
     """Returns ``1.93 ± 0.04``, ``1.93 (n=1)``, ``refused`` or a dash."""
     if number.refused:
         return Cell("refused", "refused")
@@ -22,7 +22,7 @@ def value_cell(number: Number, scale: float = 1.0) -> Cell:
     return Cell(with_half_width(number, scale))
 
 
-def with_half_width(number: Number, scale: float = 1.0) -> str:
+def with_half_width(number: StudyNumber, scale: float = 1.0) -> str:
     """Returns ``1.93 ± 0.04``, ``1.93 (n=1)``, or ``> 4,870`` for what is only known so far."""
     value = number.value * scale
     if number.at_least:
@@ -32,7 +32,7 @@ def with_half_width(number: Number, scale: float = 1.0) -> str:
     return rounding.with_half_width(value, number.half * scale)
 
 
-def change_cell(ratio: Number) -> Cell:
+def change_cell(ratio: StudyNumber) -> Cell:
     """Returns ``−64.1 % better`` over ``[−64.3, −63.9]``; without a verdict where 1 lies inside."""
     if not ratio.is_there:
         return Cell(DASH, "quiet")
@@ -41,13 +41,13 @@ def change_cell(ratio: Number) -> Cell:
     return Cell(f"{change} {tone}".strip(), tone, interval)
 
 
-def tone_of(ratio: Number) -> Tone:
+def tone_of(ratio: StudyNumber) -> Tone:
     """Returns whether a change is one, and for the better or for the worse."""
     tones: dict[bool | None, Tone] = {True: "better", False: "worse", None: ""}
     return tones[ratio.is_better]
 
 
-def plain_value(number: Number, scale: float = 1.0) -> str:
+def plain_value(number: StudyNumber, scale: float = 1.0) -> str:
     """Returns a value without its interval, with no more digits than that supports, nor than 3."""
     value = number.value * scale
     if number.at_least:
@@ -57,7 +57,7 @@ def plain_value(number: Number, scale: float = 1.0) -> str:
     return rounding.rounded(value, number.half * scale)
 
 
-def share_text(number: Number) -> str:
+def share_text(number: StudyNumber) -> str:
     """Returns a share of 1 in percent, ``98.7 ± 0.2 %``; a half width below 0.05 goes unsaid."""
     if not number.is_there:
         return DASH

@@ -23,7 +23,7 @@ from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
 from analysis.metrics.catalogue import HIGHER_IS_BETTER
-from analysis.metrics.numbers import Number
+from analysis.metrics.numbers import StudyNumber
 from analysis.plots.axes import Axis, Point
 from analysis.plots.style import (
     SMALL,
@@ -156,7 +156,7 @@ def _write_cells(axes: Axes, plot: RatioMap, points: Sequence[Point], limit: flo
             axes.add_patch(_frame(column, line))
 
 
-def _is_open(ratio: Number, level: float) -> bool:
+def _is_open(ratio: StudyNumber, level: float) -> bool:
     """Returns whether the interval holds the level; without an interval nothing is certain."""
     return not ratio.has_interval or ratio.ci_low <= level <= ratio.ci_high
 

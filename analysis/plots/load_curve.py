@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 
 from analysis.experiments.case_words import case_words
 from analysis.metrics.catalogue import MetricKey
-from analysis.metrics.numbers import Number, Numbers
+from analysis.metrics.numbers import Numbers, StudyNumber
 from analysis.plots.style import (
     INK,
     WIDTH_IN,
@@ -198,7 +198,7 @@ def _without(point: Point, key: str) -> dict[str, Any]:
     return {name: value for name, value in point.items() if name != key}
 
 
-def _row(load: float, done: Number, waits: Sequence[Number]) -> dict[str, float]:
+def _row(load: float, done: StudyNumber, waits: Sequence[StudyNumber]) -> dict[str, float]:
     row = {"load": load, "txn_per_s": done.value, "x_low": done.ci_low, "x_high": done.ci_high}
     for place, wait in enumerate(waits):
         name = f"y{place}"

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
 
-from analysis.metrics.numbers import Number
+from analysis.metrics.numbers import StudyNumber
 from analysis.plots.axes import Axis, Point, spread_of
 from analysis.plots.style import (
     INK,
@@ -109,7 +109,7 @@ def _ratios(axes: Axes, view: SweepView, axis: Axis, points: Sequence[Point]) ->
     write_ticks(axes.yaxis, plain)
 
 
-def _band(axes: Axes, drawn: Sequence[tuple[float, Number]], look: Look) -> None:
+def _band(axes: Axes, drawn: Sequence[tuple[float, StudyNumber]], look: Look) -> None:
     """Draws a line with markers and its interval; gaps where values are missing."""
     drawn = sorted(drawn, key=lambda pair: pair[0])
     places, values = [place for place, _ in drawn], [number.value for _, number in drawn]

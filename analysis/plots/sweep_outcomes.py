@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.metrics.numbers import Number, Numbers
+from analysis.metrics.numbers import Numbers, StudyNumber
 from analysis.metrics.row_table import point_text
 from analysis.metrics.shown import OUTCOMES, ShownFigure
 from analysis.plots.style import Look
@@ -31,11 +31,11 @@ class OutcomeCells:
         """Whether a variant's value is refused there, so that there is nothing to compare."""
         return point_text(point) in self._refused
 
-    def value(self, point: Point, variant: str) -> Number:
+    def value(self, point: Point, variant: str) -> StudyNumber:
         """Returns the value."""
         return self._values.get(point, variant, self.outcome.key)
 
-    def ratio(self, point: Point, variant: str) -> Number:
+    def ratio(self, point: Point, variant: str) -> StudyNumber:
         """Returns the comparison with the baseline."""
         return self._ratios.get(point, variant, self.outcome.key)
 

@@ -15,7 +15,7 @@ from rich.text import Text
 from analysis.experiments.capacity_conclusion import OVERLOAD
 from analysis.experiments.capacity_rows import why_refused
 from analysis.experiments.case_words import case_words, limit_words
-from analysis.metrics.numbers import Number
+from analysis.metrics.numbers import StudyNumber
 from analysis.metrics.rounding import short
 from analysis.report.change_words import change_text, span_text
 from analysis.report.terminal import plain_table
@@ -48,7 +48,8 @@ def print_capacity(console: Console, found: Found) -> None:
 def capacity_changes(found: Found) -> list[str]:
     """Returns a sentence for each variant: how much more it carries than the baseline."""
     return [
-        f"{_on(row['point'])}{row['variant']} carries {_change(Number.of(row))} {row['baseline']}."
+        f"{_on(row['point'])}{row['variant']} carries {_change(StudyNumber.of(row))} "
+        f"{row['baseline']}."
         for row in found["comparisons"]
         if row["metric"] == "capacity_load" and row["ratio"] is not None
     ]
@@ -60,7 +61,7 @@ def _on(point: Mapping[str, Any]) -> str:
     return f"On {values}, " if values else ""
 
 
-def _change(ratio: Number) -> str:
+def _change(ratio: StudyNumber) -> str:
     if ratio.has_interval and not ratio.told_apart:
         return f"as much ({change_text(ratio)}) as"
     return f"{span_text(ratio)} {'more' if ratio.value > 1 else 'less'} than"

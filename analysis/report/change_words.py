@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import Final
 
 from analysis.metrics import rounding
-from analysis.metrics.numbers import Number
+from analysis.metrics.numbers import StudyNumber
 from analysis.metrics.rounding import NOT_KNOWN, decimals, short
 
 TIMES_FROM: Final = 3.0
 """Ratio from which a change is written as a multiple."""
 
 
-def change_text(ratio: Number) -> str:
+def change_text(ratio: StudyNumber) -> str:
     """Returns the change that a ratio means, with its interval."""
     return " ".join(change_parts(ratio))
 
 
-def change_parts(ratio: Number) -> tuple[str, str]:
+def change_parts(ratio: StudyNumber) -> tuple[str, str]:
     """Returns ``−64.1 %`` and ``[−64.3, −63.9]``; of great ones ``×3.08`` and its ends."""
     value, low, high = ratio.value, ratio.ci_low, ratio.ci_high
     if not rounding.is_known(value, ratio.half if ratio.has_interval else 0.0):
@@ -35,7 +35,7 @@ def change_parts(ratio: Number) -> tuple[str, str]:
     return f"{signed(change, half)} %", f"[{signed(low, half)}, {signed(high, half)}]"
 
 
-def span_text(ratio: Number) -> str:
+def span_text(ratio: StudyNumber) -> str:
     """Returns how much more or less, without a sign: ``64.1 % [63.9, 64.3]``."""
     change = 100 * (ratio.value - 1)
     turned = -1 if change < 0 else 1

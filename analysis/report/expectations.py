@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from analysis.metrics.catalogue import MetricKey
-from analysis.metrics.numbers import Number, Numbers
+from analysis.metrics.numbers import Numbers, StudyNumber
 from analysis.metrics.row_table import point_text
 from analysis.study.sections import Expectation
 from analysis.study.units import point_words
@@ -80,7 +80,9 @@ def _judge_claim(claim: Expectation, values: Numbers, ratios: Numbers) -> list[d
     return [*found, *refused]
 
 
-def _judge_number(claim: Expectation, point: Mapping[str, Any], number: Number) -> dict[str, Any]:
+def _judge_number(
+    claim: Expectation, point: Mapping[str, Any], number: StudyNumber
+) -> dict[str, Any]:
     value, low, high = number.value, number.ci_low, number.ci_high
     if number.at_least:
         holds = claim.below is None and claim.above is not None and value > claim.above

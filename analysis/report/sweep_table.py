@@ -14,7 +14,7 @@ from typing import Any, Final
 from rich.console import Console
 from rich.text import Text
 
-from analysis.metrics.numbers import Number
+from analysis.metrics.numbers import StudyNumber
 from analysis.plots.axes import Axis, Point, axes_of
 from analysis.plots.sweep_outcomes import OutcomeCells, compared, outcome_cells
 from analysis.report.table import ratio_text, value_text
@@ -137,7 +137,7 @@ def _print_extremes(console: Console, cells: OutcomeCells, sweep: _Sweep) -> Non
 
 def _told(cells: OutcomeCells, sweep: _Sweep, name: str) -> dict[str, tuple[Point, Text]]:
     """Returns the least, the middle and the greatest point of a variant, with what they show."""
-    get: Callable[[Point, str], Number]
+    get: Callable[[Point, str], StudyNumber]
     get, show = (cells.ratio, _ratio) if compared(sweep.variants) else (cells.value, _value)
     numbers = [(get(point, name).value, place) for place, point in enumerate(sweep.points)]
     there = sorted(pair for pair in numbers if not math.isnan(pair[0]))

@@ -12,7 +12,7 @@ from typing import Any, Final
 from rich.console import Console
 from rich.text import Text
 
-from analysis.metrics.numbers import Number, Numbers
+from analysis.metrics.numbers import Numbers, StudyNumber
 from analysis.metrics.rounding import short, with_ends, with_half_width
 from analysis.metrics.shown import KEY_FIGURES
 from analysis.report.terminal import Column, plain_table, print_fitting, width_of, with_columns
@@ -85,7 +85,7 @@ def _heading(name: str, baseline: str) -> str:
     return heading if len(heading) <= LONGEST_HEADING else f"{name}\n/ {baseline}"
 
 
-def value_text(number: Number, scale: float = 1.0) -> Text:
+def value_text(number: StudyNumber, scale: float = 1.0) -> Text:
     """Returns ``1.93 ± 0.04``; without an interval ``1.93 (n=1)``; a dash for no value.
 
     A number that is refused is a word; one that is only known to be greater says so.
@@ -102,7 +102,7 @@ def value_text(number: Number, scale: float = 1.0) -> Text:
     return Text(with_half_width(value, number.half * scale))
 
 
-def ratio_text(ratio: Number) -> Text:
+def ratio_text(ratio: StudyNumber) -> Text:
     """Returns ``0.512 [0.49, 0.53]``, green or red when it is for the better or the worse."""
     if not ratio.is_there:
         return Text("-", style="dim")

@@ -60,19 +60,26 @@ class RegionCache:
 
     def set_leader(self, region: Region, leader: int) -> None:
         """Notes who leads; a store that has no replica makes the region stale."""
-        known = self._routes.by_id(region.region_id)
-        if known is None or known.region.epoch != region.epoch:
+        known = self._known(region)
+        if known is None:
             return
-        if leader not in region.stores:
+        # What remains of an old region has its id in common with the region of now.
+        remains = known is not self._routes.by_id(region.region_id)
+        if remains or leader not in region.stores:
             self.invalidate(region)
         elif known.leader_store != leader:
             self._own().set_leader(region.region_id, leader)
 
     def invalidate(self, region: Region) -> None:
         """Marks a region stale, unless a later one has taken its place already."""
-        known = self._routes.by_id(region.region_id)
-        if known is not None and known.region.epoch == region.epoch:
+        if self._known(region) is not None:
             self.stale[region.region_id] = None
+
+    def _known(self, region: Region) -> Route | None:
+        """Returns the route of a region or of what remains of it; None if it has been replaced."""
+        known = self._routes.locate(region.start_key)
+        is_same = known.region.region_id == region.region_id and known.region.epoch == region.epoch
+        return known if is_same else None
 
     def learn(self, route: Route) -> bool:
         """Takes a route from PD or a store; returns whether it says anything new."""

@@ -16,6 +16,7 @@ from sim.transport.grpc import CONNECTIONS
 from sim.units import NS_PER_S
 
 _CLOSE: Final = 0.002
+_SECANTS: Final = 12
 _NEARLY_ALL: Final = 0.995
 """Jobs are not looked at above this use of a machine: nothing ends there."""
 
@@ -28,7 +29,7 @@ class JobKind(NamedTuple):
     """CPU on a core of its own; 0: it waits for nobody."""
 
 
-class Messages(NamedTuple):
+class OpenMessages(NamedTuple):
     """Messages to the stores, each open to further requests until it is on its way."""
 
     requests: float
@@ -41,7 +42,7 @@ class Messages(NamedTuple):
     """Of one machine."""
 
 
-class _Load(NamedTuple):
+class _MachineLoad(NamedTuple):
     """One machine at a rate."""
 
     work: float
@@ -58,10 +59,10 @@ class _Load(NamedTuple):
     """Share of the requests that open a message."""
 
 
-class Machines:
+class MachineKind:
     """Machines of one kind; what does not depend on the load.
 
-    Work that is shared (``Messages``) is done for one job or for several, the more the busier.
+    Work that is shared (``OpenMessages``) is done for one job or for several, the more the busier.
     """
 
     def __init__(
@@ -70,7 +71,7 @@ class Machines:
         count: int,
         threads: int,
         jobs: Sequence[JobKind],
-        messages: Messages | None = None,
+        messages: OpenMessages | None = None,
     ) -> None:
         """Args: ``count`` is how many machines, ``threads`` those of the hardware of one."""
         hardware, cpu = scenario.hardware, scenario.hardware.cpu
@@ -83,7 +84,7 @@ class Machines:
         slowness = smt_slowness(threads, hardware.threads_per_core, cpu.smt_gain)
         self._capacity = [running / slow for running, slow in enumerate(slowness)]
         self._varies = (1 + cpu.cv * cpu.cv) / 2
-        self._known: tuple[float, _Load] | None = None
+        self._known: tuple[float, _MachineLoad] | None = None
         """At the rate that was asked for last: it is asked for several times."""
 
     def used(self, txn_per_s: float) -> float:
@@ -125,24 +126,30 @@ class Machines:
         own, waits = self.times_ns(self._messages.cost_ns, txn_per_s)
         return own + waits + self._messages.wakes * self.wake_ns(txn_per_s)
 
-    def _at(self, txn_per_s: float) -> _Load:
+    def _at(self, txn_per_s: float) -> _MachineLoad:
         if self._known is None or self._known[0] != txn_per_s:
             self._known = txn_per_s, self._load(txn_per_s, 1.0)
             if self._messages is not None:
                 self._share(txn_per_s, self._messages)
         return self._known[1]
 
-    def _share(self, txn_per_s: float, messages: Messages) -> None:
-        """Finds how many requests share a message: those that come while it is open."""
-        per_ns = txn_per_s * self._asking / messages.connections / NS_PER_S
-        low, high = 0.0, 1.0
-        while high - low > _CLOSE:
-            opening = (low + high) / 2
-            self._known = txn_per_s, self._load(txn_per_s, opening)
-            follows = 1 / (1 + per_ns * self.message_ns(txn_per_s))
-            low, high = (opening, high) if follows > opening else (low, opening)
+    def _share(self, txn_per_s: float, messages: OpenMessages) -> None:
+        """Finds how many requests share a message: those that come while it is open (by secants).
 
-    def _load(self, txn_per_s: float, opening: float) -> _Load:
+        The more messages, the longer each is open, and the fewer there are: one answer.
+        """
+        per_ns = txn_per_s * self._asking / messages.connections / NS_PER_S
+        opening, before, ahead = 1.0, 0.0, 0.0
+        for _ in range(_SECANTS):
+            self._known = txn_per_s, self._load(txn_per_s, opening)
+            beyond = 1 / (1 + per_ns * self.message_ns(txn_per_s)) - opening
+            if abs(beyond) <= _CLOSE:
+                break
+            slope = (beyond - ahead) / (opening - before) if before else -1.0
+            before, ahead = opening, beyond
+            opening = min(1.0, max(_CLOSE, opening - beyond / min(slope, -1.0)))
+
+    def _load(self, txn_per_s: float, opening: float) -> _MachineLoad:
         jobs = self._jobs
         if self._messages is not None and self._messages.cost_ns:
             jobs = [*jobs, JobKind(self._asking * opening, self._messages.cost_ns)]
@@ -155,17 +162,17 @@ class Machines:
             squares = sum(job.per_txn * job.cost_ns**2 for job in jobs)
             waiting *= squares * count / work_ns**2 * self._varies
         jobs_per_s = count * within / work_ns * NS_PER_S if work_ns else 0.0
-        return _Load(work, within, running, waiting, jobs_per_s, opening)
+        return _MachineLoad(work, within, running, waiting, jobs_per_s, opening)
 
 
-def client_machine(scenario: Scenario, made: Footprint) -> Machines:
+def client_machine(scenario: Scenario, made: Footprint) -> MachineKind:
     """Returns the machine that all clients are on."""
     hardware = scenario.hardware
     statements = JobKind(made.statements, hardware.cpu.client_statement_ns)
-    return Machines(scenario, 1, hardware.client_cores, [statements])
+    return MachineKind(scenario, 1, hardware.client_cores, [statements])
 
 
-def tidb_nodes(scenario: Scenario, made: Footprint, retries: float = 0.0) -> Machines:
+def tidb_nodes(scenario: Scenario, made: Footprint, retries: float = 0.0) -> MachineKind:
     """Returns the TiDB nodes, with their statements and requests; ``retries`` are tried again."""
     hardware, cpu = scenario.hardware, scenario.hardware.cpu
     reading = made.statements - made.changing_statements
@@ -174,13 +181,13 @@ def tidb_nodes(scenario: Scenario, made: Footprint, retries: float = 0.0) -> Mac
         JobKind(made.changing_statements + retries, statement_ns(scenario, made, changing=1.0)),
         JobKind(made.all_requests + retries, cpu.tidb_request_ns),
     ]
-    messages = Messages(
+    messages = OpenMessages(
         made.all_requests + retries,
         2 * cpu.grpc_message_ns,
         MESSAGE_WAKES,
         CONNECTIONS * scenario.cluster.stores,
     )
-    return Machines(scenario, scenario.cluster.tidb_nodes, hardware.tidb_cores, jobs, messages)
+    return MachineKind(scenario, scenario.cluster.tidb_nodes, hardware.tidb_cores, jobs, messages)
 
 
 def statement_ns(scenario: Scenario, made: Footprint, *, changing: float) -> float:

@@ -145,8 +145,9 @@ class LeaderTransfer:
 
     def _send_ack(self, to_leader: tuple[Peer, TransferLeaderAck]) -> None:
         peer, ack = to_leader
-        if peer.raft.leader and not peer.gone:
-            self._ctx.transport.send_message(peer.raft.leader, ack)
+        leader = peer.raft.leader
+        if leader and leader != peer.store and not peer.gone:  # Its own answer it would ignore.
+            self._ctx.transport.send_message(leader, ack)
 
     def _close_enough(self, peer: Peer, ack: TransferLeaderAck) -> bool:
         """Returns whether the target has so little to catch up with that nobody will notice."""

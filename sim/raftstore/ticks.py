@@ -2,11 +2,12 @@
 
 Invariant: every replica ticks once a ``raft-base-tick-interval``, each at a phase of its own. A
 replica that has nothing to replicate hibernates: its leader sends no heartbeats and its followers
-do not miss them. It wakes up for a while when its leader's store cannot be reached, or when it is
-asked for a vote.
+do not miss them. It wakes up for a while when its leader's store cannot be reached, when it is
+asked for a vote, and if it does not lead every few minutes: nobody may have told it that it has
+been removed.
 
 Source: tikv/tikv components/raftstore/src/store/{hibernate_state.rs, fsm/peer.rs
-(on_raft_base_tick, check_group_state, on StoreUnreachable)}.
+(on_raft_base_tick, check_group_state, on StoreUnreachable, on_check_peer_stale_state_tick)}.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from sim.scenario.schema.tikv import Tikv
 
 PHASES: Final = 64
 """Groups of regions that tick one after the other: each region's ticks began when it did."""
+
+STALE_CHECK_TICKS: Final = 300
+"""``peer-stale-state-check-interval`` (5 min) over ``raft-base-tick-interval``."""
 
 _STORES_APART: Final = 5
 """Phases between a region's ticks on neighbouring stores: longer than a vote takes."""
@@ -59,12 +63,16 @@ class Ticks:
     def _run(self) -> Story:
         """Ticks for ever, one phase after the other; phases without replicas are passed over."""
         step_ns = self._interval_ns // PHASES
-        phase = 0
+        phase = rounds = 0
         while True:
             steps = self._steps_to_next(phase)
             yield steps * step_ns
-            phase = (phase + steps) % PHASES
+            more_rounds, phase = divmod(phase + steps, PHASES)
+            rounds += more_rounds
+            looks = rounds > 0 and rounds % STALE_CHECK_TICKS == 0
             for peer in list(self._phases[phase].values()):
+                if looks and peer.raft.role is not LEADER:
+                    self.wake_up(peer)
                 if self._hibernate and peer.stirred:
                     peer.stirred = _is_awake(peer)
                 if peer.stirred:

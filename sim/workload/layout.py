@@ -82,16 +82,16 @@ def rows_by_handle(name: str, table_id: int, rows: int, value_bytes: int) -> Seg
     )
 
 
-class Part(NamedTuple):
+class BlockPart(NamedTuple):
     """Some of a table's blocks, which are read alike; shares of the whole."""
 
     blocks: float
     reads: float
 
 
-def read_evenly(rows: int) -> Sequence[Part]:  # noqa: ARG001 - other tables' parts depend on it
+def read_evenly(rows: int) -> Sequence[BlockPart]:  # noqa: ARG001 - other tables' parts depend on it
     """Returns the parts of a table whose rows are all read as often."""
-    return (Part(1.0, 1.0),)
+    return (BlockPart(1.0, 1.0),)
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Table:
     scattered_reads: float = 0.0
     """Rows read a transaction, chosen over the whole table; 0 where transactions read what has just
     been written, or go on where the last one ended."""
-    read_parts: Callable[[int], Sequence[Part]] = read_evenly
+    read_parts: Callable[[int], Sequence[BlockPart]] = read_evenly
     """From how many neighbouring rows share a block to how the scattered reads are spread."""
 
     @property

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from analysis.metrics.numbers import NOTHING, Number
+from analysis.metrics.numbers import NOTHING, StudyNumber
 from analysis.metrics.rounding import short
 from analysis.report.table import print_comparison, ratio_text, value_text
 
@@ -25,14 +25,14 @@ def ratio(value: float, half: float | None, metric: str = "lock_latency_ms") -> 
 
 
 def test_a_value_has_as_many_digits_as_its_half_width_allows() -> None:
-    assert value_text(Number.of(row(1.23456, 0.04)), 1.0).plain == "1.23 ± 0.04"
-    assert value_text(Number.of(row(14838.2, 97.4)), 1.0).plain == "14,838 ± 97"
-    assert value_text(Number.of(row(2048.0, 102.4)), 1 / 1024).plain == "2.00 ± 0.10"
+    assert value_text(StudyNumber.of(row(1.23456, 0.04)), 1.0).plain == "1.23 ± 0.04"
+    assert value_text(StudyNumber.of(row(14838.2, 97.4)), 1.0).plain == "14,838 ± 97"
+    assert value_text(StudyNumber.of(row(2048.0, 102.4)), 1 / 1024).plain == "2.00 ± 0.10"
 
 
 def test_without_an_interval_the_number_of_replications_is_said() -> None:
-    assert value_text(Number.of(row(1.23456, None)), 1.0).plain == "1.23 (n=1)"
-    assert ratio_text(Number.of(ratio(0.5, None))).plain == "0.500 (n=1)"
+    assert value_text(StudyNumber.of(row(1.23456, None)), 1.0).plain == "1.23 (n=1)"
+    assert ratio_text(StudyNumber.of(ratio(0.5, None))).plain == "0.500 (n=1)"
     assert value_text(NOTHING).plain == "-"
     assert ratio_text(NOTHING).plain == "-"
 
@@ -50,7 +50,7 @@ def test_without_an_interval_the_number_of_replications_is_said() -> None:
 def test_a_ratio_is_coloured_when_its_interval_excludes_one(
     value: float, half: float, metric: str, style: str
 ) -> None:
-    assert str(ratio_text(Number.of(ratio(value, half, metric))).style) == style
+    assert str(ratio_text(StudyNumber.of(ratio(value, half, metric))).style) == style
 
 
 @pytest.mark.parametrize(
@@ -94,5 +94,5 @@ def test_wide_numbers_and_long_names_take_more_tables_and_lose_nothing(variants:
 
 
 def test_a_number_without_luck_has_no_decimals_of_it() -> None:
-    assert value_text(Number.of(row(0.0, 0.0)), 1.0).plain == "0 ± 0"
-    assert value_text(Number.of(row(0.1234, 0.0)), 1.0).plain == "0.123 ± 0"
+    assert value_text(StudyNumber.of(row(0.0, 0.0)), 1.0).plain == "0 ± 0"
+    assert value_text(StudyNumber.of(row(0.1234, 0.0)), 1.0).plain == "0.123 ± 0"

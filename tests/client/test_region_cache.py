@@ -43,6 +43,19 @@ def test_a_leader_that_has_no_replica_makes_the_region_stale() -> None:
     assert known(cache, b"a") == [(1, 1, 1)]
 
 
+def test_what_remains_of_an_old_region_is_asked_for_by_itself() -> None:
+    cache = RegionCache(bootstrap())
+    cache.learn(Route(region(1, b"f", b"m", 2), 1))  # the left part, of another id, is unknown
+    rest = cache.locate(b"a").region
+    assert (rest.region_id, rest.epoch.version, rest.end_key) == (1, 1, b"f")
+    cache.on_error(rest, 1, NotLeader(1, 7))
+    assert list(cache.stale) == [1]
+    cache.stale.clear()
+    cache.on_error(rest, 1, NotLeader(1, 2))
+    assert list(cache.stale) == [1]
+    assert known(cache, b"a", b"f") == [(1, 1, 1), (1, 2, 1)]
+
+
 def test_nobody_known_to_lead_changes_nothing() -> None:
     cache = RegionCache(bootstrap())
     for error in (NotLeader(1, 0), StaleCommand(1), ServerIsBusy("so many")):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.metrics.numbers import NOTHING, Number
+from analysis.metrics.numbers import NOTHING, StudyNumber
 from analysis.page.numbers import (
     change_cell,
     plain_value,
@@ -16,12 +16,12 @@ from analysis.report.change_words import change_text, span_text
 from tests.page.hostile import ratio, row
 
 
-def between(value: float, half: float) -> Number:
-    return Number.of(row("v", "m", value, ci_low=value - half, ci_high=value + half))
+def between(value: float, half: float) -> StudyNumber:
+    return StudyNumber.of(row("v", "m", value, ci_low=value - half, ci_high=value + half))
 
 
-def change(metric: str, value: float, low: float | None, high: float | None) -> Number:
-    return Number.of(ratio(metric, value, low, high))
+def change(metric: str, value: float, low: float | None, high: float | None) -> StudyNumber:
+    return StudyNumber.of(ratio(metric, value, low, high))
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_what_may_be_luck_has_no_verdict() -> None:
 
 
 def test_what_is_refused_is_a_word() -> None:
-    assert value_cell(Number.of(row("v", "m", None, refused="overloaded"))).text == "refused"
+    assert value_cell(StudyNumber.of(row("v", "m", None, refused="overloaded"))).text == "refused"
     assert value_cell(NOTHING).text == "–"
     assert share_text(between(0.9912, 0.0004)) == "99.1 %"
     assert share_text(between(0.9912, 0.0044)) == "99.1 ± 0.4 %"

@@ -42,9 +42,12 @@ FORMERLY_BROKEN = {
     475: "a command came back to a replica that had left before its process died",
     1297: "a replica that had become leader meanwhile answered itself",
     1470: "a replica made room for a region whose parent had still to take it over",
+    3040: "what remains of an old region in a cache has its id in common with the region of now",
+    4013: "a replica that had become leader meanwhile sent itself its answer to a transfer",
     4843: "an answer about entries that a failpoint held had overtaken them",
     5376: "the loss of locks that an old store had ignored had no name",
     6981: "a dead process woke a waiter, which took a latch in the next one for ever",
+    7020: "a hibernating replica never asked whether it had been removed",
     9291: "PD believed a heartbeat that another, of more replicas, had overtaken",
     9511: "a replica came to lead in the middle of a split, with a table of neither version",
 }

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from sim.streams import Streams
-from sim.workload.layout import Part
+from sim.workload.layout import BlockPart
 from sim.workload.tpcc import schema
 from sim.workload.tpcc.draws import Draws, customer_parts, nurand_parts, stock_parts
 
@@ -28,7 +28,7 @@ def customers() -> Iterator[int]:
         yield number % _DISTRICTS * schema.CUSTOMERS + draws.customer(stream)
 
 
-def hottest(parts: Sequence[Part], share: float) -> float:
+def hottest(parts: Sequence[BlockPart], share: float) -> float:
     """Returns the share of the reads that the hottest blocks get."""
     reads = left = 0.0
     for part in parts:
@@ -46,7 +46,7 @@ def hottest(parts: Sequence[Part], share: float) -> float:
     ids=["stock", "customer"],
 )
 def test_blocks_are_as_hot_as_they_are_drawn(
-    parts: Sequence[Part], rows: int, drawn: Iterator[int]
+    parts: Sequence[BlockPart], rows: int, drawn: Iterator[int]
 ) -> None:
     counts = Counter(row // ROWS for row in drawn)
     for share in (0.125, 0.25, 0.5):

@@ -12,7 +12,7 @@ from itertools import accumulate, pairwise
 from typing import Final
 
 from sim.streams import Stream
-from sim.workload.layout import Part
+from sim.workload.layout import BlockPart
 from sim.workload.tpcc.schema import CUSTOMERS, CUSTOMERS_BY_ID, DISTRICTS, ITEMS, MOST_LINES
 
 _CUSTOMER_SPAN: Final = 1_024
@@ -27,7 +27,7 @@ _PARTS: Final = 16
 """Parts of a table's blocks that are told apart."""
 
 
-def nurand_parts(span: int, rows: int) -> list[Part]:
+def nurand_parts(span: int, rows: int) -> list[BlockPart]:
     """Returns how NURand's draws are spread over blocks of so many neighbouring ids, hottest first.
 
     Of random(0, A) | random(x, y) each bit of A is set three times out of four, higher bits as
@@ -44,21 +44,21 @@ def nurand_parts(span: int, rows: int) -> list[Part]:
     ends = [part * len(blocks) // _PARTS for part in range(_PARTS + 1)]
     total = sum(blocks)
     return [
-        Part((end - begin) / len(blocks), sum(blocks[begin:end]) / total)
+        BlockPart((end - begin) / len(blocks), sum(blocks[begin:end]) / total)
         for begin, end in pairwise(ends)
         if end > begin
     ]
 
 
-def stock_parts(rows: int) -> list[Part]:
+def stock_parts(rows: int) -> list[BlockPart]:
     """Returns how reads of stock rows are spread over blocks of so many."""
     return nurand_parts(_ITEM_SPAN, rows)
 
 
-def customer_parts(rows: int) -> list[Part]:
+def customer_parts(rows: int) -> list[BlockPart]:
     """Returns how reads of customers are spread; those by name or for delivery are even."""
     return [
-        Part(blocks, CUSTOMERS_BY_ID * reads + (1 - CUSTOMERS_BY_ID) * blocks)
+        BlockPart(blocks, CUSTOMERS_BY_ID * reads + (1 - CUSTOMERS_BY_ID) * blocks)
         for blocks, reads in nurand_parts(_CUSTOMER_SPAN, rows)
     ]
 
