@@ -17,8 +17,8 @@ from analysis.cli.failures import CommandError
 from analysis.cli.scenario_app import ExplainCommand
 from analysis.lint.scenario_lint import scenario_warnings
 from analysis.program import command
-from analysis.report.estimate_check import compared
 from analysis.report.estimate_table import (
+    Compared,
     print_cost,
     print_estimates,
     print_left_out,
@@ -28,7 +28,7 @@ from analysis.report.explained import Explained, explained
 from analysis.study.folder_name import study_folder
 from analysis.study.load import load_study
 from analysis.study.study import Study
-from sim.estimate import has_estimate
+from sim.estimate import Estimate, has_estimate
 
 MOST_POINTS: Final = 3
 """Points that are explained; ``--set`` asks for another one."""
@@ -114,11 +114,19 @@ def _say_verified(explained: Sequence[Explained], summary: Mapping[str, Any]) ->
     console = output()
     for each in explained:
         for name, estimate in each.variants.items():
-            rows = compared(estimate, each.point, name, summary)
+            rows = _compared(estimate, each.point, name, summary)
             saturated = " (saturated: only a rough estimate)" if estimate.is_saturated else ""
             title = f"{name}{', ' if each.point else ''}{each.title}{saturated}"
             print_verified(console, title, rows)
         print_left_out(console, each.variants.values())
+
+
+def _compared(
+    estimate: Estimate, point: Mapping[str, Any], variant: str, summary: Mapping[str, Any]
+) -> list[Compared]:
+    from analysis.report.estimate_check import compared  # needs pandas, which explain does without
+
+    return compared(estimate, point, variant, summary)
 
 
 def _document(
@@ -140,7 +148,7 @@ def _document(
                 "all": estimate.bytes_per_txn
             }
             if summary is not None:
-                rows = compared(estimate, each.point, name, summary)
+                rows = _compared(estimate, each.point, name, summary)
                 found["verified"] = [
                     {
                         "figure": row.label.strip(),

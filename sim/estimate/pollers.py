@@ -78,14 +78,33 @@ class PollerFigures:
 
 
 def solve_pollers(load: PollerLoad) -> PollerFigures:
-    """Returns the fixed point; what exceeds the pollers' CPU is not looked at."""
-    low, high = 1.0, 2.0
-    while _round(load, high)[1] > high:
-        low, high = high, 2 * high
+    """Returns the fixed point; what exceeds the pollers' CPU is not looked at.
+
+    By the Illinois method (Dowell, Jarratt 1971): secants that keep the answer between them.
+    """
+    low, above = 1.0, 0.0
+    high = 2.0
+    figures, more = _round(load, high)
+    while more > high:
+        low, above = high, more - high
+        high *= 2
+        figures, more = _round(load, high)
+    below = more - high
+    if not above:
+        above = _round(load, low)[1] - low
+        if above <= 0:
+            return _round(load, low)[0]
     while high - low > _CLOSE * low:
-        batch = (low + high) / 2
-        low, high = (batch, high) if _round(load, batch)[1] > batch else (low, batch)
-    return _round(load, low)[0]
+        batch = low + (high - low) * above / (above - below)
+        figures, more = _round(load, batch)
+        beyond = more - batch
+        if abs(beyond) <= _CLOSE * batch:
+            break
+        if beyond > 0:
+            low, above, below = batch, beyond, below / 2
+        else:
+            high, below, above = batch, beyond, above / 2
+    return figures
 
 
 def _round(load: PollerLoad, batch: float) -> tuple[PollerFigures, float]:

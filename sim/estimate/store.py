@@ -177,7 +177,7 @@ class StoreModel:
         load.hop_ns = scenario.hardware.cpu.thread_hop_ns
         for step in range(_STEPS):
             # What shares visits follows steeply from the wait: long steps would swing for ever.
-            load.step = 0.5 if step < _FAST_STEPS else 0.15
+            load.step = 0.5 if step < _FAST_STEPS else 0.25
             before = load.write_ns, load.slowness, load.entries_per_command, load.woken
             self._poll(load)
             self._write(load, copies)

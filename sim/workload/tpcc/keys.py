@@ -7,6 +7,7 @@ the codec.
 """
 
 from functools import cache
+from itertools import repeat
 from typing import Final
 
 from sim.protocol.keys import encoded_ints, index_prefix, record_prefix, row_key
@@ -38,8 +39,8 @@ class ItemKeys:
 
     def __init__(self) -> None:
         ids = range(schema.ITEMS + 1)
-        self.rows = tuple(row_key(schema.ITEM, item) for item in ids)
-        self.stock_parts = tuple(encoded_ints((item,)) for item in ids)
+        self.rows = tuple(map(row_key, repeat(schema.ITEM), ids))
+        self.stock_parts = tuple(map(encoded_ints, zip(ids, strict=True)))
 
 
 @cache
