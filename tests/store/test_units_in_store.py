@@ -12,7 +12,7 @@ from analysis.pipeline.session import SparkStarter, stop_spark
 from analysis.pipeline.store_copy import StoreCopy, copied_study_folder
 from analysis.pipeline.unit_in_store import run_unit_into_store
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
-from analysis.pipeline.unit_values import read_unit_metrics, read_unit_metrics_here
+from analysis.pipeline.unit_values import read_unit_metrics
 from analysis.study.ledger import read_ledger, scan
 from analysis.study.unit_failure import read_failure
 from analysis.study.unit_folder import UnitNotWrittenError
@@ -103,7 +103,7 @@ def test_facts_that_only_the_driver_has_are_read_by_it(tmp_path: Path) -> None:
     records = [(unit.unit_hash, record) for unit, record in done.items()]
     read = read_unit_metrics(starter.readers(), tmp_path, records)
     assert set(read["unit_hash"]) == {unit.unit_hash for unit in UNITS}
-    assert_frame_equal(read, read_unit_metrics_here(tmp_path, records))
+    assert_frame_equal(read, read_unit_metrics(None, tmp_path, records))
     stop_spark(starter)
 
 
