@@ -33,7 +33,8 @@ STUDIES: Final = {
 """Name: what it measures, and about how long it takes on two cores."""
 
 WITH_OPTIONS: Final = {
-    "common_random_numbers", "coverage", "etcd", "figures", "published", "spark_overhead",
+    "common_random_numbers", "coverage", "etcd", "figures", "published", "serve",
+    "spark_overhead",
     "ten_thousand", "two_trees",
 }  # fmt: skip
 """Those that read a command line of their own."""

@@ -3,8 +3,7 @@
 Invariant: every replica ticks once a ``raft-base-tick-interval``, each at a phase of its own. A
 replica that has nothing to replicate hibernates: its leader sends no heartbeats and its followers
 do not miss them. It wakes up for a while when its leader's store cannot be reached, when it is
-asked for a vote, and if it does not lead every few minutes: nobody may have told it that it has
-been removed.
+asked for a vote, and every few minutes: nobody may have told it that it has been removed.
 
 Source: tikv/tikv components/raftstore/src/store/{hibernate_state.rs, fsm/peer.rs
 (on_raft_base_tick, check_group_state, on StoreUnreachable, on_check_peer_stale_state_tick)}.
@@ -71,7 +70,7 @@ class Ticks:
             rounds += more_rounds
             looks = rounds > 0 and rounds % STALE_CHECK_TICKS == 0
             for peer in list(self._phases[phase].values()):
-                if looks and peer.raft.role is not LEADER:
+                if looks:
                     self.wake_up(peer)
                 if self._hibernate and peer.stirred:
                     peer.stirred = _is_awake(peer)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from analysis.cli.diff_command import diff_command
+from analysis.cli.failures import CommandError
 from analysis.comparison.results import read_results
 from analysis.comparison.study_diff import study_diff
 from analysis.metrics.row_table import RowTable
@@ -187,7 +188,8 @@ def test_diff_writes_the_same_as_a_file(results: Path, tmp_path: Path) -> None:
     text = html.unescape(file.read_text()).replace("\N{NO-BREAK SPACE}", " ")
     assert [word for word in served_words if word not in text] == []
     nowhere = tmp_path / "none" / "page.html"
-    assert diff_command((results / "a", results / "b"), html=nowhere) == 2
+    with pytest.raises(CommandError, match=r"none/page.html: cannot be written"):
+        diff_command((results / "a", results / "b"), html=nowhere)
 
 
 @pytest.mark.slow

@@ -13,8 +13,8 @@ from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-SERVER = shutil.which("moto_server") or shutil.which(Path(sys.prefix, "s3_server/bin/moto_server"))
-"""On the path, or where ``.ci/test_tools.sh`` installs it; None without it."""
+SERVER = shutil.which(Path(sys.prefix, "s3_server/bin/moto_server"))
+"""Where ``.ci/test_tools.sh`` installs it; None without it. Another one may be too old."""
 WHY_NOT = "moto is not installed: .ci/test_tools.sh"
 BUCKET = "bucket"
 ENVIRONMENT = {
