@@ -15,7 +15,6 @@ from sim.simulation import SimulatedUnit
 from sim.units import NS_PER_MS
 from tests.scenes import IN_MEMORY, scenario
 
-
 ROOT: Final = Path(__file__).resolve().parents[2]
 DEADLINE_S: Final = 300
 
