@@ -60,13 +60,17 @@ def commands(document: Path) -> list[DocumentCommand]:
     for block, after in zip_longest(inside, inside[1:]):
         if block.language != "sh":
             continue
-        text = block.text.replace("\\\n", " ")
-        lines = [shlex.split(line, comments=True) for line in text.splitlines()]
-        lines = [words for words in map(_without_settings, lines) if words]
+        lines = [words for words in map(_without_settings, lines_in_words(block)) if words]
         is_quoted = len(lines) == 1 and after is not None and not after.language
         quoted = after.text if after is not None and is_quoted else ""
         found += [DocumentCommand(block, tuple(words), quoted) for words in lines]
     return found
+
+
+def lines_in_words(block: Block) -> list[list[str]]:
+    """Returns the words of each line of a shell's block, a line that goes on in the next as one."""
+    text = block.text.replace("\\\n", " ")
+    return [shlex.split(line, comments=True) for line in text.splitlines()]
 
 
 def _without_settings(words: list[str]) -> list[str]:

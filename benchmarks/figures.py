@@ -13,7 +13,6 @@ import argparse
 import hashlib
 import json
 import os
-import shlex
 import subprocess
 import sys
 import time
@@ -23,7 +22,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.documents import DOCUMENTS, ROOT, Block, blocks
+from benchmarks.documents import DOCUMENTS, ROOT, Block, blocks, lines_in_words
 from benchmarks.figure_marks import Mark, TableMark, marks, quoted_again, with_numbers, with_tables
 from benchmarks.figure_readings import ReadingError, read
 from benchmarks.figure_studies import STUDIES, Study, digest, put_files
@@ -206,8 +205,7 @@ def quotations(document: Path, study: Study) -> Iterator[Block]:
 
 def _commands(block: Block) -> list[list[str]]:
     """Returns the words after ``run_sim.py`` of each line of a block."""
-    joined = block.text.replace("\\\n", " ")
-    lines = [shlex.split(line, comments=True) for line in joined.splitlines()]
+    lines = lines_in_words(block)
     return [words[words.index("run_sim.py") + 1 :] for words in lines if "run_sim.py" in words]
 
 

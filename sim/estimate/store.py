@@ -172,8 +172,8 @@ class StoreModel:
         followers, stores = scenario.cluster.replicas - 1, scenario.cluster.stores
         applied = applied_by_followers(scenario, groups, self.proposed.count, txn_per_s)
         copies = (1 + followers * applied) / stores
-        load = StoreLoad(txn_per_s, self.disk.append_ns, self.disk.load(txn_per_s, 0, 0, copies))
-        load.opening = opening
+        idle = self.disk.load(txn_per_s, 0, 0, copies)
+        load = StoreLoad(txn_per_s, self.disk.append_ns, idle, opening=opening)
         load.hop_ns = scenario.hardware.cpu.thread_hop_ns
         for step in range(_STEPS):
             # What shares visits follows steeply from the wait: long steps would swing for ever.
