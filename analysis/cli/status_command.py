@@ -11,6 +11,7 @@ from typing import Any, Final
 from analysis.cli.console import output, say, words_aside
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.json_output import print_json
+from analysis.cli.study_app import StatusCommand
 from analysis.program import command
 from analysis.study.folder_lock import Holder, lock_holder
 from analysis.study.ledger import Scan, read_ledger, scan
@@ -61,27 +62,21 @@ class _Folder:
         return [unit for unit in self.plan.units if unit.unit_hash in self.seen.failed]
 
 
-def status_command(folder: Path, *, verify: bool, as_json: bool) -> int:
-    """Prints what is done, failed, running and missing; 3 if anything is not done.
-
-    Args:
-        folder: the study's.
-        verify: check the digests of all facts, too.
-        as_json: print one JSON document; what would be said goes to standard error.
-    """
-    plan = read_plan(folder)
+def status_command(request: StatusCommand) -> int:
+    """Prints what is done, failed, running and missing; 3 if anything is not done."""
+    folder, plan = request.folder, read_plan(request.folder)
     holder = lock_holder(folder)  # before the folder is read: what ends in between is done
     there = _Folder(folder, plan, scan(folder / "units"), holder)
-    with words_aside(when=as_json):
+    with words_aside(when=request.as_json):
         say(output(), f"{folder}: {len(plan.units):,} units asked for: "
                       f"{_counts(there.states, STATES[:2])}")  # fmt: skip
         for variant, states in there.by_variant.items():
             say(output(), f"  {variant}: {_counts(states, STATES[:1])}")
-        damaged = _say_damaged(there) if verify else 0
+        damaged = _say_damaged(there) if request.verify else 0
         _say_failures(there)
         _say_what_next(there, damaged)
-    if as_json:
-        print_json(_document(there, damaged if verify else None))
+    if request.as_json:
+        print_json(_document(there, damaged if request.verify else None))
     whole = there.states["done"] == len(plan.units) and not damaged
     return ExitStatus.FINE if whole else ExitStatus.UNITS_FAILED
 
