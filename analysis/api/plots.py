@@ -13,8 +13,7 @@ from analysis.pipeline.study_tables import FIGURE_POINTS, read_study_tables
 from analysis.plots.drawn import Picture
 from analysis.plots.study_plots import study_pictures
 from analysis.running.results import points_drawn
-from analysis.study.finished_study import FinishedStudy
-from analysis.study.load import load_study
+from analysis.study.finished_study import finished_study, load_folder
 
 
 class StudyPlots:
@@ -52,11 +51,9 @@ class StudyPlots:
 
     def _pictures(self) -> Iterator[tuple[str, Picture, int | None]]:
         """Yields the report's pictures, each with the place of its point; facts are read here."""
-        study = load_study(self._folder / "scenario.yaml")
-        name = str(self._document["study"])
-        run = FinishedStudy.in_folder(self._folder, study, name)
+        run = finished_study(self._folder, load_folder(self._folder))
         most = points_drawn(run, FIGURE_POINTS)
-        tables = read_study_tables(None, self._folder, run.done, most, study.run.batches)
+        tables = read_study_tables(None, self._folder, run.done, most, run.study.run.batches)
         rows = {
             name: RowTable.from_rows(self._document[name], run.plan.points)
             for name in ("rows", "comparisons")

@@ -13,17 +13,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
-from analysis.calibration.fio_latency import (
-    MAKE_ONE,
-    latency_of,
-    mapping,
-    number_of,
-    together,
-)
+from analysis.calibration.fio_latency import MOST, latency_of, together
 from analysis.calibration.histogram import Histogram
-from analysis.calibration.refusal import CalibrationError, read_json
+from analysis.calibration.refusal import CalibrationError, JsonValue, read_json
 
 Kind = Literal["append", "fetch", "stream", "cached"]
 """A sync after each write; random reads; direct writes without sync; buffered ones, which measure
@@ -34,6 +28,7 @@ _MOST_BYTES: Final = 1024**3
 _MOST_PER_S: Final = 10_000_000
 _MOST_IN_FLIGHT: Final = 10_000
 _DIRECTIONS: Final = ("read", "write", "trim")
+_MAKE_ONE: Final = "run fio 3 with --output-format=json+ --output=FILE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,28 +64,25 @@ def read_fio(path: Path) -> FioRun:
     Raises:
         CalibrationError: if it is none, or of a run that cannot be used; the text says why.
     """
-    document = read_json(path, MAKE_ONE)
-    jobs = document.get("jobs")
-    if not isinstance(jobs, list) or not jobs or not all(isinstance(job, dict) for job in jobs):
-        raise CalibrationError(path, "jobs", f"missing or empty, no file of fio; {MAKE_ONE}")
-    options = _same_options(path, document, jobs)
-    for place, job in enumerate(jobs):
-        _check_job(path, f"jobs[{place}]", job)
+    document = read_json(path, _MAKE_ONE)
+    jobs = document["jobs"].elements
+    if not jobs or not all(isinstance(job.value, dict) for job in jobs):
+        raise document["jobs"].refusal(f"missing or empty, no file of fio; {_MAKE_ONE}")
+    options = _same_options(document["global options"].entries, jobs)
+    for job in jobs:
+        _check_job(job)
     kind, section = _kind(path, jobs, options)
-    latencies = [
-        latency_of(path, f"jobs[{i}].{section}", job, section) for i, job in enumerate(jobs)
-    ]
-    latency = together(path, latencies)
+    latency = together(path, [latency_of(job[section]) for job in jobs])
     direction = "read" if kind == "fetch" else "write"
     each = _writes_between_syncs(path, options) if kind == "append" else 1
-    per_s = sum(number_of(path, f"jobs.{direction}", job.get(direction), "iops") for job in jobs)
+    per_s = sum(job[direction]["iops"].number(MOST) for job in jobs)
     if not 0 < per_s <= _MOST_PER_S:
         message = f"is {per_s:g}, which cannot be the rate of a disk; let the run do some I/O"
         raise CalibrationError(path, f"jobs.{direction}.iops", message)
     return FioRun(
         path=path,
-        version=str(document.get("fio version", "fio of unknown version"))[:40],
-        date=str(document.get("time", "unknown date"))[:40],
+        version=str(document.entries.get("fio version", "fio of unknown version"))[:40],
+        date=str(document.entries.get("time", "unknown date"))[:40],
         kind=kind,
         pattern=_pattern(kind, options),
         options=options,
@@ -98,59 +90,47 @@ def read_fio(path: Path) -> FioRun:
         size_bytes=_size(path, options, each),
         latency=latency,
         per_s=per_s / each,
-        bytes_per_s=sum(
-            number_of(path, f"jobs.{direction}", job.get(direction), "bw_bytes") for job in jobs
-        ),
+        bytes_per_s=sum(job[direction]["bw_bytes"].number(MOST) for job in jobs),
     )
 
 
-def _same_options(
-    path: Path, document: Mapping[str, Any], jobs: Sequence[Mapping[str, Any]]
-) -> dict[str, str]:
+def _same_options(shared: Mapping[str, object], jobs: Sequence[JsonValue]) -> dict[str, str]:
     """Returns the options of all jobs; refuses jobs that differ in more than their name."""
-    shared = document.get("global options")
-    base = shared if isinstance(shared, dict) else {}
     each = [
         {
             str(key): str(value)
-            for key, value in {**base, **mapping(job.get("job options"))}.items()
+            for key, value in {**shared, **job["job options"].entries}.items()
             if key not in ("name", "filename", "offset")
         }
         for job in jobs
     ]
-    for place, options in enumerate(each):
+    for job, options in zip(jobs, each, strict=True):
         differing = {key for key in {*options, *each[0]} if options.get(key) != each[0].get(key)}
         if differing:
             keys = ", ".join(sorted(differing)[:5])
             message = f"differs from jobs[0] in {keys}; run each kind of job on its own"
-            raise CalibrationError(path, f"jobs[{place}]", message)
+            raise job.refusal(message)
     return each[0]
 
 
-def _check_job(path: Path, place: str, job: Mapping[str, Any]) -> None:
-    if job.get("error"):
-        message = f"is {job['error']}, the job failed; fix it and run fio again"
-        raise CalibrationError(path, f"{place}.error", message)
-    sections = [mapping(job.get(name)) for name in (*_DIRECTIONS, "sync")]
+def _check_job(job: JsonValue) -> None:
+    error = job["error"]
+    if error.value:
+        raise error.refusal(f"is {error.value}, the job failed; fix it and run fio again")
+    sections = [job[name].entries for name in (*_DIRECTIONS, "sync")]
     names = {
         name for section in sections for name in section if re.fullmatch(r"[sc]?lat_?\w*", name)
     }
     old = sorted(names - {"slat_ns", "clat_ns", "lat_ns", "clat_prio", "lat_percentiles"})
     if old:
         both = "units are mixed" if names & {"clat_ns", "lat_ns"} else "fio 2, in microseconds"
-        message = f"{both}: no latency is taken from it; {MAKE_ONE}"
-        raise CalibrationError(path, f"{place}.{old[0]}", message)
+        raise job[old[0]].refusal(f"{both}: no latency is taken from it; {_MAKE_ONE}")
 
 
-def _kind(
-    path: Path, jobs: Sequence[Mapping[str, Any]], options: Mapping[str, str]
-) -> tuple[Kind, str]:
+def _kind(path: Path, jobs: Sequence[JsonValue], options: Mapping[str, str]) -> tuple[Kind, str]:
     """Returns what was measured, and the section that has its latencies."""
     with_ios = {
-        name
-        for name in (*_DIRECTIONS, "sync")
-        for job in jobs
-        if mapping(mapping(job.get(name)).get("lat_ns")).get("N")
+        name for name in (*_DIRECTIONS, "sync") for job in jobs if job[name]["lat_ns"]["N"].value
     }
     if "sync" in with_ios and "write" in with_ios:
         return "append", "sync"
@@ -181,7 +161,7 @@ def _pattern(kind: Kind, options: Mapping[str, str]) -> str:
     return "growing" if options.get("fallocate") == "none" else "preallocated"
 
 
-def _in_flight(path: Path, jobs: Sequence[Mapping[str, Any]], options: Mapping[str, str]) -> int:
+def _in_flight(path: Path, jobs: Sequence[JsonValue], options: Mapping[str, str]) -> int:
     said = _count(path, "job options.numjobs", options.get("numjobs", "1"))
     grouped = len(jobs) == 1 and (
         options.get("group_reporting", "0") != "0" or _ran_together(jobs[0], said)
@@ -199,12 +179,12 @@ def _in_flight(path: Path, jobs: Sequence[Mapping[str, Any]], options: Mapping[s
     return in_flight
 
 
-def _ran_together(job: Mapping[str, Any], jobs: int) -> bool:
+def _ran_together(job: JsonValue, jobs: int) -> bool:
     """Returns whether one entry is of several jobs: --group_reporting leaves no option behind.
 
     Their running times are added up then, while ``elapsed`` is what passed, in whole seconds.
     """
-    runtime_ms, elapsed_s = job.get("job_runtime"), job.get("elapsed")
+    runtime_ms, elapsed_s = job["job_runtime"].value, job["elapsed"].value
     if not isinstance(runtime_ms, int | float) or not isinstance(elapsed_s, int | float):
         return False
     return jobs > 1 and runtime_ms > elapsed_s * 1000

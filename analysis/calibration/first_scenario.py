@@ -14,7 +14,7 @@ from typing import Final
 
 from analysis.calibration.disk_profile import DiskProfile
 from analysis.calibration.network_profile import NetworkProfile
-from analysis.calibration.profile_text import Part, disk_part, yaml_text
+from analysis.calibration.profile_text import Part, disk_part, document_of, file_text
 from analysis.calibration.refusal import CalibrationError
 from analysis.calibration.tikv_profile import TikvProfile
 from analysis.study.load import load_study
@@ -22,8 +22,8 @@ from sim.estimate import Estimate, estimate
 from sim.scenario import ScenarioError
 from sim.scenario.profiles import DEFAULT_MACHINE
 from sim.scenario.quantities import RATE
-from sim.scenario.reader import read_text
 from sim.scenario.resolved import Scenario
+from sim.scenario.section import Document
 
 _ASSUMED: Final = "ASSUMED"
 _VERSION: Final = "v8.5"
@@ -90,7 +90,7 @@ def first_scenario(measured: MeasuredCluster) -> str:
         disk = next((each for each in measured.disks if each.pattern == grown), disk)
         cluster = _cluster(measured, disk, grown)
     load = _load(measured, cluster)
-    return yaml_text(_HEAD, [*_run(load), *cluster, *_question(measured, load)])
+    return file_text(_HEAD, [*_run(load), *cluster, *_question(measured, load)])
 
 
 def _run(load: _Load) -> Iterator[Part]:
@@ -98,10 +98,9 @@ def _run(load: _Load) -> Iterator[Part]:
         f"How many transactions a second before 1 in 20 new orders takes longer than "
         f"{load.promise_ms} ms?"
     )
-    yield Part("", (), (f"about: {about}",))
+    yield Part("", (), {"about": about})
     said = ("Of simulated time, per replication; longer and more make intervals narrower.",)
-    lines = ("  seed: 1", "  warmup: 500ms", "  measure: 1s", "  replications: 3")
-    yield Part("run", said, lines)
+    yield Part("run", said, {"seed": 1, "warmup": "500ms", "measure": "1s", "replications": 3})
 
 
 def _cluster(
@@ -117,22 +116,21 @@ def _cluster(
     missing = ["cores", *(["disks"] if disk is None else [])]
     missing += ["network"] if measured.network is None else []
     tikv = [] if measured.tikv is None else measured.tikv.parts
-    if not any(part.lines[0].startswith("  store_memory") for part in tikv):
+    if not any("store_memory" in part.keys for part in tikv):
         missing.insert(1, "memory")
     asked = "as asked for" if measured.machine else f"{_ASSUMED}; name yours, or write its figures"
     machine = f"profile: gives {', '.join(missing)}, {asked}."
     profile = measured.machine or DEFAULT_MACHINE
-    parts = [Part("hardware", (machine,), (f"  profile: {profile}",))]
+    parts = [Part("hardware", (machine,), {"profile": profile})]
     if disk is not None:
         part = disk_part(disk)
-        parts.append(Part(part.section, (*_which(disk, grown), *part.said), part.lines))
+        parts.append(Part(part.section, (*_which(disk, grown), *part.said), part.keys))
     if measured.network is not None:
         parts.append(measured.network.part)
     parts += [part for part in tikv if part.section == "hardware"]
     version = f"behaviour: {_ASSUMED}, since no tikv.toml says its version. Older TiKV: v6.0."
-    own = next((part for part in tikv if part.section == "tikv"), Part("tikv", (), ()))
-    lines = () if own.lines == ("  {}",) else own.lines
-    parts.append(Part("tikv", (version, *own.said), (f"  behaviour: {_VERSION}", *lines)))
+    own = next((part for part in tikv if part.section == "tikv"), Part("tikv", (), {}))
+    parts.append(Part("tikv", (version, *own.said), {"behaviour": _VERSION} | own.keys))
     return parts
 
 
@@ -153,37 +151,36 @@ def _question(measured: MeasuredCluster, load: _Load) -> Iterator[Part]:
         f"{_ASSUMED}: TPC-C stands in for your transactions; kind: custom describes your own.",
         f"rate: transactions a second at present, {now}.",
     )
-    lines = ("  kind: tpcc", f"  warehouses: {_WAREHOUSES}", f"  rate: {RATE.text_of(load.now)}")
-    yield Part("workload", said, lines)
-    yield Part("compare", (), tuple(_variants(measured)))
+    yield Part("workload", said, {
+        "kind": "tpcc", "warehouses": _WAREHOUSES, "rate": RATE.text_of(load.now),
+    })  # fmt: skip
+    yield Part("compare", (), _variants(measured))
     said = (
         f"slo: the promise. {_ASSUMED}: {_SLACK} times a transaction on an idle cluster, at least "
         f"{_PROMISE_MS} ms.",
         "between: where to search; from an eighth to one and a half of what an estimate says can "
         "be done.",
     )
-    yield Part(
-        "capacity",
-        said,
-        (
-            f"  slo: {{txn_latency_ms.new_order.p95: {load.promise_ms}ms, txn_aborts: 1%}}",
-            "  load: workload.rate",
-            f"  between: [{RATE.text_of(load.low)}, {RATE.text_of(load.high)}]",
-            "  tolerance: 10%",
-        ),
-    )
+    promise = f"{load.promise_ms}ms"
+    yield Part("capacity", said, {
+        "slo": {"txn_latency_ms.new_order.p95": promise, "txn_aborts": "1%"},
+        "load": "workload.rate",
+        "between": [RATE.text_of(load.low), RATE.text_of(load.high)],
+        "tolerance": "10%",
+    })  # fmt: skip
 
 
-def _variants(measured: MeasuredCluster) -> Iterator[str]:
-    """Yields the ways to lock that are compared: the one in use if it is neither, then both."""
+def _variants(measured: MeasuredCluster) -> Document:
+    """Returns the ways to lock that are compared: the one in use if it is neither, then both."""
     toml = {} if measured.tikv is None else measured.tikv.toml.values
     pipelined, in_memory = "tikv.pessimistic-txn.pipelined", "tikv.pessimistic-txn.in-memory"
-    more = ""
     if toml.get(pipelined.removeprefix("tikv.")) is False:
-        yield f"  sync: {{{pipelined}: false}}"
-        more = f"{pipelined}: true, "
-    yield f"  pipelined: {{{more}{in_memory}: false}}"
-    yield f"  in_memory: {{{more}{in_memory}: true}}"
+        return {
+            "sync": {pipelined: False},
+            "pipelined": {pipelined: True, in_memory: False},
+            "in_memory": {pipelined: True, in_memory: True},
+        }
+    return {"pipelined": {in_memory: False}, "in_memory": {in_memory: True}}
 
 
 def _load(measured: MeasuredCluster, cluster: Sequence[Part]) -> _Load:
@@ -209,11 +206,10 @@ def _scenarios(measured: MeasuredCluster, cluster: Sequence[Part], threads: int)
     Raises:
         CalibrationError: if the parts do not fit each other.
     """
-    workload = (f"  {{kind: tpcc, warehouses: {_WAREHOUSES}, threads: {threads}}}",)
-    compare = Part("compare", (), tuple(_variants(measured)))
-    text = yaml_text((), [*cluster, Part("workload", (), workload), compare])
+    workload = {"kind": "tpcc", "warehouses": _WAREHOUSES, "threads": threads}
+    document = {**document_of(cluster), "workload": workload, "compare": _variants(measured)}
     try:
-        return list(load_study(read_text(text, "cluster").plain()).variants.values())
+        return list(load_study(document).variants.values())
     except ScenarioError as error:
         problem = error.problems[0]
         place = measured.machine or "--machine" if "profile" in problem.path else problem.path

@@ -8,15 +8,13 @@ Source: iperf3 documentation, "JSON output"; output of iperf 3.12.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from analysis.calibration.fio_latency import mapping
 from analysis.calibration.histogram import Pairs
 from analysis.calibration.network_part import LONGEST_NS, NetworkPart
-from analysis.calibration.refusal import CalibrationError, read_json
+from analysis.calibration.refusal import JsonValue, read_json
 
 TOOL: Final = "iperf3"
 _MOST: Final = 8e12
@@ -33,29 +31,27 @@ def read_iperf3(path: Path) -> NetworkPart:
         CalibrationError: if it is none, or of a run that failed.
     """
     document = read_json(path, "give the output of iperf3 --json")
-    if document.get("error"):
-        message = f"failed: {str(document['error'])[:80]!r}; run iperf3 again"
-        raise CalibrationError(path, "error", message)
-    end = document.get("end")
-    if not isinstance(end, dict):
-        other = "a file of fio: calibrate disk" if "fio version" in document else ""
-        message = f"missing, no file of iperf3; {other or 'use iperf3 --json'}"
-        raise CalibrationError(path, "end", message)
-    received = end.get("sum_received") or end.get("sum") or {}
-    bits = _figure(path, "end.sum_received", received, "bits_per_second")
+    error, end = document["error"], document["end"]
+    if error.value:
+        raise error.refusal(f"failed: {str(error.value)[:80]!r}; run iperf3 again")
+    if not isinstance(end.value, dict):
+        other = "a file of fio: calibrate disk" if "fio version" in document.entries else ""
+        raise end.refusal(f"missing, no file of iperf3; {other or 'use iperf3 --json'}")
+    received = end["sum_received"] if end["sum_received"].value else end["sum"]
+    bits = received["bits_per_second"].number(_MOST)
     if bits <= 0:
-        raise CalibrationError(path, "end.sum_received.bits_per_second", "is 0; run it longer")
+        raise received["bits_per_second"].refusal("is 0; run it longer")
     asked = _asked(document)
     limited = bits >= _REACHED * asked > 0
-    remarks = _remarks(end, bits, asked, limited=limited)
-    quantiles, streams = _round_trips(path, end)
+    remarks = _remarks(received, end, bits, asked if limited else 0.0)
+    quantiles, streams = _round_trips(end)
     rate = 0.0 if limited else bits / 8
     return NetworkPart(path, TOOL, streams, quantiles, bytes_per_s=rate, remarks=tuple(remarks))
 
 
-def _asked(document: Mapping[str, Any]) -> float:
+def _asked(document: JsonValue) -> float:
     """Returns the bits per second that all streams together were asked to send; 0: no limit."""
-    test = mapping(mapping(document.get("start")).get("test_start"))
+    test = document["start"]["test_start"].entries
     rate, streams = test.get("target_bitrate"), test.get("num_streams", 1)
     numbers = (int, float)
     if not isinstance(rate, numbers) or not isinstance(streams, numbers):
@@ -63,16 +59,17 @@ def _asked(document: Mapping[str, Any]) -> float:
     return float(rate * streams) if 0 < rate * streams <= _MOST else 0.0
 
 
-def _remarks(end: Mapping[str, Any], bits: float, asked: float, *, limited: bool) -> Iterator[str]:
-    if limited:
+def _remarks(received: JsonValue, end: JsonValue, bits: float, limit: float) -> Iterator[str]:
+    """Yields what speaks against a run; ``limit``: what it was held to, 0 if nothing did."""
+    if limit:
         yield (
-            f"sent the {asked / 1e6:,.0f} Mbit/s that it was asked for, so it says nothing of the "
+            f"sent the {limit / 1e6:,.0f} Mbit/s that it was asked for, so it says nothing of the "
             "bandwidth; run TCP without -b"
         )
-    lost = mapping(end.get("sum_received") or end.get("sum")).get("lost_percent")
+    lost = received["lost_percent"].value
     if isinstance(lost, int | float) and lost > _LOST_PERCENT:
         yield f"{lost:.0f} % of the datagrams were lost; what arrived is taken: run TCP instead"
-    back = mapping(end.get("sum_received_bidir_reverse")).get("bits_per_second")
+    back = end["sum_received_bidir_reverse"]["bits_per_second"].value
     if isinstance(back, int | float):
         yield (
             f"{bits / 1e9:.2f} Gbit/s there and {back / 1e9:.2f} back at the same time hold each "
@@ -80,31 +77,17 @@ def _remarks(end: Mapping[str, Any], bits: float, asked: float, *, limited: bool
         )
 
 
-def _round_trips(path: Path, end: Mapping[str, Any]) -> tuple[Pairs, int]:
+def _round_trips(end: JsonValue) -> tuple[Pairs, int]:
     """Returns least, mean and most of all streams, and how many streams know them."""
-    streams = end.get("streams")
-    each = [mapping(s).get("sender") for s in streams] if isinstance(streams, list) else []
-    senders = [sender for sender in each if isinstance(sender, dict)]
+    senders = [stream["sender"] for stream in end["streams"].elements]
     low, mean, high = (
-        [_figure(path, "end.streams.sender", sender, key) for sender in senders if sender.get(key)]
+        [sender[key].number(_MOST) for sender in senders if sender[key].value]
         for key in ("min_rtt", "mean_rtt", "max_rtt")
     )
     if not (low and mean and high):
         return (), 0
     ends = (min(low), sum(mean) / len(mean), max(high))
     if not 0 < ends[0] <= ends[1] <= ends[2] <= LONGEST_NS / 1000:
-        raise CalibrationError(
-            path, "end.streams.sender", "needs min_rtt <= mean_rtt <= max_rtt; run it again"
-        )
+        raise senders[0].refusal("needs min_rtt <= mean_rtt <= max_rtt; run it again")
     ranks = (0.0, 0.5, 1.0)
     return tuple(zip(ranks, (round(us * 1000) for us in ends), strict=True)), len(mean)
-
-
-def _figure(path: Path, place: str, found: Any, name: str) -> float:
-    value = found.get(name) if isinstance(found, Mapping) else None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise CalibrationError(path, f"{place}.{name}", "is not a number; use iperf3 --json")
-    if not 0 <= value <= _MOST:
-        message = f"is {value:g}, which cannot be; run iperf3 again"
-        raise CalibrationError(path, f"{place}.{name}", message)
-    return float(value)

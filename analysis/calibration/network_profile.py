@@ -9,7 +9,7 @@ from typing import Any, Final
 from analysis.calibration.histogram import at_rank
 from analysis.calibration.iperf3_file import TOOL as IPERF3
 from analysis.calibration.network_part import NetworkPart
-from analysis.calibration.profile_text import Part, plain, quoted, shape_lines, yaml_text
+from analysis.calibration.profile_text import Part, file_text, plain, shape
 from analysis.calibration.refusal import CalibrationError
 from sim.scenario.quantities import BANDWIDTH, DURATION
 
@@ -32,7 +32,7 @@ class NetworkProfile:
     def text(self) -> str:
         """The profile as a file that a scenario can extend."""
         head = f"Network {self.name}. For a scenario: paste it there, or write  extends: FILE"
-        return yaml_text([head], [self.part])
+        return file_text([head], [self.part])
 
 
 def network_of(parts: Sequence[NetworkPart], name: str) -> NetworkProfile:
@@ -53,15 +53,14 @@ def network_of(parts: Sequence[NetworkPart], name: str) -> NetworkProfile:
         "Round trips between nodes of one zone; measured between zones they are cross_zone.",
         *(f"{part.path.name}: {part.tool}{_gives(part, rtt)}" for part in used),
     )
-    body = [
-        "  network:",
-        f"    source: {quoted(plain(f'{rtt.tool}, {rtt.path.name}'))}",
-        f"    assumed: [{', '.join(_assumed(rtt, bandwidth))}]",
-        *_round_trip(rtt),
-    ]
+    network = {
+        "source": plain(f"{rtt.tool}, {rtt.path.name}"),
+        "assumed": _assumed(rtt, bandwidth),
+        "same_zone": _round_trip(rtt),
+    }
     if bandwidth:
         whole = max(_LEAST_BYTES_PER_S, int(float(f"{bandwidth:.3g}")))
-        body.append(f"    bandwidth: {BANDWIDTH.text_of(whole)}")
+        network["bandwidth"] = BANDWIDTH.text_of(whole)
     document = {
         "files": [str(part.path) for part in parts],
         "round_trips": rtt.count,
@@ -69,7 +68,7 @@ def network_of(parts: Sequence[NetworkPart], name: str) -> NetworkProfile:
         "bytes_per_s": bandwidth,
         "remarks": list(lines),
     }
-    return NetworkProfile(name, Part("hardware", said, tuple(body)), document, lines)
+    return NetworkProfile(name, Part("hardware", said, {"network": network}), document, lines)
 
 
 def _assumed(rtt: NetworkPart, bandwidth: float) -> list[str]:
@@ -82,11 +81,11 @@ def _gives(part: NetworkPart, rtt: NetworkPart) -> str:
     return f", {part.count:,} round trips" if part is rtt else ", bandwidth"
 
 
-def _round_trip(part: NetworkPart) -> list[str]:
+def _round_trip(part: NetworkPart) -> dict[str, Any]:
     if part.quantiles:
-        return shape_lines("same_zone", part.quantiles, 4)
-    mean, cv = round(part.mean_ns), round(part.deviation_ns / part.mean_ns, 3)
-    return [f"    same_zone: {{mean: {DURATION.text_of(mean)}, cv: {cv}}}"]
+        return shape(part.quantiles)
+    cv = round(part.deviation_ns / part.mean_ns, 3)
+    return {"mean": DURATION.text_of(round(part.mean_ns)), "cv": cv}
 
 
 def _told(part: NetworkPart) -> list[tuple[float, float]]:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
-from textwrap import wrap
+from textwrap import indent, wrap
+from typing import Any
 
 from analysis.calibration.disk_company import Crowded
 from analysis.calibration.disk_profile import DiskProfile
 from analysis.calibration.fio_file import FioRun
 from analysis.calibration.histogram import Pairs
+from analysis.study.yaml_text import yaml_text
 from sim.scenario.quantities import BANDWIDTH, DURATION, SIZE
+from sim.scenario.section import Document
 
 _WIDTH = 98
 _LONGEST = 500
@@ -19,20 +22,20 @@ _LONGEST = 500
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some lines of one section of a scenario.
+    """Some keys of one section of a scenario.
 
     Attributes:
         section: the key at the margin that they are below; empty: they are at the margin.
         said: sentences that stand above them as comments.
-        lines: the YAML, indented.
+        keys: what a file says.
     """
 
     section: str
     said: tuple[str, ...]
-    lines: tuple[str, ...]
+    keys: Document
 
 
-def yaml_text(head: Iterable[str], parts: Iterable[Part]) -> str:
+def file_text(head: Iterable[str], parts: Iterable[Part]) -> str:
     """Returns a file of parts, those of one section together.
 
     Args:
@@ -41,13 +44,20 @@ def yaml_text(head: Iterable[str], parts: Iterable[Part]) -> str:
     """
     lines = list(_comments(head, ""))
     for section, group in groupby(parts, key=lambda part: part.section):
-        lines.append("")
-        if section:
-            lines.append(f"{section}:")
+        space = "  " if section else ""
+        lines += ["", f"{section}:"] if section else [""]
         for part in group:
-            lines += _comments(part.said, "  " if section else "")
-            lines += part.lines
+            lines += _comments(part.said, space)
+            lines.append(indent(yaml_text(part.keys), space).rstrip("\n"))
     return "\n".join(lines) + "\n"
+
+
+def document_of(parts: Iterable[Part]) -> Document:
+    """Returns what a file of parts says."""
+    document: Document = {}
+    for part in parts:
+        document.setdefault(part.section, {}).update(part.keys)
+    return document
 
 
 def _comments(sentences: Iterable[str], indent: str) -> Iterator[str]:
@@ -70,35 +80,38 @@ def yaml_of(profile: DiskProfile) -> str:
         f"Disk {profile.name}: {profile.pattern} file. For hardware.disk.raft of a scenario:",
         "paste it there, or lay this file beside the scenario and write  extends: FILE",
     )
-    return yaml_text(head, [disk_part(profile)])
+    return file_text(head, [disk_part(profile)])
 
 
 def disk_part(profile: DiskProfile) -> Part:
     """Returns the disk of the raft log, with the runs that it was made of."""
     first = profile.runs[0]
-    source = plain(f"fio, {len(profile.runs)} runs, {first.version}, {first.date}")
-    body = [
-        "  disk:",
-        "    raft:",
-        f"      name: {quoted(profile.name)}",
-        f"      source: {quoted(source)}",
-        f"      assumed: [{', '.join(profile.assumed)}]",
-        f"      write_bandwidth: {BANDWIDTH.text_of(profile.bytes_per_s)}",
-        f"      write_iops: {profile.iops}",
-        *shape_lines("append", profile.append, 6),
-    ]
+    said = list(_sources(profile.runs))
+    raft: Document = {
+        "name": profile.name,
+        "source": plain(f"fio, {len(profile.runs)} runs, {first.version}, {first.date}"),
+        "assumed": list(profile.assumed),
+        "write_bandwidth": BANDWIDTH.text_of(profile.bytes_per_s),
+        "write_iops": profile.iops,
+        "append": shape(profile.append),
+    }
     if profile.longer:
-        body.append("      longer:")
-        for size_bytes, pairs in profile.longer.items():
-            body.append(f"        - size: {SIZE.text_of(size_bytes)}")
-            body += shape_lines("latency", pairs, 10)
-    if profile.crowded is not None:
-        body += _crowding("crowding", profile.crowded)
+        raft["longer"] = [
+            {"size": SIZE.text_of(size_bytes), "latency": shape(pairs)}
+            for size_bytes, pairs in profile.longer.items()
+        ]
     if profile.fetch is not None:
-        body += shape_lines("fetch", profile.fetch, 6)
-    if profile.fetch_crowded is not None:
-        body += _crowding("fetch_crowding", profile.fetch_crowded)
-    return Part("hardware", tuple(_sources(profile.runs)), tuple(body))
+        raft["fetch"] = shape(profile.fetch)
+    for key, company in (
+        ("crowding", profile.crowded),
+        ("fetch_crowding", profile.fetch_crowded),
+    ):
+        if company is not None:
+            raft[key] = _crowding(company)
+            said.append(
+                f"{key}: {company.beyond} in flight, and further, are not measured; between bounds."
+            )
+    return Part("hardware", tuple(said), {"disk": {"raft": raft}})
 
 
 def _sources(runs: Iterable[FioRun]) -> Iterator[str]:
@@ -118,30 +131,16 @@ def plain(text: str) -> str:
     return "".join(each if each.isprintable() else "?" for each in text)[:_LONGEST]
 
 
-def quoted(text: str) -> str:
-    """Returns text as YAML's plainest string."""
-    return "'" + text.replace("'", "''") + "'"
+def _crowding(company: Crowded) -> Document:
+    levels = {**company.levels, company.beyond: company.then}
+    return {
+        "levels": [
+            {"in_flight": number, "latency": shape(pairs)} for number, pairs in levels.items()
+        ],
+        "further": shape(company.further),
+    }
 
 
-def _crowding(key: str, crowded: Crowded) -> list[str]:
-    lines = [f"      {key}:", "        levels:"]
-    for number, pairs in crowded.levels.items():
-        lines.append(f"          - in_flight: {number}")
-        lines += shape_lines("latency", pairs, 12)
-    lines.append(f"          # Not measured: {crowded.beyond}, and further; between bounds.")
-    lines.append(f"          - in_flight: {crowded.beyond}")
-    lines += shape_lines("latency", crowded.then, 12)
-    return [*lines, *shape_lines("further", crowded.further, 8)]
-
-
-def shape_lines(key: str, pairs: Pairs, indent: int) -> list[str]:
-    """Returns ``key: {quantiles: [...]}`` over as many lines as it takes."""
-    space = " " * indent
-    lines, line = [f"{space}{key}:", f"{space}  quantiles:"], f"{space}    ["
-    for place, (rank, ns) in enumerate(pairs):
-        text = f"[{rank:g}, {DURATION.text_of(ns)}]" + ("," if place < len(pairs) - 1 else "]")
-        if len(line) + len(text) + 1 > _WIDTH:
-            lines.append(line.rstrip())
-            line = f"{space}     "
-        line += f"{text} " if place < len(pairs) - 1 else text
-    return [*lines, line]
+def shape(pairs: Pairs) -> dict[str, Any]:
+    """Returns a distribution as a file says it."""
+    return {"quantiles": [[rank, DURATION.text_of(ns)] for rank, ns in pairs]}

@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from analysis.calibration.refusal import CalibrationError, read_json
+from analysis.calibration.refusal import CalibrationError, JsonValue, read_json
 
 _STAGE = re.compile(r"_(sum|count|bucket)$")
 _SAME_TIME: Final = 0.1
@@ -50,24 +50,20 @@ def read_stages(path: Path, known: Sequence[str] = ()) -> list[Growth]:
         CalibrationError: if it is no answer to a range query of counters, or of none of those.
     """
     document = read_json(path, _ASK)
-    if document.get("status") != "success":
-        said = str(document.get("error", document.get("status", "nothing")))[:80]
-        raise CalibrationError(path, "status", f"the query failed: {said!r}; fix it and ask again")
-    data = document.get("data")
-    if not isinstance(data, dict) or data.get("resultType") != "matrix":
-        raise CalibrationError(path, "data.resultType", f"is not a matrix; {_ASK}")
-    series = data.get("result")
-    if not isinstance(series, list) or not series:
-        raise CalibrationError(path, "data.result", "is empty; check the metric's name and time")
-    wanted = [
-        (f"data.result[{i}]", each)
-        for i, each in enumerate(series)
-        if not known or _STAGE.sub("", _name(path, f"data.result[{i}]", each)) in known
-    ]
+    status, data = document["status"], document["data"]
+    if status.value != "success":
+        said = str(document.entries.get("error", status.value or "nothing"))[:80]
+        raise status.refusal(f"the query failed: {said!r}; fix it and ask again")
+    if data["resultType"].value != "matrix":
+        raise data["resultType"].refusal(f"is not a matrix; {_ASK}")
+    series = data["result"].elements
+    if not series:
+        raise data["result"].refusal("is empty; check the metric's name and time")
+    wanted = [each for each in series if not known or _STAGE.sub("", _name(each)) in known]
     if not wanted:
         message = f"are none that costs are derived from, such as {known[0]}_sum; ask for those"
-        raise CalibrationError(path, "data.result", message)
-    return [_growth(path, place, each) for place, each in wanted]
+        raise data["result"].refusal(message)
+    return [_growth(each) for each in wanted]
 
 
 def together(growths: Iterable[Growth]) -> list[Growth]:
@@ -107,39 +103,36 @@ def _check_same_time(spans: Mapping[Path, tuple[float, float]]) -> None:
             raise CalibrationError(path, "data.result", message)
 
 
-def _name(path: Path, place: str, series: Any) -> str:
-    labels = series.get("metric") if isinstance(series, dict) else None
-    name = labels.get("__name__") if isinstance(labels, dict) else None
+def _name(series: JsonValue) -> str:
+    name = series["metric"]["__name__"].value
     if not isinstance(name, str):
-        raise CalibrationError(path, f"{place}.metric", f"has no name, as rates have none; {_ASK}")
+        raise series["metric"].refusal(f"has no name, as rates have none; {_ASK}")
     return name
 
 
-def _growth(path: Path, place: str, series: Any) -> Growth:
-    name = _name(path, place, series)
-    labels = series["metric"]
-    given = series.get("values")
-    if not isinstance(given, list):
-        raise CalibrationError(path, f"{place}.values", f"is missing; {_ASK}")
-    pairs = [_pair(path, f"{place}.values of {name[:80]}", pair) for pair in given]
+def _growth(series: JsonValue) -> Growth:
+    given = series["values"]
+    if not isinstance(given.value, list):
+        raise given.refusal(f"is missing; {_ASK}")
+    name, labels = _name(series), series["metric"].entries
+    pairs = [_pair(given, pair) for pair in given.value]
     values = [value for _, value in pairs]
     if len(values) < 2:
-        raise CalibrationError(path, f"{place}.values", "has one value; ask for a longer time")
+        raise given.refusal("has one value; ask for a longer time")
     steps = [after - before for before, after in pairwise(values)]
     by = sum(step if step >= 0 else after for step, after in zip(steps, values[1:], strict=True))
     restarts = sum(step < 0 for step in steps)
     said = {str(key): str(value) for key, value in labels.items() if key != "__name__"}
-    return Growth(path, name, said, by, restarts, pairs[0][0], pairs[-1][0])
+    return Growth(series.path, name, said, by, restarts, pairs[0][0], pairs[-1][0])
 
 
-def _pair(path: Path, place: str, pair: Any) -> tuple[float, float]:
+def _pair(place: JsonValue, pair: Any) -> tuple[float, float]:
     """Returns time in seconds and value."""
     try:
         time_s, value = (float(each) for each in pair)
     except (TypeError, ValueError):
         message = "has an entry that is not [time, value]; save the answer unchanged"
-        raise CalibrationError(path, place, message) from None
+        raise place.refusal(message) from None
     if not math.isfinite(value) or value < 0 or not math.isfinite(time_s):
-        message = f"has {value}, which no counter can be; check the query"
-        raise CalibrationError(path, place, message)
+        raise place.refusal(f"has {value}, which no counter can be; check the query")
     return time_s, value

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -53,7 +56,59 @@ def read_text(path: Path) -> str:
         raise CalibrationError(path, "", "is not text; give the tool's own output") from None
 
 
-def read_json(path: Path, remedy: str) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class JsonValue:
+    """A value in a JSON file: what stands there, where that is, and how to get a better file."""
+
+    path: Path
+    place: str
+    """Dotted; empty for the file as a whole."""
+    value: Any
+    """None: nothing."""
+    remedy: str
+
+    def __getitem__(self, key: str) -> JsonValue:
+        """Returns the value of a key, whether or not it is there."""
+        place = f"{self.place}.{key}".removeprefix(".")
+        return JsonValue(self.path, place, self.entries.get(key), self.remedy)
+
+    @property
+    def entries(self) -> Mapping[str, Any]:
+        """The entries of an object, and none of anything else."""
+        return self.value if isinstance(self.value, dict) else {}
+
+    @property
+    def elements(self) -> list[JsonValue]:
+        """The elements of a list, and none of anything else."""
+        values = self.value if isinstance(self.value, list) else []
+        return [
+            JsonValue(self.path, f"{self.place}[{number}]", value, self.remedy)
+            for number, value in enumerate(values)
+        ]
+
+    def refusal(self, message: str) -> CalibrationError:
+        """Returns what to raise where the value cannot be used."""
+        return CalibrationError(self.path, self.place, message)
+
+    def number(self, most: float) -> float:
+        """Returns a number between 0 and ``most``.
+
+        Raises:
+            CalibrationError: if it is none.
+        """
+        value = self.value
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not math.isfinite(value)
+        ):
+            raise self.refusal(f"is not a number; {self.remedy}")
+        if not 0 <= value <= most:
+            raise self.refusal(f"is {value:g}, which cannot be; measure again")
+        return float(value)
+
+
+def read_json(path: Path, remedy: str) -> JsonValue:
     """Returns the object that a JSON file holds.
 
     Raises:
@@ -66,4 +121,4 @@ def read_json(path: Path, remedy: str) -> dict[str, Any]:
         raise CalibrationError(path, place, f"is not JSON; {remedy}") from None
     if not isinstance(document, dict):
         raise CalibrationError(path, "", f"is not a JSON object; {remedy}")
-    return document
+    return JsonValue(path, "", document, remedy)

@@ -8,9 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
-from analysis.calibration.profile_text import Part, plain, yaml_text
+from analysis.calibration.profile_text import Part, document_of, file_text, plain
 from analysis.calibration.prometheus_file import Growth
 from analysis.calibration.refusal import CalibrationError, read_text
 from analysis.calibration.tikv_costs import Cost, costs_of
@@ -56,9 +54,8 @@ class TikvProfile:
     @property
     def text(self) -> str:
         """The profile as a file that a scenario can extend."""
-        return yaml_text(
-            [f"TiKV as in {self.file.name}. For a scenario: extends: FILE"], self.parts
-        )
+        head = f"TiKV as in {self.file.name}. For a scenario: extends: FILE"
+        return file_text([head], self.parts)
 
 
 def tikv_of(path: Path, growths: Sequence[Growth]) -> TikvProfile:
@@ -84,17 +81,15 @@ def tikv_of(path: Path, growths: Sequence[Growth]) -> TikvProfile:
         for effect, keys in meanings.items()
     )
     said = (read[0], *not_modelled)
-    parts = [Part("tikv", said, _yaml_lines(toml.values))] if toml.written else []
+    parts = [Part("tikv", said, dict(toml.values))] if toml.written else []
     if memory:
-        parts.append(Part("hardware", tuple(memory.values()), (f"  {_MEMORY}: {_size(toml)}",)))
+        parts.append(Part("hardware", tuple(memory.values()), {_MEMORY: _size(toml)}))
     if found:
         said = tuple(f"{c.key}: {c.why}" for c in costs if c.cost_ns is not None)
-        parts.append(
-            Part("hardware", said, ("  cpu:", *(f"    {k}: {v}" for k, v in found.items())))
-        )
+        parts.append(Part("hardware", said, {"cpu": found}))
     document = {
-        "tikv": dict(toml.values),
-        **_hardware(toml, memory, found),
+        "tikv": {},
+        **document_of(parts),
         "renamed": dict(toml.renamed),
         "gone": list(toml.gone),
         "not_modelled": {key: why for why, keys in meanings.items() for key in keys},
@@ -130,21 +125,6 @@ def _memory(path: Path, toml: TikvToml) -> dict[str, str]:
 def _size(toml: TikvToml) -> str:
     memory = size_bytes(toml.written[_CACHE]) / CACHE_SHARE
     return SIZE.text_of(max(GIB, round(memory / MIB) * MIB))
-
-
-def _hardware(
-    toml: TikvToml, memory: Mapping[str, str], costs: Mapping[str, Any]
-) -> dict[str, Any]:
-    found: dict[str, Any] = {_MEMORY: _size(toml)} if memory else {}
-    if costs:
-        found["cpu"] = dict(costs)
-    return {"hardware": found} if found else {}
-
-
-def _yaml_lines(values: Mapping[str, Any]) -> tuple[str, ...]:
-    if not values:
-        return ("  {}",)
-    return tuple(f"  {line}" for line in yaml.safe_dump(dict(values), sort_keys=False).splitlines())
 
 
 def _read(path: Path, toml: TikvToml, memory: Mapping[str, str]) -> Iterator[str]:

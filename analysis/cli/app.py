@@ -14,6 +14,7 @@ from typing import Annotated, Final
 import typer
 
 from analysis.cli import completion, measurement_app, model_app, scenario_app, study_app
+from analysis.cli.command_line import name_of
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.failures import command_error
@@ -33,8 +34,7 @@ for _command, _example in (
     *measurement_app.COMMANDS,
     *model_app.COMMANDS,
 ):
-    _name = _command.__name__.removesuffix("Command").lower()
-    app.command(_name, epilog=f"Example: {_example.format(program=called())}")(_command)
+    app.command(name_of(_command), epilog=f"Example: {_example.format(program=called())}")(_command)
 
 
 @app.callback(invoke_without_command=True)

@@ -6,7 +6,6 @@ profile does not. Status 1: the model does not say what was measured.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from textwrap import TextWrapper
@@ -27,6 +26,7 @@ from analysis.calibration.read_files import read_disks, read_network_files, read
 from analysis.calibration.refusal import CalibrationError
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
+from analysis.cli.json_output import print_json
 from analysis.cli.measurement_app import CalibrateCommand
 from analysis.cli.new_files import write_new
 
@@ -94,8 +94,7 @@ def _tell(
     written: Sequence[Path],
 ) -> None:
     if request.as_json:
-        files = {"files": [str(path) for path in written]}
-        say(output(), json.dumps(document | files, indent=1))
+        print_json(document | {"files": [str(path) for path in written]})
         return
     console = output() if request.out is not None else messages()
     say_lines(console, lines)

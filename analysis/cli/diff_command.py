@@ -12,6 +12,7 @@ from analysis.cli.console import output, say
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.failures import CommandError
 from analysis.cli.json_output import print_json
+from analysis.cli.study_app import DiffCommand
 from analysis.comparison.guards import Breach, Guard, breaches
 from analysis.comparison.moves import Move
 from analysis.comparison.results import StudyResults, SummaryKey, SummaryNumber, read_results
@@ -20,38 +21,20 @@ from analysis.report.diff_table import number_words, point_words, print_diff
 from analysis.study.study_folder import write_text_whole
 
 
-def diff_command(
-    folders: tuple[Path, Path],
-    fail_on: Sequence[str] = (),
-    *,
-    everything: bool = False,
-    html: Path | None = None,
-    as_json: bool = False,
-) -> int:
-    """Compares two studies.
-
-    Args:
-        folders: A and B.
-        fail_on: numbers that must not become worse, such as ``lock_latency_ms.p99:5%``.
-        everything: print all that moved, not only the foremost.
-        html: where to write both as one page; None for no page.
-        as_json: print one JSON document instead.
-
-    Returns:
-        0; 1 if a guarded number became worse; 2 if there is nothing to compare.
-    """
+def diff_command(request: DiffCommand) -> int:
+    """Compares two studies; 1 if a guarded number became worse, 2 with nothing to compare."""
     try:
-        guards = [Guard.parse(text) for text in fail_on]
-        diff = study_diff(*map(read_results, folders))
+        guards = [Guard.parse(text) for text in request.fail_on or ()]
+        diff = study_diff(read_results(request.a), read_results(request.b))
         found = [breach for guard in guards for breach in breaches(guard, diff)]
     except ValueError as error:
         raise CommandError(f"--fail-on: {error}") from error
-    if html is not None:
-        _write(diff, html)
-    if as_json:
+    if request.html is not None:
+        _write(diff, request.html)
+    if request.as_json:
         print_json(diff_document(diff, found))
     else:
-        print_diff(output(), diff, everything=everything)
+        print_diff(output(), diff, everything=request.everything)
         for breach in found:
             say(output(), f"worse: {_breach_words(breach)}", "red")
         if guards and not found:

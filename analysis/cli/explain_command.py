@@ -14,6 +14,7 @@ from typing import Any, Final
 from analysis.cli.console import output, say
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.failures import CommandError
+from analysis.cli.json_output import print_json
 from analysis.cli.scenario_app import ExplainCommand
 from analysis.lint.scenario_lint import scenario_warnings
 from analysis.program import command
@@ -47,8 +48,7 @@ def explain_command(request: ExplainCommand) -> int:
     found = explained(study, MOST_POINTS)
     warnings = [str(warning) for warning in scenario_warnings(study)]
     if request.as_json:
-        document = _document(study, found, warnings, summary)
-        print(json.dumps(document, indent=1))  # noqa: T201 - the output is the product
+        print_json(_document(study, found, warnings, summary))
         return ExitStatus.FINE
     if summary is None:
         _say_estimates(request, study, found, warnings)

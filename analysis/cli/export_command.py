@@ -10,14 +10,13 @@ from typing import Final
 from analysis.cli.console import messages, output, say, words_aside
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.failures import CommandError
-from analysis.cli.folder_study import finished_study, load_folder
 from analysis.cli.json_output import print_json
 from analysis.cli.study_app import ExportCommand
 from analysis.export.csv_course import write_csv_course
 from analysis.export.csv_tables import write_csv_tables
 from analysis.export.openmetrics import MOST_POINTS, START_S, write_metrics
 from analysis.export.traces import write_traces
-from analysis.study.finished_study import FinishedStudy
+from analysis.study.finished_study import FinishedStudy, finished_study, load_folder
 from analysis.study.plan_file import read_plan
 
 USUAL_TRACED: Final = 20

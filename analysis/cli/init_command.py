@@ -6,7 +6,6 @@ scenario does not.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from analysis.cli.calibrate_command import say_lines
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.failures import CommandError
+from analysis.cli.json_output import print_json
 from analysis.cli.measurement_app import InitCommand
 from analysis.cli.new_files import write_new
 from sim.scenario.quantities import RATE, QuantityError
@@ -77,8 +77,8 @@ def _hand_over(request: InitCommand, text: str, document: dict[str, Any], lines:
         kept = write_new({request.out: text}, given=request.files, replace=request.force)
     if request.as_json:
         file = None if request.out is None else str(request.out)
-        document |= {"scenario": text, "file": file, "kept": [str(path) for path in kept]}
-        say(output(), json.dumps(document, indent=1))
+        kept_as = [str(path) for path in kept]
+        print_json(document | {"scenario": text, "file": file, "kept": kept_as})
         return
     if request.out is None:
         say(output(), text.rstrip("\n"))

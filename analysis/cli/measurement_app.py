@@ -1,7 +1,4 @@
-"""Commands that turn measurements into scenarios, or parts of them.
-
-Commands import what they need when they are called, so that ``--help`` and ``check`` stay quick.
-"""
+"""Commands that turn measurements into scenarios, or parts of them."""
 
 from __future__ import annotations
 
@@ -12,6 +9,7 @@ from typing import Annotated, Final, Literal
 
 import typer
 
+from analysis.cli.command_line import CommandLine
 from analysis.cli.completion import machines
 
 _NAME: Final = r"[A-Za-z_][A-Za-z0-9_-]{0,39}"
@@ -55,7 +53,7 @@ _ReportAsJson = Annotated[bool, typer.Option("--json", help="Print the report as
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InitCommand:
+class InitCommand(CommandLine):
     """Writes a capacity study from what you measured.
 
     Each option takes as many files as you have. docs/CALIBRATE.md says how to measure.
@@ -80,15 +78,9 @@ class InitCommand:
         toml = [] if self.tikv is None else [self.tikv]
         return [*(self.fio or ()), *(self.ping or ()), *toml, *(self.prometheus or ())]
 
-    def __call__(self) -> int:
-        """Runs the command."""
-        from analysis.cli.init_command import init_command
-
-        return init_command(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CalibrateCommand:
+class CalibrateCommand(CommandLine):
     """Turns measurements into parts of a scenario.
 
     docs/CALIBRATE.md says how to measure.
@@ -116,12 +108,6 @@ class CalibrateCommand:
     ] = None
     force: _Force = False
     as_json: _ReportAsJson = False
-
-    def __call__(self) -> int:
-        """Runs the command."""
-        from analysis.cli.calibrate_command import calibrate_command
-
-        return calibrate_command(self)
 
 
 COMMANDS = (

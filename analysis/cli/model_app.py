@@ -1,7 +1,4 @@
-"""Commands on the model itself: by hand, at random, its speed.
-
-Commands import what they need when they are called, so that ``--help`` and ``check`` stay quick.
-"""
+"""Commands on the model itself: by hand, at random, its speed."""
 
 from __future__ import annotations
 
@@ -13,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from analysis.cli.command_line import CommandLine
 from analysis.cli.completion import SCRIPTS, completion_script, words
 from analysis.cli.console import output, say
 from analysis.cli.exit_status import ExitStatus
@@ -21,22 +19,19 @@ from analysis.cli.options import AsJson, ScenarioFiles, SparkMaster
 from analysis.program import IS_INSTALLED
 
 
-def script(
-    files: ScenarioFiles,
-    *,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptCommand(CommandLine):
+    """Runs protocol scripts; docs/SCRIPTS.md is their grammar."""
+
+    files: ScenarioFiles
     rewrite: Annotated[
         bool, typer.Option("--rewrite", help="Write what is printed into the files.")
-    ] = False,
-    as_json: AsJson = False,
-) -> int:
-    """Runs protocol scripts; docs/SCRIPTS.md is their grammar."""
-    from analysis.cli.script import script_command
-
-    return script_command(files, rewrite=rewrite, as_json=as_json)
+    ] = False
+    as_json: AsJson = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FuzzCommand:
+class FuzzCommand(CommandLine):
     """Runs random clusters with faults and all checkers.
 
     What fails is shrunk and shown.
@@ -55,12 +50,6 @@ class FuzzCommand:
     ] = None
     cover: Annotated[bool, typer.Option("--cover", help="Fail if a mark is never hit.")] = False
     as_json: AsJson = False
-
-    def __call__(self) -> int:
-        """Runs the command."""
-        from analysis.cli.fuzz import fuzz_command
-
-        return fuzz_command(self)
 
 
 def bench(
@@ -93,7 +82,7 @@ def bench(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ValidateCommand:
+class ValidateCommand(CommandLine):
     """Compares the model with theory and measurements."""
 
     quick: Annotated[
@@ -105,12 +94,6 @@ class ValidateCommand:
     write: Annotated[bool, typer.Option("--write", help="Also update docs/VALIDATION.md.")] = False
     master: SparkMaster = "local[*]"
     as_json: AsJson = False
-
-    def __call__(self) -> int:
-        """Runs the command."""
-        from analysis.cli.validate_command import validate_command
-
-        return validate_command(self)
 
 
 def completion(
@@ -130,7 +113,7 @@ def completion(
 
 
 COMMANDS = (
-    (script, "{program} script tests/scripts/rfc77"),
+    (ScriptCommand, "{program} script tests/scripts/rfc77"),
     (FuzzCommand, "{program} fuzz --seeds 300"),
     (ValidateCommand, "{program} validate --quick"),
     (bench, "{program} bench --json bench.json"),

@@ -8,7 +8,6 @@ from typing import Final
 from analysis.cli.console import output, say
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.failures import CommandError
-from analysis.cli.folder_study import load_folder
 from analysis.cli.report_command import finished_run
 from analysis.cli.spark import spark
 from analysis.cli.study_app import PlotCommand
@@ -16,7 +15,7 @@ from analysis.pipeline.session import SparkStarter
 from analysis.plots.publishing import Sheet, publish, size_in
 from analysis.running.results import aggregated, points_drawn
 from analysis.running.rounds import RoundSettings
-from analysis.study.finished_study import FinishedStudy
+from analysis.study.finished_study import FinishedStudy, load_folder
 
 FIGURES: Final = "figures"
 """Folder below a study's, unless another is given; ``plots`` is made anew by each report."""

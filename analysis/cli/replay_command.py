@@ -13,10 +13,10 @@ from typing import Any, Final
 
 from analysis.cli.console import messages, output, say, words_aside
 from analysis.cli.exit_status import ExitStatus
-from analysis.cli.folder_study import load_folder
 from analysis.cli.json_output import print_json
+from analysis.cli.study_app import ReplayCommand
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
-from analysis.study.finished_study import FinishedStudy
+from analysis.study.finished_study import FinishedStudy, load_folder
 from analysis.study.plan_file import read_plan
 from analysis.study.study import Study
 from analysis.study.study_folder import StudyFolderError
@@ -26,34 +26,23 @@ from analysis.study.units import AskedUnits, Unit
 LEAST_DIGITS: Final = 6
 
 
-def replay_command(
-    folder: Path,
-    prefix: str,
-    traced: int = 0,
-    *,
-    as_json: bool = False,
-) -> int:
+def replay_command(request: ReplayCommand) -> int:
     """Runs one unit and compares its facts with the study's.
-
-    Args:
-        folder: the study's.
-        prefix: of the unit's hash.
-        traced: transactions to follow in one more run of it, for a file under ``traces``.
-        as_json: print one JSON document; what would be said goes to standard error.
 
     Returns:
         0; 1 if facts differ; 2 for no such unit; 3 if the unit fails.
     """
     told: dict[str, Any] = {}
-    with words_aside(when=as_json):
-        status = _replay_command(folder, prefix, traced, told)
-    if as_json and told:
+    with words_aside(when=request.as_json):
+        status = _replay_command(request, told)
+    if request.as_json and told:
         print_json(told)
     return status
 
 
-def _replay_command(folder: Path, prefix: str, traced: int, told: dict[str, Any]) -> int:
+def _replay_command(request: ReplayCommand, told: dict[str, Any]) -> int:
     """Does it, and notes in ``told`` what a document says of it."""
+    folder, prefix = request.folder, request.unit
     plan = read_plan(folder)
     unit = unit_called(plan, prefix)
     study = load_folder(folder)
@@ -69,8 +58,8 @@ def _replay_command(folder: Path, prefix: str, traced: int, told: dict[str, Any]
     with tempfile.TemporaryDirectory(prefix="pessim-replay-") as scratch:
         job = UnitJob(study, scratch)
         status = _replay(job, Attempt(unit, point), folder, told)
-    if traced and status in (ExitStatus.FINE, ExitStatus.CLAIM_FAILED):
-        _trace(folder, study, unit, traced)
+    if request.trace and status in (ExitStatus.FINE, ExitStatus.CLAIM_FAILED):
+        _trace(folder, study, unit, request.trace)
     return status
 
 

@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 from analysis.cli.console import words_aside
 from analysis.cli.console_listener import ConsoleListener
-from analysis.cli.folder_study import finished_study, load_folder
 from analysis.cli.spark import spark
+from analysis.cli.study_app import ReportCommand
 from analysis.cli.study_report import report_result
 from analysis.experiments.choose import experiment_of
 from analysis.experiments.seen import SeenUnits
 from analysis.running.results import write_results
 from analysis.running.rounds import Plots, RoundProgress, RoundSettings, show
-from analysis.study.finished_study import FinishedStudy
+from analysis.study.finished_study import FinishedStudy, finished_study, load_folder
 from analysis.study.study_folder import locked_study_folder
 
 
-def report_command(
-    folder: Path, master: str, plots: Plots = "all", *, as_json: bool = False
-) -> int:
+def report_command(request: ReportCommand) -> int:
     """Makes summary, table and plots again, without running a unit."""
     begun_s = time.perf_counter()
-    study = load_folder(folder)
-    with words_aside(when=as_json), spark(master) as starter, locked_study_folder(folder):
-        settings = RoundSettings.of(study, folder, starter, plots=plots)
-        run = finished_run(settings, begun_s)
-        result = write_results(run, starter, ConsoleListener(master), plots)
-        return report_result(result, as_json=as_json)
+    folder, study = request.folder, load_folder(request.folder)
+    plots: Plots = "none" if request.no_plots else "all"
+    with (
+        words_aside(when=request.as_json),
+        spark(request.master) as starter,
+        locked_study_folder(folder),
+    ):
+        run = finished_run(RoundSettings.of(study, folder, starter, plots=plots), begun_s)
+        result = write_results(run, starter, ConsoleListener(request.master), plots)
+        return report_result(result, as_json=request.as_json)
 
 
 def finished_run(settings: RoundSettings, begun_s: float) -> FinishedStudy:

@@ -1,10 +1,8 @@
-"""Commands on scenario files alone.
-
-Commands import what they need when they are called, so that ``--help`` and ``check`` stay quick.
-"""
+"""Commands on scenario files alone."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,40 +10,38 @@ from typing import Annotated
 
 import typer
 
+from analysis.cli.command_line import CommandLine
 from analysis.cli.failures import CommandError
 from analysis.cli.options import AsJson, Overrides, ScenarioFile, ScenarioFiles
 
 
-def check(
-    files: ScenarioFiles,
-    *,
-    set_: Overrides = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 1 if there are warnings.")
-    ] = False,
-    as_json: AsJson = False,
-) -> int:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckCommand(CommandLine):
     """Checks scenario files; reports every problem and its remedy.
 
     Warns of what a scenario cannot show.
     """
-    from analysis.cli.scenario_commands import check_command
 
-    return check_command(files, set_ or (), strict=strict, as_json=as_json)
+    files: ScenarioFiles
+    set_: Overrides = None
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if there are warnings.")] = (
+        False
+    )
+    as_json: AsJson = False
 
 
-def schema() -> int:
+def schema() -> None:
     """Prints the JSON Schema of scenario files, for editors."""
-    from analysis.cli.scenario_commands import schema_command
+    from analysis.study.json_schema import json_schema
 
-    return schema_command()
+    print(json.dumps(json_schema(), indent=2))  # noqa: T201 - the output is the product
 
 
-def scenarios(*, as_json: AsJson = False) -> int:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScenariosCommand(CommandLine):
     """Lists the scenarios that come with the project."""
-    from analysis.cli.scenario_commands import scenarios_command
 
-    return scenarios_command(as_json=as_json)
+    as_json: AsJson = False
 
 
 def reference(
@@ -67,7 +63,7 @@ def reference(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExplainCommand:
+class ExplainCommand(CommandLine):
     """Says what to expect, before anything runs.
 
     Stations, lock latency, disk bytes, what limits, how long a run takes.
@@ -84,18 +80,12 @@ class ExplainCommand:
     ] = None
     as_json: AsJson = False
 
-    def __call__(self) -> int:
-        """Runs the command."""
-        from analysis.cli.explain_command import explain_command
-
-        return explain_command(self)
-
 
 COMMANDS = (
-    (check, "{program} check my.yaml"),
+    (CheckCommand, "{program} check my.yaml"),
     (ExplainCommand, "{program} explain pessim:rfc77"),
     (schema, "{program} schema > scenario.schema.json"),
-    (scenarios, "{program} scenarios"),
+    (ScenariosCommand, "{program} scenarios"),
     (reference, "{program} reference pool-size"),
 )
 """Each with an example, in the order of ``--help``; ``{program}`` is what this is called as."""

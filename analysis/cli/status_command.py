@@ -4,96 +4,49 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from analysis.cli.console import output, say, words_aside
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.json_output import print_json
+from analysis.cli.study_app import StatusCommand
 from analysis.program import command
-from analysis.study.folder_lock import Holder, lock_holder
-from analysis.study.ledger import Scan, read_ledger, scan
-from analysis.study.plan_file import read_plan
+from analysis.study.ledger import read_ledger
 from analysis.study.source_digest import model_digest
+from analysis.study.study_state import STATES, StudyState
 from analysis.study.unit_failure import read_failure
-from analysis.study.units import AskedUnits, Unit
+from analysis.study.units import Unit
 
 SHOWN_FAILURES: Final = 10
 SHORT_HASH: Final = 10
-STATES: Final = ("done", "failed", "running", "missing")
 
 
-@dataclass(frozen=True, slots=True)
-class _Folder:
-    """A study's folder as it is now."""
-
-    path: Path
-    plan: AskedUnits
-    seen: Scan
-    holder: Holder | None
-
-    def state(self, unit: Unit) -> str:
-        """Returns one of ``STATES``; what a killed run was writing is missing."""
-        if unit.unit_hash in self.seen.done:
-            return "done"
-        if unit.unit_hash in self.seen.failed:
-            return "failed"
-        running = self.holder is not None and unit.unit_hash in self.seen.running
-        return "running" if running else "missing"
-
-    @property
-    def by_variant(self) -> dict[str, Counter[str]]:
-        """How many units of each variant are in each state."""
-        found: dict[str, Counter[str]] = {}
-        for unit in self.plan.units:
-            found.setdefault(unit.variant, Counter())[self.state(unit)] += 1
-        return found
-
-    @property
-    def states(self) -> Counter[str]:
-        """How many units are in each state."""
-        return sum(self.by_variant.values(), Counter())
-
-    @property
-    def failed(self) -> list[Unit]:
-        """The units that have failed."""
-        return [unit for unit in self.plan.units if unit.unit_hash in self.seen.failed]
-
-
-def status_command(folder: Path, *, verify: bool, as_json: bool) -> int:
-    """Prints what is done, failed, running and missing; 3 if anything is not done.
-
-    Args:
-        folder: the study's.
-        verify: check the digests of all facts, too.
-        as_json: print one JSON document; what would be said goes to standard error.
-    """
-    plan = read_plan(folder)
-    holder = lock_holder(folder)  # before the folder is read: what ends in between is done
-    there = _Folder(folder, plan, scan(folder / "units"), holder)
-    with words_aside(when=as_json):
-        say(output(), f"{folder}: {len(plan.units):,} units asked for: "
-                      f"{_counts(there.states, STATES[:2])}")  # fmt: skip
-        for variant, states in there.by_variant.items():
-            say(output(), f"  {variant}: {_counts(states, STATES[:1])}")
-        damaged = _say_damaged(there) if verify else 0
+def status_command(request: StatusCommand) -> int:
+    """Prints what is done, failed, running and missing; 3 if anything is not done."""
+    there = StudyState.now(request.folder)
+    with words_aside(when=request.as_json):
+        say(output(), f"{there.folder}: {len(there.by_unit):,} units asked for: "
+                      f"{_counts(there.counts(), STATES[:2])}")  # fmt: skip
+        for variant in there.variants:
+            say(output(), f"  {variant}: {_counts(there.counts(variant), STATES[:1])}")
+        damaged = _say_damaged(there) if request.verify else 0
         _say_failures(there)
         _say_what_next(there, damaged)
-    if as_json:
-        print_json(_document(there, damaged if verify else None))
-    whole = there.states["done"] == len(plan.units) and not damaged
+    if request.as_json:
+        print_json(_document(there, damaged if request.verify else None))
+    whole = len(there.units("done")) == len(there.by_unit) and not damaged
     return ExitStatus.FINE if whole else ExitStatus.UNITS_FAILED
 
 
-def _document(there: _Folder, damaged: int | None) -> dict[str, Any]:
+def _document(there: StudyState, damaged: int | None) -> dict[str, Any]:
     return {
-        "folder": str(there.path),
-        "units": _by_state(there.states),
+        "folder": str(there.folder),
+        "units": _by_state(there.counts()),
         "damaged": damaged,
         "running_in": None if there.holder is None else str(there.holder),
-        "variants": {variant: _by_state(states) for variant, states in there.by_variant.items()},
-        "failures": [_failure_document(there, unit) for unit in there.failed],
+        "variants": {name: _by_state(there.counts(name)) for name in there.variants},
+        "failures": [_failure_document(there, unit) for unit in there.units("failed")],
     }
 
 
@@ -101,8 +54,8 @@ def _by_state(states: Counter[str]) -> dict[str, int]:
     return {"asked": states.total()} | {name: states[name] for name in STATES}
 
 
-def _failure_document(there: _Folder, unit: Unit) -> dict[str, Any]:
-    failure = read_failure(there.path / "units", unit.unit_hash)
+def _failure_document(there: StudyState, unit: Unit) -> dict[str, Any]:
+    failure = read_failure(there.folder / "units", unit.unit_hash)
     return {
         "unit": unit.unit_hash,
         "variant": unit.variant,
@@ -117,10 +70,10 @@ def _counts(states: Counter[str], always: Iterable[str]) -> str:
     return ", ".join(f"{states[name]:,} {name}" for name in shown)
 
 
-def _say_damaged(there: _Folder) -> int:
+def _say_damaged(there: StudyState) -> int:
     """Checks the digests of all facts; returns how many units do not agree with theirs."""
-    done = [unit for unit in there.plan.units if unit.unit_hash in there.seen.done]
-    ledger = read_ledger(there.path / "units", done)
+    done = there.units("done")
+    ledger = read_ledger(there.folder / "units", done)
     old = sum(record.model != model_digest() for record in ledger.done.values())
     damaged = len(done) - len(ledger.done)
     said = f"{damaged:,} are damaged; the next run makes them again" if damaged else "all agree"
@@ -131,28 +84,28 @@ def _say_damaged(there: _Folder) -> int:
     return damaged
 
 
-def _say_failures(there: _Folder) -> None:
-    failed = there.failed
+def _say_failures(there: StudyState) -> None:
+    failed = there.units("failed")
     for unit in failed[:SHOWN_FAILURES]:
-        failure = read_failure(there.path / "units", unit.unit_hash)
+        failure = read_failure(there.folder / "units", unit.unit_hash)
         error = failure.error if failure else "its file cannot be read; the next run tries it again"
         other = failure is not None and failure.model != model_digest()
         old = " (in another version of the model; the next run tries it again)" if other else ""
         say(output(), f"  failed: {there.plan.words(unit)}: {error}{old}")
-        say(output(), f"    {replay_line(there.path, unit.unit_hash)} shows it alone")
+        say(output(), f"    {replay_line(there.folder, unit.unit_hash)} shows it alone")
     if len(failed) > SHOWN_FAILURES:
         say(
             output(),
-            f"  ... and {len(failed) - SHOWN_FAILURES:,} more; {there.path}/units/*.failed",
+            f"  ... and {len(failed) - SHOWN_FAILURES:,} more; {there.folder}/units/*.failed",
         )
 
 
-def _say_what_next(there: _Folder, damaged: int) -> None:
-    states = there.states
+def _say_what_next(there: StudyState, damaged: int) -> None:
+    states = there.counts()
     if there.holder is not None:
         say(output(), f"a run is writing here ({there.holder})")
         return
-    again = command("run", there.path / "scenario.yaml", "--out", there.path)
+    again = command("run", there.folder / "scenario.yaml", "--out", there.folder)
     if states["missing"] or damaged:
         say(output(), f"{again} runs the rest")
     if states["failed"]:

@@ -1,7 +1,6 @@
 """Commands on studies: they run one, or read its folder.
 
-A command with many options is a class: what the command line says, to be called. Commands import
-what they need when they are called, so that ``--help`` and ``check`` stay quick.
+A command is a class: what the command line says, to be called.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from typing import Annotated, Literal
 import typer
 
 from analysis.cli import options
+from analysis.cli.command_line import CommandLine
 from analysis.cli.completion import study_folders
 from analysis.cli.console import output, say
 from analysis.cli.failures import CommandError
@@ -30,7 +30,7 @@ from analysis.cli.options import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunCommand:
+class RunCommand(CommandLine):
     """Runs a scenario's variants and compares them.
 
     Units that are done are not run again; the same command continues an interrupted study.
@@ -63,58 +63,49 @@ class RunCommand:
         """All that is given over the file, as ``--set`` takes it."""
         return [*(self.set_ or ()), *(["run.checks=false"] if self.no_checks else ())]
 
-    def __call__(self) -> int:
-        """Runs the command."""
-        from analysis.cli.run_command import run_command
 
-        return run_command(self)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusCommand(CommandLine):
+    """Says which units are done, failed, running or missing."""
 
-
-def status(
-    folder: StudyFolder,
+    folder: StudyFolder
     verify: Annotated[
         bool, typer.Option("--verify", help="Also check the digests of all facts.")
-    ] = False,
-    as_json: AsJson = False,
-) -> int:
-    """Says which units are done, failed, running or missing."""
-    from analysis.cli.status_command import status_command
-
-    return status_command(folder, verify=verify, as_json=as_json)
+    ] = False
+    as_json: AsJson = False
 
 
-def replay(
-    folder: StudyFolder,
-    unit: Annotated[str, typer.Argument(metavar="UNIT", help="First digits of the unit's hash.")],
-    trace: Traced = None,
-    as_json: AsJson = False,
-) -> int:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayCommand(CommandLine):
     """Runs one unit again, alone, and compares its facts."""
-    from analysis.cli.replay_command import replay_command
 
-    return replay_command(folder, unit, trace or 0, as_json=as_json)
+    folder: StudyFolder
+    unit: Annotated[str, typer.Argument(metavar="UNIT", help="First digits of the unit's hash.")]
+    trace: Traced = None
+    as_json: AsJson = False
 
 
-def report(
-    folder: StudyFolder,
-    master: SparkMaster = "local[*]",
-    no_plots: NoPlots = False,
-    as_json: AsJson = False,
-) -> int:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportCommand(CommandLine):
     """Makes summary, plots and page again from the facts."""
-    from analysis.cli.report_command import report_command
 
-    return report_command(folder, master, "none" if no_plots else "all", as_json=as_json)
+    folder: StudyFolder
+    master: SparkMaster = "local[*]"
+    no_plots: NoPlots = False
+    as_json: AsJson = False
 
 
-def diff(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffCommand(CommandLine):
+    """Compares two studies: what changed, what moved beyond noise."""
+
     a: Annotated[
         Path,
         typer.Argument(metavar="A", help="A study's folder.", autocompletion=study_folders),
-    ],
+    ]
     b: Annotated[
         Path, typer.Argument(metavar="B", help="Another one's.", autocompletion=study_folders)
-    ],
+    ]
     fail_on: Annotated[
         list[str] | None,
         typer.Option(
@@ -122,24 +113,19 @@ def diff(
             metavar="NUMBER[:LIMIT%]",
             help="Exit with 1 if this number became worse beyond noise and limit; repeatable.",
         ),
-    ] = None,
+    ] = None
     everything: Annotated[
         bool, typer.Option("--all", help="Show everything that changed or moved.")
-    ] = False,
+    ] = False
     html: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Also write a page that compares both, with curves."),
-    ] = None,
-    as_json: AsJson = False,
-) -> int:
-    """Compares two studies: what changed, what moved beyond noise."""
-    from analysis.cli.diff_command import diff_command
-
-    return diff_command((a, b), fail_on or (), everything=everything, html=html, as_json=as_json)
+    ] = None
+    as_json: AsJson = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExportCommand:
+class ExportCommand(CommandLine):
     """Writes a study for Prometheus, spreadsheets, Perfetto."""
 
     folder: StudyFolder
@@ -169,15 +155,9 @@ class ExportCommand:
         asked: set[str] = {self.format_} if self.format_ else {"openmetrics", "csv"}
         return asked | {"trace"} if self.trace else asked
 
-    def __call__(self) -> int:
-        """Runs the command."""
-        from analysis.cli.export_command import export_command
-
-        return export_command(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlotCommand:
+class PlotCommand(CommandLine):
     """Writes a study's pictures for a publication: size, font and title as it wants them."""
 
     folder: StudyFolder
@@ -213,12 +193,6 @@ class PlotCommand:
     ] = None
     master: SparkMaster = "local[*]"
 
-    def __call__(self) -> int:
-        """Runs the command."""
-        from analysis.cli.plot_command import plot_command
-
-        return plot_command(self)
-
 
 def serve(
     results: Annotated[
@@ -244,11 +218,14 @@ def serve(
 
 COMMANDS = (
     (RunCommand, "{program} run pessim:rfc77 --set workload.threads=400"),
-    (status, "{program} status results/rfc77"),
-    (replay, "{program} replay results/rfc77 3f9a1c"),
-    (report, "{program} report results/rfc77"),
+    (StatusCommand, "{program} status results/rfc77"),
+    (ReplayCommand, "{program} replay results/rfc77 3f9a1c"),
+    (ReportCommand, "{program} report results/rfc77"),
     (PlotCommand, "{program} plot results/rfc77 lock_latency --format pdf --size 85mm"),
-    (diff, "{program} diff results/rfc77 results/rfc77_seed=2 --fail-on lock_latency_ms.p99:5%"),
+    (
+        DiffCommand,
+        "{program} diff results/rfc77 results/rfc77_seed=2 --fail-on lock_latency_ms.p99:5%",
+    ),
     (ExportCommand, "{program} export results/rfc77 --format openmetrics"),
     (serve, "{program} serve"),
 )

@@ -25,6 +25,7 @@ import pyarrow.compute as pc
 
 from analysis.metrics.catalogue import GROUPING
 from analysis.pipeline.aggregate import read_facts
+from analysis.statistics.intervals import Array
 from analysis.statistics.outage import (
     FEWEST_BEFORE,
     OVERDUE,
@@ -35,7 +36,6 @@ from analysis.statistics.outage import (
 )
 from analysis.statistics.saturation import (
     FEWEST_WINDOWS,
-    Array,
     Judgement,
     UnitCourse,
     Verdict,

@@ -34,7 +34,7 @@ class EarlyFigures:
         What follows ``±`` is half the 95 % interval; a single replication has none.
         """
         self._look()
-        said = [f"{variant} {_words(means)}" for variant, means in self._means_ms.items()]
+        said = [f"{variant} {mean_words(means)}" for variant, means in self._means_ms.items()]
         return f"lock latency (ms): {', '.join(said)}" if said else ""
 
     def _look(self) -> None:
@@ -74,13 +74,15 @@ def mean_lock_latency_ms(folder: Path) -> float | None:
         return None  # a run does not end for a figure to wait by
 
 
-def _words(means_ms: Sequence[float]) -> str:
+def mean_words(values: Sequence[float]) -> str:
+    """Returns a mean over replications with half its 95 % interval, which a single one has not."""
     from statistics import fmean, stdev
 
     from scipy.special import stdtrit
 
-    mean_ms = fmean(means_ms)
-    if len(means_ms) < 2:
-        return short(mean_ms)
-    half_ms = stdtrit(len(means_ms) - 1, 0.975) * stdev(means_ms) / len(means_ms) ** 0.5
-    return with_half_width(mean_ms, half_ms)
+    mean = fmean(values)
+    if len(values) < 2:
+        return short(mean)
+    return with_half_width(
+        mean, stdtrit(len(values) - 1, 0.975) * stdev(values) / len(values) ** 0.5
+    )

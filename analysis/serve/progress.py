@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import time
 from calendar import timegm
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,18 +16,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from analysis.metrics.rounding import short, with_half_width
-from analysis.running.early_figures import mean_lock_latency_ms
+from analysis.running.early_figures import mean_lock_latency_ms, mean_words
 from analysis.serve.studies import NoStudyError, Studies
 from analysis.statistics.intervals import half_widths, means
-from analysis.study.folder_lock import Holder, lock_holder
-from analysis.study.ledger import Scan, scan
+from analysis.study.folder_lock import Holder
 from analysis.study.parquet_sink import PROGRESS_FILE
-from analysis.study.plan_file import PLAN_FILE, read_plan
+from analysis.study.plan_file import PLAN_FILE
 from analysis.study.study_folder import StudyFolderError
+from analysis.study.study_state import STATES, StudyState
 from analysis.study.unit_failure import read_failure
 from analysis.study.unit_folder import FAILED_SUFFIX, TEMPORARY_PREFIX, UNIT_FILE
-from analysis.study.units import AskedUnits, Unit
+from analysis.study.units import Unit
 from sim.record.facts import MOMENTS
 from sim.units import NS_PER_S
 
@@ -37,7 +35,6 @@ MOST_READ: Final = 300
 _MOST_FAILURES: Final = 10
 _LONGEST_RECORD_BYTES: Final = 1024 * 1024
 _LONGEST_FACTS_BYTES: Final = 64 * 1024 * 1024
-_STATES: Final = ("done", "failed", "running", "missing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,30 +66,25 @@ class ProgressReader:
         folder = self._studies.folder(study)
         self._studies.file(study, PLAN_FILE)
         try:
-            plan = read_plan(folder)
+            there = StudyState.now(folder)
         except StudyFolderError as error:
             raise NoStudyError(str(error)) from error
-        holder = lock_holder(folder)  # before the folder is read: what ends in between is done
-        there = scan(folder / "units")
-        states = {unit: _state(unit, there, holder) for unit in plan.units}
-        done = self._done(study, plan, there)
-        counts = Counter(states.values())
+        holder, done, counts = there.holder, self._done(study, there), there.counts()
         return {
-            "units": {state: counts[state] for state in _STATES} | {"asked": len(plan.units)},
+            "units": {state: counts[state] for state in STATES} | {"asked": len(there.by_unit)},
             "running": holder is not None,
             "held_by": None if holder is None else str(holder),
             "left_s": _left_s(counts, done, holder),
-            "variants": _by_variant(states, done, single=len(plan.points) == 1),
-            "now": self._now(study, plan, states, done),
-            "failures": self._failures(study, plan, states),
+            "variants": _by_variant(there, done),
+            "now": self._now(study, there, done),
+            "failures": self._failures(study, there),
         }
 
-    def _done(self, study: str, plan: AskedUnits, there: Scan) -> dict[Unit, UnitSeen]:
+    def _done(self, study: str, there: StudyState) -> dict[Unit, UnitSeen]:
         """Returns the units that are done and can be read, in the order in which they ended."""
-        wanted = [unit for unit in plan.units if unit.unit_hash in there.done]
-        if len(plan.units) > MOST_READ:
+        if len(there.by_unit) > MOST_READ:
             return {}
-        found = [(unit, self._unit(study, unit)) for unit in wanted]
+        found = [(unit, self._unit(study, unit)) for unit in there.units("done")]
         seen = [(unit, one) for unit, one in found if one is not None]
         return dict(sorted(seen, key=lambda pair: pair[1].ended_s))
 
@@ -113,27 +105,23 @@ class ProgressReader:
             return None
 
     def _now(
-        self,
-        study: str,
-        plan: AskedUnits,
-        states: Mapping[Unit, str],
-        done: Mapping[Unit, UnitSeen],
+        self, study: str, there: StudyState, done: Mapping[Unit, UnitSeen]
     ) -> list[dict[str, Any]]:
         """Returns the units that are being simulated, and how far each is.
 
         A unit that has not said how far it is yet, or cannot, since its executor does not see this
         folder, is judged by the time that others took.
         """
-        units_dir = self._studies.folder(study) / "units"
+        units_dir = there.folder / "units"
         usual_s = float(np.mean([seen.wall_s for seen in done.values()])) if done else None
         found = []
-        for unit in (unit for unit, state in states.items() if state == "running"):
+        for unit in there.units("running"):
             attempts = units_dir.glob(f"{TEMPORARY_PREFIX}{unit.unit_hash}-*")
             begun_s, folder = max(((_begun_s(one), one.name) for one in attempts), default=(0, ""))
             if begun_s:
                 since_s = max(0.0, time.time() - begun_s)  # noqa: TID251 - files have wall time
                 share = None if usual_s is None else min(0.99, since_s / max(usual_s, 0.001))
-                told = {"words": plan.words(unit), "seconds": since_s, "share": share}
+                told = {"words": there.plan.words(unit), "seconds": since_s, "share": share}
                 found.append(told | self._simulated(study, folder))
         return found
 
@@ -149,19 +137,16 @@ class ProgressReader:
         seconds = {"simulated_s": now_ns / NS_PER_S, "until_s": until_ns / NS_PER_S}
         return seconds | {"share": now_ns / until_ns}
 
-    def _failures(
-        self, study: str, plan: AskedUnits, states: Mapping[Unit, str]
-    ) -> list[dict[str, str]]:
+    def _failures(self, study: str, there: StudyState) -> list[dict[str, str]]:
         found = []
-        failed = [unit for unit, state in states.items() if state == "failed"]
-        for unit in failed[:_MOST_FAILURES]:
+        for unit in there.units("failed")[:_MOST_FAILURES]:
             try:
                 file = self._studies.file(study, f"units/{unit.unit_hash}{FAILED_SUFFIX}")
                 failure = read_failure(file.parent, unit.unit_hash)
             except NoStudyError:
                 failure = None
             error = "its file cannot be read" if failure is None else str(failure.error)
-            found.append({"words": plan.words(unit), "error": error[:500]})
+            found.append({"words": there.plan.words(unit), "error": error[:500]})
         return found
 
 
@@ -170,14 +155,6 @@ def _begun_s(folder: Path) -> float:
         return folder.stat().st_mtime
     except OSError:
         return 0.0
-
-
-def _state(unit: Unit, there: Scan, holder: Holder | None) -> str:
-    if unit.unit_hash in there.done:
-        return "done"
-    if unit.unit_hash in there.failed:
-        return "failed"
-    return "running" if holder is not None and unit.unit_hash in there.running else "missing"
 
 
 def _unit_seen(record: Any, ended_s: float, mean_ms: float | None) -> UnitSeen:
@@ -204,19 +181,18 @@ def _left_s(
     return (max(ended) - begun_s) / len(ended) * left if ended else None
 
 
-def _by_variant(
-    states: Mapping[Unit, str], done: Mapping[Unit, UnitSeen], *, single: bool
-) -> list[dict[str, Any]]:
+def _by_variant(there: StudyState, done: Mapping[Unit, UnitSeen]) -> list[dict[str, Any]]:
     """Returns counts, and for a study of one point its figures so far and how they narrowed."""
     found = []
-    for variant in dict.fromkeys(unit.variant for unit in states):
-        counts = Counter(state for unit, state in states.items() if unit.variant == variant)
+    single = len(there.plan.points) == 1
+    for variant in there.variants:
+        counts = there.counts(variant)
         seen = [one for unit, one in done.items() if unit.variant == variant] if single else []
         latencies = [one.lock_latency_ms for one in seen if one.lock_latency_ms is not None]
         found.append(
             {
                 "variant": variant,
-                "units": {state: counts[state] for state in _STATES},
+                "units": {state: counts[state] for state in STATES},
                 "lock_latency_ms": _words(latencies),
                 "txn_per_s": _words([one.txn_per_s for one in seen]),
                 "course": [_so_far(latencies[:count]) for count in range(1, len(latencies) + 1)],
@@ -234,9 +210,4 @@ def _so_far(values: Sequence[float]) -> list[float | None]:
 
 
 def _words(values: Sequence[float]) -> str:
-    if not values:
-        return "–"
-    _, mean, low, high = _so_far(values)
-    if mean is None or low is None or high is None:
-        return short(mean or 0.0)
-    return with_half_width(mean, (high - low) / 2)
+    return mean_words(values) if values else "–"

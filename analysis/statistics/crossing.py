@@ -15,10 +15,9 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtr
 
-Array = NDArray[np.float64]
+from analysis.statistics.intervals import Array
 
 MOST_SLACK: Final = 9.0
 """A tenth of the limit: how far below it a value lies no longer matters."""

@@ -17,7 +17,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from analysis.statistics.saturation import FEWEST_WINDOWS, Array, Judgement, Verdict
+from analysis.statistics.intervals import Array
+from analysis.statistics.saturation import FEWEST_WINDOWS, Judgement, Verdict
 
 OVERDUE: Final = 2.0
 """A transaction that has not ended is overdue if it is so many times older than the longest that

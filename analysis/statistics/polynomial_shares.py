@@ -20,14 +20,13 @@ from numpy.polynomial.legendre import legval
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-Array = NDArray[np.float64]
+from analysis.statistics.intervals import CONFIDENCE, Array
 
 _DEGREES: Final = (1, 2, 3)
 _SAMPLES_A_TERM: Final = 2
 """A fit has at most half as many terms as samples."""
 
 _RESAMPLES: Final = 200
-_CONFIDENCE: Final = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +77,7 @@ def polynomial_shares(shares: Array, values: Array, seed: int) -> Fit | None:
         np.stack(_shares_of(basis[rows], values[rows], terms))
         for rows in rng.integers(len(values), size=(_RESAMPLES, len(values)))
     ]
-    half = float(ndtri(0.5 + _CONFIDENCE / 2)) * np.std(drawn, axis=0, ddof=1)
+    half = float(ndtri(0.5 + CONFIDENCE / 2)) * np.std(drawn, axis=0, ddof=1)
     return Fit(own, half[0], total, half[1], degree, q2)
 
 

@@ -24,10 +24,9 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtr
 
-Array = NDArray[np.float64]
+from analysis.statistics.intervals import Array
 
 BUSY: Final = 0.9
 """Busy share of a station from which a little more load costs a lot of latency."""

@@ -17,12 +17,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
-Array = NDArray[np.float64]
+from analysis.statistics.intervals import CONFIDENCE, Array
 
-CONFIDENCE: Final = 0.95
 FLOOR_CONFIDENCE: Final = 0.95
 _RESAMPLES: Final = 1000
 

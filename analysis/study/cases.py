@@ -82,57 +82,37 @@ def expectations_of(
         each = place[number]
         section = validated(Expectation, each)
         if section is not None:
-            _check_claim(section, each, variants)
+            _check_figure(section, each)
+            _check_variants(section.variant, section.against, each, variants)
             _check_point(each["at"], points)
             variant = section.variant or variants[0]
             claims.append(replace(section, variant=variant, at_point=section.at_point or None))
     return tuple(claims)
 
 
-def _check_claim(section: Expectation, place: Place, variants: Sequence[str]) -> None:
-    complaints = {
-        "metric": _metric_complaint(section.metric),
-        "stat": _stat_complaint(section),
-        "variant": _variant_complaint(section.variant, variants),
-        "against": _against_complaint(section, variants),
-    }
-    for key, message in complaints.items():
-        if message is not None:
-            place[key].refuse(message)
+def _check_figure(section: Expectation, place: Place) -> None:
+    metric, stat = METRICS.get(section.metric), section.stat
+    if metric is None:
+        near = suggestion(section.metric, list(METRICS))
+        place["metric"].refuse(f"no metric {shown(section.metric)}; {near}")
+    elif stat not in metric.stats:
+        place["stat"].refuse(f"{section.metric} has no {stat}; write {' or '.join(metric.stats)}")
 
 
-def _metric_complaint(metric: str) -> str | None:
-    if metric in METRICS:
-        return None
-    return f"no metric {shown(metric)}; {suggestion(metric, list(METRICS))}"
-
-
-def _stat_complaint(section: Expectation) -> str | None:
-    if section.metric not in METRICS:
-        return None
-    stats = METRICS[section.metric].stats
-    if section.stat in stats:
-        return None
-    return f"{section.metric} has no {section.stat}; write {' or '.join(stats)}"
-
-
-def _variant_complaint(name: str | None, variants: Sequence[str]) -> str | None:
-    if name is None:
-        return f"missing; write one of {', '.join(variants)}" if len(variants) > 1 else None
-    return None if name in variants else f"no variant {shown(name)}; {suggestion(name, variants)}"
-
-
-def _against_complaint(section: Expectation, variants: Sequence[str]) -> str | None:
-    name = section.against
-    if name is None:
-        return None
-    if name not in variants:
-        return _variant_complaint(name, variants)
-    if name == section.variant:
-        return "is the variant itself; name another one or remove it"
-    if name != variants[0]:
-        return f"comparisons are with the first variant; write {variants[0]}"
-    return None
+def _check_variants(
+    variant: str | None, against: str | None, place: Place, variants: Sequence[str]
+) -> None:
+    if variant is None and len(variants) > 1:
+        place["variant"].refuse(f"missing; write one of {', '.join(variants)}")
+    for key, name in (("variant", variant), ("against", against)):
+        if name is not None and name not in variants:
+            place[key].refuse(f"no variant {shown(name)}; {suggestion(name, variants)}")
+    if against not in variants:
+        return
+    if against == variant:
+        place["against"].refuse("is the variant itself; name another one or remove it")
+    elif against != variants[0]:
+        place["against"].refuse(f"comparisons are with the first variant; write {variants[0]}")
 
 
 def _check_point(at: Place, points: Sequence[Overrides]) -> None:

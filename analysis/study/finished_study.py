@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 from analysis.study.ledger import read_ledger
+from analysis.study.load import load_study
 from analysis.study.plan import Plan
 from analysis.study.plan_file import read_plan
 from analysis.study.study import Study
+from analysis.study.study_folder import StudyFolderError, no_study
 from analysis.study.unit_folder import UnitRecord
 from analysis.study.units import Unit
 
@@ -70,3 +73,39 @@ class FinishedStudy:
     def missing(self) -> int:
         """How many units that were asked for are not done."""
         return len(self.plan.units) - len(self.done)
+
+
+def load_folder(folder: Path) -> Study:
+    """Returns the study of a folder.
+
+    Raises:
+        StudyFolderError: if it is no study's.
+        ScenarioError: with what is wrong with its scenario.
+    """
+    scenario = folder / "scenario.yaml"
+    if not scenario.is_file():
+        raise StudyFolderError(no_study(folder, "scenario.yaml"))
+    return load_study(scenario)
+
+
+def finished_study(folder: Path, study: Study) -> FinishedStudy:
+    """Returns a folder's study as far as it is finished, under the name by which it was run.
+
+    Raises:
+        StudyFolderError: if nothing of it is.
+    """
+    run = FinishedStudy.in_folder(folder, study, _name(folder))
+    if not run.done:
+        message = f"{folder}: no finished unit matches its digests; run the scenario"
+        raise StudyFolderError(message)
+    return run
+
+
+def _name(folder: Path) -> str:
+    """Returns the name under which the study was run, else the folder's."""
+    try:
+        content = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        content = None
+    said = content.get("study") if isinstance(content, dict) else None
+    return str(said or folder.resolve().name)

@@ -54,7 +54,7 @@ def folder_lock(folder: Path) -> Iterator[None]:
         OSError: if the lock's file cannot be opened.
     """
     with (folder / LOCK_FILE).open("a+", encoding="utf-8") as file:
-        if not _locked(file, fcntl.LOCK_EX):
+        if not _locked(file):
             raise FolderHeldError(str(_said(file) or _UNKNOWN))
         with contextlib.suppress(OSError):  # a full disk: the lock holds without its text
             os.ftruncate(file.fileno(), 0)
@@ -75,12 +75,12 @@ def lock_holder(folder: Path) -> Holder | None:
     return None
 
 
-def _locked(file: IO[str], kind: int) -> bool:
+def _locked(file: IO[str]) -> bool:
     for attempt in range(_TRIES):
         if attempt:
             time.sleep(_BETWEEN_TRIES_S)
         with contextlib.suppress(BlockingIOError):
-            fcntl.flock(file, kind | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return True
     return False
 

@@ -6,12 +6,12 @@ depends on two keys at once is not checked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from analysis.study.run import RunSection
 from analysis.study.sections import Capacity, Expectation, Sensitivity, SweepSection
-from sim.scenario.fields import TEXT, Form, Key, ListOf, Schema
+from sim.scenario.fields import ANYTHING, TEXT, Form, Key, ListOf, MapOf, Schema
 from sim.scenario.profiles import profiles
 from sim.scenario.schema.hardware import SHARED, Hardware
 from sim.scenario.schema.operations import OPERATIONS
@@ -43,48 +43,35 @@ class _Chosen(Form):
 
 
 @dataclass(frozen=True)
-class _ListOrMap(Form):
-    """Entries one after the other, or by name."""
+class _Arranged(Form):
+    """Entries of a form, in one of several arrangements."""
 
     entry: Form
+    arrangement: Callable[[Schema], Schema]
 
     def described(self, definitions: dict[str, Schema]) -> Schema:
-        """Returns both."""
-        entry = self.entry.described(definitions)
-        named = {"anyOf": [entry, {"type": "null"}]}
-        return {"anyOf": [
-            {"type": "array", "items": entry},
-            {"type": "object", "additionalProperties": named},
-        ]}  # fmt: skip
+        """Returns the arrangement."""
+        return self.arrangement(self.entry.described(definitions))
 
 
-@dataclass(frozen=True)
-class _OneOrMore(Form):
-    """A value, or a list of them."""
-
-    entry: Form
-
-    def described(self, definitions: dict[str, Schema]) -> Schema:
-        """Returns both."""
-        entry = self.entry.described(definitions)
-        return {"anyOf": [entry, {"type": "array", "items": entry}]}
+def _one_or_more(entry: Schema) -> Schema:
+    return {"anyOf": [entry, {"type": "array", "items": entry}]}
 
 
-@dataclass(frozen=True)
-class _Variants(Form):
-    """Changes by the name of a variant."""
+def _by_name(entry: Schema) -> Schema:
+    """Returns a mapping in which a name may have nothing."""
+    named = {"anyOf": [entry, {"type": "null"}]}
+    return {"type": "object", "additionalProperties": named}
 
-    def described(self, _: dict[str, Schema]) -> Schema:
-        """Returns mappings, or nothing for a variant without changes."""
-        changes = {"type": "object", "additionalProperties": True}
-        named = {"anyOf": [changes, {"type": "null"}]}
-        return {"type": "object", "additionalProperties": named}
+
+def _listed_or_by_name(entry: Schema) -> Schema:
+    return {"anyOf": [{"type": "array", "items": entry}, _by_name(entry)]}
 
 
 TOP: dict[str, tuple[Form, str]] = {
     "about": (TEXT, "The question that the scenario answers."),
     "extends": (
-        _OneOrMore(TEXT),
+        _Arranged(TEXT, _one_or_more),
         "Scenario files that this one extends, each overriding those before it: relative to "
         "this file, absolute, or pessim:NAME for a shipped one.",
     ),
@@ -94,10 +81,13 @@ TOP: dict[str, tuple[Form, str]] = {
     "tikv": (SectionOf(Tikv), "TiKV's configuration."),
     "workload": (_Chosen("kind", SECTIONS), "Requests of the clients."),
     "operations": (
-        _ListOrMap(_Chosen("do", OPERATIONS)),
+        _Arranged(_Chosen("do", OPERATIONS), _listed_or_by_name),
         "Changes to the cluster, as a list or by name.",
     ),
-    "compare": (_Variants(), "Variants: dotted keys and their values; the first is the baseline."),
+    "compare": (
+        _Arranged(MapOf(ANYTHING), _by_name),
+        "Variants: dotted keys and their values; the first is the baseline.",
+    ),
     "sweep": (SectionOf(SweepSection), "Points at which all variants are run."),
     "capacity": (
         SectionOf(Capacity),

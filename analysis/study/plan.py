@@ -54,10 +54,6 @@ class Plan(AskedUnits):
         index = self._indices.get(point_key(point))
         return None if index is None else self._known.get((index, variant, replication))
 
-    def unit(self, unit_hash: str) -> Unit | None:
-        """Returns the unit with that hash."""
-        return self._by_hash.get(unit_hash)
-
     def _index_of(self, point: Point) -> int:
         key = point_key(point)
         index = self._indices.get(key)

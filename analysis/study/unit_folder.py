@@ -15,15 +15,11 @@ import os
 import shutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 from uuid import uuid4
 
 from sim.record.facts import TABLES, FactSink
-
-if TYPE_CHECKING:
-    from analysis.study.parquet_sink import ParquetSink
 
 UNIT_FILE: Final = "unit.json"
 TEMPORARY_PREFIX: Final = ".writing-"
@@ -116,7 +112,12 @@ def write_unit(
     try:
         temporary.mkdir(parents=True)
         with ParquetSink(temporary) as sink:
-            record = run(sink, partial(_closed, sink, temporary))
+
+            def closed() -> Path:
+                sink.close()
+                return temporary
+
+            record = run(sink, closed)
         record = UnitRecord(**{**asdict(record), "digests": fact_digests(temporary)})
         _write_json(temporary / UNIT_FILE, asdict(record))
         _put_in_place(temporary, units_dir / unit_hash, record)
@@ -155,11 +156,6 @@ def check_room(units_dir: Path) -> None:
 def unfinished_attempts(units_dir: Path, unit_hash: str) -> int:
     """Returns how many attempts at a unit are being written, or have died."""
     return sum(1 for _ in units_dir.glob(f"{TEMPORARY_PREFIX}{unit_hash}-*"))
-
-
-def _closed(sink: ParquetSink, folder: Path) -> Path:
-    sink.close()
-    return folder
 
 
 def _put_in_place(temporary: Path, final: Path, record: UnitRecord) -> None:

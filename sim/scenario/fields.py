@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
@@ -335,6 +335,8 @@ class ListOf(Form):
     form: Form
     at_least: int = 0
     at_most: int | None = None
+    together: Callable[[tuple[Any, ...]], tuple[Any, ...]] = tuple
+    """Judges the elements beside each other, and says what becomes of them."""
 
     def read(self, place: Place) -> Any:
         """Returns all elements, each judged by itself."""
@@ -344,7 +346,10 @@ class ListOf(Form):
         values = [self.form.read(each) for each in _within(self.at_most, entries)]
         if WRONG in values or not _has_room(self, place, len(entries)):
             return WRONG
-        return tuple(values)
+        try:
+            return self.together(tuple(values))
+        except Wrong as error:
+            return place.refuse(str(error))
 
     def written(self, value: Any) -> list[Any]:
         """Returns the elements as a file says them."""

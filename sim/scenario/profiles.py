@@ -11,10 +11,12 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import yaml
+
 from sim.scenario.problems import shown, suggestion
 from sim.scenario.reader import read_text
 from sim.scenario.schema.hardware import NAMED, SHARED
-from sim.scenario.tree import Node, Path, Place, merged
+from sim.scenario.tree import Node, Place, merged
 
 FOLDER = __file__.removesuffix("sim/scenario/profiles.py") + "scenarios/profiles"
 _LOADER: Any = __spec__.loader
@@ -22,13 +24,15 @@ _LOADER: Any = __spec__.loader
 begin as the zip's own does, so the folder is no ``Path``, which would drop a leading ``./``.
 """
 DEFAULT_MACHINE = "i3.4xlarge"
+_IN_C: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""Every command that loads a scenario reads our own files, which have no mistakes to tell of."""
 
 
 @cache
 def profiles(file: str) -> dict[str, Node]:
     """Returns the profiles of ``disks``, ``networks`` or ``machines``, by name."""
     path = f"{FOLDER}/{file}.yaml"
-    return read_text(_LOADER.get_data(path).decode(), path).entries
+    return read_text(_LOADER.get_data(path).decode(), path, _IN_C).entries
 
 
 def expanded(root: Place) -> Place:
@@ -38,7 +42,8 @@ def expanded(root: Place) -> Place:
         given = given.with_value({})
     if not isinstance(given.value, dict):
         return root
-    hardware = _on_its_profile(replace(root["hardware"], node=given), "machines", DEFAULT_MACHINE)
+    place = replace(root["hardware"], node=_with_figures(given))
+    hardware = _on_its_profile(place, "machines", DEFAULT_MACHINE)
     for slot, file in NAMED.items():
         node = hardware.find(slot)
         if node is None:
@@ -60,7 +65,7 @@ def as_figures(node: Node) -> Node:
 
 def _on_its_profile(place: Place, file: str, default: str | None) -> Node:
     """Returns figures with the profile they name below them."""
-    given, path = place.node, place.path
+    given = place.node
     chosen = place["profile"].node
     if chosen.value is None:
         if default is None:
@@ -74,32 +79,19 @@ def _on_its_profile(place: Place, file: str, default: str | None) -> Node:
         # Another profile stands in, so that the other problems are found, too.
         chosen = chosen.with_value(default or next(iter(known)))
         given = given.with_value({**given.entries, "profile": chosen})
-    base = {
-        key: as_figures(child) if (*path[1:], key) in NAMED and child.value != SHARED else child
-        for key, child in known[str(chosen.value)].entries.items()
-    }
-    if path == ("hardware",) and "disk" in base:
-        base["disk"] = _disks_as_figures(base["disk"])
-    base["profile"] = chosen
+    base = known[str(chosen.value)]
+    if file == "machines":
+        base = _with_figures(base)
+    entries = {**base.entries, "profile": chosen}
     if file == "disks":
-        base.setdefault("name", chosen)
-    return merged(given.with_value(base), _disks_by_name(given, path))
+        entries.setdefault("name", chosen)
+    return merged(given.with_value(entries), given)
 
 
-def _disks_as_figures(disks: Node) -> Node:
-    return disks.with_value({
-        name: as_figures(disk) if disk.value != SHARED else disk
-        for name, disk in disks.entries.items()
-    })  # fmt: skip
-
-
-def _disks_by_name(given: Node, path: Path) -> Node:
-    """Returns a scenario's hardware with every name in it as figures, ready to be merged."""
-    if path != ("hardware",):
-        return given
-    entries = dict(given.entries)
-    if isinstance(entries.get("disk", given).value, dict) and "disk" in entries:
-        entries["disk"] = _disks_as_figures(entries["disk"])
-    if "network" in entries:
-        entries["network"] = as_figures(entries["network"])
-    return given.with_value(entries)
+def _with_figures(hardware: Node) -> Node:
+    """Returns the section with every disk and network that is only named as figures."""
+    for slot in NAMED:
+        node = hardware.find(slot)
+        if node is not None and node.value != SHARED:
+            hardware = hardware.replaced(slot, as_figures(node))
+    return hardware

@@ -39,13 +39,18 @@ def read_file(path: Path) -> Node:
     return read_text(_text_of(path), str(path))
 
 
-def read_text(text: str, name: str) -> Node:
-    """Returns the tree of YAML text; ``name`` is what problems call the file.
+def read_text(text: str, name: str, loader: Any = yaml.SafeLoader) -> Node:
+    """Returns the tree of YAML text.
+
+    Args:
+        text: of a file.
+        name: what problems call the file.
+        loader: of PyYAML; the tests of messages are about the one in Python.
 
     Raises:
         ScenarioError: as ``read_file``.
     """
-    node = read_value(text, name)
+    node = read_value(text, name, loader)
     if not isinstance(node.value, dict):
         is_now = "empty" if node.value is None else shown(node.value)
         message = f"a scenario is a mapping of sections, is {is_now}; write workload: {{...}} etc."
@@ -53,7 +58,7 @@ def read_text(text: str, name: str) -> Node:
     return node
 
 
-def read_value(text: str, name: str) -> Node:
+def read_value(text: str, name: str, loader: Any = yaml.SafeLoader) -> Node:
     """Returns the tree of YAML text that may be any value.
 
     Raises:
@@ -62,7 +67,7 @@ def read_value(text: str, name: str) -> Node:
     tree = _Tree(name)
     node = Node(None, Mark(name), Mark(name))
     try:
-        node = tree.document(_events(text, name))
+        node = tree.document(_events(text, name, loader))
     except yaml.MarkedYAMLError as error:
         tree.problems.append(_syntax_problem(error, name))
     except yaml.reader.ReaderError as error:
@@ -120,14 +125,14 @@ def _decoded(content: bytes, name: str) -> str:
         raise _refuse(name, message, line, column) from None
 
 
-def _events(text: str, name: str) -> Iterator[yaml.Event]:
+def _events(text: str, name: str, loader: Any) -> Iterator[yaml.Event]:
     """Yields the parser's events and stops where a limit is reached.
 
     Raises:
         ScenarioError: at a limit.
     """
     depth = 0
-    for count, event in enumerate(yaml.parse(text, Loader=yaml.SafeLoader)):
+    for count, event in enumerate(yaml.parse(text, Loader=loader)):
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
         elif isinstance(event, yaml.CollectionEndEvent):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from analysis.statistics.intervals import Array
 from analysis.statistics.outage import Unfinished, fall_of_throughput, outage
-from analysis.statistics.saturation import Array, Verdict
+from analysis.statistics.saturation import Verdict
 
 WINDOW_S = 0.1
 NOTHING_LEFT = Unfinished(count=0, oldest_s=0.0, overdue=0, longest_s=0.05)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from analysis.statistics.intervals import Array
 from analysis.statistics.saturation import (
     DRIFT_LEVEL,
     OVERLOAD_LEVEL,
-    Array,
     UnitCourse,
     Verdict,
     drift,

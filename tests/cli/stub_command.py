@@ -11,6 +11,7 @@ import sys
 from typing import Any
 
 import analysis.pipeline.unit_task
+import analysis.study.finished_study
 import analysis.study.load
 from analysis.cli.app import main
 from analysis.study.study import Study
@@ -26,7 +27,8 @@ def load_stub(*_: Any, **__: Any) -> Study:
 if __name__ == "__main__":
     # A shell's background jobs ignore Ctrl-C, and so does what they start: tests press it anyway.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    vars(analysis.study.load)["load_study"] = load_stub
+    for loads in (analysis.study.load, analysis.study.finished_study):
+        vars(loads)["load_study"] = load_stub
     vars(analysis.pipeline.unit_task)["MODEL"] = os.environ["STUB_FUNCTION"]
     draw_no_points()
     sys.exit(main())

@@ -56,7 +56,7 @@ def folder_of_a_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[
     job = UnitJob(STUDY, str(folder / "units"), "tests.stub_model:fail_in_memory")
     for unit in (units[0], units[2]):
         run_unit_task(job, Attempt(unit, STUDY.points[unit.point_index]))
-    monkeypatch.setattr("analysis.study.load.load_study", lambda *_, **__: STUDY)
+    monkeypatch.setattr("analysis.study.finished_study.load_study", lambda *_, **__: STUDY)
     return folder, units
 
 

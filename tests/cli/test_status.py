@@ -39,7 +39,7 @@ def folder_of_a_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[
     for unit in (*units[:2], units[2], units[3]):
         run_unit_task(job, Attempt(unit, STUDY.points[unit.point_index]))
     (folder / "units" / f".writing-{units[4].unit_hash}-1f").mkdir()
-    monkeypatch.setattr("analysis.study.load.load_study", lambda *_, **__: STUDY)
+    monkeypatch.setattr("analysis.study.finished_study.load_study", lambda *_, **__: STUDY)
     return folder, units
 
 
@@ -188,6 +188,6 @@ def test_a_replay_needs_one_unit(
         assert len(said.splitlines()) == 1
         assert mend in said
     other = stub_study(run=run_settings(seed=9), points=STUDY.points)
-    monkeypatch.setattr("analysis.study.load.load_study", lambda *_, **__: other)
+    monkeypatch.setattr("analysis.study.finished_study.load_study", lambda *_, **__: other)
     assert main(["replay", str(folder), units[0].unit_hash]) == ExitStatus.BAD_INPUT
     assert "is not the one that unit" in capsys.readouterr().err

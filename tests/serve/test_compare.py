@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from analysis.cli.diff_command import diff_command
 from analysis.cli.failures import CommandError
+from analysis.cli.study_app import DiffCommand
 from analysis.comparison.results import read_results
 from analysis.comparison.study_diff import study_diff
 from analysis.metrics.row_table import RowTable
@@ -183,13 +183,13 @@ def test_markup_stays_text_in_the_file(results: Path) -> None:
 
 def test_diff_writes_the_same_as_a_file(results: Path, tmp_path: Path) -> None:
     file = tmp_path / "page.html"
-    assert diff_command((results / "a", results / "b"), html=file) == 0
+    assert DiffCommand(a=results / "a", b=results / "b", html=file)() == 0
     served_words = [row["number"] for row in found(results, "a", "b")["pairs"][0]["rows"]]
     text = html.unescape(file.read_text()).replace("\N{NO-BREAK SPACE}", " ")
     assert [word for word in served_words if word not in text] == []
     nowhere = tmp_path / "none" / "page.html"
     with pytest.raises(CommandError, match=r"none/page.html: cannot be written"):
-        diff_command((results / "a", results / "b"), html=nowhere)
+        DiffCommand(a=results / "a", b=results / "b", html=nowhere)()
 
 
 @pytest.mark.slow

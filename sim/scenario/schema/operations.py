@@ -36,7 +36,6 @@ from sim.scenario.quantities import SIZE
 from sim.scenario.schema.tikv import Tikv
 from sim.scenario.section import Document, Section, keys_of
 from sim.scenario.targets import REGION, STORE, STORES, RegionTarget, StoreTarget
-from sim.scenario.tree import WRONG, Place
 
 MOMENT: Final = Duration("0s", "24h")
 INTERVAL: Final = Duration("1ms", "24h")
@@ -220,19 +219,8 @@ def _node_name(node: object) -> str:
     raise Wrong(f"{shown(node)} is not a node; write a store's id, tidb-0 or pd")
 
 
-class _Groups(ListOf):
-    """Groups of nodes; they become the nodes' names."""
-
-    def read(self, place: Place) -> Any:
-        """Returns the names; what is wrong with one of them is said of all groups."""
-        groups = super().read(place)
-        try:
-            return groups if groups is WRONG else _names_of(groups)
-        except Wrong as error:
-            return place.refuse(str(error))
-
-
 def _names_of(groups: tuple[tuple[object, ...], ...]) -> tuple[tuple[str, ...], ...]:
+    """Returns groups of nodes by their names; a node is in one of them."""
     named = tuple(tuple(map(_node_name, group)) for group in groups)
     nodes = [node for group in named for node in group]
     for node in nodes:
@@ -246,8 +234,8 @@ class Partition(LastingOperation):
     """Cuts the network."""
 
     do: str = _does("partition")
-    groups: tuple[tuple[str, ...], ...] | None = _Groups(
-        ListOf(ANYTHING), at_least=2, at_most=100
+    groups: tuple[tuple[str, ...], ...] | None = ListOf(
+        ListOf(ANYTHING), at_least=2, at_most=100, together=_names_of
     ).key(
         "Stores by id, other nodes by name (tidb-0, pd), that reach each other but no other "
         "group; nodes in no group reach all.",

@@ -32,7 +32,6 @@ from sim.scenario.fields import (
 from sim.scenario.problems import shown, suggestion
 from sim.scenario.quantities import DURATION
 from sim.scenario.section import Section
-from sim.scenario.tree import WRONG, Place
 from sim.units import GIB, KIB, MIB, NS_PER_US
 
 Behaviour = Literal["rfc77", "v6.0", "v8.5"]
@@ -47,27 +46,19 @@ COMPRESS_ABOVE_BYTES: Final = 8 * KIB
 LEAST_COMPRESSED_BYTES: Final = 4 * KIB
 """What TiKV lowers it to for write workers (src/config/mod.rs, RaftEngineConfig::optimize_for)."""
 
+_BEFORE_8: Final[dict[str, Any]] = {
+    "version": "6.0.0",
+    "store_io_pool_size": 0,
+    "raft_engine_enable": False,
+    "raft_engine_enable_log_recycle": False,
+    "raft_write_wait_duration_ns": 0,
+    "region_split_size_bytes": 96 * MIB,
+    "max_apply_unpersisted_log_limit": 0,
+    "fair_locking": False,
+}
 DEFAULTS: Final[dict[Behaviour, dict[str, Any]]] = {
-    "rfc77": {
-        "version": "6.0.0",
-        "store_io_pool_size": 0,
-        "raft_engine_enable": False,
-        "raft_engine_enable_log_recycle": False,
-        "raft_write_wait_duration_ns": 0,
-        "region_split_size_bytes": 96 * MIB,
-        "max_apply_unpersisted_log_limit": 0,
-        "fair_locking": False,
-    },
-    "v6.0": {
-        "version": "6.0.0",
-        "store_io_pool_size": 0,
-        "raft_engine_enable": False,
-        "raft_engine_enable_log_recycle": False,
-        "raft_write_wait_duration_ns": 0,
-        "region_split_size_bytes": 96 * MIB,
-        "max_apply_unpersisted_log_limit": 0,
-        "fair_locking": False,
-    },
+    "rfc77": _BEFORE_8,
+    "v6.0": _BEFORE_8,
     "v8.5": {
         "version": "8.5.0",
         "store_io_pool_size": 1,
@@ -111,17 +102,12 @@ class _ReadBefore(Form):
         return TEXT.described(definitions)
 
 
-class _Ablations(ListOf):
-    """Names of protections; they become sorted, and each is there once."""
-
-    def read(self, place: Place) -> Any:
-        """Returns the names."""
-        names = super().read(place)
-        for name in () if names is WRONG else names:
-            if name not in ABLATIONS:
-                near = suggestion(name, list(ABLATIONS))
-                return place.refuse(f"no ablation {shown(name)}; {near}")
-        return names if names is WRONG else tuple(sorted(set(names)))
+def _known_ablations(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Returns names of protections, sorted, each of them once."""
+    for name in names:
+        if name not in ABLATIONS:
+            raise Wrong(f"no ablation {shown(name)}; {suggestion(name, list(ABLATIONS))}")
+    return tuple(sorted(set(names)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -343,7 +329,9 @@ class Tikv(Section):
         default=False,
         name="pessimistic-txn.force-in-memory",
     )
-    ablations: tuple[str, ...] = _Ablations(TEXT, at_most=len(ABLATIONS)).key(
+    ablations: tuple[str, ...] = ListOf(
+        TEXT, at_most=len(ABLATIONS), together=_known_ablations
+    ).key(
         "Protections to omit, by name. Not a key of TiKV. Source: our own, to see what each of "
         "them prevents.",
         default=[],

@@ -9,21 +9,17 @@ from typing import Any
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.json_output import print_json
+from analysis.cli.model_app import ScriptCommand
 from sim.laboratory import ScriptResult, run_script
 
 
-def script_command(files: Sequence[Path], *, rewrite: bool, as_json: bool = False) -> int:
-    """Runs every file; returns the exit status of the worst.
-
-    Args:
-        files: scripts, or folders that are searched for ``*.txt``.
-        rewrite: write what was printed into the files, instead of comparing.
-        as_json: print one JSON document instead of a line a script.
-    """
-    results = [run_script(file, rewrite=rewrite) for file in _scripts(files)]
-    if as_json:
+def script_command(request: ScriptCommand) -> int:
+    """Runs every file; returns the exit status of the worst."""
+    rewrite = request.rewrite
+    results = [run_script(file, rewrite=rewrite) for file in _scripts(request.files)]
+    if request.as_json:
         print_json({"scripts": [_document(result) for result in results]})
-    for result in () if as_json else results:
+    for result in () if request.as_json else results:
         _tell(result, rewrite=rewrite)
     if any(result.problem for result in results):
         return ExitStatus.BAD_INPUT

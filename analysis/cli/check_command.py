@@ -1,8 +1,7 @@
-"""Commands about scenario files alone: ``check``, ``schema``, ``scenarios``. No Spark here."""
+"""``check``: every problem of scenario files, and what they cannot show. No Spark here."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,37 +10,22 @@ from typing import Any
 from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.json_output import print_json
+from analysis.cli.scenario_app import CheckCommand
 from analysis.experiments.choose import experiment_of
 from analysis.experiments.seen import SeenUnits
 from analysis.lint.scenario_lint import scenario_warnings
 from analysis.lint.scenario_warning import ScenarioWarning
-from analysis.program import command
-from analysis.study.json_schema import json_schema
 from analysis.study.load import load_study
 from analysis.study.plan import Plan
-from analysis.study.shipped import shipped_files, shipped_name
 from analysis.study.study import Study
 from analysis.study.units import count
 from sim.scenario import Problem, ScenarioError
 
 
-def check_command(
-    files: Sequence[Path],
-    overrides: Sequence[str] = (),
-    *,
-    strict: bool = False,
-    as_json: bool = False,
-) -> int:
-    """Prints every problem and every warning of every file; returns the exit status.
-
-    Args:
-        files: scenarios.
-        overrides: ``a.b=v``, as ``--set`` takes them, for each file.
-        strict: a warning is exit status 1.
-        as_json: print one JSON document instead.
-    """
-    checked = [_checked(file, overrides) for file in files]
-    if as_json:
+def check_command(request: CheckCommand) -> int:
+    """Prints every problem and every warning of every file; returns the exit status."""
+    checked = [_checked(file, request.set_ or ()) for file in request.files]
+    if request.as_json:
         print_json({"files": [_file_document(each) for each in checked]})
     else:
         for each in checked:
@@ -49,7 +33,7 @@ def check_command(
     if any(each.problems for each in checked):
         return ExitStatus.BAD_INPUT
     warned = any(each.warnings for each in checked)
-    return ExitStatus.CLAIM_FAILED if strict and warned else ExitStatus.FINE
+    return ExitStatus.CLAIM_FAILED if request.strict and warned else ExitStatus.FINE
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,30 +98,3 @@ def _size(study: Study) -> tuple[int, str]:
     if experiment.keys():
         return number, f"{units} in the first round: {experiment.progress(seen)}"
     return number, units
-
-
-def schema_command() -> int:
-    """Prints the JSON Schema."""
-    print(json.dumps(json_schema(), indent=2))  # noqa: T201 - the output is the product
-    return ExitStatus.FINE
-
-
-def scenarios_command(*, as_json: bool = False) -> int:
-    """Prints a line for each scenario that comes with the program, those of the cookbook last."""
-    listed = [(shipped_name(file), str(file), _about(file)) for file in
-              shipped_files(".", "cookbook")]  # fmt: skip
-    if as_json:
-        keys = ("name", "file", "about")
-        print_json({"scenarios": [dict(zip(keys, each, strict=True)) for each in listed]})
-        return ExitStatus.FINE
-    width = max(len(name) for name, _, _ in listed)
-    for name, _, about in listed:
-        say(output(), f"{name:{width}}  {about}")
-    return ExitStatus.FINE
-
-
-def _about(file: Path) -> str:
-    try:
-        return " ".join(load_study(file).about.split())
-    except ScenarioError:
-        return f"(does not load; see: {command('check', file)})"
