@@ -8,10 +8,13 @@ from typing import Final
 import pytest
 from hypothesis import settings
 
+from analysis.cli.exit_status import ExitStatus
+from tests.cli.stub_runs import finish, rows, start
+
 settings.register_profile("ci", derandomize=True, deadline=None, print_blob=False)
 settings.load_profile("ci")
 
-DEAR: Final = ("starter", "golden_run")
+DEAR: Final = ("starter", "golden_run", "undisturbed")
 """Fixtures of the session that cost so much that one process runs all tests that use them."""
 
 GARBAGE: Final = 200_000
@@ -72,3 +75,12 @@ def rewrite(request: pytest.FixtureRequest) -> bool:
 def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Gives no point figures of its own, as in a study of too many: for tests of other things."""
     monkeypatch.setattr("analysis.pipeline.study_tables.FIGURE_POINTS", 0)
+
+
+@pytest.fixture(scope="session")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Returns the rows of the stub's study, run on one core, with nothing that gets in its way."""
+    out = tmp_path_factory.mktemp("undisturbed") / "study"
+    status, _, complained = finish(start(out, "stub_model:run_unit", PYTHONHASHSEED="1"))
+    assert status == ExitStatus.FINE, complained
+    return rows(out)

@@ -16,7 +16,7 @@ from sim.simulation import run_unit
 
 CASES: Final = yaml.safe_load(Path(__file__).with_name("outages.yaml").read_text(encoding="utf-8"))
 NOT_FINE: Final = {Verdict.OUTAGE, Verdict.DEGRADED}
-LOADS: Final[dict[str, dict[str, object]]] = {"open": {"rate": "60/s"}, "closed": {"threads": 6}}
+LOADS: Final[dict[str, dict[str, object]]] = {"open": {"rate": "60/s"}, "closed": {"threads": 3}}
 QUICK: Final = {
     "raftstore": {
         "raft-base-tick-interval": "50ms",

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 from matplotlib.text import Text
 
 from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.row_table import RowTable
 from analysis.metrics.study_tables import StudyTables
 from analysis.plots import style
+from analysis.plots.drawn import Picture
 from analysis.plots.load_curve import (
     SWEPT,
     Latency,
@@ -162,14 +164,21 @@ def point_drawn(refused: tuple[str, ...] = ()) -> DrawnPoint:
     )
 
 
-def test_every_picture_has_a_title_and_words_with_numbers() -> None:
+@pytest.fixture(scope="module", name="pictures")
+def pictures_of_a_point() -> dict[str, Picture]:
+    """Returns the pictures by name, laid out."""
     pictures = {picture.name: picture for picture in point_pictures(point_drawn())}
+    for picture in pictures.values():
+        picture.figure.draw_without_rendering()
+    return pictures
+
+
+def test_every_picture_has_a_title_and_words_with_numbers(pictures: dict[str, Picture]) -> None:
     assert list(pictures) == [
         "lock_latency", "latency_heat", "over_time", "store_timeline", "lock_memory", "warmup",
         "disk_writes", "lock_stations", "convergence",
     ]  # fmt: skip
     for picture in pictures.values():
-        picture.figure.draw_without_rendering()
         assert picture.title
         assert "\n" not in picture.alt
         assert re.search(r"\d", picture.alt), picture.name
@@ -181,10 +190,11 @@ PHONE_PX = 348
 """Width of a picture where the page is 390 px wide."""
 
 
-def test_every_letter_can_be_read_on_a_phone_and_none_is_cut_off() -> None:
-    for picture in point_pictures(point_drawn()):
+def test_every_letter_can_be_read_on_a_phone_and_none_is_cut_off(
+    pictures: dict[str, Picture],
+) -> None:
+    for picture in pictures.values():
         figure = picture.figure
-        figure.draw_without_rendering()
         shrunk = PHONE_PX / (72 * figure.get_figwidth())
         # A tick beyond the ends of its axis has a label that is not drawn.
         ticks = [

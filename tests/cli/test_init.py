@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from analysis.calibration import first_scenario
+from analysis.calibration import disk_fit, first_scenario
 from analysis.cli.app import main, with_an_option_a_file
 from analysis.cli.exit_status import ExitStatus
 from analysis.study.load import load_study
@@ -27,6 +27,12 @@ def known_load(monkeypatch: pytest.MonkeyPatch) -> None:
     """Takes the cluster's load for known, which is estimated else: for tests of other things."""
     load = first_scenario._Load(now=600, low=300, high=6_000, promise_ms=100)
     monkeypatch.setattr(first_scenario, "_load", lambda *_: load)
+
+
+@pytest.fixture
+def few_accesses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Holds disks against the model in few accesses: for tests that ask for no error of a fit."""
+    monkeypatch.setattr(disk_fit, "_ACCESSES", 1_000)
 
 
 @pytest.fixture(scope="module", name="whole")
@@ -73,7 +79,7 @@ def test_every_figure_says_where_it_is_from(whole: Path) -> None:
         ("[raft-engine]\nenable = true\n", "own_overwriting"),
     ],
 )
-@pytest.mark.usefixtures("known_load")
+@pytest.mark.usefixtures("known_load", "few_accesses")
 def test_the_disk_is_the_one_that_was_written_as_the_raft_log_is(
     tmp_path: Path, toml: str, disk: str
 ) -> None:
@@ -82,7 +88,7 @@ def test_the_disk_is_the_one_that_was_written_as_the_raft_log_is(
     assert load_study(out).variants["in_memory"].hardware.raft_disk.name == disk
 
 
-@pytest.mark.usefixtures("known_load")
+@pytest.mark.usefixtures("known_load", "few_accesses")
 def test_another_way_of_writing_is_assumed(tmp_path: Path) -> None:
     out = tmp_path / "my.yaml"
     assert main(["init", "--fio", str(written(tmp_path, one_job())), "--out", str(out)]) == 0

@@ -27,14 +27,6 @@ from tests.spark.watching import processes_below
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 
-@pytest.fixture(scope="module", name="undisturbed")
-def rows_of_an_undisturbed_run(tmp_path_factory: pytest.TempPathFactory) -> str:
-    out = tmp_path_factory.mktemp("undisturbed") / "study"
-    status, _, complained = finish(start(out, "stub_model:run_unit", PYTHONHASHSEED="1"))
-    assert status == ExitStatus.FINE, complained
-    return rows(out)
-
-
 def test_a_killed_run_then_ctrl_c_then_damage_then_resume(tmp_path: Path, undisturbed: str) -> None:
     out = tmp_path / "study"
     killed = start(out, "stub_model:run_first_round")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 
 from sim.record.facts import TABLES, MemorySink
 from sim.scenario import Scenario
@@ -18,15 +17,17 @@ from sim.units import NS_PER_MS
 from tests.scenes import IN_MEMORY, PIPELINED, scenario
 
 SHORT = {"warmup_ns": 0, "measure_ns": 200 * NS_PER_MS}
+BRIEF = {"warmup_ns": 0, "measure_ns": 60 * NS_PER_MS}
+"""For small transactions, of which there are hundreds even so."""
 
 SCENARIOS: dict[str, Scenario] = {
     "tpcc": scenario("quickstart", run=SHORT, tikv=IN_MEMORY),
     "hot_row": scenario("hot_row", run=SHORT, tikv=PIPELINED),
     "async_io": scenario("tikv_v8", run=SHORT, workload={"threads": 20, "warehouses": 100}),
     "open_loop": scenario("open_loop", run=SHORT, workload={"rate_per_s": 200.0}),
-    "autocommit": scenario("sysbench_update_non_index", run=SHORT),
-    "inserts": scenario("sysbench_update_non_index", run=SHORT, workload={"kind": "oltp_insert"}),
-    "reads": scenario("sysbench_update_non_index", run=SHORT, workload={"kind": "oltp_read_only"}),
+    "autocommit": scenario("sysbench_update_non_index", run=BRIEF),
+    "inserts": scenario("sysbench_update_non_index", run=BRIEF, workload={"kind": "oltp_insert"}),
+    "reads": scenario("sysbench_update_non_index", run=BRIEF, workload={"kind": "oltp_read_only"}),
 }
 
 
@@ -39,12 +40,6 @@ RARE: dict[str, Scenario] = {
     "transfers": scenario("leader_transfer", run=LONGER, tikv=IN_MEMORY),
 }
 """Units that pass through code which the others do not."""
-
-
-def longer(name: str, times: int) -> Scenario:
-    """Returns one of the scenarios, running so many times as long."""
-    short = SCENARIOS[name]
-    return replace(short, run=replace(short.run, measure_ns=times * short.run.measure_ns))
 
 
 def facts(of: Scenario, replication: int = 0) -> Iterator[str]:

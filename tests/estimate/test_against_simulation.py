@@ -16,7 +16,7 @@ The rules, said openly:
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ from analysis.study.load import load_study
 from sim.estimate import Sample, draw, estimate, has_estimate, mean_of, same_footprint
 from sim.record.facts import MemorySink
 from sim.simulation import SimulatedUnit
-from sim.units import NS_PER_S
+from sim.units import NS_PER_MS, NS_PER_S
 
 if TYPE_CHECKING:
     from analysis.study.study import Study
@@ -40,12 +40,20 @@ WITHIN = 0.25
 HARDLY_USED = 0.02
 ONE_POINT = 0.01
 
-WARMUP_NS = NS_PER_S * 3 // 20
-TRANSACTIONS = 400
-"""That end in the measured time."""
-SATURATED_TRANSACTIONS = 100
-"""Where the estimate speaks of saturation."""
-SHORTEST_NS = NS_PER_S // 10
+
+@dataclass(frozen=True)
+class Length:
+    """How long a scenario is simulated."""
+
+    warmup_ns: int
+    shortest_ns: int
+    transactions: int
+    """That end in the measured time, unless it is the shortest."""
+
+
+BELOW_SATURATION = Length(150 * NS_PER_MS, 100 * NS_PER_MS, 400)
+AT_SATURATION = Length(60 * NS_PER_MS, 40 * NS_PER_MS, 100)
+"""Where the estimate speaks of saturation, a run says whether that is so."""
 
 
 @cache
@@ -61,14 +69,14 @@ CASES = [
 ]
 
 
-def _lasting(scenario: Scenario, transactions: float, per_s: float) -> Scenario:
+def _lasting(scenario: Scenario, length: Length, per_s: float) -> Scenario:
     """Returns a scenario with a measured time in which about so many transactions end."""
-    measure_ns = max(SHORTEST_NS, int(transactions / per_s * NS_PER_S))
+    measure_ns = max(length.shortest_ns, int(length.transactions / per_s * NS_PER_S))
     return replace(
         scenario,
         run=replace(
             scenario.run,
-            warmup_ns=WARMUP_NS,
+            warmup_ns=length.warmup_ns,
             measure_ns=measure_ns,
             window_ns=NS_PER_S * 1000,
             checks=False,
@@ -148,8 +156,8 @@ def test_stations_and_bytes_are_within_a_quarter_below_saturation(name: str, var
     scenario = _study(name).variants[variant]
     drawn = _sample(scenario)
     hint = estimate(scenario, mean_of(drawn))
-    transactions = SATURATED_TRANSACTIONS if hint.is_saturated else TRANSACTIONS
-    scenario = _lasting(scenario, transactions, hint.txn_per_s)
+    length = AT_SATURATION if hint.is_saturated else BELOW_SATURATION
+    scenario = _lasting(scenario, length, hint.txn_per_s)
     simulated, simulated_bytes, mix = _simulated(scenario)
     found = estimate(scenario, mean_of(drawn, mix))
     if max(simulated.values()) >= SATURATED:

@@ -85,7 +85,9 @@ def test_a_merged_region_has_no_leader_and_a_late_replica_changes_nothing() -> N
 @pytest.mark.parametrize(("name", "measured"), [("crash", "7s"), ("split_merge", "4s")])
 def test_the_counters_are_what_the_replicas_say(name: str, measured: str) -> None:
     scenarios = Path(__file__).parents[2] / "scenarios"
-    study = load_study(scenarios / f"{name}.yaml", [f"run.measure={measured}"])
+    study = load_study(
+        scenarios / f"{name}.yaml", [f"run.measure={measured}", "workload.rate=30/s"]
+    )
     sink = MemorySink()
     unit = SimulatedUnit(study.scenario(study.points[0], list(study.variants)[-1]), 0, sink)
     unit.run()

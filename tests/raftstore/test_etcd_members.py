@@ -129,8 +129,8 @@ def test_a_put_waits_for_the_leader_and_the_faster_follower(
 
 
 def test_puts_that_come_during_a_sync_share_the_next() -> None:
-    one, _ = _run(_constant(1), 1.0)
-    many, _ = _run(_constant(32), 1.0)
+    one, _ = _run(_constant(1), 0.3)
+    many, _ = _run(_constant(32), 0.3)
     puts = [unit.stats.done.value for unit in (one, many)]
     syncs = [unit.cluster.members[1].log.fsyncs for unit in (one, many)]
     assert syncs[0] == pytest.approx(puts[0], abs=2)
@@ -141,8 +141,8 @@ def test_puts_that_come_during_a_sync_share_the_next() -> None:
 def test_members_have_their_machine_to_themselves_or_share_one() -> None:
     shared = _lab()
     apart = replace(shared, hardware=replace(shared.hardware, shared=False))
-    together, _ = _run(shared, 1.0)
-    alone, _ = _run(apart, 1.0)
+    together, _ = _run(shared, 0.3)
+    alone, _ = _run(apart, 0.3)
     assert together.cluster.machines.core_count() == 2
     assert alone.cluster.machines.core_count() == 8
     assert alone.stats.done.value > 1.5 * together.stats.done.value
@@ -151,8 +151,8 @@ def test_members_have_their_machine_to_themselves_or_share_one() -> None:
 
 
 def test_two_runs_leave_the_same_facts() -> None:
-    first, one = _run(_lab(), 0.5)
-    second, other = _run(_lab(), 0.5)
+    first, one = _run(_lab(), 0.3)
+    second, other = _run(_lab(), 0.3)
     assert one.tables == other.tables
     assert first.env.events == second.env.events
 

@@ -54,7 +54,7 @@ def order_ids_handed_out(unit: SimulatedUnit) -> int:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_every_committed_order_took_one_id(mode: str) -> None:
-    run = {"warmup_ns": 0, "measure_ns": 1500 * NS_PER_MS}
+    run = {"warmup_ns": 0, "measure_ns": 600 * NS_PER_MS}
     of = scenario(
         "quickstart", run=run, tikv=MODES[mode], workload={"warehouses": 1, "threads": THREADS}
     )

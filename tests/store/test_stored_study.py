@@ -22,10 +22,9 @@ from tests.store.s3_server import address
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 
-def test_a_killed_executor_and_a_lost_copy_change_nothing(s3_port: int, tmp_path: Path) -> None:
-    status, _, complained = finish(start(tmp_path / "undisturbed", "stub_model:run_unit"))
-    assert status == ExitStatus.FINE, complained
-
+def test_a_killed_executor_and_a_lost_copy_change_nothing(
+    s3_port: int, tmp_path: Path, undisturbed: str
+) -> None:
     where, copy = address("studies/stub", s3_port), tmp_path / "results" / "stub"
     process = start(
         where, "faulty_units:run_a_while", master="local-cluster[2,1,1024]", here=tmp_path
@@ -37,7 +36,7 @@ def test_a_killed_executor_and_a_lost_copy_change_nothing(s3_port: int, tmp_path
     status, said, complained = finish(process)
     assert status == ExitStatus.FINE, complained
     assert "6 units checked" in said
-    assert rows(copy) == rows(tmp_path / "undisturbed")
+    assert rows(copy) == undisturbed
     names = {path.name for path in (copy / "units").iterdir()}
     assert len(names) == UNITS
     store = ObjectStore.at(where)
@@ -48,7 +47,7 @@ def test_a_killed_executor_and_a_lost_copy_change_nothing(s3_port: int, tmp_path
     status, said, complained = finish(start(where, "no.such:model", here=tmp_path))
     assert status == ExitStatus.FINE, complained
     assert f"{UNITS} units reused" in said
-    assert rows(copy) == rows(tmp_path / "undisturbed")
+    assert rows(copy) == undisturbed
     manifest = json.loads(store.read("manifest.json"))
     assert manifest["units"] == {"done": UNITS, "reused": UNITS, "failed": 0}
 
