@@ -1,8 +1,10 @@
 """Which numbers are not told, and how the units of each case stood their load.
 
 The latency of a unit whose load piles up, or that still drifts, says how long it was watched and
-little else. One such replication is enough: the mean over the others would be of those that were
-lucky. Counts and rates stay: what was done was done.
+little else. One replication whose load piles up is enough: the mean over the others would be of
+those that were lucky. Drifts are found by a test in each replication, which finds one by chance
+now and then: so many of them are enough as settled replications would hardly have (binomial).
+Counts and rates stay: what was done was done.
 """
 
 from __future__ import annotations
@@ -13,17 +15,19 @@ from typing import Any, Final, cast
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import bdtrc
 
 from analysis.metrics.row_table import POINT
-from analysis.statistics.saturation import Verdict
+from analysis.statistics.saturation import DRIFT_LEVEL, Verdict
 from analysis.study.units import point_words
 
 LATENCY_ENDING: Final = "_ms"
 SHOWN_CASES: Final = 5
-_REFUSED: Final = (Verdict.OVERLOADED, Verdict.UNSETTLED)
+_CHANCE_LEVEL: Final = 0.05
+"""Of a case: up to ten replications, one that drifts is enough."""
 STOPPED: Final = (Verdict.OUTAGE, Verdict.DEGRADED)
 """Verdicts on cases in which work stopped, or less was done than before."""
-LOAD: Final = (*_REFUSED, Verdict.NEAR_SATURATION)
+LOAD: Final = (Verdict.OVERLOADED, Verdict.UNSETTLED, Verdict.NEAR_SATURATION)
 """Verdicts on how a case stands its load."""
 WORST_FIRST: Final = (*STOPPED, *LOAD, Verdict.NOT_JUDGED)
 
@@ -40,11 +44,16 @@ def refusals(units: pd.DataFrame) -> dict[tuple[int, str], str]:
     found = {}
     for point, variant, case in _cases(units):
         verdicts = [Verdict(verdict) for verdict in case["verdict"]]
-        refused = [verdict.refused for verdict in verdicts]
-        if any(refused):
-            worst = next(verdict for verdict in _REFUSED if verdict in verdicts)
-            found[point, variant] = _said(case, worst)
+        if Verdict.OVERLOADED in verdicts:
+            found[point, variant] = _said(case, Verdict.OVERLOADED)
+        elif not _may_be_chance(verdicts.count(Verdict.UNSETTLED), len(verdicts)):
+            found[point, variant] = _said(case, Verdict.UNSETTLED)
     return found
+
+
+def _may_be_chance(unsettled: int, replications: int) -> bool:
+    """Returns whether replications that have settled would show so many drifts by chance."""
+    return float(bdtrc(unsettled - 1, replications, DRIFT_LEVEL)) > _CHANCE_LEVEL
 
 
 def _cases(units: pd.DataFrame) -> Iterator[tuple[int, str, pd.DataFrame]]:

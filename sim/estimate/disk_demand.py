@@ -151,3 +151,14 @@ class DiskDemand:
         size, ios = size + fsyncs * load.write_bytes, ios + fsyncs * load.write_ios
         # Writes of the log that wait grow instead: they never ask for more than is let in.
         return min(max(size * per_byte, ios * per_io), max(1.0, others)), ios
+
+    def asked(self, load: DiskLoad, disk: DiskSpec) -> float:
+        """Returns the share of a disk's budget that is asked for, however few the writes are.
+
+        The more wait for the log, the more go with one write: only their bytes are always written.
+        """
+        background, reads = self._background(load, disk)
+        logged = load.fsyncs * load.payload if disk is self.raft else 0.0
+        size = background + logged + reads * self._block_bytes * disk.throttled
+        ios = background / disk.io_bytes + reads * disk.throttled
+        return max(size / disk.write_bytes_per_s, ios / disk.write_iops)

@@ -10,13 +10,13 @@ from typing import Final, NamedTuple
 from sim.client.tidb import MESSAGE_WAKES
 from sim.engine import queued_ns, smt_slowness
 from sim.estimate.footprint import Footprint
+from sim.queueing.fixed_point import fixed_point
 from sim.queueing.formulas import crowded_servers
 from sim.scenario.resolved import Scenario
 from sim.transport.grpc import CONNECTIONS
 from sim.units import NS_PER_S
 
 _CLOSE: Final = 0.002
-_SECANTS: Final = 12
 _NEARLY_ALL: Final = 0.995
 """Jobs are not looked at above this use of a machine: nothing ends there."""
 
@@ -134,20 +134,17 @@ class MachineKind:
         return self._known[1]
 
     def _share(self, txn_per_s: float, messages: OpenMessages) -> None:
-        """Finds how many requests share a message: those that come while it is open (by secants).
+        """Finds how many requests share a message: those that come while it is open.
 
         The more messages, the longer each is open, and the fewer there are: one answer.
         """
         per_ns = txn_per_s * self._asking / messages.connections / NS_PER_S
-        opening, before, ahead = 1.0, 0.0, 0.0
-        for _ in range(_SECANTS):
+
+        def opening(opening: float) -> float:
             self._known = txn_per_s, self._load(txn_per_s, opening)
-            beyond = 1 / (1 + per_ns * self.message_ns(txn_per_s)) - opening
-            if abs(beyond) <= _CLOSE:
-                break
-            slope = (beyond - ahead) / (opening - before) if before else -1.0
-            before, ahead = opening, beyond
-            opening = min(1.0, max(_CLOSE, opening - beyond / min(slope, -1.0)))
+            return 1 / (1 + per_ns * self.message_ns(txn_per_s))
+
+        fixed_point(opening, 1.0, close=_CLOSE, least=_CLOSE, most=1.0)
 
     def _load(self, txn_per_s: float, opening: float) -> _MachineLoad:
         jobs = self._jobs

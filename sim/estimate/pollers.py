@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from math import exp
 from typing import Final
 
+from sim.queueing.fixed_point import fixed_point
 from sim.queueing.formulas import erlang_c, gathering_server
 
 MOST_USED: Final = 0.985
@@ -77,34 +78,21 @@ class PollerFigures:
     """From the end of a round's CPU until its entries are durable."""
 
 
-def solve_pollers(load: PollerLoad) -> PollerFigures:
+def solve_pollers(load: PollerLoad, near: float = 1.0) -> PollerFigures:
     """Returns the fixed point; what exceeds the pollers' CPU is not looked at.
 
-    Secants that keep the answer between them, as in the Illinois method (Dowell, Jarratt 1971), but
-    the other end counts half at every step: that takes fewer here.
+    Args:
+        load: what is asked for.
+        near: a guess at the messages of a round.
     """
-    low, above = 1.0, 0.0
-    high = 2.0
-    figures, more = _round(load, high)
-    while more > high:
-        low, above = high, more - high
-        high *= 2
-        figures, more = _round(load, high)
-    below = more - high
-    if not above:
-        above = _round(load, low)[1] - low
-        if above <= 0:
-            return _round(load, low)[0]
-    while high - low > _CLOSE * low:
-        batch = low + (high - low) * above / (above - below)
+    figures = PollerFigures()
+
+    def next_batch(batch: float) -> float:
+        nonlocal figures
         figures, more = _round(load, batch)
-        beyond = more - batch
-        if abs(beyond) <= _CLOSE * batch:
-            break
-        if beyond > 0:
-            low, above, below = batch, beyond, below / 2
-        else:
-            high, below, above = batch, beyond, above / 2
+        return more
+
+    fixed_point(next_batch, near, close=_CLOSE, least=1.0)
     return figures
 
 

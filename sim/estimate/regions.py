@@ -8,10 +8,15 @@ begins. Commands that wait in one peer's mailbox at the same time share an entry
 from collections.abc import Sequence
 from math import exp
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sim.estimate.footprint import AlikeRegions
 from sim.queueing.formulas import erlang_b
 from sim.scenario.resolved import Scenario
 from sim.units import NS_PER_S
+
+FloatArray = NDArray[np.float64]
 
 
 def heartbeats_per_s(scenario: Scenario, groups: Sequence[AlikeRegions], txn_per_s: float) -> float:
@@ -65,28 +70,24 @@ def _measured_s(scenario: Scenario) -> tuple[float, float]:
 
 
 def entries_per_command(
-    groups: Sequence[AlikeRegions], lock_share: float, txn_per_s: float, waiting_s: float
+    commands: FloatArray, regions: FloatArray, txn_per_s: float, waiting_s: float
 ) -> float:
     """Returns how many entries a command takes: less than 1 where some share one.
 
     Args:
-        groups: regions written to.
-        lock_share: part of the lock requests that are proposed.
+        commands: of a transaction to all regions of a group; shape (groups,).
+        regions: of each group; shape (groups,).
         txn_per_s: transactions.
         waiting_s: how long a command waits for a poller; what comes to the same region meanwhile
             shares its entry.
     """
-    entries = commands = 0.0
-    for group in groups:
-        count = group.locks * lock_share + group.others
-        commands += count
-        entries += count / (1 + count / group.regions * txn_per_s * waiting_s)
-    return entries / commands if commands else 1.0
+    entries = commands / (1 + commands / regions * txn_per_s * waiting_s)
+    return float(entries.sum() / commands.sum()) if commands.any() else 1.0
 
 
 def mail_of_peers(  # noqa: PLR0913 - a formula's variables, named
-    groups: Sequence[AlikeRegions],
-    lock_share: float,
+    commands: FloatArray,
+    regions: FloatArray,
     txn_per_s: float,
     *,
     followers: int,
@@ -101,8 +102,8 @@ def mail_of_peers(  # noqa: PLR0913 - a formula's variables, named
     to each entry, a follower the entries.
 
     Args:
-        groups: regions written to.
-        lock_share: part of the lock requests that are proposed.
+        commands: of a transaction to all regions of a group; shape (groups,).
+        regions: of each group; shape (groups,).
         txn_per_s: transactions.
         followers: of a region.
         entries: that a command takes.
@@ -110,15 +111,12 @@ def mail_of_peers(  # noqa: PLR0913 - a formula's variables, named
         round_s: how long a poller's round takes.
     """
     messages = visits = met = 0.0
-    for group in groups:
-        commands = group.locks * lock_share + group.others
-        to_leader = commands * (1 + followers * entries)
-        for count, peers in ((to_leader, 1), (commands * entries, followers)):
-            per_s = count / group.regions * txn_per_s
-            in_round = per_s * round_s
-            messages += count * peers
-            visits += count * peers / (1 + per_s * waiting_s)
-            met += count * peers * (in_round if in_round < 1 else 1.0)
+    for to_peer, peers in ((1 + followers * entries, 1), (entries, followers)):
+        count = commands * (to_peer * peers)
+        per_s = commands * (to_peer * txn_per_s) / regions
+        messages += float(count.sum())
+        visits += float((count / (1 + per_s * waiting_s)).sum())
+        met += float((count * np.minimum(1.0, per_s * round_s)).sum())
     return (visits / messages, met / messages) if messages else (1.0, 0.0)
 
 

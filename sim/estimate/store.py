@@ -9,8 +9,10 @@ All stores are alike: each leads, follows and serves its share.
 """
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
+
+import numpy as np
 
 from sim.engine import queued_ns, smt_slowness
 from sim.estimate.disk_demand import DiskDemand, DiskLoad
@@ -23,6 +25,7 @@ from sim.estimate.regions import (
     mail_of_peers,
 )
 from sim.estimate.transaction_plan import READS, RequestKind
+from sim.queueing.fixed_point import fixed_point
 from sim.queueing.formulas import erlang_c, in_queue, mean_wait
 from sim.raftstore.write_worker import BATCH_SIZE_HINT_BYTES
 from sim.scenario.resolved import Scenario
@@ -35,7 +38,6 @@ _LONGEST_S: Final = 1.0
 _STEPS: Final = 60
 _FAST_STEPS: Final = 12
 _STILL: Final = 1e-3
-_SECANTS: Final = 12
 
 
 @dataclass(slots=True)
@@ -65,17 +67,15 @@ class StationLoad:
     def wake(self, thread_hop_ns: float) -> None:
         """Adds to ``busy`` that a job which finds a thread idle waits until it is awake.
 
-        The busier the servers, the fewer are woken: the fixed point is found by secants.
+        The busier the servers, the fewer are woken.
         """
-        least, before, ahead = self.busy, 0.0, 0.0
-        for _ in range(_SECANTS):
-            beyond = (1 - erlang_c(self.servers, self.busy)) * thread_hop_ns - self.hop_ns
-            slope = (beyond - ahead) / (self.hop_ns - before) if self.hop_ns != before else -1.0
-            before, ahead = self.hop_ns, beyond
-            self.hop_ns = min(thread_hop_ns, max(0.0, before - beyond / min(slope, -1.0)))
-            self.busy = least + self.jobs * self.hop_ns / NS_PER_S
-            if abs(beyond) <= _STILL * thread_hop_ns:
-                break
+        working = self.busy
+
+        def hop_ns(hop_ns: float) -> float:
+            self.busy = working + self.jobs * hop_ns / NS_PER_S
+            return (1 - erlang_c(self.servers, self.busy)) * thread_hop_ns
+
+        self.hop_ns = fixed_point(hop_ns, thread_hop_ns, close=_STILL, most=thread_hop_ns)
 
     def wait_ns(self, cv: float = 1.0) -> float:
         """Returns how long a job waits for a server."""
@@ -108,6 +108,8 @@ class StoreLoad:
     messages_per_s: float = 0.0
     carried_per_s: float = 0.0
     """Messages that come from other stores."""
+    heartbeats_per_s: float = 0.0
+    """Rounds of all leaders of the cluster."""
     entries_per_s: float = 0.0
     """Logged here, as leader and as follower."""
     pollers: PollerFigures = field(default_factory=PollerFigures)
@@ -119,6 +121,8 @@ class StoreLoad:
     grpc_ns: float = 0.0
     """Of a message at its gRPC thread, the wait for it included."""
     stations: dict[str, StationLoad] = field(default_factory=dict)
+    disks_asked: dict[str, float] = field(default_factory=dict)
+    """Share of each disk's budget that is asked for however few the writes of the log are."""
 
     @property
     def fsyncs_per_s(self) -> float:
@@ -131,16 +135,16 @@ class StoreLoad:
         return self.messages_per_s * self.message_ns / NS_PER_S
 
     @property
-    def is_full(self) -> bool:
-        """Whether a station cannot do what it is asked for.
+    def used(self) -> float:
+        """Share of what it can do that the busiest station is asked for; above 1: it cannot.
 
-        That pollers and the log are busy all the time is no sign: they can do more at once.
+        That pollers, the log and its disk are busy all the time is no sign: they can do more at
+        once.
         """
-        busy = {name: each.busy for name, each in self.stations.items()}
-        busy |= {"store_poller": self.pollers_asked, "raft_log": 0.0}
-        return self.grpc_used > MOST_USED or any(
-            busy[name] > MOST_USED * each.servers for name, each in self.stations.items()
-        )
+        busy = {name: each.busy / each.servers for name, each in self.stations.items()}
+        pollers = self.stations["store_poller"].servers
+        busy |= {"store_poller": self.pollers_asked / pollers, "raft_log": 0.0}
+        return max(self.grpc_used, *(busy | self.disks_asked).values())
 
 
 class StoreModel:
@@ -154,27 +158,42 @@ class StoreModel:
         self.disk = DiskDemand(scenario, footprint, lock_share)
         self.proposed = footprint.proposed(lock_share)
         """Per transaction."""
+        groups = footprint.region_groups
+        self._commands = np.array([each.locks * lock_share + each.others for each in groups])
+        self._regions = np.array([each.regions for each in groups], dtype=np.float64)
         hardware = scenario.hardware
         self._slowness = smt_slowness(
             hardware.store_cores, hardware.threads_per_core, hardware.cpu.smt_gain
         )
         self._grpc_shares = _grpc_shares(scenario)
 
-    def at(self, txn_per_s: float, retries: float = 0.0, opening: float = 1.0) -> StoreLoad:
+    def at(
+        self,
+        txn_per_s: float,
+        retries: float = 0.0,
+        opening: float = 1.0,
+        near: StoreLoad | None = None,
+    ) -> StoreLoad:
         """Returns the figures at a rate.
 
         Args:
             txn_per_s: transactions of the whole cluster.
             retries: lock requests sent again, per transaction.
             opening: share of the requests that come in a message of their own.
+            near: figures in balance at about this rate, from which fewer steps lead here.
         """
         scenario, groups = self.scenario, self.footprint.region_groups
         followers, stores = scenario.cluster.replicas - 1, scenario.cluster.stores
         applied = applied_by_followers(scenario, groups, self.proposed.count, txn_per_s)
         copies = (1 + followers * applied) / stores
-        idle = self.disk.load(txn_per_s, 0, 0, copies)
-        load = StoreLoad(txn_per_s, self.disk.append_ns, idle, opening=opening)
-        load.hop_ns = scenario.hardware.cpu.thread_hop_ns
+        if near is None:
+            idle = self.disk.load(txn_per_s, 0, 0, copies)
+            hop_ns = scenario.hardware.cpu.thread_hop_ns
+            load = StoreLoad(txn_per_s, self.disk.append_ns, idle, hop_ns=hop_ns)
+        else:
+            load = replace(near, txn_per_s=txn_per_s)
+        load.opening = opening
+        load.heartbeats_per_s = heartbeats_per_s(scenario, groups, txn_per_s)
         for step in range(_STEPS):
             # What shares visits follows steeply from the wait: long steps would swing for ever.
             load.step = 0.5 if step < _FAST_STEPS else 0.25
@@ -190,12 +209,12 @@ class StoreModel:
 
     def _poll(self, load: StoreLoad) -> None:
         """Messages and pollers."""
-        scenario, groups = self.scenario, self.footprint.region_groups
+        scenario = self.scenario
         tikv, stores, cpu = scenario.tikv, scenario.cluster.stores, scenario.hardware.cpu
         followers = scenario.cluster.replicas - 1
         commands = load.txn_per_s * self.proposed.count / stores
         entries = commands * load.entries_per_command
-        beats = heartbeats_per_s(scenario, groups, load.txn_per_s) * (1 + 2 * followers) / stores
+        beats = load.heartbeats_per_s * (1 + 2 * followers) / stores
         load.entries_per_s = entries * (1 + followers)
         load.messages_per_s = messages = commands + 2 * followers * entries + beats
         load.carried_per_s = messages - commands - beats / (1 + 2 * followers)
@@ -224,17 +243,18 @@ class StoreModel:
                 hop=load.woken * load.hop_ns,
                 # One write worker hands its groups to nobody.
                 hand_over=2 * load.hop_ns if tikv.store_io_pool_size != 1 else 0.0,
-            )
+            ),
+            near=load.pollers.batch,
         )
         self._share_visits(load)
 
     def _share_visits(self, load: StoreLoad) -> None:
         """How many messages a visit finds, and commands an entry, while they wait for a poller."""
-        groups = self.footprint.region_groups
+        commands, regions = self._commands, self._regions
         wait_s = min(load.pollers.wait / NS_PER_S, _LONGEST_S)
         visits, in_round = mail_of_peers(
-            groups,
-            self.lock_share,
+            commands,
+            regions,
             load.txn_per_s,
             followers=self.scenario.cluster.replicas - 1,
             entries=load.entries_per_command,
@@ -244,7 +264,7 @@ class StoreModel:
         load.visits_per_message += load.step * (visits - load.visits_per_message)
         load.woken += load.step * (load.pollers.woken * (1 - in_round) - load.woken)
         if self.scenario.tikv.cmd_batch:
-            shared = entries_per_command(groups, self.lock_share, load.txn_per_s, wait_s)
+            shared = entries_per_command(commands, regions, load.txn_per_s, wait_s)
             load.entries_per_command += load.step * (shared - load.entries_per_command)
 
     def _write(self, load: StoreLoad, copies: float) -> None:
@@ -352,6 +372,7 @@ class StoreModel:
             used, ios = self.disk.used(load.disk, spec)
             station = load.stations[name] = StationLoad(1, ios, used)
             station.queue = in_queue(1, station.within, 0.5)
+            load.disks_asked[name] = self.disk.asked(load.disk, spec)
 
 
 def _grpc_shares(scenario: Scenario) -> list[float]:

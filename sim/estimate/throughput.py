@@ -1,8 +1,8 @@
 """How many transactions a second: given in an open loop, a fixed point in a closed one.
 
 Response time law (Denning, Buzen 1978): throughput x (response + think time) = clients. The
-response grows with the throughput, so there is one answer, found by bisection below the asymptotic
-bound, clients / (response of an idle cluster + think time).
+response grows with the throughput, so there is one answer, below the asymptotic bound, clients /
+(response of an idle cluster + think time).
 """
 
 from dataclasses import dataclass
@@ -16,10 +16,12 @@ from sim.estimate.regions import refused_by_memory
 from sim.estimate.response import Response, ResponseTimes
 from sim.estimate.store import StoreLoad, StoreModel
 from sim.pd.placement import IN_MEMORY_SINCE, parse_version
+from sim.queueing.fixed_point import fixed_point
 from sim.scenario.resolved import Scenario
 from sim.units import NS_PER_S
 
 _CLOSE: Final = 0.001
+_IDLE_PER_S: Final = 1e-3
 _MEMORY_STEPS: Final = 3
 _SAME_SHARE: Final = 0.002
 
@@ -69,28 +71,28 @@ def _balance(store: StoreModel, times: ResponseTimes, think_ns: float) -> Balanc
     made = store.footprint
     client, tidb = client_machine(scenario, made), tidb_nodes(scenario, made)
     in_memory = locks_stay_in_memory(scenario)
+    found: Balance | None = None
 
     def at(txn_per_s: float) -> Balance:
         opening = tidb.opening(txn_per_s)
         load = store.at(txn_per_s, opening=opening)
         response = times.at(store, load)
         if response.retries:
-            load = store.at(txn_per_s, response.retries, opening)
+            load = store.at(txn_per_s, response.retries, opening, near=load)
         return Balance(txn_per_s, load, response, store, in_memory, think_ns)
+
+    def bounded(txn_per_s: float) -> float:
+        nonlocal found
+        found = at(txn_per_s)
+        used = max(found.load.used, client.used(txn_per_s), tidb.used(txn_per_s))
+        law = threads * NS_PER_S / (found.response.transaction + think_ns)
+        return min(law, txn_per_s * MOST_USED / used)
 
     if workload.threads is None:
         assert workload.rate_per_s is not None, "a workload has threads or a rate"
         return at(workload.rate_per_s)
-    low, high = 0.0, workload.threads * NS_PER_S / (at(1e-3).response.transaction + think_ns)
-    found = at(high)
-    while high - low > _CLOSE * high:
-        found = at((low + high) / 2)
-        full = found.load.is_full or any(
-            each.used(found.txn_per_s) > MOST_USED for each in (client, tidb)
-        )
-        asked = found.txn_per_s * (found.response.transaction + think_ns) / NS_PER_S
-        if full or asked > workload.threads:
-            high = found.txn_per_s
-        else:
-            low = found.txn_per_s
+    threads = workload.threads
+    bound = threads * NS_PER_S / (at(_IDLE_PER_S).response.transaction + think_ns)
+    fixed_point(bounded, bound / 2, close=_CLOSE, least=_IDLE_PER_S, most=bound)
+    assert found is not None, "a rate was tried"
     return found

@@ -6,9 +6,6 @@ driver says how far (``safe_ts``), and counts a transaction as running until its
 Source: tikv/tikv src/storage/mvcc/reader/reader.rs, src/storage/txn/actions/gc.rs.
 """
 
-from collections import deque
-from typing import Final
-
 from sim.protocol.encoding import LockFormat, lock_format
 from sim.protocol.records import (
     DELETE,
@@ -39,10 +36,6 @@ __all__ = [
 ]
 
 
-_NO_GARBAGE: Final[deque[tuple[bytes, Write]]] = deque()
-"""Of a region without writes, as most are; never filled."""
-
-
 class Mvcc:
     """The records of one region.
 
@@ -59,7 +52,7 @@ class Mvcc:
         self.keep_rows = keep_rows
         self.locks: dict[bytes, Lock] = {}
         self.writes: dict[bytes, Write] = {}
-        self.garbage = _NO_GARBAGE
+        self.garbage: list[tuple[bytes, Write]] = []
         """Versions that ``collect_garbage`` has not checked, roughly by age."""
 
     def newest_commit(self, key: bytes) -> Write | None:
@@ -106,8 +99,6 @@ class Mvcc:
         """
         writes = self.writes
         garbage = self.garbage
-        if garbage is _NO_GARBAGE:
-            self.garbage = garbage = deque()
         for put in puts:
             key, write = put
             head = writes.get(key)
@@ -125,11 +116,13 @@ class Mvcc:
 
         Each version is checked once, when it becomes older than ``safe_ts``.
         """
-        garbage = self.garbage
         writes = self.writes
         forget = not self.keep_rows
-        while garbage and garbage[0][1].commit_ts < safe_ts:
-            key, write = garbage.popleft()
+        checked = 0
+        for key, write in self.garbage:
+            if write.commit_ts >= safe_ts:
+                break
+            checked += 1
             newest = writes.get(key)
             if write.kind <= DELETE:
                 write.prev = None
@@ -138,6 +131,7 @@ class Mvcc:
                     continue
             if newest is write:
                 self._trim(key, write)
+        del self.garbage[:checked]
 
     def copy(self) -> "Mvcc":
         """Returns the same records as a replica of their own (a snapshot).
@@ -157,7 +151,7 @@ class Mvcc:
             right.locks[key] = self.locks.pop(key)
         for key in [key for key in self.writes if key >= split_key]:
             right.writes[key] = self.writes.pop(key)
-        garbage, self.garbage, right.garbage = self.garbage, deque(), deque()
+        garbage, self.garbage, right.garbage = self.garbage, [], []
         for put in garbage:
             (right if put[0] >= split_key else self).garbage.append(put)
         return right
@@ -167,7 +161,7 @@ class Mvcc:
         self.locks.update(source.locks)
         self.writes.update(source.writes)
         both = [*self.garbage, *source.garbage]
-        self.garbage = deque(sorted(both, key=lambda item: item[1].commit_ts))
+        self.garbage = sorted(both, key=lambda item: item[1].commit_ts)
 
     def _insert_older(self, key: bytes, head: Write, write: Write) -> None:
         """Puts a record below newer ones, or over the one of the same commit_ts."""

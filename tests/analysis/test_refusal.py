@@ -90,6 +90,19 @@ def test_a_stable_study_says_nothing_of_refusals() -> None:
 
 
 @pytest.mark.parametrize(
+    ("unsettled", "replications", "refused"),
+    [(1, 1, True), (1, 10, True), (1, 11, False), (1, 50, False), (2, 50, True), (2, 90, False)],
+)
+def test_drifts_that_chance_explains_refuse_nothing(
+    unsettled: int, replications: int, *, refused: bool
+) -> None:
+    # A test of level 0.5 % in each of 50 settled replications finds a drift in every fourth case.
+    verdicts = ["not settled"] * unsettled + ["stable"] * (replications - unsettled)
+    assert bool(refusals(units(pipelined=verdicts))) == refused
+    assert refusals(units(pipelined=[*verdicts, "overloaded"])), "one that piles up is enough"
+
+
+@pytest.mark.parametrize(
     ("claim", "where"),
     [
         (claim_that("lock_latency_ms", "pipelined", below=99), "pipelined"),

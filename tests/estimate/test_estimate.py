@@ -134,6 +134,15 @@ def test_far_too_many_clients_are_estimated_too() -> None:
     assert many.txn_per_s == pytest.approx(few.txn_per_s, rel=0.3)
 
 
+def test_a_log_that_waits_for_its_volume_carries_more_with_each_write() -> None:
+    # A volume with few writes a second is busy long before it is full.
+    rates = [
+        estimates_of("cookbook/cloud_volume", f"workload.threads={threads}")["in_memory"].txn_per_s
+        for threads in (10, 20, 40)
+    ]
+    assert rates[2] > 1.5 * rates[1] > 2 * rates[0]
+
+
 def test_threads_of_a_tidb_node_share_its_cores() -> None:
     shared, own = (
         next(

@@ -1,0 +1,50 @@
+"""A figure that follows from itself, such as a wait that makes the load which makes the wait."""
+
+from collections.abc import Callable
+from math import inf
+from typing import Final
+
+_STEPS: Final = 40
+_FURTHEST: Final = 2.0
+"""Times a guess that the next one may be, while nothing is known to lie above."""
+
+
+def fixed_point(
+    image: Callable[[float], float],
+    near: float,
+    *,
+    close: float,
+    least: float = 0.0,
+    most: float = inf,
+) -> float:
+    """Returns x = image(x), by secants that stay between what is too little and what is too much.
+
+    Args:
+        image: what follows from a figure; it rises less steeply than the figure, or falls.
+        near: a first guess between the two bounds; the nearer, the fewer steps.
+        close: share of x by which ``image(x)`` may differ from it.
+        least: the answer is at least this, whatever follows from less.
+        most: the answer is at most this, whatever follows from more.
+    """
+    at, slope = near, -1.0
+    beyond = image(at) - at
+    tried = {at}
+    for _ in range(_STEPS):
+        if abs(beyond) <= close * at:
+            break
+        if beyond > 0:
+            least = at
+        else:
+            most = at
+        if most - least <= close * at:
+            break
+        before, ahead = at, beyond
+        by_secant = before - beyond / slope if slope < 0 else inf
+        furthest = _FURTHEST * before if most == inf else most
+        at = min(furthest, max(least, by_secant))
+        if at in tried:
+            at = (least + most) / 2
+        tried.add(at)
+        beyond = image(at) - at
+        slope = (beyond - ahead) / (at - before)
+    return at
