@@ -21,12 +21,7 @@ from benchmarks.figure_readings import ReadingError, metric_words, read
 from benchmarks.figure_studies import STUDIES, Study, asked_studies, digest
 from benchmarks.figure_tables import Table
 
-OWED = {
-    **dict.fromkeys(
-        list(STUDIES)[list(STUDIES).index("rfc77_nvme") :],
-        "quoted from runs of an older model; python -m benchmarks figures runs them again",
-    )
-}
+OWED: dict[str, str] = {}
 """Studies whose figures are known to be of an older model, with the reason."""
 
 OTHERWISE_MADE = {
