@@ -149,7 +149,7 @@ def _latency(found: Findings, point: int, key: MetricKey) -> str:
     against = f"{plain_value(old)} ms with {found.baseline}"
     if ratio.has_interval and not ratio.told_apart:
         return f"{told}, {against}: the two cannot be told apart ({change_text(ratio)})."
-    way = "sooner" if ratio.value < 1 else "later"
+    way = "less" if ratio.value < 1 else "more"
     return f"{told} instead of {against}: {span_text(ratio)} {way}."
 
 
@@ -177,12 +177,12 @@ def _rate_words(found: Findings, point: int, ratio: StudyNumber) -> str:
     shown = [plain_value(number) for number in (new, old)]
     if ratio.has_interval and not ratio.told_apart:
         if NOT_KNOWN in shown:
-            return f"the cluster does as many transactions a second ({change_text(ratio)})"
-        return f"the cluster does as many transactions a second ({shown[0]} and {shown[1]})"
+            return f"transactions a second cannot be told apart ({change_text(ratio)})"
+        return f"transactions a second cannot be told apart ({shown[0]} and {shown[1]})"
     more = "more" if ratio.value > 1 else "fewer"
     return (
-        f"the cluster does {span_text(ratio)} {more} transactions a second ({shown[0]} instead "
-        f"of {shown[1]})"
+        f"the cluster commits {span_text(ratio)} {more} transactions a second ({shown[0]} "
+        f"instead of {shown[1]})"
     )
 
 

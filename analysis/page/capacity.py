@@ -60,10 +60,11 @@ def _promise(content: Mapping[str, Any]) -> str:
     low, high = (load_words(end) for end in content["between"])
     unit = "transactions a second" if content["unit"] == "1/s" else "threads"
     return (
-        f"Sought: the greatest load between {low} and {high} {unit} that keeps {promise}, and "
-        f"under which nothing piles up. Each of {content['replications']} replications has its "
-        f"own crossing, found within {100 * content['tolerance']:g} %; the capacity is their mean, "
-        "with a 95 % interval."
+        f"The search looked for the greatest load between {low} and {high} {unit} that keeps "
+        f"{promise}, and under which no work piles up. It found where each of "
+        f"{content['replications']} replications crosses a limit, to within "
+        f"{100 * content['tolerance']:g} %; the capacity is the mean of these loads, with a 95 % "
+        "interval."
     )
 
 
@@ -86,7 +87,7 @@ def _capacities(content: Mapping[str, Any]) -> PageTable:
     at = "" if present is None else f" at {load_words(present)}"
     headings = (
         "case", load, "completed (1/s)", "what breaks first", "busiest station",
-        f"headroom{at}", f"promise kept{at}",
+        f"headroom{at}", f"chance to keep the promise{at}",
     )  # fmt: skip
     return PageTable("Capacity by case", headings, tuple(rows), words=(0, 3, 4))
 

@@ -155,8 +155,9 @@ def sweep_title(found: Findings) -> str:
         if axis.numeric
     ]
     if not 0 < len(names) <= _MOST_NAMED:
-        return "How it follows what is swept"
-    return f"How it follows {' and '.join([', '.join(names[:-1]), names[-1]][len(names) < 2 :])}"
+        return "How the results change over the sweep"
+    words = " and ".join([", ".join(names[:-1]), names[-1]][len(names) < 2 :])
+    return f"How the results change with {words}"
 
 
 def load_charts(found: Findings) -> dict[str, Chart]:

@@ -27,7 +27,7 @@ LATENCIES: Final = (
 )
 HOW_TO_READ: Final = (
     "95 % intervals over replications; changes are paired, since variants share their random "
-    "draws. A change without a verdict may be luck, or is neither good nor bad by itself."
+    "draws. A change without a verdict may be chance, or is neither good nor bad by itself."
 )
 
 
@@ -81,8 +81,8 @@ def _sweep_tables(found: Findings) -> Iterator[PageTable]:
         if len(points) > MOST_ROWS:
             shown = _spread(found, cells, points)
             note = (
-                f"Some of the {len(points):,} points, evenly from the least to the greatest; all "
-                "are in summary.json."
+                f"{len(shown)} of the {len(points):,} points, evenly spaced from the least to the "
+                "greatest; summary.json has all of them."
             )
         rows = [
             (
@@ -159,8 +159,9 @@ def latency_tables(found: Findings) -> Iterator[Block]:
     """Yields the quantiles of latencies at points that are shown one by one."""
     if found.summary["verdict"]["stopped"]:
         yield Paragraph(
-            "Work stopped or fell: pictures and charts show what ended; the tables of transactions "
-            f"and of lock requests as TiDB sees them count the rest too. {AT_LEAST_WORDS}.",
+            "Work stopped or throughput fell. Pictures and charts show only what ended; the tables "
+            "of transactions and of lock requests as TiDB sees them include the rest. "
+            f"{AT_LEAST_WORDS}.",
             "note",
         )
     for point in found.whole_points:
@@ -219,7 +220,7 @@ def precision_table(found: Findings) -> Iterator[PageTable]:
         ))  # fmt: skip
     headings = ("figure", "half width", "wanted", "replications", "verdict")
     yield PageTable(
-        "How certain the figures are that answer the question", headings, tuple(rows), words=(0, 4)
+        "Precision of the figures that the scenario asks for", headings, tuple(rows), words=(0, 4)
     )
 
 

@@ -32,12 +32,12 @@ HTML: Final = "report.html"
 MARKDOWN: Final = "report.md"
 _MOST_EVENTS: Final = 60
 _LOAD_NOTE: Final = (
-    "Bands: 95 % intervals. A line breaks where latencies are refused: the load is not carried, or "
-    "not long enough to tell."
+    "Bands: 95 % intervals. A line breaks where latencies are refused: the load could not be "
+    "carried, or the run was too short to tell."
 )
 _TIME_NOTE: Final = (
-    "Bands: from the lowest replication to the highest. Blue: warm-up, in no figure. Grey: "
-    "something is done to the cluster."
+    "Bands: from the lowest replication to the highest. Blue: warm-up, which no number includes. "
+    "Grey: something is being done to the cluster."
 )
 
 
@@ -131,7 +131,7 @@ def _sections(
     yield "time", "Over time", parts(_time_charts(found, data), drawn("time"), _events(found))
     yield "where-time", "Where the time goes", parts(limits.time_tables(found), drawn("stations"))
     yield "where-bytes", "Where the bytes go", parts(limits.byte_tables(found), drawn("writes"))
-    yield "limits", "What limits", parts(drawn("limits"), limits.limit_blocks(found))
+    yield "limits", "Bottlenecks", parts(drawn("limits"), limits.limit_blocks(found))
     yield "locks", "Fallbacks, lost locks, failures", parts(lock_blocks(found), drawn("locks"))
     yield "trust", "How far to trust it", parts(
         trust_blocks(found), drawn("warmup", "convergence"), _left_out(album)

@@ -31,6 +31,8 @@ from analysis.statistics.crossing import probability_met
 Found = Mapping[str, Any]
 Case = Mapping[str, Any]
 
+_NO_LATENCY = "overloaded runs have no latency, and no point here"
+
 
 def capacity_figures(found: Found) -> dict[str, Figure]:
     """Returns every figure that there is something to draw of, by name.
@@ -119,7 +121,7 @@ def margins(found: Found) -> Figure:
     panels[-1].set_xlabel(_load_label(found))
     write_ticks(panels[-1].xaxis, whole)
     said = "\n".join(f"{key} is 0 at every load" for key in idle)
-    heading(figure, "How near to each limit; overloaded runs have no latency", said)
+    heading(figure, "How close each load comes to the limits", f"{_NO_LATENCY}\n{said}")
     return figure
 
 
@@ -162,7 +164,7 @@ def cost(found: Found) -> Figure:
     )
     axes.plot(
         *zip(*best, strict=True), color=INK, linewidth=1.0, linestyle=":", marker="o",
-        markersize=16, fillstyle="none", zorder=0, label="none is cheaper and carries more",
+        markersize=16, fillstyle="none", zorder=0, label="no other costs less and carries more",
     )  # fmt: skip
     axes.set(xlabel="price of all nodes per hour", ylabel="transactions per second at capacity")
     prices = [case["cost_per_hour"] for case, _ in priced]

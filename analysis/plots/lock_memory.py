@@ -82,7 +82,7 @@ def lock_memory(
     axes.legend(
         loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, handlelength=2.8, borderaxespad=0.2
     )
-    note = "of all tables of a store; while that is below a region's limit, no region is full"
+    note = "all tables of a store together; while they are below a region's limit, none is full"
     heading(figure, "Memory of the lock table against its limits", f"{subtitle}\n{note}")
     return figure
 

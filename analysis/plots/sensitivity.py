@@ -99,7 +99,7 @@ def _effect_label(outcome: Content) -> str:
 
 def _effects_legend(figure: Figure, axes: Axes) -> None:
     axes.plot([], [], "D", color="black", markersize=4, label="sigma: interactions, curvature")
-    axes.plot([], [], color="#333333", linestyle=(0, (4, 3)), label="luck stays below this")
+    axes.plot([], [], color="#333333", linestyle=(0, (4, 3)), label="chance alone stays below this")
     legend_below(figure, *axes.get_legend_handles_labels())
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from analysis.plots import timeline
 from analysis.plots.style import WIDTH_IN, new_figure
@@ -34,6 +35,7 @@ def time_panels(
     panels = list(drawn[1:] if lanes else drawn)
     for axes in panels:
         timeline.draw_guides(axes, shown)
+    panels[-1].xaxis.set_major_locator(MaxNLocator(6))
     panels[-1].set_xlabel("simulated time (s)")
     panels[-1].set_xlim(0, span_s)
     return figure, panels

@@ -36,8 +36,8 @@ _STATIONS: Final = CPU_STATIONS | DISK_STATIONS
 _BAR_IN: Final = 0.2
 _LABEL_CHARACTERS: Final = 18
 _NOTE: Final = (
-    "Whiskers: 95 % intervals. A raft log that is always busy is no limit: what waits joins the "
-    "next write."
+    "Whiskers: 95 % intervals. A raft log that is always busy limits nothing: waiting writes join "
+    "the next one."
 )
 
 

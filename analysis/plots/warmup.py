@@ -51,8 +51,8 @@ def warmup_cuts(
     for axes in panels[:, 0]:
         axes.set_ylim(bottom=0)  # when everything is drawn: a limit that is set stops scaling
     panels[0, 0].set_xlim(0, float(units["simulated_s"].max()))
-    heading(figure, "What was left out as warm-up", f"{subtitle}\na line a replication, a dot "
-                                                    "where it begins to count")  # fmt: skip
+    note = "one line per replication, which counts from its dot on"
+    heading(figure, "What was left out as warm-up", f"{subtitle}\n{note}")
     return figure
 
 

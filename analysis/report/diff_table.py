@@ -97,16 +97,16 @@ def _print_names(console: Console, diff: StudyDiff) -> None:
         ("variants", diff.variants, diff.a.variants, diff.b.variants),
         ("points", diff.points, diff.a.points, diff.b.points),
     ):
-        renamed = [f"{a} of A with {b} of B" for a, b in pairs.items() if a != b]
+        renamed = [f"{a} of A is compared with {b} of B" for a, b in pairs.items() if a != b]
         if renamed:
-            _line(console, f"{what}: compared is {renamed[0]}")
+            _line(console, f"{what}: {renamed[0]}")
             continue
         for side, names in (("A", mine), ("B", theirs)):
             alone = [name for name in names if name not in pairs]
             if alone:
                 shown = ", ".join(alone[:5]) + (" …" if len(alone) > 5 else "")
-                _line(console, f"{what} only in {side}: {shown}; compared are the {len(pairs):,} "
-                               "of both")  # fmt: skip
+                _line(console, f"{what} only in {side}: {shown}; the {len(pairs):,} in both are "
+                               "compared")  # fmt: skip
 
 
 def _print_moves(console: Console, diff: StudyDiff, most: int | None) -> None:

@@ -87,7 +87,7 @@ def by_weight(outcome: Content) -> list[Content]:
 def _caption(outcome: Content) -> str:
     floor, deviation = outcome["noise"]["mu_star"], outcome["noise"]["deviation"]
     unit = "" if outcome["baseline"] is None else ", on ln(ratio)"
-    luck = f"below mu* {floor:.2g} it may be luck"
+    luck = f"below mu* {floor:.2g} it may be chance"
     if deviation is None:
         luck = "one replication gives no noise floor"
     return f"mu: effect over the whole range{unit}; {luck}{_about_shares(outcome)}"
@@ -97,7 +97,7 @@ def _about_shares(outcome: Content) -> str:
     shares = outcome["shares"]
     if shares is None:
         return ""
-    how = "from sample blocks; more samples make it less vague"
+    how = "from sample blocks; more samples make it more precise"
     if shares["from"] == "polynomial":
         how = f"from a fit of degree {shares['degree']} (q2 {shares['q2']:.2f})"
     return f"\nalone, in all: share of the variance, interactions left out or in, {how}"
@@ -108,8 +108,8 @@ def _left_out(outcome: Content) -> list[str]:
     for part, name in ((outcome["morris"], "trajectories"), (outcome["sobol"], "sample blocks")):
         if part is not None and part["used"] < part["of"]:
             lines.append(
-                f"{part['of'] - part['used']} of {part['of']} {name} are left out: a unit of them "
-                "failed or was refused"
+                f"{part['of'] - part['used']} of {part['of']} {name} are left out, because one of "
+                "their units failed or was refused"
             )
     return lines
 

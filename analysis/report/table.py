@@ -19,7 +19,7 @@ from analysis.report.terminal import Column, plain_table, print_fitting, width_o
 from analysis.study.units import point_words
 
 AT_LEAST_WORDS: Final = (
-    "> is more than: what had not ended when the run did counts, and would have taken longer"
+    "> means more than: it includes what had not ended when the run did, and would take longer"
 )
 LONGEST_HEADING: Final = 24
 """A longer one is broken before what it divides by."""

@@ -169,7 +169,8 @@ def _charts(studies: Named) -> Iterator[dict[str, Any]]:
             yield from _chart(title, axis, studies, partial(_at, metric, axis))
     elif not axes:
         for metric, title in _TAILS.items():
-            yield from _chart(title, "one in … takes longer", studies, partial(_tail, metric))
+            x_label = "one request in … takes longer"
+            yield from _chart(title, x_label, studies, partial(_tail, metric))
 
 
 def _over_time(studies: Named, file: FileOf | None) -> Iterator[dict[str, Any]]:
