@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from analysis.experiments.case_words import key_of
 from analysis.metrics.catalogue import STATS, MetricKey
 from analysis.metrics.numbers import StudyNumber
 from analysis.metrics.shown import KEY_FIGURES
@@ -211,9 +212,8 @@ def precision_table(found: Findings) -> Iterator[PageTable]:
     rows = []
     for target in found.summary["precision"]["targets"]:
         reached = DASH if target["reached"] is None else f"±{100 * target['reached']:.2g} %"
-        name = ".".join(str(target[part]) for part in ("metric", "class", "stat"))
         rows.append((
-            Cell(f"{target_variants(target)}, {name}{_at(target['point'])}"),
+            Cell(f"{target_variants(target)}, {key_of(target)}{_at(target['point'])}"),
             Cell(reached, "better" if target["met"] else "worse"),
             *texts(f"±{100 * target['wanted']:.2g} %", str(target["replications"])),
             Cell("reached" if target["met"] else "not reached"),

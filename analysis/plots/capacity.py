@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.experiments.case_words import case_words, limit_words
+from analysis.experiments.case_words import capacity_text, case_words, limit_words
 from analysis.plots.style import (
     INK,
     SMALL,
@@ -75,7 +75,7 @@ def probability(found: Found) -> Figure:
                 marker=look.marker, markevery=[int(np.abs(chance - 0.5).argmin())], markersize=7,
             )  # fmt: skip
         else:
-            missed = f"{label}: {_bound(found, case)}"
+            missed = f"{label}: {capacity_text(found, case)}"
             axes.plot([], [], linestyle=look.line, color=look.colour, label=missed)
         _interval_bar(axes, case, place, look)
     _present_line(axes, found["cases"], (low, high))
@@ -207,14 +207,6 @@ def _present_line(axes: Axes, cases: Sequence[Case], span: tuple[float, float]) 
         if present is not None and span[0] <= present <= span[1]:
             axes.axvline(present, color="#888888", linewidth=1.0, linestyle=":")
             axes.text(present, 0.5, "at present ", color="#666666", fontsize=SMALL, ha="right")
-
-
-def _bound(found: Found, case: Case) -> str:
-    low, high = found["between"]
-    known = {"above": f"more than {high:,.4g}", "below": f"less than {low:,.4g}"}
-    if case["status"] in {"at least", "at most"}:
-        return f"{case['status']} {case['load']:,.4g}"
-    return known.get(case["status"], "not known")
 
 
 def _load_label(found: Found) -> str:

@@ -25,15 +25,11 @@ from analysis.plots.style import (
     legend_below,
     log_values,
     unique_handles,
-    variant_looks,
 )
-from analysis.plots.time_panels import time_panels
 from analysis.plots.words import between, digits, listed
 
 NS_PER_MS: Final = 1e6
-PATHS: Final = {
-    **variant_looks(list(FIXED)), "fallback": Look("#882255", (0, (7, 1.4, 1.4, 1.4)), "D"),
-}  # fmt: skip
+PATHS: Final = FIXED | {"fallback": Look("#882255", (0, (7, 1.4, 1.4, 1.4)), "D")}
 """Looks of the ways that a lock can take."""
 Looks = Mapping[str, Look]
 """By variant, in order."""
@@ -60,9 +56,9 @@ class _Row:
 
 def over_time(course: Course, looks: Looks, subtitle: str) -> Figure:
     """Draws the events of a point above latencies, throughput, errors and the lock table."""
-    shown = timeline.marks(course.happenings, course.span_s)
     rows = _rows(course, looks)
-    figure, panels = time_panels(shown, [row.height_in for row in rows], course.span_s)
+    heights_in = [row.height_in for row in rows]
+    figure, panels = timeline.time_panels(course.happenings, heights_in, course.span_s)
     for axes, row in zip(panels, rows, strict=True):
         row.draw(axes, course, looks, *(() if row.key is None else (row.key,)))
         axes.set_ylabel(row.label)

@@ -63,13 +63,10 @@ def warmup_words(units: pd.DataFrame, variants: Sequence[str]) -> str:
         mine = units[units["variant"] == variant]
         cut_s = mine["warmup_windows"] * mine["window_ns"] / 1e9
         if not mine.empty:
-            told.append(f"{variant} {between(cut_s.tolist())} s of {digits(simulated(mine))} s")
+            told.append(
+                f"{variant} {between(cut_s.tolist())} s of {digits(mine['simulated_s'].max())} s"
+            )
     return f"Commits per second and lock latency of each replication. Left out: {listed(told)}."
-
-
-def simulated(units: pd.DataFrame) -> float:
-    """Returns the simulated seconds of the longest of some units."""
-    return float(units["simulated_s"].max())
 
 
 def _draw(axes: Axes, series: pd.DataFrame, units: pd.DataFrame, colour: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from rich.console import Console
 from rich.text import Text
 
+from analysis.experiments.case_words import key_of
 from analysis.experiments.sensitivity_sentence import VAGUE_SHARE
 from analysis.plots.axes import short_names
 from analysis.report.terminal import plain_table
@@ -70,12 +71,9 @@ def _print_outcome(console: Console, outcome: Content, names: Mapping[str, str])
 
 def title_of(outcome: Content) -> str:
     """Returns the outcome's name, what it is divided by, and its value at the centre."""
-    stat = "" if outcome["stat"] == "mean" else f" {outcome['stat']}"
-    class_ = "" if outcome["class"] == "all" else f" {outcome['class']}"
-    name = f"{outcome['metric']}{class_}{stat}"
     if outcome["baseline"] is None:
-        return f"{name} of {outcome['variant']}"
-    return f"{name}, {outcome['variant']} / {outcome['baseline']}"
+        return f"{key_of(outcome)} of {outcome['variant']}"
+    return f"{key_of(outcome)}, {outcome['variant']} / {outcome['baseline']}"
 
 
 def by_weight(outcome: Content) -> list[Content]:

@@ -24,8 +24,6 @@ from analysis.statistics.intervals import half_widths, means
 from analysis.study.folder_lock import Holder, lock_holder
 from analysis.study.ledger import Scan, scan
 from analysis.study.parquet_sink import PROGRESS_FILE
-from analysis.study.plan_file import PLAN_FILE, read_plan
-from analysis.study.study_folder import StudyFolderError
 from analysis.study.unit_failure import read_failure
 from analysis.study.unit_folder import FAILED_SUFFIX, TEMPORARY_PREFIX, UNIT_FILE
 from analysis.study.units import AskedUnits, Unit
@@ -67,11 +65,7 @@ class ProgressReader:
             NoStudyError: if there is no such study, or it has no plan.
         """
         folder = self._studies.folder(study)
-        self._studies.file(study, PLAN_FILE)
-        try:
-            plan = read_plan(folder)
-        except StudyFolderError as error:
-            raise NoStudyError(str(error)) from error
+        plan = self._studies.plan(study)
         holder = lock_holder(folder)  # before the folder is read: what ends in between is done
         there = scan(folder / "units")
         states = {unit: _state(unit, there, holder) for unit in plan.units}

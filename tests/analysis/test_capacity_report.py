@@ -165,7 +165,7 @@ def test_probability_falls_through_one_half_at_the_capacity() -> None:
     line = curves(figure)["in_memory on gp3_max"]
     loads, chance = line.get_data()
     assert loads[(chance < 0.5).argmax()] == pytest.approx(1830.4, rel=0.005)
-    assert line.get_color() == style.FIXED["in_memory"]
+    assert line.get_color() == style.FIXED["in_memory"].colour
 
 
 def test_a_case_beyond_the_ends_is_named_with_its_bound() -> None:

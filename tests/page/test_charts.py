@@ -60,7 +60,7 @@ def test_the_heading_names_everything_that_is_swept(tmp_path: Path) -> None:
 def test_a_browser_writes_the_swept_values_under_their_axis(tmp_path: Path, width_px: int) -> None:
     data = load_charts(findings(tmp_path, append=["200us", "500us", "1ms", "3ms"]))
     title = "How the results change with append mean"
-    charts = section("load", title, [Charts(tuple(data), "", "")])
+    charts = section("load", title, [Charts(tuple(data), "")])
     page = Page("odd", "", (), (), (), charts)
     file = tmp_path / "report.html"
     file.write_text(html_text(page, data), encoding="utf-8")
