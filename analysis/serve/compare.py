@@ -149,7 +149,7 @@ def _charts(studies: Named) -> Iterator[dict[str, Any]]:
             yield from _chart(title, axis, studies, partial(_at, metric, axis))
     elif not axes:
         for metric, title in _TAILS.items():
-            x_label = "one request in … takes longer"
+            x_label = "one in … takes longer"
             yield from _chart(title, x_label, studies, partial(_tail, metric))
 
 
