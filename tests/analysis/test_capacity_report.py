@@ -10,9 +10,10 @@ import pytest
 from matplotlib.figure import Figure
 from rich.console import Console
 
+from analysis.experiments.case_words import capacity_text
 from analysis.plots import style
 from analysis.plots.capacity import capacity_figures
-from analysis.report.capacity_table import capacity_sentence, capacity_text, print_capacity
+from analysis.report.capacity_table import capacity_sentence, print_capacity
 
 P99 = "lock_latency_ms.p99"
 
