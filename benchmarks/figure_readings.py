@@ -21,7 +21,7 @@ from typing import Any, Final
 from analysis.metrics import rounding
 from analysis.metrics.numbers import StudyNumber
 from analysis.metrics.rounding import short
-from analysis.page.numbers import DASH, plain_value, with_half_width
+from analysis.page.numbers import DASH, plain_value
 from analysis.report.change_words import change_parts, change_text, signed
 
 Row = Mapping[str, Any]
@@ -69,7 +69,7 @@ def _percent(ratio: StudyNumber, sign: int) -> str:
 
 OF_VALUE: Final[Mapping[str, Callable[[StudyNumber, float], str]]] = {
     "plain": plain_value,
-    "±": with_half_width,
+    "±": StudyNumber.text,
     "[]": _ends,
     "whole": lambda number, scale: f"{number.value * scale:,.0f}",
 }

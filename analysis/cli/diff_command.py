@@ -17,7 +17,7 @@ from analysis.comparison.guards import Breach, Guard, breaches
 from analysis.comparison.moves import Move
 from analysis.comparison.results import StudyResults, SummaryKey, SummaryNumber, read_results
 from analysis.comparison.study_diff import StudyDiff, study_diff
-from analysis.report.diff_table import number_words, point_words, print_diff
+from analysis.report.diff_table import point_words, print_diff
 from analysis.study.study_folder import write_text_whole
 
 
@@ -59,7 +59,7 @@ def _write(diff: StudyDiff, file: Path) -> None:
 def _breach_words(breach: Breach) -> str:
     point = point_words(breach.key.point)
     where = f" at {point}" if point else ""
-    return f"{breach.key.variant}{where}: {number_words(breach.key)} {breach.reason}"
+    return f"{breach.key.variant}{where}: {breach.key.figure} {breach.reason}"
 
 
 def diff_document(diff: StudyDiff, found: Sequence[Breach]) -> dict[str, Any]:

@@ -41,12 +41,6 @@ class Guard:
         """Returns the text that ``parse`` turns into this guard again."""
         return f"{self.key}:{100 * self.limit:g}%" if self.limit else str(self.key)
 
-    def is_about(self, key: SummaryKey) -> bool:
-        """Returns whether a number of a summary is the one meant, of whatever variant."""
-        return (key.metric, key.class_, key.stat) == (
-            self.key.metric, self.key.class_, self.key.stat,
-        )  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
 class Breach:
@@ -67,12 +61,12 @@ def breaches(guard: Guard, diff: StudyDiff) -> list[Breach]:
     moves = [
         move
         for move in diff.moves
-        if any(guard.is_about(key) for key in (move.key, *repeats.get(move.key, ())))
+        if any(key.figure == guard.key for key in (move.key, *repeats.get(move.key, ())))
     ]
-    refused = [each for each in diff.numbers.refused if guard.is_about(each[0])]
-    gone = [key for key in diff.numbers.only_a if guard.is_about(key)]
+    refused = [each for each in diff.numbers.refused if each[0].figure == guard.key]
+    gone = [key for key in diff.numbers.only_a if key.figure == guard.key]
     if not (moves or refused or gone):
-        new = any(guard.is_about(key) for key in diff.numbers.only_b)
+        new = any(key.figure == guard.key for key in diff.numbers.only_b)
         which = f"{diff.a.folder} has" if new else "neither study has"
         raise ValueError(f"{which} {'no ' if new else ''}{guard.key}; name a number of both")
     found = [Breach(guard, move.key, why) for move in moves if (why := _worse(guard, move))]

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 import yaml
 
+from analysis.metrics.catalogue import MetricKey
 from analysis.program import command
 from analysis.study.parquet_sink import read_here
 from analysis.study.study_folder import StudyFolderError, no_study
@@ -31,6 +32,11 @@ class SummaryKey(NamedTuple):
     metric: str
     class_: str
     stat: str
+
+    @property
+    def figure(self) -> MetricKey:
+        """Which figure it is, wherever it was found."""
+        return MetricKey(self.metric, self.class_, self.stat)
 
 
 class SummaryNumber(NamedTuple):

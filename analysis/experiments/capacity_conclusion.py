@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.experiments.case_runs import STATIONS, CaseRuns, Question, ReplicationRuns
+from analysis.experiments.case_words import why_refused
 from analysis.experiments.cost import with_costs
+from analysis.metrics.rounding import kept
 from analysis.statistics.crossing import Crossing, probability_met
 from analysis.statistics.intervals import half_widths, means, paired_ratios
 from sim.record.histogram import RELATIVE_ERROR
@@ -60,6 +62,33 @@ def conclude(question: Question, every: Sequence[CaseRuns], baseline: str) -> di
     }
 
 
+def capacity_rows(conclusion: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Returns ``capacity_load`` and ``capacity_txn_per_s`` (stat ``max``) of every case.
+
+    Args:
+        conclusion: of a ``CapacitySearch``. A capacity beyond the ends of the search has no value;
+            ``refused`` says why.
+    """
+    rows = []
+    for case in conclusion["cases"]:
+        found = case["status"] == "found"
+        for metric, column in CAPACITY_METRICS:
+            row = {
+                "point": case["point"],
+                "variant": case["variant"],
+                "metric": metric,
+                "class": "all",
+                "stat": "max",
+                "value": case[column] if found else None,
+                "ci_low": case[f"{column}_ci_low"],
+                "ci_high": case[f"{column}_ci_high"],
+                "replications": case["replications"],
+                "unit": conclusion["unit"] if column == "load" else "1/s",
+            }
+            rows.append(row if found else row | {"refused": why_refused(conclusion, case)})
+    return rows
+
+
 def _case(runs: CaseRuns) -> dict[str, Any]:
     question, case = runs.question, runs.case
     ends = [_crossing(question, each) for each in runs.replications]
@@ -80,22 +109,22 @@ def _case(runs: CaseRuns) -> dict[str, Any]:
         "variant": case.variant,
         "status": status,
         "finished": all(_finished(question, end) for end in ends),
-        "load": _number(value),
-        "load_ci_low": _number(value - half if found else math.nan),
-        "load_ci_high": _number(value + half if found else math.nan),
-        "txn_per_s": _number(through_mean if found else math.nan),
-        "txn_per_s_ci_low": _number(through_mean - through_half if found else math.nan),
-        "txn_per_s_ci_high": _number(through_mean + through_half if found else math.nan),
+        "load": kept(value),
+        "load_ci_low": kept(value - half if found else math.nan),
+        "load_ci_high": kept(value + half if found else math.nan),
+        "txn_per_s": kept(through_mean if found else math.nan),
+        "txn_per_s_ci_low": kept(through_mean - through_half if found else math.nan),
+        "txn_per_s_ci_high": kept(through_mean + through_half if found else math.nan),
         "replications": int(np.sum(~np.isnan(loads))),
-        "crossings": [_number(load) if math.isfinite(load) else None for load in loads],
-        "crossings_txn_per_s": [_number(each) if found else None for each in through],
+        "crossings": [kept(load) if math.isfinite(load) else None for load in loads],
+        "crossings_txn_per_s": [kept(each) if found else None for each in through],
         "binds": _binding(runs) if found else _never_met(runs) if status == "below" else None,
         "station": _busiest(runs, ends) if found else None,
         "without_value": _without_value(runs),
         "headroom": _headroom(case.present, value, status),
         "present": case.present,
         "present_p_met": None if case.present is None
-        else _number(float(probability_met(np.array([case.present]), crossings)[0])),
+        else kept(float(probability_met(np.array([case.present]), crossings)[0])),
         "loads": _loads(runs, crossings),
     }  # fmt: skip
 
@@ -195,7 +224,7 @@ def _busiest(runs: CaseRuns, ends: Sequence[Crossing | None]) -> dict[str, Any] 
         return None
     first = int(np.nanargmax(busy))
     above = float(np.mean([end.high for end in ends if end is not None and end.seen]))
-    return {"name": STATIONS[first].class_, "busy": _number(busy[first]), "load": _number(above)}
+    return {"name": STATIONS[first].class_, "busy": kept(busy[first]), "load": kept(above)}
 
 
 def _without_value(runs: CaseRuns) -> list[str]:
@@ -213,7 +242,7 @@ def _headroom(present: float | None, load: float, status: str) -> float | None:
     """Returns how much more than at present can be carried, as a share; a bound if ``load`` is."""
     if present is None or status == "unknown":
         return None
-    return _number(load / present - 1.0)
+    return kept(load / present - 1.0)
 
 
 def _loads(runs: CaseRuns, crossings: Array) -> list[dict[str, Any]]:
@@ -232,9 +261,9 @@ def _loads(runs: CaseRuns, crossings: Array) -> list[dict[str, Any]]:
             "met": sum(bool(each.worst[place] >= 0.0) for each, place in there),
             "of": len(there),
             "refused": sum(bool(each.refused[place]) for each, place in there),
-            "p_met": _number(probability),
+            "p_met": kept(probability),
             "margins": {
-                str(each.key): _number(margin) for each, margin in zip(slo, margins, strict=True)
+                str(each.key): kept(margin) for each, margin in zip(slo, margins, strict=True)
             },
         })  # fmt: skip
     return found
@@ -259,10 +288,6 @@ def _comparisons(cases: Sequence[dict[str, Any]], baseline: str) -> list[dict[st
                 rows.append({
                     "point": case["point"], "baseline": baseline, "variant": case["variant"],
                     "metric": metric, "class": "all", "stat": "max",
-                    "ratio": _number(ratio), "ci_low": _number(low), "ci_high": _number(high),
+                    "ratio": kept(ratio), "ci_low": kept(low), "ci_high": kept(high),
                 })  # fmt: skip
     return rows
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else float(f"{value:.10g}")

@@ -1,11 +1,11 @@
-"""How a case and an objective are called, in tables, figures and sentences."""
+"""How a case, its capacity and an objective are called, in tables, figures and sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.metrics.catalogue import METRICS
+from analysis.metrics.catalogue import METRICS, MetricKey
 
 
 def case_words(case: Mapping[str, Any]) -> str:
@@ -17,9 +17,65 @@ def case_words(case: Mapping[str, Any]) -> str:
     return " ".join([case["variant"], *values])
 
 
+def key_of(said: Mapping[str, Any]) -> MetricKey:
+    """Returns the figure that a row of ``summary.json`` is about, an objective or an outcome."""
+    return MetricKey(said["metric"], said["class"], said["stat"])
+
+
 def limit_words(objective: Mapping[str, Any]) -> str:
     """Returns the limit of an objective as a reader knows it: ``5 ms``, ``0.1 %``."""
     metric = METRICS[objective["metric"]]
     if metric.is_share:
         return f"{100 * objective['limit']:g} %"
     return f"{objective['limit']:g} {metric.unit}".rstrip()
+
+
+def capacity_text(found: Mapping[str, Any], case: Mapping[str, Any]) -> str:
+    """Returns ``1,830 [1,790, 1,870]``, or the bound that is known."""
+    low, high = found["between"]
+    match case["status"]:
+        case "found" if case["load_ci_low"] is None:
+            return f"{load_words(case['load'])} (n={case['replications']})"
+        case "found":
+            ends = f"[{load_words(case['load_ci_low'])}, {load_words(case['load_ci_high'])}]"
+            return f"{load_words(case['load'])} {ends}"
+        case "above":
+            return f"more than {load_words(high)}"
+        case "below":
+            return f"less than {load_words(low)}"
+        case "at least" | "at most":
+            return f"{case['status']} {load_words(case['load'])}"
+        case _:
+            return "not known"
+
+
+def promise_words(found: Mapping[str, Any]) -> str:
+    """Returns what is to be kept: ``lock_latency_ms.p99 ≤ 10 ms and txn_aborts ≤ 0.1 %``."""
+    return " and ".join(f"{one['key']} ≤ {limit_words(one)}" for one in found["slo"])
+
+
+def unit_words(found: Mapping[str, Any]) -> str:
+    """Returns what a load is counted in, in words."""
+    return "transactions a second" if found["unit"] == "1/s" else "threads"
+
+
+def load_words(load: float) -> str:
+    """Returns a load with three telling digits or more."""
+    return f"{load:,.0f}" if load >= 100 else f"{load:.3g}"
+
+
+def why_refused(conclusion: Mapping[str, Any], case: Mapping[str, Any]) -> str:
+    """Returns why a case has no capacity, and what to do."""
+    low, high = conclusion["between"]
+    if case["without_value"]:
+        return f"no unit has a value of {', '.join(case['without_value'])}: check the class's name"
+    words = {
+        "above": f"more than {high:g}: all is met at the upper end, raise capacity.between",
+        "at least": f"at least {case['load'] or 0:.4g}: some replications meet all at the upper "
+        "end, raise capacity.between",
+        "below": f"less than {low:g}: {case['binds']} breaks the promise at the lower end already, "
+        "lower capacity.between or raise its limit",
+        "at most": f"at most {case['load'] or 0:.4g}: some replications do not meet all at the "
+        "lower end, lower capacity.between",
+    }
+    return words.get(case["status"], "not known: units are missing or have failed")

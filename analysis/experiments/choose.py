@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from analysis.experiments.capacity import CapacitySearch
-from analysis.experiments.experiment import Experiment
-from analysis.experiments.fixed import FixedDesign
+from analysis.experiments.experiment import Experiment, FixedDesign
 from analysis.experiments.sensitivity import SensitivityAnalysis
 from analysis.experiments.sequential import SequentialDesign
 from analysis.study.study import Study

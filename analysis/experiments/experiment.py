@@ -1,8 +1,9 @@
-"""The words between an experiment and the loop that runs its units."""
+"""The words between an experiment and the loop that runs its units; and the plain design."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis.experiments.seen import Request, Seen
@@ -33,3 +34,25 @@ class Experiment(ABC):
     def conclusion(self, seen: Seen) -> dict[str, Any]:  # noqa: ARG002
         """Returns what was found, for ``summary.json``."""
         return {}
+
+
+class FixedDesign(Experiment):
+    """Points × variants × replications, replications outermost.
+
+    A study that is stopped early then has all variants at the same number of replications, and
+    pairs under common random numbers are complete.
+    """
+
+    def __init__(
+        self, points: Sequence[Mapping[str, Any]], variants: Sequence[str], replications: int
+    ) -> None:
+        self._requests = [
+            Request(point, variant, replication)
+            for replication in range(replications)
+            for point in points
+            for variant in variants
+        ]
+
+    def requests(self, seen: Seen) -> list[Request]:  # noqa: ARG002 - experiments' signature
+        """Returns all units."""
+        return self._requests

@@ -87,7 +87,7 @@ class SensitivityAnalysis(Experiment):
                     f"{factors + 1} points")  # fmt: skip
         kept = [self._asked.factors[place].key for place in self._kept(seen)]
         if not kept:
-            return "no factor moves an outcome more than luck does"
+            return "no factor moves an outcome more than chance does"
         return f"Sobol' indices of {', '.join(kept)} from {asked.samples * (len(kept) + 2)} samples"
 
     def conclusion(self, seen: Seen) -> dict[str, Any]:

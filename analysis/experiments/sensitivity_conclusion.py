@@ -7,15 +7,20 @@ base, walks and ranges as ratios again. NaN becomes null.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analysis.experiments.sensitivity_findings import SensitivityFindings, SensitivityOutcome
 from analysis.experiments.sensitivity_sentence import sentence
 from analysis.experiments.walks import Walk
+from analysis.metrics.rounding import kept
 from analysis.statistics.intervals import half_widths
-from analysis.study.sections import Sensitivity
+from analysis.study.sections import Range, Sensitivity
+
+Array = NDArray[np.float64]
 
 
 def conclusion_of(
@@ -32,7 +37,7 @@ def conclusion_of(
         "baseline": outcome.baseline,
         "scale": "value" if outcome.baseline is None else "logarithm of the ratio",
         "base": base,
-        "noise": {"deviation": _number(found.deviation), "mu_star": _number(found.floor)},
+        "noise": {"deviation": kept(found.deviation), "mu_star": kept(found.floor)},
         "varies": found.effects.varies,
         "morris": _morris(found, asked),
         "sobol": _sobol(found, asked),
@@ -40,8 +45,8 @@ def conclusion_of(
         "walks": [walk.content(outcome.shown) for walk in walks],
         "tried": {
             "points": len(found.tried),
-            "least": _number(outcome.shown(found.tried.min()) if len(found.tried) else math.nan),
-            "greatest": _number(outcome.shown(found.tried.max()) if len(found.tried) else math.nan),
+            "least": kept(outcome.shown(found.tried.min()) if len(found.tried) else math.nan),
+            "greatest": kept(outcome.shown(found.tried.max()) if len(found.tried) else math.nan),
         },
         "thresholds": list(outcome.thresholds),
         "says": sentence(outcome, found, base, walks),
@@ -56,56 +61,50 @@ def _base(outcome: SensitivityOutcome, found: SensitivityFindings) -> dict[str, 
     half += outcome.histogram_error(middle)
     ends = [outcome.shown(middle + half * sign) for sign in (-1, 1)]
     return {
-        "value": _number(outcome.shown(middle)),
-        "ci_low": _number(ends[0]),
-        "ci_high": _number(ends[1]),
+        "value": kept(outcome.shown(middle)),
+        "ci_low": kept(ends[0]),
+        "ci_high": kept(ends[1]),
         "replications": len(there),
     }
 
 
 def _morris(found: SensitivityFindings, asked: Sensitivity) -> dict[str, Any]:
     effects = found.effects
-    columns = (effects.mu, effects.mu_star, effects.mu_star_conf, effects.sigma)
+    rows = _by_factor(
+        asked.factors,
+        mu=effects.mu,
+        mu_star=effects.mu_star,
+        mu_star_conf=effects.mu_star_conf,
+        sigma=effects.sigma,
+    )
+    both = zip(rows, found.above_noise.tolist(), strict=True)
     return {
         "used": effects.used,
         "of": asked.trajectories,
-        "effects": [
-            {
-                "factor": factor.key,
-                "mu": _number(mu),
-                "mu_star": _number(star),
-                "mu_star_conf": _number(conf),
-                "sigma": _number(sigma),
-                "above_noise": bool(above),
-            }
-            for factor, above, mu, star, conf, sigma in zip(
-                asked.factors, found.above_noise, *columns, strict=True
-            )
-        ],
+        "effects": [row | {"above_noise": above} for row, above in both],
     }
+
+
+def _by_factor(factors: Sequence[Range], **columns: Array) -> list[dict[str, Any]]:
+    """Returns a row a factor, with its number in each column."""
+    return [
+        {"factor": factor.key} | {name: kept(column[row]) for name, column in columns.items()}
+        for row, factor in enumerate(factors)
+    ]
 
 
 def _sobol(found: SensitivityFindings, asked: Sensitivity) -> dict[str, Any] | None:
     indices = found.indices
     if indices is None:
         return None
-    columns = (indices.first, indices.first_conf, indices.total, indices.total_conf)
-    return {
-        "used": indices.used,
-        "of": asked.samples,
-        "indices": [
-            {
-                "factor": asked.factors[place].key,
-                "first": _number(first),
-                "first_conf": _number(first_conf),
-                "total": _number(total),
-                "total_conf": _number(total_conf),
-            }
-            for place, first, first_conf, total, total_conf in zip(
-                found.kept, *columns, strict=True
-            )
-        ],
-    }
+    rows = _by_factor(
+        [asked.factors[place] for place in found.kept],
+        first=indices.first,
+        first_conf=indices.first_conf,
+        total=indices.total,
+        total_conf=indices.total_conf,
+    )
+    return {"used": indices.used, "of": asked.samples, "indices": rows}
 
 
 def _shares(found: SensitivityFindings, asked: Sensitivity) -> dict[str, Any] | None:
@@ -113,17 +112,16 @@ def _shares(found: SensitivityFindings, asked: Sensitivity) -> dict[str, Any] | 
     told = found.told_shares
     if told is None:
         return None
-    names = ("own", "own_conf", "total", "total_conf")
+    own, own_conf, total, total_conf = told
+    kept_factors = [asked.factors[place] for place in found.kept]
     fit = found.fit
     return {
         "from": "polynomial" if found.smooth else "blocks",
         "degree": None if fit is None else fit.degree,
-        "q2": None if fit is None else _number(fit.q2),
-        "factors": [
-            {"factor": asked.factors[place].key}
-            | {name: _number(column[row]) for name, column in zip(names, told, strict=True)}
-            for row, place in enumerate(found.kept)
-        ],
+        "q2": None if fit is None else kept(fit.q2),
+        "factors": _by_factor(
+            kept_factors, own=own, own_conf=own_conf, total=total, total_conf=total_conf
+        ),
     }
 
 
@@ -146,8 +144,3 @@ def _walks(
             )
         )
     return sorted(walks, key=lambda walk: -np.nan_to_num(walk.total))
-
-
-def _number(value: float) -> float | None:
-    """Returns ten digits, on which JSON readers agree; None for NaN."""
-    return None if math.isnan(value) else float(f"{value:.10g}")

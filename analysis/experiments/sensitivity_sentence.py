@@ -29,11 +29,11 @@ def sentence(
     """
     here = f"{outcome.words} is {_base(base)} at the centre"
     if found.effects.used <= 1:
-        return f"{here}; too few trajectories are whole to say what moves it"
+        return f"{here}; too few trajectories are complete to say what moves it"
     if not found.effects.varies:
         return f"{here} and does not vary: nothing that was tried changes it"
     if not walks:
-        return f"{here}; nothing that was tried moves it more than luck does"
+        return f"{here}; nothing that was tried moves it more than chance does"
     tried = [outcome.shown(value) for value in found.tried]
     return f"{here}; {_moves(outcome, walks[0])}; {_change(outcome, base['value'], walks, tried)}"
 
@@ -79,8 +79,8 @@ def _change(
         beyond = sum((one > level) != (value > level) for one in tried)
     alone = f"no factor alone takes it past {_digits(level)}"
     if not beyond:
-        return f"{alone}, nor did any of {len(tried)} points"
-    return f"{alone}, several at once do ({beyond} of {len(tried)} points)"
+        return f"{alone}, and none of the {len(tried)} points tried is past it"
+    return f"{alone}, but several together do ({beyond} of {len(tried)} points)"
 
 
 def _base(base: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.metrics.rounding import kept
 from analysis.study.sections import Range
 
 Array = NDArray[np.float64]
@@ -83,13 +84,12 @@ class Walk:
         Args:
             shown: from the scale of effects to what is shown.
         """
-        outcomes = [None if math.isnan(one) else shown(one) for one in self.outcomes]
         return {
             "factor": self.key,
             "values": list(self.values),
-            "outcomes": [None if one is None else float(f"{one:.10g}") for one in outcomes],
+            "outcomes": [kept(shown(one)) for one in self.outcomes],
             "crossings": [
-                {"level": float(f"{shown(one.level):.10g}"), "at": one.at, "side": one.side}
+                {"level": kept(shown(one.level)), "at": one.at, "side": one.side}
                 for one in self.crossings
             ],
         }

@@ -75,9 +75,7 @@ def _grown(
     course: CounterCourse, part: dict[tuple[str, str], NDArray[np.int64]], metric: str
 ) -> NDArray[np.int64]:
     """Returns by how much a total of all classes grew in each window."""
-    none = np.zeros(len(course.ends_ns), dtype=np.int64)
-    total = sum((values for key, values in part.items() if key[0] == metric), none)
-    return np.diff(total, prepend=0)
+    return np.diff(course.total(part, [key for key in part if key[0] == metric]), prepend=0)
 
 
 def _means(course: CounterCourse, series: str) -> list[float | None]:

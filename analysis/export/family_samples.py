@@ -67,11 +67,11 @@ def _series_lines(
         zero = timestamp(replication.begin_ns + ZERO_AFTER_NS)
         match made_of:
             case Total(divisor=divisor):
-                totals = [0, *_total(course.counters, keys, course).tolist()]
+                totals = [0, *course.total(course.counters, keys).tolist()]
                 values: list[str | None] = [decimal(total, divisor) for total in totals]
             case Difference(counters=(gained, lost)):
                 ups, downs = (
-                    _total(course.counters, [key for key in keys if key[0] == fact], course)
+                    course.total(course.counters, [key for key in keys if key[0] == fact])
                     for fact in (gained, lost)
                 )
                 values = [str(level) for level in (ups - downs).tolist()]
@@ -91,19 +91,12 @@ def _series_lines(
 
 def _levels(course: CounterCourse, keys: list[Key]) -> list[str | None]:
     """Returns the mean of each step; None without values."""
-    counts = np.diff(_total(course.counts, keys, course), prepend=0).tolist()
-    sums = np.diff(_total(course.sums, keys, course), prepend=0).tolist()
+    counts = np.diff(course.total(course.counts, keys), prepend=0).tolist()
+    sums = np.diff(course.total(course.sums, keys), prepend=0).tolist()
     return [
         str(round(total / count, 3)) if count else None
         for count, total in zip(counts, sums, strict=True)
     ]
-
-
-def _total(
-    part: Mapping[Key, NDArray[np.int64]], keys: Sequence[Key], course: CounterCourse
-) -> NDArray[np.int64]:
-    none = np.zeros(len(course.ends_ns), dtype=np.int64)
-    return sum((part.get(key, none) for key in keys), none)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,15 +109,15 @@ class _Distribution:
 
 
 def _distribution(made_of: MadeOf, course: CounterCourse, keys: list[Key]) -> _Distribution:
-    counts = _total(course.counts, keys, course)[:, None]
+    counts = course.total(course.counts, keys)[:, None]
     if not isinstance(made_of, Buckets):
-        return _Distribution(["+Inf"], counts, _total(course.counters, keys, course))
+        return _Distribution(["+Inf"], counts, course.total(course.counters, keys))
     bounds_ns = [bound * NS_PER_S for bound in made_of.bounds_s]
     below = np.zeros((len(counts), len(bounds_ns)), dtype=np.int64)
     for key in keys:
         if key in course.buckets:
             below += up_to(course.buckets[key], bounds_ns)
-    sums = _total(course.sums, keys, course)
+    sums = course.total(course.sums, keys)
     return _Distribution(bounds_text(made_of.bounds_s), np.hstack([below, counts]), sums)
 
 

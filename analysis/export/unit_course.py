@@ -5,7 +5,7 @@ Only a few units are exported, each by itself: their Parquet files are read here
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -39,6 +39,13 @@ class CounterCourse:
     sums: dict[Key, NDArray[np.int64]] = field(default_factory=dict)
     buckets: dict[Key, NDArray[np.int64]] = field(default_factory=dict)
     """Values by exponential bucket, shape (steps, buckets); the first is for 0."""
+
+    def total(
+        self, part: Mapping[Key, NDArray[np.int64]], keys: Iterable[Key]
+    ) -> NDArray[np.int64]:
+        """Returns the sum of some series of ``counters``, ``counts`` or ``sums``."""
+        none = np.zeros(len(self.ends_ns), dtype=np.int64)
+        return sum((part.get(key, none) for key in keys), none)
 
 
 @dataclass(frozen=True, slots=True)

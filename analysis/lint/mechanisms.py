@@ -12,7 +12,6 @@ from typing import Final
 
 from analysis.lint.operation_rules import FEWEST_TIMES
 from analysis.lint.scenario_warning import LintedCase
-from analysis.study.study import Study
 from sim.scenario.schema.operations import Driven, Operation, Rolling, ShuffleLeader, Timed
 from sim.units import KIB, MIB
 
@@ -25,11 +24,6 @@ _COUNTED: Final = {
     "auto_merge": "merges",
 }
 """Facts that count what an operation has brought about, where asking for it is not enough."""
-_WORDS: Final = {
-    "leader_transfers": "leader transfers",
-    "splits": "splits",
-    "merges": "merges",
-}
 _ON_THE_WAY: Final = ("balance_leader",)
 """Operations that serve others, and may find nothing to do."""
 _CARRIES_LOCKS: Final = {
@@ -121,7 +115,7 @@ def _of_operation(operation: Operation, case: LintedCase) -> Iterator[Mechanism]
     if fact is None:
         yield Mechanism(do, "operations", class_=do, least=1)
         return
-    yield Mechanism(_WORDS[fact], fact, least=least)
+    yield Mechanism(fact.replace("_", " "), fact, least=least)
     cause = _CARRIES_LOCKS.get(do)
     if cause is not None and again and case.scenario.tikv.lock_mode == "in_memory":
         remedy = "hold locks for longer (pause), or do this more often"
@@ -145,10 +139,3 @@ def _fought_for(case: LintedCase) -> bool:
         for transaction in case.scenario.workload.transactions
         for each in transaction.statements
     )
-
-
-def said_by(study: Study, variant: str) -> Mapping[str, object]:
-    """Returns the keys that a variant changes, with what the file says."""
-    compare = study.said.get("compare")
-    said = compare.get(variant) if isinstance(compare, dict) else None
-    return said if isinstance(said, dict) else {}

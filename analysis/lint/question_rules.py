@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
-from analysis.lint.scenario_warning import LintedCase, ScenarioWarning
+from analysis.lint.scenario_warning import LintedCase, ScenarioWarning, said_by
 from analysis.metrics.catalogue import MetricKey
 from analysis.study.sections import Expectation
 from analysis.study.study import Study
@@ -49,10 +49,8 @@ def names(cases: list[LintedCase]) -> Iterator[ScenarioWarning]:
 
 def without_effect(study: Study, cases: list[LintedCase]) -> Iterator[ScenarioWarning]:
     """Yields keys of in-memory locks in variants that have none."""
-    said = study.said.get("compare") or {}
     for case in cases:
-        changes = said.get(case.variant) or {}
-        for key in changes if isinstance(changes, dict) else ():
+        for key in said_by(study, case.variant):
             if key.rpartition(".")[2] in _ONLY_IN_MEMORY and not case.grants_in_memory:
                 yield ScenarioWarning(
                     f"compare.{case.variant}.{key}",
@@ -181,7 +179,6 @@ def _load_text(load: float, *, threads: bool) -> str:
 
 def limits(study: Study, cases: list[LintedCase]) -> Iterator[ScenarioWarning]:
     """Yields limits of a region's lock table, said by a variant, that its clients cannot fill."""
-    said: Mapping[str, Any] = study.said.get("compare") or {}
     for case in cases:
         workload = case.scenario.workload
         if workload.threads is None or workload.kind != "custom" or not case.grants_in_memory:
@@ -192,7 +189,7 @@ def limits(study: Study, cases: list[LintedCase]) -> Iterator[ScenarioWarning]:
         )
         most_bytes = workload.threads * most * MOST_LOCK_BYTES
         limit_bytes = case.scenario.tikv.in_memory_peer_size_limit_bytes
-        for key in said.get(case.variant) or ():
+        for key in said_by(study, case.variant):
             if key.endswith("in-memory-peer-size-limit") and most_bytes < limit_bytes:
                 yield ScenarioWarning(
                     f"compare.{case.variant}.{key}",

@@ -33,8 +33,8 @@ def warmup_windows(case: LintedCase) -> Iterator[ScenarioWarning]:
     if run.warmup_ns is None and windows < wanted:
         yield ScenarioWarning(
             "run.warmup",
-            f"auto looks for it in {windows} windows of {duration(run.window_ns)}, and batches of "
-            f"{BATCH} take {wanted}; write it, or run.window: {_window_for(case, wanted)}",
+            f"auto has only {windows} windows of {duration(run.window_ns)} to look for it in, and "
+            f"needs {wanted}; write a time, or run.window: {_window_for(case, wanted)}",
         )
 
 

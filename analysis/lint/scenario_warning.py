@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from analysis.study.study import Study
 from sim.scenario import Scenario
 from sim.scenario.quantities import DURATION
 from sim.scenario.schema.operations import Operation
@@ -77,3 +78,10 @@ def said_once(warnings: Iterator[ScenarioWarning]) -> list[ScenarioWarning]:
     for warning in warnings:
         first.setdefault((warning.key, " ".join(warning.text.split()[:3])), warning)
     return list(first.values())
+
+
+def said_by(study: Study, variant: str) -> Mapping[str, object]:
+    """Returns the keys that a variant changes, with what the file says."""
+    compare = study.said.get("compare")
+    said = compare.get(variant) if isinstance(compare, dict) else None
+    return said if isinstance(said, dict) else {}

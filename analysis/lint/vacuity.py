@@ -12,11 +12,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pandas as pd
 
-from analysis.lint.mechanisms import Mechanism, mechanisms, said_by
+from analysis.lint.mechanisms import Mechanism, mechanisms
 from analysis.lint.question_rules import is_steady
 from analysis.lint.scenario_lint import scenario_warnings
-from analysis.lint.scenario_warning import LintedCase, duration
-from analysis.metrics.catalogue import MetricKey
+from analysis.lint.scenario_warning import LintedCase, duration, said_by
+from analysis.metrics.catalogue import SERIES, MetricKey
 from analysis.study.study import Study
 from analysis.study.units import Point
 
@@ -24,14 +24,6 @@ SHARES_BEYOND: Final = {"p90": 0.1, "p95": 0.05, "p99": 0.01, "p999": 0.001}
 """The share of values beyond a quantile."""
 FEWEST_BEYOND: Final = 10
 """Values beyond a quantile that a replication should have; docs/STATISTICS.md says why."""
-_SERIES: Final = {
-    "lock_latency_ms": "lock_latency",
-    "lock_service_ms": "lock_service",
-    "lock_wait_ms": "lock_wait",
-    "txn_latency_ms": "txn_latency",
-    "own_latch_wait_ms": "own_latch_wait",
-    "leader_transfer_ms": "leader_transfer",
-}
 _SHOWN: Final = (
     MetricKey("lock_latency_ms", stat="p99"),
     MetricKey("txn_latency_ms", stat="p99"),
@@ -133,10 +125,10 @@ def _thin_quantiles(study: Study, facts: Facts) -> Iterator[Warned]:
     asked = _asked(study)
     part = "replication" if study.run.batches == 1 else "batch"
     for key in dict.fromkeys((*asked, *(() if searched else _SHOWN))):
-        fact, share = _SERIES.get(key.metric), SHARES_BEYOND.get(key.stat)
-        if fact is None or share is None:
+        series, share = SERIES.get(key.metric), SHARES_BEYOND.get(key.stat)
+        if series is None or share is None:
             continue
-        seen = facts.counts(fact, key.class_, "count")
+        seen = facts.counts(series.fact, key.class_, "count")
         wanted = round(FEWEST_BEYOND / share)
         thin = seen[(seen > 0) & (seen < wanted)]
         if thin.empty:

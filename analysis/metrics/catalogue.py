@@ -63,10 +63,10 @@ class Metric:
     """One metric of a study."""
 
     made_of: SeriesOf | CountOf | Derived
-    unit: str
     meaning: str
     classes: str = ""
     """Which classes it has besides ``all``; empty if none."""
+    unit: str = ""
     stats: tuple[str, ...] = ("mean",)
     """The first is the one to propose."""
     is_share: bool = False
@@ -125,287 +125,257 @@ _REQUEST = "what for: `lock`, `lock_waiting` (for another transaction), `prewrit
 _ABORT = "why: `rollback` (asked for by TPC-C), `Deadlock`, `lock_wait_timeout`, `retry_limit` …"
 _STATION = f"the station: {_quoted(CPU_STATIONS)}"
 
+
+def _time(
+    fact: str,
+    meaning: str,
+    classes: str = "",
+    *,
+    stats: tuple[str, ...] = STATS,
+    more_is: Literal["worse", "either"] = "worse",
+) -> Metric:
+    """Returns a metric in ms that is made of times in ns."""
+    made_of = SeriesOf(fact, MS_PER_NS)
+    return Metric(made_of, meaning, classes, "ms", stats=stats, more_is=more_is)
+
+
 METRICS: Final[dict[str, Metric]] = {
-    "lock_latency_ms": Metric(
-        SeriesOf("lock_latency", MS_PER_NS),
-        "ms",
+    "lock_latency_ms": _time(
+        "lock_latency",
         "Time of a granted lock request from TiDB and back, without waiting for other "
         "transactions.",
         _PATH,
-        stats=STATS,
     ),
-    "lock_service_ms": Metric(
-        SeriesOf("lock_service", MS_PER_NS),
-        "ms",
+    "lock_service_ms": _time(
+        "lock_service",
         "The part of lock_latency_ms inside the store, from arrival to reply.",
         _PATH,
-        stats=STATS,
     ),
-    "lock_wait_ms": Metric(
-        SeriesOf("lock_wait", MS_PER_NS),
-        "ms",
+    "lock_wait_ms": _time(
+        "lock_wait",
         "Time that granted requests waited for other transactions' locks, if they waited.",
-        stats=STATS,
         more_is="either",
     ),
     "lock_station_ms": Metric(
         Derived(("lock_station_ns",), series=("lock_latency",)),
-        "ms",
         "Mean time of a lock request at each station; the times add up to lock_latency_ms.",
         f"{_quoted(LOCK_STATIONS)}; `path/station`",
+        unit="ms",
     ),
-    "txn_latency_ms": Metric(
-        SeriesOf("txn_latency", MS_PER_NS),
-        "ms",
+    "txn_latency_ms": _time(
+        "txn_latency",
         "Time of a committed transaction from its start (open loop: the intended start) to "
         "the commit's answer.",
         _TRANSACTION,
-        stats=STATS,
     ),
     "txns_unfinished": Metric(
         Derived((), series=("txn_unfinished",)),
-        "",
         "Transactions that had not ended when the run did.",
         _TRANSACTION,
         more_is="either",
     ),
-    "txn_unfinished_age_ms": Metric(
-        SeriesOf("txn_unfinished", MS_PER_NS),
-        "ms",
+    "txn_unfinished_age_ms": _time(
+        "txn_unfinished",
         "Age of transactions that had not ended when the run did.",
         _TRANSACTION,
         stats=("max", "mean"),
     ),
     "requests_unfinished": Metric(
         Derived((), series=("request_unfinished",)),
-        "",
         "Requests of TiDB to stores without an answer when the run ended.",
         _REQUEST,
     ),
-    "request_unfinished_age_ms": Metric(
-        SeriesOf("request_unfinished", MS_PER_NS),
-        "ms",
+    "request_unfinished_age_ms": _time(
+        "request_unfinished",
         "Age of requests without an answer when the run ended, since they were first sent.",
         _REQUEST,
         stats=("max", "mean"),
     ),
     "txn_per_s": Metric(
         CountOf(COMMITS, "second"),
-        "1/s",
         "Committed transactions a second.",
         _TRANSACTION,
         more_is="better",
+        unit="1/s",
     ),
     "tpmc": Metric(
         Derived((COMMITS,)),
-        "1/min",
         "Committed new-order transactions a minute; TPC-C only.",
         more_is="better",
+        unit="1/min",
     ),
     "disk_write_bytes_per_s": Metric(
         CountOf("disk_write_bytes", "second", always=True),
-        "B/s",
         "Bytes written to the disks of all stores.",
         _BYTES,
         more_is="either",
+        unit="B/s",
     ),
     "disk_write_bytes_per_txn": Metric(
         CountOf("disk_write_bytes", "transaction", always=True),
-        "B",
         "The same per committed transaction.",
         _BYTES,
+        unit="B",
     ),
     "fsync_per_s": Metric(
         CountOf("fsyncs", "second", always=True),
-        "1/s",
         "Syncs of the raft logs of all stores.",
         "`raft`",
         more_is="either",
+        unit="1/s",
     ),
     "network_bytes_per_s": Metric(
         CountOf("network_bytes", "second"),
-        "B/s",
         "Bytes sent by all nodes.",
         "`raft`: between stores; `kv`: everything else",
         more_is="either",
+        unit="B/s",
     ),
     "proposals_per_txn": Metric(
         CountOf("proposals", "transaction", always=True),
-        "",
         "Commands proposed to Raft, per committed transaction.",
         _CAUSE,
     ),
     "raft_entries_per_txn": Metric(
         CountOf("raft_entries", "transaction"),
-        "",
         "Raft log entries written by all replicas, per committed transaction.",
     ),
     "lock_rpcs_per_txn": Metric(
         CountOf("lock_rpcs", "transaction", always=True),
-        "",
         "Lock requests sent, per committed transaction.",
     ),
     "locked_keys_per_txn": Metric(
-        CountOf("locked_keys", "transaction"),
-        "",
-        "Keys asked to be locked, per committed transaction.",
+        CountOf("locked_keys", "transaction"), "Keys asked to be locked, per committed transaction."
     ),
     "mutations_per_txn": Metric(
-        CountOf("mutations", "transaction"), "", "Keys prewritten, per committed transaction."
+        CountOf("mutations", "transaction"), "Keys prewritten, per committed transaction."
     ),
     "prewrite_rpcs_per_txn": Metric(
         CountOf("prewrite_rpcs", "transaction"),
-        "",
         "Prewrite requests sent, per committed transaction.",
     ),
     "commit_rpcs_per_txn": Metric(
-        CountOf("commit_rpcs", "transaction"),
-        "",
-        "Commit requests sent, per committed transaction.",
+        CountOf("commit_rpcs", "transaction"), "Commit requests sent, per committed transaction."
     ),
     "statement_retries": Metric(
-        CountOf("statement_retries", "run"), "", "Statements retried after a write conflict."
+        CountOf("statement_retries", "run"), "Statements retried after a write conflict."
     ),
     "cpu_busy": Metric(
         Derived(("busy_ns", "capacity_ns")),
-        "",
         "Busy time of a pool's threads or of the cores, as a share of their capacity.",
         _STATION,
         is_share=True,
     ),
     "disk_busy": Metric(
         Derived(("busy_ns", "capacity_ns")),
-        "",
         "Share of time in which a device writes, or a log's writer works.",
         "`raft_disk`, `kv_disk` if there is one, `raft_log`: the one writer of the log",
         is_share=True,
     ),
     "locks_total": Metric(
         CountOf("locks_total", "run", always=True),
-        "",
         "Granted lock requests.",
         _PATH + ", `fallback:full`, `fallback:status` …",
     ),
     "locks_lost": Metric(
         CountOf("locks_lost", "run", always=True),
-        "",
         "Granted locks that were lost, not ended by their transaction.",
         _LOSS,
     ),
     "mutual_exclusion_lost": Metric(
         CountOf("mutual_exclusion_lost", "run", always=True),
-        "",
         "Keys granted to another transaction while a running one still believed that it held them.",
         _LOSS,
     ),
     "lock_fates": Metric(
         CountOf("lock_fates", "run"),
-        "",
         "How granted locks ended.",
         "`committed`, `rolled_back`, `expired`, `migrated:transfer`, `migrated:split` …, `lost:…`",
     ),
     "txn_aborts": Metric(
         CountOf("txn_aborts", "run", always=True),
-        "",
         "Transactions that ended without a commit.",
         _ABORT,
         more_is="either",
     ),
     "txn_aborts_per_txn": Metric(
         CountOf("txn_aborts", "transaction", always=True),
-        "",
         "The same per committed transaction.",
         _ABORT,
         is_share=True,
     ),
     "txn_failures": Metric(
         Derived(("txn_aborts", COMMITS)),
-        "",
         "Share of ended transactions that failed; rollbacks that the workload itself asks "
         "for do not count.",
         is_share=True,
     ),
     "prewrites_amended": Metric(
         CountOf("prewrites_amended", "run", always=True),
-        "",
         "Keys that prewrite wrote although their lock was gone, since no other transaction "
         "had written there.",
         _LOSS,
     ),
     "prewrites_aborted": Metric(
         CountOf("prewrites_aborted", "run", always=True),
-        "",
         "Prewrites that failed because a pessimistic lock was gone.",
         _LOSS,
     ),
     "prewrites_aborted_per_txn": Metric(
         CountOf("prewrites_aborted", "transaction", always=True),
-        "",
         "The same per committed transaction.",
         _LOSS,
         is_share=True,
     ),
     "region_errors": Metric(
         CountOf("region_errors", "run"),
-        "",
         "Requests refused with a region error.",
         "TiKV's name, such as `NotLeader`",
     ),
     "lock_table_bytes": Metric(
         SeriesOf("lock_table_bytes"),
-        "B",
         "Memory of a store's in-memory locks, sampled whenever one is granted.",
         "`store-1` …",
         stats=("max", "p99"),
+        unit="B",
     ),
-    "own_latch_wait_ms": Metric(
-        SeriesOf("own_latch_wait", MS_PER_NS),
-        "ms",
+    "own_latch_wait_ms": _time(
+        "own_latch_wait",
         "How long a prewrite waited for latches, the last of which a lock request of its own "
         "transaction held.",
         _PATH,
-        stats=STATS,
     ),
     "own_latch_waits_per_txn": Metric(
         CountOf("own_latch_waits", "transaction"),
-        "",
         "Prewrites that waited like this, per committed transaction.",
         _PATH,
     ),
     "early_prewrites_waited": Metric(
         Derived(("early_prewrites",)),
-        "",
         "Of the prewrites that came before a lock of their transaction, on one of their "
         "keys, was applied, the share that ran after it was.",
         is_share=True,
     ),
     "leader_transfers": Metric(
         CountOf("leader_transfers", "run", always=True),
-        "",
         "How often a region's leader moved to another store.",
     ),
-    "leader_transfer_ms": Metric(
-        SeriesOf("leader_transfer", MS_PER_NS),
-        "ms",
+    "leader_transfer_ms": _time(
+        "leader_transfer",
         "From PD's order to move a leader until PD hears from the new one; PD's log calls it "
         "`takes`.",
         "`command`: the old leader first proposed a TransferLeader command, as it does with locks "
         "in memory; `direct`: it did not",
-        stats=STATS,
     ),
     "leader_transfers_failed": Metric(
         CountOf("leader_transfers_failed", "run"),
-        "",
         "Orders to move a leader that failed.",
         "`timeout`: not done within 10 s; `replaced`: by another for the same region",
     ),
-    "splits": Metric(CountOf("splits", "run", always=True), "", "Regions split."),
-    "merges": Metric(CountOf("merges", "run", always=True), "", "Regions merged into a neighbour."),
+    "splits": Metric(CountOf("splits", "run", always=True), "Regions split."),
+    "merges": Metric(CountOf("merges", "run", always=True), "Regions merged into a neighbour."),
     "operations": Metric(
-        CountOf("operations", "run"),
-        "",
-        "Operations started.",
-        "the kind, such as `transfer_leader`",
+        CountOf("operations", "run"), "Operations started.", "the kind, such as `transfer_leader`"
     ),
 }
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 import pandas as pd
 
 from analysis.metrics.catalogue import CAPACITY, METRICS, MetricKey
+from analysis.metrics.rounding import short, with_half_width
 from analysis.metrics.row_table import POINT, RowTable, point_text
 
 
@@ -69,6 +70,15 @@ class StudyNumber:
             return None
         return (self.value > 1) == (more_is == "better")
 
+    def text(self, scale: float = 1.0) -> str:
+        """Returns ``1.93 ± 0.04``, ``1.93 (n=1)``, or ``> 4,870`` for what is only known so far."""
+        value = self.value * scale
+        if self.at_least:
+            return f"> {short(value)}"
+        if not self.has_interval:
+            return f"{short(value)} (n={self.replications})"
+        return with_half_width(value, self.half * scale)
+
     def scaled(self, scale: float) -> StudyNumber:
         """Returns the number in another unit."""
         ends = self.ci_low * scale, self.ci_high * scale
@@ -125,13 +135,13 @@ class Numbers:
         """Returns the numbers of a key at all points, each with its point as text."""
         return [(point, number) for (point, _, of), number in self._numbers.items() if of == key]
 
-    def classes(self, point: Mapping[str, Any], metric: str, stat: str = "mean") -> list[str]:
+    def classes(self, point: Mapping[str, Any], metric: str) -> list[str]:
         """Returns the classes of a metric that any variant has at a point, without ``all``."""
         text = point_text(point)
         return sorted({
             key.class_
             for of_point, _, key in self._numbers
-            if of_point == text and (key.metric, key.stat) == (metric, stat)
+            if of_point == text and (key.metric, key.stat) == (metric, "mean")
             and key.class_ != "all"
         })  # fmt: skip
 

@@ -29,6 +29,11 @@ def short(value: float) -> str:
     return f"{value:.3f}" if size else "0"
 
 
+def kept(value: float) -> float | None:
+    """Returns a number with ten digits, on which JSON readers agree; None for NaN."""
+    return None if math.isnan(value) else float(f"{value:.10g}")
+
+
 def is_known(value: float, half: float) -> bool:
     """Returns whether a value is larger than its half width, or is exactly known."""
     return half == 0 or abs(value) > half

@@ -60,6 +60,7 @@ KEY_FIGURES: Final = (
     _shown("txn_failures", "failed transactions (%)", 100.0),
 )
 """Of a comparison of variants at a point, in order."""
+KEY_FIGURE_OF: Final = {figure.key: figure for figure in KEY_FIGURES}
 
 OUTCOMES: Final = (
     _shown("lock_latency_ms", "lock latency, mean (ms)", file="lock_latency"),

@@ -13,7 +13,7 @@ from analysis.page.answer_wider import capital, of_capacity, of_sweep
 from analysis.page.capacity import capacity_tiles
 from analysis.page.content import Tile
 from analysis.page.findings import Findings
-from analysis.page.numbers import plain_value, tone_of, with_half_width
+from analysis.page.numbers import plain_value, tone_of
 from analysis.report.change_words import change_parts, change_text, span_text
 from analysis.statistics.outage import unfinished_words
 
@@ -83,16 +83,9 @@ def _of_pair(found: Findings) -> Iterator[str]:
     if all(number.value == 0 for number in asked):
         yield "No transaction asks for a lock."
     yield _latency(found, point, key)
-    gains = [
-        part
-        for part in (
-            _part(found, point, BYTES, _bytes_words),
-            _part(found, point, RATE, _rate_words),
-        )
-        if part
-    ]
-    if gains:
-        yield f"{capital(' and '.join(gains))}."
+    gains = _part(found, point, BYTES, _bytes_words), _part(found, point, RATE, _rate_words)
+    if any(gains):
+        yield f"{capital(' and '.join(filter(None, gains)))}."
     bandwidth = "" if does_more else _part(found, point, BANDWIDTH, _bandwidth_words)
     if bandwidth:
         yield bandwidth
@@ -149,7 +142,7 @@ def _latency(found: Findings, point: int, key: MetricKey) -> str:
     against = f"{plain_value(old)} ms with {found.baseline}"
     if ratio.has_interval and not ratio.told_apart:
         return f"{told}, {against}: the two cannot be told apart ({change_text(ratio)})."
-    way = "sooner" if ratio.value < 1 else "later"
+    way = "less" if ratio.value < 1 else "more"
     return f"{told} instead of {against}: {span_text(ratio)} {way}."
 
 
@@ -177,12 +170,12 @@ def _rate_words(found: Findings, point: int, ratio: StudyNumber) -> str:
     shown = [plain_value(number) for number in (new, old)]
     if ratio.has_interval and not ratio.told_apart:
         if NOT_KNOWN in shown:
-            return f"the cluster does as many transactions a second ({change_text(ratio)})"
-        return f"the cluster does as many transactions a second ({shown[0]} and {shown[1]})"
+            return f"transactions a second cannot be told apart ({change_text(ratio)})"
+        return f"transactions a second cannot be told apart ({shown[0]} and {shown[1]})"
     more = "more" if ratio.value > 1 else "fewer"
     return (
-        f"the cluster does {span_text(ratio)} {more} transactions a second ({shown[0]} instead "
-        f"of {shown[1]})"
+        f"the cluster commits {span_text(ratio)} {more} transactions a second ({shown[0]} "
+        f"instead of {shown[1]})"
     )
 
 
@@ -250,4 +243,4 @@ def _of_one(found: Findings) -> Iterator[str]:
     for headline, number in zip(HEADLINES, numbers, strict=True):
         if number.is_there:
             unit = f" {headline.unit}" if headline.unit else ""
-            yield f"{headline.name}: {with_half_width(number, headline.scale)}{unit}."
+            yield f"{headline.name}: {number.text(headline.scale)}{unit}."

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from analysis.experiments.case_words import case_words, limit_words
+from analysis.experiments.case_words import capacity_text, case_words, promise_words, unit_words
 from analysis.metrics.numbers import StudyNumber
 from analysis.page.findings import Findings
 from analysis.page.numbers import plain_value
 from analysis.plots.axes import Axis, axes_of
 from analysis.plots.sweep_outcomes import OutcomeCells, outcome_cells
-from analysis.report.capacity_table import capacity_changes, capacity_text
+from analysis.report.capacity_table import capacity_changes
 from analysis.report.change_words import change_text, signed
 
 
@@ -64,7 +64,7 @@ def _tally(found: Findings, known: Sequence[StudyNumber]) -> str:
         return ""
     alike = sum(ratio.has_interval and not ratio.told_apart for ratio in known)
     without = len(found.points) - len(known)
-    parts = [f"not told apart at {alike} of {len(found.points)} points"] if alike else []
+    parts = [f"no clear difference at {alike} of {len(found.points)} points"] if alike else []
     parts += [f"no ratio at {without}"] if without else []
     return f"; {', '.join(parts)}" if parts else ""
 
@@ -78,8 +78,8 @@ def _past_level(found: Findings, cells: OutcomeCells, known: Sequence[StudyNumbe
     above = sum(ratio.ci_low > level for ratio in known)
     change = f"{signed(100 * (level - 1), 10.0)} %"
     return (
-        f"; beyond {change} at {below if level < 1 else above} of {len(found.points)} points, "
-        f"short of it at {above if level < 1 else below}, either within the interval at "
+        f"; clearly beyond {change} at {below if level < 1 else above} of {len(found.points)} "
+        f"points, clearly short of it at {above if level < 1 else below}, uncertain at "
         f"{len(known) - below - above}"
     )
 
@@ -87,12 +87,11 @@ def _past_level(found: Findings, cells: OutcomeCells, known: Sequence[StudyNumbe
 def of_capacity(found: Mapping[str, Any]) -> Iterator[str]:
     """How variants differ, then how far each case goes and what was promised."""
     known = [case for case in found["cases"] if case["status"] == "found"]
-    unit = "transactions a second" if found["unit"] == "1/s" else "threads"
-    promise = " and ".join(f"{one['key']} ≤ {limit_words(one)}" for one in found["slo"])
+    promise = promise_words(found)
     yield from capacity_changes(found)
     if not known:
-        yield f"No case has a capacity between the ends of the search that keeps {promise}."
+        yield f"No case has a capacity within the searched range that keeps {promise}."
         return
     best = max(known, key=lambda case: float(case["load"]))
-    most = f"{case_words(best)} carries most, {capacity_text(found, best)} {unit}"
-    yield f"Keeping {promise}, {most}."
+    most = f"{case_words(best)} carries the most: {capacity_text(found, best)} {unit_words(found)}"
+    yield f"{most}, keeping {promise}."

@@ -84,8 +84,8 @@ def _standing(found: Findings) -> Iterator[str]:
         )
     if found.base["workload"].get("threads") is not None:
         yield (
-            "Clients wait for each answer (closed loop): a faster variant is asked for more, so "
-            "its bytes per second and its busy stations are those of a higher throughput."
+            "Clients wait for each answer (closed loop): a faster variant is asked to do "
+            "more, so its bytes per second and busy stations belong to a higher throughput."
         )
 
 

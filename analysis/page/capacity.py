@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from analysis.experiments.capacity_rows import why_refused
-from analysis.experiments.case_words import case_words, limit_words
+from analysis.experiments.case_words import (
+    capacity_text,
+    case_words,
+    load_words,
+    promise_words,
+    unit_words,
+    why_refused,
+)
 from analysis.metrics.numbers import StudyNumber
 from analysis.metrics.rounding import short
 from analysis.page.content import Block, Cell, Items, PageTable, Paragraph, Tile, texts
 from analysis.page.findings import Findings
 from analysis.page.limits import STATIONS
 from analysis.page.numbers import DASH, change_cell
-from analysis.report.capacity_table import (
-    capacity_sentence,
-    capacity_text,
-    load_words,
-)
+from analysis.report.capacity_table import capacity_sentence, probability_words
 
 
 def capacity_blocks(found: Findings) -> Iterator[Block]:
@@ -56,14 +58,13 @@ _MOST_TILES: Final = 8
 
 
 def _promise(content: Mapping[str, Any]) -> str:
-    promise = " and ".join(f"{one['key']} ≤ {limit_words(one)}" for one in content["slo"])
     low, high = (load_words(end) for end in content["between"])
-    unit = "transactions a second" if content["unit"] == "1/s" else "threads"
     return (
-        f"Sought: the greatest load between {low} and {high} {unit} that keeps {promise}, and "
-        f"under which nothing piles up. Each of {content['replications']} replications has its "
-        f"own crossing, found within {100 * content['tolerance']:g} %; the capacity is their mean, "
-        "with a 95 % interval."
+        f"The search looked for the greatest load between {low} and {high} {unit_words(content)} "
+        f"that keeps {promise_words(content)}, and under which no work piles up. It found where "
+        f"each of {content['replications']} replications crosses a limit, to within "
+        f"{100 * content['tolerance']:g} %; the capacity is the mean of these loads, with a 95 % "
+        "interval."
     )
 
 
@@ -77,16 +78,17 @@ def _capacities(content: Mapping[str, Any]) -> PageTable:
             Cell("overload" if case["binds"] == "overload" else str(case["binds"] or DASH)),
             Cell(_station(case)),
             Cell(_share(case["headroom"])),
-            Cell(_chance(case["present_p_met"])),
+            Cell(DASH if chance is None else probability_words(chance)),
         )
         for case in content["cases"]
+        for chance in (case["present_p_met"],)
     ]
     load = "threads [95 %]" if threads else "arrivals (1/s) [95 %]"
     present = next((case["present"] for case in content["cases"] if case["present"]), None)
     at = "" if present is None else f" at {load_words(present)}"
     headings = (
         "case", load, "completed (1/s)", "what breaks first", "busiest station",
-        f"headroom{at}", f"promise kept{at}",
+        f"headroom{at}", f"chance to keep the promise{at}",
     )  # fmt: skip
     return PageTable("Capacity by case", headings, tuple(rows), words=(0, 3, 4))
 
@@ -101,14 +103,6 @@ def _station(case: Mapping[str, Any]) -> str:
 
 def _share(share: float | None) -> str:
     return DASH if share is None else f"{100 * share:+.0f} %".replace("-", "−")
-
-
-def _chance(chance: float | None) -> str:
-    if chance is None:
-        return DASH
-    if chance > 0.99:
-        return "> 99 %"
-    return "< 1 %" if chance < 0.01 else f"{100 * chance:.0f} %"
 
 
 def _compared(content: Mapping[str, Any]) -> PageTable:

@@ -13,8 +13,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from analysis.experiments.case_words import limit_words
-from analysis.metrics.catalogue import MetricKey
+from analysis.experiments.case_words import key_of, limit_words
 from analysis.metrics.course_lines import Course
 from analysis.metrics.numbers import NOTHING
 from analysis.metrics.shown import OUTCOMES, ShownFigure
@@ -155,8 +154,9 @@ def sweep_title(found: Findings) -> str:
         if axis.numeric
     ]
     if not 0 < len(names) <= _MOST_NAMED:
-        return "How it follows what is swept"
-    return f"How it follows {' and '.join([', '.join(names[:-1]), names[-1]][len(names) < 2 :])}"
+        return "How the results change over the sweep"
+    words = " and ".join([", ".join(names[:-1]), names[-1]][len(names) < 2 :])
+    return f"How the results change with {words}"
 
 
 def load_charts(found: Findings) -> dict[str, Chart]:
@@ -197,7 +197,7 @@ def _promised(summary: Mapping[str, Any]) -> Iterator[tuple[ShownFigure, Chart]]
     for one in summary.get("capacity", {"slo": []})["slo"]:
         if not one["metric"].endswith("_latency_ms"):
             continue
-        key = MetricKey(one["metric"], one["class"], one["stat"])
+        key = key_of(one)
         own = ShownFigure(key, f"{Latency(key).name} (ms)", file=one["key"])
         line = {"at": one["limit"], "words": f"promised: {limit_words(one)}"}
         yield usual.get(own.key, own), line

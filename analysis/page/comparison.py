@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from analysis.experiments.case_words import key_of
 from analysis.metrics.catalogue import STATS, MetricKey
 from analysis.metrics.numbers import StudyNumber
 from analysis.metrics.shown import KEY_FIGURES
@@ -27,7 +28,7 @@ LATENCIES: Final = (
 )
 HOW_TO_READ: Final = (
     "95 % intervals over replications; changes are paired, since variants share their random "
-    "draws. A change without a verdict may be luck, or is neither good nor bad by itself."
+    "draws. A change without a verdict may be chance, or is neither good nor bad by itself."
 )
 
 
@@ -81,8 +82,8 @@ def _sweep_tables(found: Findings) -> Iterator[PageTable]:
         if len(points) > MOST_ROWS:
             shown = _spread(found, cells, points)
             note = (
-                f"Some of the {len(points):,} points, evenly from the least to the greatest; all "
-                "are in summary.json."
+                f"{len(shown)} of the {len(points):,} points, evenly spaced from the least to the "
+                "greatest; summary.json has all of them."
             )
         rows = [
             (
@@ -159,8 +160,9 @@ def latency_tables(found: Findings) -> Iterator[Block]:
     """Yields the quantiles of latencies at points that are shown one by one."""
     if found.summary["verdict"]["stopped"]:
         yield Paragraph(
-            "Work stopped or fell: pictures and charts show what ended; the tables of transactions "
-            f"and of lock requests as TiDB sees them count the rest too. {AT_LEAST_WORDS}.",
+            "Work stopped or throughput fell. Pictures and charts show only what ended; the tables "
+            "of transactions and of lock requests as TiDB sees them include the rest. "
+            f"{AT_LEAST_WORDS}.",
             "note",
         )
     for point in found.whole_points:
@@ -210,16 +212,15 @@ def precision_table(found: Findings) -> Iterator[PageTable]:
     rows = []
     for target in found.summary["precision"]["targets"]:
         reached = DASH if target["reached"] is None else f"±{100 * target['reached']:.2g} %"
-        name = ".".join(str(target[part]) for part in ("metric", "class", "stat"))
         rows.append((
-            Cell(f"{target_variants(target)}, {name}{_at(target['point'])}"),
+            Cell(f"{target_variants(target)}, {key_of(target)}{_at(target['point'])}"),
             Cell(reached, "better" if target["met"] else "worse"),
             *texts(f"±{100 * target['wanted']:.2g} %", str(target["replications"])),
             Cell("reached" if target["met"] else "not reached"),
         ))  # fmt: skip
     headings = ("figure", "half width", "wanted", "replications", "verdict")
     yield PageTable(
-        "How certain the figures are that answer the question", headings, tuple(rows), words=(0, 4)
+        "Precision of the figures that the scenario asks for", headings, tuple(rows), words=(0, 4)
     )
 
 

@@ -115,13 +115,11 @@ class Charts:
 
     Attributes:
         names: keys of the data.
-        title: what they show, in a line.
         note: how to read them.
     """
 
     kind: ClassVar[str] = "charts"
     names: tuple[str, ...]
-    title: str
     note: str
 
 
@@ -149,14 +147,6 @@ class Tile:
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
-    """Something to know before trusting the numbers."""
-
-    text: str
-    weight: Weight = "warning"
-
-
-@dataclass(frozen=True, slots=True)
 class Page:
     """Everything that a report says.
 
@@ -173,7 +163,7 @@ class Page:
     question: str
     answer: tuple[str, ...]
     tiles: tuple[Tile, ...]
-    notices: tuple[Notice, ...]
+    notices: tuple[Paragraph, ...]
     sections: tuple[PageSection, ...]
 
 

@@ -45,7 +45,7 @@ def limit_blocks(found: Findings) -> Iterator[Block]:
                 for key in keys
             ),
             "Mean over nodes; a poller is busy while it is in a round, fsync included. A raft log "
-            "that is always busy is no limit: what waits joins the next write.",
+            "that is always busy limits nothing: waiting writes join the next one.",
         )  # fmt: skip
     if not found.whole_points and not found.searched:
         yield from _busiest_by_point(found)
@@ -57,10 +57,10 @@ def _sentence(found: Findings, point: int, variant: str, keys: Sequence[MetricKe
     share, name = found.amount(point, variant, busiest), STATIONS[busiest.class_]
     where = f" at {found.point_name(point)}" if found.point_name(point) else ""
     if share >= FULL:
-        return f"{variant}{where}: limited by the {name}, {100 * share:.0f} % busy."
+        return f"{variant}{where}: limited by the station “{name}”, {100 * share:.0f} % busy."
     return (
-        f"{variant}{where}: no station is full; the busiest is the {name}, {100 * share:.0f} % "
-        "busy."
+        f"{variant}{where}: no station is full; the busiest station is “{name}”, "
+        f"{100 * share:.0f} % busy."
     )
 
 
@@ -104,7 +104,7 @@ def time_tables(found: Findings) -> Iterator[PageTable]:
             LOCK_STATIONS[step]: _amounts(found, point, "lock_station_ms", step)
             for step in sorted(steps, key=list(LOCK_STATIONS).index)
         }
-        times_ms["in all"] = [sum(of) for of in zip(*times_ms.values(), strict=True)]
+        times_ms["total"] = [sum(of) for of in zip(*times_ms.values(), strict=True)]
         caption = found.at("Where a lock request's time goes, mean (ms)", point)
         yield _amount_table(found, caption, "step", times_ms)
 
@@ -119,8 +119,8 @@ def byte_tables(found: Findings) -> Iterator[PageTable]:
             if shown:
                 sizes = {
                     part.replace("_", " "): _amounts(found, point, metric, part, KIB)
-                    for part in (*shown, "all")
-                }
+                    for part in shown
+                } | {"total": _amounts(found, point, metric, "all", KIB)}
                 caption = found.at(f"Disk writes per transaction by {title} (KiB)", point)
                 yield _amount_table(found, caption, title, sizes)
 

@@ -17,25 +17,25 @@ class _Count(NamedTuple):
     metric: str
     title: str
     never: str
-    """What a reader is told was watched for, where it never happened."""
+    """What a reader is told was looked for, where it never happened."""
     note: str = ""
 
 
 _COUNTS: Final = (
     _Count("locks_total", "Lock requests by path; in-memory locks that fell back, by reason",
-           "a lock request", "Mean count per run, over the measured time."),
-    _Count("lock_fates", "How granted locks ended", "a granted lock"),
-    _Count("locks_lost", "Lost locks by cause", "a lost lock"),
+           "lock requests", "Mean count per run, over the measured time."),
+    _Count("lock_fates", "How granted locks ended", "granted locks"),
+    _Count("locks_lost", "Lost locks by cause", "lost locks"),
     _Count("mutual_exclusion_lost", "Keys that two transactions held at once",
-           "two holders of one key"),
+           "keys that two transactions held at once"),
     _Count("prewrites_amended", "Prewrites that found their lock gone and went on",
-           "a prewrite whose lock was gone and that went on"),
+           "prewrites that went on without their lock"),
     _Count("prewrites_aborted", "Prewrites that found their lock gone and failed",
-           "a prewrite that failed because its lock was gone"),
+           "prewrites that failed because their lock was gone"),
     _Count("txn_aborts", "Transactions that did not commit, by reason",
-           "a transaction that did not commit",
-           "“rollback” is what the workload itself asks for."),
-    _Count("region_errors", "Region errors that clients met", "a region error"),
+           "transactions that did not commit",
+           "“rollback” counts those that the workload itself rolls back."),
+    _Count("region_errors", "Region errors that clients met", "region errors"),
 )  # fmt: skip
 
 
@@ -54,7 +54,7 @@ def lock_blocks(found: Findings) -> Iterator[Block]:
             elif rows is not None:
                 never.append(count.never)
         if never:
-            yield Paragraph(f"Watched for, and never seen: {'; '.join(never)}.")
+            yield Paragraph(f"Looked for, but never seen: {'; '.join(never)}.")
 
 
 def _rows(found: Findings, point: int | None, metric: str) -> list[tuple[str, list[str]]] | None:
@@ -72,7 +72,7 @@ def _rows(found: Findings, point: int | None, metric: str) -> list[tuple[str, li
     counts = sums.reindex(columns=found.variants).fillna(0.0)
     classes = sorted(map(str, counts.index), key=lambda class_: (class_ == "all", class_))
     return [
-        ("in all" if class_ == "all" else _words(class_), list(map(_times, counts.loc[class_])))
+        ("total" if class_ == "all" else _words(class_), list(map(_times, counts.loc[class_])))
         for class_ in classes
         if counts.loc[class_].any()
     ]

@@ -6,44 +6,42 @@ from collections.abc import Iterator
 from typing import Final
 
 from analysis.page.comparison import claim_words
-from analysis.page.content import Notice
+from analysis.page.content import Paragraph
 from analysis.page.findings import Findings
 from analysis.report.refusal import LOAD, verdict_lines
 
 _SHOWN_NOTICES: Final = 6
 _SHOWN_LOADS: Final = 3
 _ONE_REPLICATION: Final = (
-    "One replication: no number here has an interval, so no difference can be told from luck. Run "
-    "with --replications 5."
+    "With one replication no number here has an interval, so no difference can be told from "
+    "chance. Run with --replications 5."
 )
 _FEW: Final = 50
 """Rows that say how often a study was repeated; all of a point say the same."""
 
 
-def notices(found: Findings) -> tuple[Notice, ...]:
+def notices(found: Findings) -> tuple[Paragraph, ...]:
     """Returns what has to be known before trusting the numbers, the gravest first.
 
     Alarms, on work that stopped or fell, stand above the answer.
     """
     summary = found.summary
-    told = [Notice(f"{line}.", "alarm") for line in summary["verdict"]["stopped"]]
-    told += [Notice(line) for line in _missing_units(found)]
-    told += [
-        Notice(f"An invariant was violated: {one['variant']}, replication {one['replication']}: "
-               f"{one['what']}")
-        for one in summary["invariants"]["violations"][:_SHOWN_NOTICES]
+    warnings = [
+        *_missing_units(found),
+        *(f"An invariant was violated: {one['variant']}, replication {one['replication']}: "
+          f"{one['what']}" for one in summary["invariants"]["violations"][:_SHOWN_NOTICES]),
+        *("Expectation not met: {} should be {}; it is {}.".format(*claim_words(one, summary))
+          for one in summary["expectations"] if not one["holds"]),
     ]  # fmt: skip
-    told += [
-        Notice("Not as expected: {} should be {}, is {}.".format(*claim_words(one, summary)))
-        for one in summary["expectations"]
-        if not one["holds"]
-    ]  # fmt: skip
-    if not found.searched:
-        told += [Notice(line, "note") for line in _loads(found)]
-    told += [Notice(str(one["text"]), "note") for one in summary.get("warnings", ())]
+    notes = [] if found.searched else [*_loads(found)]
+    notes += [f"{one['text']}." for one in summary.get("warnings", ())]
     if not found.searched and all(row["replications"] == 1 for row in summary["rows"][:_FEW]):
-        told.append(Notice(_ONE_REPLICATION, "note"))
-    return tuple(told)
+        notes.append(_ONE_REPLICATION)
+    return (
+        *(Paragraph(f"{line}.", "alarm") for line in summary["verdict"]["stopped"]),
+        *(Paragraph(line, "warning") for line in warnings),
+        *(Paragraph(line, "note") for line in notes),
+    )
 
 
 def _loads(found: Findings) -> Iterator[str]:
@@ -64,6 +62,6 @@ def _missing_units(found: Findings) -> Iterator[str]:
     asked, done = len(found.run.plan.units), len(found.run.done)
     if done < asked:
         yield (
-            f"{asked - done:,} of {asked:,} units are missing or have failed; every number here "
-            "is of those that are done. The same command runs the rest."
+            f"{asked - done:,} of {asked:,} units are missing or have failed; all numbers come "
+            "from the others. The same command runs the missing ones."
         )

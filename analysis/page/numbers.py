@@ -19,17 +19,7 @@ def value_cell(number: StudyNumber, scale: float = 1.0) -> Cell:
         return Cell("refused", "refused")
     if not number.is_there:
         return Cell(DASH, "quiet")
-    return Cell(with_half_width(number, scale))
-
-
-def with_half_width(number: StudyNumber, scale: float = 1.0) -> str:
-    """Returns ``1.93 ± 0.04``, ``1.93 (n=1)``, or ``> 4,870`` for what is only known so far."""
-    value = number.value * scale
-    if number.at_least:
-        return f"> {short(value)}"
-    if not number.has_interval:
-        return f"{short(value)} (n={number.replications})"
-    return rounding.with_half_width(value, number.half * scale)
+    return Cell(number.text(scale))
 
 
 def change_cell(ratio: StudyNumber) -> Cell:

@@ -34,7 +34,7 @@ def _weights(outcome: Mapping[str, Any], names: Mapping[str, str]) -> PageTable:
     rows = []
     for row in by_weight(outcome):
         share = shares.get(row["factor"], {})
-        said = "moves it" if row["above_noise"] else "may be luck"
+        said = "moves it" if row["above_noise"] else "may be chance"
         cells = (
             with_half_width(row["mu_star"], row["mu_star_conf"]),
             DASH if row["mu"] is None else f"{row['mu']:+.2f}".replace("-", "−"),

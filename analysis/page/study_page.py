@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
 from analysis.metrics.study_tables import StudyTables
 from analysis.page import charts, comparison, limits
 from analysis.page.answer import answer, tiles
-from analysis.page.answer_file import write_answer
 from analysis.page.assumptions import assumption_blocks
 from analysis.page.capacity import capacity_blocks
 from analysis.page.content import Block, Cell, Charts, Page, PageTable, Paragraph, section
@@ -30,14 +31,16 @@ from analysis.study.study_folder import write_text_whole
 
 HTML: Final = "report.html"
 MARKDOWN: Final = "report.md"
+ANSWER: Final = "answer.json"
+"""Question, answer and verdict alone, for whoever lists thousands of studies."""
 _MOST_EVENTS: Final = 60
 _LOAD_NOTE: Final = (
-    "Bands: 95 % intervals. A line breaks where latencies are refused: the load is not carried, or "
-    "not long enough to tell."
+    "Bands: 95 % intervals. A line breaks where latencies are refused: the load could not be "
+    "carried, or the run was too short to tell."
 )
 _TIME_NOTE: Final = (
-    "Bands: from the lowest replication to the highest. Blue: warm-up, in no figure. Grey: "
-    "something is done to the cluster."
+    "Bands: from the lowest replication to the highest. Blue: warm-up, which no number includes. "
+    "Grey: something is being done to the cluster."
 )
 
 
@@ -67,7 +70,13 @@ def write_page(
     page = study_page(found, Album(folder, _charted(data)), data, made)
     write_text_whole(folder / HTML, html_text(page, data))
     write_text_whole(folder / MARKDOWN, markdown_text(page))
-    write_answer(folder, page, summary)
+    said = {
+        "study": page.study,
+        "question": page.question,
+        "answer": list(page.answer),
+        "outcome": summary["verdict"]["outcome"],
+    }
+    write_text_whole(folder / ANSWER, json.dumps(said, indent=1) + "\n")
     return folder / HTML
 
 
@@ -107,51 +116,46 @@ def study_page(
 
 def _sections(
     found: Findings, album: Album, data: Mapping[str, charts.Chart], made: Provenance
-) -> Iterator[tuple[str, str, Iterator[Block]]]:
+) -> Iterator[tuple[str, str, Iterable[Block]]]:
     """Yields sections in the order of the page, which is also that of the pictures' budget."""
 
-    def drawn(*names: str) -> Iterator[Block]:
+    def drawn(*names: str) -> Iterator[Block]:  # in its turn: earlier ones spend the budget
         yield from album.figures(found.of_section(*names))
 
-    def parts(*blocks: Iterator[Block]) -> Iterator[Block]:
-        for some in blocks:
-            yield from some
-
-    yield "comparison", "Comparison", parts(
+    yield "comparison", "Comparison", chain(
         drawn("answer"), comparison.comparison_tables(found), comparison.expectation_table(found)
     )  # fmt: skip
-    yield "capacity", "What-if capacity", parts(capacity_blocks(found), drawn("capacity", "cost"))
-    yield "load", charts.sweep_title(found), parts(
-        _load_charts(found, data), drawn("load", "sweep")
+    yield "capacity", "What-if capacity", chain(capacity_blocks(found), drawn("capacity", "cost"))
+    yield "load", charts.sweep_title(found), chain(
+        _charts(data, "load-", _LOAD_NOTE), drawn("load", "sweep")
     )  # fmt: skip
-    yield "sensitivity", "What would change the answer", parts(
+    yield "sensitivity", "What would change the answer", chain(
         sensitivity_blocks(found), drawn("sensitivity")
     )  # fmt: skip
-    yield "latency", "Latency", parts(drawn("latency"), comparison.latency_tables(found))
-    yield "time", "Over time", parts(_time_charts(found, data), drawn("time"), _events(found))
-    yield "where-time", "Where the time goes", parts(limits.time_tables(found), drawn("stations"))
-    yield "where-bytes", "Where the bytes go", parts(limits.byte_tables(found), drawn("writes"))
-    yield "limits", "What limits", parts(drawn("limits"), limits.limit_blocks(found))
-    yield "locks", "Fallbacks, lost locks, failures", parts(lock_blocks(found), drawn("locks"))
-    yield "trust", "How far to trust it", parts(
+    yield "latency", "Latency", chain(drawn("latency"), comparison.latency_tables(found))
+    yield "time", "Over time", chain(_time_charts(found, data), drawn("time"), _events(found))
+    yield "where-time", "Where the time goes", chain(limits.time_tables(found), drawn("stations"))
+    yield "where-bytes", "Where the bytes go", chain(limits.byte_tables(found), drawn("writes"))
+    yield "limits", "Bottlenecks", chain(drawn("limits"), limits.limit_blocks(found))
+    yield "locks", "Fallbacks, lost locks, failures", chain(lock_blocks(found), drawn("locks"))
+    yield "trust", "How far to trust it", chain(
         trust_blocks(found), drawn("warmup", "convergence"), _left_out(album)
     )  # fmt: skip
     yield "assumptions", "Assumptions", assumption_blocks(found)
-    yield "stress", "STRESS-DES checklist", parts(iter(checklist(found)))
+    yield "stress", "STRESS-DES checklist", checklist(found)
     yield "provenance", "How to repeat it", provenance_blocks(found, made)
 
 
-def _load_charts(found: Findings, data: Mapping[str, charts.Chart]) -> Iterator[Block]:
-    names = tuple(name for name in data if name.startswith("load-"))
+def _charts(data: Mapping[str, charts.Chart], kind: str, note: str) -> Iterator[Block]:
+    """Yields the charts whose names begin so, if there are any."""
+    names = tuple(name for name in data if name.startswith(kind))
     if names:
-        yield Charts(names, charts.sweep_title(found), _LOAD_NOTE)
+        yield Charts(names, note)
 
 
 def _time_charts(found: Findings, data: Mapping[str, charts.Chart]) -> Iterator[Block]:
     for point in range(len(found.points)):
-        names = tuple(name for name in data if name.startswith(f"time-{point}-"))
-        if names:
-            yield Charts(names, found.at("Over simulated time", point), _TIME_NOTE)
+        yield from _charts(data, f"time-{point}-", _TIME_NOTE)
 
 
 def _events(found: Findings) -> Iterator[PageTable]:

@@ -17,9 +17,9 @@ _MOST_ROWS: Final = 40
 _RULES: Final = (
     (
         STOPPED,
-        "Where work stopped or throughput fell, latencies count what had not ended: those are "
-        "taken for longer than all that have ended, and a quantile among them is given as more "
-        "than what it would be had they ended at that moment.",
+        "Where work stopped or throughput fell, latencies include what had not ended when the run "
+        "did. It is taken to last longer than anything that ended; a quantile that falls among it "
+        "is given as a lower bound, its value if all had ended with the run.",
     ),
     (
         (Verdict.OVERLOADED, Verdict.UNSETTLED),
@@ -44,13 +44,13 @@ def _verdicts(found: Findings) -> str:
     lines = verdict_lines(units)
     if not lines:
         return (
-            "Every replication stood its load: nothing piled up, and no latency drifted while it "
-            "was measured."
+            "Every replication carried its load: no work piled up, and no latency drifted while "
+            "it was measured."
         )
     seen = {verdict for fact in units for verdict in fact["verdicts"]}
     rules = [rule for verdicts, rule in _RULES if seen & {str(each) for each in verdicts}]
-    if found.searched:
-        rules.append("A search for capacity goes beyond what is carried.")
+    if "capacity" in found.summary:
+        rules.append("A search for capacity also tries loads that cannot be carried.")
     return " ".join([f"{'. '.join(lines)}.", *rules])
 
 
@@ -105,10 +105,10 @@ def _replications(found: Findings) -> str:
     least, most = found.replications
     times = f"{least} replications" if least == most else f"between {least} and {most} replications"
     return (
-        f"{times} a case, {cost['simulated_s']:,.0f} simulated seconds, "
-        f"{cost['transactions']:,} transactions and {cost['events']:,} events in all. Intervals "
-        "are Student's t over replications; quantiles carry the width of their histogram's "
-        "buckets (1.1 %) as well."
+        f"{times} per case, {short(cost['simulated_s'])} simulated seconds, "
+        f"{cost['transactions']:,} transactions and {cost['events']:,} events in total. Intervals "
+        "are Student's t over replications; those of quantiles are widened by the width of the "
+        "histogram's buckets (1.1 %)."
     ).replace("1 replications", "1 replication")
 
 
@@ -119,6 +119,6 @@ def _checked(found: Findings) -> str:
         return "Checkers were off: nothing watched for broken invariants."
     seen = "none was broken" if not violations else f"{violations} were broken, see the top"
     return (
-        f"{checked:,} runs were watched for broken invariants (one holder a key, no lost update, "
+        f"{checked:,} runs were watched for broken invariants (one holder per key, no lost update, "
         f"every lock accounted for, bytes and requests conserved, rules of Raft): {seen}."
     )

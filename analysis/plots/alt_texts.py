@@ -6,7 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.experiments.case_words import case_words, limit_words
+from analysis.experiments.case_words import (
+    capacity_text,
+    case_words,
+    key_of,
+    promise_words,
+    unit_words,
+)
 from analysis.plots.axes import Axis, Point
 from analysis.plots.sweep_outcomes import OutcomeCells, compared
 from analysis.plots.words import between, digits, ends, listed
@@ -14,12 +20,11 @@ from analysis.plots.words import between, digits, ends, listed
 
 def capacity_words(found: Mapping[str, Any]) -> dict[str, str]:
     """Returns the texts of ``capacity_figures``, by figure."""
-    unit = "threads" if found["unit"] == "threads" else "transactions per second"
-    limits = listed((f"{each['key']} at most {limit_words(each)}" for each in found["slo"]), ", ")
+    capacities = (f"{case_words(case)} {capacity_text(found, case)}" for case in found["cases"])
     return {
         "capacity_probability": (
-            f"Curves over load of the probability that a run meets all objectives ({limits}). "
-            f"Capacity in {unit}: {listed(_capacity(case) for case in found['cases'])}."
+            f"Curves over load of the probability that a run meets all objectives "
+            f"({promise_words(found)}). Capacity in {unit_words(found)}: {listed(capacities)}."
         ),
         "capacity_margins": (
             "Each objective's value over its limit, at every load that was run; 1 is the limit. "
@@ -30,16 +35,6 @@ def capacity_words(found: Mapping[str, Any]) -> dict[str, str]:
             f"{listed(_cost(case) for case in found['cases'])}."
         ),
     }
-
-
-def _capacity(case: Mapping[str, Any]) -> str:
-    if case["load"] is None:
-        return f"{case_words(case)} {case['status']}"
-    span = ""
-    if case["load_ci_low"] is not None:
-        span = f" ({digits(case['load_ci_low'])} to {digits(case['load_ci_high'])})"
-    bound = "" if case["status"] == "found" else f"{case['status']} "
-    return f"{case_words(case)} {bound}{digits(case['load'])}{span}"
 
 
 def _binds(case: Mapping[str, Any]) -> str:
@@ -77,21 +72,16 @@ def sensitivity_words(found: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _outcome(outcome: Mapping[str, Any]) -> str:
-    stat = "" if outcome["stat"] == "mean" else f" {outcome['stat']}"
-    return f"{outcome['metric']}{stat}"
-
-
 def _effects(outcome: Mapping[str, Any]) -> str:
     rows = sorted(outcome["morris"]["effects"], key=lambda row: -(row["mu_star"] or 0.0))
     told = ", ".join(f"{row['factor']} {digits(row['mu_star'])}" for row in rows[:3])
-    return f"{_outcome(outcome)}: {told}"
+    return f"{key_of(outcome)}: {told}"
 
 
 def _shares(outcome: Mapping[str, Any]) -> str:
     rows = sorted(outcome["shares"]["factors"], key=lambda row: -(row["total"] or 0.0))
     told = ", ".join(f"{row['factor']} {digits(100 * (row['total'] or 0.0))} %" for row in rows)
-    return f"{_outcome(outcome)}: {told}"
+    return f"{key_of(outcome)}: {told}"
 
 
 def _walks(outcome: Mapping[str, Any]) -> str:
@@ -99,7 +89,7 @@ def _walks(outcome: Mapping[str, Any]) -> str:
     for walk in outcome["walks"]:
         known = [value for value in walk["outcomes"] if value is not None]
         told.append(f"{walk['factor']} {ends(known)}")
-    return f"{_outcome(outcome)}: {', '.join(told)}"
+    return f"{key_of(outcome)}: {', '.join(told)}"
 
 
 def outcome_words(

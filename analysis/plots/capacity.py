@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.experiments.case_words import case_words, limit_words
+from analysis.experiments.case_words import capacity_text, case_words, limit_words
 from analysis.plots.style import (
     INK,
     SMALL,
@@ -30,6 +30,8 @@ from analysis.statistics.crossing import probability_met
 
 Found = Mapping[str, Any]
 Case = Mapping[str, Any]
+
+_NO_LATENCY = "overloaded runs have no latency, and no point here"
 
 
 def capacity_figures(found: Found) -> dict[str, Figure]:
@@ -73,7 +75,7 @@ def probability(found: Found) -> Figure:
                 marker=look.marker, markevery=[int(np.abs(chance - 0.5).argmin())], markersize=7,
             )  # fmt: skip
         else:
-            missed = f"{label}: {_bound(found, case)}"
+            missed = f"{label}: {capacity_text(found, case)}"
             axes.plot([], [], linestyle=look.line, color=look.colour, label=missed)
         _interval_bar(axes, case, place, look)
     _present_line(axes, found["cases"], (low, high))
@@ -119,7 +121,7 @@ def margins(found: Found) -> Figure:
     panels[-1].set_xlabel(_load_label(found))
     write_ticks(panels[-1].xaxis, whole)
     said = "\n".join(f"{key} is 0 at every load" for key in idle)
-    heading(figure, "How near to each limit; overloaded runs have no latency", said)
+    heading(figure, "How close each load comes to the limits", f"{_NO_LATENCY}\n{said}")
     return figure
 
 
@@ -162,7 +164,7 @@ def cost(found: Found) -> Figure:
     )
     axes.plot(
         *zip(*best, strict=True), color=INK, linewidth=1.0, linestyle=":", marker="o",
-        markersize=16, fillstyle="none", zorder=0, label="none is cheaper and carries more",
+        markersize=16, fillstyle="none", zorder=0, label="no other costs less and carries more",
     )  # fmt: skip
     axes.set(xlabel="price of all nodes per hour", ylabel="transactions per second at capacity")
     prices = [case["cost_per_hour"] for case, _ in priced]
@@ -205,14 +207,6 @@ def _present_line(axes: Axes, cases: Sequence[Case], span: tuple[float, float]) 
         if present is not None and span[0] <= present <= span[1]:
             axes.axvline(present, color="#888888", linewidth=1.0, linestyle=":")
             axes.text(present, 0.5, "at present ", color="#666666", fontsize=SMALL, ha="right")
-
-
-def _bound(found: Found, case: Case) -> str:
-    low, high = found["between"]
-    known = {"above": f"more than {high:,.4g}", "below": f"less than {low:,.4g}"}
-    if case["status"] in {"at least", "at most"}:
-        return f"{case['status']} {case['load']:,.4g}"
-    return known.get(case["status"], "not known")
 
 
 def _load_label(found: Found) -> str:

@@ -18,14 +18,18 @@ from matplotlib.figure import Figure
 
 from analysis.metrics.course_lines import Course
 from analysis.plots import timeline
-from analysis.plots.style import FIXED, SMALL, Look, heading, log_values, variant_looks
-from analysis.plots.time_panels import time_panels
+from analysis.plots.style import (
+    FIXED,
+    Look,
+    heading,
+    legend_below,
+    log_values,
+    unique_handles,
+)
 from analysis.plots.words import between, digits, listed
 
 NS_PER_MS: Final = 1e6
-PATHS: Final = {
-    **variant_looks(list(FIXED)), "fallback": Look("#882255", (0, (7, 1.4, 1.4, 1.4)), "D"),
-}  # fmt: skip
+PATHS: Final = FIXED | {"fallback": Look("#882255", (0, (7, 1.4, 1.4, 1.4)), "D")}
 """Looks of the ways that a lock can take."""
 Looks = Mapping[str, Look]
 """By variant, in order."""
@@ -33,15 +37,10 @@ Looks = Mapping[str, Look]
 _PERCENTILES: Final = {"p50": 1.5, "p99": 0.9, "p999": 0.5}
 """Widths of lines, in points."""
 _WARMUP: Final = "#e2ecf5"
-_PAD: Final = 3
-"""Between a panel and its title, in points."""
-_PANEL: Final = 0.8
-"""Width of a panel in that of the figure, at least."""
-_POINTS_PER_IN: Final = 72
 _LEGEND: Final = (
     "\nthick: p50, thin: p99, thinnest: p99.9, dots: longest"
     "\nbands: lowest to highest replication; blue: warm-up"
-    "\na request counts when it is answered"
+    "\nrequests count at the time of their answer"
 )
 
 
@@ -57,17 +56,16 @@ class _Row:
 
 def over_time(course: Course, looks: Looks, subtitle: str) -> Figure:
     """Draws the events of a point above latencies, throughput, errors and the lock table."""
-    shown = timeline.marks(course.happenings, course.span_s)
     rows = _rows(course, looks)
-    figure, panels = time_panels(shown, [row.height_in for row in rows], course.span_s)
+    heights_in = [row.height_in for row in rows]
+    figure, panels = timeline.time_panels(course.happenings, heights_in, course.span_s)
     for axes, row in zip(panels, rows, strict=True):
         row.draw(axes, course, looks, *(() if row.key is None else (row.key,)))
         axes.set_ylabel(row.label)
         _shade_warmup(axes, course)
     _same_scale([axes for axes, row in zip(panels, rows, strict=True) if row.key is not None])
     figure.align_ylabels(panels)
-    panels[-1].set_xlabel("simulated time (s)")
-    panels[-1].set_xlim(0, course.span_s)
+    legend_below(figure, *unique_handles(panels))
     heading(figure, "What happened over time", f"{subtitle}{_LEGEND}")
     return figure
 
@@ -96,9 +94,9 @@ def _rows(course: Course, looks: Looks) -> list[_Row]:
     if course.has("lock_latency"):
         rows += [_Row(1.45, "latency (ms)", _draw_paths, variant) for variant in looks]
     rows.append(_Row(1.3, "latency (ms)", _draw_transactions))
-    rows.append(_Row(0.9, "commits (1/s)", _draw_commits))
+    rows.append(_Row(1.0, "commits (1/s)", _draw_commits))
     if course.has("region_errors") or course.has("txn_aborts"):
-        rows.append(_Row(0.9, "errors (1/s)", _draw_errors))
+        rows.append(_Row(1.0, "errors (1/s)", _draw_errors))
     if course.has("fallback_share"):
         rows.append(_Row(0.8, "fallback (%)", _draw_fallback))
     if course.has("lock_table_bytes"):
@@ -202,24 +200,8 @@ def _draw_longest(axes: Axes, line: pd.DataFrame, colour: str) -> None:
 
 
 def _name(axes: Axes, title: str, colour: str = "black") -> None:
-    """Writes what an axis shows above it, and its legend to the right of that, or below it."""
-    words = axes.set_title(title, color=colour, fontweight="bold", pad=_PAD)
-    handles, _ = axes.get_legend_handles_labels()
-    if not handles:
-        return
-    legend = axes.legend(
-        loc="lower right", bbox_to_anchor=(1.0, 0.97), ncols=min(len(handles), 4),
-        fontsize=SMALL, borderaxespad=0, borderpad=0.2, handlelength=2.4, columnspacing=1.0,
-    )  # fmt: skip
-    size, figure = legend.get_window_extent(), legend.get_figure(root=True)
-    assert figure is not None, "a legend is drawn somewhere"
-    if words.get_window_extent().width + size.width > _PANEL * figure.bbox.width:
-        axes.set_title(
-            title,
-            color=colour,
-            fontweight="bold",
-            pad=_PAD + size.height * _POINTS_PER_IN / figure.dpi,
-        )
+    """Writes what an axis shows above it."""
+    axes.set_title(title, color=colour, fontweight="bold", pad=3)
 
 
 def _same_scale(panels: Sequence[Axes]) -> None:

@@ -207,7 +207,7 @@ def _legend(figure: Figure, plot: RatioMap) -> None:
         handles.append(
             Patch(
                 fill=False, edgecolor="black", linestyle=(0, (2, 2)),
-                label=f"interval holds {level:g}",
+                label=f"interval includes {level:g}",
             )
         )  # fmt: skip
     if plot.view.cells.any_refused:

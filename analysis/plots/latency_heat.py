@@ -18,9 +18,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 from numpy.typing import NDArray
 
-from analysis.plots import timeline
 from analysis.plots.style import Look, heading, log_values, percent, write_ticks
-from analysis.plots.time_panels import time_panels
+from analysis.plots.timeline import time_panels
 from analysis.plots.words import digits, listed
 from sim.record.histogram import BASE
 
@@ -50,8 +49,7 @@ def latency_heat(
         subtitle: the point; empty if there is only one.
     """
     variants = [name for name in looks if (table["variant"] == name).any()]
-    shown = timeline.marks(happenings, span_s)
-    figure, panels = time_panels(shown, [_PANEL_IN] * len(variants), span_s)
+    figure, panels = time_panels(happenings, [_PANEL_IN] * len(variants), span_s)
     bounds = _bounds(table)
     image: Any = None
     for axes, variant in zip(panels, variants, strict=True):

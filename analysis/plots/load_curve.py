@@ -9,10 +9,9 @@ marker of its curve at its foot.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
 
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -66,6 +65,15 @@ SWEPT: Final = (Latency(MetricKey.parse("lock_latency_ms.p99")),
                 Latency(MetricKey.parse("txn_latency_ms.p99")))  # fmt: skip
 
 
+class LoadPoint(NamedTuple):
+    """What was seen at a load."""
+
+    done: StudyNumber
+    """Transactions per second."""
+    waits: Sequence[StudyNumber]
+    """Latencies, in the order of the panels."""
+
+
 @dataclass(frozen=True, slots=True)
 class LoadLine:
     """One curve: a variant, with the settings that do not make load.
@@ -73,14 +81,13 @@ class LoadLine:
     Attributes:
         name: as cases are called.
         variant: it is of.
-        table: by ascending load: ``load``, ``txn_per_s``, ``x_low``, ``x_high`` and by place of a
-            latency ``y0``, ``y0_low``, ``y0_high``; NaN where there is none.
+        points: by ascending load.
         capacity: transactions per second, with its interval; None if none was sought or found.
     """
 
     name: str
     variant: str
-    table: pd.DataFrame
+    points: Sequence[LoadPoint]
     capacity: tuple[float, float | None, float | None] | None = None
 
 
@@ -123,11 +130,10 @@ def load_lines(
             for point in members:
                 done, *waits = (numbers.get(point, variant, each) for each in keys)
                 if done.is_there:
-                    found.append(_row(float(amount_of(point[key])), done, waits))
-            table = pd.DataFrame(found)
-            if not table.empty and table["y0"].notna().any():
+                    found.append(LoadPoint(done, waits))
+            if any(point.waits[0].is_there for point in found):
                 case = {"variant": variant, "point": _without(members[0], key)}
-                lines.append(LoadLine(case_words(case), variant, table))
+                lines.append(LoadLine(case_words(case), variant, found))
     return lines
 
 
@@ -138,9 +144,7 @@ def with_capacity(lines: Sequence[LoadLine], found: Mapping[str, Any]) -> list[L
         for case in found["cases"]
         if case["status"] == "found" and case["txn_per_s"] is not None
     }
-    return [
-        LoadLine(line.name, line.variant, line.table, capacities.get(line.name)) for line in lines
-    ]
+    return [replace(line, capacity=capacities.get(line.name)) for line in lines]
 
 
 def load_curve(lines: Sequence[LoadLine], latencies: Sequence[Latency]) -> Figure:
@@ -180,13 +184,13 @@ def load_curve_words(lines: Sequence[LoadLine], latencies: Sequence[Latency]) ->
     """Returns the text alternative: both ends of every curve, and what it carries."""
     told = []
     for line in lines:
-        known = line.table.dropna(subset=["y0"])
-        first, last = known.iloc[0], known.iloc[-1]
-        carried = "" if line.capacity is None else f", capacity {digits(line.capacity[0])}"
-        told.append(
-            f"{line.name} {digits(first['y0'])} ms at {digits(first['txn_per_s'])} per second, "
-            f"{digits(last['y0'])} ms at {digits(last['txn_per_s'])}{carried}"
+        known = [point for point in line.points if point.waits[0].is_there]
+        first, last = (
+            f"{digits(point.waits[0].value)} ms at {digits(point.done.value)}"
+            for point in (known[0], known[-1])
         )
+        carried = "" if line.capacity is None else f", capacity {digits(line.capacity[0])}"
+        told.append(f"{line.name} {first} per second, {last}{carried}")
     limits = listed(
         (f"{one.name} {digits(one.limit_ms)} ms" for one in latencies if one.limit_ms), ", "
     )
@@ -198,36 +202,28 @@ def _without(point: Point, key: str) -> dict[str, Any]:
     return {name: value for name, value in point.items() if name != key}
 
 
-def _row(load: float, done: StudyNumber, waits: Sequence[StudyNumber]) -> dict[str, float]:
-    row = {"load": load, "txn_per_s": done.value, "x_low": done.ci_low, "x_high": done.ci_high}
-    for place, wait in enumerate(waits):
-        name = f"y{place}"
-        row |= {name: wait.value, f"{name}_low": wait.ci_low, f"{name}_high": wait.ci_high}
-    return row
-
-
 def _draw(axes: Axes, line: LoadLine, look: Look, place: int) -> bool:
     """Draws a curve; returns whether a load had no latency."""
-    table, name = line.table, f"y{place}"
-    known = table.dropna(subset=[name])
+    seen = [(point.done, point.waits[place]) for point in line.points]
+    known = [(done, wait) for done, wait in seen if wait.is_there]
     axes.plot(
-        known["txn_per_s"], known[name], color=look.colour, linestyle=look.line,
-        marker=look.marker, markersize=5, linewidth=1.5, label=line.name,
+        [done.value for done, _ in known], [wait.value for _, wait in known], color=look.colour,
+        linestyle=look.line, marker=look.marker, markersize=5, linewidth=1.5, label=line.name,
     )  # fmt: skip
     bar: dict[str, Any] = {"color": look.colour, "linewidth": 1.0, "alpha": 0.7}
-    for row in known.to_dict("records"):
-        x, y = row["txn_per_s"], row[name]
-        if not pd.isna(row[f"{name}_low"]):
-            axes.plot([x, x], [max(row[f"{name}_low"], y / 20), row[f"{name}_high"]], **bar)
-        if not pd.isna(row["x_low"]):
-            axes.plot([row["x_low"], row["x_high"]], [y, y], **bar)
-    lost = table[table[name].isna()]
-    if not lost.empty:  # An empty line without clipping would upset the layout.
+    for done, wait in known:
+        if wait.has_interval:
+            ends = [max(wait.ci_low, wait.value / 20), wait.ci_high]
+            axes.plot([done.value] * 2, ends, **bar)
+        if done.has_interval:
+            axes.plot([done.ci_low, done.ci_high], [wait.value] * 2, **bar)
+    lost = [done.value for done, wait in seen if not wait.is_there]
+    if lost:  # An empty line without clipping would upset the layout.
         axes.plot(
-            lost["txn_per_s"].tolist(), [0.97] * len(lost), "x", color=look.colour, markersize=6,
+            lost, [0.97] * len(lost), "x", color=look.colour, markersize=6,
             transform=axes.get_xaxis_transform(), clip_on=False,
         )  # fmt: skip
-    return not lost.empty
+    return bool(lost)
 
 
 def _capacity(axes: Axes, line: LoadLine, look: Look) -> None:
@@ -245,7 +241,8 @@ def _capacity(axes: Axes, line: LoadLine, look: Look) -> None:
 
 def _scale(axes: Axes, lines: Sequence[LoadLine], place: int, limit_ms: float | None) -> None:
     """Draws what was promised, and scales to the values; an interval may go beyond."""
-    values_ms = [value for line in lines for value in line.table[f"y{place}"].dropna()]
+    waits = [point.waits[place] for line in lines for point in line.points]
+    values_ms = [wait.value for wait in waits if wait.is_there]
     if limit_ms is not None:
         objective_line(axes, limit_ms, f"promised: {limit_ms:g} ms")
         values_ms.append(limit_ms)

@@ -16,9 +16,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 
 from analysis.metrics.course_lines import Course
-from analysis.plots import timeline
 from analysis.plots.style import INK, SMALL, Look, heading
-from analysis.plots.time_panels import time_panels
+from analysis.plots.timeline import time_panels
 from analysis.plots.words import digits, listed
 from sim.scenario.schema.tikv import Tikv
 
@@ -58,8 +57,7 @@ def lock_memory(
         limits: of the scenario.
         subtitle: the point; empty if there is only one.
     """
-    shown = timeline.marks(course.happenings, course.span_s)
-    figure, (axes,) = time_panels(shown, [3.0], course.span_s)
+    figure, (axes,) = time_panels(course.happenings, [3.0], course.span_s)
     least = float(limits.region_bytes)
     for variant, look in looks.items():
         line = course.line(variant, METRIC, "max")
@@ -82,7 +80,7 @@ def lock_memory(
     axes.legend(
         loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, handlelength=2.8, borderaxespad=0.2
     )
-    note = "of all tables of a store; while that is below a region's limit, no region is full"
+    note = "all tables of a store together; while they are below a region's limit, none is full"
     heading(figure, "Memory of the lock table against its limits", f"{subtitle}\n{note}")
     return figure
 

@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import NullFormatter
 
+from analysis.experiments.case_words import key_of
 from analysis.plots.axes import short_names
 from analysis.plots.style import (
     OTHERS,
@@ -18,7 +19,9 @@ from analysis.plots.style import (
     heading,
     legend_below,
     new_figure,
+    plain,
     variant_looks,
+    write_ticks,
 )
 
 Content = Mapping[str, Any]
@@ -52,12 +55,6 @@ def _grid(rows: int, height_in: float) -> tuple[Figure, list[Axes]]:
     return figure, list(figure.subplots(rows, 1, squeeze=False)[:, 0])
 
 
-def _name(outcome: Content) -> str:
-    stat = "" if outcome["stat"] == "mean" else f" {outcome['stat']}"
-    class_ = "" if outcome["class"] == "all" else f" {outcome['class']}"
-    return f"{outcome['metric']}{class_}{stat}"
-
-
 def _effects(outcomes: Sequence[Content], names: Mapping[str, str]) -> Figure:
     """Draws bars of mu* with sigma as a dot; what does not pass the floor is grey, dotted."""
     figure, grid = _grid(len(outcomes), 0.36 * len(names) + 1.0)
@@ -77,7 +74,7 @@ def _effects(outcomes: Sequence[Content], names: Mapping[str, str]) -> Figure:
         axes.axvline(outcome["noise"]["mu_star"], color="#333333", linestyle=(0, (4, 3)))
         axes.set_xlim(left=0)
         axes.set_xlabel(_effect_label(outcome))
-        axes.set_title(_name(outcome), fontsize=SMALL)
+        axes.set_title(str(key_of(outcome)), fontsize=SMALL)
     _effects_legend(figure, grid[0])
     heading(figure, "Effect of each factor over its whole range (Morris)")
     return figure
@@ -99,7 +96,7 @@ def _effect_label(outcome: Content) -> str:
 
 def _effects_legend(figure: Figure, axes: Axes) -> None:
     axes.plot([], [], "D", color="black", markersize=4, label="sigma: interactions, curvature")
-    axes.plot([], [], color="#333333", linestyle=(0, (4, 3)), label="luck stays below this")
+    axes.plot([], [], color="#333333", linestyle=(0, (4, 3)), label="chance alone stays below this")
     legend_below(figure, *axes.get_legend_handles_labels())
 
 
@@ -121,11 +118,11 @@ def _shares(outcomes: Sequence[Content], names: Mapping[str, str]) -> Figure:
         axes.set_yticks(range(len(rows)), [names[row["factor"]] for row in rows], fontsize=SMALL)
         axes.grid(visible=False, axis="y")
         axes.axvline(0.0, color="#333333", linewidth=0.8)
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:.0f} %"))
+        write_ticks(axes.xaxis, lambda share: f"{100 * share:.0f} %")
         low, high = axes.get_xlim()
         axes.set_xlim(max(low, -0.5), min(high, 1.5))
         axes.set_xlabel("share of the variance")
-        axes.set_title(_name(outcome), fontsize=SMALL)
+        axes.set_title(str(key_of(outcome)), fontsize=SMALL)
     legend_below(figure, *grid[0].get_legend_handles_labels())
     heading(figure, "Shares of the variance (Sobol'), the other factors at the centre")
     return figure
@@ -151,9 +148,9 @@ def _walks(outcomes: Sequence[Content], found: Content) -> Figure:
         _base(axes, outcome)
         axes.set_xticks(range(len(_WALK_STEPS)), _WALK_STEPS)
         axes.set_ylabel(_outcome_label(outcome))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        write_ticks(axes.yaxis, plain)
         axes.yaxis.set_minor_formatter(NullFormatter())
-        axes.set_title(_name(outcome), fontsize=SMALL)
+        axes.set_title(str(key_of(outcome)), fontsize=SMALL)
         axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.07), ncols=1, handlelength=2.8)
     heading(figure, "One factor at a time, the others at the centre")
     return figure
@@ -161,7 +158,7 @@ def _walks(outcomes: Sequence[Content], found: Content) -> Figure:
 
 def _outcome_label(outcome: Content) -> str:
     if outcome["baseline"] is None:
-        return _name(outcome)
+        return str(key_of(outcome))
     return f"{outcome['variant']} / {outcome['baseline']}"
 
 

@@ -49,9 +49,9 @@ def disk_writes(
     panels[0].sharex(panels[1])
     places = tuple(WRITE_PLACES)
     for axes, rows, names, title, (unit, scale) in (
-        (panels[0], per_txn, places, "a transaction, by place", _PER_TXN),
-        (panels[1], per_txn, WRITE_CAUSES, "a transaction, by cause", _PER_TXN),
-        (panels[2], per_s, places, "a second, by place", _PER_S),
+        (panels[0], per_txn, places, "per transaction, by place", _PER_TXN),
+        (panels[1], per_txn, WRITE_CAUSES, "per transaction, by cause", _PER_TXN),
+        (panels[2], per_s, places, "per second, by place", _PER_S),
     ):
         _draw_stacks(axes, rows, variants, names, scale)
         axes.set_title(f"{title} ({unit})", fontweight="bold", pad=24)
@@ -67,7 +67,7 @@ def disk_write_words(per_txn: pd.DataFrame, per_s: pd.DataFrame, variants: Seque
     unit, scale = _PER_S
     bandwidth = part_sizes(sizes_by_part(per_s, variants, tuple(WRITE_PLACES), scale), unit)
     return (
-        f"Disk writes of all stores. A transaction, by place: {by_place}. By cause: {by_cause}. "
+        f"Disk writes of all stores. Per transaction, by place: {by_place}. By cause: {by_cause}. "
         f"Bandwidth, by place: {bandwidth}."
     )
 

@@ -16,7 +16,6 @@ from matplotlib.figure import Figure
 
 from analysis.plots import timeline
 from analysis.plots.style import OTHERS, Look, heading, legend_below, unique_handles
-from analysis.plots.time_panels import time_panels
 from analysis.plots.words import digits, listed
 
 _SIGNS: Final = {"leaders_gained": 1.0, "leaders_lost": -1.0}
@@ -73,8 +72,7 @@ def store_timeline(
         subtitle: the point; empty if there is only one.
     """
     variants = [name for name in looks if (moves["variant"] == name).any()]
-    shown = timeline.marks(happenings, span_s)
-    figure, panels = time_panels(shown, [2.1] * len(variants), span_s)
+    figure, panels = timeline.time_panels(happenings, [2.1] * len(variants), span_s)
     for axes, variant in zip(panels, variants, strict=True):
         mine = moves[moves["variant"] == variant]
         _leaders(axes, leaders_by_store(mine, span_s))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis.metrics.catalogue import MetricKey
+from analysis.experiments.case_words import key_of
 from analysis.metrics.study_tables import StudyTables
 from analysis.plots import alt_texts, style
 from analysis.plots.capacity import capacity_figures
@@ -77,7 +77,7 @@ def _whole(run: FinishedStudy, summary: Mapping[str, Any]) -> Iterator[Picture]:
             section: Section = "cost" if name == "capacity_cost" else "capacity"
             yield Picture(name, section, figure, words[name])
         promised = [
-            Latency(MetricKey(each["metric"], each["class"], each["stat"]), each["limit"])
+            Latency(key_of(each), each["limit"])
             for each in found["slo"]
             if each["metric"].endswith("_latency_ms")
         ]

@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import cycle
 from pathlib import Path
 from textwrap import wrap
 from typing import Any, Final, Literal
@@ -31,7 +32,6 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from PIL import Image
 
-FIXED: Final = {"sync": "#777777", "pipelined": "#0072B2", "in_memory": "#D55E00"}
 OTHERS: Final = ("#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
 PARTS: Final = (
     "#332288",
@@ -64,11 +64,6 @@ INK: Final = "#555555"
 """What is beside the matter: marks, guides, limits."""
 
 Dashes = tuple[float, tuple[float, ...]] | Literal["-"]
-_FIXED_LINES: Final[dict[str, Dashes]] = {
-    "sync": (0, (1.2, 1.2)),
-    "pipelined": (0, (5, 1.6)),
-    "in_memory": "-",
-}
 _OTHER_LINES: Final[tuple[Dashes, ...]] = (
     "-",
     (0, (5, 1.6)),
@@ -80,7 +75,6 @@ _OTHER_LINES: Final[tuple[Dashes, ...]] = (
     (0, (10, 1.4, 3, 1.4)),
     (0, (7, 1, 1, 1, 1, 1, 1, 1)),
 )
-_FIXED_MARKERS: Final = {"sync": "s", "pipelined": "o", "in_memory": "^"}
 _OTHER_MARKERS: Final = ("D", "v", "P", "X", "<", ">", "d", "*", "h")
 HATCHES: Final = ("", "///", "...", "\\\\\\", "xxx", "|||", "ooo", "---", "+++")
 """Of the parts of a whole, in the order of their colours."""
@@ -115,28 +109,25 @@ _SETTINGS: Final[dict[Any, Any]] = {
 }
 
 
+FIXED: Final = {
+    "sync": Look("#777777", (0, (1.2, 1.2)), "s"),
+    "pipelined": Look("#0072B2", (0, (5, 1.6)), "o"),
+    "in_memory": Look("#D55E00", "-", "^"),
+}
+"""Looks of the locking modes."""
+
+
 def variant_colours(variants: Sequence[str]) -> dict[str, str]:
     """Returns each variant's colour; more variants than colours share."""
-    spare = [colour for colour in OTHERS if colour not in FIXED.values()]
-    unnamed = [name for name in variants if name not in FIXED]
-    given = {name: spare[place % len(spare)] for place, name in enumerate(unnamed)}
-    return {name: FIXED.get(name) or given[name] for name in variants}
+    return {name: look.colour for name, look in variant_looks(variants).items()}
 
 
 def variant_looks(variants: Sequence[str]) -> dict[str, Look]:
     """Returns each variant's look; up to six names beside the locking modes differ in all of it."""
-    unnamed = [name for name in variants if name not in FIXED]
-    taken = [_FIXED_LINES[name] for name in variants if name in FIXED]
-    lines = [line for line in _OTHER_LINES if line not in taken]
-    looks = {}
-    for name, colour in variant_colours(variants).items():
-        if name in FIXED:
-            looks[name] = Look(colour, _FIXED_LINES[name], _FIXED_MARKERS[name])
-        else:
-            place = unnamed.index(name)
-            line = lines[place % len(lines)]
-            looks[name] = Look(colour, line, _OTHER_MARKERS[place % len(_OTHER_MARKERS)])
-    return looks
+    taken = [FIXED[name].line for name in variants if name in FIXED]
+    lines = cycle([line for line in _OTHER_LINES if line not in taken])
+    others = zip(cycle(OTHERS), lines, cycle(_OTHER_MARKERS), strict=False)
+    return {name: FIXED.get(name) or Look(*next(others)) for name in variants}
 
 
 def line_looks(variants: Sequence[str]) -> list[Look]:
@@ -157,12 +148,12 @@ def line_looks(variants: Sequence[str]) -> list[Look]:
 
 def part_hatches(parts: Sequence[str]) -> dict[str, str]:
     """Returns a hatch for each part of a whole; none for the first."""
-    return {part: HATCHES[place % len(HATCHES)] for place, part in enumerate(parts)}
+    return dict(zip(parts, cycle(HATCHES), strict=False))
 
 
 def part_colours(parts: Sequence[str]) -> dict[str, str]:
     """Returns a colour for each part of a whole."""
-    return {part: PARTS[place % len(PARTS)] for place, part in enumerate(parts)}
+    return dict(zip(parts, cycle(PARTS), strict=False))
 
 
 def ink_on(colour: str) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, NullLocator
 
 from analysis.metrics.numbers import StudyNumber
 from analysis.plots.axes import Axis, Point, spread_of
@@ -20,6 +20,7 @@ from analysis.plots.style import (
     Look,
     heading,
     legend_below,
+    log_values,
     new_figure,
     plain,
     write_ticks,
@@ -149,9 +150,7 @@ def _scale_values(row: Sequence[Axes], view: SweepView, panels: Panels) -> None:
     values = [value for value in every if not math.isnan(value)]
     if values and min(values) > 0 and max(values) / min(values) > _LOG_SPAN:
         for axes in row:
-            axes.set_yscale("log")
-            write_ticks(axes.yaxis, plain)
-            axes.yaxis.set_minor_formatter(NullFormatter())
+            log_values(axes, "{:,g}".format, few=1000)
     else:
         row[0].set_ylim(bottom=0)
 

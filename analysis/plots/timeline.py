@@ -1,4 +1,4 @@
-"""What was done to the cluster, as a strip of lanes above the courses.
+"""What is drawn over simulated time: what was done to the cluster, as lanes above panels.
 
 Law: a kind of happening has a lane, named at the axis with how often it happened in a run. What
 begins and ends is a bar; what happens again and again within a short time is one mark. A text is
@@ -13,9 +13,11 @@ from typing import Final
 
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
 
-from analysis.plots.style import INK, SMALL
+from analysis.plots.style import INK, SMALL, WIDTH_IN, new_figure
 
 NS_PER_S: Final = 1e9
 LANE: Final = "lane"
@@ -29,6 +31,7 @@ _CHARACTER_SHARE: Final = 0.018
 """Width of a character as a share of the axis."""
 _NAME_ABOVE: Final = 0.5
 """Of a lane, by which its name is above it."""
+_LANE_IN: Final = 0.42
 _MOST_GUIDES: Final = 40
 _MOST_TOLD: Final = 6
 
@@ -98,18 +101,15 @@ def _moments(kind: str, detail: str, rows: pd.DataFrame) -> list[EventMark]:
     return [EventMark(kind, detail, from_s, until_s, times) for from_s, until_s, times in spans]
 
 
-def _joined(in_order: Sequence[EventMark], gap_s: float) -> Iterator[EventMark]:
+def _joined(in_order: Sequence[EventMark], gap_s: float) -> list[EventMark]:
     """Makes one mark of those that follow each other closely."""
-    last: EventMark | None = None
+    found: list[EventMark] = []
     for mark in in_order:
-        if last is not None and mark.from_s - last.until_s <= gap_s:
-            last = _both(last, mark)
-            continue
-        if last is not None:
-            yield last
-        last = mark
-    if last is not None:
-        yield last
+        if found and mark.from_s - found[-1].until_s <= gap_s:
+            found[-1] = _both(found[-1], mark)
+        else:
+            found.append(mark)
+    return found
 
 
 def _both(one: EventMark, two: EventMark) -> EventMark:
@@ -219,3 +219,30 @@ def draw_guides(axes: Axes, shown: Sequence[EventMark]) -> None:
             axes.axvspan(mark.from_s, mark.until_s, color=SHADE, linewidth=0, zorder=0)
         for at_s in {mark.from_s: None, mark.until_s: None} if mark.ended else (mark.from_s,):
             axes.axvline(at_s, color="#999999", linewidth=0.6, linestyle=(0, (2, 2)), zorder=0.5)
+
+
+def time_panels(
+    happenings: pd.DataFrame, heights_in: Sequence[float], span_s: float
+) -> tuple[Figure, list[Axes]]:
+    """Returns a figure with the events drawn, and empty panels below them.
+
+    Args:
+        happenings: what ``marks`` takes; without any there is no strip.
+        heights_in: of the panels, in inches.
+        span_s: length of the axis.
+    """
+    shown = marks(happenings, span_s)
+    lanes = len(lane_counts(shown))
+    heights = [_LANE_IN * lanes + 0.05] * bool(lanes) + list(heights_in)
+    figure = new_figure(WIDTH_IN, sum(heights) + 0.34 * len(heights) + 0.9)
+    grid = {"height_ratios": heights}
+    drawn = figure.subplots(len(heights), 1, sharex=True, squeeze=False, gridspec_kw=grid)[:, 0]
+    if lanes:
+        draw_lanes(drawn[0], shown, span_s)
+    panels = list(drawn[1:] if lanes else drawn)
+    for axes in panels:
+        draw_guides(axes, shown)
+    panels[-1].xaxis.set_major_locator(MaxNLocator(6))
+    panels[-1].set_xlabel("simulated time (s)")
+    panels[-1].set_xlim(0, span_s)
+    return figure, panels

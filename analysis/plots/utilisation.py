@@ -13,7 +13,6 @@ from typing import Any, Final
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
 
 from analysis.metrics.catalogue import CPU_STATIONS, DISK_STATIONS
 from analysis.plots.style import (
@@ -25,6 +24,8 @@ from analysis.plots.style import (
     legend_below,
     new_figure,
     part_hatches,
+    percent,
+    write_ticks,
 )
 from analysis.plots.words import listed
 
@@ -36,8 +37,8 @@ _STATIONS: Final = CPU_STATIONS | DISK_STATIONS
 _BAR_IN: Final = 0.2
 _LABEL_CHARACTERS: Final = 18
 _NOTE: Final = (
-    "Whiskers: 95 % intervals. A raft log that is always busy is no limit: what waits joins the "
-    "next write."
+    "Whiskers: 95 % intervals. A raft log that is always busy limits nothing: waiting writes join "
+    "the next one."
 )
 
 
@@ -72,7 +73,7 @@ def utilisation(rows: pd.DataFrame, looks: Mapping[str, Look], subtitle: str) ->
     axes.grid(visible=False, axis="y")
     axes.set_xlim(0, 1.16)
     axes.set_xticks([0.0, 0.25, 0.5, 0.75, 1.0])
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:.0f} %"))
+    write_ticks(axes.xaxis, percent)
     axes.set_xlabel("share of the time that it is busy")
     legend_below(figure, *axes.get_legend_handles_labels())
     heading(figure, "How busy each station is", f"{subtitle}\n{_NOTE}")

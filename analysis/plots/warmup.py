@@ -51,8 +51,8 @@ def warmup_cuts(
     for axes in panels[:, 0]:
         axes.set_ylim(bottom=0)  # when everything is drawn: a limit that is set stops scaling
     panels[0, 0].set_xlim(0, float(units["simulated_s"].max()))
-    heading(figure, "What was left out as warm-up", f"{subtitle}\na line a replication, a dot "
-                                                    "where it begins to count")  # fmt: skip
+    note = "one line per replication, which counts from its dot on"
+    heading(figure, "What was left out as warm-up", f"{subtitle}\n{note}")
     return figure
 
 
@@ -63,13 +63,10 @@ def warmup_words(units: pd.DataFrame, variants: Sequence[str]) -> str:
         mine = units[units["variant"] == variant]
         cut_s = mine["warmup_windows"] * mine["window_ns"] / 1e9
         if not mine.empty:
-            told.append(f"{variant} {between(cut_s.tolist())} s of {digits(simulated(mine))} s")
+            told.append(
+                f"{variant} {between(cut_s.tolist())} s of {digits(mine['simulated_s'].max())} s"
+            )
     return f"Commits per second and lock latency of each replication. Left out: {listed(told)}."
-
-
-def simulated(units: pd.DataFrame) -> float:
-    """Returns the simulated seconds of the longest of some units."""
-    return float(units["simulated_s"].max())
 
 
 def _draw(axes: Axes, series: pd.DataFrame, units: pd.DataFrame, colour: str) -> None:

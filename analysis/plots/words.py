@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 import pandas as pd
+
+_QUANTILES: Final = {"p50": "p50", "p99": "p99", "p999": "p99.9"}
 
 
 def digits(value: float | None) -> str:
@@ -24,51 +27,23 @@ def listed(parts: Iterable[str], between: str = "; ") -> str:
     return between.join(part for part in parts if part)
 
 
-def value_of(
-    rows: pd.DataFrame, variant: str, metric: str, stat: str, class_: str = "all"
-) -> float | None:
-    """Returns a value of the summary at one point, or None if there is none or it is refused."""
-    found = rows[
-        (rows["variant"] == variant)
-        & (rows["metric"] == metric)
-        & (rows["stat"] == stat)
-        & (rows["class"] == class_)
-    ]["value"].dropna()
-    return None if found.empty else float(found.iloc[0])
-
-
-def latencies(
-    rows: pd.DataFrame,
-    variants: Sequence[str],
-    metric: str = "lock_latency_ms",
-    stats: Sequence[str] = ("p50", "p99", "p999"),
-) -> str:
+def latencies(rows: pd.DataFrame, variants: Sequence[str], metric: str) -> str:
     """Returns each variant's quantiles: ``sync p50 3 ms, p99 9 ms; ...``."""
     told = []
     for variant in variants:
-        values = {stat: value_of(rows, variant, metric, stat) for stat in stats}
-        known = [f"{_stat(stat)} {digits(value)} ms" for stat, value in values.items() if value]
+        of = (rows["variant"] == variant) & (rows["metric"] == metric) & (rows["class"] == "all")
+        values = rows[of].set_index("stat")["value"].dropna()
+        known = [f"{said} {digits(values[stat])} ms" for stat, said in _QUANTILES.items()
+                 if stat in values]  # fmt: skip
         told.append(f"{variant} {', '.join(known) or 'refused'}")
     return listed(told)
 
 
-def _stat(stat: str) -> str:
-    return "p99.9" if stat == "p999" else stat
-
-
-def part_sizes(
-    table: Mapping[str, Mapping[str, float]], unit: str, total: Mapping[str, float] | None = None
-) -> str:
-    """Returns each variant's whole and its parts, the largest first.
-
-    Args:
-        table: by variant, size by part.
-        unit: of all sizes.
-        total: by variant; None for the sum of the parts.
-    """
+def part_sizes(table: Mapping[str, Mapping[str, float]], unit: str) -> str:
+    """Returns each variant's whole and its parts by their names, the largest first."""
     told = []
     for variant, sizes in table.items():
-        whole = sum(sizes.values()) if total is None else total[variant]
+        whole = sum(sizes.values())
         largest = sorted(sizes.items(), key=lambda pair: -pair[1])
         of = ", ".join(f"{name} {digits(size)}" for name, size in largest if size > 0.005 * whole)
         told.append(f"{variant} {digits(whole)} {unit}" + (f" ({of})" if of else ""))

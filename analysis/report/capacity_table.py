@@ -13,8 +13,13 @@ from rich.table import Table
 from rich.text import Text
 
 from analysis.experiments.capacity_conclusion import OVERLOAD
-from analysis.experiments.capacity_rows import why_refused
-from analysis.experiments.case_words import case_words, limit_words
+from analysis.experiments.case_words import (
+    capacity_text,
+    case_words,
+    limit_words,
+    load_words,
+    why_refused,
+)
 from analysis.metrics.numbers import StudyNumber
 from analysis.metrics.rounding import short
 from analysis.report.change_words import change_text, span_text
@@ -102,30 +107,6 @@ def _costs(found: Found) -> Table:
     return table
 
 
-def capacity_text(found: Found, case: Case) -> str:
-    """Returns ``1,830 [1,790, 1,870]``, or the bound that is known."""
-    low, high = found["between"]
-    match case["status"]:
-        case "found" if case["load_ci_low"] is None:
-            return f"{load_words(case['load'])} (n={case['replications']})"
-        case "found":
-            ends = f"[{load_words(case['load_ci_low'])}, {load_words(case['load_ci_high'])}]"
-            return f"{load_words(case['load'])} {ends}"
-        case "above":
-            return f"more than {load_words(high)}"
-        case "below":
-            return f"less than {load_words(low)}"
-        case "at least" | "at most":
-            return f"{case['status']} {load_words(case['load'])}"
-        case _:
-            return "not known"
-
-
-def load_words(load: float) -> str:
-    """Returns a load with three telling digits or more."""
-    return f"{load:,.0f}" if load >= 100 else f"{load:.3g}"
-
-
 def capacity_sentence(found: Found, case: Case) -> str:
     """Returns what a person wants to know of a case."""
     name = case_words(case)
@@ -163,14 +144,15 @@ def _limited(case: Case) -> list[str]:
 
 def _at_present(case: Case, unit: str) -> str:
     chance = case["present_p_met"]
-    likely = "" if chance is None else f" (met there with probability {_probability(chance)})"
+    likely = "" if chance is None else f" (met there with probability {probability_words(chance)})"
     present = f"{load_words(case['present'])}{unit}"
     if case["headroom"] < 0:
         return f"{-100 * case['headroom']:.0f} % too little for the present {present}{likely}"
     return f"{100 * case['headroom']:.0f} % headroom at {present}{likely}"
 
 
-def _probability(chance: float) -> str:
+def probability_words(chance: float) -> str:
+    """Returns a probability, of which less than a percent is not told."""
     if chance > 0.99:
         return "above 99 %"
     return "below 1 %" if chance < 0.01 else f"{100 * chance:.0f} %"

@@ -17,17 +17,14 @@ from analysis.comparison.changes import Change
 from analysis.comparison.moves import FALSE_DISCOVERIES, Move
 from analysis.comparison.results import StudyResults, SummaryKey
 from analysis.comparison.study_diff import StudyDiff
-from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.rounding import short, with_ends
-from analysis.metrics.shown import KEY_FIGURES
+from analysis.metrics.shown import KEY_FIGURE_OF, ShownFigure
 from analysis.report.terminal import plain_table
 
 MOST_CHANGES: Final = 15
 MOST_MOVES: Final = 25
 LONGEST_VALUE: Final = 40
 LONGEST_NAME: Final = 26
-_FIRST: Final = {figure.key: place for place, figure in enumerate(KEY_FIGURES)}
-_SHOWN_AS: Final = {figure.key: (figure.title, figure.scale) for figure in KEY_FIGURES}
 
 
 def print_diff(console: Console, diff: StudyDiff, *, everything: bool = False) -> None:
@@ -97,16 +94,16 @@ def _print_names(console: Console, diff: StudyDiff) -> None:
         ("variants", diff.variants, diff.a.variants, diff.b.variants),
         ("points", diff.points, diff.a.points, diff.b.points),
     ):
-        renamed = [f"{a} of A with {b} of B" for a, b in pairs.items() if a != b]
+        renamed = [f"{a} of A is compared with {b} of B" for a, b in pairs.items() if a != b]
         if renamed:
-            _line(console, f"{what}: compared is {renamed[0]}")
+            _line(console, f"{what}: {renamed[0]}")
             continue
         for side, names in (("A", mine), ("B", theirs)):
             alone = [name for name in names if name not in pairs]
             if alone:
                 shown = ", ".join(alone[:5]) + (" …" if len(alone) > 5 else "")
-                _line(console, f"{what} only in {side}: {shown}; compared are the {len(pairs):,} "
-                               "of both")  # fmt: skip
+                _line(console, f"{what} only in {side}: {shown}; the {len(pairs):,} in both are "
+                               "compared")  # fmt: skip
 
 
 def _print_moves(console: Console, diff: StudyDiff, most: int | None) -> None:
@@ -122,10 +119,10 @@ def _print_moves(console: Console, diff: StudyDiff, most: int | None) -> None:
     for move in moved[:most]:
         words = [point_words(move.key.point)] if swept else []
         words += [move.key.variant] if several else []
-        label, scale = _SHOWN_AS.get(_name(move.key), (_broken(number_words(move.key)), 1.0))
-        words.append(label)
+        figure = shown_figure(move.key)
+        words.append(_broken(figure.title))
         style = "red" if move.worse else "green"
-        numbers = [_digits(move.a.value * scale), _digits(move.b.value * scale)]
+        numbers = [_digits(of.value * figure.scale) for of in (move.a, move.b)]
         table.add_row(*map(Text, [*words, *numbers]), Text(ratio_words(move), style=style))
     console.print(table)
     if most is not None and len(moved) > most:
@@ -135,15 +132,18 @@ def _print_moves(console: Console, diff: StudyDiff, most: int | None) -> None:
 def _weight(move: Move) -> tuple[int, float]:
     """Orders moves: what a reader looks at first, in that order, then the largest."""
     size = math.inf if math.isnan(move.ratio) else abs(math.log(move.ratio))
-    return _FIRST.get(_name(move.key), len(_FIRST)), -size
+    order = list(KEY_FIGURE_OF)
+    figure = move.key.figure
+    return order.index(figure) if figure in KEY_FIGURE_OF else len(order), -size
 
 
-def _name(key: SummaryKey) -> MetricKey:
-    return MetricKey(key.metric, key.class_, key.stat)
+def shown_figure(key: SummaryKey) -> ShownFigure:
+    """Returns how a number is shown; one that is no key figure by its key."""
+    return KEY_FIGURE_OF.get(key.figure) or ShownFigure(key.figure, str(key.figure))
 
 
 def _broken(name: str) -> str:
-    """Returns a long name in two lines, cut behind its metric."""
+    """Returns a long key in two lines, cut behind its metric."""
     metric, dot, rest = name.partition(".")
     return f"{metric}{dot}\n  {rest}" if rest and len(name) > LONGEST_NAME else name
 
@@ -157,11 +157,6 @@ def point_words(point: str) -> str:
     """Returns a point's settings, each by the last part of its key."""
     settings = json.loads(point)
     return ", ".join(f"{key.rpartition('.')[2]} {value}" for key, value in settings.items())
-
-
-def number_words(key: SummaryKey) -> str:
-    """Returns ``lock_latency_ms.p99``."""
-    return str(_name(key))
 
 
 def ratio_words(move: Move) -> str:
@@ -190,11 +185,11 @@ def _print_rest(console: Console, diff: StudyDiff) -> None:
         if refused:
             (key, reason), *others = refused
             more = f" and {len(others):,} other numbers" if others else ""
-            _line(console, f"refused in {side}: {key.variant}, {number_words(key)}{more}: {reason}",
+            _line(console, f"refused in {side}: {key.variant}, {key.figure}{more}: {reason}",
                   "yellow")  # fmt: skip
     for side, keys in (("A", diff.numbers.only_a), ("B", diff.numbers.only_b)):
         if keys:
-            names = list(dict.fromkeys(map(number_words, keys)))
+            names = list(dict.fromkeys(str(key.figure) for key in keys))
             shown = ", ".join(names[:4]) + (f" and {len(names) - 4:,} more" if names[4:] else "")
             _line(console, f"only in {side}: {shown}")
 

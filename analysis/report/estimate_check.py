@@ -7,12 +7,11 @@ from typing import Any, Final
 
 from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.numbers import Numbers
-from analysis.metrics.shown import KEY_FIGURES, KIB
+from analysis.metrics.shown import KEY_FIGURE_OF, KIB
 from analysis.report.estimate_table import Compared, Measured
 from analysis.report.explained import expected
 from sim.estimate import Estimate
 
-_SHOWN: Final = {figure.key: figure for figure in KEY_FIGURES}
 _LEFT_OUT: Final = "proposals_per_txn"
 """Follows from the workload alone, so that nothing is learnt from it."""
 
@@ -27,8 +26,8 @@ def compared(
         key = MetricKey(metric, class_)
         if metric == _LEFT_OUT:
             continue
-        if key in _SHOWN:
-            label, scale = _SHOWN[key].title, _SHOWN[key].scale
+        if key in KEY_FIGURE_OF:
+            label, scale = KEY_FIGURE_OF[key].title, KEY_FIGURE_OF[key].scale
         elif metric == "disk_write_bytes_per_txn":
             label, scale = f"  {class_}", KIB
         else:

@@ -55,7 +55,7 @@ def print_estimates(console: Console, title: str, estimates: Mapping[str, Estima
 def print_left_out(console: Console, estimates: Iterable[Estimate]) -> None:
     """Prints what the simulation does and estimates leave out."""
     words = dict.fromkeys(part for each in estimates for part in each.left_out)
-    console.print(Text(f"  left out, and simulated: {'; '.join(words)}"), soft_wrap=True)
+    console.print(Text(f"  only the simulation includes: {'; '.join(words)}"), soft_wrap=True)
 
 
 def _warnings(estimates: Mapping[str, Estimate]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from analysis.metrics.catalogue import MetricKey
+from analysis.experiments.case_words import key_of
 from analysis.report.terminal import plain_table
 from analysis.study.units import point_words
 
@@ -29,9 +29,8 @@ def print_precision(console: Console, found: Mapping[str, Any], replication_cpu_
     for heading in ("reached", "wanted", "replications"):
         table.add_column(heading, justify="right", no_wrap=True)
     for target in targets:
-        key = MetricKey(target["metric"], target["class"], target["stat"])
         words = [point_words(target["point"])] if swept else []
-        table.add_row(*words, target_variants(target), str(key), *_cells(target))
+        table.add_row(*words, target_variants(target), str(key_of(target)), *_cells(target))
     console.print(table)
     for line in _shortfall(found, replication_cpu_s):
         console.print(line, highlight=False)

@@ -131,7 +131,7 @@ def verdict_lines(
     """
     lines = [line for verdict in verdicts for line in _lines_of(facts, verdict)]
     more = len(lines) - SHOWN_CASES
-    return lines if more <= 1 else [*lines[:SHOWN_CASES], f"and {more:,} cases more"]
+    return lines if more <= 1 else [*lines[:SHOWN_CASES], f"and {more:,} more cases"]
 
 
 def _lines_of(facts: Iterable[Mapping[str, Any]], verdict: Verdict) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from rich.console import Console
 from rich.text import Text
 
+from analysis.experiments.case_words import key_of
 from analysis.experiments.sensitivity_sentence import VAGUE_SHARE
 from analysis.plots.axes import short_names
 from analysis.report.terminal import plain_table
@@ -70,12 +71,9 @@ def _print_outcome(console: Console, outcome: Content, names: Mapping[str, str])
 
 def title_of(outcome: Content) -> str:
     """Returns the outcome's name, what it is divided by, and its value at the centre."""
-    stat = "" if outcome["stat"] == "mean" else f" {outcome['stat']}"
-    class_ = "" if outcome["class"] == "all" else f" {outcome['class']}"
-    name = f"{outcome['metric']}{class_}{stat}"
     if outcome["baseline"] is None:
-        return f"{name} of {outcome['variant']}"
-    return f"{name}, {outcome['variant']} / {outcome['baseline']}"
+        return f"{key_of(outcome)} of {outcome['variant']}"
+    return f"{key_of(outcome)}, {outcome['variant']} / {outcome['baseline']}"
 
 
 def by_weight(outcome: Content) -> list[Content]:
@@ -87,7 +85,7 @@ def by_weight(outcome: Content) -> list[Content]:
 def _caption(outcome: Content) -> str:
     floor, deviation = outcome["noise"]["mu_star"], outcome["noise"]["deviation"]
     unit = "" if outcome["baseline"] is None else ", on ln(ratio)"
-    luck = f"below mu* {floor:.2g} it may be luck"
+    luck = f"below mu* {floor:.2g} it may be chance"
     if deviation is None:
         luck = "one replication gives no noise floor"
     return f"mu: effect over the whole range{unit}; {luck}{_about_shares(outcome)}"
@@ -97,7 +95,7 @@ def _about_shares(outcome: Content) -> str:
     shares = outcome["shares"]
     if shares is None:
         return ""
-    how = "from sample blocks; more samples make it less vague"
+    how = "from sample blocks; more samples make it more precise"
     if shares["from"] == "polynomial":
         how = f"from a fit of degree {shares['degree']} (q2 {shares['q2']:.2f})"
     return f"\nalone, in all: share of the variance, interactions left out or in, {how}"
@@ -108,8 +106,8 @@ def _left_out(outcome: Content) -> list[str]:
     for part, name in ((outcome["morris"], "trajectories"), (outcome["sobol"], "sample blocks")):
         if part is not None and part["used"] < part["of"]:
             lines.append(
-                f"{part['of'] - part['used']} of {part['of']} {name} are left out: a unit of them "
-                "failed or was refused"
+                f"{part['of'] - part['used']} of {part['of']} {name} are left out, because one of "
+                "their units failed or was refused"
             )
     return lines
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from analysis.experiments.capacity_rows import capacity_rows
+from analysis.experiments.capacity_conclusion import capacity_rows
 from analysis.lint.vacuity import Facts, study_warnings
 from analysis.metrics.row_table import RowTable
 from analysis.metrics.study_tables import StudyTables

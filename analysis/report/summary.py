@@ -9,7 +9,6 @@ compared.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -18,6 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from analysis.metrics.catalogue import QUANTILES
+from analysis.metrics.rounding import kept
 from analysis.metrics.row_table import POINT, RowTable
 from analysis.metrics.unit_metrics import KEY
 from analysis.report.refusal import Refusals, reasons
@@ -147,10 +147,4 @@ def _is_quantile(wide: pd.DataFrame) -> NDArray[np.bool_]:
 
 
 def _rounded(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Returns the numbers with ten digits."""
-    return np.array([float(f"{value:.10g}") for value in values.tolist()], dtype=np.float64)
-
-
-def number(value: float) -> float | None:
-    """Returns the number with ten digits, which JSON readers agree on; None for none."""
-    return None if math.isnan(value) else float(f"{value:.10g}")
+    return np.array([kept(value) for value in values.tolist()], dtype=np.float64)

@@ -13,13 +13,13 @@ from rich.console import Console
 from rich.text import Text
 
 from analysis.metrics.numbers import Numbers, StudyNumber
-from analysis.metrics.rounding import short, with_ends, with_half_width
+from analysis.metrics.rounding import short, with_ends
 from analysis.metrics.shown import KEY_FIGURES
 from analysis.report.terminal import Column, plain_table, print_fitting, width_of, with_columns
 from analysis.study.units import point_words
 
 AT_LEAST_WORDS: Final = (
-    "> is more than: what had not ended when the run did counts, and would have taken longer"
+    "> means more than: it includes what had not ended when the run did, and would take longer"
 )
 LONGEST_HEADING: Final = 24
 """A longer one is broken before what it divides by."""
@@ -94,12 +94,7 @@ def value_text(number: StudyNumber, scale: float = 1.0) -> Text:
         return Text("refused", style="yellow")
     if not number.is_there:
         return Text("-", style="dim")
-    value = number.value * scale
-    if number.at_least:
-        return Text(f"> {short(value)}", style="red")
-    if not number.has_interval:
-        return Text(f"{short(value)} (n={number.replications})")
-    return Text(with_half_width(value, number.half * scale))
+    return Text(number.text(scale), style="red" if number.at_least else "")
 
 
 def ratio_text(ratio: StudyNumber) -> Text:

@@ -6,8 +6,6 @@ as one file that loads nothing.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -20,11 +18,12 @@ from markupsafe import Markup
 from analysis.comparison.moves import Move
 from analysis.comparison.results import StudyResults, SummaryKey, SummaryNumber
 from analysis.comparison.study_diff import study_diff
+from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.rounding import short
-from analysis.metrics.shown import KEY_FIGURES
+from analysis.metrics.shown import KEY_FIGURE_OF
 from analysis.page.escaping import in_script
-from analysis.page.html import environment
-from analysis.report.diff_table import number_words, point_words, ratio_words, value_words
+from analysis.page.html import environment, inline_policy
+from analysis.report.diff_table import point_words, ratio_words, shown_figure, value_words
 from analysis.serve.courses import COURSES, study_courses
 from analysis.serve.shipped_files import shipped
 from analysis.serve.studies import NoStudyError
@@ -35,10 +34,6 @@ _MOST_CHANGES: Final = 40
 _MOST_OTHERS: Final = 40
 _MOST_KEY_ROWS: Final = 300
 _LOOKS: Final = ("first", "second", "third", "fourth", "fifth", "sixth")
-_SHOWN_AS: Final = {
-    (each.key.metric, each.key.class_, each.key.stat): (each.title, each.scale)
-    for each in KEY_FIGURES
-}
 _ONE_IN: Final = {"p50": 2, "p90": 10, "p95": 20, "p99": 100, "p999": 1000}
 _TAILS: Final = {
     "lock_latency_ms": "Lock latency (ms)",
@@ -77,13 +72,9 @@ def comparison_file(studies: Named) -> str:
     found = comparison(studies)
     styles = [shipped(name) for name in ("page.css", "serve.css")]
     scripts = [shipped(name) for name in ("plot.js", "compare.js")]
-    policy = (
-        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
-        "script-src " + " ".join(map(_digest, scripts))
-    )
     return environment(__package__).get_template("compare_file.html.j2").render(
         found=found,
-        policy=policy,
+        policy=inline_policy(scripts),
         styles=[Markup(style) for style in styles],
         scripts=[Markup(script) for script in scripts],
         data=chart_data(found),
@@ -93,11 +84,6 @@ def comparison_file(studies: Named) -> str:
 def chart_data(found: dict[str, Any]) -> Markup:
     """Returns the charts as JSON for an element ``script``."""
     return Markup(in_script({"charts": found["charts"]}))
-
-
-def _digest(script: str) -> str:
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
-    return f"'sha256-{digest}'"
 
 
 def _study_words(of: StudyResults) -> str:
@@ -130,22 +116,16 @@ def _pair(first: str, a: StudyResults, name: str, b: StudyResults) -> dict[str, 
     }
 
 
-def _name(key: SummaryKey) -> tuple[str, str, str]:
-    return key.metric, key.class_, key.stat
-
-
 def _shown(moves: Sequence[Move]) -> list[Move]:
     """Returns the main numbers, moved or not, and of the others those that moved most."""
-    order = {key: place for place, key in enumerate(_SHOWN_AS)}
-    main = sorted((move for move in moves if _name(move.key) in order),
-                  key=lambda move: order[_name(move.key)])  # fmt: skip
-    others = [move for move in moves if move.moved and _name(move.key) not in order]
+    main = [move for key in KEY_FIGURE_OF for move in moves if move.key.figure == key]
+    others = [move for move in moves if move.moved and move.key.figure not in KEY_FIGURE_OF]
     others.sort(key=lambda move: -abs(math.log(move.ratio)) if move.ratio > 0 else -math.inf)
     return [*main[:_MOST_KEY_ROWS], *others[:_MOST_OTHERS]]
 
 
 def _row(move: Move) -> dict[str, str]:
-    label, scale = _SHOWN_AS.get(_name(move.key), (number_words(move.key), 1.0))
+    figure = shown_figure(move.key)
     if math.isnan(move.q):
         verdict, tone = "not judged", "quiet"
     elif move.moved:
@@ -154,8 +134,8 @@ def _row(move: Move) -> dict[str, str]:
         verdict, tone = "did not move", "quiet"
     point = point_words(move.key.point)
     return {
-        "number": label, "where": move.key.variant + (f", {point}" if point else ""),
-        "a": short(move.a.value * scale), "b": short(move.b.value * scale),
+        "number": figure.title, "where": move.key.variant + (f", {point}" if point else ""),
+        "a": short(move.a.value * figure.scale), "b": short(move.b.value * figure.scale),
         "ratio": ratio_words(move), "verdict": verdict, "tone": tone,
     }  # fmt: skip
 
@@ -169,7 +149,8 @@ def _charts(studies: Named) -> Iterator[dict[str, Any]]:
             yield from _chart(title, axis, studies, partial(_at, metric, axis))
     elif not axes:
         for metric, title in _TAILS.items():
-            yield from _chart(title, "one in … takes longer", studies, partial(_tail, metric))
+            x_label = "one in … takes longer"
+            yield from _chart(title, x_label, studies, partial(_tail, metric))
 
 
 def _over_time(studies: Named, file: FileOf | None) -> Iterator[dict[str, Any]]:
@@ -216,7 +197,7 @@ def _settings(point: str) -> dict[str, Any]:
 
 
 def _at(metric: str, axis: str, key: SummaryKey) -> float | None:
-    if _name(key) != (metric, "all", "mean"):
+    if key.figure != MetricKey(metric):
         return None
     value = _settings(key.point).get(axis)
     return float(value) if type(value) in {int, float} else None  # type: ignore[arg-type]

@@ -17,19 +17,11 @@ from sim.units import NS_PER_MS
 
 Kind = Literal["count", "number", "latency", "rate"]
 LOCK_MODES: Final[Mapping[str, dict[str, Any]]] = {
-    "sync": {
-        "tikv.pessimistic-txn.pipelined": False,
-        "tikv.pessimistic-txn.in-memory": False,
-    },
-    "pipelined": {
-        "tikv.pessimistic-txn.pipelined": True,
-        "tikv.pessimistic-txn.in-memory": False,
-    },
-    "in_memory": {
-        "tikv.pessimistic-txn.pipelined": True,
-        "tikv.pessimistic-txn.in-memory": True,
-    },
-}
+    mode: {"tikv.pessimistic-txn.pipelined": pipelined, "tikv.pessimistic-txn.in-memory": in_memory}
+    for mode, pipelined, in_memory in (
+        ("sync", False, False), ("pipelined", True, False), ("in_memory", True, True),
+    )
+}  # fmt: skip
 """Keys of each lock mode."""
 
 

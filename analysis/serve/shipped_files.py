@@ -8,18 +8,11 @@ from typing import Final
 
 from analysis.program import module
 
-_STYLE, _SCRIPT = "text/css", "text/javascript"
-KINDS: Final = {
-    "page.css": _STYLE,
-    "serve.css": _STYLE,
-    "plot.js": _SCRIPT,
-    "explore.js": _SCRIPT,
-    "live.js": _SCRIPT,
-    "compare.js": _SCRIPT,
-    "time.js": _SCRIPT,
-}
-"""Media type by name."""
 _OF_REPORTS: Final = "page.css"
+KINDS: Final = dict.fromkeys((_OF_REPORTS, "serve.css"), "text/css") | dict.fromkeys(
+    ("plot.js", "explore.js", "live.js", "compare.js", "time.js"), "text/javascript"
+)
+"""Media type by name."""
 
 
 @cache

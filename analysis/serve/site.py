@@ -18,7 +18,7 @@ from starlette.responses import (
     RedirectResponse,
     Response,
 )
-from starlette.routing import BaseRoute, Route
+from starlette.routing import Route
 
 from analysis.comparison.results import SUMMED_UP, StudyResults, read_results
 from analysis.page.escaping import in_script
@@ -40,13 +40,6 @@ from analysis.study.study_folder import StudyFolderError
 
 _LONGEST_REPORT_BYTES: Final = 64 * 1024 * 1024
 _FIRST_BASE: Final = "scenario:quickstart"
-_OUTCOME_WORDS: Final = {
-    "passed": "passed",
-    "degraded": "degraded",
-    "failed": "failed",
-    "outage": "outage",
-    "unfinished": "not finished",
-}
 
 
 class Site:
@@ -61,15 +54,6 @@ class Site:
         self._progress_reader = ProgressReader(self.studies)
         self.explorer = Explorer(self.studies, SCENARIOS, self.units)
         routes = [
-            *self._index_routes(),
-            *self._explorer_routes(),
-            Route("/assets/{name}", _asset_response),
-        ]
-        guarded = Starlette(routes=routes, exception_handlers={NoStudyError: self._no_study})
-        self.app = Gate(guarded, token, port)
-
-    def _index_routes(self) -> list[BaseRoute]:
-        return [
             Route("/", self._index),
             Route("/study/{study}/run", self._run, methods=["POST"]),
             Route("/study/{study}/stop", self._stop, methods=["POST"]),
@@ -79,17 +63,16 @@ class Site:
             Route("/api/time/{study}/{unit}", self._course),
             Route("/api/live/{study}", self._progress),
             Route("/report/{key}/{study}/report.html", self._report),
-        ]
-
-    def _explorer_routes(self) -> list[BaseRoute]:
-        return [
             Route("/explore", self._explore),
             Route("/api/answer", self._answer),
             Route("/api/scenario", self._scenario),
             Route("/api/simulate", self._simulate, methods=["POST"]),
             Route("/api/simulate", self._simulating),
             Route("/api/simulate/stop", self._stop_unit, methods=["POST"]),
+            Route("/assets/{name}", _asset_response),
         ]
+        guarded = Starlette(routes=routes, exception_handlers={NoStudyError: self._no_study})
+        self.app = Gate(guarded, token, port)
 
     def _explore(self, request: Request) -> Response:
         said = request.query_params
@@ -179,7 +162,7 @@ class Site:
             "head": head,
             "place": quote(head.name, safe=""),
             "outcome": "running" if running else head.outcome,
-            "says": "running" if running else _OUTCOME_WORDS[head.outcome],
+            "says": "running" if running else head.outcome.replace("unfinished", "not finished"),
             "date": written.strftime("%Y-%m-%d %H:%M"),
             "iso": written.isoformat(timespec="minutes"),
             "report": self._report_address(head.name) if there else "",
@@ -249,7 +232,8 @@ class Site:
     def _live(self, request: Request) -> Response:
         head = self.studies.head(request.path_params["study"])
         row = self._row(head)
-        return self._page("live.html.j2", here="", head=head, **_picked(row, "place", "report"))
+        there = {name: row[name] for name in ("place", "report")}
+        return self._page("live.html.j2", here="", head=head, **there)
 
     def _progress(self, request: Request) -> Response:
         study = request.path_params["study"]
@@ -268,10 +252,6 @@ class Site:
 
     async def _no_study(self, _: Request, error: Exception) -> Response:
         return self._page("missing.html.j2", 404, here="", message=str(error))
-
-
-def _picked(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    return {name: row[name] for name in names}
 
 
 def _problem(error: Exception) -> Response:

@@ -19,13 +19,16 @@ from typing import Any, Final
 
 import yaml
 
-from analysis.page.answer_file import ANSWER
+from analysis.page.study_page import ANSWER
 from analysis.study.folder_lock import lock_holder
-from analysis.study.plan_file import PLAN_FILE
+from analysis.study.plan_file import PLAN_FILE, read_plan
+from analysis.study.study_folder import StudyFolderError
+from analysis.study.units import AskedUnits
 
 PAGE_STUDIES: Final = 50
 _LONGEST_HEAD_BYTES: Final = 64 * 1024
 _LONGEST_TEXT: Final = 2_000
+_LONGEST_FACTS_BYTES: Final = 64 * 1024 * 1024
 _OUTCOMES: Final = frozenset({"passed", "degraded", "failed", "outage"})
 
 
@@ -118,6 +121,29 @@ class Studies:
         except (OSError, ValueError):
             pass
         raise NoStudyError(f"{name} has no {file} that can be shown")
+
+    def facts(self, name: str, file: str) -> Path:
+        """Returns the path of a unit's facts.
+
+        Raises:
+            NoStudyError: as ``file``, or if they are too long to be shown.
+        """
+        path = self.file(name, file)
+        if path.stat().st_size > _LONGEST_FACTS_BYTES:
+            raise NoStudyError(f"{name}: {file} is too long to be shown")
+        return path
+
+    def plan(self, name: str) -> AskedUnits:
+        """Returns what was asked for in a study.
+
+        Raises:
+            NoStudyError: if there is no such study, or it has no plan that can be read.
+        """
+        self.file(name, PLAN_FILE)
+        try:
+            return read_plan(self.folder(name))
+        except StudyFolderError as error:
+            raise NoStudyError(str(error)) from error
 
     def page(self, search: str, first: int) -> tuple[list[Head], bool]:
         """Returns studies, the latest first.

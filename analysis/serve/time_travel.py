@@ -16,16 +16,13 @@ import pyarrow as pa
 
 from analysis.serve.studies import NoStudyError, Studies
 from analysis.study.parquet_sink import read_here
-from analysis.study.plan_file import PLAN_FILE, read_plan
-from analysis.study.study_folder import StudyFolderError
 from analysis.study.unit_folder import UNIT_FILE
-from analysis.study.units import AskedUnits, Unit
+from analysis.study.units import Unit
 from sim.record.facts import COUNTER, EVENT, MOMENTS
 from sim.units import NS_PER_MS, NS_PER_S
 
 MOST_UNITS: Final = 200
 _MOST_EVENTS: Final = 500
-_LONGEST_FACTS_BYTES: Final = 64 * 1024 * 1024
 _AFTER_S: Final = 0.5
 _TOLD: Final = {
     "lock_fates": "locks",
@@ -45,7 +42,7 @@ def units_of(studies: Studies, study: str) -> list[dict[str, str]]:
     Raises:
         NoStudyError: if there is no such study, or it has no plan.
     """
-    plan = _plan(studies, study)
+    plan = studies.plan(study)
     there = [unit for unit in plan.units[: 10 * MOST_UNITS] if _has(studies, study, unit)]
     return [{"unit": unit.unit_hash, "words": plan.words(unit)} for unit in there[:MOST_UNITS]]
 
@@ -56,7 +53,7 @@ def course(studies: Studies, study: str, unit_hash: str) -> dict[str, Any]:
     Raises:
         NoStudyError: if there is no such unit, or its facts cannot be read.
     """
-    if unit_hash not in {unit.unit_hash for unit in _plan(studies, study).units}:
+    if unit_hash not in {unit.unit_hash for unit in studies.plan(study).units}:
         raise NoStudyError(f"{study} has no unit {unit_hash}")
     folder = f"units/{unit_hash}"
     try:
@@ -65,7 +62,7 @@ def course(studies: Studies, study: str, unit_hash: str) -> dict[str, Any]:
         span_s = record["simulated_ns"] / NS_PER_S
         warmup_s = record["warmup_windows"] * window_s
         events, counters, moments = (
-            _read(_facts(studies, study, f"{folder}/{table}.parquet"))
+            _read(studies.facts(study, f"{folder}/{table}.parquet"))
             for table in (EVENT, COUNTER, MOMENTS)
         )
         return {
@@ -79,27 +76,12 @@ def course(studies: Studies, study: str, unit_hash: str) -> dict[str, Any]:
         raise NoStudyError(f"the facts of unit {unit_hash} cannot be read") from error
 
 
-def _plan(studies: Studies, study: str) -> AskedUnits:
-    studies.file(study, PLAN_FILE)
-    try:
-        return read_plan(studies.folder(study))
-    except StudyFolderError as error:
-        raise NoStudyError(str(error)) from error
-
-
 def _has(studies: Studies, study: str, unit: Unit) -> bool:
     try:
         studies.file(study, f"units/{unit.unit_hash}/{UNIT_FILE}")
     except NoStudyError:
         return False
     return True
-
-
-def _facts(studies: Studies, study: str, file: str) -> Path:
-    path = studies.file(study, file)
-    if path.stat().st_size > _LONGEST_FACTS_BYTES:
-        raise NoStudyError(f"{study}: {file} is too long to be shown")
-    return path
 
 
 def _read(file: Path) -> pd.DataFrame:

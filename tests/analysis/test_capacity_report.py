@@ -10,9 +10,10 @@ import pytest
 from matplotlib.figure import Figure
 from rich.console import Console
 
+from analysis.experiments.case_words import capacity_text
 from analysis.plots import style
 from analysis.plots.capacity import capacity_figures
-from analysis.report.capacity_table import capacity_sentence, capacity_text, print_capacity
+from analysis.report.capacity_table import capacity_sentence, print_capacity
 
 P99 = "lock_latency_ms.p99"
 
@@ -165,7 +166,7 @@ def test_probability_falls_through_one_half_at_the_capacity() -> None:
     line = curves(figure)["in_memory on gp3_max"]
     loads, chance = line.get_data()
     assert loads[(chance < 0.5).argmax()] == pytest.approx(1830.4, rel=0.005)
-    assert line.get_color() == style.FIXED["in_memory"]
+    assert line.get_color() == style.FIXED["in_memory"].colour
 
 
 def test_a_case_beyond_the_ends_is_named_with_its_bound() -> None:

@@ -49,7 +49,7 @@ def test_lines_of_one_variant_keep_its_colour_and_differ_in_the_rest() -> None:
 
 
 def test_no_part_of_a_whole_has_a_variants_colour() -> None:
-    assert not set(style.PARTS) & {*style.FIXED.values(), *style.OTHERS}
+    assert not set(style.PARTS) & {*style.OTHERS, *(look.colour for look in style.FIXED.values())}
 
 
 def test_neighbouring_parts_differ_in_hatch() -> None:

@@ -83,7 +83,7 @@ def test_a_curve_a_variant_and_setting_by_ascending_load() -> None:
     assert [line.name for line in found] == [
         "pipelined on gp3", "in_memory on gp3", "pipelined on nvme", "in_memory on nvme",
     ]  # fmt: skip
-    assert found[0].table["load"].tolist() == [10, 100, 400]
+    assert [point.done.value for point in found[0].points] == [50, 500, 2000]
     figure = load_curve(found, SWEPT)
     above, below = figure.axes
     assert above.get_ylabel() == "lock latency p99 (ms)"

@@ -155,5 +155,5 @@ def test_the_last_lines_say_what_is_not_stable_the_worst_first() -> None:
         f"pipelined at workload.rate = 900/s: 2 of 3 replications overloaded ({PILED_UP})",
         "sync: near saturation (store_poller 97% busy)",
     ]
-    assert verdict_lines([near] * 40)[5:] == ["and 35 cases more"]
+    assert verdict_lines([near] * 40)[5:] == ["and 35 more cases"]
     assert verdict_lines([near] * 6) == ["sync: near saturation (store_poller 97% busy)"] * 6

@@ -85,7 +85,7 @@ def test_factors_come_by_weight_with_their_shares() -> None:
 def test_the_sentence_the_floor_and_what_is_left_out_are_said() -> None:
     text = " ".join(printed(found(outcome())).split())
     assert "is 0.36 at the centre." in text
-    assert "below mu* 0.04 it may be luck" in text
+    assert "below mu* 0.04 it may be chance" in text
     assert "fit of degree 2 (q2 0.98)" in text
     assert "1 of 6 trajectories are left out" in text
     assert "blocks are left out" not in text

@@ -9,10 +9,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from analysis.metrics.rounding import kept
 from analysis.metrics.row_table import RowTable
 from analysis.metrics.unit_metrics import KEY
 from analysis.report.expectations import judge
-from analysis.report.summary import comparison_rows, number, summary_rows, variant_values
+from analysis.report.summary import comparison_rows, summary_rows, variant_values
 from analysis.report.summary_file import summary_text
 from sim.record.histogram import RELATIVE_ERROR
 from tests.stub_model import claim_that
@@ -110,8 +111,8 @@ def test_a_row_is_a_dictionary_wherever_it_is_taken() -> None:
 
 
 def test_numbers_that_are_none_become_null() -> None:
-    assert number(math.nan) is None
-    assert number(1 / 3) == 0.3333333333
+    assert kept(math.nan) is None
+    assert kept(1 / 3) == 0.3333333333
 
 
 OF_MEAN = {"variant": "in_memory", "metric": "lock_latency_ms", "class": "all", "stat": "mean"}

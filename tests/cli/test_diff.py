@@ -151,7 +151,7 @@ def test_variants_of_one_study_alone_are_named(
     a = study_folder(tmp_path / "a", A)
     b = study_folder(tmp_path / "b", [*B, row(LATENCY, 9.0, 0.1, variant="sync")])
     assert main(["diff", str(a), str(b)]) == ExitStatus.FINE
-    assert "variants only in B: sync; compared are the 2 of both" in said(capsys)
+    assert "variants only in B: sync; the 2 in both are compared" in said(capsys)
 
 
 def test_the_only_variants_are_compared_whatever_they_are_called(
@@ -161,7 +161,7 @@ def test_the_only_variants_are_compared_whatever_they_are_called(
     b = study_folder(tmp_path / "b", [row(LATENCY, 1.0, 0.1, variant="in_memory")])
     assert main(["diff", str(a), str(b)]) == ExitStatus.FINE
     text = said(capsys)
-    assert "variants: compared is pipelined of A with in_memory of B" in text
+    assert "variants: pipelined of A is compared with in_memory of B" in text
     assert "0.50 [0.4" in text
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from analysis.experiments.capacity import CapacitySearch
-from analysis.experiments.capacity_rows import capacity_rows
+from analysis.experiments.capacity_conclusion import capacity_rows
 from analysis.experiments.case_runs import ABORTS, MEANT_ABORTS, STATIONS, THROUGHPUT
 from analysis.experiments.seen import Request, Seen
 from analysis.metrics.catalogue import MetricKey

@@ -193,12 +193,12 @@ def test_without_a_claim_the_threshold_is_that_of_a_map_or_else_one() -> None:
     assert Laboratory(disk_and_threads).finish(near)["outcomes"][0]["thresholds"] == [0.5]
     (outcome,) = Laboratory(disk_and_threads).finish(analysis())["outcomes"]
     assert outcome["thresholds"] == [1.0]
-    assert "no factor alone takes it past 1, nor did any of" in outcome["says"]
+    assert "no factor alone takes it past 1, and none of the" in outcome["says"]
 
 
 def test_a_threshold_that_only_several_factors_pass_together() -> None:
     (outcome,) = Laboratory(disk_and_threads).finish(analysis(expect=[claim(0.7)]))["outcomes"]
-    assert "no factor alone takes it past 0.7, several at once do (" in outcome["says"]
+    assert "no factor alone takes it past 0.7, but several together do (" in outcome["says"]
 
 
 def test_an_outcome_that_does_not_vary_says_so_and_asks_for_nothing_more() -> None:
@@ -217,7 +217,7 @@ def test_luck_alone_keeps_no_factor() -> None:
     noise = Laboratory(lambda _x, _replication: float(draws.normal(0.0, 0.05)))
     found = noise.finish(analysis(replications=8))
     assert found["kept"] == []
-    assert "more than luck does" in found["outcomes"][0]["says"]
+    assert "more than chance does" in found["outcomes"][0]["says"]
     assert found["outcomes"][0]["sobol"] is None
 
 

@@ -60,7 +60,7 @@ CASES = [
         ["run.replications=3", "run.precision={txn_per_s: 5%}"],
     ),
     (
-        "run.warmup: auto looks for it in 30 windows of 100ms",
+        "run.warmup: auto has only 30 windows of 100ms",
         ["run.warmup=auto", "run.measure=2s"],
         ["run.warmup=auto", "run.measure=4s"],
     ),

@@ -59,10 +59,10 @@ document.getElementById("page").addEventListener("load", function () {
 
   // Charts that do not zoom with the first of their group, or do not come back.
   function stuck(then) {
-    pressed("all", function () {
-      pressed("wider", function (before) {
-        pressed("closer", function (closer) {
-          pressed("all", function (after) {
+    pressed("show all", function () {
+      pressed("zoom out", function (before) {
+        pressed("zoom in", function (closer) {
+          pressed("show all", function (after) {
             then(after, list(".chart").filter(function (chart, at) {
               return closer[at] === after[at] || (before[at] && before[at] !== after[at]);
             }).map(name));

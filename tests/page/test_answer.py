@@ -54,9 +54,9 @@ def test_where_bandwidth_rises_because_more_is_done_the_first_sentence_says_so()
         "With in_memory, the disks write 5 % [3, 7] more a second (210 MB/s instead of 200), "
         "because more transactions are done; each writes less.",
         "With in_memory, a lock request takes 0.800 ms on average instead of 2.00 ms with "
-        "pipelined: 60 % [58, 62] sooner.",
+        "pipelined: 60 % [58, 62] less.",
         "A transaction writes 20 % [18, 22] less to disk (160 KiB instead of 200) and the cluster "
-        "does 30 % [28, 32] more transactions a second (1,300 instead of 1,000).",
+        "commits 30 % [28, 32] more transactions a second (1,300 instead of 1,000).",
     )
 
 

@@ -38,8 +38,8 @@ def test_a_capacity_is_compared_first_and_told_with_its_promise() -> None:
     content = found(case("pipelined", 1500.0), case("in_memory", 2250.0), ratio=(1.5, 1.47, 1.53))
     assert list(of_capacity(content)) == [
         "On gp3_max, in_memory carries 50 % [47, 53] more than pipelined.",
-        "Keeping lock_latency_ms.p99 ≤ 10 ms, in_memory on gp3_max carries most, 2,250 [2,205, "
-        "2,295] transactions a second.",
+        "in_memory on gp3_max carries the most: 2,250 [2,205, 2,295] transactions a second, "
+        "keeping lock_latency_ms.p99 ≤ 10 ms.",
     ]
 
 
@@ -53,7 +53,7 @@ def test_capacities_that_may_be_alike_are_not_ranked() -> None:
 def test_without_a_capacity_nothing_is_promised() -> None:
     content = found(case("pipelined", None), case("in_memory", None))
     [said] = of_capacity(content)
-    assert said.startswith("No case has a capacity between the ends of the search")
+    assert said.startswith("No case has a capacity within the searched range")
 
 
 def test_a_tile_says_how_far_a_case_goes_or_why_that_is_not_known() -> None:

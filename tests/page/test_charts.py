@@ -34,7 +34,7 @@ def test_a_swept_duration_has_unit_scale_and_words(tmp_path: Path) -> None:
     assert chart["axis"] == "append mean (ms)"
     assert chart["xlog"]
     assert chart["ticks"]
-    assert sweep_title(found) == "How it follows append mean"
+    assert sweep_title(found) == "How the results change with append mean"
 
 
 def test_close_values_stand_on_a_linear_scale(tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_variants_differ_in_dash_as_well_as_in_colour(tmp_path: Path) -> None:
 
 def test_the_heading_names_everything_that_is_swept(tmp_path: Path) -> None:
     found = findings(tmp_path, append=["1ms", "2ms"], amplification=[1, 3])
-    assert sweep_title(found) == "How it follows append mean and write amplification"
+    assert sweep_title(found) == "How the results change with append mean and write amplification"
 
 
 @pytest.mark.slow
@@ -59,7 +59,8 @@ def test_the_heading_names_everything_that_is_swept(tmp_path: Path) -> None:
 @pytest.mark.parametrize("width_px", [1280, 390])
 def test_a_browser_writes_the_swept_values_under_their_axis(tmp_path: Path, width_px: int) -> None:
     data = load_charts(findings(tmp_path, append=["200us", "500us", "1ms", "3ms"]))
-    charts = section("load", "How it follows append mean", [Charts(tuple(data), "", "")])
+    title = "How the results change with append mean"
+    charts = section("load", title, [Charts(tuple(data), "")])
     page = Page("odd", "", (), (), (), charts)
     file = tmp_path / "report.html"
     file.write_text(html_text(page, data), encoding="utf-8")

@@ -10,7 +10,6 @@ from analysis.page.numbers import (
     plain_value,
     share_text,
     value_cell,
-    with_half_width,
 )
 from analysis.report.change_words import change_text, span_text
 from tests.page.hostile import ratio, row
@@ -41,7 +40,7 @@ def change(metric: str, value: float, low: float | None, high: float | None) -> 
 def test_a_value_has_the_digits_that_its_interval_supports(
     value: float, half: float, text: str
 ) -> None:
-    assert with_half_width(between(value, half)) == text
+    assert between(value, half).text() == text
 
 
 def test_a_sentence_has_three_digits_or_what_is_supported() -> None:

@@ -147,13 +147,13 @@ def test_the_answer_has_numbers_and_intervals(tmp_path: Path) -> None:
     page, text = write(tmp_path, hostile.finished(tmp_path, "Is it faster?"))
     said = " ".join(Reader(page).text.replace("\N{NO-BREAK SPACE}", " ").split())
     latency = "With in_memory, a lock request takes 1.00 ms on average instead of 2.00 ms with "
-    latency += "pipelined: 50 % [48, 52] sooner."
+    latency += "pipelined: 50 % [48, 52] less."
     for shown in (said, text):
         assert latency in shown
         assert "Disk writes per transaction cannot be told apart (0 % [−3, +3])" in shown
         assert "20.0 % [19.0, 21.0] more transactions a second (120 instead of 100)" in shown
-    assert "limited by the store pollers, 97 % busy" in said
-    assert "no station is full; the busiest is the store pollers, 31 % busy" in said
+    assert "limited by the station “store pollers”, 97 % busy" in said
+    assert "no station is full; the busiest station is “store pollers”, 31 % busy" in said
 
 
 def test_a_failed_transaction_is_told_first_and_a_rollback_is_none(tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_missing_units_and_broken_claims_are_told_at_the_top(tmp_path: Path) -> 
     top = page.partition("</header>")[0]
     assert "1 of 4 units are missing" in top
     assert "two holders" in top
-    assert "should be below 0.4, is 0.5" in top.replace("\N{NO-BREAK SPACE}", " ")
+    assert "should be below 0.4; it is 0.5" in top.replace("\N{NO-BREAK SPACE}", " ")
     assert "> 1 of 4 units are missing" in text
 
 
@@ -222,8 +222,8 @@ def test_one_replication_has_no_interval_and_says_so(tmp_path: Path) -> None:
         rows=RowTable.from_rows(rows, [{}]),
         comparisons=RowTable.from_rows(ratios, [{}]),
     )
-    assert "One replication: no number here has an interval" in text
-    assert "50 % (n=1) sooner" in text
+    assert "With one replication no number here has an interval" in text
+    assert "50 % (n=1) less" in text
 
 
 def test_the_data_of_charts_has_gaps_and_events(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from analysis.page.answer_file import ANSWER
+from analysis.page.study_page import ANSWER
 from analysis.report.summary_file import write_summary
 from analysis.study.load import load_study
 from analysis.study.plan import Plan

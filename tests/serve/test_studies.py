@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.page.answer_file import ANSWER
+from analysis.page.study_page import ANSWER
 from analysis.serve.gate import report_key
 from analysis.serve.studies import PAGE_STUDIES, NoStudyError, Studies
 from analysis.study.folder_lock import folder_lock

@@ -168,7 +168,7 @@
 
   // What happens at a time, or within a hundredth of what is seen.
   function happening(chart, plot, x) {
-    if (chart.warmup > 0 && x < chart.warmup) { return "warm-up, in no figure"; }
+    if (chart.warmup > 0 && x < chart.warmup) { return "warm-up, which no number includes"; }
     var near = (plot.scales.x.max - plot.scales.x.min) / 100;
     return chart.marks.filter(function (mark) {
       return x >= mark[0] - near && x <= mark[1] + near;
@@ -185,7 +185,7 @@
     this.canvas = element("div", "chart-canvas");
     this.canvas.setAttribute("role", "img");
     this.canvas.setAttribute("aria-label", chart.title + ", by " + chart.axis +
-      ". The picture below shows the same, with words that stand for it.");
+      ". The picture below shows the same, with a description in words.");
     head.appendChild(element("h3", "", chart.title));
     if (chart.views.length > 1) {
       chart.views.forEach(function (view) {
@@ -202,7 +202,7 @@
         buttons.appendChild(button);
       });
     }
-    [["closer", 0.5], ["wider", 2], ["all", 0]].forEach(function (step) {
+    [["zoom in", 0.5], ["zoom out", 2], ["show all", 0]].forEach(function (step) {
       var button = element("button", "", step[0]);
       button.type = "button";
       button.addEventListener("click", function () { self.zoom(step[1]); });

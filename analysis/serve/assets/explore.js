@@ -298,7 +298,7 @@
     });
     byId("units").textContent = {
       running: "A unit is being simulated, " + Math.round(found.seconds || 0) + " s so far.",
-      done: "The unit is done: its dot is in the curve, its figures in the table.",
+      done: "The unit is done: its figures are in the table, and it is a dot on the curve.",
       stopped: "The unit was stopped.", failed: "The unit failed: " + found.error
     }[found.state] || found.problem || "";
     if (running) {

@@ -54,7 +54,7 @@
   function howFar(one) {
     var text = span(one.seconds) + " so far";
     if (one.until_s) { return window.Pessim.short(one.simulated_s) + " of " + window.Pessim.short(one.until_s) + " simulated s, " + text; }
-    return one.share === null ? text : text + ", about " + Math.round(100 * one.share) + " % going by how long others took";
+    return one.share === null ? text : text + ", about " + Math.round(100 * one.share) + " % if it takes as long as the others did";
   }
 
   function now(found) {
