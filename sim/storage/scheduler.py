@@ -190,7 +190,6 @@ class Scheduler:
     def _release_latches(self, request: KvRequest) -> None:
         """Frees a command's latches and runs those that waited for the last of them."""
         self._release_slots(request, request.slots)
-        request.slots = ()
 
     def _release_slots(self, request: KvRequest, slots: Slots) -> None:
         for cid in self.latches.release(request.cid, slots):
@@ -209,7 +208,6 @@ class Scheduler:
             else:
                 self.acquire_latches(heir)
         self._release_slots(request, tuple(slot for slot in request.slots if slot not in kept))
-        request.slots = ()
 
     def _submit(self, request: KvRequest) -> None:
         """Takes the snapshot of a command that has its latches; a quorum may have to be asked."""
@@ -445,6 +443,7 @@ class Scheduler:
             self._hand_over_latches(request)
         else:
             self._release_latches(request)
+        request.slots = ()  # The log keeps the request for long.
         if not request.reply_at_proposed:
             self._reply(request)
 
