@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from analysis.study.figures import refuse_twice
 from analysis.study.overrides import Overrides, overlap
@@ -23,6 +24,8 @@ from sim.scenario.resolved import Scenario
 from sim.scenario.section import validated
 from sim.scenario.tree import Place, dotted, node_of
 
+_BASE: Final = 0
+"""Of a file that is extended; the study's own is over it, the command line over both."""
 _TRIED_SHARES = (0.0, 0.37, 1.0)
 """Where ranges are tried: both ends, and a place at which numbers are not whole by accident."""
 
@@ -40,11 +43,23 @@ def check_one_question(root: Place) -> None:
 
 
 def check_rounds(root: Place) -> None:
-    """Refuses an end of rounds where there are none."""
-    most = root["run"]["max_replications"]
-    if most.value is not None:
+    """Refuses an end of rounds where there are none, unless their number was fixed over it.
+
+    What a file that is extended says of its rounds is no mistake of the file that fixes them, and
+    what a file says none of the command line that does.
+    """
+    most, fixed = root["run"]["max_replications"], root["run"]["replications"]
+    over = _BASE + 1 if fixed.value is None else _rank(root, fixed)
+    if most.value is not None and _rank(root, most) >= over:
         message = "has no effect: no precision is asked for; write run.precision, or remove it"
         most.refuse(message)
+
+
+def _rank(root: Place, key: Place) -> int:
+    mark = key.node.mark
+    if not mark.line:
+        return _BASE + 2
+    return _BASE + (mark.file == root.node.mark.file)
 
 
 def run_of(place: Place) -> RunSection | None:

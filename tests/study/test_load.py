@@ -312,3 +312,11 @@ def test_all_problems_are_told_at_once_in_the_order_of_the_file(tmp_path: Path) 
     lines = [int(line.split(":")[1]) for line in told.splitlines()]
     assert lines == sorted(lines)
     assert set(lines) == set(range(1, 10))
+
+
+def test_an_end_of_rounds_in_a_file_that_is_extended_is_no_mistake(tmp_path: Path) -> None:
+    base = tmp_path / "base.yaml"
+    base.write_text("run: {precision: {txn_per_s: 5%}, max_replications: 9}\n", encoding="utf-8")
+    over = BASE + "extends: base.yaml\nrun: {precision: null, replications: 2"
+    assert study_of(tmp_path, over + "}\n").run.replications == 2
+    assert "has no effect" in problems_of(tmp_path, over + ", max_replications: 9}\n")
