@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -75,3 +76,9 @@ def test_every_locked_package_has_hashes(name: str) -> None:
     entries = _ENTRY.findall(text)
     assert len(entries) > 30
     assert [entry[0] for entry in entries if "--hash=sha256:" not in entry[2]] == []
+
+
+@pytest.mark.skipif("PYTEST_XDIST_WORKER" not in os.environ, reason="one process runs all tests")
+def test_one_process_runs_all_tests_of_a_group(request: pytest.FixtureRequest) -> None:
+    # How pytest-xdist marks them; without, each process would make what the tests of a file share.
+    assert request.node.nodeid.endswith("@tests/test_requirements")
