@@ -43,7 +43,7 @@ def start(
 def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
     """Returns exit status, output and messages."""
     said, complained = process.communicate(timeout=DEADLINE_S)
-    assert "Traceback" not in said + complained
+    assert "Traceback" not in said + complained, complained
     return process.returncode, said, complained
 
 
