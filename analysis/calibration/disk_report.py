@@ -8,10 +8,12 @@ from typing import Any, Final
 from analysis.calibration.disk_fit import ALLOWED, LEVELS, RunFit
 from analysis.calibration.disk_profile import DiskProfile
 from analysis.calibration.fio_file import FioRun
+from sim.scenario.schema.hardware import BLOCK_BYTES, LsmSpec
+from sim.units import KIB
 
 _LABEL: Final = 14
-_BLOCK_BYTES: Final = (32 * 1024, 48 * 1024)
-"""A block of 64 KiB as it is stored: 39 KiB by default."""
+_STORED_BYTES: Final = BLOCK_BYTES * LsmSpec().block_compression
+"""A block on disk, as most are: reads of a size a quarter less or more stand for it."""
 _NOISE: Final = 0.9
 """Company does not make a disk quicker; this much is luck."""
 _SETTLED_US: Final = 2
@@ -94,9 +96,9 @@ def remarks(profiles: Sequence[DiskProfile], runs: Iterable[FioRun]) -> Iterator
             yield f"{path.name}: not modelled: {why}"
     short = {run.size_bytes: run.path.name for run in runs if run.kind == "fetch"}
     for size_bytes, name in short.items():
-        if not _BLOCK_BYTES[0] <= size_bytes <= _BLOCK_BYTES[1]:
-            size = _size(size_bytes)
-            yield f"{name}: reads of {size} stand for blocks that take 39 KiB; use bs=40k"
+        if not 0.8 <= size_bytes / _STORED_BYTES <= 1.25:
+            size, block = _size(size_bytes), f"{_STORED_BYTES / KIB:.0f} KiB"
+            yield f"{name}: reads of {size} stand for blocks that take {block}; use bs=40k"
     for run in runs:
         yield from _doubts(run)
 

@@ -25,12 +25,11 @@ from scipy.special import stdtr, stdtrit
 
 from analysis.comparison.results import SummaryKey, SummaryNumber
 from analysis.metrics.catalogue import HIGHER_IS_BETTER, QUANTILES
+from analysis.statistics.intervals import Array
 from sim.record.histogram import RELATIVE_ERROR
 
 FALSE_DISCOVERIES: Final = 0.05
 CONFIDENCE: Final = 0.95
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,17 +14,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.experiments.case_runs import STATIONS, CaseRuns, Question, ReplicationRuns
 from analysis.experiments.case_words import why_refused
 from analysis.experiments.cost import with_costs
 from analysis.metrics.rounding import kept
 from analysis.statistics.crossing import Crossing, probability_met
-from analysis.statistics.intervals import half_widths, means, paired_ratios
+from analysis.statistics.intervals import Array, half_widths, means, paired_ratios
 from sim.record.histogram import RELATIVE_ERROR
-
-Array = NDArray[np.float64]
 
 OVERLOAD: Final = "overload"
 """Binds where the objectives are met until a run no longer settles."""

@@ -14,10 +14,9 @@ from analysis.experiments.ladder import Ladder, Trail
 from analysis.experiments.seen import Request, Seen
 from analysis.metrics.catalogue import ASKED_FOR, CPU_STATIONS, DISK_STATIONS, MetricKey
 from analysis.statistics.crossing import MOST_SLACK, NO_SLACK, Crossing, crossing_of, slacks
+from analysis.statistics.intervals import Array
 from analysis.statistics.saturation import Verdict
 from analysis.study.sections import Capacity
-
-Array = NDArray[np.float64]
 
 THROUGHPUT: Final = MetricKey("txn_per_s")
 STATIONS: Final = (

@@ -20,7 +20,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.experiments.experiment import Experiment
 from analysis.experiments.seen import Request, Seen
@@ -33,11 +32,11 @@ from analysis.experiments.sensitivity_findings import (
 )
 from analysis.experiments.walks import CENTRE, STEPS
 from analysis.metrics.catalogue import MetricKey
+from analysis.statistics.intervals import Array
 from analysis.statistics.sensitivity import morris_trajectories, sobol_blocks
 from analysis.study.sections import Sensitivity
 from analysis.study.study import Study
 
-Array = NDArray[np.float64]
 Point = Mapping[str, Any]
 
 

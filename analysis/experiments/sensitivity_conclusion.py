@@ -11,16 +11,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.experiments.sensitivity_findings import SensitivityFindings, SensitivityOutcome
 from analysis.experiments.sensitivity_sentence import sentence
 from analysis.experiments.walks import Walk
 from analysis.metrics.rounding import kept
-from analysis.statistics.intervals import half_widths
+from analysis.statistics.intervals import Array, half_widths
 from analysis.study.sections import Range, Sensitivity
-
-Array = NDArray[np.float64]
 
 
 def conclusion_of(

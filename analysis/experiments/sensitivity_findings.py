@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.metrics.catalogue import QUANTILES, MetricKey
+from analysis.statistics.intervals import Array
 from analysis.statistics.polynomial_shares import Fit, polynomial_shares
 from analysis.statistics.sensitivity import (
     Effects,
@@ -25,8 +26,6 @@ from analysis.statistics.sensitivity import (
 from analysis.study.sections import Sensitivity
 from analysis.study.study import Study
 from sim.record.histogram import RELATIVE_ERROR
-
-Array = NDArray[np.float64]
 
 TRUSTED_Q2: Final = 0.9
 """From here a polynomial's shares replace those from blocks."""

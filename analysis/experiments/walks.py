@@ -8,13 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final, Literal, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from analysis.metrics.rounding import kept
+from analysis.statistics.intervals import Array
 from analysis.study.sections import Range
-
-Array = NDArray[np.float64]
 
 CENTRE: Final = 0.5
 STEPS: Final = (0.0, 0.25, CENTRE, 0.75, 1.0)

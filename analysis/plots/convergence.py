@@ -35,11 +35,9 @@ from analysis.plots.style import (
     unique_handles,
 )
 from analysis.plots.words import digits, listed
-from analysis.statistics.intervals import half_widths, log_ratios
+from analysis.statistics.intervals import Array, half_widths, log_ratios
 from analysis.statistics.precision import relative_half_widths
 from analysis.study.run import Target
-
-Line = NDArray[np.float64]
 
 FEWEST_REPLICATIONS: Final = 3
 MAIN: Final = (
@@ -66,7 +64,7 @@ class Convergence:
 
     name: str
     wanted: float | None
-    lines: Mapping[str, Line]
+    lines: Mapping[str, Array]
 
 
 def convergences(
@@ -111,7 +109,7 @@ def convergences(
     return found
 
 
-def _of_ratio(values: pd.DataFrame, variant: str, against: str) -> dict[str, Line]:
+def _of_ratio(values: pd.DataFrame, variant: str, against: str) -> dict[str, Array]:
     """Returns the line of a ratio: half widths of its logarithm, as in ``summary.json``."""
     if not {variant, against} <= set(values.columns):
         return {}
@@ -161,7 +159,7 @@ def _percent(share: float) -> str:
     return f"{digits(100 * share)} %" if math.isfinite(share) else "unbounded"
 
 
-def _half_widths(values: pd.Series[float]) -> Line:
+def _half_widths(values: pd.Series[float]) -> Array:
     """Returns relative half widths over the first 2, 3, ... values."""
     return relative_half_widths(_first_ones(np.asarray(values, np.float64)))
 

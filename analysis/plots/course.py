@@ -109,7 +109,6 @@ def _draw_paths(axes: Axes, course: Course, looks: Looks, variant: str) -> None:
     for path, look in PATHS.items():
         _draw_latency(axes, course, (variant, "lock_latency", path), look, path)
     _name(axes, f"Lock requests, {variant}", looks[variant].colour)
-    log_values(axes)
 
 
 def _draw_transactions(axes: Axes, course: Course, looks: Looks) -> None:
@@ -205,10 +204,13 @@ def _name(axes: Axes, title: str, colour: str = "black") -> None:
 
 
 def _same_scale(panels: Sequence[Axes]) -> None:
-    """Gives the variants' panels one scale, so that heights can be compared."""
+    """Gives the variants' panels one logarithmic scale, so that heights can be compared."""
+    for axes in panels:
+        axes.set_yscale("log")
     limits = [axes.get_ylim() for axes in panels]
     for axes in panels:
         axes.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
+        log_values(axes)
 
 
 def _shade_warmup(axes: Axes, course: Course) -> None:

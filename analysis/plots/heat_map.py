@@ -35,8 +35,7 @@ from analysis.plots.style import (
     write_ticks,
 )
 from analysis.plots.sweep_outcomes import SweepView
-
-Array = NDArray[np.float64]
+from analysis.statistics.intervals import Array
 
 MOST_PANELS: Final = 6
 _CELL_IN: Final = 0.42

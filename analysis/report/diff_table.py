@@ -25,6 +25,7 @@ MOST_CHANGES: Final = 15
 MOST_MOVES: Final = 25
 LONGEST_VALUE: Final = 40
 LONGEST_NAME: Final = 26
+_PLACES: Final = {figure: place for place, figure in enumerate(KEY_FIGURE_OF)}
 
 
 def print_diff(console: Console, diff: StudyDiff, *, everything: bool = False) -> None:
@@ -132,9 +133,7 @@ def _print_moves(console: Console, diff: StudyDiff, most: int | None) -> None:
 def _weight(move: Move) -> tuple[int, float]:
     """Orders moves: what a reader looks at first, in that order, then the largest."""
     size = math.inf if math.isnan(move.ratio) else abs(math.log(move.ratio))
-    order = list(KEY_FIGURE_OF)
-    figure = move.key.figure
-    return order.index(figure) if figure in KEY_FIGURE_OF else len(order), -size
+    return _PLACES.get(move.key.figure, len(_PLACES)), -size
 
 
 def shown_figure(key: SummaryKey) -> ShownFigure:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
 
 from analysis.study.figures import refuse_twice
 from analysis.study.overrides import Overrides, overlap
@@ -24,8 +23,6 @@ from sim.scenario.resolved import Scenario
 from sim.scenario.section import validated
 from sim.scenario.tree import Place, dotted, node_of
 
-_BASE: Final = 0
-"""Of a file that is extended; the study's own is over it, the command line over both."""
 _TRIED_SHARES = (0.0, 0.37, 1.0)
 """Where ranges are tried: both ends, and a place at which numbers are not whole by accident."""
 
@@ -49,17 +46,21 @@ def check_rounds(root: Place) -> None:
     what a file says none of the command line that does.
     """
     most, fixed = root["run"]["max_replications"], root["run"]["replications"]
-    over = _BASE + 1 if fixed.value is None else _rank(root, fixed)
+    over = 1 if fixed.value is None else _rank(root, fixed)
     if most.value is not None and _rank(root, most) >= over:
         message = "has no effect: no precision is asked for; write run.precision, or remove it"
         most.refuse(message)
 
 
 def _rank(root: Place, key: Place) -> int:
+    """Returns 0 for a key of a file that is extended, 1 of the study's own, 2 of the command line.
+
+    The higher rank has the say.
+    """
     mark = key.node.mark
     if not mark.line:
-        return _BASE + 2
-    return _BASE + (mark.file == root.node.mark.file)
+        return 2
+    return 1 if mark.file == root.node.mark.file else 0
 
 
 def run_of(place: Place) -> RunSection | None:

@@ -140,11 +140,11 @@ class MachineKind:
         """
         per_ns = txn_per_s * self._asking / messages.connections / NS_PER_S
 
-        def opening(opening: float) -> float:
+        def follows_from(opening: float) -> float:
             self._known = txn_per_s, self._load(txn_per_s, opening)
             return 1 / (1 + per_ns * self.message_ns(txn_per_s))
 
-        fixed_point(opening, 1.0, close=_CLOSE, least=_CLOSE, most=1.0)
+        fixed_point(follows_from, 1.0, close=_CLOSE, least=_CLOSE, most=1.0)
 
     def _load(self, txn_per_s: float, opening: float) -> _MachineLoad:
         jobs = self._jobs

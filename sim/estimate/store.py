@@ -71,11 +71,11 @@ class StationLoad:
         """
         working = self.busy
 
-        def hop_ns(hop_ns: float) -> float:
+        def follows_from(hop_ns: float) -> float:
             self.busy = working + self.jobs * hop_ns / NS_PER_S
             return (1 - erlang_c(self.servers, self.busy)) * thread_hop_ns
 
-        self.hop_ns = fixed_point(hop_ns, thread_hop_ns, close=_STILL, most=thread_hop_ns)
+        self.hop_ns = fixed_point(follows_from, thread_hop_ns, close=_STILL, most=thread_hop_ns)
 
     def wait_ns(self, cv: float = 1.0) -> float:
         """Returns how long a job waits for a server."""

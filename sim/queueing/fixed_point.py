@@ -19,6 +19,8 @@ def fixed_point(
 ) -> float:
     """Returns x = image(x), by secants that stay between what is too little and what is too much.
 
+    The answer is what ``image`` was asked last: what it keeps of that question is the answer's.
+
     Args:
         image: what follows from a figure; it rises less steeply than the figure, or falls.
         near: a first guess between the two bounds; the nearer, the fewer steps.

@@ -21,9 +21,6 @@ from benchmarks.figure_readings import ReadingError, metric_words, read
 from benchmarks.figure_studies import STUDIES, Study, asked_studies, digest
 from benchmarks.figure_tables import Table
 
-OWED: dict[str, str] = {}
-"""Studies whose figures are known to be of an older model, with the reason."""
-
 OTHERWISE_MADE = {
     "validation.png": "run_sim.py validate --write",
     "calibrate_disk.png": "run_sim.py calibrate disk, from a measurement that stays",
@@ -34,12 +31,7 @@ TABLES = {name for study in STUDIES.values() for name in study.tables}
 RECORD = figures.recorded()
 
 
-def owed(name: str) -> Any:
-    because = pytest.mark.xfail(reason=OWED.get(name, ""), strict=True)
-    return pytest.param(name, marks=because if name in OWED else ())
-
-
-@pytest.mark.parametrize("name", [owed(name) for name in STUDIES])
+@pytest.mark.parametrize("name", STUDIES)
 def test_a_studys_figures_are_of_the_present_model(name: str, tmp_path: Path) -> None:
     assert RECORD.get(name, {}).get("digest") == digest(STUDIES[name], tmp_path), (
         f"python -m benchmarks figures --only {name}"
@@ -54,13 +46,13 @@ def test_a_marked_figure_is_what_its_study_said(document: Path) -> None:
     for mark in marks(text):
         assert mark.study in STUDIES, f"no study {mark.study}"
         said = RECORD.get(mark.study, {}).get("figures", {})
-        assert mark.study in OWED or said.get(mark.reading) == mark.text, mark
+        assert said.get(mark.reading) == mark.text, mark
     for table in tables(text):
         assert table.name in TABLES, f"no table {table.name}"
         studies = [name for name, study in STUDIES.items() if table.name in study.tables]
         for name in studies:
             said = RECORD.get(name, {}).get("figures", {})
-            assert name in OWED or said.get(f"table {table.name}") == table.text
+            assert said.get(f"table {table.name}") == table.text
 
 
 FOUND_ELSEWHERE = ("capacity", "cost", "sensitivity", "validation")
@@ -116,8 +108,7 @@ def test_every_picture_is_a_studys() -> None:
     made = {picture: name for name, study in STUDIES.items() for picture in study.pictures}
     assert shown == made.keys() | OTHERWISE_MADE.keys()
     for picture, name in made.items():
-        if name not in OWED:
-            assert RECORD[name]["pictures"][picture] == figures.picture_digest(picture)
+        assert RECORD[name]["pictures"][picture] == figures.picture_digest(picture)
 
 
 SUMMARY: dict[str, Any] = {

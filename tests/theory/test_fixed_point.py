@@ -54,5 +54,18 @@ def test_no_more_is_tried_than_needed() -> None:
         tried.append(at)
         return exp(-at)
 
-    fixed_point(image, 0.5, close=CLOSE)
+    found = fixed_point(image, 0.5, close=CLOSE)
     assert len(tried) <= 4
+    assert tried[-1] == found
+
+
+@given(root=st.floats(0.01, 100.0), slope=st.floats(-50.0, 0.8), most=st.floats(0.01, 200.0))
+def test_the_answer_is_what_was_asked_last(root: float, slope: float, most: float) -> None:
+    tried = []
+
+    def image(at: float) -> float:
+        tried.append(at)
+        return root + slope * (at - root)
+
+    found = fixed_point(image, most / 2, close=CLOSE, most=most)
+    assert tried[-1] == found
