@@ -107,6 +107,7 @@ def _lines(units: Sequence[tuple[Any, pa.Table, pa.Table]]) -> dict[str, Line]:
         table = np.array(values).T
         middle, half = means(table), half_widths(table)
         half[np.isnan(half)] = 0.0
-        ends = np.stack([at_s, middle, middle - half, middle + half], axis=1)
+        least = np.maximum(middle - half, 0.0)  # As no rate and no latency is less.
+        ends = np.stack([at_s, middle, least, middle + half], axis=1)
         found[name] = [row for row in ends.tolist() if not np.isnan(row[1])]
     return {name: line for name, line in found.items() if line}

@@ -138,6 +138,7 @@ def test_courses_are_laid_over_one_another_where_they_are_recorded(results: Path
         assert low < mean < high
     rate = charts[COURSES["txns"]][0]["line"]
     assert rate[0][1] < rate[-1][1], "the warm-up carries fewer"
+    assert all(low >= 0 for _, _, low, _ in rate)
 
 
 def test_one_replication_has_a_course_without_a_band(results: Path) -> None:
