@@ -64,8 +64,8 @@ def _of_load(scenario: Scenario, busiest: str, used: float) -> Iterator[LoadWarn
     elif used > _FULL and closed:
         yield LoadWarning(
             key,
-            f"{busiest} is {used:.0%} busy: clients wait for each other there, and latencies say "
-            "how many they are; take fewer threads, or a rate",
+            f"{busiest} is {used:.0%} busy: clients wait for each other there, so latencies grow "
+            "with their number; take fewer threads, or a rate",
         )
     elif used > 1:
         yield LoadWarning(
