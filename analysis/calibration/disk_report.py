@@ -13,7 +13,9 @@ from sim.units import KIB
 
 _LABEL: Final = 14
 _STORED_BYTES: Final = BLOCK_BYTES * LsmSpec().block_compression
-"""A block on disk, as most are: reads of a size a quarter less or more stand for it."""
+"""A block as it is stored by default."""
+_LIKE_BLOCKS_BYTES: Final = (32 * KIB, 48 * KIB)
+"""Reads of these sizes stand for it."""
 _NOISE: Final = 0.9
 """Company does not make a disk quicker; this much is luck."""
 _SETTLED_US: Final = 2
@@ -96,7 +98,7 @@ def remarks(profiles: Sequence[DiskProfile], runs: Iterable[FioRun]) -> Iterator
             yield f"{path.name}: not modelled: {why}"
     short = {run.size_bytes: run.path.name for run in runs if run.kind == "fetch"}
     for size_bytes, name in short.items():
-        if not 0.8 <= size_bytes / _STORED_BYTES <= 1.25:
+        if not _LIKE_BLOCKS_BYTES[0] <= size_bytes <= _LIKE_BLOCKS_BYTES[1]:
             size, block = _size(size_bytes), f"{_STORED_BYTES / KIB:.0f} KiB"
             yield f"{name}: reads of {size} stand for blocks that take {block}; use bs=40k"
     for run in runs:

@@ -16,12 +16,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.experiments.experiment import Experiment
 from analysis.experiments.seen import Request, Seen
 from analysis.metrics.catalogue import MetricKey
-from analysis.statistics.intervals import log_ratios
+from analysis.statistics.intervals import Array, log_ratios
 from analysis.statistics.precision import relative_half_widths, replications_needed
 from analysis.study.run import Precision, Target
 from analysis.study.units import Point, point_words
@@ -129,9 +128,7 @@ class SequentialDesign(Experiment):
                     -(-needed // batches),
                 )
 
-    def _values(
-        self, seen: Seen, point: Point, variant: str, key: MetricKey, count: int
-    ) -> NDArray[np.float64]:
+    def _values(self, seen: Seen, point: Point, variant: str, key: MetricKey, count: int) -> Array:
         """Returns the values of all batches of the first ``count`` replications."""
         requests = [Request(point, variant, replication) for replication in range(count)]
         return np.array([seen.values(request, key) for request in requests]).ravel()
@@ -188,7 +185,7 @@ class SequentialDesign(Experiment):
         }
 
 
-def _logarithms(values: NDArray[np.float64], against: NDArray[np.float64]) -> NDArray[np.float64]:
+def _logarithms(values: Array, against: Array) -> Array:
     """Returns the logarithms of the ratios that exist, moved so that their mean is 1.
 
     Their relative half width is then that of the ratio's interval in ``summary.json``.

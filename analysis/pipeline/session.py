@@ -226,7 +226,7 @@ def start_context(master: str, scratch: str, java_options: str) -> SparkContext:
         gateway = launch_gateway(conf, popen_kwargs=streams)  # type: ignore[no-untyped-call]
     context = SparkContext(conf=conf, gateway=gateway)
     context.setLogLevel("OFF")
-    context._accumulatorServer.handle_error = _no_news  # type: ignore[method-assign]
+    context._accumulatorServer.handle_error = _ignore_hang_up  # type: ignore[method-assign]
     if is_local(master):
         context.pythonExec = sys.executable  # PYSPARK_PYTHON is about other Spark jobs, or clusters
     else:
@@ -236,8 +236,8 @@ def start_context(master: str, scratch: str, java_options: str) -> SparkContext:
     return context
 
 
-def _no_news(request: object, client_address: object) -> None:
-    """Is told that the JVM has hung up on the server of Spark's accumulators, which nothing uses.
+def _ignore_hang_up(request: object, client_address: object) -> None:
+    """Ignores that the JVM hung up on the server of Spark's accumulators, which nothing uses.
 
     When Spark stops it may do so first, and the server would print a traceback.
     """

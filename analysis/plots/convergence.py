@@ -17,7 +17,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import NDArray
 
 from analysis.metrics.asked import asked_metrics
 from analysis.metrics.catalogue import MetricKey
@@ -164,7 +163,7 @@ def _half_widths(values: pd.Series[float]) -> Array:
     return relative_half_widths(_first_ones(np.asarray(values, np.float64)))
 
 
-def _first_ones(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _first_ones(values: Array) -> Array:
     """Returns the first 2, 3, ... values, a row each; none of fewer than three."""
     if len(values) < FEWEST_REPLICATIONS:
         return np.empty((0, len(values)))
