@@ -36,6 +36,9 @@ TPMC_PER_TXN_PER_S: Final = 60 * 0.45
 _NOISE: Final = 0.03
 """Of any figure: two publications of one version differ by 1 to 7 %, a short run by 1 to 2 %."""
 
+_PICTURE: Final = 0.1
+"""Of a figure that was read off a picture, of another cluster: half of its anchor's band."""
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -52,6 +55,8 @@ class Case:
     """Threads start spread over 50 ms, so it is longer."""
     measure_ms: float
     replications: int = 1
+    noise: float = _NOISE
+    """Standard deviation of the logarithm of any figure, besides that of its publications."""
 
     @property
     def name(self) -> str:
@@ -77,7 +82,11 @@ def _tpcc(threads: int, locks: Locks, windows_ms: tuple[float, float]) -> Case:
 
 def _idle(workload: str, file: str, anchor: str, column: str, measure_ms: float) -> Case:
     theirs = next(each.theirs for each in ANCHORS if each.name == anchor)
-    return Case(workload, f"validation/{file}", 1, "in_memory", {column: theirs}, 100, measure_ms)
+    theirs_by_column = {column: theirs}
+    return Case(
+        workload, f"validation/{file}", 1, "in_memory", theirs_by_column, 100, measure_ms,
+        noise=_PICTURE,
+    )  # fmt: skip
 
 
 CASES: Final = (
@@ -212,10 +221,10 @@ def _mean_ms(sink: MemorySink, first: int, metric: str) -> float:
     return sum(total for _, total in rows) / values / NS_PER_MS if values else math.nan
 
 
-def spread_of(theirs: Figure) -> float:
+def spread_of(case: Case, figure: Figure) -> float:
     """Returns the standard deviation of a published figure's logarithm.
 
     That of the publications, from their range as if it were two deviations wide, and what any
-    figure is uncertain by.
+    figure of the case is uncertain by.
     """
-    return math.hypot(math.log(theirs.high / theirs.low) / 2, _NOISE)
+    return math.hypot(math.log(figure.high / figure.low) / 2, case.noise)

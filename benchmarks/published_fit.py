@@ -75,6 +75,19 @@ class Fitted:
     """With these constants, what was left out included."""
 
 
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """Constants before a fit, with what the cases give then."""
+
+    constants: Constants
+    outcomes: Sequence[Outcome]
+
+
+def begin(setting: Setting, constants: Constants, workers: int) -> Begun:
+    """Runs all cases with some constants."""
+    return Begun(constants, run_cases(_with(setting, constants), workers))
+
+
 def begun_with(setting: Setting) -> dict[str, float]:
     """Returns the free constants before the fit: the model's own, or as the setting says."""
     costs = scenario_of(CASES[0], setting).hardware.cpu
@@ -86,7 +99,7 @@ def fit(
     without: str | None,
     rounds: int,
     workers: int,
-    begun: Sequence[Outcome] | None = None,
+    begun: Begun | None = None,
 ) -> Fitted:
     """Fits the free constants to all workloads but one.
 
@@ -95,11 +108,11 @@ def fit(
         without: the workload that is left out, to be predicted; None: all count.
         rounds: how often all cases are run before the last time.
         workers: processes.
-        begun: what the cases give before the fit, if that is known.
+        begun: where the fit begins; None: at the model's own costs.
     """
     surrogate = _Surrogate(setting, without)
-    constants: Constants = begun_with(setting)
-    outcomes = begun or run_cases(setting, workers)
+    begun = begun or begin(setting, begun_with(setting), workers)
+    constants, outcomes = begun.constants, begun.outcomes
     for number in range(1, rounds + 1):
         surrogate.look(outcomes, constants)
         print(f"round {number}: chi2 {surrogate.chi2(constants):.1f} before", flush=True)
@@ -141,7 +154,7 @@ class _Surrogate:
             diff_step=[_STEP] * len(GUESSES_US),
             xtol=3e-3,
             ftol=1e-3,
-            max_nfev=8,
+            max_nfev=20,
         )
         return _constants(found.x)
 
@@ -216,7 +229,7 @@ def _off(outcomes: Sequence[Outcome]) -> NDArray[np.float64]:
 def _spreads() -> NDArray[np.float64]:
     return np.array(
         [
-            math.hypot(spread_of(theirs), _TAIL if name == "p95_ms" else 0.0)
+            math.hypot(spread_of(case, theirs), _TAIL if name == "p95_ms" else 0.0)
             for case in CASES
             for name, theirs in case.theirs.items()
         ]

@@ -42,7 +42,12 @@ _COP: Final = Kind.COP
 _OPTIMISTIC_CONFLICT: Final = "WriteConflict"
 """Why a statement in auto-commit is tried again, with locks."""
 
-_READ_KINDS = {ReadKind.GET: Kind.GET, ReadKind.BATCH_GET: Kind.BATCH_GET, ReadKind.COP: Kind.COP}
+_READ_KINDS: Final = {
+    ReadKind.GET: Kind.GET,
+    ReadKind.BATCH_GET: Kind.BATCH_GET,
+    ReadKind.COP: Kind.COP,
+    ReadKind.LOOKUP: Kind.BATCH_GET,
+}
 
 
 class Session:
@@ -174,7 +179,7 @@ class Session:
     def _read(self, txn: TransactionState, read: Read) -> Generator[Wait, Any, None]:
         node = self.node
         requests = []
-        groups = keys_by_region(node.regions, read.keys)
+        groups = [group for keys in read.tasks() for group in keys_by_region(node.regions, keys)]
         kind = _READ_KINDS[read.kind]
         for route, keys in groups:
             request = node.new_request(kind, route, txn.start_ts)

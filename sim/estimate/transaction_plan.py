@@ -35,6 +35,7 @@ READS: Final[dict[ReadKind, RequestKind]] = {
     ReadKind.GET: "get",
     ReadKind.BATCH_GET: "batch_get",
     ReadKind.COP: "cop",
+    ReadKind.LOOKUP: "batch_get",
 }
 
 
@@ -200,7 +201,7 @@ class _Session:
         return own.value if own is not None else self._planner.committed.get(key)
 
     def _read(self, read: Read) -> list[PlannedRequest]:
-        groups = keys_by_region(self._regions, read.keys)
+        groups = [group for keys in read.tasks() for group in keys_by_region(self._regions, keys)]
         kind = READS[read.kind]
         rows = read.rows // len(groups) if kind == "cop" else 0
         return [PlannedRequest(kind, route.region, tuple(keys), rows) for route, keys in groups]

@@ -9,7 +9,7 @@ The order inside one statement is TiDB's: reads, then the lock requests, then th
 This module knows no engine, no clock and no randomness.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Final, Protocol
@@ -20,16 +20,22 @@ from sim.workload.layout import Table
 SCANNED_ROW: Final = 0.1
 """CPU of one row of a range scan, as a part of one row that is looked up. ASSUMED."""
 
+_FIRST_LOOKUP: Final = 32
+"""Rows of a lookup's first task."""
+
 Payloads = tuple[object | None, ...]
 """What the newest versions of the locked keys carry, in the order of the keys; None: nothing."""
 
 
 class ReadKind(IntEnum):
-    """How TiDB fetches rows: ``KvGet``, ``KvBatchGet`` or ``Coprocessor`` requests."""
+    """How TiDB fetches rows: ``KvGet``, ``KvBatchGet``, or ``Coprocessor`` requests for ranges."""
 
     GET = 0
     BATCH_GET = 1
     COP = 2
+    LOOKUP = 3
+    """Rows whose keys a scan has found, for an index lookup or join: Coprocessor requests of point
+    ranges. They cost a store what a ``KvBatchGet`` of as many keys costs, and become one here."""
 
 
 @dataclass(slots=True, eq=False)
@@ -39,11 +45,25 @@ class Read:
     kind: ReadKind
     """Which request it becomes."""
     keys: tuple[bytes, ...]
-    """The rows of a GET or BATCH_GET; for COP the first and the last key of each range, so that
-    grouping by region yields the coprocessor tasks here as well (a range lies in at most two
-    regions: the ranges of these workloads are far smaller than a region)."""
+    """For COP the first and the last key of each range, so that grouping by region yields the
+    coprocessor tasks here as well (a range lies in at most two regions: the ranges of these
+    workloads are far smaller than a region); otherwise the rows."""
     rows: int
     """Rows the storage touches in all, for the service time."""
+
+    def tasks(self) -> Iterator[tuple[bytes, ...]]:
+        """Yields the keys of each task; all are in flight at once.
+
+        A lookup asks for 32 rows first, and for twice as many with each further task (tidb
+        pkg/executor/join/index_lookup_join.go, outerWorker).
+        """
+        if self.kind is not ReadKind.LOOKUP:
+            yield self.keys
+            return
+        at, size = 0, _FIRST_LOOKUP
+        while at < len(self.keys):
+            yield self.keys[at : at + size]
+            at, size = at + size, 2 * size
 
 
 @dataclass(slots=True, eq=False)

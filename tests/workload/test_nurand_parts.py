@@ -18,7 +18,7 @@ def items() -> Iterator[int]:
     """Yields drawn rows of one warehouse's stock."""
     draws, stream = Draws(1, Streams(1, 0).stream("constants")), Streams(1, 0).stream("draws")
     for _ in range(10_000):
-        yield from draws.items(stream)
+        yield from draws.items(stream, schema.MOST_LINES)
 
 
 def customers() -> Iterator[int]:

@@ -18,7 +18,7 @@ from sim.protocol.keys import index_prefix, record_key, record_prefix
 from sim.streams import Streams
 from sim.units import MIB
 from sim.workload.layout import region_start_keys
-from sim.workload.statement import ROLLBACK, Statement
+from sim.workload.statement import ROLLBACK, ReadKind, Statement
 from sim.workload.tpcc import TpccWorkload, schema
 from sim.workload.tpcc.delivery import Delivery
 from sim.workload.tpcc.orders import Orders, customer_of, lines_of
@@ -274,3 +274,27 @@ def test_generation_is_light_enough_for_the_hot_path() -> None:
             statements_of(source.transaction(number % 50))
 
     assert calls_of(generate) < 110 * 2_000
+
+
+def test_stock_level_looks_up_the_stock_of_two_hundred_lines() -> None:
+    source = TpccWorkload(3, Streams(1, replication=0), {"stock_level": 1})
+    _, join = statements_of(source.transaction(0))
+    lines, stock = join.reads
+    assert lines.rows == schema.RECENT_LINES
+    assert len(set(stock.keys)) == schema.RECENT_LINES
+    assert len({key[:-9] for key in stock.keys}) == 1, "of the home warehouse"
+    assert [len(task) for task in stock.tasks()] == [32, 64, 104]
+    assert [task for each in lines.tasks() for task in each] == list(lines.keys)
+
+
+def test_order_status_looks_up_all_who_bear_a_name() -> None:
+    source = TpccWorkload(3, Streams(1, replication=0), {"order_status": 1})
+    looked_up = Counter[int]()
+    for _ in range(200):
+        statements = statements_of(source.transaction(0))
+        reads = [read for statement in statements for read in statement.reads]
+        [*of_name, order] = [read for read in reads if read.kind is ReadKind.LOOKUP]
+        assert len(order.keys) == 1
+        looked_up[sum(len(read.keys) for read in of_name)] += 1
+    assert set(looked_up) == {0, 3}
+    assert 0.5 < looked_up[3] / looked_up.total() < 0.7

@@ -13,7 +13,7 @@ from typing import Final
 
 from sim.streams import Stream
 from sim.workload.layout import BlockPart
-from sim.workload.tpcc.schema import CUSTOMERS, CUSTOMERS_BY_ID, DISTRICTS, ITEMS, MOST_LINES
+from sim.workload.tpcc.schema import CUSTOMERS, CUSTOMERS_BY_ID, DISTRICTS, ITEMS
 
 _CUSTOMER_SPAN: Final = 1_024
 _ITEM_SPAN: Final = 8_190
@@ -97,18 +97,16 @@ class Draws:
         a, b = divmod(int(stream.random() * (_NAME_SPAN * _NAMES)), _NAMES)
         return ((a | b) + self._c_name) % _NAMES
 
-    def items(self, stream: Stream) -> list[int]:
-        """Returns 15 different item ids: NURand(8191, 1, 100000).
+    def items(self, stream: Stream, count: int) -> list[int]:
+        """Returns so many different item ids: NURand(8191, 1, 100000).
 
-        Always as many as the longest order has, so that a client's later draws do not depend on
-        what the cluster did (common random numbers).
+        An order asks for as many as the longest has, so that a client's later draws do not depend
+        on what the cluster did (common random numbers).
         """
         constant = self._c_item
         random = stream.random
-        items: list[int] = []
-        while len(items) < MOST_LINES:
+        items: dict[int, None] = {}
+        while len(items) < count:
             a, b = divmod(int(random() * (_ITEM_SPAN * ITEMS)), ITEMS)
-            item = ((a | b + 1) + constant) % ITEMS + 1
-            if item not in items:
-                items.append(item)
-        return items
+            items[((a | b + 1) + constant) % ITEMS + 1] = None
+        return list(items)

@@ -18,6 +18,7 @@ from sim.workload.statement import Payloads, Read, ReadKind, Statement, Transact
 from sim.workload.tpcc import keys
 from sim.workload.tpcc.schema import (
     CUSTOMER_BYTES,
+    CUSTOMERS,
     DISTRICT_BYTES,
     HISTORY,
     HISTORY_BYTES,
@@ -27,8 +28,13 @@ from sim.workload.tpcc.schema import (
     WAREHOUSE_BYTES,
 )
 
-NAMESAKES: Final = 3
-"""Customers of one district with the same last name, on average (TPC-C 4.3.3.1)."""
+_LAST_NAMES: Final = 1_000
+"""The first thousand customers bear them in turn; the others are taken to do so as well."""
+
+
+def namesakes(name: int) -> tuple[int, ...]:
+    """Returns the ids of a district's three customers (on average: TPC-C 4.3.3.1) of one name."""
+    return tuple(range(name + 1, CUSTOMERS + 1, _LAST_NAMES))
 
 
 class Customer(NamedTuple):
@@ -47,11 +53,18 @@ class Customer(NamedTuple):
         """Returns the key of the row."""
         return keys.CUSTOMER + encoded_ints((self.w, self.d, self.c))
 
+    def of_name(self) -> Read:
+        """Returns the lookup of all who bear the name."""
+        assert self.name is not None, "a customer known by id is not looked up by name"
+        w, d = self.w, self.d
+        rows = [keys.CUSTOMER + encoded_ints((w, d, c)) for c in namesakes(self.name)]
+        return Read(ReadKind.LOOKUP, tuple(rows), len(rows))
+
     def name_range(self) -> Read:
         """Returns the scan of ``idx_customer`` for all who bear the name."""
         assert self.name is not None, "a customer known by id is not looked up by name"
         first = keys.IDX_CUSTOMER + encoded_ints((self.w, self.d)) + LAST_NAMES[self.name]
-        return Read(ReadKind.COP, (first, first + keys.AFTER), NAMESAKES)
+        return Read(ReadKind.COP, (first, first + keys.AFTER), len(namesakes(self.name)))
 
 
 @dataclass(eq=False)

@@ -1,23 +1,20 @@
 """OrderStatus and StockLevel (TPC-C 2.6, 2.8): no locks, no mutations; 4 % of the mix each.
 
-A condition on an index that does not hold all columns is an index scan and then a fetch of the
-rows, two coprocessor requests one after the other (TiDB's IndexLookUp).
+A condition on an index that does not hold all columns is an index scan and then a lookup of the
+rows (TiDB's IndexLookUp). StockLevel's query hints an index join: the lines of the district's last
+orders are scanned, and their stock is looked up row by row.
 
 Source: pingcap/go-tpc tpcc/order_status.go, tpcc/stock_level.go.
 """
 
 from collections.abc import Generator
-from typing import Final
 
 from sim.protocol.keys import encoded_ints
 from sim.workload.statement import Payloads, Read, ReadKind, Statement, Transaction
 from sim.workload.tpcc import keys
 from sim.workload.tpcc.orders import Orders, lines_of
-from sim.workload.tpcc.payment import NAMESAKES, Customer
-from sim.workload.tpcc.schema import CUSTOMERS, ITEMS, LINES
-
-_RECENT_ORDERS: Final = 20
-"""Orders whose lines StockLevel looks at."""
+from sim.workload.tpcc.payment import Customer
+from sim.workload.tpcc.schema import CUSTOMERS, RECENT_LINES, RECENT_ORDERS
 
 
 class OrderStatus(Transaction):
@@ -34,14 +31,12 @@ class OrderStatus(Transaction):
         """Yields four statements for a name, three for an id."""
         customer = self._customer
         w, d = customer.w, customer.d
-        row = (customer.key(),)
         if customer.name is None:
-            yield Statement("SELECT customer", (Read(ReadKind.GET, row, 1),))
+            yield Statement("SELECT customer", (Read(ReadKind.GET, (customer.key(),), 1),))
         else:
             scan = customer.name_range()
             yield Statement("SELECT count customer BY NAME", (scan,))
-            rows = Read(ReadKind.COP, row, NAMESAKES)
-            yield Statement("SELECT customer BY NAME", (scan, rows))
+            yield Statement("SELECT customer BY NAME", (scan, customer.of_name()))
         # A district's 3,000 customers have about one of its newest 3,000 orders each.
         o = max(1, self._orders.next_of(w, d) - 1 - self._age % CUSTOMERS)
         w_d_o = encoded_ints((w, d, o))
@@ -50,7 +45,7 @@ class OrderStatus(Transaction):
             "SELECT orders",
             (
                 Read(ReadKind.COP, (of_customer, of_customer + keys.AFTER), 1),
-                Read(ReadKind.COP, (keys.ORDERS + w_d_o,), 1),
+                Read(ReadKind.LOOKUP, (keys.ORDERS + w_d_o,), 1),
             ),
         )
         lines = lines_of(w, d, o)
@@ -64,9 +59,13 @@ class StockLevel(Transaction):
 
     name = "stock_level"
 
-    def __init__(self, orders: Orders, district: tuple[int, int]) -> None:
+    def __init__(
+        self, orders: Orders, item_keys: keys.ItemKeys, district: tuple[int, int], items: list[int]
+    ) -> None:
         self._orders = orders
+        self._item_keys = item_keys
         self._w, self._d = district
+        self._items = items
 
     def statements(self) -> Generator[Statement, Payloads, None]:
         """Yields the district's next order id, then the join of lines and stock."""
@@ -76,13 +75,15 @@ class StockLevel(Transaction):
         o = self._orders.next_of(w, d)
         lines = keys.ORDER_LINE
         of_orders = (
-            lines + encoded_ints((w, d, o - _RECENT_ORDERS)),
+            lines + encoded_ints((w, d, o - RECENT_ORDERS)),
             lines + encoded_ints((w, d, o)),
         )
-        stock = keys.STOCK
-        of_warehouse = (stock + encoded_ints((w, 1)), stock + encoded_ints((w, ITEMS)))
-        rows = _RECENT_ORDERS * LINES
+        prefix, parts = keys.STOCK + encoded_ints((w,)), self._item_keys.stock_parts
+        stock = tuple([prefix + parts[item] for item in self._items])
         yield Statement(
             "SELECT order_line, stock",
-            (Read(ReadKind.COP, of_orders, rows), Read(ReadKind.COP, of_warehouse, rows)),
+            (
+                Read(ReadKind.COP, of_orders, RECENT_LINES),
+                Read(ReadKind.LOOKUP, stock, len(stock)),
+            ),
         )

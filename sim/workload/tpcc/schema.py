@@ -24,6 +24,11 @@ MOST_LINES: Final = 15
 LINES: Final = 10
 """Order lines of one order: uniform between the first two; the third is the mean."""
 
+RECENT_ORDERS: Final = 20
+RECENT_LINES: Final = RECENT_ORDERS * LINES
+"""What StockLevel looks at: a district's newest orders and their lines. Hardly any two of these
+lines have the same item."""
+
 FIRST_UNDELIVERED: Final = 2_101
 """The loaded orders from this one on have a row in ``new_order``."""
 
@@ -91,9 +96,13 @@ def encoded_text(text: str) -> bytes:
 LAST_NAMES: Final = tuple(encoded_text(last_name(number)) for number in range(1_000))
 """Index columns by the number of the name."""
 
-SCATTERED_READS: Final = {"stock": 0.45 * 10, "customer": 0.45 + 0.43 + 0.04 * 10}
+SCATTERED_READS: Final = {
+    "stock": 0.45 * LINES + 0.04 * RECENT_LINES,
+    "customer": 0.45 + 0.43 + 0.04 * DISTRICTS + 0.04 * (0.4 + 0.6 * 3),
+}
 """Rows read over a whole table, a transaction of go-tpc's mix. Orders and their lines are read
 where the district's last reader has been, or has just written."""
 
-CUSTOMERS_BY_ID: Final = (0.45 + 0.4 * 0.43) / SCATTERED_READS["customer"]
-"""Of the customers read, those whose id is drawn: by NewOrder, and 40 % of Payment's."""
+CUSTOMERS_BY_ID: Final = (0.45 + 0.4 * (0.43 + 0.04)) / SCATTERED_READS["customer"]
+"""Of the customers read, those whose id is drawn: by NewOrder, and 40 % of Payment's and
+OrderStatus's."""

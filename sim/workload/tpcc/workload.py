@@ -23,9 +23,9 @@ from sim.workload.tpcc.draws import Draws
 from sim.workload.tpcc.keys import item_keys
 from sim.workload.tpcc.new_order import NewOrder
 from sim.workload.tpcc.orders import Orders
-from sim.workload.tpcc.payment import Customer, Payment
+from sim.workload.tpcc.payment import Customer, Payment, namesakes
 from sim.workload.tpcc.queries import OrderStatus, StockLevel
-from sim.workload.tpcc.schema import CUSTOMERS, DISTRICTS
+from sim.workload.tpcc.schema import CUSTOMERS, DISTRICTS, MOST_LINES, RECENT_LINES
 from sim.workload.tpcc.segments import tables as tpcc_tables
 
 DEFAULT_MIX: Final = {
@@ -48,10 +48,6 @@ BAD_CREDIT: Final = 0.10
 CARDS: Final = 100
 """Of a deck: few enough for a tenth of a second to have the mix, enough for kinds to come in a row
 as they do by chance."""
-
-_NAMESAKE_SPAN: Final = 1_000
-"""Ids of customers with one name are this far apart after loading (the first thousand bear the
-names in turn)."""
 
 
 class TpccWorkload:
@@ -91,7 +87,7 @@ class TpccWorkload:
             return self._order_status(stream)
         if chance < delivery:
             return Delivery(self._orders, self._draws.warehouse(stream))
-        return StockLevel(self._orders, self._draws.district(stream))
+        return self._stock_level(stream)
 
     def _new_order(self, stream: Stream) -> Transaction:
         draws = self._draws
@@ -100,7 +96,7 @@ class TpccWorkload:
             self._item_keys,
             draws.district(stream),
             draws.customer(stream),
-            draws.items(stream),
+            draws.items(stream, MOST_LINES),
             stream.random() < ROLLBACKS,
         )
 
@@ -117,6 +113,11 @@ class TpccWorkload:
         customer = self._customer(stream, *self._draws.district(stream))
         return OrderStatus(self._orders, customer, stream.randint(0, CUSTOMERS - 1))
 
+    def _stock_level(self, stream: Stream) -> Transaction:
+        district = self._draws.district(stream)
+        items = self._draws.items(stream, RECENT_LINES)
+        return StockLevel(self._orders, self._item_keys, district, items)
+
     def _customer(self, stream: Stream, w: int, d: int) -> Customer:
         """Draws a customer of a district, 60 % of them by last name.
 
@@ -126,8 +127,7 @@ class TpccWorkload:
         if stream.random() >= BY_NAME:
             return Customer(w, d, self._draws.customer(stream), None)
         name = self._draws.name(stream)
-        c = name + 1 + _NAMESAKE_SPAN * ((name + w + d) % 3)
-        return Customer(w, d, c, name)
+        return Customer(w, d, namesakes(name)[(name + w + d) % 3], name)
 
 
 class _Deck:

@@ -1,0 +1,110 @@
+"""What a byte that RocksDB flushes or compacts costs a thread: ``hardware.cpu.compaction_byte``.
+
+Loads a column family of a real RocksDB in the order of its keys, then overwrites rows at random
+and lets it compact, with TiKV's block size, bloom filters and compression by level; prints
+RocksDB's own CPU seconds of flushes and compactions over the bytes that they wrote. Rows are those
+that ``block_compression`` makes. RocksDB's Python binding is not among the requirements:
+
+    .venv/bin/pip install --target /tmp/rocksdict rocksdict==0.3.29
+    PYTHONPATH=/tmp/rocksdict .venv/bin/python -m benchmarks.compaction_cost
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from time import sleep
+from typing import Any, Final
+
+from benchmarks.block_compression import Row, stock, sysbench
+from sim.protocol.encoding import SHORT_VALUE_MAX_BYTES
+from sim.scenario.schema.hardware import BLOCK_BYTES
+from sim.units import KIB, MIB
+
+LOADED_BYTES: Final = 1_000_000_000
+_VALUES: Final = 3_000
+"""Different values; a block of 64 KiB has 200."""
+_BATCH: Final = 500
+_KEY_BYTES: Final = 37
+_WRITE_RECORD_BYTES: Final = 10
+"""Type and start_ts of a record of the write CF."""
+
+
+def options(rocksdb: Any) -> Any:
+    """Returns TiKV's options of a data column family (src/config), with a smaller memtable."""
+    chosen = rocksdb.Options(raw_mode=True)
+    chosen.create_if_missing(True)  # noqa: FBT003 - the binding names nothing
+    chosen.set_write_buffer_size(64 * MIB)
+    chosen.set_target_file_size_base(8 * MIB)
+    chosen.set_max_bytes_for_level_base(512 * MIB)
+    chosen.set_level_compaction_dynamic_level_bytes(True)
+    kinds = rocksdb.DBCompressionType
+    by_level = [kinds.none()] * 2 + [kinds.lz4()] * 3 + [kinds.zstd()] * 2
+    chosen.set_compression_per_level(by_level)
+    blocks = rocksdb.BlockBasedOptions()
+    blocks.set_block_size(BLOCK_BYTES)
+    blocks.set_bloom_filter(10, False)  # noqa: FBT003 - likewise
+    chosen.set_block_based_table_factory(blocks)
+    return chosen
+
+
+def values(kind: str) -> list[bytes]:
+    """Returns what the records of a column family carry."""
+    random = Random(1)
+    rows: list[Row] = [
+        (sysbench if kind == "sysbench, write CF" else stock)(random, number)
+        for number in range(_VALUES)
+    ]
+    if kind == "stock, default CF":
+        return [row for _, row in rows]
+    head = bytes(_WRITE_RECORD_BYTES)
+    return [head + (row if len(row) <= SHORT_VALUE_MAX_BYTES else b"") for _, row in rows]
+
+
+def write(rocksdb: Any, database: Any, some: list[bytes], rows: list[int], at: int) -> None:
+    """Puts one record for each row number, as its version ``at``."""
+    for begin in range(0, len(rows), _BATCH):
+        batch = rocksdb.WriteBatch(raw_mode=True)
+        for number in rows[begin : begin + _BATCH]:
+            key = b"zt" + number.to_bytes(_KEY_BYTES - 10, "big") + at.to_bytes(8, "big")
+            batch.put(key, some[number * 7_919 % len(some)])
+        database.write(batch)
+    database.flush()
+
+
+def measure(rocksdb: Any, kind: str, folder: Path) -> tuple[float, float]:
+    """Returns CPU seconds, and bytes written, of all flushes and compactions."""
+    database = rocksdb.Rdict(str(folder), options(rocksdb))
+    some, random = values(kind), Random(2)
+    rows = LOADED_BYTES // (_KEY_BYTES + len(some[0]))
+    write(rocksdb, database, some, list(range(rows)), at=2)
+    database.compact_range(None, None)
+    write(rocksdb, database, some, [random.randrange(rows) for _ in range(rows * 2 // 3)], at=1)
+    while any(
+        int(database.property_value(f"rocksdb.{name}"))
+        for name in ("num-running-flushes", "num-running-compactions", "compaction-pending")
+    ):
+        sleep(0.2)
+    table = database.property_value("rocksdb.cfstats-no-file-histogram").splitlines()
+    names = next(line for line in table if line.startswith("Level")).split()
+    total = next(line for line in table if line.startswith(" Sum")).split()
+    # A size is one column in the heading and two in the line.
+    cpu_s = float(total[names.index("CompMergeCPU(sec)") + 1])
+    written = next(line for line in table if line.startswith("Cumulative compaction")).split()[2]
+    database.close()
+    return cpu_s, float(written) * KIB * MIB
+
+
+def main() -> None:
+    """Prints a line a kind of record."""
+    rocksdb = import_module("rocksdict")
+    for kind in ("stock, default CF", "sysbench, write CF", "stock, write CF"):
+        with TemporaryDirectory() as folder:
+            cpu_s, written = measure(rocksdb, kind, Path(folder))
+        print(f"{kind:20} {1e9 * cpu_s / written:4.1f} ns a byte, of {written / MIB:,.0f} MiB")
+
+
+if __name__ == "__main__":
+    main()
