@@ -66,6 +66,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--only",
         nargs="+",
+        action="extend",
         default=[],
         metavar="NAME",
         help=f"these, up to date or not, of: {', '.join(STUDIES)}",

@@ -112,7 +112,6 @@ def _tikv(recipe: Recipe) -> dict[str, Any]:
         "raft_store_max_leader_lease_ns": (ELECTION_TICKS - 1) * tick_ns,
         "reactive_memory_lock_tick_interval_ns": 2 * tick_ns,
         "merge_check_tick_interval_ns": 2 * tick_ns,
-        "max_entry_cache_warmup_duration_ns": tick_ns,
         "raft_entry_max_size_bytes": recipe.entry_max_bytes,
         "leader_transfer_max_log_lag": recipe.max_log_gap,
         "merge_max_log_gap": min(10, (recipe.max_log_gap + 1) // 2),

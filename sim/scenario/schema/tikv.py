@@ -311,12 +311,6 @@ class Tikv(Section):
         default=True,
         name="raftstore.hibernate-regions",
     )
-    max_entry_cache_warmup_duration_ns: int = Duration("0ms", "1h").key(
-        "How long at most a future leader warms its entry cache. Source: raftstore "
-        "store/config.rs.",
-        default="1s",
-        name="raftstore.max-entry-cache-warmup-duration",
-    )
     scheduler_pending_write_threshold_bytes: int = Size("1KiB", "1TiB").key(
         "Unfinished writes above which a store answers ServerIsBusy. Source: "
         "src/storage/config.rs.",
