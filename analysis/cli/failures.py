@@ -33,11 +33,21 @@ def command_error(error: Exception) -> CommandError | None:
         case typer.TyperException():
             wrong = error.format_message().removeprefix("Invalid value: ")
             wrong = re.sub(r"Value error, (.*) is not one of (.*)", _other_word, wrong).rstrip(".")
-            return CommandError(f"{wrong}. Try: {command('--help')}")
+            return CommandError(f"{wrong}. Try: {command(*_help_of(error))}")
         case OSError(filename=str() | Path() as where):
             return CommandError(f"{where}: {error.strerror}; nothing was written there")
         case _:
             return None
+
+
+def _help_of(error: typer.TyperException) -> list[str]:
+    """Returns the option, after the name of the command that was wrongly given, if there is one."""
+    words = ["--help"]
+    context = getattr(error, "ctx", None)
+    while context is not None and context.parent is not None:
+        words.insert(0, context.info_name)
+        context = context.parent
+    return words
 
 
 def _other_word(found: re.Match[str]) -> str:
