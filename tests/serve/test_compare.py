@@ -228,6 +228,11 @@ def test_the_page_in_a_browser(server: Served, results: Path, tmp_path: Path) ->
             tab.press("ArrowRight")
             assert "one in" in tab.text(".told")
             assert "b, pipelined 10.0" in tab.text(".told")
+            whole = tab.drawing("#charts")
+            for word in ("zoom in", "show all"):
+                tab.value(f"[...document.querySelectorAll('.buttons button')].find("
+                          f"(one) => one.textContent === '{word}').click()")  # fmt: skip
+                assert (tab.drawing("#charts") == whole) == (word == "show all")
         assert tab.console == []
     file = tmp_path / "file" / "page.html"
     file.parent.mkdir()

@@ -111,9 +111,9 @@
   }
 
   // In each decade, in tenths of its beginning: as close as there is room for.
-  var DECADES = [upTo(100, 1), upTo(100, 5), upTo(100, 10), [10, 20, 50], [10]];
+  var DECADES = [upTo(100, 1), upTo(100, 5), upTo(100, 10), [10, 20, 50], [10, 30], [10]];
 
-  function logSplits(low, high, most) {
+  function logSplits(low, high, fit) {
     var found = [];
     DECADES.some(function (ticks) {
       found = [];
@@ -123,7 +123,7 @@
           if (tick >= low && tick <= high) { found.push(tick); }
         });
       }
-      return found.length <= most;
+      return fit(found);
     });
     return found;
   }
@@ -146,8 +146,8 @@
         return x >= low && x <= high;
       }));
       if (tried.length > 1) { return tried; }
-      var most = Math.max(3, Math.floor(plot.width / 70));
-      return withRoom(plot, chart.xlog ? logSplits(low, high, most) : evenly(low, high, step));
+      function fit(ticks) { return withRoom(plot, ticks).length === ticks.length; }
+      return withRoom(plot, chart.xlog ? logSplits(low, high, fit) : evenly(low, high, step));
     };
   }
 
@@ -298,15 +298,15 @@
   };
 
   Chart.prototype.draw = function () {
-    var at = this.at;
+    var self = this, at = this.at;
     if (this.plot) { this.plot.destroy(); }
     this.above = element("div", "above");
     this.plot = new uPlot(this.options(), this.data(), this.canvas);
     this.plot.over.appendChild(this.above);
     touch(this);
     if (this.seen) { this.show(this.seen); }
-    if (there(at)) { this.point(at); }
     this.tell();
+    if (there(at)) { queueMicrotask(function () { self.point(at); }); }  // once uPlot has its scales
   };
 
   Chart.prototype.data = function () {
@@ -340,7 +340,9 @@
     var up = Object.assign({}, axis, { size: 54, space: 36 });
     if (chart.whole) { across.incrs = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]; }
     if (chart.log) {
-      up.splits = function (plot, index, low, high) { return logSplits(low, high, 8); };
+      up.splits = function (plot, index, low, high) {
+        return logSplits(low, high, function (ticks) { return ticks.length <= 8; });
+      };
     }
     up.values = function (plot, splits) { return self.isEmpty() ? [] : splits.map(plain); };
     return {
@@ -365,7 +367,9 @@
       hooks: {
         draw: [function () { self.lay(); }],
         setCursor: [function () { self.tell(); }],
-        setScale: [function (plot, key) { if (key === "x") { self.follow(plot.scales.x); } }]
+        setScale: [function (plot, key) {
+          if (key === "x" && plot === self.plot) { self.follow(plot.scales.x); }
+        }]
       }
     };
   };
@@ -426,9 +430,11 @@
       entry.lastChild.textContent = line.name + value;
     });
     var what = there(at) ? happening(this.chart, plot, x) : "";
-    this.told.textContent =
-      there(at) ? this.chart.axis + ": " + plain(x) + (what ? ", " + what : "") : "";
-    this.told.appendChild(element("span", "spoken", values.length ? "; " + values.join("; ") : ""));
+    var seen = there(at) ? this.chart.axis + ": " + plain(x) + (what ? ", " + what : "") : "";
+    var spoken = values.length ? "; " + values.join("; ") : "";
+    if (this.told.textContent !== seen + spoken) {
+      this.told.replaceChildren(seen, element("span", "spoken", spoken));
+    }
   };
 
   Chart.prototype.entry = function (name, place) {
