@@ -89,7 +89,6 @@ def test_a_quiet_study_has_locks_by_variant_transactions_and_throughput() -> Non
 
 def test_ticks_set_thousands_apart() -> None:
     throughput = panels(drawn(series("sync", "txns", "mean", {5: 20_000.0})))["Throughput"]
-    throughput.figure.draw_without_rendering()
     assert "1,000" in [label.get_text() for label in throughput.get_yticklabels()]
 
 
