@@ -18,10 +18,10 @@ from analysis.metrics.course_lines import Course
 from analysis.metrics.numbers import NOTHING
 from analysis.metrics.shown import OUTCOMES, ShownFigure
 from analysis.page.findings import Findings
-from analysis.plots import timeline
+from analysis.plots import style, timeline
 from analysis.plots.axes import Axis, axes_of, is_scattered
+from analysis.plots.course import PATHS
 from analysis.plots.load_curve import LOAD_KEYS, Latency
-from analysis.plots.style import variant_colours
 from analysis.plots.sweep_outcomes import OutcomeCells, outcome_cells
 
 Chart = dict[str, Any]
@@ -30,17 +30,12 @@ Look = Mapping[str, Any]
 MOST_POINTS: Final = 2
 """Points with charts over time; each has some 100 KB of data."""
 
-_PATHS: Final = ("in_memory", "pipelined", "sync", "fallback")
-"""Ways that a lock can take."""
-
 _MOST_SERIES: Final = 8
 _MOST_MARKS: Final = 200
 _MOST_NAMED: Final = 3
 _MOST_TICKS: Final = 12
 """Values of an axis up to which its ticks stand at them."""
-_FALLBACK: Final = {"colour": "#882255", "dash": [9, 3, 2, 3]}
-_DASHES: Final[tuple[list[int], ...]] = ([], [7, 3], [2, 2], [9, 3, 2, 3])
-"""Of lines, so that they can be told apart without colours; the solid one is the main variant's."""
+_LINE_PX: Final = 2
 
 _MS: Final = 1e-6
 _STATS: Final = {"mean": "mean", "p50": "p50", "p99": "p99", "p999": "p99.9", "max": "longest"}
@@ -52,7 +47,7 @@ def time_charts(found: Findings) -> dict[str, Chart]:
     tables = found.tables
     indices = sorted({int(index) for index in tables.courses["point_index"]})
     charts: dict[str, Chart] = {}
-    looks = variant_looks(found)
+    looks = chart_looks(list(found.variants))
     for index in indices[:MOST_POINTS]:
         parts = (tables.courses, tables.units, tables.happenings)
         course = Course(*(table[table["point_index"] == index] for table in parts))
@@ -63,13 +58,25 @@ def time_charts(found: Findings) -> dict[str, Chart]:
     return charts
 
 
-def variant_looks(found: Findings) -> dict[str, Look]:
-    """Returns each variant's colour and dash; the main one has a solid line."""
-    ordered = list(dict.fromkeys([found.main, found.baseline, *found.variants]))
-    return {
-        name: {"colour": colour, "dash": _DASHES[ordered.index(name) % len(_DASHES)]}
-        for name, colour in variant_colours(found.variants).items()
-    }
+def chart_looks(names: Sequence[str]) -> dict[str, Look]:
+    """Returns colour and dash of each line by name, as pictures have them."""
+    return {name: _look(look) for name, look in style.variant_looks(names).items()}
+
+
+def _look(look: style.Look) -> Look:
+    parts = () if look.line == "-" else look.line[1]
+    return {"colour": look.colour, "dash": [round(part * _LINE_PX) for part in parts]}
+
+
+def one_view(columns: Mapping[str, Chart]) -> list[Chart]:
+    """Returns the only view of a chart, with a line a name.
+
+    Args:
+        columns: by name values ``v``, and ``lo`` and ``hi`` where there are intervals.
+    """
+    looks = chart_looks(list(columns))
+    lines = [{"name": name, **looks[name], **columns[name]} for name in columns]
+    return [{"name": "", "series": lines}]
 
 
 def _frame(course: Course, marks: Sequence[timeline.EventMark]) -> Chart:
@@ -118,24 +125,15 @@ def _latencies(
     course: Course, looks: Mapping[str, Look], metric: str, stat: str
 ) -> Iterator[Chart]:
     """Yields a line a variant; of locks one a path that any lock of the variant took."""
-    classes = _PATHS if metric == "lock_latency" else ("all",)
+    classes = tuple(PATHS) if metric == "lock_latency" else ("all",)
     for variant in looks:
         lines = {class_: course.line(variant, metric, stat, class_) for class_ in classes}
         taken = {class_: line for class_, line in lines.items() if not line.empty}
         for class_, line in taken.items():
             usual = class_ == variant or len(taken) == 1
             name = variant if usual else f"{variant}: {class_}"
-            yield series(name, _path_look(looks, variant, class_, taken), line, _MS,
-                         bands=stat == "mean")  # fmt: skip
-
-
-def _path_look(
-    looks: Mapping[str, Look], variant: str, class_: str, taken: Mapping[str, Any]
-) -> Look:
-    """Returns the variant's look, or that of the way that some of its locks took."""
-    if class_ == variant or len(taken) == 1:
-        return looks[variant]
-    return _FALLBACK if class_ == "fallback" else looks.get(class_, looks[variant])
+            look = looks[variant] if usual else _look(PATHS[class_])
+            yield series(name, look, line, _MS, bands=stat == "mean")
 
 
 def _rates(course: Course, looks: Mapping[str, Look], metric: str) -> Iterator[Chart]:
@@ -214,17 +212,15 @@ def _points_on_axis(found: Findings) -> list[Mapping[str, Any]]:
 def _curves(
     variants: Sequence[str], points: Sequence[Mapping[str, Any]], cells: OutcomeCells, axis: Axis
 ) -> Iterator[Chart]:
-    """Yields a curve a variant and setting of the other axes; dashes tell settings apart.
-
-    Where there is one setting only, they tell variants apart.
-    """
+    """Yields a curve a variant and setting of the other axes, whose dashes all differ."""
     others: dict[str, list[Mapping[str, Any]]] = {}
     for point in points:
         rest = ", ".join(str(value) for key, value in point.items() if key != axis.key)
         others.setdefault(rest, []).append(point)
-    for order, (rest, there) in enumerate(others.items()):
+    looks = iter(style.line_looks([*variants] * len(others)))
+    for rest, there in others.items():
         at = {axis.index(point): point for point in there}
-        for place, (variant, colour) in enumerate(variant_colours(variants).items()):
+        for variant in variants:
             numbers = [
                 cells.value(at[step], variant) if step in at else NOTHING
                 for step in range(len(axis.labels))
@@ -232,8 +228,7 @@ def _curves(
             scaled = [number.scaled(cells.outcome.scale) for number in numbers]
             yield {
                 "name": f"{variant}, {rest}" if rest else variant,
-                "colour": colour,
-                "dash": _DASHES[(order if len(others) > 1 else place) % len(_DASHES)],
+                **_look(next(looks)),
                 "v": [short_number(number.value) for number in scaled],
                 "gaps": [place for place, number in enumerate(numbers) if number.refused],
                 "lo": [short_number(number.ci_low) for number in scaled],

@@ -10,7 +10,7 @@ import base64
 import hashlib
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
@@ -23,6 +23,9 @@ from analysis.page.escaping import in_script, visible
 
 LIBRARY: Final = "uplot"
 """Folder of the charts' library below ``assets``."""
+CHART_STYLES: Final = (f"{LIBRARY}/uPlot.min.css",)
+CHART_SCRIPTS: Final = (f"{LIBRARY}/uPlot.iife.min.js", "charts.js")
+"""What draws charts, on reports and on served pages."""
 _UNIT: Final = re.compile(r"(\d) (%|[mn]?s\b|KiB\b)")
 _INTERVAL: Final = re.compile(r"\[[^\[\]\n]{1,30}\]")
 
@@ -34,17 +37,36 @@ def html_text(page: Page, data: Mapping[str, Any]) -> str:
         page: what it says.
         data: charts by name; without any, the file has no scripts.
     """
-    scripts = [_asset(f"{LIBRARY}/uPlot.iife.min.js"), _asset("charts.js")] if data else []
-    styles = [_asset("page.css"), *([_asset(f"{LIBRARY}/uPlot.min.css")] if data else [])]
-    return environment().get_template("report.html.j2").render(
-        page=page,
-        policy=inline_policy(scripts),
-        styles=[Markup(style) for style in styles],
-        library=library() if data else None,
-        licence=Markup(_asset(f"{LIBRARY}/LICENSE")),
-        scripts=[Markup(script) for script in scripts],
-        data=Markup(in_script(data)),
-    )  # fmt: skip
+    parts = inlined([*CHART_STYLES, "page.css"], [*CHART_SCRIPTS, "report.js"], asset)
+    if not data:
+        parts = inlined(["page.css"], [], asset)
+    template = environment().get_template("report.html.j2")
+    return template.render(page=page, data=Markup(in_script(data)), **parts)
+
+
+def inlined(
+    styles: Sequence[str], scripts: Sequence[str], text: Callable[[str], str]
+) -> dict[str, Any]:
+    """Returns what the template of a file that loads nothing takes.
+
+    Args:
+        styles: names of files, in order.
+        scripts: names of files, in order; the only ones that run.
+        text: returns a file's content.
+
+    Returns:
+        ``policy``, ``notice`` of who draws the charts, and the texts of ``styles`` and ``scripts``.
+    """
+    code = [text(name) for name in scripts]
+    made = library()
+    drawn = f"Charts are drawn by {made['name']} {made['version']}, {made['home']}."
+    notice = f"<!-- Made by Pessim. {drawn}\n{asset(f'{LIBRARY}/LICENSE')}\n-->"
+    return {
+        "policy": inline_policy(code),
+        "notice": Markup(notice if scripts else ""),
+        "styles": [Markup(text(name)) for name in styles],
+        "scripts": [Markup(script) for script in code],
+    }
 
 
 @cache
@@ -73,14 +95,15 @@ def _shown(value: Any) -> Any:
 
 
 @cache
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """Returns the text of a style or script below ``assets``."""
     return files(__package__).joinpath("assets", *name.split("/")).read_text(encoding="utf-8")
 
 
 @cache
 def library() -> dict[str, Any]:
     """Returns what is declared of the charts' library: name, version, licence, hashes."""
-    return tomllib.loads(_asset(f"{LIBRARY}/source.toml"))
+    return tomllib.loads(asset(f"{LIBRARY}/source.toml"))
 
 
 def inline_policy(scripts: Sequence[str]) -> str:

@@ -25,6 +25,7 @@ from analysis.plots.style import (
     legend_below,
     log_values,
     unique_handles,
+    values_from_zero,
 )
 from analysis.plots.words import between, digits, listed
 
@@ -132,7 +133,7 @@ def _draw_latency(
 def _draw_commits(axes: Axes, course: Course, looks: Looks) -> None:
     for variant, look in looks.items():
         _draw_line(axes, course.line(variant, "txns", "mean").fillna(0.0), look)
-    axes.set_ylim(bottom=0)
+    values_from_zero(axes)
     _name(axes, "Throughput")
 
 
@@ -142,7 +143,7 @@ def _draw_errors(axes: Axes, course: Course, looks: Looks) -> None:
         aborts = course.line(variant, "txn_aborts", "mean").fillna(0.0)
         _draw_line(axes, errors, look)
         _draw_line(axes, aborts, look, width=0.7)
-    axes.set_ylim(bottom=0)
+    values_from_zero(axes)
     _name(axes, "Region errors (thin: aborted transactions)")
 
 
@@ -151,7 +152,7 @@ def _draw_fallback(axes: Axes, course: Course, looks: Looks) -> None:
         line = course.line(variant, "fallback_share", "mean")
         if (line["value"] > 0).any():
             _draw_line(axes, line, look, variant, scale=100)
-    axes.set_ylim(bottom=0)
+    values_from_zero(axes)
     _name(axes, "Lock requests that could not stay in memory")
 
 
@@ -160,7 +161,7 @@ def _draw_table(axes: Axes, course: Course, looks: Looks) -> None:
         line = course.line(variant, "lock_table_bytes", "max")
         if (line["value"] > 0).any():
             _draw_line(axes, line, look, variant, scale=1 / 1024)
-    axes.set_ylim(bottom=0)
+    values_from_zero(axes)
     _name(axes, "Lock table of the fullest store")
 
 

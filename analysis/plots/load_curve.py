@@ -251,4 +251,4 @@ def _scale(axes: Axes, lines: Sequence[LoadLine], place: int, limit_ms: float | 
     low, high = min(values_ms) / 2, max(values_ms) * 2.5
     axes.set_yscale("log")
     axes.set_ylim(low, high)
-    log_values(axes, "{:,g}".format, few=200)
+    log_values(axes, few=200)

@@ -199,8 +199,8 @@ def whole(value: float) -> str:
 
 
 def plain(value: float) -> str:
-    """Returns a number as short as it is."""
-    return f"{value:g}"
+    """Returns a number as short as it is, thousands set apart."""
+    return f"{value:,.12g}"
 
 
 def write_ticks(axis: Axis, text: Callable[[float], str]) -> None:
@@ -223,6 +223,12 @@ def log_values(axes: Axes, text: Callable[[float], str] = plain, few: float = 60
     axes.set_yscale("log")
     low, high = axes.get_ylim()
     log_ticks(axes.yaxis, text, steps=high < few * low)
+
+
+def values_from_zero(axes: Axes) -> None:
+    """Lets the axis of values begin at 0."""
+    axes.set_ylim(bottom=0)
+    write_ticks(axes.yaxis, plain)
 
 
 def unique_handles(panels: Iterable[Axes]) -> tuple[list[Artist], list[str]]:

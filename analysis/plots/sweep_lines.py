@@ -23,6 +23,7 @@ from analysis.plots.style import (
     log_values,
     new_figure,
     plain,
+    values_from_zero,
     write_ticks,
 )
 from analysis.plots.sweep_outcomes import SweepView
@@ -150,9 +151,9 @@ def _scale_values(row: Sequence[Axes], view: SweepView, panels: Panels) -> None:
     values = [value for value in every if not math.isnan(value)]
     if values and min(values) > 0 and max(values) / min(values) > _LOG_SPAN:
         for axes in row:
-            log_values(axes, "{:,g}".format, few=1000)
+            log_values(axes, few=1000)
     else:
-        row[0].set_ylim(bottom=0)
+        values_from_zero(row[0])
 
 
 def _legend(figure: Figure, view: SweepView) -> None:

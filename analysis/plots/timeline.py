@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from analysis.plots.style import INK, SMALL, WIDTH_IN, new_figure
+from analysis.plots.style import INK, SMALL, WIDTH_IN, new_figure, plain, write_ticks
 
 NS_PER_S: Final = 1e9
 LANE: Final = "lane"
@@ -243,6 +243,7 @@ def time_panels(
     for axes in panels:
         draw_guides(axes, shown)
     panels[-1].xaxis.set_major_locator(MaxNLocator(6))
+    write_ticks(panels[-1].xaxis, plain)
     panels[-1].set_xlabel("simulated time (s)")
     panels[-1].set_xlim(0, span_s)
     return figure, panels

@@ -13,7 +13,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.plots.style import WIDTH_IN, Look, heading, new_figure
+from analysis.plots.style import WIDTH_IN, Look, heading, new_figure, values_from_zero
 from analysis.plots.words import between, digits, listed
 
 _ROWS: Final = (("txns", "commits (1/s)"), ("lock_latency", "lock latency (ms)"))
@@ -49,7 +49,7 @@ def warmup_cuts(
         for row in range(2):
             panels[2 * (place // columns) + row, place % columns].set_visible(False)
     for axes in panels[:, 0]:
-        axes.set_ylim(bottom=0)  # when everything is drawn: a limit that is set stops scaling
+        values_from_zero(axes)  # when everything is drawn: a limit that is set stops scaling
     panels[0, 0].set_xlim(0, float(units["simulated_s"].max()))
     note = "one line per replication, which counts from its dot on"
     heading(figure, "What was left out as warm-up", f"{subtitle}\n{note}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -21,10 +21,11 @@ from analysis.comparison.study_diff import study_diff
 from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.rounding import short
 from analysis.metrics.shown import KEY_FIGURE_OF
+from analysis.page.charts import one_view
 from analysis.page.escaping import in_script
-from analysis.page.html import environment, inline_policy
+from analysis.page.html import CHART_SCRIPTS, CHART_STYLES, environment, inlined
 from analysis.report.diff_table import point_words, ratio_words, shown_figure, value_words
-from analysis.serve.courses import COURSES, study_courses
+from analysis.serve.courses import COURSES, Line, study_courses
 from analysis.serve.shipped_files import shipped
 from analysis.serve.studies import NoStudyError
 from analysis.study.study_folder import StudyFolderError
@@ -33,7 +34,6 @@ MOST_STUDIES: Final = 6
 _MOST_CHANGES: Final = 40
 _MOST_OTHERS: Final = 40
 _MOST_KEY_ROWS: Final = 300
-_LOOKS: Final = ("first", "second", "third", "fourth", "fifth", "sixth")
 _ONE_IN: Final = {"p50": 2, "p90": 10, "p95": 20, "p99": 100, "p999": 1000}
 _TAILS: Final = {
     "lock_latency_ms": "Lock latency (ms)",
@@ -70,15 +70,10 @@ def comparison(studies: Named, file: FileOf | None = None) -> dict[str, Any]:
 def comparison_file(studies: Named) -> str:
     """Returns the page as one HTML file that loads nothing."""
     found = comparison(studies)
-    styles = [shipped(name) for name in ("page.css", "serve.css")]
-    scripts = [shipped(name) for name in ("plot.js", "compare.js")]
-    return environment(__package__).get_template("compare_file.html.j2").render(
-        found=found,
-        policy=inline_policy(scripts),
-        styles=[Markup(style) for style in styles],
-        scripts=[Markup(script) for script in scripts],
-        data=chart_data(found),
-    )  # fmt: skip
+    styles = ("page.css", *CHART_STYLES, "serve.css")
+    parts = inlined(styles, (*CHART_SCRIPTS, "compare.js"), shipped)
+    template = environment(__package__).get_template("compare_file.html.j2")
+    return template.render(found=found, data=chart_data(found), **parts)
 
 
 def chart_data(found: dict[str, Any]) -> Markup:
@@ -165,14 +160,7 @@ def _over_time(studies: Named, file: FileOf | None) -> Iterator[dict[str, Any]]:
             for name, course in courses
             for variant, line in course.get(fact, {}).items()
         }
-        series = [
-            {"name": name, "look": _LOOKS[at % len(_LOOKS)], "line": line}
-            for at, (name, line) in enumerate(lines.items())
-        ]
-        xs = sorted({point[0] for line in lines.values() for point in line})
-        if len(xs) > 1:
-            shape = {"xLabel": "simulated time (s)", "xLog": False, "yLog": False}
-            yield {"title": title, "x": xs, "series": series} | shape
+        yield from _curves(title, "simulated time (s)", lines)
 
 
 def _own_file(of: StudyResults, name: str) -> Path:
@@ -211,23 +199,34 @@ def _chart(
     title: str, x_label: str, studies: Named, x_of: Callable[[SummaryKey], float | None]
 ) -> Iterator[dict[str, Any]]:
     """Yields a chart with a series a variant of each study, or none where there is no curve."""
-    series: list[dict[str, Any]] = []
+    lines = {}
     for name, of in studies:
         for variant in of.variants:
-            line = sorted(
+            lines[f"{name}, {variant}"] = sorted(
                 [x, *_ends(number)]
                 for key, number in of.numbers.items()
                 if key.variant == variant
                 and (x := x_of(key)) is not None
                 and not (number.refused or math.isnan(number.value))
             )
-            if line:
-                look = _LOOKS[len(series) % len(_LOOKS)]
-                series.append({"name": f"{name}, {variant}", "look": look, "line": line})
-    xs = sorted({point[0] for one in series for point in one["line"]})
-    if len(xs) > 1:
-        shape = {"xLog": xs[0] > 0 and xs[-1] / xs[0] > 12, "yLog": "atency" in title}
-        yield {"title": title, "x": xs, "xLabel": x_label, "series": series} | shape
+    for chart in _curves(title, x_label, {name: line for name, line in lines.items() if line}):
+        first, last = chart["x"][0], chart["x"][-1]
+        yield chart | {"log": "atency" in title, "xlog": first > 0 and last / first > 12}
+
+
+def _curves(title: str, axis: str, lines: Mapping[str, Line]) -> Iterator[dict[str, Any]]:
+    """Yields a chart of lines by name, over all the values that any of them has; or none."""
+    xs = sorted({point[0] for line in lines.values() for point in line})
+    if len(xs) < 2:
+        return
+    columns = {}
+    for name, line in lines.items():
+        at = {point[0]: dict(zip(("v", "lo", "hi"), point[1:], strict=True)) for point in line}
+        columns[name] = {end: [at.get(x, {}).get(end) for x in xs] for end in ("v", "lo", "hi")}
+    yield {
+        "title": title, "heading": "h2", "axis": axis, "x": xs, "joined": True,
+        "views": one_view(columns),
+    }  # fmt: skip
 
 
 def _ends(number: SummaryNumber) -> list[float]:

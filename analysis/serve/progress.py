@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from analysis.page.charts import chart_looks
 from analysis.running.early_figures import mean_lock_latency_ms, mean_words
 from analysis.serve.studies import NoStudyError, Studies
 from analysis.statistics.intervals import half_widths, means
@@ -184,6 +185,7 @@ def _left_s(
 def _by_variant(there: StudyState, done: Mapping[Unit, UnitSeen]) -> list[dict[str, Any]]:
     """Returns counts, and for a study of one point its figures so far and how they narrowed."""
     found = []
+    looks = chart_looks(there.variants)
     single = len(there.plan.points) == 1
     for variant in there.variants:
         counts = there.counts(variant)
@@ -192,6 +194,7 @@ def _by_variant(there: StudyState, done: Mapping[Unit, UnitSeen]) -> list[dict[s
         found.append(
             {
                 "variant": variant,
+                "look": looks[variant],
                 "units": {state: counts[state] for state in STATES},
                 "lock_latency_ms": _words(latencies),
                 "txn_per_s": _words([one.txn_per_s for one in seen]),

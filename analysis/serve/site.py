@@ -21,12 +21,13 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from analysis.comparison.results import SUMMED_UP, StudyResults, read_results
+from analysis.page.charts import chart_looks
 from analysis.page.escaping import in_script
 from analysis.page.html import environment
 from analysis.page.study_page import HTML
 from analysis.program import SCENARIOS, command
 from analysis.serve.compare import MOST_STUDIES, chart_data, comparison
-from analysis.serve.controls import LOADS, ControlError
+from analysis.serve.controls import LOADS, LOCK_MODES, ControlError
 from analysis.serve.explorer import Explorer
 from analysis.serve.gate import REPORT_POLICY, Gate, report_key
 from analysis.serve.progress import ProgressReader
@@ -69,7 +70,7 @@ class Site:
             Route("/api/simulate", self._simulate, methods=["POST"]),
             Route("/api/simulate", self._simulating),
             Route("/api/simulate/stop", self._stop_unit, methods=["POST"]),
-            Route("/assets/{name}", _asset_response),
+            Route("/assets/{name:path}", _asset_response),
         ]
         guarded = Starlette(routes=routes, exception_handlers={NoStudyError: self._no_study})
         self.app = Gate(guarded, token, port)
@@ -85,6 +86,7 @@ class Site:
             about = base.study.about
             own = "threads" if base.scenario.workload.threads is not None else "rate"
             data |= {
+                "looks": chart_looks(list(LOCK_MODES)),
                 "controls": settings(base, values),
                 "own": own,
                 "load": next((load for load in LOADS if load in values), own),

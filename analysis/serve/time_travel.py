@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from analysis.page.charts import one_view
 from analysis.serve.studies import NoStudyError, Studies
 from analysis.study.parquet_sink import read_here
 from analysis.study.unit_folder import UNIT_FILE
@@ -155,10 +156,14 @@ def _charts(
         ),
     ]  # fmt: skip
     return [
-        {"title": title, "lines": lines}
+        {
+            "title": title, "heading": "h2", "axis": "simulated time (s)",
+            "x": [(window + 0.5) * window_s for window in range(windows)],
+            "views": one_view({name: {"v": line} for name, line in sorted(lines.items())}),
+        }
         for title, lines in found
         if any(value is not None for line in lines.values() for value in line)
-    ]
+    ]  # fmt: skip
 
 
 def _means(moments: pd.DataFrame, windows: int, divisor: float) -> list[float | None]:

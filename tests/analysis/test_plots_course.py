@@ -87,6 +87,11 @@ def test_a_quiet_study_has_locks_by_variant_transactions_and_throughput() -> Non
     assert locks.patches, "the warm-up is shaded"
 
 
+def test_ticks_set_thousands_apart() -> None:
+    throughput = panels(drawn(series("sync", "txns", "mean", {5: 20_000.0})))["Throughput"]
+    assert "1,000" in [label.get_text() for label in throughput.get_yticklabels()]
+
+
 def test_without_locks_there_is_no_panel_of_them_and_words_are_of_transactions() -> None:
     locked = drawn(series("pipelined", "txn_latency", "p99", {5: 3e6, 6: 4e6}))
     free = replace(locked, table=locked.table[locked.table["metric"] != "lock_latency"])

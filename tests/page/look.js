@@ -105,6 +105,7 @@ document.getElementById("page").addEventListener("load", function () {
         }).map(name),
         stuck: still,
         axes: axes,
+        limits: list(".limit").map(function (one) { return one.textContent; }),
         unhidden: unhidden(),
         hidden: list(".charts[hidden]").length
       });

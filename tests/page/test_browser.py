@@ -67,7 +67,7 @@ def test_a_report_fits_and_everything_is_drawn(
     assert view.found["hidden"] == 0
     assert view.found["pictures"] >= PICTURES[name]
     assert view.found["charts"] >= CHARTS[name]
-    promised = [axes for axes in view.found["axes"] if "promised: " in axes]
+    promised = [words for words in view.found["limits"] if words.startswith("promised: ")]
     assert len(promised) == PROMISED.get(name, 0)
 
 

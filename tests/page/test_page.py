@@ -78,7 +78,7 @@ def test_nothing_of_a_scenario_becomes_markup(tmp_path: Path) -> None:
     )
     reader = Reader(page)
     assert [script for script in reader.scripts if script.startswith("alert")] == []
-    assert len(reader.all("script")) == 3  # data, the library, ours
+    assert len(reader.all("script")) == 4  # data, the library, charts, where they stand
     assert reader.all("b") == []
     for name, attributes in reader.elements:
         assert not [key for key in attributes if key.startswith("on")], (name, attributes)

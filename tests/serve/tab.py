@@ -34,6 +34,21 @@ _TOO_WIDE: Final = """(() => {
   }).map((one) => one.tagName + "." + one.className + " " + one.textContent.slice(0, 30))
 })()"""
 
+_LINES: Final = """((box) => {
+  const canvas = box.querySelector("canvas"), copy = document.createElement("canvas");
+  copy.width = canvas.width;
+  copy.height = canvas.height;
+  const context = copy.getContext("2d", { willReadFrequently: true });
+  context.drawImage(canvas, 0, 0);
+  const bits = context.getImageData(0, 0, copy.width, copy.height).data;
+  const seen = new Set();
+  for (let at = 0; at < bits.length; at += 4) {
+    if (bits[at + 3] === 255) { seen.add([bits[at], bits[at + 1], bits[at + 2]].join(", ")); }
+  }
+  return [...box.querySelectorAll(".legend .swatch")].map((one) =>
+    seen.has(/rgb\\(([^)]*)\\)/.exec(getComputedStyle(one).background)[1]));
+})"""
+
 
 class Tab:
     """One tab; what its pages say to the console is kept."""
@@ -128,6 +143,16 @@ class Tab:
         wide: list[str] = self.value(_TOO_WIDE)
         page = self.value("document.documentElement.scrollWidth > innerWidth")
         return [*wide, *(["the page"] if page else [])]
+
+    def lines(self, chart: str) -> list[bool]:
+        """Returns of each line in the legend of a chart whether its colour is drawn."""
+        drawn: list[bool] = self.value(f"{_LINES}(document.querySelector({json.dumps(chart)}))")
+        return drawn
+
+    def drawing(self, chart: str) -> str:
+        """Returns all that is drawn on the canvas of a chart."""
+        canvas = json.dumps(f"{chart} canvas")
+        return str(self.value(f"document.querySelector({canvas}).toDataURL()"))
 
     def picture(self, file: Path) -> None:
         """Writes what is seen, the whole page, as PNG."""

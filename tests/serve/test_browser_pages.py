@@ -75,7 +75,7 @@ def test_the_index_is_searched_with_the_keyboard(server: Served, tab: Tab) -> No
     tab.tab_to("#q")
     tab.write("small")
     tab.press("Enter")
-    tab.wait_for("location.search === '?q=small'")
+    tab.wait_for("location.search === '?q=small' && document.readyState === 'complete'")
     assert tab.value("document.querySelectorAll('.study').length") == 1
     tab.tab_to(".acts a:nth-of-type(1)")
     tab.press("Enter")
@@ -133,7 +133,7 @@ def test_a_turn_changes_figures_bars_curve_and_file(server: Served, tab: Tab) ->
     tab.wait_for(TRACED)
     after = [cells(tab, 1), tab.text("#stations"), tab.text("#yaml")]
     assert all(one != other for one, other in zip(before, after, strict=True))
-    assert tab.value("document.querySelectorAll('#curve .series .line').length") == 6
+    assert tab.lines("#curve") == [True] * 3
     assert tab.value("document.querySelector('#curve .now') !== null")
 
 
@@ -169,15 +169,18 @@ def test_load_axis_figure_base_and_series_are_chosen_with_the_keyboard(
     tab.press("ArrowDown")
     tab.wait_for("location.search.includes('of=txn_per_s')")
     tab.wait_for(TRACED)
-    tab.tab_to(".plot-entry")
+    tab.tab_to("#curve .legend button")
     tab.press(" ")
-    assert tab.value("document.querySelectorAll('#curve .plot-figure .series').length") == 2
+    assert tab.lines("#curve") == [False, True, True]
     assert tab.value("document.activeElement.getAttribute('aria-pressed')") == "false"
     tab.press(" ")
-    assert tab.value("document.querySelectorAll('#curve .plot-figure .series').length") == 3
-    tab.tab_to(".plot-figure")
+    assert tab.lines("#curve") == [True] * 3
+    tab.tab_to(".chart-canvas")
     tab.press("ArrowRight")
-    assert "pipelined" in tab.text(".plot-told")
+    told = tab.text(".told")
+    assert "pipelined" in told
+    tab.value("document.getElementById('figure').dispatchEvent(new Event('change'))")
+    assert tab.text(".told") == told, "the cursor stays where it was when the curve is drawn again"
     assert tab.too_wide() == []
     tab.value("document.getElementById('base').focus()")
     tab.press("Home")
@@ -191,7 +194,7 @@ def test_what_was_simulated_stands_beside_its_estimate(server: Served, tab: Tab)
     tab.wait_for(TRACED)
     assert [("simulated" in cell) for cell in cells(tab, 1)] == [False, True, True]
     assert "simulated 2.00 ± 0.02" in cells(tab, 1)[1]
-    assert tab.value("document.querySelectorAll('#curve circle').length") == 2
+    assert tab.value("document.querySelectorAll('#curve .dot').length") == 2
 
 
 def test_a_unit_is_simulated_with_the_keyboard(server: Served, tab: Tab) -> None:
@@ -204,8 +207,8 @@ def test_a_unit_is_simulated_with_the_keyboard(server: Served, tab: Tab) -> None
     tab.wait_for("document.getElementById('units').innerText.includes('is done')")
     tab.wait_for("document.querySelectorAll('#figures .interval').length === 6")
     tab.wait_for(TRACED)
-    assert tab.value("document.querySelectorAll('#curve .simulated').length") == 3
-    assert tab.value("document.querySelectorAll('#curve .interval').length") == 9
+    assert tab.value("document.querySelectorAll('#curve .dot').length") == 3
+    assert tab.value("document.querySelectorAll('#curve .interval-bar').length") == 3
 
 
 def test_the_file_is_copied_or_it_is_said_why_not(server: Served, tab: Tab) -> None:

@@ -177,9 +177,10 @@ def test_the_page_follows_a_run_with_the_keyboard(
         assert run_unit_task(job, Attempt(UNITS[3], STUDY.points[0])) is None
         tab.wait_for("document.getElementById('says').innerText.startsWith('4 of 6')")
         assert "left" in tab.text("#says")
-        tab.tab_to(".plot-entry")
+        assert tab.lines("#course") == [True, True]
+        tab.tab_to("#course .legend button")
         tab.press(" ")
-        assert tab.value("document.querySelectorAll('#course .plot-figure .series').length") == 1
+        assert tab.lines("#course") == [False, True]
         tab.tab_to("#stop")
         tab.press("Enter")
         tab.wait_for("document.getElementById('says')?.innerText.includes('nothing is running')")

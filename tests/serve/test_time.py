@@ -72,8 +72,10 @@ def test_a_happening_has_what_was_counted_from_its_window_on(server: Served) -> 
 
 
 def test_leaders_are_gained_less_lost_and_a_gap_is_none(server: Served) -> None:
-    charts = {chart["title"]: chart["lines"]
-              for chart in server.get(f"/api/time/moved/{UNIT}").json["charts"]}  # fmt: skip
+    charts = {
+        chart["title"]: {line["name"]: line["v"] for line in chart["views"][0]["series"]}
+        for chart in server.get(f"/api/time/moved/{UNIT}").json["charts"]
+    }
     leaders = charts["Leaders by store"]
     assert [leaders["store-1"][at] for at in (0, 9, 10, 29)] == [3, 3, 2, 2]
     assert [leaders["store-2"][at] for at in (0, 9, 10, 29)] == [1, 1, 2, 2]

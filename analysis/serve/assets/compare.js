@@ -1,13 +1,12 @@
-// Draws the curves of studies over one another.
+// Draws the curves of studies over one another; charts over the same values zoom together.
 (function () {
   "use strict";
 
-  var data = JSON.parse(document.getElementById("data").textContent), box = document.getElementById("charts");
+  var data = JSON.parse(document.getElementById("data").textContent), groups = {};
   data.charts.forEach(function (chart) {
-    var place = window.Pessim.element("div", "compared");
-    place.appendChild(window.Pessim.element("h2", "", chart.title));
-    box.appendChild(place);
-    chart.series.forEach(function (one) { one.points = []; });
-    new window.Pessim.Plot(place, Object.assign({ now: null, hidden: {} }, chart));
+    var place = document.getElementById("charts").appendChild(window.Pessim.element("div"));
+    var over = chart.axis + chart.x;
+    groups[over] = groups[over] || window.Pessim.group();
+    new window.Pessim.Chart(place, chart, groups[over]);
   });
 }());

@@ -220,7 +220,8 @@
       Object.keys(MODES).forEach(function (name) {
         var one = answer[name].stations.filter(function (each) { return each.name === station.name; })[0];
         if (!one) { return; }
-        var bar = element("div", "busy " + name), fill = element("span", "fill");
+        var bar = element("div", "busy"), fill = element("span", "fill");
+        bar.style.setProperty("--colour", window.Pessim.shade(data.looks[name].colour));
         fill.style.width = Math.min(100, 100 * one.busy) + "%";
         bar.appendChild(fill);
         bar.appendChild(element("span", "busy-text", MODES[name] + " " + Math.round(100 * one.busy) + " %"));
@@ -256,34 +257,27 @@
     }(0));
   }
 
-  var plot = null;
+  var chart = null;
   function drawCurve() {
     if (!curve.name) { return; }
-    var figure = byId("figure").value, control = controls[curve.name].control;
-    var series = Object.keys(MODES).map(function (name) {
-      var line = [], points = [];
-      curve.steps.forEach(function (step) {
+    var figure = byId("figure").value, control = controls[curve.name].control, steps = curve.steps;
+    var lines = Object.keys(MODES).map(function (name) {
+      var line = { name: MODES[name], v: [], dots: [] };
+      steps.forEach(function (step) {
         var found = curve.found[step];
-        if (found === undefined) { return; }
-        line.push([step, found === null ? null : valueOf(found[name], figure)]);
-        (found === null ? [] : simulatedOf(found[name], figure)).forEach(function (one) {
-          points.push([step, one.value, one.low, one.high]);
+        line.v.push(found ? valueOf(found[name], figure) : found);
+        (found ? simulatedOf(found[name], figure) : []).forEach(function (one) {
+          line.dots.push([step, one.value, one.low, one.high]);
         });
       });
-      return { name: MODES[name], look: name, line: line, points: points };
+      return Object.assign(line, data.looks[name]);
     });
-    var label = control.label + (control.unit ? " (" + control.unit + ")" : "");
-    var wide = curve.steps[curve.steps.length - 1] / curve.steps[0] > 12 && curve.steps[0] > 0;
-    var spec = {
-      title: FIGURES[figure] + " over " + label, x: curve.steps, xLabel: label, xLog: wide,
-      yLog: figure.indexOf("latency") >= 0, now: values[curve.name], series: series, hidden: {}
+    var said = {
+      title: FIGURES[figure], axis: control.label + (control.unit ? " (" + control.unit + ")" : ""),
+      x: steps, xlog: steps[0] > 0 && steps[steps.length - 1] / steps[0] > 12,
+      log: figure.indexOf("latency") >= 0, now: values[curve.name], views: [{ name: "", series: lines }]
     };
-    byId("curve-title").textContent = FIGURES[figure];
-    if (plot === null) {
-      plot = new window.Pessim.Plot(byId("curve"), spec);
-    } else {
-      plot.set(spec);
-    }
+    if (chart === null) { chart = new window.Pessim.Chart(byId("curve"), said); } else { chart.set(said); }
   }
 
   function simulate(mode) {
@@ -367,6 +361,9 @@
   byId("copy").addEventListener("click", function () { copy(byId("yaml").textContent, "The file"); });
   byId("link").addEventListener("click", function () { copy(window.location.href, "The address"); });
   byId("controls").addEventListener("submit", function (event) { event.preventDefault(); });
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", function () {
+    if (answer) { stations(); }
+  });
   refresh();
   ask(root + "/api/simulate").then(function (found) { if (found.state === "running") { follow(found); } });
 }());

@@ -6,8 +6,6 @@
   var study = document.getElementById("live").getAttribute("data-study");
   var element = window.Pessim.element, plot = null;
   var RUNNING_MS = 1500, RESTING_MS = 5000;
-  var LOOKS = ["first", "second", "third", "fourth", "fifth", "sixth"];
-  var KNOWN = ["sync", "pipelined", "in_memory"];
 
   function byId(id) { return document.getElementById(id); }
 
@@ -40,15 +38,17 @@
   }
 
   function course(found) {
-    var most = 1;
-    var series = found.variants.map(function (one, at) {
-      most = Math.max(most, one.course.length);
-      return { name: one.variant, look: KNOWN.indexOf(one.variant) >= 0 ? one.variant : LOOKS[at % LOOKS.length], line: one.course, points: one.course.slice(-1) };
+    var xs = [1, 2], lines = found.variants.map(function (one) {
+      function column(place) { return one.course.map(function (so_far) { return so_far[place]; }); }
+      one.course.slice(xs.length).forEach(function (so_far) { xs.push(so_far[0]); });
+      return Object.assign({ name: one.variant, v: column(1), lo: column(2), hi: column(3), dots: one.course.slice(-1) }, one.look);
     });
-    var xs = [];
-    for (var at = 1; at <= Math.max(2, most); at += 1) { xs.push(at); }
-    var spec = { title: "mean lock latency by units done", x: xs, xLabel: "units of the variant that are done", xLog: false, xWhole: true, yLog: true, now: null, series: series, hidden: {} };
-    if (plot === null) { plot = new window.Pessim.Plot(byId("course"), spec); } else { plot.set(spec); }
+    var chart = {
+      title: "Lock latency, mean (ms): how its interval narrows", heading: "h2",
+      axis: "units of the variant that are done", x: xs, joined: true, whole: true, log: true,
+      views: [{ name: "", series: lines }]
+    };
+    if (plot === null) { plot = new window.Pessim.Chart(byId("course"), chart); } else { plot.set(chart); }
   }
 
   function howFar(one) {
@@ -59,7 +59,7 @@
 
   function now(found) {
     var rows = found.now.map(function (one) {
-      var row = element("div", "station"), bar = element("div", "busy pipelined"), fill = element("span", "fill");
+      var row = element("div", "station"), bar = element("div", "busy"), fill = element("span", "fill");
       row.appendChild(element("span", "station-name", one.words));
       fill.style.width = 100 * (one.share || 0) + "%";
       bar.appendChild(fill);

@@ -5,7 +5,6 @@
   var root = document.documentElement.getAttribute("data-root"), select = document.getElementById("unit");
   if (!select) { return; }
   var element = window.Pessim.element, short = window.Pessim.short;
-  var LOOKS = ["first", "second", "third", "fourth", "fifth", "sixth"];
   var found = null, chosen = -1, plots = [];
 
   function byId(id) { return document.getElementById(id); }
@@ -29,7 +28,7 @@
         (latency.after === null ? "" : ", mean lock latency " + short(latency.after) + " ms" +
           (latency.before === null ? "" : " (before " + short(latency.before) + " ms)")) + ":"),
       list);
-    plots.forEach(function (one) { one.spec.now = event.at_s; one.draw(); });
+    plots.forEach(function (one) { one.chart.now = event.at_s; one.lay(); });
   }
 
   function timeline() {
@@ -58,18 +57,11 @@
   }
 
   function charts() {
+    var group = window.Pessim.group();
+    plots.forEach(function (one) { one.plot.destroy(); });
     byId("charts").replaceChildren();
     plots = found.charts.map(function (chart) {
-      var place = element("div", "compared"), xs = [];
-      place.appendChild(element("h2", "", chart.title));
-      byId("charts").appendChild(place);
-      var series = Object.keys(chart.lines).sort().map(function (name, at) {
-        return { name: name, look: LOOKS[at % LOOKS.length], points: [], line: chart.lines[name].map(function (value, window) {
-          return [(window + 0.5) * found.window_s, value];
-        }) };
-      });
-      xs = series[0].line.map(function (point) { return point[0]; });
-      return new window.Pessim.Plot(place, { title: chart.title, x: xs, xLabel: "simulated time (s)", xRange: [0, found.span_s], xLog: false, yLog: false, now: null, series: series, hidden: {} });
+      return new window.Pessim.Chart(byId("charts").appendChild(element("div")), chart, group);
     });
   }
 
