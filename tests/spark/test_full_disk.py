@@ -9,11 +9,8 @@ from typing import Any
 
 import pytest
 
-import analysis.cli.run_command
-import analysis.cli.spark
 from analysis.cli.app import main
 from analysis.cli.exit_status import ExitStatus
-from analysis.pipeline.session import SparkStarter
 from analysis.study.study import Study
 from tests.cli.stub_runs import finished_units
 from tests.spark.watching import small_study
@@ -39,20 +36,18 @@ def disk_with_room_for_a_few_units(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def stub_on_the_shared_session(starter: SparkStarter, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lets ``run`` find the stub's study, whatever the file, and the session that is there."""
+def stub(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets ``run`` find the stub's study, whatever the file."""
 
     def load_stub(*_: Any, **__: Any) -> Study:
         return small_study()
 
-    monkeypatch.setattr(analysis.cli.run_command, "load_study", load_stub)
+    monkeypatch.setattr("analysis.cli.run_command.load_study", load_stub)
     monkeypatch.setattr("analysis.study.finished_study.load_study", load_stub)
     monkeypatch.setattr("analysis.pipeline.unit_task.MODEL", "tests.stub_model:run_unit")
-    monkeypatch.setattr(analysis.cli.spark, "SparkStarter", lambda *_, **__: starter)
-    monkeypatch.setattr(analysis.cli.spark, "stop_spark", lambda _: None)
 
 
-@pytest.mark.usefixtures("stub_on_the_shared_session", "no_figures")
+@pytest.mark.usefixtures("shared_session", "stub", "no_figures")
 def test_a_full_disk_is_one_line_and_the_same_command_goes_on(
     small_disk: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
