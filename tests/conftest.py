@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
 from typing import Final
 
 import pytest
 from hypothesis import settings
 
 from analysis.cli.exit_status import ExitStatus
+from analysis.pipeline.session import SparkStarter, stop_spark
 from tests.cli.stub_runs import finish, rows, start
+
+gc.disable()  # Until all tests are known: what is imported until then stays.
 
 settings.register_profile("ci", derandomize=True, deadline=None, print_blob=False)
 settings.load_profile("ci")
 
-DEAR: Final = ("starter", "golden_run", "undisturbed")
+DEAR: Final = ("starter", "golden_run", "undisturbed", "finished")
 """Fixtures of the session that cost so much that one process runs all tests that use them."""
 
 GARBAGE: Final = 200_000
@@ -35,7 +39,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Says which tests one process runs when several do: those of a file or of a dear fixture.
 
-    Groups with long tests come first, so that no process waits for another in the end.
+    Groups with long tests come first, so that no process waits for another in the end. The last of
+    them is that of the shared session: a process that has it can start no other.
     """
     groups: dict[str, list[pytest.Item]] = {}
     for item in items:
@@ -44,8 +49,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         group = dear[0] if dear else f"{item.path.parent.name}/{item.path.stem}"
         item.add_marker(pytest.mark.xdist_group(group))
         groups.setdefault(group, []).append(item)
-    in_order = sorted(groups.values(), key=lambda group: not any(map(_is_long, group)))
-    items[:] = [item for group in in_order for item in group]
+    long = {name for name, group in groups.items() if any(map(_is_long, group))}
+    in_order = sorted(groups, key=lambda name: (name not in long, name == "starter"))
+    items[:] = [item for name in in_order for item in groups[name]]
 
 
 def _is_long(item: pytest.Item) -> bool:
@@ -76,6 +82,24 @@ def rewrite(request: pytest.FixtureRequest) -> bool:
 def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Gives no point figures of its own, as in a study of too many: for tests of other things."""
     monkeypatch.setattr("analysis.pipeline.study_tables.FIGURE_POINTS", 0)
+
+
+@pytest.fixture(scope="session")
+def starter() -> Iterator[SparkStarter]:
+    """Returns the session that tests share: on ``local[1]``, as a study would start it."""
+    begun = SparkStarter("local[1]")
+    yield begun
+    stop_spark(begun)
+
+
+@pytest.fixture(scope="module")
+def shared_session(starter: SparkStarter) -> Iterator[None]:
+    """Gives whatever would start a session, in the tests of a file, the one that is there."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("analysis.cli.spark", "analysis.running.run_study"):
+            patch.setattr(f"{module}.SparkStarter", lambda *_, **__: starter)
+            patch.setattr(f"{module}.stop_spark", lambda _: None)
+        yield
 
 
 @pytest.fixture(scope="session")

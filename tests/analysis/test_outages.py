@@ -14,6 +14,8 @@ from analysis.study.load import load_study
 from analysis.study.parquet_sink import ParquetSink
 from sim.simulation import run_unit
 
+pytestmark = pytest.mark.slow
+
 CASES: Final = yaml.safe_load(Path(__file__).with_name("outages.yaml").read_text(encoding="utf-8"))
 NOT_FINE: Final = {Verdict.OUTAGE, Verdict.DEGRADED}
 LOADS: Final[dict[str, dict[str, object]]] = {"open": {"rate": "60/s"}, "closed": {"threads": 3}}

@@ -37,6 +37,7 @@ def test_it_is_a_notebook_without_output() -> None:
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.usefixtures("shared_session")
 def test_every_cell_runs_and_shows_what_is_promised(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

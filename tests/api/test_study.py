@@ -30,7 +30,7 @@ CASE = ["point", "workload.threads", f"{DELAY}_ms", "variant", "metric", "class"
 
 
 @pytest.fixture(scope="module", name="study")
-def study_of_two_points(tmp_path_factory: pytest.TempPathFactory) -> Study:
+def study_of_two_points(shared_session: None, tmp_path_factory: pytest.TempPathFactory) -> Study:
     folder = tmp_path_factory.mktemp("api") / "two"
     return pessim.run(SCENARIO, folder=folder, plots="none", master="local[2]")
 

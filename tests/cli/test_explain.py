@@ -30,7 +30,7 @@ def row(
 
 
 @pytest.fixture
-def finished(tmp_path: Path) -> Path:
+def crash_study(tmp_path: Path) -> Path:
     """A finished study of crash.yaml, as far as ``--verify`` looks at it."""
     rows = [
         row(variant, metric, value, class_, half)
@@ -76,9 +76,9 @@ def test_points_that_are_left_out_are_counted(capsys: pytest.CaptureFixture[str]
 
 
 def test_verify_holds_estimate_and_simulation_side_by_side(
-    finished: Path, capsys: pytest.CaptureFixture[str]
+    crash_study: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["explain", CRASH, "--verify", "--out", str(finished)]) == ExitStatus.FINE
+    assert main(["explain", CRASH, "--verify", "--out", str(crash_study)]) == ExitStatus.FINE
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     assert "transactions (1/s) 300 300 ± 1 +0.0%" in lines
     assert any(line.startswith("raft_log busy (%)") and "points" in line for line in lines)
@@ -97,15 +97,15 @@ def test_verify_without_a_study_says_which_command_makes_one(
 
 
 def test_verify_refuses_the_study_of_another_scenario(
-    finished: Path, capsys: pytest.CaptureFixture[str]
+    crash_study: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["explain", str(ROOT / "scenarios" / "tikv_v8.yaml"), "--verify", "--out"]
-    assert main([*words, str(finished)]) == ExitStatus.BAD_INPUT
+    assert main([*words, str(crash_study)]) == ExitStatus.BAD_INPUT
     assert "of another scenario (it has no variant in_memory_sync_io)" in capsys.readouterr().err
 
 
-def test_json_is_one_document(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["explain", CRASH, "--json", "--verify", "--out", str(finished)]
+def test_json_is_one_document(crash_study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["explain", CRASH, "--json", "--verify", "--out", str(crash_study)]
     assert main(words) == ExitStatus.FINE
     document = json.loads(capsys.readouterr().out)
     found = document["points"][0]["variants"]["pipelined"]

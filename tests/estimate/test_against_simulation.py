@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from sim.scenario import Scenario
     from sim.server.store import Store
 
+pytestmark = pytest.mark.slow
+
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
 SATURATED = 0.9
 WITHIN = 0.25
@@ -51,7 +53,7 @@ class Length:
     """That end in the measured time, unless it is the shortest."""
 
 
-BELOW_SATURATION = Length(150 * NS_PER_MS, 100 * NS_PER_MS, 400)
+BELOW_SATURATION = Length(100 * NS_PER_MS, 100 * NS_PER_MS, 250)
 AT_SATURATION = Length(60 * NS_PER_MS, 40 * NS_PER_MS, 100)
 """Where the estimate speaks of saturation, a run says whether that is so."""
 

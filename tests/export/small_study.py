@@ -11,7 +11,7 @@ SCENARIO = """
 about: Does an export say what the facts say?
 run: {seed: 3, warmup: 200ms, measure: 600ms, replications: 2, window: 50ms}
 hardware: {profile: i3.4xlarge}
-workload: {kind: tpcc, warehouses: 20, threads: 8}
+workload: {kind: tpcc, warehouses: 20, threads: 4}
 compare:
   pipelined: {tikv.pessimistic-txn.in-memory: false}
   in_memory: {tikv.pessimistic-txn.in-memory: true}

@@ -35,6 +35,8 @@ from sim.tracing.notes import Notes
 from sim.tracing.traced_unit import _NotingNode
 from tests.export.small_study import SCENARIO
 
+pytestmark = pytest.mark.slow
+
 COUNT = 8
 BRIEF = SCENARIO.replace("warmup: 200ms, measure: 600ms", "warmup: 100ms, measure: 300ms")
 HOT = """
@@ -61,11 +63,24 @@ def scenarios(text: str) -> dict[str, Scenario]:
     return {name: study.scenario({}, name) for name in study.variants}
 
 
+@cache
+def followed(text: str, variant: str) -> tuple[list[TracedTransaction], list[tuple[str, int]]]:
+    """Returns traces of a unit, and name and latency of every transaction that it has counted."""
+    seen: list[tuple[str, int]] = []
+    count = ClientStats.committed
+
+    def committed(stats: ClientStats, name: str, latency_ns: int) -> None:
+        seen.append((name, latency_ns))
+        count(stats, name, latency_ns)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ClientStats, "committed", committed)
+        return trace_unit(scenarios(text)[variant], 0, COUNT), seen
+
+
 def traced_of(text: str, variant: str) -> list[TracedTransaction]:
-    return trace_unit(scenarios(text)[variant], 0, COUNT)
+    return followed(text, variant)[0]
 
-
-cached = cache(traced_of)
 
 LONG = """
 about: Does a followed transaction send heartbeats?
@@ -89,7 +104,7 @@ everywhere: Callable[..., Any] = pytest.mark.parametrize(
 
 @everywhere
 def test_spans_nest_and_do_not_overlap(text: str, variant: str) -> None:
-    traced = cached(text, variant)
+    traced = traced_of(text, variant)
     assert len(traced) >= COUNT // 2, "where each waits for each, some do not end"
     for transaction in traced:
         for top in (transaction.root, *transaction.beside, *transaction.after):
@@ -103,7 +118,7 @@ def test_spans_nest_and_do_not_overlap(text: str, variant: str) -> None:
 
 @everywhere
 def test_statements_and_waits_explain_the_whole_latency(text: str, variant: str) -> None:
-    for transaction in cached(text, variant):
+    for transaction in traced_of(text, variant):
         root = transaction.root
         assert sum(span.length_ns for span in root.children) == transaction.latency_ns
         for statement in root.children:
@@ -118,7 +133,7 @@ def requests_of(transaction: TracedTransaction) -> list[Span]:
 
 @pytest.mark.parametrize("variant", ["pipelined", "in_memory"])
 def test_stations_explain_the_whole_of_a_request(variant: str) -> None:
-    requests = [span for each in cached(BRIEF, variant) for span in requests_of(each)]
+    requests = [span for each in traced_of(BRIEF, variant) for span in requests_of(each)]
     assert len(requests) > COUNT
     for request in requests:
         assert sum(station.length_ns for station in request.children) == request.length_ns
@@ -126,7 +141,7 @@ def test_stations_explain_the_whole_of_a_request(variant: str) -> None:
 
 def test_a_lock_passes_the_stations_of_its_path() -> None:
     def stations(variant: str) -> set[str]:
-        locks = [span for each in cached(BRIEF, variant) for span in requests_of(each)
+        locks = [span for each in traced_of(BRIEF, variant) for span in requests_of(each)
                  if span.words.get("path") == variant]  # fmt: skip
         assert locks
         return {station.name for lock in locks for station in lock.children}
@@ -135,30 +150,20 @@ def test_a_lock_passes_the_stations_of_its_path() -> None:
     assert "raftstore: wait, propose" not in stations("in_memory")
     logged = "raft log: append, fsync, replicate, commit"
     assert logged not in stations("pipelined") | stations("in_memory")
-    after = [span for each in cached(BRIEF, "pipelined") for span in each.after]
+    after = [span for each in traced_of(BRIEF, "pipelined") for span in each.after]
     assert any(span.name == "lock, after its answer" for span in after)
 
 
 def test_waiting_for_another_transaction_is_shown() -> None:
-    names = {span.name for variant in ("fair", "sync") for each in cached(HOT, variant)
+    names = {span.name for variant in ("fair", "sync") for each in traced_of(HOT, variant)
              for top in (each.root, *each.beside) for span in top.within()}  # fmt: skip
     assert "wait for another's lock" in names
     assert "raft log: append, fsync, replicate, commit" in names
 
 
 @everywhere
-def test_latencies_are_those_of_the_facts(
-    text: str, variant: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[tuple[str, int]] = []
-    count = ClientStats.committed
-
-    def committed(stats: ClientStats, name: str, latency_ns: int) -> None:
-        seen.append((name, latency_ns))
-        count(stats, name, latency_ns)
-
-    monkeypatch.setattr(ClientStats, "committed", committed)
-    traced = traced_of(text, variant)
+def test_latencies_are_those_of_the_facts(text: str, variant: str) -> None:
+    traced, seen = followed(text, variant)
     done = [each for each in traced if each.outcome == "committed"]
     assert done
     for transaction in done:
@@ -233,7 +238,7 @@ def test_a_file_is_in_the_trace_event_format(
         assert event["name"]
         assert event["dur"] >= 0
         assert event["ts"] >= 200_000
-    assert first == [path.read_bytes() for path in write_traces(tmp_path, study, 3)]
+    assert next(write_traces(tmp_path, study, 3)).read_bytes() == first[0]
 
 
 def test_names_of_a_scenario_stay_data() -> None:

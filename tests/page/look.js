@@ -15,14 +15,13 @@ document.getElementById("page").addEventListener("load", function () {
     return !one.closest(".scroll, pre, details:not([open]), .skip, .chart-canvas");
   }
 
-  // Whether anything but one colour was drawn on a canvas.
+  // Whether more than three colours were drawn on a canvas.
   function painted(canvas) {
     var bits = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
-    var seen = {};
-    for (var at = 0; at < bits.length; at += 4) {
-      seen[[bits[at], bits[at + 1], bits[at + 2], bits[at + 3]].join()] = true;
-    }
-    return Object.keys(seen).length > 3;
+    var seen = new Set();
+    return new Uint32Array(bits.buffer).some(function (pixel) {
+      return seen.add(pixel).size > 3;
+    });
   }
 
   // What is written on a chart's canvas when it is drawn again: its ticks. The listener is the page's

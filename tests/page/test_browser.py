@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+import io
+from contextlib import redirect_stdout
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from tests.page.browser import Seen, chromium, look
-from tests.page.three_studies import ROOT, STUDIES
+from tests.page.three_studies import STUDIES, run_all
 
 WIDTHS_PX = (1280, 390)
 BUDGET_BYTES = 700_000
@@ -28,34 +28,25 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def studies(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Runs the studies in a process of their own; returns the folder that theirs lie in."""
-    folder = tmp_path_factory.mktemp("studies")
-    result = subprocess.run(
-        [sys.executable, "-m", "tests.page.three_studies", str(folder)],
-        cwd=ROOT,
-        env=os.environ | {"PYSPARK_PYTHON": sys.executable},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
-    assert result.returncode == 0, result.stdout + result.stderr
+def studies(shared_session: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs the studies; returns the folder that theirs lie in."""
+    folder, said = tmp_path_factory.mktemp("studies"), io.StringIO()
+    with redirect_stdout(said):
+        run_all(folder)
     for name in STUDIES:
-        assert f"report: {folder / name / 'report.html'}" in result.stdout
+        assert f"report: {folder / name / 'report.html'}" in said.getvalue()
     return folder
 
 
-def seen(studies: Path, tmp_path: Path, name: str, width_px: int, *options: str) -> Seen:
-    return look(studies / name / "report.html", width_px, tmp_path, *options)
+@cache
+def seen(studies: Path, name: str, width_px: int, *options: str) -> Seen:
+    return look(studies / name / "report.html", width_px, studies, *options)
 
 
 @pytest.mark.parametrize("width_px", WIDTHS_PX)
 @pytest.mark.parametrize("name", STUDIES)
-def test_a_report_fits_and_everything_is_drawn(
-    studies: Path, tmp_path: Path, name: str, width_px: int
-) -> None:
-    view = seen(studies, tmp_path, name, width_px)
+def test_a_report_fits_and_everything_is_drawn(studies: Path, name: str, width_px: int) -> None:
+    view = seen(studies, name, width_px)
     assert view.console == []
     assert view.found["width"] == width_px
     assert view.found["tooWide"] == []
@@ -71,9 +62,9 @@ def test_a_report_fits_and_everything_is_drawn(
     assert len(promised) == PROMISED.get(name, 0)
 
 
-def test_a_report_is_dark_where_that_is_wanted(studies: Path, tmp_path: Path) -> None:
-    light = seen(studies, tmp_path, "evict_leader", 390)
-    dark = seen(studies, tmp_path, "evict_leader", 390, DARK)
+def test_a_report_is_dark_where_that_is_wanted(studies: Path) -> None:
+    light = seen(studies, "evict_leader", 390)
+    dark = seen(studies, "evict_leader", 390, DARK)
     assert (light.found["dark"], dark.found["dark"]) == (False, True)
     assert dark.found["background"] != light.found["background"]
     assert dark.console == []

@@ -1,11 +1,7 @@
-"""Runs three shipped scenarios, cut short, through the real command.
-
-``python -m tests.page.three_studies FOLDER`` writes a study folder for each below FOLDER.
-"""
+"""Runs three shipped scenarios, cut short, through the real command."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +15,7 @@ STUDIES: Final = {
         "workload.threads=20",
     ),
     "evict_leader": (
-        "run.warmup=100ms", "run.measure=1500ms", "cluster.regions=9",
+        "run.warmup=100ms", "run.measure=1500ms", "run.replications=1", "cluster.regions=9",
         "operations.rolling.at=300ms", "operations.rolling.down=200ms",
         "operations.rolling.pause=100ms",
     ),
@@ -33,7 +29,7 @@ STUDIES: Final = {
 
 
 def run_all(folder: Path) -> None:
-    """Runs the studies one after another."""
+    """Runs the studies one after another, each into a folder below ``folder``."""
     for name, settings in STUDIES.items():
         scenario = ROOT / "scenarios" / f"{name}.yaml"
         words = [str(scenario), "--out", str(folder / name)]
@@ -41,7 +37,3 @@ def run_all(folder: Path) -> None:
             words += ["--set", setting]
         status = main(["run", *words])
         assert status in (ExitStatus.FINE, ExitStatus.CLAIM_FAILED), (name, status)
-
-
-if __name__ == "__main__":
-    run_all(Path(sys.argv[1]))

@@ -77,7 +77,11 @@ def bomb(width: int, depth: int) -> str:
         "a: " + "9" * 500_000,
         "".join(f"? [{n}]\n: {n}\n" for n in range(5_000)),
     ],
-)
+    ids=[
+        "aliases", "a cycle", "open lists", "open mappings", "a long list", "nested lists",
+        "a chain of aliases", "a long number", "keys that are lists",
+    ],
+)  # fmt: skip
 def test_bombs_are_refused_before_they_are_much_work(text: str) -> None:
     def read() -> None:
         with pytest.raises(ScenarioError):

@@ -16,6 +16,8 @@ from sim.swarm.unit import outcome_of
 from tests.swarm.covering_seeds import COVERING
 from tests.swarm.replays import REPLAYS
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

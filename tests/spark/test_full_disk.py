@@ -5,13 +5,17 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from analysis.cli.app import main
 from analysis.cli.exit_status import ExitStatus
-from tests.cli.stub_runs import finish, finished_units, start
+from analysis.study.study import Study
+from tests.cli.stub_runs import finished_units
+from tests.spark.watching import small_study
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = pytest.mark.spark
 
 
 def mount(*words: str) -> bool:
@@ -31,10 +35,26 @@ def disk_with_room_for_a_few_units(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(disk)], check=True)
 
 
-def test_a_full_disk_is_one_line_and_the_same_command_goes_on(small_disk: Path) -> None:
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets ``run`` find the stub's study, whatever the file."""
+
+    def load_stub(*_: Any, **__: Any) -> Study:
+        return small_study()
+
+    monkeypatch.setattr("analysis.cli.run_command.load_study", load_stub)
+    monkeypatch.setattr("analysis.study.finished_study.load_study", load_stub)
+    monkeypatch.setattr("analysis.pipeline.unit_task.MODEL", "tests.stub_model:run_unit")
+
+
+@pytest.mark.usefixtures("shared_session", "stub", "no_figures")
+def test_a_full_disk_is_one_line_and_the_same_command_goes_on(
+    small_disk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = small_disk / "study"
-    status, said, complained = finish(start(out, "stub_model:run_unit"))
-    assert status == ExitStatus.UNITS_FAILED, said
+    words = ["run", "stub.yaml", "--out", str(out)]
+    assert main(words) == ExitStatus.UNITS_FAILED
+    complained = capsys.readouterr().err
     lines = [line for line in complained.splitlines() if not line.startswith("units: ")]
     assert lines == [
         f"{out}/units: No space left on device; units that are done are kept, the same command "
@@ -44,6 +64,5 @@ def test_a_full_disk_is_one_line_and_the_same_command_goes_on(small_disk: Path) 
     assert 0 < kept < 6
     assert not list(out.glob("units/*.failed")), "no unit is to blame"
     assert mount("-o", "remount,size=64m", str(small_disk))
-    status, said, complained = finish(start(out, "stub_model:run_unit"))
-    assert status == ExitStatus.FINE, complained
-    assert f"{kept} units reused" in said
+    assert main(words) == ExitStatus.FINE
+    assert f"{kept} units reused" in capsys.readouterr().out
