@@ -53,12 +53,17 @@ def finished_units(out: Path) -> list[Path]:
 
 
 def wait_for_units(process: subprocess.Popen[str], out: Path, count: int) -> None:
-    """Waits until so many units are whole, while the process lives."""
+    """Waits until the process has the folder, and so many units are whole, while it lives."""
     deadline_s = time.monotonic() + DEADLINE_S
-    while len(finished_units(out)) < count:
+    while not _has(process, out) or len(finished_units(out)) < count:
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline_s
         time.sleep(0.02)
+
+
+def _has(process: subprocess.Popen[str], out: Path) -> bool:
+    lock = out / ".lock"
+    return lock.is_file() and str(process.pid) in lock.read_text()
 
 
 def rows(out: Path) -> str:
