@@ -223,7 +223,7 @@ class CpuCosts(Section):
     )
     compaction_byte_ns: float = Number(0, 1_000).key(
         "Background threads, per byte flushed or compacted; no request waits for them. Source: "
-        "measured, 3 for rows of 300 bytes, 7 for records of 60.",
+        "measured, 2 to 3 for rows of 300 bytes, 7 to 9 for records of 50.",
         default=5.0,
     )
     thread_hop_ns: int = COST.key(
