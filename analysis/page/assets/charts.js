@@ -85,6 +85,10 @@
     return [first - (beside || 1), last + (beside || 1)];
   }
 
+  // A place along the axis in even steps, and back: on a log axis its logarithm.
+  function flat(chart, x) { return chart.xlog ? Math.log(x) : x; }
+  function back(chart, place) { return chart.xlog ? Math.exp(place) : place; }
+
   function isSeen(value, chart) { return there(value) && (!chart.log || value > 0); }
 
   // The values of a view: from 0, or on a log axis with some room; a limit and dots are among them.
@@ -281,13 +285,11 @@
 
   // From the middle of what is seen; on a log axis its middle is that of the logarithms.
   Chart.prototype.zoom = function (factor) {
-    var log = this.chart.xlog, scale = this.plot.scales.x, whole = ends(this.chart);
-    function flat(x) { return log ? Math.log(x) : x; }
-    function back(x) { return log ? Math.exp(x) : x; }
-    var low = flat(scale.min), high = flat(scale.max);
+    var chart = this.chart, scale = this.plot.scales.x, whole = ends(chart);
+    var low = flat(chart, scale.min), high = flat(chart, scale.max);
     var middle = (low + high) / 2, half = (high - low) / 2 * factor;
-    var wide = factor === 0 || 2 * half >= flat(whole[1]) - flat(whole[0]);
-    this.show(wide ? whole : [back(middle - half), back(middle + half)]);
+    var wide = factor === 0 || 2 * half >= flat(chart, whole[1]) - flat(chart, whole[0]);
+    this.show(wide ? whole : [back(chart, middle - half), back(chart, middle + half)]);
   };
 
   Chart.prototype.show = function (range) {
@@ -464,16 +466,14 @@
 
   // One finger scrolls the page; two zoom, and what is under each finger stays under it.
   function touch(view) {
-    var over = view.plot.over, log = view.chart.xlog, held = null;
+    var over = view.plot.over, chart = view.chart, held = null;
     function places(event) {
       var left = over.getBoundingClientRect().left;
       return [event.touches[0].clientX - left, event.touches[1].clientX - left];
     }
-    function flat(x) { return log ? Math.log(x) : x; }
-    function back(x) { return log ? Math.exp(x) : x; }
     over.addEventListener("touchstart", function (event) {
       held = event.touches.length !== 2 ? null : places(event).map(function (place) {
-        return flat(view.plot.posToVal(place, "x"));
+        return flat(chart, view.plot.posToVal(place, "x"));
       });
     }, { passive: true });
     over.addEventListener("touchmove", function (event) {
@@ -482,7 +482,7 @@
       var at = places(event);
       if (Math.abs(at[1] - at[0]) < 5) { return; }
       var step = (held[1] - held[0]) / (at[1] - at[0]), low = held[0] - step * at[0];
-      if (step > 0) { view.show([back(low), back(low + step * over.clientWidth)]); }
+      if (step > 0) { view.show([back(chart, low), back(chart, low + step * over.clientWidth)]); }
     }, { passive: false });
   }
 
