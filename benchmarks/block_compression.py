@@ -81,6 +81,13 @@ def _shared_bytes(key: bytes, last: bytes) -> int:
     return next(differ, min(len(key), len(last)))
 
 
+def stored(row: bytes, cf: str) -> bytes:
+    """Returns what a column family stores of a row."""
+    if cf == "default":
+        return row
+    return _WRITE_RECORD + (row if len(row) <= SHORT_VALUE_MAX_BYTES else b"")
+
+
 def blocks(make: Callable[[Random, int], Row], cf: str) -> list[bytes]:
     """Returns blocks of rows in the order of their keys."""
     made: list[bytes] = []
@@ -88,8 +95,7 @@ def blocks(make: Callable[[Random, int], Row], cf: str) -> list[bytes]:
     while len(made) < BLOCKS:
         number += 1
         raw_key, row = make(random, number)
-        if cf == "write":
-            row = _WRITE_RECORD + (row if len(row) <= SHORT_VALUE_MAX_BYTES else b"")
+        row = stored(row, cf)
         key = _padded(raw_key)
         shared = _shared_bytes(key, last) if number % _RESTART else 0
         block += bytes((shared, len(key) - shared)) + len(row).to_bytes(2, "little")
@@ -101,14 +107,18 @@ def blocks(make: Callable[[Random, int], Row], cf: str) -> list[bytes]:
     return made
 
 
+RECORDS: Final = (
+    ("stock, default CF", stock, "default"),
+    ("customer, default CF", customer, "default"),
+    ("stock, write CF", stock, "write"),
+    ("sysbench, write CF", sysbench, "write"),
+)
+"""A name, what makes a row, and the column family."""
+
+
 def main() -> None:
     """Prints a line a table and column family."""
-    for name, make, cf in (
-        ("stock, default CF", stock, "default"),
-        ("customer, default CF", customer, "default"),
-        ("stock, write CF", stock, "write"),
-        ("sysbench, write CF", sysbench, "write"),
-    ):
+    for name, make, cf in RECORDS:
         made = blocks(make, cf)
         stored = sum(len(pa.compress(block, codec="zstd", asbytes=True)) for block in made)
         print(f"{name:22} {stored / sum(map(len, made)):.2f}")

@@ -18,8 +18,7 @@ from tempfile import TemporaryDirectory
 from time import sleep
 from typing import Any, Final
 
-from benchmarks.block_compression import Row, stock, sysbench
-from sim.protocol.encoding import SHORT_VALUE_MAX_BYTES
+from benchmarks.block_compression import RECORDS, stored
 from sim.scenario.schema.hardware import BLOCK_BYTES
 from sim.units import KIB, MIB
 
@@ -28,8 +27,6 @@ _VALUES: Final = 3_000
 """Different values; a block of 64 KiB has 200."""
 _BATCH: Final = 500
 _KEY_BYTES: Final = 37
-_WRITE_RECORD_BYTES: Final = 10
-"""Type and start_ts of a record of the write CF."""
 
 
 def options(rocksdb: Any) -> Any:
@@ -50,19 +47,6 @@ def options(rocksdb: Any) -> Any:
     return chosen
 
 
-def values(kind: str) -> list[bytes]:
-    """Returns what the records of a column family carry."""
-    random = Random(1)
-    rows: list[Row] = [
-        (sysbench if kind == "sysbench, write CF" else stock)(random, number)
-        for number in range(_VALUES)
-    ]
-    if kind == "stock, default CF":
-        return [row for _, row in rows]
-    head = bytes(_WRITE_RECORD_BYTES)
-    return [head + (row if len(row) <= SHORT_VALUE_MAX_BYTES else b"") for _, row in rows]
-
-
 def write(rocksdb: Any, database: Any, some: list[bytes], rows: list[int], at: int) -> None:
     """Puts one record for each row number, as its version ``at``."""
     for begin in range(0, len(rows), _BATCH):
@@ -74,10 +58,10 @@ def write(rocksdb: Any, database: Any, some: list[bytes], rows: list[int], at: i
     database.flush()
 
 
-def measure(rocksdb: Any, kind: str, folder: Path) -> tuple[float, float]:
-    """Returns CPU seconds, and bytes written, of all flushes and compactions."""
+def measure(rocksdb: Any, some: list[bytes], folder: Path) -> tuple[float, float]:
+    """Returns CPU seconds, and bytes written, of all flushes and compactions of some values."""
     database = rocksdb.Rdict(str(folder), options(rocksdb))
-    some, random = values(kind), Random(2)
+    random = Random(2)
     rows = LOADED_BYTES // (_KEY_BYTES + len(some[0]))
     write(rocksdb, database, some, list(range(rows)), at=2)
     database.compact_range(None, None)
@@ -100,10 +84,12 @@ def measure(rocksdb: Any, kind: str, folder: Path) -> tuple[float, float]:
 def main() -> None:
     """Prints a line a kind of record."""
     rocksdb = import_module("rocksdict")
-    for kind in ("stock, default CF", "sysbench, write CF", "stock, write CF"):
+    for name, make, cf in RECORDS:
+        random = Random(1)
+        some = [stored(make(random, number)[1], cf) for number in range(_VALUES)]
         with TemporaryDirectory() as folder:
-            cpu_s, written = measure(rocksdb, kind, Path(folder))
-        print(f"{kind:20} {1e9 * cpu_s / written:4.1f} ns a byte, of {written / MIB:,.0f} MiB")
+            cpu_s, written = measure(rocksdb, some, Path(folder))
+        print(f"{name:22} {1e9 * cpu_s / written:4.1f} ns a byte, of {written / MIB:,.0f} MiB")
 
 
 if __name__ == "__main__":

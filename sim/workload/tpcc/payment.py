@@ -9,7 +9,7 @@ Source: pingcap/go-tpc tpcc/payment.go.
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from sim.protocol.keys import encoded_ints, row_key
 from sim.protocol.mvcc import PUT
@@ -28,13 +28,13 @@ from sim.workload.tpcc.schema import (
     WAREHOUSE_BYTES,
 )
 
-_LAST_NAMES: Final = 1_000
-"""The first thousand customers bear them in turn; the others are taken to do so as well."""
-
 
 def namesakes(name: int) -> tuple[int, ...]:
-    """Returns the ids of a district's three customers (on average: TPC-C 4.3.3.1) of one name."""
-    return tuple(range(name + 1, CUSTOMERS + 1, _LAST_NAMES))
+    """Returns the ids of a district's three customers (on average: TPC-C 4.3.3.1) of one name.
+
+    The first thousand customers bear the names in turn; the others are taken to do so as well.
+    """
+    return tuple(range(name + 1, CUSTOMERS + 1, len(LAST_NAMES)))
 
 
 class Customer(NamedTuple):

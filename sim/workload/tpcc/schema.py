@@ -98,7 +98,10 @@ LAST_NAMES: Final = tuple(encoded_text(last_name(number)) for number in range(1_
 
 SCATTERED_READS: Final = {
     "stock": 0.45 * LINES + 0.04 * RECENT_LINES,
-    "customer": 0.45 + 0.43 + 0.04 * DISTRICTS + 0.04 * (0.4 + 0.6 * 3),
+    "customer": 0.45
+    + 0.43
+    + 0.04 * DISTRICTS
+    + 0.04 * (0.4 + 0.6 * (CUSTOMERS // len(LAST_NAMES))),
 }
 """Rows read over a whole table, a transaction of go-tpc's mix. Orders and their lines are read
 where the district's last reader has been, or has just written."""
