@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
-from analysis.metrics.rounding import with_half_width
 from analysis.page.numbers import DASH
+from analysis.report.sensitivity_table import mean_effect
 from benchmarks.figure_readings import ReadingError, read
 
 Summary = Mapping[str, Any]
@@ -70,20 +70,13 @@ class Screening:
         for effects in zip(*found, strict=True):
             factor = effects[0]["factor"]
             between = " to ".join(_spaced(end) for end in asked[factor]["between"])
-            rows.append([f"`{factor}`", between, *(_star(each) for each in effects)])
+            rows.append([f"`{factor}`", between, *map(mean_effect, effects)])
         return _text(["factor", "between", *self.outcomes], rows)
 
 
 def _spaced(bound: object) -> str:
     """Returns ``90 us`` for ``90us``."""
     return re.sub(r"(?<=\d)(?=[a-zA-Z])", " ", str(bound))
-
-
-def _star(effect: Mapping[str, Any]) -> str:
-    star, half = effect["mu_star"], effect["mu_star_conf"]
-    if star is None:
-        return DASH
-    return with_half_width(star, half) if effect["above_noise"] else f"{star:.2f}"
 
 
 def _text(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -61,6 +61,19 @@ def with_half_width(value: float, half: float) -> str:
     return f"{value:,.{places}f} ± {shown}"
 
 
+def size_with_half_width(size: float, half: float) -> str:
+    """Returns ``0.65 ± 0.12``, or ``below 0.23`` where the interval reaches 0.
+
+    Args:
+        size: of what has no sign, such as a mean of absolute values: known to be small is known.
+        half: width.
+    """
+    if is_known(size, half):
+        return with_half_width(size, half)
+    places = max(0, 1 - _exponent(size + half))
+    return f"below {math.ceil((size + half) * 10**places) / 10**places:,.{places}f}"
+
+
 def with_ends(value: float, low: float, high: float) -> str:
     """Returns ``0.512 [0.494, 0.530]``."""
     half = (high - low) / 2

@@ -9,12 +9,7 @@ from analysis.page.content import Block, Cell, PageTable, Paragraph, texts
 from analysis.page.findings import Findings
 from analysis.page.numbers import DASH
 from analysis.plots.axes import short_names
-from analysis.report.sensitivity_table import (
-    by_weight,
-    in_percent,
-    title_of,
-    with_half_width,
-)
+from analysis.report.sensitivity_table import by_weight, in_percent, mean_effect, title_of
 
 
 def sensitivity_blocks(found: Findings) -> Iterator[Block]:
@@ -36,7 +31,7 @@ def _weights(outcome: Mapping[str, Any], names: Mapping[str, str]) -> PageTable:
         share = shares.get(row["factor"], {})
         said = "moves it" if row["above_noise"] else "may be chance"
         cells = (
-            with_half_width(row["mu_star"], row["mu_star_conf"]),
+            mean_effect(row),
             DASH if row["mu"] is None else f"{row['mu']:+.2f}".replace("-", "−"),
             in_percent(share.get("own"), share.get("own_conf")),
             in_percent(share.get("total"), share.get("total_conf")),

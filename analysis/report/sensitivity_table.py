@@ -10,6 +10,7 @@ from rich.text import Text
 
 from analysis.experiments.case_words import key_of
 from analysis.experiments.sensitivity_sentence import VAGUE_SHARE
+from analysis.metrics.rounding import size_with_half_width
 from analysis.plots.axes import short_names
 from analysis.report.terminal import plain_table
 
@@ -59,7 +60,7 @@ def _print_outcome(console: Console, outcome: Content, names: Mapping[str, str])
         share = shares.get(row["factor"], {})
         cells = (
             names[row["factor"]],
-            with_half_width(row["mu_star"], row["mu_star_conf"]),
+            mean_effect(row),
             _signed(row["mu"]),
             _number(row["sigma"]),
             in_percent(share.get("own"), share.get("own_conf")),
@@ -112,11 +113,10 @@ def _left_out(outcome: Content) -> list[str]:
     return lines
 
 
-def with_half_width(value: float | None, half: float | None) -> str:
-    """Returns ``0.65 ± 0.12``; a dash for none."""
-    if value is None:
-        return "-"
-    return _number(value) if half is None else f"{value:.2f} ± {half:.2f}"
+def mean_effect(row: Content) -> str:
+    """Returns mu* of a factor with its interval; a dash for none."""
+    size, half = row["mu_star"], row["mu_star_conf"]
+    return "-" if size is None or half is None else size_with_half_width(size, half)
 
 
 def in_percent(value: float | None, half: float | None) -> str:

@@ -1,7 +1,7 @@
 """Values between two that a file says, written as a file would write them.
 
 Law: a value read back is the value meant; the two ends are given back as they were written. Values
-between have four significant digits, so that it can be read and typed.
+between have four significant digits, so that they can be read and typed; an estimate has three.
 """
 
 from __future__ import annotations
@@ -87,8 +87,16 @@ def same_kind(value: object, other: object) -> bool:
     return _kind_of(value) is _kind_of(other)
 
 
-def between(low: Value, high: Value, share: float, scale: Scale) -> Value:
-    """Returns the value ``share`` (0 to 1) of the way from ``low`` to ``high``."""
+def between(low: Value, high: Value, share: float, scale: Scale, telling: int = 4) -> Value:
+    """Returns the value ``share`` (0 to 1) of the way from ``low`` to ``high``.
+
+    Args:
+        low: where the way begins, as a file says it.
+        high: where it ends.
+        share: of the way.
+        scale: ``log``: equal shares are equal ratios.
+        telling: significant digits of what lies between.
+    """
     if share <= 0:
         return low
     if share >= 1:
@@ -98,19 +106,19 @@ def between(low: Value, high: Value, share: float, scale: Scale) -> Value:
         amount = math.exp(math.log(first) + share * (math.log(second) - math.log(first)))
     else:
         amount = first + share * (second - first)
-    value = _written(amount, low, high)
+    value = _written(amount, low, high, telling)
     if amount_of(value) <= first:
         return low
     return high if amount_of(value) >= second else value
 
 
-def _written(amount: float, low: Value, high: Value) -> Value:
+def _written(amount: float, low: Value, high: Value, telling: int) -> Value:
     kind = _kind_of(low)
     if kind is not None:
-        return _text_of(amount, kind, (_unit_of(str(high)), _unit_of(str(low))))
+        return _text_of(amount, kind, (_unit_of(str(high)), _unit_of(str(low))), telling)
     if isinstance(low, int) and isinstance(high, int):
         return round(amount)
-    return rounded(amount, 4)
+    return rounded(amount, telling)
 
 
 def rounded(amount: float, digits: int) -> float:
@@ -122,14 +130,14 @@ def _unit_of(text: str) -> str:
     return re.sub(r"^[-+0-9.]+([eE][-+]?[0-9]+)?", "", text.strip()).strip()
 
 
-def _text_of(amount: float, kind: QuantityKind, units: tuple[str, ...]) -> str:
+def _text_of(amount: float, kind: QuantityKind, units: tuple[str, ...], telling: int) -> str:
     """Returns a quantity in the first unit in which it is one, or in a decimal unit."""
     for unit in units:
-        number = rounded(amount / float(kind.units[unit]), 4)
+        number = rounded(amount / float(kind.units[unit]), telling)
         whole = (Fraction(str(number)) * kind.units[unit]).denominator == 1
         if number >= 1 and (whole or not kind.whole):
             return f"{digits(number)}{unit}"
-    base = rounded(amount, 4)
+    base = rounded(amount, telling)
     if kind.whole:
         base = max(round(base), 1)
     decimal = _DECIMAL[kind.name]

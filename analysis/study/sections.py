@@ -250,6 +250,10 @@ class Range:
         """Returns the value ``share`` (0 to 1) of the way, as a file would write it."""
         return between(self.low, self.high, share, self.scale)
 
+    def near(self, share: float) -> Value:
+        """Returns the same with three digits: an estimate, not a value that was tried."""
+        return between(self.low, self.high, share, self.scale, telling=3)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Sensitivity(Section):

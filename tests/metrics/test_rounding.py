@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.metrics.rounding import rounded, with_ends, with_half_width
+from analysis.metrics.rounding import rounded, size_with_half_width, with_ends, with_half_width
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,20 @@ from analysis.metrics.rounding import rounded, with_ends, with_half_width
 )
 def test_a_value_and_its_half_width(value: float, half: float, text: str) -> None:
     assert with_half_width(value, half) == text
+
+
+@pytest.mark.parametrize(
+    ("size", "half", "text"),
+    [
+        (0.65, 0.12, "0.65 ± 0.12"),
+        (0.112, 0.121, "below 0.24"),
+        (0.03, 0.04, "below 0.070"),
+        (0.0, 0.0, "0 ± 0"),
+        (1_400.0, 1_511.0, "below 2,911"),
+    ],
+)
+def test_a_size_that_may_be_nothing_has_a_bound(size: float, half: float, text: str) -> None:
+    assert size_with_half_width(size, half) == text
 
 
 def test_the_ends_of_a_ratio_have_its_decimals() -> None:

@@ -123,6 +123,13 @@ def test_a_value_between_two_is_written_as_a_file_would(
     assert (between.at(0), between.at(1)) == (low, high)
 
 
+def test_an_estimate_between_two_has_three_digits() -> None:
+    assert Range("k", "90us", "1ms", "log").near(0.9547) == "897us"
+    assert Range("k", "1KiB", "2KiB").near(0.125) == "1.15KB"
+    assert Range("k", 1, 2.0).near(0.12345) == 1.12
+    assert Range("k", 10, 200).near(1) == 200
+
+
 @given(
     st.sampled_from(
         [("3us", "7ms"), ("1KiB", "1TiB"), ("0.02/s", "9/s"), (1, 9), ("1B/s", "2GB/s")]
