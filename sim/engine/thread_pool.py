@@ -29,6 +29,7 @@ class Cores:
         "_background_ns",
         "_hop_ns",
         "_run_queues",
+        "_slowest",
         "_slowness",
         "background",
         "busy_ns",
@@ -47,9 +48,10 @@ class Cores:
         self.background = 0
         """Threads' worth of work that no pool runs; as of the last ``settle``."""
         self.busy_ns = 0
-        """Time in which threads ran, summed over the threads."""
+        """Time in which hardware threads were busy, summed over them."""
         self._background_ns = 0
         self._slowness = smt_slowness(count, threads_per_core, smt_gain)
+        self._slowest = self._slowness[count]
         self._hop_ns = hop_ns
         self._run_queues = RunQueues(count, hop_ns)
         self.wake_ns = hop_ns
@@ -65,9 +67,15 @@ class Cores:
             return self._slowness[running]
         return self._slowness[most] * running / most
 
-    def stretched(self, service_ns: int) -> int:
-        """Returns how long ``service_ns`` of CPU takes one more thread, in nanoseconds."""
-        return int(service_ns * self.slowness())
+    def hold(self, service_ns: int, slowness: float) -> int:
+        """Returns how long a job of ``service_ns`` of CPU holds its thread, in nanoseconds.
+
+        Where more threads run than there are hardware threads, each has one for its share of that.
+        """
+        held_ns = int(service_ns * slowness)
+        slowest = self._slowest
+        self.busy_ns += held_ns if slowness <= slowest else int(service_ns * slowest)
+        return held_ns
 
     def add_background(self, service_ns: int) -> None:
         """Takes CPU work that nobody waits for (network, gRPC, compaction threads)."""
@@ -78,8 +86,9 @@ class Cores:
 
         It takes as many threads as it has CPU time; that it is slowed down itself is left out.
         """
-        self.busy_ns += self._background_ns
         self.background = round(self._background_ns / elapsed_ns)
+        crowd = max(self.running + self.background, self.count)
+        self.busy_ns += self._background_ns * self.count // crowd
         self._background_ns = 0
         self._run_queues.average(now_ns, self.busy_ns)
         self.crowding_ns = self._run_queues.wait_ns
@@ -134,10 +143,8 @@ class ThreadPool:
 
     def _start(self, job: tuple[int, Call, Any, int]) -> None:
         cores, env = self._cores, self._env
-        held_ns = int(job[0] * cores.slowness())
+        held_ns = cores.hold(job[0], cores.slowness()) + job[3]
         cores.running += 1
-        cores.busy_ns += held_ns
-        held_ns += job[3]
         self.busy_ns += held_ns
         env.pushed = order = env.pushed + 1
         heappush(env.calls, (env.now_ns + held_ns, order, self._finish, job))

@@ -128,9 +128,8 @@ class ApplyPool:
                 woken_ns = cores.wake_ns
             batch = self._collect()
             for written in _write_batches(batch):
-                held_ns = int(self._service_ns(written) * cores.slowness())
+                held_ns = cores.hold(self._service_ns(written), cores.slowness())
                 cores.running += 1
-                cores.busy_ns += held_ns
                 self.busy_ns += held_ns
                 self.rounds += 1
                 yield held_ns + woken_ns

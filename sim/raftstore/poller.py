@@ -124,8 +124,7 @@ class StorePool:
                 slowness = cores.slowness()
                 cores.running += 1
                 fresh, service_ns = self._handle_mail(batch, slowness, woken_ns)
-                held_ns = int(service_ns * slowness)
-                cores.busy_ns += held_ns
+                held_ns = cores.hold(service_ns, slowness)
                 readies += fresh
                 yield held_ns + woken_ns
                 woken_ns = 0

@@ -225,8 +225,7 @@ class BlockCache:
                 fetched += drawn < miss.disk
         if not unpacked:
             return 0
-        unpacked_ns = self._cores.stretched(unpacked * self._block_ns)
-        self._cores.busy_ns += unpacked_ns
+        unpacked_ns = self._cores.hold(unpacked * self._block_ns, self._cores.slowness())
         if not fetched:
             return unpacked_ns
         return self._disk.fetch_ns(now_ns, fetched, self._block_bytes) + unpacked_ns
