@@ -16,7 +16,7 @@ from simpy import Event
 
 from benchmarks import kernel_model as m
 from sim.distributions import Constant, Sampler
-from sim.engine import Cores, FifoServers, LeanEnv, ThreadPool
+from sim.engine import Cores, FifoServers, LeanEnv, ThreadPool, Wait
 from sim.engine.environment import Call
 from sim.hardware.network import Link, Port
 from sim.units import NS_PER_S
@@ -190,14 +190,14 @@ class Session:
         self._sql = sql
         self._wires = wires
 
-    def run(self, draws: m.Draws, number: int, outcome: m.Outcome) -> Generator[Event, None, None]:
+    def run(self, draws: m.Draws, number: int, outcome: m.Outcome) -> Generator[Wait, None, None]:
         """Plays client ``number`` for ever."""
         env = self._env
         choices = draws.choices(number)
         thinking = draws.times(f"client-{number}/think", m.THINK_MEAN)
         lock_latencies = outcome.lock_latencies[number]
         while True:
-            yield env.timeout(thinking.draw())
+            yield thinking.draw()
             began = env.now_ns
             regions = m.choose_regions(number, choices)
             for region in regions:

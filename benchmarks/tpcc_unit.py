@@ -14,6 +14,7 @@ from analysis.study.load import load_study
 from sim.record.facts import Columns
 from sim.scenario import Scenario
 from sim.simulation import SimulatedUnit
+from sim.unit_result import run_until
 
 _FILE: Final = Path(__file__).with_name("tpcc.yaml")
 
@@ -36,7 +37,7 @@ def tpcc_unit(until_ns: int = 0, *, checks: bool = False) -> SimulatedUnit:
     gc.disable()
     scenario = tpcc_scenario()
     unit = SimulatedUnit(replace(scenario, run=replace(scenario.run, checks=checks)), 0, _Nowhere())
-    unit.env.run_until(until_ns)
+    run_until(unit.env, until_ns)
     return unit
 
 

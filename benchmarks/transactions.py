@@ -14,6 +14,7 @@ from typing import Final
 
 from benchmarks.tpcc_unit import tpcc_unit
 from sim.simulation import SimulatedUnit
+from sim.unit_result import run_until
 from sim.units import NS_PER_MS
 
 _WARMUP_NS: Final = 500 * NS_PER_MS
@@ -46,7 +47,7 @@ def _speed(unit: SimulatedUnit, slice_ns: int) -> float:
     """Runs one slice; returns transactions per CPU second."""
     committed = unit.stats.total_committed()
     began_s = process_time()
-    unit.env.run_until(unit.env.now_ns + slice_ns)
+    run_until(unit.env, unit.env.now_ns + slice_ns)
     return (unit.stats.total_committed() - committed) / (process_time() - began_s)
 
 

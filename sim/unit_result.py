@@ -4,11 +4,16 @@ import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from sim.engine import LeanEnv
+from sim.huge_pages import HugePages
 from sim.record.recorder import Recorder
 from sim.scenario.resolved import Scenario
+from sim.units import NS_PER_MS
+
+_STEP_NS: Final = 20 * NS_PER_MS
+"""How often a look is taken at the memory that a unit has come to use. ASSUMED; it takes 2 us."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +47,20 @@ def run_to_end(
 ) -> None:
     """Runs a unit to its end, records what has not ended by then, and closes its facts."""
     with no_cycle_search():
-        env.run_until(simulated_ns(scenario))
+        run_until(env, simulated_ns(scenario))
         now_ns = env.now_ns
         if now_ns > recorder.window * recorder.window_ns:
             meter.read(now_ns)
         record_unfinished()
         recorder.close(now_ns)
+
+
+def run_until(env: LeanEnv, end_ns: int) -> None:
+    """Runs to ``end_ns``, and backs the memory that this takes with huge pages as it comes."""
+    pages = HugePages()
+    while env.now_ns < end_ns:
+        pages.keep_up()
+        env.run_until(min(env.now_ns + _STEP_NS, end_ns))
 
 
 def simulated_ns(scenario: Scenario) -> int:

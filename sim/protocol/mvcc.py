@@ -82,12 +82,11 @@ class Mvcc:
 
     def apply(self, batch: WriteBatch) -> None:
         """Makes the records of a committed batch visible."""
-        if batch.lock_puts:
-            self.locks.update(batch.lock_puts)
-        if batch.lock_deletes:
-            pop = self.locks.pop
-            for key in batch.lock_deletes:
-                pop(key, None)
+        locks = self.locks
+        for key, lock in batch.lock_puts:
+            locks[key] = lock
+        for key in batch.lock_deletes:
+            locks.pop(key, None)
         if batch.write_puts:
             self._apply_writes(batch.write_puts)
 

@@ -58,6 +58,9 @@ from sim.scenario.schema.hardware import CpuCosts
 
 Batch = list[tuple[Peer, list[Entry]]]
 
+Piece = list[tuple[Peer, list[Entry], int, int]]
+"""What goes to RocksDB at once: a peer's entries, and how many commands and keys they have."""
+
 WRITE_BATCH_MAX_KEYS: Final = 256
 """Source: tikv/tikv components/engine_rocks/src/write_batch.rs."""
 
@@ -161,28 +164,22 @@ class ApplyPool:
         peer.apply_turn = IDLE
         self.schedule(peer, [])
 
-    def _service_ns(self, batch: Batch) -> int:
+    def _service_ns(self, batch: Piece) -> int:
         """Returns the CPU that applying a batch takes, drawn."""
         command_ns, key_ns = self._cpu.apply_command_ns, self._cpu.apply_key_ns
         units = self._units
         service_ns = float(self._cpu.apply_write_ns)
-        for _, entries in batch:
-            commands = keys = 0
-            for entry in entries:
-                payload: list[RaftCommand] = entry.payload
-                commands += len(payload)
-                for command in payload:
-                    keys += command.batch.keys  # type: ignore[union-attr]
+        for _, _, commands, keys in batch:
             if not units:
                 units.extend(self._draw.unit_block())
             service_ns += (commands * command_ns + keys * key_ns) * units.pop()
         return int(service_ns)
 
-    def _apply_batch(self, batch: Batch) -> None:
+    def _apply_batch(self, batch: Piece) -> None:
         safe_ts = self._safe_ts()
         finished: list[RaftCommand] = []
         cause = ADMIN
-        for peer, entries in batch:
+        for peer, entries, _, _ in batch:
             if not peer.gone:
                 cause = self._apply(peer, entries, finished, cause)
             state = peer.state
@@ -356,26 +353,33 @@ class ApplyPool:
         self.catch_up(source, [*own, *missing])
 
 
-def _write_batches(batch: Batch) -> list[Batch]:
+def _write_batches(batch: Batch) -> list[Piece]:
     """Returns what a round has collected in the pieces in which it goes to RocksDB.
 
     A piece ends before the entry that comes after more than ``WRITE_BATCH_MAX_KEYS`` keys; its
     commands are answered when it is written.
     """
-    pieces: list[Batch] = []
-    piece: Batch = []
+    pieces: list[Piece] = []
+    piece: Piece = []
     written = 0
     for peer, entries in batch:
-        begun = 0
-        for place, entry in enumerate(entries):
+        together: list[Entry] = []
+        commands = keys = 0
+        for entry in entries:
             if written > WRITE_BATCH_MAX_KEYS:
-                if place > begun:
-                    piece.append((peer, entries[begun:place]))
+                if together:
+                    piece.append((peer, together, commands, keys))
                 pieces.append(piece)
-                piece, written, begun = [], 0, place
-            for command in entry.payload:
-                written += command.batch.keys
-        piece.append((peer, entries[begun:]))
+                piece, together = [], []
+                written = commands = keys = 0
+            together.append(entry)
+            payload: list[RaftCommand] = entry.payload
+            commands += len(payload)
+            for command in payload:
+                command_keys = command.batch.keys  # type: ignore[union-attr]
+                keys += command_keys
+                written += command_keys
+        piece.append((peer, together, commands, keys))
     pieces.append(piece)
     return pieces
 

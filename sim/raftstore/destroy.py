@@ -58,14 +58,14 @@ def refuse_waiting(
         waiting: for reads that wait for a quorum, and writes that wait for a split or merge.
     """
     refuse = ctx.callbacks.on_refused
-    held, peer.held = peer.held, []
+    held, peer.held = peer.held, ()
     for command in held:
         refuse(command, error)
     pending, peer.pending_reads = peer.pending_reads, []
     for read in pending:
         for command in read.commands:
             ctx.callbacks.on_no_snapshot(command, waiting)
-    under_way, peer.proposed_admin = peer.proposed_admin, []
+    under_way, peer.proposed_admin = peer.proposed_admin, ()
     for earlier in under_way:
         for command in earlier.waiting:
             refuse(command, waiting)

@@ -220,11 +220,12 @@ class StorePool:
         """
         if self._workers is not None:
             log = peer.raft.log
-            peer.held += commands
+            commands = [*peer.held, *commands]
             held_back = peer.unpersisted >= self._max_unpersisted
             if held_back and log.committed < log.last_index:
+                peer.held = tuple(commands)
                 return
-            commands, peer.held = peer.held, []
+            peer.held = ()
         self._proposals.append(peer, commands)
 
     def _hand_out(self, fresh: list[Task], outbox: Outbox) -> None:
@@ -317,4 +318,4 @@ def _note_persisted(peer: Peer) -> None:
     for notice in peer.notices:
         peer.raft.on_persisted(notice.index, notice.term)
     peer.unpersisted -= len(peer.notices)
-    peer.notices = []
+    peer.notices = ()

@@ -118,15 +118,17 @@ class Proposals:
 
     def append_held(self, peer: Peer) -> None:
         """Proposes at once what the batch builder holds back."""
-        held, peer.held = peer.held, []
+        held, peer.held = peer.held, ()
         if held:
-            self.append(peer, held)
+            self.append(peer, list(held))
 
     def admin_applied(self, peer: Peer, applied: Applied | Skipped) -> None:
         """Answers the writes that an admin command, applied by now, makes fail."""
         index = applied.log_index
         over = [earlier for earlier in peer.proposed_admin if earlier.index <= index]
-        peer.proposed_admin = [each for each in peer.proposed_admin if each.index > index]
+        peer.proposed_admin = tuple(
+            earlier for earlier in peer.proposed_admin if earlier.index > index
+        )
         refuse = self._ctx.callbacks.on_refused
         for earlier in over:
             for command in earlier.waiting:
@@ -205,7 +207,7 @@ def propose_admin(peer: Peer, admin: AdminCommand) -> Entry:
         entry = peer.raft.propose([proposal], size)
     if admin.changes_version or admin.changes_conf_ver:
         peer.urgent_index = entry.index
-        peer.proposed_admin.append(ProposedAdmin(admin, entry.index))
+        peer.proposed_admin += (ProposedAdmin(admin, entry.index),)
         peer.needs_check = True
     return entry
 

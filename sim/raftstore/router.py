@@ -58,7 +58,7 @@ class Router:
 
     def notify_persisted(self, peer: Peer, notice: Persisted) -> None:
         """Tells a peer that a write worker has made a ready durable."""
-        peer.notices.append(notice)
+        peer.notices += (notice,)
         if peer.turn is IDLE:
             self._enqueue(peer)
 
