@@ -31,7 +31,7 @@ def measure(*, tiny: bool = False) -> dict[str, float | bool | str]:
 
     Also events a transaction, of both sides.
     """
-    simulated_s, rounds = (0.1, 1) if tiny else (_SIMULATED_S, 3)
+    simulated_s, rounds = (0.02, 1) if tiny else (_SIMULATED_S, 3)
     found = measure_kernel(simulated_s=simulated_s, rounds=rounds)
     over_cpp, hash_equal = _over_cpp(int(simulated_s * TICKS_PER_S))
     return {

@@ -9,16 +9,16 @@ from typing import Final
 import pytest
 from hypothesis import settings
 
-from analysis.cli.exit_status import ExitStatus
 from analysis.pipeline.session import SparkStarter, stop_spark
-from tests.cli.stub_runs import finish, rows, start
+from tests.cli.stub_runs import rows, run_here
+from tests.spark.sharing import sharing
 
 gc.disable()  # Until all tests are known: what is imported until then stays.
 
 settings.register_profile("ci", derandomize=True, deadline=None, print_blob=False)
 settings.load_profile("ci")
 
-DEAR: Final = ("starter", "golden_run", "undisturbed", "finished")
+DEAR: Final = ("starter", "finished")
 """Fixtures of the session that cost so much that one process runs all tests that use them."""
 
 GARBAGE: Final = 200_000
@@ -39,8 +39,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Says which tests one process runs when several do: those of a file or of a dear fixture.
 
-    Groups with long tests come first, so that no process waits for another in the end. The last of
-    them is that of the shared session: a process that has it can start no other.
+    Groups with long tests come first, so that no process waits for another in the end; the longest
+    of them is that of the shared session.
     """
     groups: dict[str, list[pytest.Item]] = {}
     for item in items:
@@ -50,7 +50,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(pytest.mark.xdist_group(group))
         groups.setdefault(group, []).append(item)
     long = {name for name, group in groups.items() if any(map(_is_long, group))}
-    in_order = sorted(groups, key=lambda name: (name not in long, name == "starter"))
+    in_order = sorted(groups, key=lambda name: (name != "starter", name not in long))
     items[:] = [item for name in in_order for item in groups[name]]
 
 
@@ -94,18 +94,15 @@ def starter() -> Iterator[SparkStarter]:
 
 @pytest.fixture(scope="module")
 def shared_session(starter: SparkStarter) -> Iterator[None]:
-    """Gives whatever would start a session, in the tests of a file, the one that is there."""
-    with pytest.MonkeyPatch.context() as patch:
-        for module in ("analysis.cli.spark", "analysis.running.run_study"):
-            patch.setattr(f"{module}.SparkStarter", lambda *_, **__: starter)
-            patch.setattr(f"{module}.stop_spark", lambda _: None)
+    """Lets the tests of a file share the session."""
+    with sharing(starter):
         yield
 
 
 @pytest.fixture(scope="session")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> str:
+def undisturbed(starter: SparkStarter, tmp_path_factory: pytest.TempPathFactory) -> str:
     """Returns the rows of the stub's study, run on one core, with nothing that gets in its way."""
     out = tmp_path_factory.mktemp("undisturbed") / "study"
-    status, _, complained = finish(start(out, "stub_model:run_unit", PYTHONHASHSEED="1"))
-    assert status == ExitStatus.FINE, complained
+    with sharing(starter):
+        run_here(out)
     return rows(out)

@@ -206,7 +206,10 @@ def test_a_folder_has_one_run_at_a_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"pid": 1}', "[]"])
-def test_a_holder_that_says_nothing_holds_all_the_same(tmp_path: Path, text: str) -> None:
+def test_a_holder_that_says_nothing_holds_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setattr("analysis.study.folder_lock._BETWEEN_TRIES_S", 0.0)
     with locked_study_folder(tmp_path):
         (tmp_path / ".lock").write_text(text)
         assert lock_holder(tmp_path) is not None

@@ -6,12 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.golden_runs import UNDRAWN, run_golden
+from analysis.pipeline.session import SparkStarter
+from tests.cli.golden_runs import run_golden_here
+from tests.spark.sharing import sharing
 
 
 @pytest.fixture(scope="session", name="golden_run")
-def golden_run_on_one_worker(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def golden_run_on_one_worker(
+    starter: SparkStarter, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """Returns a study's folder that no test may change."""
     folder = tmp_path_factory.mktemp("one") / "study"
-    run_golden(folder, "local[1]", UNDRAWN)
+    with sharing(starter):
+        run_golden_here(folder)
     return folder

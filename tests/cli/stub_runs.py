@@ -1,4 +1,4 @@
-"""The stub's study as a command in a process of its own, to be interrupted and killed."""
+"""The stub's study as a command: in a process of its own, to be interrupted and killed, or here."""
 
 from __future__ import annotations
 
@@ -8,6 +8,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+
+import pytest
+
+from analysis.cli.app import main
+from analysis.cli.exit_status import ExitStatus
+from tests.cli.stub_command import replaced
 
 ROOT = Path(__file__).resolve().parents[2]
 UNITS = 6
@@ -29,15 +35,20 @@ def start(
     return subprocess.Popen(
         [*command, *words, *options],
         cwd=here,
-        env=os.environ
-        | {"PYTHONPATH": str(ROOT)}
-        | environment
-        | {"STUB_FUNCTION": f"tests.{function}"},
+        env=os.environ | {"PYTHONPATH": str(ROOT)} | environment | {"STUB_FUNCTION": function},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     )
+
+
+def run_here(out: Path, function: str = "stub_model:run_unit") -> None:
+    """Runs it in this process, which shares a session; it has to end well."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in replaced(function).items():
+            patch.setattr(name, value)
+        assert main(["run", "stub.yaml", "--out", str(out)]) == ExitStatus.FINE
 
 
 def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:

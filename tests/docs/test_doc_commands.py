@@ -6,16 +6,14 @@ commands find it. ``my.yaml``, ``my.txt`` and study folders stand for a reader's
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import typer
 
 from analysis.cli.app import app, main, with_default_command
+from analysis.cli.exit_status import ExitStatus
 from analysis.study.load import load_study
 from benchmarks.documents import (
     DOCUMENTS,
@@ -153,13 +151,17 @@ def test_every_recipe_has_a_variation_and_its_question() -> None:
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_the_tutorials_first_run_prints_what_is_quoted(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("shared_session")
+def test_the_tutorials_first_run_prints_what_is_quoted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     tutorial = commands(ROOT / "docs" / "TUTORIAL.md")
     first = next(each for each in tutorial if "scenarios/quickstart.yaml" in each.words)
-    words = [sys.executable, "run_sim.py", *words_of(first), "--out", str(tmp_path / "quickstart")]
-    wide = os.environ | {"COLUMNS": "100"}  # At 80 the ratios are a table of their own.
-    done = subprocess.run(words, cwd=ROOT, env=wide, capture_output=True, text=True, check=True)
-    said = "\n".join(lines_of(done.stdout + done.stderr))
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("COLUMNS", "100")  # At 80 the ratios are a table of their own.
+    assert main([*words_of(first), "--out", str(tmp_path / "quickstart")]) == ExitStatus.FINE
+    printed = capsys.readouterr()
+    said = "\n".join(lines_of(printed.out + printed.err))
     for line in lines_of(first.quoted):
         assert line in said or line.startswith("report:"), (
             "the output has other lines; quote it again"

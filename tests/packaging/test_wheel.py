@@ -29,7 +29,7 @@ run: {warmup: 100ms, measure: 200ms, replications: 2}
 expect: []
 """
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.usefixtures("shared_session")]
 
 
 def said(command: Sequence[str | Path], cwd: Path, **environment: str) -> str:

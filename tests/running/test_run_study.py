@@ -11,7 +11,7 @@ from tests.stub_model import run_settings, stub_study
 
 STUDY = stub_study(run=run_settings(measure_ns=300_000_000, replications=2))
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("shared_session")]
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +37,6 @@ def test_it_returns_what_it_writes_and_says_nothing(
     assert run_study(STUDY, tmp_path, master="local[1]").run.reused == 6
 
 
-@pytest.mark.usefixtures("shared_session")
 def test_a_failed_unit_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("analysis.pipeline.unit_task.MODEL", "tests.stub_model:fail_in_memory")
     with pytest.raises(UnitsMissingError, match=r"2 units failed; see python run_sim\.py status"):

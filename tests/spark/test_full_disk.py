@@ -5,15 +5,13 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from analysis.cli.app import main
 from analysis.cli.exit_status import ExitStatus
-from analysis.study.study import Study
+from tests.cli.stub_command import replaced
 from tests.cli.stub_runs import finished_units
-from tests.spark.watching import small_study
 
 pytestmark = pytest.mark.spark
 
@@ -38,16 +36,11 @@ def disk_with_room_for_a_few_units(tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture
 def stub(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets ``run`` find the stub's study, whatever the file."""
-
-    def load_stub(*_: Any, **__: Any) -> Study:
-        return small_study()
-
-    monkeypatch.setattr("analysis.cli.run_command.load_study", load_stub)
-    monkeypatch.setattr("analysis.study.finished_study.load_study", load_stub)
-    monkeypatch.setattr("analysis.pipeline.unit_task.MODEL", "tests.stub_model:run_unit")
+    for name, value in replaced("stub_model:run_unit").items():
+        monkeypatch.setattr(name, value)
 
 
-@pytest.mark.usefixtures("shared_session", "stub", "no_figures")
+@pytest.mark.usefixtures("shared_session", "stub")
 def test_a_full_disk_is_one_line_and_the_same_command_goes_on(
     small_disk: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -27,7 +27,11 @@ def test_a_killed_executor_and_a_lost_copy_change_nothing(
 ) -> None:
     where, copy = address("studies/stub", s3_port), tmp_path / "results" / "stub"
     process = start(
-        where, "faulty_units:run_a_while", master="local-cluster[2,1,1024]", here=tmp_path
+        where,
+        "faulty_units:run_a_while",
+        PYTHONHASHSEED="1",
+        master="local-cluster[2,1,1024]",
+        here=tmp_path,
     )
     wait_for_units(process, copy, 1)
     executors = processes_below(process.pid, "CoarseGrainedExecutorBackend")

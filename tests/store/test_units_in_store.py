@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from pandas.testing import assert_frame_equal
+from pyarrow.fs import AwsStandardS3RetryStrategy, S3FileSystem
 
 from analysis.pipeline.object_store import ObjectStore
 from analysis.pipeline.session import SparkStarter, stop_spark
@@ -107,8 +108,15 @@ def test_facts_that_only_the_driver_has_are_read_by_it(tmp_path: Path) -> None:
     stop_spark(starter)
 
 
-def test_a_store_that_goes_away_is_not_the_units_fault() -> None:
-    gone = ObjectStore(address("x", free_port()))
+def test_a_store_that_goes_away_is_not_the_units_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    port = free_port()
+    impatient = S3FileSystem(
+        endpoint_override=f"127.0.0.1:{port}",
+        scheme="http",
+        retry_strategy=AwsStandardS3RetryStrategy(max_attempts=1),
+    )
+    monkeypatch.setattr("analysis.pipeline.object_store._opened", lambda _: (impatient, "bucket/x"))
+    gone = ObjectStore(address("x", port))
     with pytest.raises(UnitNotWrittenError) as caught:
         into(gone, 0)
     assert (caught.value.filename, BUCKET in str(caught.value)) == ("s3://bucket/x", True)
