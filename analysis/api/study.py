@@ -13,7 +13,7 @@ from analysis.api.compared import compared
 from analysis.api.plots import StudyPlots
 from analysis.metrics.catalogue import MetricKey
 from analysis.program import command
-from analysis.report.tidy import CAPACITY, COMPARISONS, SENSITIVITY, SUMMARY, UNITS
+from analysis.report.tidy import CAPACITY, COMPARISONS, SENSITIVITY, SUMMARY, UNITS, read_table
 from analysis.study.study_folder import StudyFolderError, no_study
 
 
@@ -34,7 +34,8 @@ class OpenedStudy:
             self.document: dict[str, Any] = json.loads(text)
             self.name, self._verdict = str(self.document["study"]), self.document["verdict"]
         except (OSError, ValueError, LookupError, TypeError) as error:
-            raise StudyFolderError(f"{folder}: {self._again('summary.json')}") from error
+            again = command("report", folder)
+            raise StudyFolderError(f"{folder}: has no summary.json; {again} makes it") from error
 
     def __repr__(self) -> str:
         """Returns name, verdict and folder."""
@@ -48,12 +49,12 @@ class OpenedStudy:
     @cached_property
     def summary(self) -> pd.DataFrame:
         """A row a number: point, variant, metric, class, stat, unit, value, its interval."""
-        return self._table(SUMMARY)
+        return read_table(self.folder, SUMMARY)
 
     @cached_property
     def units(self) -> pd.DataFrame:
         """A row a unit and number: what each replication came to."""
-        return self._table(UNITS)
+        return read_table(self.folder, UNITS)
 
     @cached_property
     def capacity(self) -> pd.DataFrame:
@@ -88,7 +89,7 @@ class OpenedStudy:
         Raises:
             ValueError: if there is no such metric or variant.
         """
-        found = self._table(COMPARISONS)
+        found = read_table(self.folder, COMPARISONS)
         if baseline is not None and (found.empty or set(found["baseline"]) != {baseline}):
             found = compared(self.units, self.summary, baseline)
         if figure is None:
@@ -110,14 +111,4 @@ class OpenedStudy:
     def _asked(self, name: str) -> pd.DataFrame:
         if name not in self.document:
             raise StudyFolderError(f"{self.folder}: its scenario has no section {name}; add it")
-        return self._table(name)
-
-    def _table(self, name: str) -> pd.DataFrame:
-        path = self.folder / f"{name}.parquet"
-        try:
-            return pd.read_parquet(path, engine="pyarrow")
-        except (OSError, ValueError) as error:
-            raise StudyFolderError(f"{self.folder}: {self._again(path.name)}") from error
-
-    def _again(self, name: str) -> str:
-        return f"has no {name}; {command('report', self.folder)} makes it"
+        return read_table(self.folder, name)

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import NullLocator
 
 from analysis.calibration.disk_fit import LEVELS, RunFit
-from analysis.plots.style import INK, OTHERS, WIDTH_IN, heading, new_figure, save
+from analysis.plots.style import (
+    INK,
+    OTHERS,
+    WIDTH_IN,
+    heading,
+    log_ticks,
+    new_figure,
+    panel_grid,
+    percent,
+    save,
+    write_ticks,
+)
 
 _ROW_IN = 2.5
 _COLUMNS = 2
@@ -19,17 +31,13 @@ _WIDE = 30
 
 def draw_fits(fits: Sequence[RunFit], path: Path) -> list[Path]:
     """Writes the picture beside ``path`` as PNG and SVG; returns both."""
-    rows = -(-len(fits) // _COLUMNS)
-    figure = new_figure(WIDTH_IN, 0.7 + _ROW_IN * rows)
-    axes = figure.subplots(rows, _COLUMNS, squeeze=False, sharey=True)
-    for place, fit in enumerate(fits):
-        row, column = divmod(place, _COLUMNS)
-        _draw(axes[row][column], fit)
-        if column == 0:
-            axes[row][column].set_ylabel("share that takes longer")
-    for place in range(len(fits), rows * _COLUMNS):
-        axes[place // _COLUMNS][place % _COLUMNS].set_visible(False)
-    axes[0][0].legend(loc="upper right", handlelength=1.6)
+    figure = new_figure(WIDTH_IN, 0.7 + _ROW_IN * math.ceil(len(fits) / _COLUMNS))
+    panels = panel_grid(figure, len(fits), _COLUMNS, sharey=True)
+    for place, (axes, fit) in enumerate(zip(panels, fits, strict=True)):
+        _draw(axes, fit)
+        if place % _COLUMNS == 0:
+            axes.set_ylabel("share that takes longer")
+    panels[0].legend(loc="upper right", handlelength=1.6)
     heading(figure, "A disk measured, and as it is modelled", "dots: fio; line: the model")
     save(figure, path.parent, path.stem)
     return [path.parent / f"{path.stem}{ending}" for ending in (".png", ".svg")]
@@ -48,12 +56,9 @@ def _draw(axes: Axes, fit: RunFit) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_ylim(5e-4, 1.3)
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{share * 100:g} %"))
-    wide = modelled[-1] > _WIDE * modelled[0]
-    axes.xaxis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0)))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda microseconds, _: f"{microseconds:,g}"))
+    write_ticks(axes.yaxis, percent)
+    log_ticks(axes.xaxis, steps=modelled[-1] <= _WIDE * modelled[0])
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_minor_formatter(NullFormatter())
     worst = max(fit.errors, key=abs)
     axes.set_title(_title(fit.run.path.stem), fontsize=9.5)
     axes.annotate(

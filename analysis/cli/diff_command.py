@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from analysis.comparison.guards import Breach, Guard, breaches
 from analysis.comparison.moves import Move
 from analysis.comparison.results import StudyResults, SummaryKey, SummaryNumber, read_results
 from analysis.comparison.study_diff import StudyDiff, study_diff
-from analysis.report.diff_table import point_words, print_diff
+from analysis.report.diff_table import print_diff
 from analysis.study.study_folder import write_text_whole
 
 
@@ -57,14 +56,13 @@ def _write(diff: StudyDiff, file: Path) -> None:
 
 
 def _breach_words(breach: Breach) -> str:
-    point = point_words(breach.key.point)
+    point = breach.key.settings
     where = f" at {point}" if point else ""
     return f"{breach.key.variant}{where}: {breach.key.figure} {breach.reason}"
 
 
 def diff_document(diff: StudyDiff, found: Sequence[Breach]) -> dict[str, Any]:
     """Returns what ``diff --json`` prints."""
-    judged = [move for move in diff.moves if not math.isnan(move.q)]
     return {
         "a": _study(diff.a),
         "b": _study(diff.b),
@@ -72,9 +70,9 @@ def diff_document(diff: StudyDiff, found: Sequence[Breach]) -> dict[str, Any]:
         "made_by": [change._asdict() for change in diff.maker],
         "facts": {**diff.facts._asdict(), "all_same": diff.facts.all_same},
         "variants": diff.variants,
-        "judged": len(judged),
+        "judged": diff.judged,
         "moved": [_move(move) for move in diff.moved],
-        "not_judged": len(diff.moves) - len(judged),
+        "not_judged": len(diff.moves) - diff.judged,
         "refused": [
             _key(key) | {"a": a.refused or None, "b": b.refused or None}
             for key, a, b in diff.numbers.refused
@@ -94,8 +92,7 @@ def _study(of: StudyResults) -> dict[str, Any]:
 
 
 def _key(key: SummaryKey) -> dict[str, Any]:
-    named = {"variant": key.variant, "metric": key.metric, "class": key.class_, "stat": key.stat}
-    return {"point": json.loads(key.point), **named}
+    return {"point": json.loads(key.point), "variant": key.variant, **key.figure.columns}
 
 
 def _number(of: SummaryNumber) -> dict[str, Any]:

@@ -52,10 +52,10 @@ def _written(request: ExportCommand, run: FinishedStudy) -> Iterator[Path]:
         say(messages(), f"more than {MOST_POINTS} points: no OpenMetrics, course or traces; "
                         f"replay UNIT --trace {USUAL_TRACED} follows one unit")  # fmt: skip
     if "openmetrics" in request.formats:
-        yield from write_metrics(request.folder, run, out, start_s)
+        yield from write_metrics(run, out, start_s)
     if "csv" in request.formats:
-        yield from write_csv_tables(request.folder, out)
-        yield from write_csv_course(request.folder, run, out)
+        yield from write_csv_tables(run, out)
+        yield from write_csv_course(run, out)
     if "trace" in request.formats:
         say(messages(), f"following {traced} transactions of each case: "
                         f"one unit of each is run again, in this process")  # fmt: skip

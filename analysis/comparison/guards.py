@@ -76,7 +76,7 @@ def breaches(guard: Guard, diff: StudyDiff) -> list[Breach]:
 
 def _worse(guard: Guard, move: Move) -> str:
     a, b = move.a.value, move.b.value
-    if math.isnan(move.q):
+    if not move.judged:
         return f"{a:.4g} to {b:.4g} cannot be judged: run at least two replications of both"
     if not move.moved or not move.worse:
         return ""

@@ -48,6 +48,11 @@ class Move:
     """Share of false discoveries at which it counts as moved; NaN: it could not be judged."""
 
     @property
+    def judged(self) -> bool:
+        """Whether it could be judged: both studies have an interval."""
+        return not math.isnan(self.q)
+
+    @property
     def moved(self) -> bool:
         """Whether it moved beyond noise."""
         return self.q <= FALSE_DISCOVERIES
@@ -57,6 +62,11 @@ class Move:
         """Whether B's number is the worse one, if it differs."""
         lower = self.b.value < self.a.value
         return lower == (self.key.metric in HIGHER_IS_BETTER) and self.b.value != self.a.value
+
+    @property
+    def size(self) -> float:
+        """How far it moved, by factors; infinite where there is no ratio."""
+        return math.inf if math.isnan(self.ratio) else abs(math.log(self.ratio))
 
 
 def moves(pairs: Sequence[tuple[SummaryKey, SummaryNumber, SummaryNumber]]) -> list[Move]:

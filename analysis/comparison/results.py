@@ -38,6 +38,12 @@ class SummaryKey(NamedTuple):
         """Which figure it is, wherever it was found."""
         return MetricKey(self.metric, self.class_, self.stat)
 
+    @property
+    def settings(self) -> str:
+        """The point's settings, each by the last part of its key."""
+        settings = json.loads(self.point)
+        return ", ".join(f"{key.rpartition('.')[2]} {value}" for key, value in settings.items())
+
 
 class SummaryNumber(NamedTuple):
     """A number with its interval; NaN where there is none."""

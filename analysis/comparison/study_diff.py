@@ -37,6 +37,11 @@ class StudyDiff:
         """The numbers that moved beyond noise."""
         return [move for move in self.moves if move.moved]
 
+    @property
+    def judged(self) -> int:
+        """How many numbers could be judged."""
+        return sum(move.judged for move in self.moves)
+
 
 def study_diff(a: StudyResults, b: StudyResults) -> StudyDiff:
     """Compares two studies.

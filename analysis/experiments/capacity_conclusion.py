@@ -45,14 +45,7 @@ def conclude(question: Question, every: Sequence[CaseRuns], baseline: str) -> di
         "tolerance": capacity.tolerance,
         "replications": question.replications,
         "slo": [
-            {
-                "key": str(each.key),
-                "metric": each.key.metric,
-                "class": each.key.class_,
-                "stat": each.key.stat,
-                "limit": each.limit,
-            }
-            for each in capacity.slo
+            {"key": str(each.key), **each.key.columns, "limit": each.limit} for each in capacity.slo
         ],
         "cases": with_costs(cases, [runs.case.price_per_hour for runs in every]),
         "comparisons": _comparisons(cases, baseline),

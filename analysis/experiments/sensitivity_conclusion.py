@@ -27,9 +27,7 @@ def conclusion_of(
     base = _base(outcome, found)
     walks = _walks(outcome, found, asked)
     return {
-        "metric": outcome.key.metric,
-        "class": outcome.key.class_,
-        "stat": outcome.key.stat,
+        **outcome.key.columns,
         "variant": outcome.variant,
         "baseline": outcome.baseline,
         "scale": "value" if outcome.baseline is None else "logarithm of the ratio",

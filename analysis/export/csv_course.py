@@ -29,29 +29,23 @@ COLUMNS: Final = (
 )  # fmt: skip
 
 
-def write_csv_course(folder: Path, run: FinishedStudy, out: Path) -> list[Path]:
-    """Writes ``course.csv``; nothing for a study of more than six points.
-
-    Args:
-        folder: the study's.
-        run: the study.
-        out: where the folder ``csv`` is made.
-    """
+def write_csv_course(run: FinishedStudy, out: Path) -> list[Path]:
+    """Writes ``csv/course.csv`` below ``out``; nothing for a study of more than six points."""
     if len(run.plan.points) > MOST_POINTS:
         return []
     path = out / FOLDER / "course.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_text_whole(path, _lines(folder, run))
+    write_text_whole(path, _lines(run))
     return [path]
 
 
-def _lines(folder: Path, run: FinishedStudy) -> Iterator[str]:
+def _lines(run: FinishedStudy) -> Iterator[str]:
     points = point_columns(run.plan.points)
     yield line(["study", *points.columns, *COLUMNS])
     for unit, record in run.done.items():
         point = points.iloc[unit.point_index].tolist()
         head = [run.name, *point, unit.variant, unit.replication]
-        course = read_course(folder / "units" / unit.unit_hash, record, 1, WANTED)
+        course = read_course(run.folder / "units" / unit.unit_hash, record, 1, WANTED)
         numbers = _numbers(course)
         begin_ns = 0
         for step, end_ns in enumerate(course.ends_ns):

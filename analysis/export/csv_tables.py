@@ -18,54 +18,29 @@ from typing import Any, Final
 
 import pandas as pd
 
-from analysis.program import command
-from analysis.report.tidy import UNITS, tables_of
-from analysis.study.study_folder import StudyFolderError, write_text_whole
+from analysis.report.tidy import SUMMARY, TABLES, read_table
+from analysis.study.finished_study import FinishedStudy
+from analysis.study.study_folder import write_text_whole
 
 FOLDER: Final = "csv"
 
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
-def write_csv_tables(folder: Path, out: Path) -> list[Path]:
-    """Writes each tidy table of a study as ``csv/<name>.csv``, the study's name before each row.
-
-    Args:
-        folder: the study's.
-        out: where the folder ``csv`` is made.
+def write_csv_tables(run: FinishedStudy, out: Path) -> list[Path]:
+    """Writes each tidy table of a study as ``csv/<name>.csv`` below ``out``, its name in each row.
 
     Raises:
-        StudyFolderError: if there is no summary that can be read.
+        StudyFolderError: if one cannot be read.
     """
-    summary = read_summary(folder)
-    tables = tables_of(summary)
-    units = folder / f"{UNITS}.parquet"
-    if units.is_file():
-        tables[UNITS] = pd.read_parquet(units, engine="pyarrow")
+    there = [name for name in TABLES if (run.folder / f"{name}.parquet").is_file()]
     written = []
-    for name, table in tables.items():
+    for name in dict.fromkeys([SUMMARY, *there]):
         path = out / FOLDER / f"{name}.csv"
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_text_whole(path, table_text(str(summary["study"]), table))
+        write_text_whole(path, table_text(run.name, read_table(run.folder, name)))
         written.append(path)
     return written
-
-
-def read_summary(folder: Path) -> dict[str, Any]:
-    """Returns the content of a study's ``summary.json``.
-
-    Raises:
-        StudyFolderError: if it is missing or is none.
-    """
-    path = folder / "summary.json"
-    try:
-        summary: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        _ = [summary[name] for name in ("study", "rows", "comparisons")]
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        raise StudyFolderError(
-            f"{path}: cannot be read; {command('report', folder)} makes it again"
-        ) from error
-    return summary
 
 
 def table_text(study: str, table: pd.DataFrame) -> Iterator[str]:

@@ -14,10 +14,9 @@ from typing import Final
 import numpy as np
 
 from analysis.export.families import TOTAL, Labels
+from sim.units import NS_PER_MS
 
 EOF: Final = "# EOF\n"
-NS_PER_S: Final = 10**9
-NS_PER_MS: Final = 10**6
 _ESCAPES: Final = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 _UNITS: Final = ("seconds", "bytes")
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from analysis.export.exposition import bounds_text, decimal, head, label_text, timestamp
 from analysis.export.families import Buckets, Difference, Family, Labels, Level, MadeOf, Total
 from analysis.export.unit_course import CounterCourse, Key, ReplicationFacts, up_to
+from sim.units import NS_PER_S
 
-NS_PER_S: Final = 10**9
 ZERO_AFTER_NS: Final = 10**6
 """A replication's zeros stand 1 ms after its beginning, where the last one's totals stand."""
 

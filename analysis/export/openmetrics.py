@@ -38,12 +38,11 @@ EVERY: Final = (*TIKV_FAMILIES, *PESSIM_FAMILIES)
 
 
 def write_metrics(
-    folder: Path, run: FinishedStudy, out: Path | None = None, start_s: int = START_S
+    run: FinishedStudy, out: Path | None = None, start_s: int = START_S
 ) -> list[Path]:
     """Writes one file a (point, variant) that has finished units.
 
     Args:
-        folder: the study's.
         run: the study; nothing is written if it has more than ``MOST_POINTS`` points.
         out: where the folder ``metrics`` is made; the study's if None.
         start_s: when the first replication begins, in seconds from 1970.
@@ -63,9 +62,9 @@ def write_metrics(
         labels = {"study": run.name, "variant": variant}
         labels |= {"point": str(point_index)} if points > 1 else {}
         records = [run.done[unit] for unit in sorted(units, key=lambda unit: unit.replication)]
-        path = (out or folder) / FOLDER / f"{name}.prom"
+        path = (out or run.folder) / FOLDER / f"{name}.prom"
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_text_whole(path, metrics_text(folder / "units", records, labels, start_s))
+        write_text_whole(path, metrics_text(run.folder / "units", records, labels, start_s))
         written.append(path)
     return written
 

@@ -18,7 +18,7 @@ from analysis.lint.scenario_lint import scenario_warnings
 from analysis.lint.scenario_warning import LintedCase, duration, said_by
 from analysis.metrics.catalogue import SERIES, MetricKey
 from analysis.study.study import Study
-from analysis.study.units import Point
+from analysis.study.units import Point, point_words
 
 SHARES_BEYOND: Final = {"p90": 0.1, "p95": 0.05, "p99": 0.01, "p999": 0.001}
 """The share of values beyond a quantile."""
@@ -109,14 +109,12 @@ def _too_few(
     never = counted[counted["times"] == 0]
     if len(never):
         point = dict(points[int(never["point_index"].iloc[0])])
-        others = f", the first is {_words(point)}" if len(never) > 1 else f" ({_words(point)})"
+        others = (
+            f", the first is {point_words(point)}" if len(never) > 1 else f" ({point_words(point)})"
+        )
         points_of = f"{len(never)} of {len(counted)} points{others}"
         text = f"{variant}: no {each.words} at {points_of}; {each.remedy}"
         yield warned | {"text": text, "point": point}
-
-
-def _words(point: Point) -> str:
-    return ", ".join(f"{key} = {value}" for key, value in point.items())
 
 
 def _thin_quantiles(study: Study, facts: Facts) -> Iterator[Warned]:

@@ -22,7 +22,8 @@ STATS: Final = ("mean", "p50", "p90", "p95", "p99", "p999", "max")
 """Statistics of a latency."""
 AT_LEAST: Final = "at_least:"
 """Begins the statistic of a sum that is 1 where the statistic named after it is a lower bound."""
-QUANTILES: Final = frozenset({"p50", "p90", "p95", "p99", "p999"})
+QUANTILES: Final = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
+"""The share of values up to a quantile."""
 MS_PER_NS: Final = 1e-6
 ASKED_FOR: Final = "rollback"
 """The class of ``txn_aborts`` that the workload itself asks for."""
@@ -30,6 +31,11 @@ COMMITS: Final = "txns"
 """The counter of committed transactions."""
 CAPACITY: Final = "capacity_"
 """Begins the names of what a search for capacity has found: the load, and the transactions."""
+
+
+def stat_name(stat: str) -> str:
+    """Returns a statistic of a latency as a reader is told of it."""
+    return {"p999": "p99.9", "max": "longest"}.get(stat, stat)
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,6 +406,11 @@ class MetricKey:
     metric: str
     class_: str = "all"
     stat: str = "mean"
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The figure as a row of ``summary.json`` names it."""
+        return {"metric": self.metric, "class": self.class_, "stat": self.stat}
 
     @classmethod
     def parse(cls, text: str) -> MetricKey:

@@ -45,17 +45,13 @@ def _range(found: Findings, axes: Sequence[Axis], cells: OutcomeCells) -> str:
         plain_value(number, cells.outcome.scale) if is_alone else change_text(number)
         for number, _ in ends
     ]
-    places = [_place(axes, point) for _, point in ends]
+    places = [", ".join(f"{axis.name} {axis.label(at)}" for axis in axes) for _, at in ends]
     against = "" if is_alone else f", {found.main} against {found.baseline}"
     ratios = [number for number, _ in known]
     return (
         f"{capital(cells.outcome.name)}{against}: from {shown[0]} (at {places[0]}) to {shown[1]} "
         f"(at {places[1]}){_tally(found, ratios)}{_past_level(found, cells, ratios)}."
     )
-
-
-def _place(axes: Sequence[Axis], point: Mapping[str, Any]) -> str:
-    return ", ".join(f"{axis.name} {axis.label(point)}" for axis in axes)
 
 
 def _tally(found: Findings, known: Sequence[StudyNumber]) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.experiments.case_words import key_of, limit_words
+from analysis.metrics.catalogue import MS_PER_NS, stat_name
 from analysis.metrics.course_lines import Course
 from analysis.metrics.numbers import NOTHING
 from analysis.metrics.shown import OUTCOMES, ShownFigure
@@ -37,20 +38,17 @@ _MOST_TICKS: Final = 12
 """Values of an axis up to which its ticks stand at them."""
 _LINE_PX: Final = 2
 
-_MS: Final = 1e-6
-_STATS: Final = {"mean": "mean", "p50": "p50", "p99": "p99", "p999": "p99.9", "max": "longest"}
+_STATS: Final = ("mean", "p50", "p99", "p999", "max")
 _RATES: Final = {"txns": "commits", "region_errors": "region errors", "txn_aborts": "aborts"}
 
 
 def time_charts(found: Findings) -> dict[str, Chart]:
     """Returns charts over simulated time by name, of the first points that have any."""
-    tables = found.tables
-    indices = sorted({int(index) for index in tables.courses["point_index"]})
+    indices = sorted({int(index) for index in found.tables.courses["point_index"]})
     charts: dict[str, Chart] = {}
     looks = chart_looks(list(found.variants))
     for index in indices[:MOST_POINTS]:
-        parts = (tables.courses, tables.units, tables.happenings)
-        course = Course(*(table[table["point_index"] == index] for table in parts))
+        course = found.tables.at_point(index).course
         frame = _frame(course, timeline.marks(course.happenings, course.span_s))
         where = f", {found.point_name(index)}" if found.point_name(index) else ""
         for name, (title, chart) in _of_course(course, looks).items():
@@ -107,8 +105,8 @@ def _of_course(course: Course, looks: Mapping[str, Look]) -> dict[str, tuple[str
     found: dict[str, tuple[str, Chart]] = {}
     for name, title, metric in latencies:
         views = [
-            {"name": shown, "series": list(_latencies(course, looks, metric, stat))}
-            for stat, shown in _STATS.items()
+            {"name": stat_name(stat), "series": list(_latencies(course, looks, metric, stat))}
+            for stat in _STATS
             if stat in course.stats(metric)
         ]
         found[name] = (title, {"log": True, "views": [view for view in views if view["series"]]})
@@ -133,7 +131,7 @@ def _latencies(
             usual = class_ == variant or len(taken) == 1
             name = variant if usual else f"{variant}: {class_}"
             look = looks[variant] if usual else _look(PATHS[class_])
-            yield series(name, look, line, _MS, bands=stat == "mean")
+            yield series(name, look, line, MS_PER_NS, bands=stat == "mean")
 
 
 def _rates(course: Course, looks: Mapping[str, Look], metric: str) -> Iterator[Chart]:

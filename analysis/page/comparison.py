@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from analysis.experiments.case_words import key_of
-from analysis.metrics.catalogue import STATS, MetricKey
+from analysis.metrics.catalogue import STATS, MetricKey, stat_name
 from analysis.metrics.numbers import StudyNumber
 from analysis.metrics.shown import KEY_FIGURES
 from analysis.page.content import Block, Cell, PageTable, Paragraph, texts
@@ -174,7 +174,7 @@ def latency_tables(found: Findings) -> Iterator[Block]:
             ]
             if rows:
                 caption = found.at(f"{title} (ms)", point)
-                yield PageTable(caption, ("", *map(_stat_name, STATS)), tuple(rows))
+                yield PageTable(caption, ("", *map(stat_name, STATS)), tuple(rows))
 
 
 def _classes(found: Findings, point: int, metric: str) -> list[tuple[str, str]]:
@@ -199,10 +199,6 @@ def _cell(number: StudyNumber) -> Cell:
     cell = value_cell(number)
     value, _, half = cell.text.partition(" ± ")
     return Cell(value, cell.tone, f"± {half}") if half else cell
-
-
-def _stat_name(stat: str) -> str:
-    return {"p999": "p99.9", "max": "longest"}.get(stat, stat)
 
 
 def precision_table(found: Findings) -> Iterator[PageTable]:

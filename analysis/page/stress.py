@@ -14,6 +14,7 @@ from analysis.page.findings import Findings
 from analysis.page.model_page import paragraph
 
 _LOGIC: Final = "docs/MODEL.md, “Logic: a request's way”"
+_SHARING: Final = "Open source, Apache-2.0; commit and command that repeat it: below."
 _REGIONS: Final = "docs/MODEL.md, “When regions move”"
 
 
@@ -25,7 +26,7 @@ def checklist(found: Findings) -> Iterator[PageTable]:
         ("3 Data", _data(found)),
         ("4 Experimentation", _experimentation(found)),
         ("5 Implementation", _implementation(found)),
-        ("6 Code access", _access()),
+        ("6 Code access", [("6.1 Sharing", _SHARING)]),
     )
     for title, items in parts:
         rows = tuple(texts(name, text) for name, text in items)
@@ -66,20 +67,16 @@ def _logic(found: Findings) -> Iterator[tuple[str, str]]:
         f"{_LOGIC} and “What is simplified”; TiKV's behaviour {base['tikv']['behaviour']}.",
     )
     differences = "; ".join(
-        f"{name}: {_settings(settings)}" for name, settings in _compare(document).items()
+        f"{name}: {_settings(settings)}"
+        for name, settings in (document.get("compare") or {}).items()
     )
     yield "2.3 Scenario logic", differences or "One variant, as the scenario says."
-    happens = [_operation(one) for one in _operations(document)]
+    happens = [_operation(one) for one in (document.get("operations") or {}).values()]
     if happens:
         yield "2.4 What happens to the cluster", f"{'; '.join(happens)}. {_REGIONS}."
     else:
         yield "2.4 What happens to the cluster", "Nothing: no operation is asked for."
     yield "2.5 Entities and resources", _components(base)
-
-
-def _compare(document: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = document.get("compare")
-    return found if isinstance(found, Mapping) else {}
 
 
 def _settings(settings: Any) -> str:
@@ -90,11 +87,6 @@ def _settings(settings: Any) -> str:
 
 def _written(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _operations(document: Mapping[str, Any]) -> list[Any]:
-    found = document.get("operations") or []
-    return list(found.values()) if isinstance(found, Mapping) else list(found)
 
 
 def _operation(entry: Any) -> str:
@@ -166,7 +158,3 @@ def _implementation(found: Findings) -> Iterator[tuple[str, str]]:
         "process and deterministic.",
     )
     yield "5.4 System", "Below: host, cores, wall time."
-
-
-def _access() -> Iterator[tuple[str, str]]:
-    yield "6.1 Sharing", "Open source, Apache-2.0; commit and command that repeat it: below."

@@ -20,7 +20,7 @@ from analysis.page.locks import lock_blocks
 from analysis.page.markdown import markdown_text
 from analysis.page.notices import notices
 from analysis.page.pictures import Album
-from analysis.page.provenance import Provenance, provenance_blocks
+from analysis.page.provenance import provenance_blocks
 from analysis.page.sensitivity import sensitivity_blocks
 from analysis.page.stress import checklist
 from analysis.page.trust import trust_blocks
@@ -45,29 +45,16 @@ _TIME_NOTE: Final = (
 
 
 def write_page(
-    folder: Path,
-    run: FinishedStudy,
-    summary: Mapping[str, Any],
-    tables: StudyTables,
-    drawn: Sequence[Drawn],
-    made: Provenance,
+    run: FinishedStudy, summary: Mapping[str, Any], tables: StudyTables, drawn: Sequence[Drawn]
 ) -> Path:
-    """Writes the files and returns the HTML page.
-
-    Args:
-        folder: the study's; pictures lie under ``plots/``.
-        run: a study with at least one finished unit.
-        summary: content of ``summary.json``.
-        tables: courses and happenings of the points that have figures.
-        drawn: pictures that were written.
-        made: what made the numbers.
+    """Writes the files of a study with a finished unit, and returns the HTML page.
 
     Raises:
         OSError: if a file cannot be written, or a picture not be read.
     """
-    found = Findings(run, summary, tables, drawn)
+    found, folder = Findings(run, summary, tables, drawn), run.folder
     data = charts.time_charts(found) | charts.load_charts(found)
-    page = study_page(found, Album(folder, _charted(data)), data, made)
+    page = study_page(found, Album(folder, _charted(data)), data)
     write_text_whole(folder / HTML, html_text(page, data))
     write_text_whole(folder / MARKDOWN, markdown_text(page))
     said = {
@@ -88,20 +75,11 @@ def _charted(data: Mapping[str, charts.Chart]) -> tuple[str, ...]:
     )
 
 
-def study_page(
-    found: Findings, album: Album, data: Mapping[str, charts.Chart], made: Provenance
-) -> Page:
-    """Returns everything that a report says.
-
-    Args:
-        found: the study.
-        album: takes pictures in the order of the page.
-        data: charts by name.
-        made: what made the numbers.
-    """
+def study_page(found: Findings, album: Album, data: Mapping[str, charts.Chart]) -> Page:
+    """Returns everything that a report says; the album takes pictures in the order of the page."""
     sections = [
         part
-        for anchor, title, blocks in _sections(found, album, data, made)
+        for anchor, title, blocks in _sections(found, album, data)
         for part in section(anchor, title, blocks)
     ]
     return Page(
@@ -115,7 +93,7 @@ def study_page(
 
 
 def _sections(
-    found: Findings, album: Album, data: Mapping[str, charts.Chart], made: Provenance
+    found: Findings, album: Album, data: Mapping[str, charts.Chart]
 ) -> Iterator[tuple[str, str, Iterable[Block]]]:
     """Yields sections in the order of the page, which is also that of the pictures' budget."""
 
@@ -143,7 +121,7 @@ def _sections(
     )  # fmt: skip
     yield "assumptions", "Assumptions", assumption_blocks(found)
     yield "stress", "STRESS-DES checklist", checklist(found)
-    yield "provenance", "How to repeat it", provenance_blocks(found, made)
+    yield "provenance", "How to repeat it", provenance_blocks(found)
 
 
 def _charts(data: Mapping[str, charts.Chart], kind: str, note: str) -> Iterator[Block]:

@@ -16,13 +16,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from analysis.metrics.catalogue import QUANTILES
 from analysis.metrics.needed_facts import NeededFacts
 from analysis.metrics.unit_metrics import FACT_KEY
 from analysis.pipeline.bucket_values import values_within
 from analysis.pipeline.censored import CENSORED, censored_values
 from sim.record.facts import COUNTER, HISTOGRAM, MOMENTS
 
-QUANTILES: Final = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 ALL: Final = "all"
 _SERIES: Final = ("unit", "metric", "class")
 

@@ -105,7 +105,8 @@ def build() -> Path:
     made = LIBRARIES / key() / f"{LIBRARY}.so"
     with tempfile.TemporaryDirectory(prefix="pessim-compile-") as folder:
         fresh = Path(folder) / made.name
-        _link(_compile(Path(folder)), fresh)
+        objects = _compile(Path(folder))
+        subprocess.run([_compiler(), "-shared", "-o", fresh, *objects], check=True)
         interpreted = _facts("")
         if not interpreted or _facts(str(fresh)) != interpreted:
             raise DifferentFactsError
@@ -171,12 +172,8 @@ def _compile(folder: Path) -> list[Path]:
 def _object(source: str, headers: Sequence[str]) -> Path:
     made = Path(source).with_suffix(".o")
     include = [f"-I{header}" for header in headers]
-    _call([_compiler(), *OPTIONS, *include, "-c", source, "-o", str(made)])
+    subprocess.run([_compiler(), *OPTIONS, *include, "-c", source, "-o", made], check=True)
     return made
-
-
-def _link(objects: Sequence[Path], target: Path) -> None:
-    _call([_compiler(), "-shared", "-o", str(target), *map(str, objects)])
 
 
 def _facts(path: str) -> str:
@@ -193,10 +190,6 @@ def _facts(path: str) -> str:
         check=False,
     )
     return "" if said.returncode else said.stdout
-
-
-def _call(command: Sequence[str]) -> None:
-    subprocess.run(command, check=True)
 
 
 if __name__ == "__main__":

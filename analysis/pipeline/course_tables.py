@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from analysis.metrics.catalogue import QUANTILES
 from analysis.pipeline.aggregate import ALL, numbers, quantiles, totals, with_columns
 from analysis.pipeline.point_facts import PointFacts, unit_of
 from sim.record.facts import COUNTER, HISTOGRAM, MOMENTS
@@ -26,7 +27,7 @@ FALLBACK_SHARE: Final = "fallback_share"
 DETAILED: Final = 24
 """Happenings of a kind, per unit, up to which each keeps its detail."""
 
-QUANTILES: Final = {"p50": 0.5, "p99": 0.99, "p999": 0.999}
+_QUANTILES: Final = {stat: QUANTILES[stat] for stat in ("p50", "p99", "p999")}
 FEWEST_ABOVE: Final = 10
 """Values that must be above p999: with fewer it is one request's luck."""
 
@@ -123,7 +124,7 @@ def _quantiles(histogram: pa.Table) -> pa.Table:
     """Reads quantiles off each bin; those that too few values are above would show luck."""
     of = ("unit", *_COURSE)
     merged = totals(_by_path(histogram), (*of, "bucket"), count="sum")
-    found = quantiles(merged, of, QUANTILES)
+    found = quantiles(merged, of, _QUANTILES)
     above = found["total"].to_numpy() - found["rank"].to_numpy()
     rare = pc.and_(pc.equal(found["stat"], "p999"), pa.array(above < FEWEST_ABOVE))
     return found.filter(pc.invert(rare)).drop_columns(["rank", "total"])

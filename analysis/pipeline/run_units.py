@@ -35,7 +35,7 @@ from analysis.pipeline.unit_task import (
     unit_failure,
 )
 from analysis.pipeline.watch import Watch
-from analysis.study.ledger import Scan, scan
+from analysis.study.ledger import Ledger, Scan, read_ledger, scan
 from analysis.study.study_folder import remove_leftovers
 from analysis.study.unit_failure import read_failure
 from analysis.study.unit_folder import (
@@ -61,17 +61,6 @@ MOST_ALONE: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Outcomes:
-    """How units went."""
-
-    done: list[Unit]
-    failed: dict[Unit, str]
-    """The error of each."""
-    left: list[Unit]
-    """Not run, since the watch wanted to stop."""
-
-
-@dataclass(frozen=True, slots=True)
 class Work:
     """What is sent to every executor once."""
 
@@ -93,15 +82,11 @@ def run_units(
     points: Sequence[Point],
     units: Sequence[Unit],
     watch: Watch,
-) -> Outcomes:
-    """Runs every unit into its folder, or into a file that says why it failed.
+) -> Ledger:
+    """Runs every unit into its folder, or into a file that says why it failed; returns how it went.
 
-    Args:
-        spark: its context.
-        job: the study and where units go.
-        points: settings by ``unit.point_index``.
-        units: what is to be run, in order; whatever bears their names is removed.
-        watch: follows the units, and may stop them.
+    Whatever bears the units' names is removed. The watch follows the units, and may stop them: what
+    was not run is missing.
 
     Raises:
         OSError: if the folder cannot be written: a full disk, most often.
@@ -109,7 +94,7 @@ def run_units(
         SparkJobError: if Spark gave up for another reason.
     """
     if not units:
-        return Outcomes([], {}, [])
+        return Ledger({}, {}, [])
     units_dir = Path(job.units_dir)
     copy = None if job.store is None else StoreCopy(job.store, units_dir)
     if not is_local(str(spark.master)):
@@ -125,7 +110,7 @@ def run_units(
     remove_leftovers(units_dir)
     if copy is not None:
         copy.forget_attempts()
-    return run.outcomes()
+    return read_ledger(units_dir, units, job.model)
 
 
 def _cleared(units_dir: Path, units: Iterable[Unit]) -> dict[str, int]:
@@ -154,7 +139,7 @@ class _UnitRun:
         self._copy = copy
         self._units_dir = Path(work.job.units_dir)
         self._by_hash = {unit.unit_hash: unit for unit in work.units}
-        self._failed: dict[Unit, str] = {}
+        self._failed: set[str] = set()
         self._poll_s = POLL_S
         self._shipped = spark.broadcast(work)
 
@@ -212,13 +197,6 @@ class _UnitRun:
         leave_failure(self._units_dir, failure)
         self._look()
 
-    def outcomes(self) -> Outcomes:
-        """Returns how all units went."""
-        seen, units = scan(self._units_dir), self._work.units
-        done = [unit for unit in units if unit.unit_hash in seen.done]
-        ended = {*done, *self._failed}
-        return Outcomes(done, self._failed, [unit for unit in units if unit not in ended])
-
     def _collect(self, indices: Sequence[int], most_deaths: int) -> dict[int, bool]:
         """Returns for every unit whether it has ended; False: its process died too often."""
         self._spark.setJobGroup(JOB_GROUP, "units", interruptOnCancel=True)
@@ -231,12 +209,11 @@ class _UnitRun:
             self._copy.pull()
         begun_s = time.perf_counter()
         seen = scan(self._units_dir)
-        for unit_hash in sorted(self._by_hash.keys() & seen.failed):
-            unit = self._by_hash[unit_hash]
-            failure = None if unit in self._failed else read_failure(self._units_dir, unit_hash)
+        for unit_hash in sorted(self._by_hash.keys() & seen.failed - self._failed):
+            failure = read_failure(self._units_dir, unit_hash)
             if failure is not None:
-                self._failed[unit] = failure.error
-                self._watch.failed(unit, failure.error)
+                self._failed.add(unit_hash)
+                self._watch.failed(self._by_hash[unit_hash], failure.error)
         self._watch.finished(len(self._by_hash.keys() & (seen.done | seen.failed)))
         self._poll_s = max(POLL_S, (time.perf_counter() - begun_s) / POLL_SHARE)
         return seen

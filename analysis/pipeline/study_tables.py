@@ -17,9 +17,10 @@ from analysis.pipeline.executors import answers, cores
 from analysis.pipeline.point_facts import DrawnUnit
 from analysis.pipeline.point_question import FigureTables, figure_tables
 from analysis.pipeline.unit_sums import EVERYTHING, UNITS_AT_ONCE, sums_questions, sums_table
-from analysis.pipeline.unit_values import NS_PER_S, measured_s
+from analysis.pipeline.unit_values import measured_s
 from analysis.study.unit_folder import UnitRecord
 from analysis.study.units import Unit
+from sim.units import NS_PER_S
 
 if TYPE_CHECKING:
     from pyspark import SparkContext

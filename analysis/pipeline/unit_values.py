@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -14,11 +14,10 @@ from analysis.metrics.needed_facts import needed_facts
 from analysis.pipeline.batches import batches_of
 from analysis.pipeline.unit_sums import EVERYTHING, read_unit_sums
 from analysis.study.unit_folder import UnitRecord
+from sim.units import NS_PER_S
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
-
-NS_PER_S: Final = 1_000_000_000
 
 
 def read_unit_metrics(

@@ -21,6 +21,7 @@ from analysis.plots.words import between, digits, ends, listed
 def capacity_words(found: Mapping[str, Any]) -> dict[str, str]:
     """Returns the texts of ``capacity_figures``, by figure."""
     capacities = (f"{case_words(case)} {capacity_text(found, case)}" for case in found["cases"])
+    bound = (f"{case_words(case)} {case['binds'] or 'not known'}" for case in found["cases"])
     return {
         "capacity_probability": (
             f"Curves over load of the probability that a run meets all objectives "
@@ -28,17 +29,13 @@ def capacity_words(found: Mapping[str, Any]) -> dict[str, str]:
         ),
         "capacity_margins": (
             "Each objective's value over its limit, at every load that was run; 1 is the limit. "
-            f"What binds: {listed(_binds(case) for case in found['cases'])}."
+            f"What binds: {listed(bound)}."
         ),
         "capacity_cost": (
             "Transactions per second at capacity over the price of all nodes per hour: "
             f"{listed(_cost(case) for case in found['cases'])}."
         ),
     }
-
-
-def _binds(case: Mapping[str, Any]) -> str:
-    return f"{case_words(case)} {case['binds'] or 'not known'}"
 
 
 def _cost(case: Mapping[str, Any]) -> str:

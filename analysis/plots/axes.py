@@ -99,7 +99,7 @@ class Axis:
 def axes_of(points: Sequence[Point]) -> list[Axis]:
     """Returns the keys that vary between points, in the file's order."""
     keys = list(dict.fromkeys(key for point in points for key in point))
-    varying = [key for key in keys if len({_text(point, key) for point in points}) > 1]
+    varying = [key for key in keys if len({repr(point.get(key, ABSENT)) for point in points}) > 1]
     names = short_names(varying)
     return [_axis(key, names[key], [point.get(key, ABSENT) for point in points]) for key in varying]
 
@@ -107,10 +107,6 @@ def axes_of(points: Sequence[Point]) -> list[Axis]:
 def is_scattered(points: Sequence[Point], axes: Sequence[Axis]) -> bool:
     """Returns whether points fill a space (a Latin hypercube) instead of forming a grid."""
     return len(axes) > 1 and all(2 * len(axis.labels) > len(points) for axis in axes)
-
-
-def _text(point: Point, key: str) -> str:
-    return repr(point.get(key, ABSENT))
 
 
 def _axis(key: str, name: str, values: Sequence[Any]) -> Axis:

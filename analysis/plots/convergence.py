@@ -97,7 +97,10 @@ def convergences(
         values = of.pivot_table(index="replication", columns="variant", values="value")
         known = values.drop(columns=[name for name in values if (str(name), key) in refused])
         if target is None or target.against is None:
-            lines = {str(name): _half_widths(known[name].dropna()) for name in known}
+            lines = {
+                str(name): relative_half_widths(_first_ones(known[name].dropna().to_numpy()))
+                for name in known
+            }
         else:
             lines = _of_ratio(known, str(target.variant), target.against)
         # What is the same in every replication, such as a 0, has no way to go.
@@ -156,11 +159,6 @@ def convergence_words(found: Sequence[Convergence]) -> str:
 
 def _percent(share: float) -> str:
     return f"{digits(100 * share)} %" if math.isfinite(share) else "unbounded"
-
-
-def _half_widths(values: pd.Series[float]) -> Array:
-    """Returns relative half widths over the first 2, 3, ... values."""
-    return relative_half_widths(_first_ones(np.asarray(values, np.float64)))
 
 
 def _first_ones(values: Array) -> Array:

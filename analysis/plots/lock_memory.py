@@ -20,8 +20,8 @@ from analysis.plots.style import INK, SMALL, Look, heading
 from analysis.plots.timeline import time_panels
 from analysis.plots.words import digits, listed
 from sim.scenario.schema.tikv import Tikv
+from sim.units import KIB
 
-KIB: Final = 1024
 METRIC: Final = "lock_table_bytes"
 
 

@@ -46,7 +46,7 @@ def sweep_pictures(
             figure = sweep_scatter.sweep_scatter(view, axes, points)
             yield Picture(f"sweep_{file}", "sweep", figure, f"Curves. {words}")
             continue
-        across = _across(axes)
+        across = max(axes, key=lambda axis: (axis.numeric, len(axis.labels)))
         panels = _panels([axis for axis in axes if axis is not across], points)
         if len(panels) <= sweep_lines.MOST_PANELS:
             figure = sweep_lines.sweep_lines(view, across, panels)
@@ -54,11 +54,6 @@ def sweep_pictures(
         if file in MAPPED:
             for name, figure in _maps(view, axes, points):
                 yield Picture(f"map_{file}{name}", "sweep", figure, f"Map of ratios. {words}")
-
-
-def _across(axes: Sequence[Axis]) -> Axis:
-    """Returns the axis with the most values, one with an order of its own if there is any."""
-    return max(axes, key=lambda axis: (axis.numeric, len(axis.labels)))
 
 
 def _panels(axes: Sequence[Axis], points: Sequence[Point]) -> list[tuple[str, list[Point]]]:

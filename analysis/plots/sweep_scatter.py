@@ -23,7 +23,7 @@ from analysis.plots.style import (
 )
 from analysis.plots.sweep_lines import draw_levels
 from analysis.plots.sweep_outcomes import SweepView
-from sim.scenario.quantities import BANDWIDTH, DURATION, RATE, SIZE, QuantityError
+from analysis.study.interpolation import kind_of
 
 COLUMNS = 2
 
@@ -31,10 +31,7 @@ COLUMNS = 2
 def sweep_scatter(view: SweepView, axes: Sequence[Axis], points: Sequence[Point]) -> Figure:
     """Draws one dot a point and variant over each axis, with its interval; what slopes, matters.
 
-    Args:
-        view: one outcome; its ratios, if there is more than one variant.
-        axes: a panel each.
-        points: all of them.
+    Dots are ratios, if there is more than one variant.
     """
     columns = min(COLUMNS, len(axes))
     figure = new_figure(WIDTH_IN, 2.8 * math.ceil(len(axes) / columns) + 0.9)
@@ -92,20 +89,12 @@ def _scale(axes: Axes, axis: Axis) -> None:
 
 
 def amount_text(amount: float, like: Any) -> str:
-    """Returns an amount in base units as a file would write it.
-
-    Args:
-        amount: in base units.
-        like: any value of the same kind.
-    """
-    for kind in (DURATION, SIZE, BANDWIDTH, RATE):
-        try:
-            kind.parse(like)
-        except QuantityError:
-            continue
-        for unit in kind.written:
-            factor = float(kind.units[unit])
-            if abs(amount) >= factor:
-                return f"{amount / factor:.3g}{unit}"
-        return f"{amount:.3g}{kind.written[-1]}"
-    return f"{amount:g}"
+    """Returns an amount in base units as a file would write it that has values such as ``like``."""
+    kind = kind_of(like)
+    if kind is None:
+        return f"{amount:g}"
+    for unit in kind.written:
+        factor = float(kind.units[unit])
+        if abs(amount) >= factor:
+            return f"{amount / factor:.3g}{unit}"
+    return f"{amount:.3g}{kind.written[-1]}"

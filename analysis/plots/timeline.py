@@ -18,8 +18,8 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from analysis.plots.style import INK, SMALL, WIDTH_IN, new_figure, plain, write_ticks
+from sim.units import NS_PER_S
 
-NS_PER_S: Final = 1e9
 LANE: Final = "lane"
 """Marks the text that names a lane, in a figure and in its SVG."""
 SHADE: Final = "#f0f0f0"

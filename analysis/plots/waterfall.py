@@ -40,7 +40,8 @@ def lock_waterfall(rows: pd.DataFrame, looks: Mapping[str, Look], subtitle: str)
     known = rows.dropna(subset=["value"])
     variants = [name for name in looks if (known["variant"] == name).any()]
     longest = float(known.groupby("variant")["value"].sum().max())
-    stations = _stations(known, longest)
+    most = known.groupby("class")["value"].max()
+    stations = _in_order(most.index[most > LEAST_SHARE * longest])
     height_in = _ROW_IN * (len(stations) + 0.8)
     figure = new_figure(WIDTH_IN, height_in * len(variants) + 0.35 * len(variants) + 1.3)
     panels = figure.subplots(len(variants), 1, sharex=True, squeeze=False)[:, 0]
@@ -61,11 +62,6 @@ def lock_waterfall_words(rows: pd.DataFrame, looks: Mapping[str, Look]) -> str:
     sizes = sizes_by_part(known, list(looks), _in_order(known["class"]), 1.0)
     told = part_sizes({variant: of for variant, of in sizes.items() if of}, "ms")
     return f"Bars one after another along a time axis, in the order of the way. Means: {told}."
-
-
-def _stations(known: pd.DataFrame, longest: float) -> list[str]:
-    most = known.groupby("class")["value"].max()
-    return _in_order(most.index[most > LEAST_SHARE * longest])
 
 
 def _in_order(stations: Iterable[str]) -> list[str]:

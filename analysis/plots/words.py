@@ -8,7 +8,9 @@ from typing import Final
 
 import pandas as pd
 
-_QUANTILES: Final = {"p50": "p50", "p99": "p99", "p999": "p99.9"}
+from analysis.metrics.catalogue import stat_name
+
+_QUANTILES: Final = ("p50", "p99", "p999")
 
 
 def digits(value: float | None) -> str:
@@ -33,8 +35,9 @@ def latencies(rows: pd.DataFrame, variants: Sequence[str], metric: str) -> str:
     for variant in variants:
         of = (rows["variant"] == variant) & (rows["metric"] == metric) & (rows["class"] == "all")
         values = rows[of].set_index("stat")["value"].dropna()
-        known = [f"{said} {digits(values[stat])} ms" for stat, said in _QUANTILES.items()
-                 if stat in values]  # fmt: skip
+        known = [
+            f"{stat_name(stat)} {digits(values[stat])} ms" for stat in _QUANTILES if stat in values
+        ]
         told.append(f"{variant} {', '.join(known) or 'refused'}")
     return listed(told)
 

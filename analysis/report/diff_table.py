@@ -118,7 +118,7 @@ def _print_moves(console: Console, diff: StudyDiff, most: int | None) -> None:
     for heading in ("A", "B", "B / A"):
         table.add_column(heading, justify="right", no_wrap=True)
     for move in moved[:most]:
-        words = [point_words(move.key.point)] if swept else []
+        words = [move.key.settings] if swept else []
         words += [move.key.variant] if several else []
         figure = shown_figure(move.key)
         words.append(_broken(figure.title))
@@ -132,8 +132,7 @@ def _print_moves(console: Console, diff: StudyDiff, most: int | None) -> None:
 
 def _weight(move: Move) -> tuple[int, float]:
     """Orders moves: what a reader looks at first, in that order, then the largest."""
-    size = math.inf if math.isnan(move.ratio) else abs(math.log(move.ratio))
-    return _PLACES.get(move.key.figure, len(_PLACES)), -size
+    return _PLACES.get(move.key.figure, len(_PLACES)), -move.size
 
 
 def shown_figure(key: SummaryKey) -> ShownFigure:
@@ -152,12 +151,6 @@ def _digits(value: float) -> str:
     return f"{value / 1e6:,.1f} M" if abs(value) >= 1e6 else short(value)
 
 
-def point_words(point: str) -> str:
-    """Returns a point's settings, each by the last part of its key."""
-    settings = json.loads(point)
-    return ", ".join(f"{key.rpartition('.')[2]} {value}" for key, value in settings.items())
-
-
 def ratio_words(move: Move) -> str:
     """Returns ``1.07 [1.05, 1.09]``; a dash where there is no ratio."""
     if math.isnan(move.ratio):
@@ -169,8 +162,7 @@ def ratio_words(move: Move) -> str:
 
 def _print_rest(console: Console, diff: StudyDiff) -> None:
     """Says in a few lines what did not move, and what could not be compared."""
-    judged = [move for move in diff.moves if not math.isnan(move.q)]
-    number, total = len(diff.moved), len(judged)
+    number, total = len(diff.moved), diff.judged
     _line(
         console,
         f"{number:,} of {total:,} numbers moved beyond noise (Welch's t, "

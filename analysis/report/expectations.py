@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.numbers import Numbers, StudyNumber
 from analysis.metrics.row_table import point_text
 from analysis.study.sections import Expectation
@@ -23,10 +22,6 @@ def claims_to_judge(
     """Returns the claims as they are meant: those of a sensitivity study are about its centre.
 
     Its other points have one replication each, which supports no claim.
-
-    Args:
-        claims: of the scenario.
-        found: what experiments have found, by name.
     """
     if "sensitivity" not in found:
         return claims
@@ -45,14 +40,8 @@ def judge(
     rows: Sequence[Mapping[str, Any]],
     comparisons: Sequence[Mapping[str, Any]],
 ) -> list[dict[str, Any]]:
-    """Returns one row per claim and point: ``holds`` and the ``reason``.
-
-    Args:
-        claims: of the scenario.
-        rows: of ``summary.json``.
-        comparisons: of ``summary.json``.
-    """
-    keys = {MetricKey(claim.metric, claim.class_, claim.stat) for claim in claims}
+    """Returns one row per claim and point: ``holds`` and the ``reason``."""
+    keys = {claim.key for claim in claims}
     if not claims:
         return []
     values, ratios = (Numbers(some, keys=keys) for some in (rows, comparisons))
@@ -60,7 +49,7 @@ def judge(
 
 
 def _judge_claim(claim: Expectation, values: Numbers, ratios: Numbers) -> list[dict[str, Any]]:
-    key = MetricKey(claim.metric, claim.class_, claim.stat)
+    key = claim.key
     numbers = ratios if claim.against else values
     found, refused = [], []
     for point in {point_text(point): point for point in (*numbers.points, *values.points)}.values():
@@ -110,9 +99,7 @@ def _verdict(
 ) -> dict[str, Any]:
     return {
         "point": dict(point),
-        "metric": claim.metric,
-        "class": claim.class_,
-        "stat": claim.stat,
+        **claim.key.columns,
         "variant": claim.variant,
         "against": claim.against,
         "below": claim.below,

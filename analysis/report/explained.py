@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from analysis.metrics.catalogue import DISK_STATIONS
 from analysis.study.study import Study
 from analysis.study.units import point_words
-from sim.estimate import Estimate, estimate, footprint, same_footprint
+from sim.estimate import Estimate, Estimates
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +27,13 @@ class Explained:
 
 def explained(study: Study, points: int | None = None) -> list[Explained]:
     """Returns the estimates at a study's first points, or at all."""
-    found = []
-    known: list[tuple[Any, Any]] = []
-    for point in study.points[:points]:
-        variants = {}
-        for name in study.variants:
-            scenario = study.scenario(point, name)
-            drawn = next((made for one, made in known if same_footprint(one, scenario)), None)
-            if drawn is None:
-                drawn = footprint(scenario)
-                known.append((scenario, drawn))
-            variants[name] = estimate(scenario, drawn)
-        found.append(Explained(point, variants))
-    return found
+    estimates = Estimates()
+    return [
+        Explained(
+            point, {name: estimates.of(study.scenario(point, name)) for name in study.variants}
+        )
+        for point in study.points[:points]
+    ]
 
 
 class Expected(NamedTuple):

@@ -8,14 +8,13 @@ import platform
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
 from analysis.pipeline.compiled_model import model_words
 from analysis.program import IS_INSTALLED, ROOT
-from analysis.report.freshness import asked, fingerprint
-from analysis.study.study import Study
+from analysis.report.freshness import asked, fingerprint, result_digests
+from analysis.study.finished_study import FinishedStudy
 from analysis.study.unit_folder import UnitRecord
 from analysis.study.units import Unit
 
@@ -52,57 +51,28 @@ def commit() -> str:
     return said.stdout.strip()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnitsSaid:
-    """What the manifest says of units."""
-
-    done: Mapping[Unit, UnitRecord]
-    failed: Mapping[str, str]
-    """Error by unit hash."""
-    reused: int
-    """How many of the finished units were there before."""
-    finished: bool
-    """Whether the experiment has no more questions and none of its units failed."""
-
-
-def manifest(
-    name: str,
-    study: Study,
-    units: UnitsSaid,
-    results: Mapping[str, str],
-    wall_s: Mapping[str, float],
-    master: str,
-) -> dict[str, Any]:
-    """Returns the manifest's content.
-
-    Args:
-        name: the study's.
-        study: what was asked.
-        units: done, failed, reused.
-        results: digest of every file made of the facts.
-        wall_s: seconds by phase.
-        master: where Spark ran.
-    """
-    done, failed = units.done, units.failed
+def manifest(run: FinishedStudy, wall_s: Mapping[str, float]) -> dict[str, Any]:
+    """Returns what a study's folder says of itself; ``wall_s`` are seconds by phase."""
+    study, done = run.study, run.done
     everything = "".join(unit.unit_hash for unit in done)
     settings = study.scenario(study.points[0], next(iter(study.variants))).run
     return {
-        "study": name,
+        "study": run.name,
         "command": sys.argv,
         "config_hash": hashlib.sha256(everything.encode()).hexdigest(),
         "commit": commit(),
         "versions": package_versions(),
         "host": {"name": platform.node(), "system": platform.platform(), "cpus": _cpus()},
-        "spark_master": master,
-        "model": model_words(master),
+        "spark_master": run.master,
+        "model": model_words(run.master),
         "seed": settings.seed,
-        "units": {"done": len(done), "reused": units.reused, "failed": len(failed)},
-        "finished": units.finished,
+        "units": {"done": len(done), "reused": run.reused, "failed": len(run.failed)},
+        "finished": not run.missing,
         "wall_s": dict(wall_s),
-        "failures": dict(failed),
+        "failures": {unit.unit_hash: error for unit, error in run.failed.items()},
         "asked": asked(study),
         "made_of": fingerprint(study, done),
-        "results": dict(results),
+        "results": result_digests(run.folder),
         "digests": {unit.unit_hash: record.digests for unit, record in done.items()},
     }
 

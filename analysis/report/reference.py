@@ -6,7 +6,7 @@ is only their order and layout. ``docs/REFERENCE.md`` is what ``reference_text``
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -108,7 +108,8 @@ def reference_text(word: str = "") -> str:
         NotInReferenceError: if nothing has the word in its name.
     """
     if not word:
-        return _HEAD + _contents(_tables()) + "\n".join(_lines_of(_tables()))
+        contents = " ·\n".join(_link(table.title) for table in _tables())
+        return f"{_HEAD}\n{contents}\n" + "\n".join(_lines_of(_tables()))
     found = [part for table in _tables() if (part := _only(word, table)) is not None]
     if not found:
         raise NotInReferenceError(f"nothing in the reference is called {word!r}")
@@ -234,10 +235,6 @@ def _profile_tables() -> Iterator[ReferenceTable]:
     for file, columns in PROFILE_COLUMNS.items():
         text = f"`scenarios/profiles/{file}.yaml` has these with their sources in full."
         yield ReferenceTable(f"Profiles: {file}", text, columns, tuple(profile_rows(file)))
-
-
-def _contents(tables: Sequence[ReferenceTable]) -> str:
-    return "\n" + " ·\n".join(_link(table.title) for table in tables) + "\n"
 
 
 def _link(title: str) -> str:

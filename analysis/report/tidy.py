@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import pandas as pd
 
 from analysis.metrics.row_table import OPTIONAL, POINT, RowTable, point_text
+from analysis.program import command
+from analysis.study.study_folder import StudyFolderError
 from sim.scenario.quantities import (
     BANDWIDTH,
     DURATION,
@@ -58,6 +61,20 @@ def tables_of(summary: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     if "sensitivity" in summary:
         tables[SENSITIVITY] = _sensitivity(summary["sensitivity"])
     return tables
+
+
+def read_table(folder: Path, name: str) -> pd.DataFrame:
+    """Returns a table of a study's folder.
+
+    Raises:
+        StudyFolderError: if there is none that can be read.
+    """
+    path = folder / f"{name}.parquet"
+    try:
+        return pd.read_parquet(path, engine="pyarrow")
+    except (OSError, ValueError) as error:
+        again = command("report", folder)
+        raise StudyFolderError(f"{folder}: has no {path.name}; {again} makes it") from error
 
 
 def rows_table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:

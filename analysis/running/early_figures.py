@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from analysis.metrics.catalogue import MS_PER_NS
 from analysis.metrics.rounding import short, with_half_width
 from analysis.study.units import Unit
 
 MOST_UNITS: Final = 100
-MS_PER_NS: Final = 1e-6
 _METRIC: Final = "lock_latency"
 
 

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from analysis.metrics.study_tables import StudyTables
-from analysis.page.provenance import Provenance
 from analysis.pipeline.session import SparkStarter
 from analysis.plots.drawn import Drawn
-from analysis.report.freshness import MANIFEST, result_digests
-from analysis.report.manifest import UnitsSaid, commit, host_words, manifest, package_versions
+from analysis.report.freshness import MANIFEST
+from analysis.report.manifest import manifest
 from analysis.running.listener import RunListener
 from analysis.running.rounds import Plots
 from analysis.study.finished_study import FinishedStudy
@@ -43,11 +42,7 @@ def write_results(
     if run.done:
         summary, page = _present(run, starter, listener, plots, phases)
     phases["total"] = round(time.perf_counter() - run.begun_s, 3)
-    failed = {unit.unit_hash: error for unit, error in run.failed.items()}
-    said = UnitsSaid(done=run.done, failed=failed, reused=run.reused, finished=not run.missing)
-    results = result_digests(run.folder)
-    content = manifest(run.name, run.study, said, results, phases, run.master)
-    write_text_whole(run.folder / MANIFEST, json.dumps(content, indent=1) + "\n")
+    write_text_whole(run.folder / MANIFEST, json.dumps(manifest(run, phases), indent=1) + "\n")
     return StudyResult(run, summary, page, phases)
 
 
@@ -69,7 +64,7 @@ def _present(
     from analysis.plots.study_plots import clear_plots, write_study_plots
 
     metrics_begun_s = time.perf_counter()
-    write_metrics(run.folder, run)
+    write_metrics(run)
     plots_begun_s = time.perf_counter()
     drawn: list[Drawn] = []
     if plots == "none":
@@ -79,7 +74,7 @@ def _present(
             drawn = write_study_plots(run.folder / "plots", run, summary, tables)
     page_begun_s = time.perf_counter()
     with listener.phase("writing the page"):
-        page = write_page(run.folder, run, summary, tables, drawn, _provenance(run))
+        page = write_page(run, summary, tables, drawn)
     phases |= {
         "spark_start": round(starter.start_s, 3),
         "facts": round(tables.facts_s, 3),
@@ -124,17 +119,6 @@ def _tables(run: FinishedStudy, starter: SparkStarter, figure_points: int) -> St
     batches = run.study.run.batches
     folder = run.folder.resolve()  # executors have a working directory of their own
     return read_study_tables(spark, folder, run.done, figure_points, batches)
-
-
-def _provenance(run: FinishedStudy) -> Provenance:
-    return Provenance(
-        folder=str(run.folder),
-        commit=commit(),
-        versions=package_versions(),
-        host=host_words(),
-        master=run.master,
-        wall_s=time.perf_counter() - run.begun_s,
-    )
 
 
 def points_drawn(run: FinishedStudy, most: int) -> int:

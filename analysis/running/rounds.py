@@ -159,8 +159,7 @@ def _run_missing(
 
     threading.Thread(target=_import_reporting, name="imports", daemon=True).start()
     with listener.units_run(progress.plan, missing, settings.folder) as watch:
-        run_units(spark, settings.job, progress.plan.points, missing, watch)
-    ledger = read_ledger(settings.folder / "units", missing, settings.job.model)
+        ledger = run_units(spark, settings.job, progress.plan.points, missing, watch)
     progress.done |= ledger.done
     progress.failed |= ledger.failed
 

@@ -24,7 +24,7 @@ from analysis.metrics.shown import KEY_FIGURE_OF
 from analysis.page.charts import one_view
 from analysis.page.escaping import in_script
 from analysis.page.html import CHART_SCRIPTS, CHART_STYLES, environment, inlined
-from analysis.report.diff_table import point_words, ratio_words, shown_figure, value_words
+from analysis.report.diff_table import ratio_words, shown_figure, value_words
 from analysis.serve.courses import COURSES, Line, study_courses
 from analysis.serve.shipped_files import shipped
 from analysis.serve.studies import NoStudyError
@@ -93,7 +93,6 @@ def _pair(first: str, a: StudyResults, name: str, b: StudyResults) -> dict[str, 
         diff = study_diff(a, b)
     except StudyFolderError as error:
         return pair | {"problem": str(error)}
-    judged = [move for move in diff.moves if not math.isnan(move.q)]
     changes = [
         {"key": change.key, "a": value_words(change.a), "b": value_words(change.b)}
         for change in diff.scenario
@@ -104,8 +103,8 @@ def _pair(first: str, a: StudyResults, name: str, b: StudyResults) -> dict[str, 
         "more_changes": max(0, len(changes) - _MOST_CHANGES),
         "rows": [_row(move) for move in _shown(diff.moves)],
         "moved": len(diff.moved),
-        "judged": len(judged),
-        "not_judged": len(diff.moves) - len(judged),
+        "judged": diff.judged,
+        "not_judged": len(diff.moves) - diff.judged,
         "refused": len(diff.numbers.refused),
         "same_facts": diff.facts.all_same,
     }
@@ -115,19 +114,19 @@ def _shown(moves: Sequence[Move]) -> list[Move]:
     """Returns the main numbers, moved or not, and of the others those that moved most."""
     main = [move for key in KEY_FIGURE_OF for move in moves if move.key.figure == key]
     others = [move for move in moves if move.moved and move.key.figure not in KEY_FIGURE_OF]
-    others.sort(key=lambda move: -abs(math.log(move.ratio)) if move.ratio > 0 else -math.inf)
+    others.sort(key=lambda move: -move.size)
     return [*main[:_MOST_KEY_ROWS], *others[:_MOST_OTHERS]]
 
 
 def _row(move: Move) -> dict[str, str]:
     figure = shown_figure(move.key)
-    if math.isnan(move.q):
+    if not move.judged:
         verdict, tone = "not judged", "quiet"
     elif move.moved:
         verdict = tone = "worse" if move.worse else "better"
     else:
         verdict, tone = "did not move", "quiet"
-    point = point_words(move.key.point)
+    point = move.key.settings
     return {
         "number": figure.title, "where": move.key.variant + (f", {point}" if point else ""),
         "a": short(move.a.value * figure.scale), "b": short(move.b.value * figure.scale),

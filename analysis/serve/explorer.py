@@ -20,16 +20,14 @@ from analysis.serve.studies import NoStudyError, Studies
 from analysis.serve.units_here import BUSY, FIGURES, Simulated, UnitsHere, figure
 from analysis.study.load import load_study
 from analysis.study.study_folder import StudyFolderError
-from sim.estimate import Estimate, Footprint, estimate, footprint, has_estimate, same_footprint
+from sim.estimate import Estimate, Estimates, has_estimate
 from sim.scenario.problems import ScenarioError
-from sim.scenario.resolved import Scenario
+from sim.units import KIB
 
 SCENARIO: Final = "scenario:"
 STUDY: Final = "study:"
-_KIB: Final = 1024
 _LONGEST_FILE_BYTES: Final = 1024 * 1024
 _MOST_KEPT: Final = 2_000
-_MOST_FOOTPRINTS: Final = 24
 _MODE: Final = frozenset(LOCK_MODES["sync"])
 
 
@@ -43,8 +41,8 @@ class Explorer:
         self._here = here
         self._turn = threading.Lock()
         self._bases: dict[tuple[str, int], Base] = {}
-        self._footprints: list[tuple[Scenario, Footprint]] = []
-        self._estimates: dict[tuple[str, str], Mapping[str, Any]] = {}
+        self._estimates = Estimates()
+        self._shown: dict[tuple[str, str], Mapping[str, Any]] = {}
 
     def scenarios(self) -> list[str]:
         """Returns the names of the shipped scenarios."""
@@ -121,23 +119,14 @@ class Explorer:
     def _case(self, base: Base, point: Mapping[str, Any]) -> dict[str, Any]:
         digest = base.study.resolver.digest(point, base.variant)
         with self._turn:
-            kept = self._estimates.get((base.name, digest))
+            kept = self._shown.get((base.name, digest))
             if kept is None:
-                kept = _document(self._estimate(base.study.scenario(point, base.variant)))
-                self._estimates = dict([*self._estimates.items()][-_MOST_KEPT:])
-                self._estimates[base.name, digest] = kept
+                kept = _document(self._estimates.of(base.study.scenario(point, base.variant)))
+                self._shown = dict([*self._shown.items()][-_MOST_KEPT:])
+                self._shown[base.name, digest] = kept
         simulated = [*_of_study(base.simulated.get(digest, {}))]
         simulated += self._here.found(base.study, point, base.variant)
         return dict(kept) | {"simulated": simulated}
-
-    def _estimate(self, scenario: Scenario) -> Estimate:
-        drawn = next(
-            (made for one, made in self._footprints if same_footprint(one, scenario)), None
-        )
-        if drawn is None:
-            drawn = footprint(scenario)
-            self._footprints = [*self._footprints[1 - _MOST_FOOTPRINTS :], (scenario, drawn)]
-        return estimate(scenario, drawn)
 
     def simulate(self, base: Base, values: Values, mode: str) -> None:
         """Begins to simulate a unit of a base with some controls turned, in a lock mode.
@@ -168,7 +157,7 @@ def _document(made: Estimate) -> dict[str, Any]:
             "lock_latency_ms": made.lock_latency_ms,
             "txn_per_s": made.txn_per_s if made.in_balance else None,
             "txn_latency_ms": made.response_ms,
-            "write_kib_per_txn": None if size is None else size / _KIB,
+            "write_kib_per_txn": None if size is None else size / KIB,
             "fsyncs_per_s": made.fsyncs_per_s,
         },
         "stations": [

@@ -72,7 +72,9 @@ class Site:
             Route("/api/simulate/stop", self._stop_unit, methods=["POST"]),
             Route("/assets/{name:path}", _asset_response),
         ]
-        guarded = Starlette(routes=routes, exception_handlers={NoStudyError: self._no_study})
+        refusals = (NoStudyError, NoBaseError, ControlError, BusyError)
+        refused: Any = dict.fromkeys(refusals, self._refused)
+        guarded = Starlette(routes=routes, exception_handlers=refused)
         self.app = Gate(guarded, token, port)
 
     def _explore(self, request: Request) -> Response:
@@ -108,12 +110,8 @@ class Site:
         )
 
     def _answer(self, request: Request) -> Response:
-        try:
-            base = self.explorer.base(request.query_params.get("base", ""))
-            values = turned(request.query_params, base)
-        except (NoBaseError, ControlError) as error:
-            return _problem(error)
-        return JSONResponse(self.explorer.answer(base, values))
+        base = self.explorer.base(request.query_params.get("base", ""))
+        return JSONResponse(self.explorer.answer(base, turned(request.query_params, base)))
 
     def _scenario(self, request: Request) -> Response:
         try:
@@ -125,11 +123,8 @@ class Site:
 
     def _simulate(self, request: Request) -> Response:
         said = request.query_params
-        try:
-            base = self.explorer.base(said.get("base", ""))
-            self.explorer.simulate(base, turned(said, base), said.get("mode", ""))
-        except (NoBaseError, ControlError, BusyError) as error:
-            return _problem(error)
+        base = self.explorer.base(said.get("base", ""))
+        self.explorer.simulate(base, turned(said, base), said.get("mode", ""))
         return JSONResponse(self.units.state(), 202)
 
     def _simulating(self, _: Request) -> Response:
@@ -186,10 +181,7 @@ class Site:
 
     def _course(self, request: Request) -> Response:
         asked = request.path_params
-        try:
-            return JSONResponse(course(self.studies, asked["study"], asked["unit"]))
-        except NoStudyError as error:
-            return _problem(error)
+        return JSONResponse(course(self.studies, asked["study"], asked["unit"]))
 
     def _compare(self, request: Request) -> Response:
         names = list(dict.fromkeys(request.query_params.getlist("study")))
@@ -239,10 +231,7 @@ class Site:
 
     def _progress(self, request: Request) -> Response:
         study = request.path_params["study"]
-        try:
-            found = self._progress_reader.progress(study)
-        except NoStudyError as error:
-            return _problem(error)
+        found = self._progress_reader.progress(study)
         starting = self.runs.is_running(study) and not found["running"]
         return JSONResponse(found | {"starting": starting, "said": self.runs.said(study)})
 
@@ -252,12 +241,11 @@ class Site:
         )  # fmt: skip
         return HTMLResponse(text, status)
 
-    async def _no_study(self, _: Request, error: Exception) -> Response:
+    async def _refused(self, request: Request, error: Exception) -> Response:
+        """Says what is not there or cannot be: to a script as JSON, to a reader as a page."""
+        if request.url.path.startswith(f"/{self._token}/api/"):
+            return JSONResponse({"problem": str(error)}, 400)
         return self._page("missing.html.j2", 404, here="", message=str(error))
-
-
-def _problem(error: Exception) -> Response:
-    return JSONResponse({"problem": str(error)}, 400)
 
 
 def _asset_response(request: Request) -> Response:

@@ -65,22 +65,16 @@ def falling(slack: Array) -> Array:
     return fitted
 
 
-def crossing_of(loads: Array, slack: Array, level: float = 0.0) -> Crossing:
-    """Returns where the falling curve through the points crosses ``level``.
-
-    Args:
-        loads: shape (tried,), ascending.
-        slack: shape (tried,); at ``level`` the objective is still met.
-        level: 0 for the limit itself.
-    """
+def crossing_of(loads: Array, slack: Array) -> Crossing:
+    """Returns where the falling curve crosses 0; shapes (tried,), loads ascending."""
     fitted = falling(slack)
-    met = int(np.sum(fitted >= level))
+    met = int(np.sum(fitted >= 0.0))
     if met == 0:
         return Crossing(-np.inf, -np.inf, float(loads[0]) if len(loads) else np.inf)
     if met == len(loads):
         return Crossing(np.inf, float(loads[-1]), np.inf)
     low, high = float(loads[met - 1]), float(loads[met])
-    share = (fitted[met - 1] - level) / (fitted[met - 1] - fitted[met])
+    share = fitted[met - 1] / (fitted[met - 1] - fitted[met])
     return Crossing(low + float(share) * (high - low), low, high)
 
 

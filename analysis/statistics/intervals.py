@@ -63,23 +63,16 @@ def means(values: Array) -> Array:
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def paired_ratios(
-    values: Array, baselines: Array, confidence: float = CONFIDENCE
-) -> tuple[Array, Array, Array]:
-    """Returns ratio, low and high of each row's paired comparison.
+def paired_ratios(values: Array, baselines: Array) -> tuple[Array, Array, Array]:
+    """Returns ratio, low and high of each row's comparison; both of shape (rows, replications).
 
     A pair is the same replication of both: it shares its random draws, so what differs is the
     variant. The ratio is the geometric mean of the pairs' ratios; its interval is a t interval of
     their logarithms. A pair with a value or baseline that is not positive does not count; if none
     is left, the ratio is that of the means, without an interval.
-
-    Args:
-        values: shape (rows, replications).
-        baselines: the same shape; the baseline variant in the same replications.
-        confidence: two-sided.
     """
     logs = log_ratios(values, baselines)
-    middle, half = means(logs), half_widths(logs, confidence)
+    middle, half = means(logs), half_widths(logs)
     of_means = _ratio_of_means(values, baselines)
     ratio = np.where(np.isnan(middle), of_means, np.exp(middle))
     return ratio, np.exp(middle - half), np.exp(middle + half)

@@ -20,29 +20,24 @@ MOST_GROWTH: Final = 2
 """A round brings at most so many times what there is."""
 
 
-def relative_half_widths(values: Array, confidence: float = CONFIDENCE) -> Array:
-    """Returns each row's half width over the size of its mean.
-
-    Args:
-        values: shape (rows, replications); NaN where a replication has no value.
-        confidence: two-sided.
+def relative_half_widths(values: Array) -> Array:
+    """Returns each row's half width over the size of its mean; rows are those of ``half_widths``.
 
     Returns:
         Shape (rows,); 0 where all values agree, infinite where they differ around a mean of 0, NaN
         for fewer than two values.
     """
-    half, size = half_widths(values, confidence), np.abs(means(values))
+    half, size = half_widths(values), np.abs(means(values))
     relative = half / np.where(size > 0, size, 1.0)
     return np.where((size > 0) | ~(half > 0), relative, np.inf)
 
 
-def replications_needed(values: Array, target: float, confidence: float = CONFIDENCE) -> int:
+def replications_needed(values: Array, target: float) -> int:
     """Returns how many replications there should be in all for a relative half width.
 
     Args:
         values: shape (replications,), at least two, none NaN.
         target: relative half width, such as 0.05.
-        confidence: two-sided.
 
     Returns:
         ``len(values)`` if they are precise enough; otherwise what their variance asks for, one more
@@ -54,9 +49,9 @@ def replications_needed(values: Array, target: float, confidence: float = CONFID
     present = len(values)
     if present < 2:
         raise ValueError("a variance needs two replications")
-    if relative_half_widths(values[None, :], confidence)[0] <= target:
+    if relative_half_widths(values[None, :])[0] <= target:
         return present
     counts = np.arange(present + 1, MOST_GROWTH * present + 1, dtype=np.float64)
-    half = stdtrit(counts - 1, 0.5 + confidence / 2) * values.std(ddof=1) / np.sqrt(counts)
+    half = stdtrit(counts - 1, 0.5 + CONFIDENCE / 2) * values.std(ddof=1) / np.sqrt(counts)
     enough = half <= target * abs(values.mean())
     return int(counts[np.argmax(enough)] if enough.any() else counts[-1])

@@ -36,18 +36,12 @@ class Cut(NamedTuple):
     settled: bool
 
 
-def mser_cut(series: NDArray[np.float64], batch: int = BATCH) -> Cut:
+def mser_cut(series: NDArray[np.float64]) -> Cut:
     """Returns the MSER cut of a series of equally spaced observations.
 
-    Args:
-        series: shape (observations,), for example transactions per window.
-        batch: observations averaged into one; a series with too few batches is taken as it is.
-
-    Returns:
-        The cut in observations; ``settled`` is False if it lies at the last place looked at.
+    They are averaged in batches; a series with too few of these is taken as it is.
     """
-    if len(series) < batch * FEWEST_BATCHES:
-        batch = 1
+    batch = BATCH if len(series) >= BATCH * FEWEST_BATCHES else 1
     ranks = _ranks(_batch_means(series, batch))
     places = len(ranks) // 2
     if places == 0:

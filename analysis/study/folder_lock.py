@@ -58,7 +58,9 @@ def folder_lock(folder: Path) -> Iterator[None]:
             raise FolderHeldError(str(_said(file) or _UNKNOWN))
         with contextlib.suppress(OSError):  # a full disk: the lock holds without its text
             os.ftruncate(file.fileno(), 0)
-            os.write(file.fileno(), json.dumps(asdict(_myself())).encode())
+            since = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime())
+            myself = Holder(os.getpid(), socket.gethostname(), since)
+            os.write(file.fileno(), json.dumps(asdict(myself)).encode())
         yield
 
 
@@ -91,8 +93,3 @@ def _said(file: IO[str]) -> Holder | None:
         return Holder(**json.load(file))
     except (OSError, ValueError, TypeError):
         return None
-
-
-def _myself() -> Holder:
-    since = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime())
-    return Holder(os.getpid(), socket.gethostname(), since)

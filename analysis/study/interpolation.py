@@ -31,7 +31,7 @@ def complaint_about(low: object, high: object, scale: Scale) -> str | None:
     """Returns why there is nothing between two values, with a remedy, or None."""
     try:
         first, second = amount_of(low), amount_of(high)
-        if _kind_of(low) is not _kind_of(high):
+        if kind_of(low) is not kind_of(high):
             return f"{shown(low)} and {shown(high)} are of two kinds; use the same unit for both"
     except ValueError as error:
         return str(error)
@@ -50,14 +50,14 @@ def amount_of(value: object) -> int | float:
     """
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
         return value
-    kind = _kind_of(value)
+    kind = kind_of(value)
     if kind is None:
         raise ValueError(f"must be a number or a quantity, is {shown(value)}; write, for example, "
                          "50, 100us or 64KiB")  # fmt: skip
     return kind.parse(value)
 
 
-def _kind_of(value: object) -> QuantityKind | None:
+def kind_of(value: object) -> QuantityKind | None:
     """Returns the kind of a quantity; None for a number, or for what is no quantity at all."""
     for kind in _KINDS:
         if isinstance(value, str):
@@ -71,7 +71,7 @@ def _kind_of(value: object) -> QuantityKind | None:
 
 def unit_of(value: object) -> tuple[str, float]:
     """Returns the unit that a quantity is written in, and its base units; of a number "" and 1."""
-    kind = _kind_of(value)
+    kind = kind_of(value)
     if kind is None:
         return "", 1.0
     unit = _unit_of(str(value))
@@ -84,7 +84,7 @@ def same_kind(value: object, other: object) -> bool:
         amount_of(value), amount_of(other)
     except ValueError:
         return False
-    return _kind_of(value) is _kind_of(other)
+    return kind_of(value) is kind_of(other)
 
 
 def between(low: Value, high: Value, share: float, scale: Scale, telling: int = 4) -> Value:
@@ -113,7 +113,7 @@ def between(low: Value, high: Value, share: float, scale: Scale, telling: int = 
 
 
 def _written(amount: float, low: Value, high: Value, telling: int) -> Value:
-    kind = _kind_of(low)
+    kind = kind_of(low)
     if kind is not None:
         return _text_of(amount, kind, (_unit_of(str(high)), _unit_of(str(low))), telling)
     if isinstance(low, int) and isinstance(high, int):

@@ -42,15 +42,13 @@ def figure_of(origin: InStudy | Quotient, summary: Mapping[str, Any]) -> Figure:
 
 
 def _row(rows: Sequence[Row], origin: InStudy, also: Mapping[str, str]) -> Row:
-    key = origin.key
-    wanted = {"variant": origin.variant, "metric": key.metric, "class": key.class_,
-              "stat": key.stat, **also}  # fmt: skip
+    wanted = {"variant": origin.variant, **origin.key.columns, **also}
     for row in rows:
         at_point = all(row["point"].get(name) == value for name, value in origin.point.items())
         if at_point and all(row[name] == value for name, value in wanted.items()):
             return row
     point = "".join(f", {name} = {value}" for name, value in origin.point.items())
-    raise NoFigureError(f"{origin.study} has no {key} of {origin.variant}{point}")
+    raise NoFigureError(f"{origin.study} has no {origin.key} of {origin.variant}{point}")
 
 
 def _quotient(over: Figure, under: Figure) -> Figure:

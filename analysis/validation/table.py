@@ -34,8 +34,9 @@ def _table(heading: str, judged: Sequence[Judged]) -> Table:
     table.add_column("", no_wrap=True)
     for each in judged:
         anchor = each.anchor
+        unit = f" ({anchor.unit})" if anchor.unit else ""
         table.add_row(
-            Text(f"{anchor.name}{_unit(anchor)}{mark_of(anchor)}"),
+            Text(f"{anchor.name}{unit}{mark_of(anchor)}"),
             range_text(anchor.theirs),
             "-" if each.ours is None else middle_text(each.ours),
             error_text(each),
@@ -103,10 +104,6 @@ def mean_error(judged: Sequence[Judged]) -> float | None:
         abs(each.error) for each in judged if each.error is not None and each.anchor.unit != "%"
     ]
     return sum(errors) / len(errors) if errors else None
-
-
-def _unit(anchor: Anchor) -> str:
-    return f" ({anchor.unit})" if anchor.unit else ""
 
 
 def range_text(figure: Figure) -> str:

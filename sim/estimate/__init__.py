@@ -11,6 +11,7 @@
 
 from sim.estimate.estimate import (
     Estimate,
+    Estimates,
     Station,
     estimate,
     has_estimate,
@@ -21,6 +22,6 @@ from sim.estimate.load_warnings import LoadWarning
 from sim.estimate.run_cost import RunCost
 
 __all__ = [
-    "Estimate", "Footprint", "LoadWarning", "RunCost", "Sample", "Station",
+    "Estimate", "Estimates", "Footprint", "LoadWarning", "RunCost", "Sample", "Station",
     "draw", "estimate", "footprint", "has_estimate", "mean_of", "same_footprint",
 ]  # fmt: skip

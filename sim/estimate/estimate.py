@@ -23,6 +23,9 @@ from sim.units import NS_PER_MS, NS_PER_S
 _SATURATED: Final = 0.9
 """A station that is busier than this decides alone, and estimates are no more than a hint."""
 
+_MOST_KEPT: Final = 24
+"""Footprints that are kept to be shared."""
+
 
 @dataclass(frozen=True, slots=True)
 class Station:
@@ -168,6 +171,21 @@ def same_footprint(one: Scenario, other: Scenario) -> bool:
         and one.tikv.region_split_size_bytes == other.tikv.region_split_size_bytes
         and one.hardware.store_memory_bytes == other.hardware.store_memory_bytes
     )
+
+
+class Estimates:
+    """Estimates of scenarios, which take what is drawn of a workload from those that share it."""
+
+    def __init__(self) -> None:
+        self._drawn: list[tuple[Scenario, Footprint]] = []
+
+    def of(self, scenario: Scenario) -> Estimate:
+        """Returns what to expect of a scenario."""
+        drawn = next((made for one, made in self._drawn if same_footprint(one, scenario)), None)
+        if drawn is None:
+            drawn = footprint(scenario)
+            self._drawn = [*self._drawn[1 - _MOST_KEPT :], (scenario, drawn)]
+        return estimate(scenario, drawn)
 
 
 _ORDER: Final = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 from analysis.experiments.choose import experiment_of
 from analysis.experiments.seen import SeenUnits
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
+from analysis.report.summary_file import write_summary
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.load import load_study
 from analysis.study.plan import Plan
@@ -35,7 +35,7 @@ def finished_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
              "stat": "mean", "value": -1.5, "ci_low": None, "ci_high": 2, "replications": 2,
              "unit": "1/s"}]  # fmt: skip
     summary = {"study": "small", "rows": rows, "comparisons": []}
-    (folder / "summary.json").write_text(json.dumps(summary))
+    write_summary(folder, summary)
     return folder
 
 

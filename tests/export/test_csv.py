@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,8 +20,8 @@ def read(text: str) -> list[list[str]]:
     return list(csv.reader(io.StringIO(text, newline=""), strict=True))
 
 
-def test_rows_come_back_as_they_are_in_the_summary(finished: Path, tmp_path: Path) -> None:
-    paths = write_csv_tables(finished, tmp_path)
+def test_rows_come_back_as_they_are_in_the_summary(study: FinishedStudy, tmp_path: Path) -> None:
+    paths = write_csv_tables(study, tmp_path)
     assert [path.name for path in paths] == ["summary.csv", "comparisons.csv"]
     content = paths[0].read_bytes().decode()
     assert content.count("\r\n") == content.count("\n") == 2
@@ -56,10 +56,8 @@ def test_a_point_may_be_a_list(tmp_path: Path) -> None:
     assert read(line([["=a", 1], {"b": "é"}]))[0] == ['["=a", 1]', '{"b": "\\u00e9"}']
 
 
-def test_the_course_has_a_line_a_window(
-    finished: Path, study: FinishedStudy, tmp_path: Path
-) -> None:
-    (path,) = write_csv_course(finished, study, tmp_path)
+def test_the_course_has_a_line_a_window(study: FinishedStudy, tmp_path: Path) -> None:
+    (path,) = write_csv_course(study, tmp_path)
     head, *rows = read(path.read_bytes().decode())
     assert len(rows) == 4 * 16
     column = {name: place for place, name in enumerate(head)}
@@ -72,9 +70,11 @@ def test_the_course_has_a_line_a_window(
         assert 0.1 < mean < p99 < 100
 
 
-@pytest.mark.parametrize("content", [None, "{", "[]", json.dumps({"study": "x"})])
-def test_a_summary_that_cannot_be_read_is_told(tmp_path: Path, content: str | None) -> None:
+@pytest.mark.parametrize("content", [None, b"{"])
+def test_a_table_that_cannot_be_read_is_told(
+    study: FinishedStudy, tmp_path: Path, content: bytes | None
+) -> None:
     if content is not None:
-        (tmp_path / "summary.json").write_text(content)
-    with pytest.raises(StudyFolderError, match="makes it again"):
-        write_csv_tables(tmp_path, tmp_path)
+        (tmp_path / "summary.parquet").write_bytes(content)
+    with pytest.raises(StudyFolderError, match="makes it"):
+        write_csv_tables(replace(study, folder=tmp_path), tmp_path)

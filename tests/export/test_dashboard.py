@@ -39,7 +39,7 @@ def served_study(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> It
     if any(shutil.which(program) is None for program in PROGRAMS):
         pytest.skip("promtool or prometheus is missing: apt-get install prometheus")
     scratch = tmp_path_factory.mktemp("dashboard")
-    for path in write_metrics(finished, read_finished(finished), scratch):
+    for path in write_metrics(read_finished(finished), scratch):
         words = ["promtool", "tsdb", "create-blocks-from", "openmetrics", str(path)]
         subprocess.run([*words, str(scratch / "data")], capture_output=True, check=True)
     with prometheus(scratch / "data") as queries:

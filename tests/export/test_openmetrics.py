@@ -41,8 +41,8 @@ def lines_of(text: str) -> list[tuple[str, str, str, float]]:
 
 
 @pytest.fixture(name="text")
-def metrics_file(study: FinishedStudy, finished: Path, tmp_path: Path) -> str:
-    paths = write_metrics(finished, study, tmp_path)
+def metrics_file(study: FinishedStudy, tmp_path: Path) -> str:
+    paths = write_metrics(study, tmp_path)
     assert [path.name for path in paths] == ["pipelined.prom", "in_memory.prom"]
     return paths[1].read_text()
 
@@ -109,25 +109,23 @@ def test_buckets_grow_to_the_count(text: str) -> None:
     assert buckets[-1] == counts[0] > 0
 
 
-def test_the_same_study_gives_the_same_bytes(
-    study: FinishedStudy, finished: Path, tmp_path: Path
-) -> None:
-    first = [path.read_bytes() for path in write_metrics(finished, study, tmp_path / "a")]
-    assert first == [path.read_bytes() for path in write_metrics(finished, study, tmp_path / "b")]
+def test_the_same_study_gives_the_same_bytes(study: FinishedStudy, tmp_path: Path) -> None:
+    first = [path.read_bytes() for path in write_metrics(study, tmp_path / "a")]
+    assert first == [path.read_bytes() for path in write_metrics(study, tmp_path / "b")]
 
 
 def test_a_file_keeps_to_its_limit(
-    study: FinishedStudy, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    study: FinishedStudy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(openmetrics, "MOST_BYTES", 400_000)
     monkeypatch.setattr(openmetrics, "LEAST_STEPS", 4)
-    for path in write_metrics(finished, study, tmp_path):
+    for path in write_metrics(study, tmp_path):
         assert 100_000 < path.stat().st_size < 400_000
 
 
-def test_too_many_points_get_no_files(study: FinishedStudy, finished: Path, tmp_path: Path) -> None:
+def test_too_many_points_get_no_files(study: FinishedStudy, tmp_path: Path) -> None:
     study.plan.points.extend({"x": number} for number in range(openmetrics.MOST_POINTS))
-    assert write_metrics(finished, study, tmp_path) == []
+    assert write_metrics(study, tmp_path) == []
 
 
 def test_replications_are_left_out_before_steps_get_too_few(study: FinishedStudy) -> None:

@@ -98,7 +98,7 @@ def served_study(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> It
     """Returns a Prometheus that has the files of both variants."""
     scratch = tmp_path_factory.mktemp("prometheus")
     blocks = scratch / "data"
-    for path in write_metrics(finished, read_finished(finished), scratch):
+    for path in write_metrics(read_finished(finished), scratch):
         done = subprocess.run(
             ["promtool", "tsdb", "create-blocks-from", "openmetrics", str(path), str(blocks)],
             capture_output=True, text=True, check=False,

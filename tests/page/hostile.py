@@ -11,7 +11,6 @@ from PIL import Image
 
 from analysis.metrics.row_table import RowTable
 from analysis.metrics.study_tables import StudyTables
-from analysis.page.provenance import Provenance
 from analysis.plots.drawn import Drawn
 from analysis.report.study_verdict import study_verdict
 from analysis.study.finished_study import FinishedStudy
@@ -148,9 +147,9 @@ def tables(text: str = SCRIPT) -> StudyTables:
             "until_ns": 10**9, "times": 1, "units": 2,
         }
     ]  # fmt: skip
-    none = pd.DataFrame()
+    none = pd.DataFrame({"point_index": []})
     return StudyTables(
-        units=pd.DataFrame(units), batches=pd.DataFrame(units), sums=none,
+        units=pd.DataFrame(units), batches=pd.DataFrame(units), sums=pd.DataFrame(index=range(2)),
         courses=pd.DataFrame(course), happenings=pd.DataFrame(happenings), warmups=none,
         tails=none, heat=none, moves=none, facts_s=0.0,
     )  # fmt: skip
@@ -163,15 +162,3 @@ def picture(folder: Path, name: str = "over_time", text: str = SCRIPT) -> Drawn:
     drawing.paste((0, 114, 178), (10, 10, 40, 20))
     drawing.save(folder / "plots" / f"{name}.png")
     return Drawn(name, f"Over time {text}", f"What happened ] {text}", "time", 0)
-
-
-def made(folder: Path) -> Provenance:
-    """Returns what made a study."""
-    return Provenance(
-        folder=str(folder),
-        commit="c0ffee",
-        versions={"python": "3.11"},
-        host="a machine",
-        master="local[1]",
-        wall_s=3.0,
-    )

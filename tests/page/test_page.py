@@ -57,7 +57,7 @@ def write(folder: Path, run: Any = None, **more: Any) -> tuple[str, str]:
     run = run or hostile.finished(folder)
     drawn = [hostile.picture(folder)]
     summary = hostile.summary(**more)
-    write_page(folder, run, summary, hostile.tables(), drawn, hostile.made(folder))
+    write_page(run, summary, hostile.tables(), drawn)
     page, text = ((folder / name).read_text(encoding="utf-8") for name in (HTML, MARKDOWN))
     return page, text
 

@@ -24,7 +24,7 @@ def test_a_unit_that_raises_costs_itself_and_is_told_at_once(
     job, units = job_in(tmp_path, small_study(), "faulty_units:fail_then_dawdle")
     watch = Remembers()
     outcomes = run_units(starter.context(), job, [{}], units, watch)
-    assert [len(outcomes.done), len(outcomes.failed), len(outcomes.left)] == [4, 2, 0]
+    assert [len(outcomes.done), len(outcomes.failed), len(outcomes.missing)] == [4, 2, 0]
     assert [error for _, error, _ in watch.failures] == ["ValueError: no such disk"] * 2
     assert watch.failures[0][2] < len(units) - 1, "others were still running"
     failure = read_failure(tmp_path / "units", units[0].unit_hash)
@@ -43,7 +43,7 @@ def test_after_a_failure_the_rest_can_be_left(starter: SparkStarter, tmp_path: P
     job, units = job_in(tmp_path, small_study(replications=4), "faulty_units:fail_then_dawdle")
     outcomes = run_units(starter.context(), job, [{}], units, Remembers(stop_at=1))
     assert outcomes.failed
-    assert len(outcomes.left) >= 6, "at most two seconds' worth were done"
+    assert len(outcomes.missing) >= 6, "at most two seconds' worth were done"
     assert scan(tmp_path / "units").running == set()
 
 
@@ -52,7 +52,7 @@ def test_a_worker_that_dies_is_replaced(starter: SparkStarter, tmp_path: Path) -
     job, units = job_in(tmp_path, small_study(str(marker)), "faulty_units:kill_worker_once")
     outcomes = run_units(starter.context(), job, [{}], units, Remembers())
     assert marker.exists()
-    assert outcomes.done == units
+    assert list(outcomes.done) == units
     assert set(facts_of(tmp_path / "units")) == {unit.unit_hash for unit in units}
 
 
@@ -63,7 +63,7 @@ def test_a_unit_whose_worker_always_dies_takes_nobody_along(
     job, units = job_in(tmp_path, study, "faulty_units:kill_worker_in_memory")
     watch = Remembers()
     outcomes = run_units(starter.context(), job, [{}], units, watch)
-    assert outcomes.done == units[:2]
+    assert list(outcomes.done) == units[:2]
     assert list(outcomes.failed) == units[2:]
     said = "its Python process ended unexpectedly 4 times, the last time alone"
     assert [error.startswith(said) for _, error, _ in watch.failures] == [True]
@@ -78,7 +78,7 @@ def test_a_unit_that_died_is_tried_without_neighbours(
     first = [units[2], units[0], units[1]]
     watch = Remembers()
     outcomes = run_units(starter.context(), job, [{}], first, watch)
-    assert outcomes.done == first
+    assert list(outcomes.done) == first
     assert watch.failures == []
     assert len(facts_of(tmp_path / "units")) == 3
 

@@ -10,8 +10,8 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+from analysis.metrics.catalogue import QUANTILES
 from analysis.metrics.study_tables import StudyTables
-from analysis.pipeline.aggregate import QUANTILES
 from analysis.pipeline.run_units import run_units
 from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.study_tables import read_study_tables
