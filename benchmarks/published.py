@@ -22,9 +22,9 @@ from benchmarks.published_fit import (
     GUESSES_US,
     Constants,
     Fitted,
-    begin,
-    begun_with,
+    Start,
     fit,
+    own_constants,
     residuals,
 )
 
@@ -93,9 +93,9 @@ def cross_validate(setting: Setting, rounds: int, workers: int) -> None:
     Each fit begins at the guesses: the model's own costs know the workload that is left out.
     """
     predicted: list[Outcome] = []
-    begun = begin(setting, GUESSES_US, workers)
+    start = Start.at(GUESSES_US, setting, workers)
     for without in WORKLOADS:
-        fitted = fit(setting, without, rounds, workers, begun)
+        fitted = fit(setting, without, rounds, workers, start)
         print_fitted(fitted, GUESSES_US)
         some = [each for each in fitted.outcomes if each.case.workload == without]
         print_figures(some, without)
@@ -121,7 +121,7 @@ def main() -> None:
         return
     if said.fit or said.without:
         fitted = fit(setting, said.without, said.rounds, said.workers)
-        print_fitted(fitted, begun_with(setting))
+        print_fitted(fitted, own_constants(setting))
         outcomes = fitted.outcomes
     else:
         outcomes = run_cases(setting, said.workers)

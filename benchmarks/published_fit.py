@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,20 +76,20 @@ class Fitted:
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
-    """Constants before a fit, with what the cases give then."""
+class Start:
+    """Where a fit begins: some constants, with what the cases give then."""
 
     constants: Constants
     outcomes: Sequence[Outcome]
 
+    @classmethod
+    def at(cls, constants: Constants, setting: Setting, workers: int) -> Self:
+        """Runs all cases with some constants."""
+        return cls(constants, run_cases(_with(setting, constants), workers))
 
-def begin(setting: Setting, constants: Constants, workers: int) -> Begun:
-    """Runs all cases with some constants."""
-    return Begun(constants, run_cases(_with(setting, constants), workers))
 
-
-def begun_with(setting: Setting) -> dict[str, float]:
-    """Returns the free constants before the fit: the model's own, or as the setting says."""
+def own_constants(setting: Setting) -> dict[str, float]:
+    """Returns the free constants as the model has them, or as the setting says."""
     costs = scenario_of(CASES[0], setting).hardware.cpu
     return {name: getattr(costs, f"{name}_ns") / 1_000 for name in GUESSES_US}
 
@@ -99,7 +99,7 @@ def fit(
     without: str | None,
     rounds: int,
     workers: int,
-    begun: Begun | None = None,
+    start: Start | None = None,
 ) -> Fitted:
     """Fits the free constants to all workloads but one.
 
@@ -108,11 +108,11 @@ def fit(
         without: the workload that is left out, to be predicted; None: all count.
         rounds: how often all cases are run before the last time.
         workers: processes.
-        begun: where the fit begins; None: at the model's own costs.
+        start: where the fit begins; None: at the model's own costs.
     """
     surrogate = _Surrogate(setting, without)
-    begun = begun or begin(setting, begun_with(setting), workers)
-    constants, outcomes = begun.constants, begun.outcomes
+    start = start or Start.at(own_constants(setting), setting, workers)
+    constants, outcomes = start.constants, start.outcomes
     for number in range(1, rounds + 1):
         surrogate.look(outcomes, constants)
         print(f"round {number}: chi2 {surrogate.chi2(constants):.1f} before", flush=True)

@@ -7,8 +7,8 @@ from typing import Final
 
 from analysis.metrics.catalogue import MetricKey
 
-KIB: Final = 1 / 1024
-MB: Final = 1e-6
+TO_KIB: Final = 1 / 1024
+TO_MB: Final = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +51,10 @@ KEY_FIGURES: Final = (
     _shown("txn_latency_ms.p99", "txn latency, p99 (ms)"),
     _shown("txn_per_s", "transactions (1/s)"),
     _shown("tpmc", "tpmC (1/min)"),
-    _shown("disk_write_bytes_per_txn", "disk writes per txn (KiB)", KIB),
-    _shown("disk_write_bytes_per_s", "disk writes (MB/s)", MB),
+    _shown("disk_write_bytes_per_txn", "disk writes per txn (KiB)", TO_KIB),
+    _shown("disk_write_bytes_per_s", "disk writes (MB/s)", TO_MB),
     _shown("fsync_per_s", "fsyncs (1/s)"),
-    _shown("network_bytes_per_s", "network (MB/s)", MB),
+    _shown("network_bytes_per_s", "network (MB/s)", TO_MB),
     _shown("proposals_per_txn", "proposals per txn"),
     _shown("lock_wait_ms", "lock wait, mean (ms)"),
     _shown("txn_failures", "failed transactions (%)", 100.0),
@@ -65,7 +65,7 @@ KEY_FIGURE_OF: Final = {figure.key: figure for figure in KEY_FIGURES}
 OUTCOMES: Final = (
     _shown("lock_latency_ms", "lock latency, mean (ms)", file="lock_latency"),
     _shown("lock_latency_ms.p99", "lock latency, p99 (ms)", file="lock_latency_p99"),
-    _shown("disk_write_bytes_per_txn", "disk writes per transaction (KiB)", KIB,
+    _shown("disk_write_bytes_per_txn", "disk writes per transaction (KiB)", TO_KIB,
            file="disk_bytes_per_txn"),
     _shown("txn_per_s", "transactions (1/s)", file="txn_per_s"),
 )  # fmt: skip
@@ -75,8 +75,8 @@ HEADLINES: Final = (
     _shown("lock_latency_ms", "Lock latency, mean (ms)"),
     _shown("lock_latency_ms.p99", "Lock latency, p99 (ms)"),
     _shown("txn_latency_ms.p99", "Transaction latency, p99 (ms)"),
-    _shown("disk_write_bytes_per_txn", "Disk writes per transaction (KiB)", KIB),
-    _shown("disk_write_bytes_per_s", "Disk writes per second (MB)", MB),
+    _shown("disk_write_bytes_per_txn", "Disk writes per transaction (KiB)", TO_KIB),
+    _shown("disk_write_bytes_per_s", "Disk writes per second (MB)", TO_MB),
     _shown("txn_per_s", "Transactions per second"),
 )
 """Of a report."""

@@ -8,7 +8,7 @@ from typing import Final
 from analysis.metrics.catalogue import ASKED_FOR, MetricKey
 from analysis.metrics.numbers import StudyNumber
 from analysis.metrics.rounding import NOT_KNOWN, short
-from analysis.metrics.shown import HEADLINES, KIB, MB, ShownFigure
+from analysis.metrics.shown import HEADLINES, TO_KIB, TO_MB, ShownFigure
 from analysis.page.answer_wider import capital, of_capacity, of_sweep
 from analysis.page.capacity import capacity_tiles
 from analysis.page.content import Tile
@@ -116,7 +116,7 @@ def _bandwidth_words(found: Findings, point: int, ratio: StudyNumber) -> str:
 
 def _megabytes(found: Findings, point: int) -> str:
     new, old = (found.value(point, name, BANDWIDTH) for name in (found.main, found.baseline))
-    return f"{plain_value(new, MB)} MB/s instead of {plain_value(old, MB)}"
+    return f"{plain_value(new, TO_MB)} MB/s instead of {plain_value(old, TO_MB)}"
 
 
 def _stopped(found: Findings) -> Iterator[str]:
@@ -155,7 +155,7 @@ def _part(
 
 def _bytes_words(found: Findings, point: int, ratio: StudyNumber) -> str:
     new, old = (found.value(point, name, BYTES) for name in (found.main, found.baseline))
-    shown = [plain_value(number, KIB) for number in (new, old)]
+    shown = [plain_value(number, TO_KIB) for number in (new, old)]
     if ratio.has_interval and not ratio.told_apart:
         return f"disk writes per transaction cannot be told apart ({change_text(ratio)})"
     more = "less" if ratio.value < 1 else "more"

@@ -13,7 +13,7 @@ from analysis.metrics.catalogue import (
     MetricKey,
 )
 from analysis.metrics.rounding import short
-from analysis.metrics.shown import KIB
+from analysis.metrics.shown import TO_KIB
 from analysis.page.content import Block, Items, PageTable, by_variant
 from analysis.page.findings import Findings
 from analysis.page.numbers import DASH, share_text
@@ -118,9 +118,9 @@ def byte_tables(found: Findings) -> Iterator[PageTable]:
             shown = [part for part in parts if part in present]
             if shown:
                 sizes = {
-                    part.replace("_", " "): _amounts(found, point, metric, part, KIB)
+                    part.replace("_", " "): _amounts(found, point, metric, part, TO_KIB)
                     for part in shown
-                } | {"total": _amounts(found, point, metric, "all", KIB)}
+                } | {"total": _amounts(found, point, metric, "all", TO_KIB)}
                 caption = found.at(f"Disk writes per transaction by {title} (KiB)", point)
                 yield _amount_table(found, caption, title, sizes)
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.numbers import Numbers
-from analysis.metrics.shown import KEY_FIGURE_OF, KIB
+from analysis.metrics.shown import KEY_FIGURE_OF, TO_KIB
 from analysis.report.estimate_table import Compared, Measured
 from analysis.report.explained import expected
 from sim.estimate import Estimate
@@ -29,7 +29,7 @@ def compared(
         if key in KEY_FIGURE_OF:
             label, scale = KEY_FIGURE_OF[key].title, KEY_FIGURE_OF[key].scale
         elif metric == "disk_write_bytes_per_txn":
-            label, scale = f"  {class_}", KIB
+            label, scale = f"  {class_}", TO_KIB
         else:
             label, scale = f"{class_} busy (%)", 100.0
         number = numbers.get(point, variant, key).scaled(scale)

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from analysis.metrics.catalogue import WRITE_PLACES
 from analysis.metrics.rounding import short, with_half_width
-from analysis.metrics.shown import KIB
+from analysis.metrics.shown import TO_KIB
 from analysis.report.terminal import plain_table
 from sim.estimate import Estimate, Station
 
@@ -101,7 +101,7 @@ def _figures(title: str, estimates: Mapping[str, Estimate]) -> Table:
 
 
 def _kib(size: float | None) -> float | None:
-    return None if size is None else size * KIB
+    return None if size is None else size * TO_KIB
 
 
 def _stations(estimates: Mapping[str, Estimate]) -> Table:
