@@ -1,0 +1,45 @@
+"""No station is busier than its servers are many, however large the crowd before it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from analysis.study.load import load_study
+from sim.record.facts import COUNTER, MemorySink
+from sim.scenario import Scenario
+from sim.simulation import run_unit
+
+ROOT = Path(__file__).resolve().parents[2]
+WINDOWS = 12
+SPILLS = 0.02
+"""A job counts when it begins: of the last ones of a time, some runs after it."""
+
+
+def crowded(cores: int) -> Scenario:
+    """Returns stores with far more threads that want to run than there are hardware threads."""
+    file = ROOT / "scenarios" / "sysbench_update_non_index.yaml"
+    overrides = (
+        "run.warmup=40ms", "run.measure=80ms", "run.window=10ms", "workload.kind=oltp_read_write",
+        "workload.threads=150", "workload.table_rows=20000", f"hardware.store_cores={cores}",
+    )  # fmt: skip
+    return next(iter(load_study(file, overrides).variants.values()))
+
+
+@pytest.mark.parametrize("cores", [2, 4])
+def test_a_crowd_shares_the_hardware_threads(cores: int) -> None:
+    sink = MemorySink()
+    run_unit(crowded(cores), 0, sink)
+    totals: Counter[tuple[str, str]] = Counter()
+    for window, metric, class_, value in sink.rows(COUNTER):
+        if window >= WINDOWS // 2:
+            totals[metric, class_] += value
+    busy = {
+        name: totals["busy_ns", name] / capacity
+        for (metric, name), capacity in totals.items()
+        if metric == "capacity_ns"
+    }
+    assert busy["store_cpu"] > 0.85, busy
+    assert max(busy.values()) <= 1 + SPILLS, busy
