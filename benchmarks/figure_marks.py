@@ -63,8 +63,8 @@ def with_tables(document: str, text_of: Callable[[TableMark], str]) -> str:
 def quoted_again(quoted: str, printed: str) -> tuple[str, list[str]]:
     """Returns a quotation with the lines that were printed now, and lines that were not.
 
-    A line is known by its text, or by its words, whatever its numbers, or else by what stands
-    before its first gap, as the label of a table's row does. Lines are looked for in their order,
+    A line is known by its text if it is no row, or by its words, whatever its numbers, or else by
+    what stands before its first gap, as the label of a table's row does. Lines are looked for in their order,
     so that a row is that of the table whose head is quoted. What is not printed any more stays.
     """
     left = [line.rstrip() for line in printed.splitlines() if line.strip()]
@@ -84,12 +84,17 @@ def quoted_again(quoted: str, printed: str) -> tuple[str, list[str]]:
 
 def _place_of(line: str, left: Sequence[str]) -> int | None:
     """Returns where a line was printed, among those that are left, the next ones first."""
-    for known_by in (str.strip, _row, _words, _label):
+    for known_by in (_caption, _row, _words, _label):
         wanted = known_by(line)
         for place, candidate in enumerate(left):
             if wanted and known_by(candidate) == wanted:
                 return place
     return None
+
+
+def _caption(line: str) -> str:
+    """Returns a line that is no row of a table."""
+    return "" if _label(line) else line.strip()
 
 
 def _row(line: str) -> str:

@@ -186,7 +186,7 @@ def test_a_quoted_row_is_of_the_table_whose_head_is_quoted() -> None:
     assert quoted_again("x = 20  a\n p99  0\n", printed)[0] == "x = 20  a\n p99  20\n"
     assert quoted_again(" p50  0\n p99  0\n", printed)[0] == " p50  5\n p99  10\n"
     printed = "x = 1\n  a\n p99  10\nx = 20\n  a\n p99  20\n"
-    assert quoted_again("x = 20\n  a\n p99  0\n", printed)[0] == "x = 20\n  a\n p99  20\n"
+    assert quoted_again("x = 20\n  a\n p99  10\n", printed)[0] == "x = 20\n  a\n p99  20\n"
 
 
 def test_a_digest_changes_with_the_question_and_the_model_and_not_with_a_comment(
