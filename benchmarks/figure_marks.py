@@ -64,8 +64,9 @@ def quoted_again(quoted: str, printed: str) -> tuple[str, list[str]]:
     """Returns a quotation with the lines that were printed now, and lines that were not.
 
     A line is known by its text if it is no row, or by its words, whatever its numbers, or else by
-    what stands before its first gap, as the label of a table's row does. Lines are looked for in their order,
-    so that a row is that of the table whose head is quoted. What is not printed any more stays.
+    what stands before its first gap, as the label of a table's row does. Lines are looked for in
+    their order, so that a row is that of the table whose head is quoted. What is not printed any
+    more stays as it is.
     """
     left = [line.rstrip() for line in printed.splitlines() if line.strip()]
     lines: list[str] = []

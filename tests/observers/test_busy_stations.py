@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,7 +35,8 @@ def test_a_crowd_shares_the_hardware_threads(cores: int) -> None:
     sink = MemorySink()
     run_unit(crowded(cores), 0, sink)
     totals: Counter[tuple[str, str]] = Counter()
-    for window, metric, class_, value in sink.rows(COUNTER):
+    rows: Iterable[tuple[Any, ...]] = sink.rows(COUNTER)
+    for window, metric, class_, value in rows:
         if window >= WINDOWS // 2:
             totals[metric, class_] += value
     busy = {
