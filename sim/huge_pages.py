@@ -10,8 +10,8 @@ Source: madvise(2) (MADV_COLLAPSE: Linux 6.1); CPython Objects/obmalloc.c (arena
 
 import ctypes
 from collections.abc import Iterator
+from mmap import PAGESIZE
 from pathlib import Path
-from resource import RUSAGE_SELF, getrusage
 from typing import Final
 
 _PAGE_BYTES: Final = 2 << 20
@@ -22,20 +22,20 @@ _WORTH_KIB: Final = 8 << 10
 """So much more memory is worth joining pages again, which takes 1 ms a MiB that has come."""
 
 _MAPS: Final = Path("/proc/self/maps")
+_STATM: Final = Path("/proc/self/statm")
 
 
 class HugePages:
     """Keeps this process's memory in huge pages, once it grows."""
 
     def __init__(self) -> None:
-        self._joined_kib = _peak_kib()
+        self._joined_kib = _resident_kib()
 
     def keep_up(self) -> None:
         """Joins pages if much memory has come; where the kernel cannot, nothing changes."""
-        peak_kib = _peak_kib()
-        if peak_kib - self._joined_kib >= _WORTH_KIB and _MAPS.exists():
-            self._joined_kib = peak_kib
+        if _resident_kib() - self._joined_kib >= _WORTH_KIB:
             join_pages()
+            self._joined_kib = _resident_kib()
 
 
 def join_pages() -> None:
@@ -47,8 +47,11 @@ def join_pages() -> None:
         madvise(begin, end - begin, _MADV_COLLAPSE)
 
 
-def _peak_kib() -> int:
-    return getrusage(RUSAGE_SELF).ru_maxrss
+def _resident_kib() -> int:
+    """Returns 0 where the kernel does not say; the peak that it counts may be a parent's."""
+    if not _STATM.exists():
+        return 0
+    return int(_STATM.read_text(encoding="ascii").split()[1]) * (PAGESIZE >> 10)
 
 
 def _anonymous_memory() -> Iterator[tuple[int, int]]:

@@ -13,7 +13,7 @@ from sim.scenario.resolved import Scenario
 from sim.units import NS_PER_MS
 
 _STEP_NS: Final = 20 * NS_PER_MS
-"""How often a look is taken at the memory that a unit has come to use. ASSUMED; it takes 2 us."""
+"""How often a look is taken at the memory that a unit has come to use. ASSUMED; it takes 13 us."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,6 +113,7 @@ def _study(name: str, root: Place, given: Mapping[str, Node]) -> Study | None:
     precision = None if capacity or sensitivity else precision_of(run, expect)
     if precision is None:
         check_rounds(root)
+        run = replace(run, max_replications=None)  # of a file that is extended: there are no rounds
     if problems:
         return None
     points = tuple(_plain(point) for point in sweep.points)
