@@ -104,4 +104,4 @@ def _nearest(factor: Range, outcomes: Array, level: float) -> list[tuple[float, 
         return []
     share = min(shares, key=lambda one: abs(one - CENTRE))
     side: Literal["below", "above"] = "below" if share < CENTRE else "above"
-    return [(abs(share - CENTRE), LevelCrossing(level, factor.near(share), side))]
+    return [(abs(share - CENTRE), LevelCrossing(level, factor.at(share, telling=3), side))]

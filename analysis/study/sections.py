@@ -246,13 +246,9 @@ class Range:
     high: Value
     scale: Scale = "linear"
 
-    def at(self, share: float) -> Value:
+    def at(self, share: float, telling: int = 4) -> Value:
         """Returns the value ``share`` (0 to 1) of the way, as a file would write it."""
-        return between(self.low, self.high, share, self.scale)
-
-    def near(self, share: float) -> Value:
-        """Returns the same with three digits: an estimate, not a value that was tried."""
-        return between(self.low, self.high, share, self.scale, telling=3)
+        return between(self.low, self.high, share, self.scale, telling)
 
 
 @dataclass(frozen=True, kw_only=True)

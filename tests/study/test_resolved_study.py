@@ -124,10 +124,10 @@ def test_a_value_between_two_is_written_as_a_file_would(
 
 
 def test_an_estimate_between_two_has_three_digits() -> None:
-    assert Range("k", "90us", "1ms", "log").near(0.9547) == "897us"
-    assert Range("k", "1KiB", "2KiB").near(0.125) == "1.15KB"
-    assert Range("k", 1, 2.0).near(0.12345) == 1.12
-    assert Range("k", 10, 200).near(1) == 200
+    assert Range("k", "90us", "1ms", "log").at(0.9547, telling=3) == "897us"
+    assert Range("k", "1KiB", "2KiB").at(0.125, telling=3) == "1.15KB"
+    assert Range("k", 1, 2.0).at(0.12345, telling=3) == 1.12
+    assert Range("k", 10, 200).at(1, telling=3) == 200
 
 
 @given(
