@@ -120,8 +120,8 @@ def main() -> None:
     """Prints a line a table and column family."""
     for name, make, cf in RECORDS:
         made = blocks(make, cf)
-        stored = sum(len(pa.compress(block, codec="zstd", asbytes=True)) for block in made)
-        print(f"{name:22} {stored / sum(map(len, made)):.2f}")
+        packed = sum(len(pa.compress(block, codec="zstd", asbytes=True)) for block in made)
+        print(f"{name:22} {packed / sum(map(len, made)):.2f}")
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ def read_table(folder: Path, name: str) -> pd.DataFrame:
         return pd.read_parquet(path, engine="pyarrow")
     except (OSError, ValueError) as error:
         again = command("report", folder)
-        raise StudyFolderError(f"{folder}: has no {path.name}; {again} makes it") from error
+        raise StudyFolderError(f"{path}: cannot be read; {again} makes it again") from error
 
 
 def rows_table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:

@@ -40,7 +40,9 @@ def published(workload: str, threads: int, column: Column, locks: Locks | None =
         LookupError: if there is none.
     """
     rows = publications(workload, threads)
-    found = rows[rows["locks"].isin(LOCKS if locks is None else [locks])][column].dropna().tolist()
+    if locks is not None:
+        rows = rows[rows["locks"] == locks]
+    found = rows[column].dropna().tolist()
     if not found:
         raise LookupError(f"no {column} of {workload} with {threads} threads, locks {locks}")
     return _figure(found)

@@ -76,5 +76,5 @@ def test_a_table_that_cannot_be_read_is_told(
 ) -> None:
     if content is not None:
         (tmp_path / "summary.parquet").write_bytes(content)
-    with pytest.raises(StudyFolderError, match="makes it"):
+    with pytest.raises(StudyFolderError, match="makes it again"):
         write_csv_tables(replace(study, folder=tmp_path), tmp_path)
