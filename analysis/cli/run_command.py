@@ -7,6 +7,8 @@ done are found, and Spark is started only when there is work for it.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from analysis.cli.console import messages, say, words_aside
@@ -23,8 +25,8 @@ from analysis.running.run_study import complete_study
 from analysis.study.folder_name import study_folder
 from analysis.study.ledger import scan
 from analysis.study.load import load_study
-from analysis.study.plan import Plan
 from analysis.study.study_folder import write_text_whole
+from analysis.study.units import count
 
 
 def run_command(request: RunCommand) -> int:
@@ -51,25 +53,34 @@ def run_command(request: RunCommand) -> int:
         )
         if store is not None:
             say(messages(), f"{store}: {folder} is this machine's copy")
-        with copied_study_folder(folder, store):
+        console = ConsoleListener(settings.starter.master, settings.after_failure, folder)
+        with told_when_interrupted(settings, console), copied_study_folder(folder, store):
             write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
-            status = run_study(settings, begun_s, as_json=request.as_json)
+            status = run_study(settings, console, begun_s, as_json=request.as_json)
         if request.trace and status in (ExitStatus.FINE, ExitStatus.CLAIM_FAILED):
             traces = ExportCommand(folder=folder, format_="trace", trace=request.trace)
             return traces() or status
         return status
 
 
-def run_study(settings: RoundSettings, begun_s: float, *, as_json: bool = False) -> int:
+def run_study(
+    settings: RoundSettings, console: ConsoleListener, begun_s: float, *, as_json: bool = False
+) -> int:
     """Runs what is missing in a locked folder and reports the whole."""
-    console = ConsoleListener(settings.starter.master, settings.after_failure, settings.folder)
+    return report_result(complete_study(settings, console, begun_s), as_json=as_json)
+
+
+@contextmanager
+def told_when_interrupted(settings: RoundSettings, console: ConsoleListener) -> Iterator[None]:
+    """Says what an interrupted run has kept."""
     try:
-        result = complete_study(settings, console, begun_s)
+        yield
     except KeyboardInterrupt:
-        units = (console.plan or Plan(settings.job.study)).units
         done = scan(settings.folder / "units").done
-        kept = sum(unit.unit_hash in done for unit in units)
-        say(messages(), f"interrupted: {kept} of {len(units)} units are done and kept; "
+        kept = count(len(done), "unit")
+        if console.plan is not None:
+            asked = console.plan.units
+            kept = f"{sum(unit.unit_hash in done for unit in asked)} of {count(len(asked), 'unit')}"
+        say(messages(), f"interrupted: {kept} done and kept; "
                         f"the same command continues from there")  # fmt: skip
         raise
-    return report_result(result, as_json=as_json)

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from analysis.cli.app import main
 from analysis.cli.exit_status import ExitStatus
+from tests.cli.stub_command import replaced
 from tests.cli.stub_runs import (
     DEADLINE_S,
     UNITS,
@@ -34,7 +36,7 @@ def test_a_killed_run_then_ctrl_c_then_damage_then_resume(
     tmp_path: Path, undisturbed: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "study"
-    killed = start(out, "stub_model:run_first_round", PYTHONHASHSEED="1")
+    killed = start(out, "stub_model:run_two_units", PYTHONHASHSEED="1")
     wait_for_units(killed, out, 2)
     assert str(killed.pid) in (out / ".lock").read_text()
     os.kill(killed.pid, signal.SIGKILL)
@@ -43,11 +45,12 @@ def test_a_killed_run_then_ctrl_c_then_damage_then_resume(
         assert (unit.parent / "counter.parquet").is_file()
 
     stopped = start(out, "stub_model:run_first_round", PYTHONHASHSEED="2", master="local[2]")
+    # The third is its own, so that it is at work, and has not just begun, when it is interrupted.
     wait_for_units(stopped, out, 3)
     os.killpg(stopped.pid, signal.SIGINT)
     status, _, complained = finish(stopped)
     assert status == ExitStatus.INTERRUPTED, complained
-    assert "units are done and kept" in complained
+    assert "of 6 units done and kept" in complained
 
     kept = finished_units(out)
     assert 3 <= len(kept) < UNITS
@@ -63,6 +66,20 @@ def test_a_killed_run_then_ctrl_c_then_damage_then_resume(
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["units"] == {"done": UNITS, "reused": len(kept) - 1, "failed": 0}
     assert rows(out) == undisturbed
+
+
+def test_ctrl_c_tells_what_is_kept_even_before_the_first_unit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def ctrl_c(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    for name, value in replaced("stub_model:run_unit").items():
+        monkeypatch.setattr(name, value)
+    monkeypatch.setattr("analysis.cli.run_command.write_text_whole", ctrl_c)
+    status = main(["run", "stub.yaml", "--out", str(tmp_path / "study")])
+    assert status == ExitStatus.INTERRUPTED
+    assert "interrupted: 0 units done and kept" in capsys.readouterr().err
 
 
 def test_a_killed_executor_costs_only_what_it_was_running(tmp_path: Path, undisturbed: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from analysis.cli.console import words_aside
+from analysis.cli.console_listener import ConsoleListener
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.run_command import run_study
 from analysis.pipeline.session import SparkStarter
@@ -30,7 +31,9 @@ def run(starter: SparkStarter, folder: Path) -> int:
     job = UnitJob(STUDY, str(folder / "units"), "tests.stub_model:run_unit")
     settings = RoundSettings(folder=folder, job=job, starter=starter)
     with locked_study_folder(folder), words_aside(when=True):
-        return run_study(settings, time.perf_counter(), as_json=True)
+        return run_study(
+            settings, ConsoleListener(starter.master), time.perf_counter(), as_json=True
+        )
 
 
 @pytest.mark.usefixtures("no_figures")

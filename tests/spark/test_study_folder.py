@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from analysis.cli.console_listener import ConsoleListener
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.run_command import run_study
 from analysis.pipeline.session import SparkStarter
@@ -44,7 +45,7 @@ def run(
     with locked_study_folder(folder):
         job = UnitJob(study, str(folder / "units"), function)
         settings = RoundSettings(folder=folder, job=job, starter=starter, retry=retry)
-        return run_study(settings, time.perf_counter())
+        return run_study(settings, ConsoleListener(starter.master), time.perf_counter())
 
 
 @pytest.fixture(scope="module", name="drawn")
@@ -115,7 +116,10 @@ def test_without_plots_the_page_keeps_its_charts_and_phases_have_names(
     job = UnitJob(CLAIMED, str(folder / "units"), STUB)
     settings = RoundSettings(folder=folder, job=job, starter=starter, plots="none")
     with locked_study_folder(folder):
-        assert run_study(settings, time.perf_counter()) == ExitStatus.FINE
+        assert (
+            run_study(settings, ConsoleListener(starter.master), time.perf_counter())
+            == ExitStatus.FINE
+        )
     said = capsys.readouterr().err.splitlines()
     assert said[-2:] == ["summing up 6 units", "writing the page"]
     assert not list((folder / "plots").iterdir())
