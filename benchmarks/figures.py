@@ -16,10 +16,12 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from threading import Lock
 from typing import Any, Final
 
 from benchmarks.documents import DOCUMENTS, ROOT, Block, blocks, lines_in_words
@@ -30,6 +32,10 @@ from benchmarks.figure_studies import STUDIES, Study, digest, put_files
 FOLDER: Final = ROOT / "results" / "figures"
 RECORD: Final = ROOT / "docs" / "figures.json"
 PICTURES: Final = ROOT / "docs" / "img"
+_AT_ONCE: Final = 2
+"""Studies: one's units run while the other starts Spark, sums up and draws."""
+_WRITING: Final = Lock()
+"""Held by whoever writes documents and record."""
 _WIDE: Final = "100"
 """Columns of the terminal: at 80 ratios are a table of their own."""
 _SHOWN_PX: Final = (1010, 560)
@@ -48,17 +54,42 @@ def main() -> int:
         return 2
     begun_s = time.perf_counter()
     put_files(FOLDER, sorted({study.document for study in STUDIES.values() if study.document}))
-    failed, by_hand = [], 0
-    for name, study in STUDIES.items():
-        if (asked.only and name not in asked.only) or (not asked.only and is_current(name)):
-            continue
+    stale = [name for name in STUDIES if name in asked.only or not (asked.only or is_current(name))]
+    missing: dict[str, int | None] = {}
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        begun = [pool.submit(_refresh_all, chain) for chain in _chains(stale)]
         try:
-            by_hand += _refresh(name, study)
+            for chain in begun:
+                missing |= chain.result()
+        except KeyboardInterrupt:
+            pool.shutdown(cancel_futures=True)
+            raise
+    failed = [name for name in stale if missing[name] is None]
+    print(f"{time.perf_counter() - begun_s:.0f} s; failed: {', '.join(failed) or 'none'}")
+    return 3 if failed else int(any(missing.values()))
+
+
+def _chains(names: Iterable[str]) -> list[list[str]]:
+    """Returns the studies, those of one document together: each goes on from the one before."""
+    chains: dict[str, list[str]] = {}
+    for name in names:
+        chains.setdefault(STUDIES[name].document or name, []).append(name)
+    return list(chains.values())
+
+
+def _refresh_all(chain: Sequence[str]) -> dict[str, int | None]:
+    """Refreshes studies in their order; returns for how many lines each needs a person.
+
+    None: it failed, which is printed.
+    """
+    missing: dict[str, int | None] = {}
+    for name in chain:
+        try:
+            missing[name] = _refresh(name, STUDIES[name])
         except (FiguresError, OSError) as error:
             print(f"{name}: {error}", file=sys.stderr)
-            failed.append(name)
-    print(f"{time.perf_counter() - begun_s:.0f} s; failed: {', '.join(failed) or 'none'}")
-    return 3 if failed else int(by_hand > 0)
+            missing[name] = None
+    return missing
 
 
 def _arguments() -> argparse.Namespace:
@@ -103,9 +134,17 @@ def is_current(name: str) -> bool:
 
 def _refresh(name: str, study: Study) -> int:
     """Runs a study and writes its figures; returns for how many lines a person is needed."""
-    print(f"{name}: {'; '.join(study.commands)}", flush=True)
     begun_s = time.perf_counter()
     printed = "".join(_run(words) for words in study.words())
+    with _WRITING:
+        print(f"{name}: {'; '.join(study.commands)}: {time.perf_counter() - begun_s:.0f} s")
+        missing = _write(name, study, printed)
+        sys.stdout.flush()
+    return missing
+
+
+def _write(name: str, study: Study, printed: str) -> int:
+    """Writes a study's figures; returns for how many lines a person is needed."""
     figures, refused = _figures(name, study)
     for reason in refused:
         print(f"  no figure: {reason}")
@@ -121,7 +160,6 @@ def _refresh(name: str, study: Study) -> int:
     }
     ordered = {each: record[each] for each in STUDIES if each in record}
     RECORD.write_text(json.dumps(ordered, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    print(f"  {time.perf_counter() - begun_s:.0f} s", flush=True)
     return missing
 
 
