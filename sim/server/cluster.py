@@ -25,6 +25,7 @@ from sim.raftstore.peer import AppliedState, Peer
 from sim.record.recorder import Recorder
 from sim.scenario.resolved import Scenario
 from sim.server.store import Store
+from sim.server.unheard_commits import UnheardCommits
 from sim.storage.block_cache import RowMisses
 from sim.storage.deadlock_detector import Detector
 from sim.storage.probe import Probes
@@ -73,6 +74,13 @@ class Cluster:
             route.region.region_id: route for route in regions.routes
         }
         """Regions whose replicas nobody has needed yet."""
+        self._unheard = UnheardCommits(
+            env,
+            self._untouched,
+            scenario.tikv.raft_heartbeat_ticks * scenario.tikv.raft_base_tick_interval_ns,
+            streams.stream("unheard-commits"),
+            self._hear,
+        )
         self.replicas = ReplicaFactory(scenario.tikv, streams.stream("election-timeouts"))
         self.probe = Probes()
         self.failpoints = FailPoints()
@@ -156,9 +164,17 @@ class Cluster:
         route = self._untouched.pop(region_id, None)
         if route is None:
             return False
-        for store_id in route.region.stores:
-            self._create_replica(route, store_id)
+        self._unheard.touched(route.region, self._make_replicas(route))
         return True
+
+    def _hear(self, region_id: int) -> None:
+        """Makes the replicas of an untouched region, whose followers hear of a last commit."""
+        route = self._untouched.pop(region_id)
+        peers = self._make_replicas(route)
+        self._unheard.heard(route.region, peers)
+        for peer in peers:
+            if peer.apply_queue:
+                self.stores[peer.store].raftstore.apply.schedule(peer, [])
 
     def create_all_replicas(self) -> None:
         """Makes the replicas of all regions: before something happens to a whole store."""
@@ -197,7 +213,10 @@ class Cluster:
     def _leader_reported(self, region: Region, leader_store: int) -> None:
         self.probe.leader_reported(region, leader_store)
 
-    def _create_replica(self, route: Route, store_id: int) -> None:
+    def _make_replicas(self, route: Route) -> list[Peer]:
+        return [self._make_replica(route, store_id) for store_id in route.region.stores]
+
+    def _make_replica(self, route: Route, store_id: int) -> Peer:
         region, leader = route
         ctx = self.stores[store_id].ctx
         raft = self.replicas.raft(region, store_id, leader)
@@ -206,6 +225,7 @@ class Cluster:
         if peer.is_leader:  # Its lease has been renewed until now.
             peer.lease.renew(self.env.now_ns, ctx.tikv.raft_store_max_leader_lease_ns)
         ctx.add(peer)
+        return peer
 
     def _raft_links(self, store_id: int) -> dict[int, Link]:
         here = store_name(store_id)
