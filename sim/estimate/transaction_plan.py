@@ -43,6 +43,7 @@ class Records(NamedTuple):
     """What one command writes, in bytes; ``raft`` is without an entry's header."""
 
     keys: int
+    """Puts and deletes, in any column family."""
     raft: int
     wal: int
     data_cf: int = 0
@@ -68,17 +69,18 @@ def _unlocked(size: RecordSizes) -> Records:
 
 def _prewritten(size: RecordSizes) -> Records:
     raft, wal = size.prewrite_raft_bytes, size.prewrite_wal_bytes
-    return Records(1, raft, wal, data_cf=size.default_cf_bytes)
+    keys = 2 if size.default_cf_bytes else 1
+    return Records(keys, raft, wal, data_cf=size.default_cf_bytes)
 
 
 def _committed(size: RecordSizes) -> Records:
     raft, wal = size.commit_raft_bytes, size.commit_wal_bytes
-    return Records(1, raft, wal, size.write_cf_bytes, size.tombstone_bytes)
+    return Records(2, raft, wal, size.write_cf_bytes, size.tombstone_bytes)
 
 
 def _committed_in_one_phase(size: RecordSizes, *, was_locked: bool) -> Records:
     """Both phases' records but the lock, which is only deleted where one was held."""
-    put = Records(0, size.put_raft_bytes, size.put_wal_bytes)
+    put = Records(1, size.put_raft_bytes, size.put_wal_bytes)
     delete = _unlocked(size) if not was_locked else Records(0, 0, 0)
     both = zip(_prewritten(size), _committed(size), put, delete, strict=True)
     return Records(*(first + second - less - unneeded for first, second, less, unneeded in both))

@@ -143,13 +143,14 @@ class UnheardCommits:
     @staticmethod
     def _leave(region: Region, peers: Iterable[Peer], example: WriteBatch | None) -> None:
         assert example is not None, "it was looked for"
+        followers = [peer for peer in peers if not peer.is_leader]
+        applied = followers[0].state
         command = RaftCommand(region)
         command.batch = _as_large_as(example)
-        for peer in peers:
-            if not peer.is_leader:
-                entry = Entry(peer.state.applied_term, peer.state.applied, [command], 0)
-                entry.is_applied = True  # By the leader.
-                peer.apply_queue.append(entry)
+        entry = Entry(applied.applied_term, applied.applied, [command], 0)
+        entry.is_applied = True  # By the leader.
+        for peer in followers:
+            peer.apply_queue.append(entry)
 
 
 def _table(region: Region) -> bytes:
