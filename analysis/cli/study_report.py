@@ -64,7 +64,7 @@ def print_study(run: FinishedStudy, summary: Mapping[str, Any]) -> None:
     if "precision" in summary:
         cpu_s = [record.cpu_s for record in run.done.values()]
         unit_cpu_s = sum(cpu_s) / max(len(cpu_s), 1)
-        print_precision(output(), summary["precision"], unit_cpu_s * len(run.study.variants))
+        print_precision(output(), summary["precision"], unit_cpu_s, len(run.study.variants))
 
 
 def _print_comparison(run: FinishedStudy, summary: Mapping[str, Any]) -> None:

@@ -1,8 +1,9 @@
 """Replications in rounds, until every figure asked about is as certain as wanted.
 
-Law: a point gets the same number of replications for all its variants, so that pairs under common
-random numbers stay complete. The number grows by what the present variance says is needed, at most
-doubling, until every target is met or the ceiling is reached.
+Law: a figure that is not certain enough asks for more replications of all variants of its point, so
+that pairs under common random numbers stay complete; a ratio asks for more of its two variants, and
+is judged over the replications that both have. The number grows by what the present variance says
+is needed, at most doubling, until every target is met or the ceiling is reached.
 
 Source: Law, Simulation Modeling and Analysis, 5th ed., 9.4.1 (sequential procedure for a relative
 error of the mean).
@@ -24,6 +25,9 @@ from analysis.statistics.intervals import Array, log_ratios
 from analysis.statistics.precision import relative_half_widths, replications_needed
 from analysis.study.run import Precision, Target
 from analysis.study.units import Point, point_words
+
+_Counts = dict[str, int]
+"""Replications of one point by variant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,37 +82,46 @@ class SequentialDesign(Experiment):
 
     def requests(self, seen: Seen) -> list[Request]:
         """Returns all replications of all points, as far as the variances seen ask for them."""
-        counts = [self._replications(seen, point) for point in self._points]
+        counts = [self._counts(seen, point) for point in self._points]
         return [
             Request(point, variant, replication)
-            for replication in range(max(counts))
-            for point, count in zip(self._points, counts, strict=True)
-            if replication < count
+            for replication in range(max(count for each in counts for count in each.values()))
+            for point, each in zip(self._points, counts, strict=True)
             for variant in self._variants
+            if replication < each[variant]
         ]
 
-    def _replications(self, seen: Seen, point: Point) -> int:
-        """Returns how many replications a point has to have, from all that was seen of it."""
-        count, most = self._first, max(self._first, self._precision.most_replications)
-        while count < most and self._was_run(seen, point, count):
-            needed = max((one.needed for one in self._reached(seen, point, count)), default=0)
-            if needed <= count:
-                break
-            count = min(needed, most)
-        return count
+    def _counts(self, seen: Seen, point: Point) -> _Counts:
+        """Returns how many replications a point has to have, after all rounds that were shown."""
+        before: _Counts = {}
+        counts = dict.fromkeys(self._variants, self._first)
+        while self._was_run(seen, point, before, counts):
+            before, counts = counts, self._wanted(seen, point, counts)
+        return counts
 
-    def _was_run(self, seen: Seen, point: Point, count: int) -> bool:
-        """Whether a round up to ``count`` was shown; what it does not have then, has failed."""
+    def _was_run(self, seen: Seen, point: Point, before: _Counts, counts: _Counts) -> bool:
+        """Whether what a round added was shown; what it does not have then, has failed."""
         return any(
             seen.verdict(Request(point, variant, count - 1)) is not None
-            for variant in self._variants
+            for variant, count in counts.items()
+            if count > before.get(variant, 0)
         )
 
-    def _reached(self, seen: Seen, point: Point, count: int) -> Iterator[_Reached]:
+    def _wanted(self, seen: Seen, point: Point, counts: _Counts) -> _Counts:
+        """Returns how many replications there should be, from the variance of those there are."""
+        most = max(self._first, self._precision.most_replications)
+        wanted = dict(counts)
+        for one in self._reached(seen, point, counts):
+            for variant in one.target.compared or self._variants:
+                wanted[variant] = max(wanted[variant], min(one.needed, most))
+        return wanted
+
+    def _reached(self, seen: Seen, point: Point, counts: _Counts) -> Iterator[_Reached]:
         for target in self._precision.targets:
             if not target.is_about(point):
                 continue
             for variant in self._variants if target.variant is None else (target.variant,):
+                count = min(counts[each] for each in target.compared or (variant,))
                 values = self._values(seen, point, variant, target.key, count)
                 batches = len(values) // count if count else 1
                 if target.against is not None:
@@ -137,15 +150,8 @@ class SequentialDesign(Experiment):
         return [
             one
             for point in self._points
-            for one in self._reached(seen, point, self._seen_count(seen, point))
+            for one in self._reached(seen, point, self._counts(seen, point))
         ]
-
-    def _seen_count(self, seen: Seen, point: Point) -> int:
-        """Returns the replications of the last round that was shown."""
-        count = self._replications(seen, point)
-        while count and not self._was_run(seen, point, count):
-            count -= 1
-        return count
 
     def progress(self, seen: Seen) -> str:
         """Returns the least certain figure: what it is, and how far from what was asked."""

@@ -97,6 +97,7 @@ _SETTINGS: Final[dict[Any, Any]] = {
     "legend.fontsize": SMALL,
     "hatch.linewidth": 0.6,
     "axes.titlelocation": "left",
+    "axes.titley": 1.0,  # no ticks are above an axes: to look for some took a seventh of drawing
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
@@ -303,7 +304,7 @@ def save(figure: Figure, folder: Path, name: str) -> None:
     pixels = canvas.buffer_rgba()  # type: ignore[no-untyped-call]
     full = Image.frombuffer("RGBA", canvas.get_width_height(), pixels)
     few = full.convert("RGB").quantize(256, dither=Image.Dither.NONE)
-    few.save(folder / f"{name}.png", optimize=True)
+    few.save(folder / f"{name}.png", compress_level=8)  # 9 takes thrice the time for 1 % less
     figure.savefig(drawing, format="svg", metadata={"Date": None}, dpi=_DPI)
     light = _PLACES.sub(lambda place: _DECIMALS.sub(rb"\1", place[0]), drawing.getvalue())
     (folder / f"{name}.svg").write_bytes(light)

@@ -13,13 +13,16 @@ from analysis.report.terminal import plain_table
 from analysis.study.units import point_words
 
 
-def print_precision(console: Console, found: Mapping[str, Any], replication_cpu_s: float) -> None:
+def print_precision(
+    console: Console, found: Mapping[str, Any], unit_cpu_s: float, variants: int
+) -> None:
     """Prints a line a figure: half width reached, wanted, replications.
 
     Args:
         console: where to.
         found: ``precision`` of ``summary.json``.
-        replication_cpu_s: CPU time of one replication of all variants.
+        unit_cpu_s: CPU time of one replication of one variant.
+        variants: how many there are.
     """
     targets = found["targets"]
     swept = any(target["point"] for target in targets)
@@ -32,7 +35,7 @@ def print_precision(console: Console, found: Mapping[str, Any], replication_cpu_
         words = [point_words(target["point"])] if swept else []
         table.add_row(*words, target_variants(target), str(key_of(target)), *_cells(target))
     console.print(table)
-    for line in _shortfall(found, replication_cpu_s):
+    for line in _shortfall(found, unit_cpu_s, variants):
         console.print(line, highlight=False)
 
 
@@ -42,13 +45,16 @@ def target_variants(target: Mapping[str, Any]) -> str:
     return f"{target['variant']} / {against}" if against else str(target["variant"])
 
 
-def _shortfall(found: Mapping[str, Any], replication_cpu_s: float) -> Iterator[str]:
+def _shortfall(found: Mapping[str, Any], unit_cpu_s: float, variants: int) -> Iterator[str]:
     """Yields how much is missing where rounds ended too early, and what that would cost."""
     targets = found["targets"]
     unmet = [target for target in targets if not target["met"]]
     wanted = max((target["still_wanted"] for target in unmet), default=0)
     if wanted:
-        minutes = wanted * replication_cpu_s / 60
+        units = max(
+            target["still_wanted"] * (2 if target["against"] else variants) for target in unmet
+        )
+        minutes = units * unit_cpu_s / 60
         yield (
             f"{len(unmet)} of {len(targets)} figures are less certain than wanted; about "
             f"{wanted:,} more replications would do, {minutes:,.0f} minutes of CPU: raise "

@@ -97,6 +97,11 @@ class Target:
             return f"{self.key}, {self.variant} / {self.against}"
         return str(self.key) if self.variant is None else f"{self.key} of {self.variant}"
 
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The two variants of a ratio; none of a figure."""
+        return () if self.variant is None or self.against is None else (self.variant, self.against)
+
     def is_about(self, point: Mapping[str, Any]) -> bool:
         """Returns whether it is wanted at a point."""
         return all(point.get(key) == value for key, value in (self.at_point or {}).items())

@@ -80,6 +80,25 @@ def test_a_batch_counts_as_a_replication() -> None:
         assert target["replications"] == count
 
 
+def test_a_ratio_asks_for_more_of_its_two_variants_alone() -> None:
+    loud = Target(LATENCY, 0.1, "in_memory", "pipelined")
+    quiet = Target(BYTES, 0.02, "sync", "pipelined")
+    variants, wanted = (*VARIANTS, "sync"), Precision((loud, quiet), 100)
+    experiment, seen = SequentialDesign((LOUD,), variants, 5, wanted), FakeSeen(noisy)
+    run_to_the_end(experiment, seen)
+    pipelined, in_memory, sync = (
+        sum(request.variant == variant for request in seen.taken.values()) for variant in variants
+    )
+    assert pipelined == in_memory > 20
+    assert sync == 5
+    found = experiment.conclusion(seen)["targets"]
+    assert [target["replications"] for target in found] == [in_memory, sync]
+    assert all(target["met"] for target in found)
+    assert SequentialDesign((LOUD,), variants, 5, wanted).requests(seen) == experiment.requests(
+        seen
+    )
+
+
 def test_the_ceiling_holds_and_is_told() -> None:
     experiment, seen = design((LATENCY, 0.001), most=12), FakeSeen(noisy)
     run_to_the_end(experiment, seen)
