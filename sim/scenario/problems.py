@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 _LONGEST_SHOWN = 60
+_LONGEST_LIST = 400
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -62,7 +63,8 @@ def suggestion(word: str, words: Sequence[str]) -> str:
     ends = [known for known in words if word and known.endswith((f".{word}", f"-{word}"))]
     if ends:
         return f"did you mean {min(ends, key=len)}?"
-    return f"use one of {', '.join(words)}" if words else "remove it"
+    listed = f"use one of {', '.join(words)}" if words else "remove it"
+    return listed if len(listed) <= _LONGEST_LIST else "docs/REFERENCE.md lists what there is"
 
 
 def shown(value: object) -> str:
@@ -73,7 +75,7 @@ def shown(value: object) -> str:
         case bool():
             return "true" if value else "false"
         case dict():
-            return "a mapping"
+            return "a mapping" if value else "empty"
         case list():
             return "a list"
         case str():
