@@ -15,7 +15,7 @@ from analysis.page.content import Tile
 from analysis.page.findings import Findings
 from analysis.page.numbers import plain_value, tone_of
 from analysis.report.change_words import change_parts, change_text, span_text
-from analysis.statistics.outage import unfinished_words
+from analysis.statistics.unfinished import unfinished_words
 
 LOCKS: Final = MetricKey("lock_latency_ms")
 TXNS: Final = MetricKey("txn_latency_ms")
