@@ -103,7 +103,7 @@ def judged_unit(folder: Path, scenario: Scenario, simulated_ns: int) -> JudgedUn
 
 def _not_judged(fixed_ns: int, before: Array) -> Judgement:
     compared = len(before) >= FEWEST_WINDOWS and before.sum() >= FEWEST_BEFORE
-    held = "throughput held" if compared else "no throughput before it to compare with"
+    held = "no fall of throughput found" if compared else "no throughput before it to compare with"
     said = f"averages are over what happens at fixed times, from {fixed_ns / 1e9:g} s: {held}"
     return Judgement(Verdict.NOT_JUDGED, said)
 
