@@ -122,7 +122,7 @@ def mean_effect(row: Content) -> str:
 
 
 def moves_words(row: Content) -> str:
-    """Returns what is known of a factor: that it moves the outcome, and by how much, or that it may be chance."""
+    """Returns what is known of a factor, and whether its size is."""
     size, half = row["mu_star"], row["mu_star_conf"]
     if not row["above_noise"]:
         return "may be chance" if size else "no effect seen"
