@@ -19,6 +19,7 @@ from analysis.study.unit_folder import UNIT_FILE
 
 MANIFEST: Final = "manifest.json"
 ROWS: Final = "summary.parquet"
+ANSWER: Final = "answer.json"
 SUMMED_UP: Final = ("scenario.yaml", MANIFEST, ROWS)
 """Files of a study that ``read_results`` reads, beside the record of its first unit."""
 
@@ -55,6 +56,13 @@ class SummaryNumber(NamedTuple):
     unit: str
     refused: str
     """Why it is not told; empty if it is."""
+    at_least: bool = False
+    """Whether it is only a lower bound, since something had not ended."""
+
+    @property
+    def words(self) -> str:
+        """Returns ``2.776``, or ``more than 2951``."""
+        return f"{'more than ' * self.at_least}{self.value:.4g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +76,8 @@ class StudyResults:
     numbers: Mapping[SummaryKey, SummaryNumber]
     model: str
     """Digest of the model that made the facts; empty if no unit is there to say it."""
+    outcome: str = ""
+    """A ``StudyOutcome``; empty if it is not known."""
     variants: tuple[str, ...] = field(default=())
     points: tuple[str, ...] = field(default=())
 
@@ -99,6 +109,7 @@ def read_results(folder: Path) -> StudyResults:
         scenario=scenario or {},
         numbers=numbers,
         model=_model(folder, manifest),
+        outcome=_outcome(folder),
         variants=tuple(dict.fromkeys(key.variant for key in numbers)),
         points=tuple(dict.fromkeys(key.point for key in numbers)),
     )
@@ -117,11 +128,19 @@ def _numbers(table: pa.Table) -> dict[SummaryKey, SummaryNumber]:
         column("replications", 0),
         column("unit", ""),
         column("refused", ""),
+        column("at_least", none=False),
     )
     return {
         SummaryKey(*key): SummaryNumber(*number)
         for key, number in zip(zip(*keys, strict=True), zip(*numbers, strict=True), strict=True)
     }
+
+
+def _outcome(folder: Path) -> str:
+    try:
+        return str(json.loads((folder / ANSWER).read_text("utf-8"))["outcome"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
 
 
 def _model(folder: Path, manifest: Mapping[str, Any]) -> str:
