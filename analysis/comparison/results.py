@@ -97,10 +97,13 @@ def read_results(folder: Path) -> StudyResults:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         text = (folder / "scenario.yaml").read_text(encoding="utf-8")
         scenario = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        for name, content in ((MANIFEST, manifest), ("scenario.yaml", scenario or {})):
+            if not isinstance(content, dict):
+                raise ValueError(f"{name} is no mapping")
         numbers = _numbers(read_here(folder / ROWS))
     except (OSError, ValueError, KeyError, yaml.YAMLError, pa.ArrowException) as error:
         raise StudyFolderError(
-            f"{folder}: its results cannot be read ({' '.join(str(error).split())[:80]}); "
+            f"{folder}: its results cannot be read ({_first_sentence(error)}); "
             f"{command('report', folder)} makes them again"
         ) from error
     return StudyResults(
@@ -113,6 +116,10 @@ def read_results(folder: Path) -> StudyResults:
         variants=tuple(dict.fromkeys(key.variant for key in numbers)),
         points=tuple(dict.fromkeys(key.point for key in numbers)),
     )
+
+
+def _first_sentence(error: Exception) -> str:
+    return " ".join(str(error).split()).partition(". ")[0][:80]
 
 
 def _numbers(table: pa.Table) -> dict[SummaryKey, SummaryNumber]:

@@ -37,7 +37,7 @@ def locked_study_folder(folder: Path) -> Iterator[Path]:
         OSError: as it comes from within, with the folder's name if it has none.
     """
     around = next((each for each in folder.absolute().parents if _is_study(each)), None)
-    if around is not None:
+    if around is not None and not _is_study(folder):
         raise StudyFolderError(
             f"{folder}: is inside a study, {around}; choose another folder with --out"
         )

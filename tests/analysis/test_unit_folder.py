@@ -264,8 +264,14 @@ def test_a_study_is_not_put_inside_another(tmp_path: Path) -> None:
         with pytest.raises(StudyFolderError, match=message), locked_study_folder(inside):
             pass
         assert not inside.exists()
-    with locked_study_folder(study):
-        pass
+    before = tmp_path / "before"
+    with locked_study_folder(before / "inner"):
+        write_text_whole(before / "inner" / "scenario.yaml", "")
+    (before / "units").mkdir()
+    write_text_whole(before / "scenario.yaml", "")
+    for own in (study, before / "inner"):
+        with locked_study_folder(own):
+            pass
 
 
 def test_a_text_is_replaced_whole(tmp_path: Path) -> None:

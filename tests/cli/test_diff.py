@@ -217,3 +217,23 @@ def test_json_is_one_document_with_all_numbers(
     (worse,) = document["worse"]
     assert worse["fail_on"] == "txn_per_s:5%"
     assert document["facts"] == {"a": 1, "b": 1, "same": 0, "all_same": False}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("manifest.json", b"[]", "manifest.json is no mapping"),
+        ("manifest.json", b"{", "its results cannot be read (Expecting property name"),
+        ("scenario.yaml", b"hello", "scenario.yaml is no mapping"),
+        ("summary.parquet", b"PAR1", "its results cannot be read (Parquet file size is 4 bytes"),
+    ],
+)
+def test_a_damaged_file_is_one_message(
+    name: str, content: bytes, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a, b = study_folder(tmp_path / "a", A), study_folder(tmp_path / "b", A)
+    (b / name).write_bytes(content)
+    assert main(["diff", str(a), str(b)]) == ExitStatus.BAD_INPUT
+    (line,) = capsys.readouterr().err.splitlines()
+    assert told in line
+    assert line.endswith("makes them again")
