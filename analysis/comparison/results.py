@@ -94,12 +94,11 @@ def read_results(folder: Path) -> StudyResults:
         if not (folder / name).is_file():
             raise StudyFolderError(f"{folder}: has no {name}; {command('report', folder)} makes it")
     try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        text = (folder / MANIFEST).read_text(encoding="utf-8")
+        manifest = _mapping(MANIFEST, json.loads(text))
         text = (folder / "scenario.yaml").read_text(encoding="utf-8")
-        scenario = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        for name, content in ((MANIFEST, manifest), ("scenario.yaml", scenario or {})):
-            if not isinstance(content, dict):
-                raise ValueError(f"{name} is no mapping")
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        scenario = _mapping("scenario.yaml", yaml.load(text, Loader=loader) or {})
         numbers = _numbers(read_here(folder / ROWS))
     except (OSError, ValueError, KeyError, yaml.YAMLError, pa.ArrowException) as error:
         raise StudyFolderError(
@@ -109,13 +108,19 @@ def read_results(folder: Path) -> StudyResults:
     return StudyResults(
         folder=folder,
         manifest=manifest,
-        scenario=scenario or {},
+        scenario=scenario,
         numbers=numbers,
         model=_model(folder, manifest),
         outcome=_outcome(folder),
         variants=tuple(dict.fromkeys(key.variant for key in numbers)),
         points=tuple(dict.fromkeys(key.point for key in numbers)),
     )
+
+
+def _mapping(name: str, content: object) -> Mapping[str, Any]:
+    if isinstance(content, dict):
+        return content
+    raise ValueError(f"{name} is no mapping")
 
 
 def _first_sentence(error: Exception) -> str:
