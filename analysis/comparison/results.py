@@ -120,7 +120,7 @@ def read_results(folder: Path) -> StudyResults:
 def _mapping(name: str, content: object) -> Mapping[str, Any]:
     if isinstance(content, dict):
         return content
-    raise ValueError(f"{name} is no mapping")
+    raise ValueError(f"{name} is not a mapping")
 
 
 def _first_sentence(error: Exception) -> str:

@@ -222,9 +222,9 @@ def test_json_is_one_document_with_all_numbers(
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        ("manifest.json", b"[]", "manifest.json is no mapping"),
+        ("manifest.json", b"[]", "manifest.json is not a mapping"),
         ("manifest.json", b"{", "its results cannot be read (Expecting property name"),
-        ("scenario.yaml", b"hello", "scenario.yaml is no mapping"),
+        ("scenario.yaml", b"hello", "scenario.yaml is not a mapping"),
         ("summary.parquet", b"PAR1", "its results cannot be read (Parquet file size is 4 bytes"),
     ],
 )
