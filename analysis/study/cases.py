@@ -122,7 +122,7 @@ def _check_variants(
             place[key].refuse(f"no variant {shown(name)}; {suggestion(name, variants)}")
     if against not in variants:
         return
-    if against == variant:
+    if against == (variant or variants[0]):
         place["against"].refuse("is the variant itself; name another one or remove it")
     elif against != variants[0]:
         place["against"].refuse(f"comparisons are with the first variant; write {variants[0]}")
