@@ -60,7 +60,7 @@ def _print_outcome(console: Console, outcome: Content, names: Mapping[str, str])
         share = shares.get(row["factor"], {})
         cells = (
             names[row["factor"]],
-            mean_effect(row) if row["above_noise"] else f"({mean_effect(row)})",
+            _marked(row),
             signed_effect(row["mu"]),
             _number(row["sigma"]),
             in_percent(share.get("own"), share.get("own_conf")),
@@ -87,7 +87,9 @@ def _caption(outcome: Content) -> str:
     floor, deviation = outcome["noise"]["mu_star"], outcome["noise"]["deviation"]
     unit = "" if outcome["baseline"] is None else ", on ln(ratio)"
     luck = f"(in brackets): a mean up to {floor:.2g} may be chance"
-    if deviation is None:
+    if not outcome["morris"]["used"]:
+        luck = "too little is known for a noise floor"
+    elif deviation is None:
         luck = "one replication gives no noise floor"
     return (
         f"mu: mean effect over the whole range{unit}, mu*: its size\n{luck}{_about_shares(outcome)}"
@@ -119,6 +121,12 @@ def mean_effect(row: Content) -> str:
     """Returns mu* of a factor with its interval; a dash for none."""
     size, half = row["mu_star"], row["mu_star_conf"]
     return "-" if size is None or half is None else size_with_half_width(size, half)
+
+
+def _marked(row: Content) -> str:
+    """Returns mu* of a factor, in brackets where it may be chance."""
+    effect = mean_effect(row)
+    return effect if row["above_noise"] or not row["mu_star"] else f"({effect})"
 
 
 def moves_words(row: Content) -> str:

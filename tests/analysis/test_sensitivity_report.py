@@ -170,3 +170,18 @@ def test_a_size_that_is_open_is_no_contradiction_to_a_factor_that_counts() -> No
 
 def test_an_effect_that_rounds_to_nothing_has_no_minus() -> None:
     assert [signed_effect(value) for value in (-0.004, 0.0, -0.126)] == ["+0.00", "+0.00", "-0.13"]
+
+
+def test_without_a_trajectory_nothing_is_in_brackets() -> None:
+    nothing = {"mu": None, "mu_star": None, "mu_star_conf": None, "sigma": None}
+    effects = [effect(APPEND, 0.0, False) | nothing]
+    bare = outcome(
+        morris={"used": 0, "of": 2, "effects": effects},
+        shares=None,
+        sobol=None,
+        walks=[],
+        noise={"deviation": None, "mu_star": 0.0},
+    )
+    text = printed(found(bare))
+    assert "(-)" not in text
+    assert "too little is known for a noise floor" in " ".join(text.split())
