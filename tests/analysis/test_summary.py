@@ -148,7 +148,7 @@ def test_claims_are_judged_on_interval_ends(
 def test_a_ratio_of_a_bound_is_no_claim_fulfilled_elsewhere() -> None:
     stub = claim_that("lock_latency_ms", "in_memory", against="pipelined", below=0.6)
     at_400 = {"workload.threads": 400}
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"point": at_400} | OF_MEAN | {"value": 1.0, "ci_low": 0.9, "ci_high": 1.1},
         {"point": at_400}
         | OF_MEAN
