@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 
@@ -20,6 +20,8 @@ from analysis.study.folder_name import study_folder
 from analysis.study.from_python import override_texts
 from analysis.study.load import load_study
 from analysis.study.shipped import shipped_files, shipped_name
+from analysis.study.study_folder import StudyFolderError
+from sim.scenario.problems import shown
 
 Source = str | Path | Mapping[str, Any]
 """A scenario file, ``pessim:NAME`` for one of those that come along, or what a file would say."""
@@ -59,10 +61,15 @@ def run(
         UnitsMissingError: if units fail.
         StudyFolderError: if the folder cannot be used.
         SparkStartError: if Spark does not start.
+        TypeError, ValueError: if an argument is none that this takes.
     """
-    changes = dict(set or {})
+    if plots not in get_args(Plots):
+        raise ValueError(f"plots is {plots!r}; write one of {', '.join(get_args(Plots))}")
+    changes = _changes(set)
     study = load_study(scenario, changes, seed, replications)
     named = "" if folder is None else str(folder)
+    if folder is not None and not named:
+        raise StudyFolderError("folder is empty; name one, or leave it out")
     store = ObjectStore.at(named) if is_address(named) else None
     if folder is None or store is not None:
         of_file = not isinstance(scenario, Mapping)
@@ -70,6 +77,14 @@ def run(
         folder = study_folder(name, override_texts(changes) if of_file else (), seed)
     run_study(study, Path(folder), master, store=store, plots=plots, listener=listener)
     return OpenedStudy(Path(folder))
+
+
+def _changes(given: Mapping[str, Any] | None) -> dict[str, Any]:
+    if given is None or isinstance(given, Mapping):
+        return dict(given or {})
+    raise TypeError(
+        f"set is {shown(given)}; write a dictionary, such as {{'workload.threads': 50}}"
+    )
 
 
 def open_study(folder: str | Path) -> OpenedStudy:
@@ -100,7 +115,9 @@ def explain(
     Raises:
         ScenarioError: as ``run``.
     """
-    study = load_study(scenario, dict(set or {}))
+    if points is not None and points < 1:
+        raise ValueError(f"points is {points}; write 1 or more, or None for all")
+    study = load_study(scenario, _changes(set))
     return explained_table(study.points, explained(study, points))
 
 
@@ -110,7 +127,7 @@ def check(scenario: Source, *, set: Mapping[str, Any] | None = None) -> list[str
     Raises:
         ScenarioError: with every problem of the scenario.
     """
-    return [str(each) for each in scenario_warnings(load_study(scenario, dict(set or {})))]
+    return [str(each) for each in scenario_warnings(load_study(scenario, _changes(set)))]
 
 
 def scenarios() -> pd.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,9 @@ class OpenedStudy:
             self.name, self._verdict = str(self.document["study"]), self.document["verdict"]
         except (OSError, ValueError, LookupError, TypeError) as error:
             again = command("report", folder)
-            raise StudyFolderError(f"{folder}: has no summary.json; {again} makes it") from error
+            raise StudyFolderError(
+                f"{folder}: has no summary.json that can be read; {again} makes it"
+            ) from error
 
     def __repr__(self) -> str:
         """Returns name, verdict and folder."""
@@ -94,9 +97,20 @@ class OpenedStudy:
             found = compared(self.units, self.summary, baseline)
         if figure is None:
             return found
-        key = MetricKey.parse(figure)
-        is_it = (found["metric"] == key.metric) & (found["class"] == key.class_)
-        return found[is_it & (found["stat"] == key.stat)].reset_index(drop=True)
+        key = MetricKey.parse(str(figure))
+        chosen = _of(key, found)
+        if chosen.empty:
+            warnings.warn(f"{key} cannot be compared{self._why_not(key)}", stacklevel=2)
+        return chosen.reset_index(drop=True)
+
+    def _why_not(self, key: MetricKey) -> str:
+        """Returns why there is no ratio of a number, as far as it is known."""
+        rows = _of(key, self.summary)
+        for row in rows[rows["at_least"]].itertuples():
+            return f": of {row.variant} only a lower bound is known, since work had not ended"
+        for row in rows[rows["refused"].notna()].itertuples():
+            return f": that of {row.variant} is refused, {row.refused}"
+        return "" if len(rows) else ": the study has none"
 
     @property
     def plot(self) -> StudyPlots:
@@ -112,3 +126,8 @@ class OpenedStudy:
         if name not in self.document:
             raise StudyFolderError(f"{self.folder}: its scenario has no section {name}; add it")
         return read_table(self.folder, name)
+
+
+def _of(key: MetricKey, table: pd.DataFrame) -> pd.DataFrame:
+    is_it = (table["metric"] == key.metric) & (table["class"] == key.class_)
+    return table[is_it & (table["stat"] == key.stat)]

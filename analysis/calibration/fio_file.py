@@ -67,7 +67,7 @@ def read_fio(path: Path) -> FioRun:
     document = read_json(path, _MAKE_ONE)
     jobs = document["jobs"].elements
     if not jobs or not all(isinstance(job.value, dict) for job in jobs):
-        raise document["jobs"].refusal(f"missing or empty, no file of fio; {_MAKE_ONE}")
+        raise document["jobs"].refusal(f"missing or empty, not a file of fio; {_MAKE_ONE}")
     options = _same_options(document["global options"].entries, jobs)
     for job in jobs:
         _check_job(job)

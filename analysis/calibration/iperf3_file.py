@@ -36,7 +36,7 @@ def read_iperf3(path: Path) -> NetworkPart:
         raise error.refusal(f"failed: {str(error.value)[:80]!r}; run iperf3 again")
     if not isinstance(end.value, dict):
         other = "a file of fio: calibrate disk" if "fio version" in document.entries else ""
-        raise end.refusal(f"missing, no file of iperf3; {other or 'use iperf3 --json'}")
+        raise end.refusal(f"missing, not a file of iperf3; {other or 'use iperf3 --json'}")
     received = end["sum_received"] if end["sum_received"].value else end["sum"]
     bits = received["bits_per_second"].number(_MOST)
     if bits <= 0:

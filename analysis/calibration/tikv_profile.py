@@ -104,7 +104,7 @@ def _toml(path: Path) -> TikvToml:
         return read_tikv_toml(path)
     except TikvTomlError as error:
         if path.is_file() and read_text(path).lstrip()[:1] == "{":
-            message = "is JSON, no tikv.toml; answers of Prometheus go after --prometheus"
+            message = "is JSON, not a tikv.toml; answers of Prometheus go after --prometheus"
             raise CalibrationError(path, "", message) from None
         raise CalibrationError(path, "", str(error).removeprefix(f"{path}: ")) from None
 

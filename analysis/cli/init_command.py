@@ -21,7 +21,7 @@ from analysis.cli.failures import CommandError
 from analysis.cli.json_output import print_json
 from analysis.cli.measurement_app import InitCommand
 from analysis.cli.new_files import write_new
-from sim.scenario.quantities import RATE, QuantityError
+from sim.scenario.fields import LOAD, Wrong
 
 
 def init_command(request: InitCommand) -> int:
@@ -61,8 +61,8 @@ def _measured(request: InitCommand) -> tuple[MeasuredCluster, dict[str, Any], li
                 "the scenario says what each key that is not modelled means for the answer"
             )
     try:
-        rate = None if request.rate is None else float(RATE.parse(request.rate))
-    except QuantityError as error:
+        rate = None if request.rate is None else float(LOAD.parse(request.rate))
+    except Wrong as error:
         raise CommandError(f"--rate: {error}") from None
     measured = MeasuredCluster(
         disks=disks, network=network, tikv=tikv, machine=request.machine, rate=rate

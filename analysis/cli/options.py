@@ -57,6 +57,13 @@ def font(text: str | None) -> str | None:
     raise typer.BadParameter(f"{text!r} is not installed; fc-list prints what is")
 
 
+def place_of_study(text: str | None) -> str | None:
+    """Refuses an empty name, which would be the working folder."""
+    if text is None or text.strip():
+        return text
+    raise typer.BadParameter("is empty; name a folder, such as results/mine, or leave it out")
+
+
 ScenarioFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="A scenario, in YAML.", autocompletion=scenario_files)
 ]
@@ -68,6 +75,7 @@ FolderOrStore = Annotated[
     typer.Option(
         metavar="DIR",
         help="Study folder; default results/<name>. Or s3://BUCKET/FOLDER, which it is a copy of.",
+        callback=place_of_study,
     ),
 ]
 StudyFolder = Annotated[

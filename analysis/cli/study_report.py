@@ -10,6 +10,7 @@ from analysis.cli.console import messages, output, say
 from analysis.cli.exit_status import ExitStatus
 from analysis.cli.json_output import print_json
 from analysis.cli.run_document import run_document
+from analysis.program import command
 from analysis.report.capacity_table import print_capacity
 from analysis.report.expectations import claim_line
 from analysis.report.precision_table import print_precision
@@ -42,11 +43,10 @@ def report_result(result: StudyResult, *, as_json: bool = False) -> int:
         say(output(), f"Spark: start {phases['spark_start']:.1f} s, facts {phases['facts']:.1f} s")
         say(output(), f"report: {result.page}")
     if run.missing:
-        say(
-            messages(),
-            f"{run.missing:,} of {len(run.plan.units):,} units are missing; what is done is kept "
-            f"in {run.folder}, the same command runs the rest",
-        )
+        again = command("run", run.folder / "scenario.yaml", "--out", run.folder)
+        are = "are" if run.missing > 1 else "is"
+        what = f"{run.missing:,} of {len(run.plan.units):,} units {are} missing"
+        say(messages(), f"{what}; what is done is kept, {again} runs the rest")
     status = ExitStatus.UNITS_FAILED if run.missing else _verdict(run, summary)
     if as_json:
         print_json(run_document(run, summary, status))

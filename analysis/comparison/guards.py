@@ -76,6 +76,8 @@ def breaches(guard: Guard, diff: StudyDiff) -> list[Breach]:
 
 def _worse(guard: Guard, move: Move) -> str:
     a, b = move.a.value, move.b.value
+    if move.bounded:
+        return f"{move.a.words} to {move.b.words} cannot be judged: something had not ended"
     if not move.judged:
         return f"{a:.4g} to {b:.4g} cannot be judged: run at least two replications of both"
     if not move.moved or not move.worse:

@@ -53,6 +53,11 @@ class Move:
         return not math.isnan(self.q)
 
     @property
+    def bounded(self) -> bool:
+        """Whether only a lower bound is known in one of the studies."""
+        return self.a.at_least or self.b.at_least
+
+    @property
     def moved(self) -> bool:
         """Whether it moved beyond noise."""
         return self.q <= FALSE_DISCOVERIES

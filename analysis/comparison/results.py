@@ -19,6 +19,7 @@ from analysis.study.unit_folder import UNIT_FILE
 
 MANIFEST: Final = "manifest.json"
 ROWS: Final = "summary.parquet"
+ANSWER: Final = "answer.json"
 SUMMED_UP: Final = ("scenario.yaml", MANIFEST, ROWS)
 """Files of a study that ``read_results`` reads, beside the record of its first unit."""
 
@@ -55,6 +56,13 @@ class SummaryNumber(NamedTuple):
     unit: str
     refused: str
     """Why it is not told; empty if it is."""
+    at_least: bool = False
+    """Whether it is only a lower bound, since something had not ended."""
+
+    @property
+    def words(self) -> str:
+        """Returns ``2.776``, or ``more than 2951``."""
+        return f"{'more than ' * self.at_least}{self.value:.4g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +76,8 @@ class StudyResults:
     numbers: Mapping[SummaryKey, SummaryNumber]
     model: str
     """Digest of the model that made the facts; empty if no unit is there to say it."""
+    outcome: str = ""
+    """A ``StudyOutcome``; empty if it is not known."""
     variants: tuple[str, ...] = field(default=())
     points: tuple[str, ...] = field(default=())
 
@@ -84,24 +94,37 @@ def read_results(folder: Path) -> StudyResults:
         if not (folder / name).is_file():
             raise StudyFolderError(f"{folder}: has no {name}; {command('report', folder)} makes it")
     try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        text = (folder / MANIFEST).read_text(encoding="utf-8")
+        manifest = _mapping(MANIFEST, json.loads(text))
         text = (folder / "scenario.yaml").read_text(encoding="utf-8")
-        scenario = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        scenario = _mapping("scenario.yaml", yaml.load(text, Loader=loader) or {})
         numbers = _numbers(read_here(folder / ROWS))
     except (OSError, ValueError, KeyError, yaml.YAMLError, pa.ArrowException) as error:
         raise StudyFolderError(
-            f"{folder}: its results cannot be read ({' '.join(str(error).split())[:80]}); "
+            f"{folder}: its results cannot be read ({_first_sentence(error)}); "
             f"{command('report', folder)} makes them again"
         ) from error
     return StudyResults(
         folder=folder,
         manifest=manifest,
-        scenario=scenario or {},
+        scenario=scenario,
         numbers=numbers,
         model=_model(folder, manifest),
+        outcome=_outcome(folder),
         variants=tuple(dict.fromkeys(key.variant for key in numbers)),
         points=tuple(dict.fromkeys(key.point for key in numbers)),
     )
+
+
+def _mapping(name: str, content: object) -> Mapping[str, Any]:
+    if isinstance(content, dict):
+        return content
+    raise ValueError(f"{name} is not a mapping")
+
+
+def _first_sentence(error: Exception) -> str:
+    return " ".join(str(error).split()).partition(". ")[0][:80]
 
 
 def _numbers(table: pa.Table) -> dict[SummaryKey, SummaryNumber]:
@@ -117,11 +140,19 @@ def _numbers(table: pa.Table) -> dict[SummaryKey, SummaryNumber]:
         column("replications", 0),
         column("unit", ""),
         column("refused", ""),
+        column("at_least", none=False),
     )
     return {
         SummaryKey(*key): SummaryNumber(*number)
         for key, number in zip(zip(*keys, strict=True), zip(*numbers, strict=True), strict=True)
     }
+
+
+def _outcome(folder: Path) -> str:
+    try:
+        return str(json.loads((folder / ANSWER).read_text("utf-8"))["outcome"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
 
 
 def _model(folder: Path, manifest: Mapping[str, Any]) -> str:

@@ -28,6 +28,7 @@ from analysis.experiments.case_runs import (
     CaseRuns,
     Question,
 )
+from analysis.experiments.case_words import promise_words
 from analysis.experiments.experiment import Experiment
 from analysis.experiments.ladder import Trail, ladder_of, next_rung, pilot_rungs
 from analysis.experiments.seen import Request, Seen
@@ -110,8 +111,10 @@ class CapacitySearch(Experiment):
         capacity = self._question.capacity
         open_ones = [runs for runs in every if any(wanted(runs.trails, len(runs.question.ladder)))]
         if not any(runs.tried for runs in every):
-            objectives = ", ".join(f"{each.key} ≤ {each.limit:g}" for each in capacity.slo)
-            return f"greatest {capacity.load} with {objectives}; {_left(every)} to run"
+            limits = [{"key": each.key, "metric": each.key.metric, "limit": each.limit}
+                      for each in capacity.slo]  # fmt: skip
+            promise = promise_words({"slo": limits})
+            return f"greatest {capacity.load} with {promise}; {_left(every)} to run"
         text = f"{len(every) - len(open_ones)} of {len(every)} capacities found"
         if not open_ones:
             return text

@@ -16,15 +16,13 @@ from typing import Any, Final
 import numpy as np
 
 from analysis.experiments.case_runs import STATIONS, CaseRuns, Question, ReplicationRuns
-from analysis.experiments.case_words import why_refused
+from analysis.experiments.case_words import OUTAGE, OVERLOAD, why_refused
 from analysis.experiments.cost import with_costs
 from analysis.metrics.rounding import kept
 from analysis.statistics.crossing import Crossing, probability_met
 from analysis.statistics.intervals import Array, half_widths, means, paired_ratios
 from sim.record.histogram import RELATIVE_ERROR
 
-OVERLOAD: Final = "overload"
-"""Binds where the objectives are met until a run no longer settles."""
 CAPACITY_METRICS: Final = (("capacity_load", "load"), ("capacity_txn_per_s", "txn_per_s"))
 
 
@@ -196,9 +194,12 @@ def _binding(runs: CaseRuns) -> str | None:
 def _never_met(runs: CaseRuns) -> str:
     """Returns what is missed by most at the lowest load."""
     slo = runs.question.capacity.slo
-    slack = np.array([each.slack[:, 0] for each in runs.replications if each.rungs]).mean(axis=0)
-    if all(each.refused[0] for each in runs.replications if each.rungs):
+    tried = [each for each in runs.replications if each.rungs]
+    if all(each.stopped[0] for each in tried):
+        return OUTAGE
+    if all(each.refused[0] for each in tried):
         return OVERLOAD
+    slack = np.array([each.slack[:, 0] for each in tried]).mean(axis=0)
     return str(slo[int(np.argmin(slack))].key)
 
 

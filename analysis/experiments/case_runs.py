@@ -68,7 +68,9 @@ class ReplicationRuns:
     slack: Array
     """Shape (objectives, loads)."""
     refused: NDArray[np.bool_]
-    """Shape (loads,): whether the run was overloaded, or did not settle."""
+    """Shape (loads,): whether the run was overloaded, did not settle, or stopped."""
+    stopped: NDArray[np.bool_]
+    """Shape (loads,): whether work stopped."""
     stations: Array
     """Shape (stations, loads): share of time busy."""
     txn_per_s: Array
@@ -155,6 +157,7 @@ def _read_replication(
         values=values,
         slack=slack,
         refused=refused,
+        stopped=np.array([verdicts[rung] is Verdict.OUTAGE for rung in rungs], dtype=np.bool_),
         stations=_table(seen, requests, rungs, STATIONS),
         txn_per_s=_table(seen, requests, rungs, [THROUGHPUT])[0],
         trail=Trail(dict(zip(rungs, map(float, worst), strict=True)), unsettled, failed),

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from analysis.metrics.catalogue import METRICS, MetricKey
+
+OVERLOAD: Final = "overload"
+"""Binds where the objectives are met until a run no longer settles."""
+OUTAGE: Final = "outage"
+"""Binds where work stops at the lowest load already."""
 
 
 def case_words(case: Mapping[str, Any]) -> str:
@@ -64,18 +69,38 @@ def load_words(load: float) -> str:
     return f"{load:,.0f}" if load >= 100 else f"{load:.3g}"
 
 
+def unit_mark(found: Mapping[str, Any]) -> str:
+    """Returns what is written behind a load: ``/s`` or `` threads``."""
+    return "/s" if found["unit"] == "1/s" else " threads"
+
+
+def headroom_words(case: Mapping[str, Any]) -> str:
+    """Returns ``+50 %``, or the bound that is known; empty: there is no present load."""
+    if case["headroom"] is None:
+        return ""
+    bound = {"above": "> ", "at least": "> ", "below": "< ", "at most": "< "}
+    return f"{bound.get(case['status'], '')}{100 * case['headroom']:+.0f} %"
+
+
 def why_refused(conclusion: Mapping[str, Any], case: Mapping[str, Any]) -> str:
     """Returns why a case has no capacity, and what to do."""
     low, high = conclusion["between"]
+    unit = unit_mark(conclusion)
     if case["without_value"]:
         return f"no unit has a value of {', '.join(case['without_value'])}: check the class's name"
+    below = f"{case['binds']} breaks the promise at the lower end already, lower capacity.between "
+    below += "or raise its limit"
+    if case["binds"] == OVERLOAD:
+        below = "the lower end is too much already, lower capacity.between"
+    elif case["binds"] == OUTAGE:
+        below = "work stops at the lower end already, look at what is done to the cluster"
+    bound = f"{case['load'] or 0:.4g}{unit}"
     words = {
-        "above": f"more than {high:g}: all is met at the upper end, raise capacity.between",
-        "at least": f"at least {case['load'] or 0:.4g}: some replications meet all at the upper "
-        "end, raise capacity.between",
-        "below": f"less than {low:g}: {case['binds']} breaks the promise at the lower end already, "
-        "lower capacity.between or raise its limit",
-        "at most": f"at most {case['load'] or 0:.4g}: some replications do not meet all at the "
-        "lower end, lower capacity.between",
+        "above": f"more than {high:g}{unit}: all is met at the upper end, raise capacity.between",
+        "at least": f"at least {bound}: some replications meet all at the upper end, "
+        "raise capacity.between",
+        "below": f"less than {low:g}{unit}: {below}",
+        "at most": f"at most {bound}: some replications do not meet all at the lower end, "
+        "lower capacity.between",
     }
     return words.get(case["status"], "not known: units are missing or have failed")

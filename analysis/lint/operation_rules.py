@@ -16,6 +16,7 @@ from sim.scenario.schema.operations import (
     MergeRegion,
     Operation,
     Partition,
+    RestartStore,
     Rolling,
     ShuffleLeader,
     SlowDisk,
@@ -192,6 +193,16 @@ def nowhere_to_go(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning
         yield ScenarioWarning(
             "cluster.regions",
             "a single region has no neighbour to merge with; write 2 or more",
+        )
+
+
+def nothing_to_restart(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning]:
+    """Yields restarts in a scenario that stops no store."""
+    crashes = any(isinstance(other, CrashStore) for other in case.scenario.operations)
+    if isinstance(each, RestartStore) and not crashes:
+        yield ScenarioWarning(
+            operation_key(each, "do"),
+            "no crash_store stops a store, so there is none to start again; add one",
         )
 
 

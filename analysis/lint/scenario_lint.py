@@ -22,6 +22,7 @@ OPERATION_RULES: Final = (
     operation_rules.reactivation,
     operation_rules.closed_loop,
     operation_rules.nowhere_to_go,
+    operation_rules.nothing_to_restart,
 )
 
 

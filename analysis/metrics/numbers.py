@@ -46,6 +46,11 @@ class StudyNumber:
         return not math.isnan(self.value)
 
     @property
+    def is_drawn(self) -> bool:
+        """Whether a curve may go through it: a bound looks like a value there."""
+        return self.is_there and not self.at_least
+
+    @property
     def has_interval(self) -> bool:
         """Whether more than one replication says it."""
         return not math.isnan(self.ci_low)

@@ -15,7 +15,7 @@ from analysis.page.content import Tile
 from analysis.page.findings import Findings
 from analysis.page.numbers import plain_value, tone_of
 from analysis.report.change_words import change_parts, change_text, span_text
-from analysis.statistics.outage import unfinished_words
+from analysis.statistics.unfinished import unfinished_words
 
 LOCKS: Final = MetricKey("lock_latency_ms")
 TXNS: Final = MetricKey("txn_latency_ms")
@@ -52,16 +52,34 @@ def _tile(found: Findings, headline: ShownFigure) -> Tile | None:
     value = found.value(0, found.main, headline.key)
     if not value.is_there:
         return None
-    unit = f" {headline.unit}" if headline.unit else ""
-    new = plain_value(value, headline.scale) + unit
+    new = _amount(value, headline.unit, headline.scale)
     ratio, base = (
         found.ratio(0, found.main, headline.key),
         found.value(0, found.baseline, headline.key),
     )
     if not ratio.is_there or not base.is_there:
         return Tile(headline.name, new, "", f"with {found.main}")
-    detail = f"{new} with {found.main}, {plain_value(base, headline.scale)}{unit} with "
-    return Tile(headline.name, *change_parts(ratio), detail + found.baseline, tone_of(ratio))
+    old = _amount(base, headline.unit, headline.scale)
+    detail = f"{new} with {found.main}, {old} with {found.baseline}"
+    return Tile(headline.name, *change_parts(ratio), detail, tone_of(ratio))
+
+
+def _amount(number: StudyNumber, unit: str, scale: float = 1.0) -> str:
+    """Returns a value with its unit, or that it is not known yet."""
+    text = plain_value(number, scale)
+    return text if text == NOT_KNOWN else f"{text} {unit}".rstrip()
+
+
+def _instead(new: StudyNumber, old: StudyNumber, unit: str, scale: float = 1.0) -> str:
+    """Returns `` (187 KiB instead of 291)``; nothing where one of the two is not known yet."""
+    shown = _amount(new, unit, scale), plain_value(old, scale)
+    return "" if NOT_KNOWN in shown else f" ({shown[0]} instead of {shown[1]})"
+
+
+def _doubt(ratio: StudyNumber) -> str:
+    """Returns a change that may be none, in brackets; nothing where it is not known yet."""
+    text = change_text(ratio)
+    return "" if text == NOT_KNOWN else f" ({text})"
 
 
 def _of_pair(found: Findings) -> Iterator[str]:
@@ -99,24 +117,24 @@ def _writes_more_by_doing_more(found: Findings, point: int) -> bool:
 
 def _more_done_words(found: Findings, point: int, ratio: StudyNumber) -> str:
     return (
-        f"With {found.main}, the disks write {span_text(ratio)} more a second "
-        f"({_megabytes(found, point)}), because more transactions are done; each writes less."
+        f"With {found.main}, the disks write {span_text(ratio)} more a second"
+        f"{_megabytes(found, point)}, because more transactions are done; each writes less."
     )
 
 
 def _bandwidth_words(found: Findings, point: int, ratio: StudyNumber) -> str:
     if ratio.has_interval and not ratio.told_apart:
-        return f"Disk writes a second cannot be told apart ({change_text(ratio)})."
+        return f"Disk writes a second cannot be told apart{_doubt(ratio)}."
     rate = found.ratio(point, found.main, RATE)
     is_same = rate.has_interval and not rate.told_apart
     at = "At the same rate of transactions the" if is_same else "The"
     more = "less" if ratio.value < 1 else "more"
-    return f"{at} disks write {span_text(ratio)} {more} a second ({_megabytes(found, point)})."
+    return f"{at} disks write {span_text(ratio)} {more} a second{_megabytes(found, point)}."
 
 
 def _megabytes(found: Findings, point: int) -> str:
     new, old = (found.value(point, name, BANDWIDTH) for name in (found.main, found.baseline))
-    return f"{plain_value(new, TO_MB)} MB/s instead of {plain_value(old, TO_MB)}"
+    return _instead(new, old, "MB/s", TO_MB)
 
 
 def _stopped(found: Findings) -> Iterator[str]:
@@ -131,17 +149,21 @@ def _latency(found: Findings, point: int, key: MetricKey) -> str:
     for name, of in ((found.main, new), (found.baseline, old)):
         if of.at_least:
             return (
-                f"How long {what} takes with {name} is not known: {plain_value(of)} ms on average."
+                f"How long {what} takes with {name} is not known: {_amount(of, 'ms')} on average."
             )
         if of.refused:
             return f"Latencies of {name} are refused: {of.refused}."
     ratio = found.ratio(point, found.main, key)
     if not (new.is_there and old.is_there and ratio.is_there):
         return f"No latency can be compared between {found.main} and {found.baseline}."
-    told = f"With {found.main}, {what} takes {plain_value(new)} ms on average"
-    against = f"{plain_value(old)} ms with {found.baseline}"
+    shown = _amount(new, "ms"), _amount(old, "ms")
+    if NOT_KNOWN in shown:
+        names = f"{found.main} ({shown[0]}) and {found.baseline} ({shown[1]})"
+        return f"How long {what} takes on average varies too much from run to run: {names}."
+    told = f"With {found.main}, {what} takes {shown[0]} on average"
+    against = f"{shown[1]} with {found.baseline}"
     if ratio.has_interval and not ratio.told_apart:
-        return f"{told}, {against}: the two cannot be told apart ({change_text(ratio)})."
+        return f"{told}, {against}: the two cannot be told apart{_doubt(ratio)}."
     way = "less" if ratio.value < 1 else "more"
     return f"{told} instead of {against}: {span_text(ratio)} {way}."
 
@@ -155,14 +177,11 @@ def _part(
 
 def _bytes_words(found: Findings, point: int, ratio: StudyNumber) -> str:
     new, old = (found.value(point, name, BYTES) for name in (found.main, found.baseline))
-    shown = [plain_value(number, TO_KIB) for number in (new, old)]
     if ratio.has_interval and not ratio.told_apart:
-        return f"disk writes per transaction cannot be told apart ({change_text(ratio)})"
+        return f"disk writes per transaction cannot be told apart{_doubt(ratio)}"
     more = "less" if ratio.value < 1 else "more"
-    return (
-        f"a transaction writes {span_text(ratio)} {more} to disk ({shown[0]} KiB instead of "
-        f"{shown[1]})"
-    )
+    much = f"{span_text(ratio)} {more}"
+    return f"a transaction writes {much} to disk{_instead(new, old, 'KiB', TO_KIB)}"
 
 
 def _rate_words(found: Findings, point: int, ratio: StudyNumber) -> str:
@@ -170,13 +189,11 @@ def _rate_words(found: Findings, point: int, ratio: StudyNumber) -> str:
     shown = [plain_value(number) for number in (new, old)]
     if ratio.has_interval and not ratio.told_apart:
         if NOT_KNOWN in shown:
-            return f"transactions a second cannot be told apart ({change_text(ratio)})"
+            return f"transactions a second cannot be told apart{_doubt(ratio)}"
         return f"transactions a second cannot be told apart ({shown[0]} and {shown[1]})"
     more = "more" if ratio.value > 1 else "fewer"
-    return (
-        f"the cluster commits {span_text(ratio)} {more} transactions a second ({shown[0]} "
-        f"instead of {shown[1]})"
-    )
+    much = f"{span_text(ratio)} {more}"
+    return f"the cluster commits {much} transactions a second{_instead(new, old, '')}"
 
 
 def _failed(found: Findings, point: int, variant: str) -> float:
@@ -242,5 +259,6 @@ def _of_one(found: Findings) -> Iterator[str]:
         yield f"Latencies are refused: {refused}."
     for headline, number in zip(HEADLINES, numbers, strict=True):
         if number.is_there:
-            unit = f" {headline.unit}" if headline.unit else ""
-            yield f"{headline.name}: {number.text(headline.scale)}{unit}."
+            text = number.text(headline.scale)
+            unit = f" {headline.unit}" if headline.unit and text != NOT_KNOWN else ""
+            yield f"{headline.name}: {text}{unit}."

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from analysis.experiments.case_words import capacity_text, case_words, promise_words, unit_words
+from analysis.experiments.case_words import (
+    capacity_text,
+    case_words,
+    load_words,
+    promise_words,
+    unit_words,
+)
 from analysis.metrics.numbers import StudyNumber
 from analysis.page.findings import Findings
 from analysis.page.numbers import plain_value
@@ -86,8 +92,21 @@ def of_capacity(found: Mapping[str, Any]) -> Iterator[str]:
     promise = promise_words(found)
     yield from capacity_changes(found)
     if not known:
-        yield f"No case has a capacity within the searched range that keeps {promise}."
+        yield _beyond(found, promise)
         return
     best = max(known, key=lambda case: float(case["load"]))
     most = f"{case_words(best)} carries the most: {capacity_text(found, best)} {unit_words(found)}"
     yield f"{most}, keeping {promise}."
+
+
+def _beyond(found: Mapping[str, Any], promise: str) -> str:
+    """Returns what is known where no capacity lies within the search."""
+    low, high = (f"{load_words(end)} {unit_words(found)}" for end in found["between"])
+    seen = {case["status"] for case in found["cases"]}
+    is_one = len(found["cases"]) == 1
+    if seen == {"above"}:
+        return f"{'The' if is_one else 'Every'} case keeps {promise} up to {high} at least."
+    if seen == {"below"}:
+        none = "The case does not keep" if is_one else "No case keeps"
+        return f"{none} {promise}, not even at {low}."
+    return f"No case has a capacity that is known to lie between {low} and {high}, with {promise}."

@@ -8,13 +8,16 @@ from typing import Any, Final
 from analysis.experiments.case_words import (
     capacity_text,
     case_words,
+    headroom_words,
     load_words,
     promise_words,
+    unit_mark,
     unit_words,
     why_refused,
 )
 from analysis.metrics.numbers import StudyNumber
 from analysis.metrics.rounding import short
+from analysis.page.answer_wider import capital
 from analysis.page.content import Block, Cell, Items, PageTable, Paragraph, Tile, texts
 from analysis.page.findings import Findings
 from analysis.page.limits import STATIONS
@@ -38,18 +41,18 @@ def capacity_blocks(found: Findings) -> Iterator[Block]:
 
 def capacity_tiles(content: Mapping[str, Any]) -> tuple[Tile, ...]:
     """Returns a tile a case: how far it goes, and what limits it."""
-    unit = "/s" if content["unit"] == "1/s" else " threads"
+    unit = unit_mark(content)
     made = []
     for case in content["cases"][:_MOST_TILES]:
         load, _, interval = capacity_text(content, case).partition(" [")
         known = case["status"] == "found"
-        headroom = case["headroom"]
-        room = "" if headroom is None else f", {_share(headroom)} headroom"
+        room = _headroom(case)
         made.append(Tile(
             case_words(case),
-            f"{load}{unit}" if known else load,
+            load if case["status"] == "unknown" else f"{load}{unit}",
             f"[{interval}" if interval else "",
-            f"{_station(case)}{room}" if known else why_refused(content, case),
+            f"{_station(case)}{f', {room} headroom' if room else ''}" if known
+            else _reason(content, case),
         ))  # fmt: skip
     return tuple(made)
 
@@ -75,9 +78,9 @@ def _capacities(content: Mapping[str, Any]) -> PageTable:
             Cell(case_words(case)),
             Cell(capacity_text(content, case)),
             Cell(DASH if case["txn_per_s"] is None else short(case["txn_per_s"])),
-            Cell("overload" if case["binds"] == "overload" else str(case["binds"] or DASH)),
+            Cell(str(case["binds"] or DASH)),
             Cell(_station(case)),
-            Cell(_share(case["headroom"])),
+            Cell(_headroom(case) or DASH),
             Cell(DASH if chance is None else probability_words(chance)),
         )
         for case in content["cases"]
@@ -101,8 +104,14 @@ def _station(case: Mapping[str, Any]) -> str:
     return f"{name}, {100 * station['busy']:.0f} % busy"
 
 
-def _share(share: float | None) -> str:
-    return DASH if share is None else f"{100 * share:+.0f} %".replace("-", "−")
+def _headroom(case: Mapping[str, Any]) -> str:
+    return headroom_words(case).replace("-", "−")
+
+
+def _reason(content: Mapping[str, Any], case: Mapping[str, Any]) -> str:
+    """Returns why a case has no capacity, below the bound that is known."""
+    bound, _, why = why_refused(content, case).partition(": ")
+    return capital(why or bound)
 
 
 def _compared(content: Mapping[str, Any]) -> PageTable:

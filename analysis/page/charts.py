@@ -227,8 +227,12 @@ def _curves(
             yield {
                 "name": f"{variant}, {rest}" if rest else variant,
                 **_look(next(looks)),
-                "v": [short_number(number.value) for number in scaled],
-                "gaps": [place for place, number in enumerate(numbers) if number.refused],
+                "v": [short_number(number.value) if number.is_drawn else None for number in scaled],
+                "gaps": [
+                    place
+                    for place, number in enumerate(numbers)
+                    if number.refused or number.at_least
+                ],
                 "lo": [short_number(number.ci_low) for number in scaled],
                 "hi": [short_number(number.ci_high) for number in scaled],
             }

@@ -9,7 +9,14 @@ from analysis.page.content import Block, Cell, PageTable, Paragraph, texts
 from analysis.page.findings import Findings
 from analysis.page.numbers import DASH
 from analysis.plots.axes import short_names
-from analysis.report.sensitivity_table import by_weight, in_percent, mean_effect, title_of
+from analysis.report.sensitivity_table import (
+    by_weight,
+    in_percent,
+    mean_effect,
+    moves_words,
+    signed_effect,
+    title_of,
+)
 
 
 def sensitivity_blocks(found: Findings) -> Iterator[Block]:
@@ -29,15 +36,18 @@ def _weights(outcome: Mapping[str, Any], names: Mapping[str, str]) -> PageTable:
     rows = []
     for row in by_weight(outcome):
         share = shares.get(row["factor"], {})
-        said = "moves it" if row["above_noise"] else "may be chance"
         cells = (
             mean_effect(row),
-            DASH if row["mu"] is None else f"{row['mu']:+.2f}".replace("-", "−"),
+            DASH if row["mu"] is None else signed_effect(row["mu"]).replace("-", "−"),
             in_percent(share.get("own"), share.get("own_conf")),
             in_percent(share.get("total"), share.get("total_conf")),
         )
-        rows.append((Cell(names[row["factor"]]), *texts(*cells), Cell(said)))
-    note = "mu*: mean size of the effect over a factor's whole range; mu: with its sign. "
+        rows.append((Cell(names[row["factor"]]), *texts(*cells), Cell(moves_words(row))))
+    note = "mu*: mean size of the effect over a factor's whole range, with a 95 % interval, or the "
+    note += "upper end of one that reaches 0; mu: with its sign. "
+    floor = outcome["noise"]["mu_star"]
+    if floor:
+        note += f"Verdict: whether that mean is above {floor:.2g}, which chance rarely reaches. "
     note += "Share of the variance: alone, and with interactions."
     headings = ("factor", "mu*", "mu", "share alone", "share in all", "verdict")
     return PageTable(title_of(outcome), headings, tuple(rows), note, (0, 5))

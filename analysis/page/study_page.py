@@ -35,8 +35,8 @@ ANSWER: Final = "answer.json"
 """Question, answer and verdict alone, for whoever lists thousands of studies."""
 _MOST_EVENTS: Final = 60
 _LOAD_NOTE: Final = (
-    "Bands: 95 % intervals. A line breaks where latencies are refused: the load could not be "
-    "carried, or the run was too short to tell."
+    "Bands: 95 % intervals. A line breaks where latencies are refused (the load could not be "
+    "carried, or the run was too short to tell) or only known to be greater than a bound."
 )
 _TIME_NOTE: Final = (
     "Bands: from the lowest replication to the highest. Blue: warm-up, which no number includes. "

@@ -100,7 +100,7 @@ class ObjectStore:
             )
         if not parts.path.strip("/"):
             raise StudyFolderError(
-                f"{named}: names no folder; write {scheme}://{parts.netloc}/FOLDER"
+                f"{named}: names no folder; write {scheme}://{parts.netloc or 'BUCKET'}/FOLDER"
             )
         store = cls(parts._replace(scheme=scheme).geturl())
         try:

@@ -28,11 +28,9 @@ from analysis.pipeline.aggregate import read_facts
 from analysis.statistics.intervals import Array
 from analysis.statistics.outage import (
     FEWEST_BEFORE,
-    OVERDUE,
-    Fall,
-    Unfinished,
     fall_of_throughput,
     outage,
+    piled_up_since,
 )
 from analysis.statistics.saturation import (
     FEWEST_WINDOWS,
@@ -42,6 +40,7 @@ from analysis.statistics.saturation import (
     judge,
     overloaded,
 )
+from analysis.statistics.unfinished import OVERDUE, Unfinished, missing
 from analysis.statistics.warmup import Cut, mser_cut
 from sim.record.facts import COUNTER, EVENT, HISTOGRAM, MOMENTS
 from sim.record.histogram import bucket_of
@@ -77,24 +76,34 @@ def judged_unit(folder: Path, scenario: Scenario, simulated_ns: int) -> JudgedUn
         committed=committed,
         latency=_mean_latency(folder, windows),
     )
-    fixed_ns = first_fixed_ns(scenario.operations)
+    fixed_ns = first_fixed_ns(scenario.operations, simulated_ns)
     cut = _cut(course, scenario.run, fixed_ns)
+    first = cut.observations
     event_ns = _first_event_ns(folder, fixed_ns)
-    fall, compared = _fall(course.committed, event_ns, cut.observations, window_ns)
-    stopped = outage(course.committed, _unfinished(folder), fall, cut.observations)
+    before = _before(event_ns, first, window_ns)
+    window_s = window_ns / NS_PER_S
+    unfinished = _unfinished(folder)
+    fall = fall_of_throughput(committed, before, first, window_s)
+    stopped = outage(committed, unfinished, fall, first) or piled_up_since(
+        course, before, first, window_s
+    )
+    untold = missing(course, first, _stays_s(folder, first), unfinished, window_s)
     if fixed_ns is not None:
-        piled_up = overloaded(course, cut.observations)
-        found = stopped or piled_up or _not_judged(fixed_ns, compared=compared)
+        found = stopped or overloaded(course, first) or untold
+        found = found or _not_judged(fixed_ns, committed[before])
     else:
-        busy = counters.busy_shares(cut.observations)
-        found = judge(course, cut.observations, busy, settled=cut.settled)
+        busy = counters.busy_shares(first)
+        found = judge(course, first, busy, settled=cut.settled)
+        if untold is not None and found.verdict.carried:
+            found = untold
         if stopped is not None and (event_ns is not None or found.verdict.carried):
             found = stopped
-    return JudgedUnit(cut.observations, found.verdict, found.reason)
+    return JudgedUnit(first, found.verdict, found.reason)
 
 
-def _not_judged(fixed_ns: int, *, compared: bool) -> Judgement:
-    held = "throughput held" if compared else "no throughput before it to compare with"
+def _not_judged(fixed_ns: int, before: Array) -> Judgement:
+    compared = len(before) >= FEWEST_WINDOWS and before.sum() >= FEWEST_BEFORE
+    held = "no fall of throughput found" if compared else "no throughput before it to compare with"
     said = f"averages are over what happens at fixed times, from {fixed_ns / 1e9:g} s: {held}"
     return Judgement(Verdict.NOT_JUDGED, said)
 
@@ -105,20 +114,16 @@ def _first_event_ns(folder: Path, fixed_ns: int | None) -> int | None:
     return fixed_ns if first is None else first
 
 
-def _fall(
-    committed: Array, event_ns: int | None, cut: int, window_ns: int
-) -> tuple[Fall | None, bool]:
-    """Returns the fall of throughput after the first event, and whether there was one before.
+def _before(event_ns: int | None, cut: int, window_ns: int) -> slice:
+    """Returns the windows to compare with those after the first event; none if there was none.
 
     An event within the warm-up is compared with what was before it, but for the first half of that,
     in which clients begin.
     """
     if event_ns is None:
-        return None, False
+        return slice(0, 0)
     event = event_ns // window_ns
-    start = cut if cut + FEWEST_WINDOWS <= event else event // 2
-    compared = event - start >= FEWEST_WINDOWS and committed[start:event].sum() >= FEWEST_BEFORE
-    return fall_of_throughput(committed, start, event, cut, window_ns / NS_PER_S), bool(compared)
+    return slice(cut if cut + FEWEST_WINDOWS <= event else event // 2, event)
 
 
 def _unfinished(folder: Path) -> Unfinished:
@@ -139,13 +144,23 @@ def _unfinished(folder: Path) -> Unfinished:
         oldest_s=oldest_ns / NS_PER_S,
         overdue=overdue,
         longest_s=longest_ns / NS_PER_S,
+        ages_s=(pc.sum(left["sum"]).as_py() or 0) / NS_PER_S,
     )
 
 
-def first_fixed_ns(operations: Sequence[Operation]) -> int | None:
-    """Returns when the first operation with an ``at`` is carried out; None without one."""
+def _stays_s(folder: Path, first: int) -> float:
+    """Returns how long the transactions took together that were committed from a window on."""
+    facts = read_facts(folder, MOMENTS, ("txn_latency",))
+    ended = facts.filter(
+        pc.and_(pc.equal(facts["metric"], "txn_latency"), pc.greater_equal(facts["window"], first))
+    )
+    return (pc.sum(ended["sum"]).as_py() or 0) / NS_PER_S
+
+
+def first_fixed_ns(operations: Sequence[Operation], end_ns: int) -> int | None:
+    """Returns when the first operation with an ``at`` before the end is carried out, or None."""
     times = [each.at_ns for each in operations if isinstance(each, Timed)]
-    return min((at_ns for at_ns in times if at_ns is not None), default=None)
+    return min((at_ns for at_ns in times if at_ns is not None and at_ns < end_ns), default=None)
 
 
 def _cut(course: UnitCourse, run: Run, until_ns: int | None) -> Cut:

@@ -34,7 +34,7 @@ from analysis.plots.style import (
     new_figure,
     write_ticks,
 )
-from analysis.plots.sweep_outcomes import SweepView
+from analysis.plots.sweep_outcomes import NO_VALUE, SweepView
 from analysis.statistics.intervals import Array
 
 MOST_PANELS: Final = 6
@@ -210,6 +210,6 @@ def _legend(figure: Figure, plot: RatioMap) -> None:
             )
         )  # fmt: skip
     if plot.view.cells.any_refused:
-        handles.append(Line2D([], [], color="black", marker="x", linestyle="", label="refused"))
+        handles.append(Line2D([], [], color="black", marker="x", linestyle="", label=NO_VALUE))
     if handles:
         legend_below(figure, handles)

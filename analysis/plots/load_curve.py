@@ -131,7 +131,7 @@ def load_lines(
                 done, *waits = (numbers.get(point, variant, each) for each in keys)
                 if done.is_there:
                     found.append(LoadPoint(done, waits))
-            if any(point.waits[0].is_there for point in found):
+            if any(point.waits[0].is_drawn for point in found):
                 case = {"variant": variant, "point": _without(members[0], key)}
                 lines.append(LoadLine(case_words(case), variant, found))
     return lines
@@ -174,7 +174,7 @@ def load_curve(lines: Sequence[LoadLine], latencies: Sequence[Latency]) -> Figur
 
 def _legend(figure: Figure, axes: Axes, *, crossed: bool, sought: bool) -> None:
     if crossed:
-        axes.plot([], [], "x", color=INK, label="overloaded: no latency")
+        axes.plot([], [], "x", color=INK, label="no latency: overloaded, or only a bound")
     if sought:
         axes.plot([], [], ":", color=INK, linewidth=1.4, label="capacity, with its interval")
     legend_below(figure, *axes.get_legend_handles_labels())
@@ -184,7 +184,7 @@ def load_curve_words(lines: Sequence[LoadLine], latencies: Sequence[Latency]) ->
     """Returns the text alternative: both ends of every curve, and what it carries."""
     told = []
     for line in lines:
-        known = [point for point in line.points if point.waits[0].is_there]
+        known = [point for point in line.points if point.waits[0].is_drawn]
         first, last = (
             f"{digits(point.waits[0].value)} ms at {digits(point.done.value)}"
             for point in (known[0], known[-1])
@@ -205,7 +205,7 @@ def _without(point: Point, key: str) -> dict[str, Any]:
 def _draw(axes: Axes, line: LoadLine, look: Look, place: int) -> bool:
     """Draws a curve; returns whether a load had no latency."""
     seen = [(point.done, point.waits[place]) for point in line.points]
-    known = [(done, wait) for done, wait in seen if wait.is_there]
+    known = [(done, wait) for done, wait in seen if wait.is_drawn]
     axes.plot(
         [done.value for done, _ in known], [wait.value for _, wait in known], color=look.colour,
         linestyle=look.line, marker=look.marker, markersize=5, linewidth=1.5, label=line.name,
@@ -217,7 +217,7 @@ def _draw(axes: Axes, line: LoadLine, look: Look, place: int) -> bool:
             axes.plot([done.value] * 2, ends, **bar)
         if done.has_interval:
             axes.plot([done.ci_low, done.ci_high], [wait.value] * 2, **bar)
-    lost = [done.value for done, wait in seen if not wait.is_there]
+    lost = [done.value for done, wait in seen if not wait.is_drawn]
     if lost:  # An empty line without clipping would upset the layout.
         axes.plot(
             lost, [0.97] * len(lost), "x", color=look.colour, markersize=6,
@@ -242,7 +242,7 @@ def _capacity(axes: Axes, line: LoadLine, look: Look) -> None:
 def _scale(axes: Axes, lines: Sequence[LoadLine], place: int, limit_ms: float | None) -> None:
     """Draws what was promised, and scales to the values; an interval may go beyond."""
     waits = [point.waits[place] for line in lines for point in line.points]
-    values_ms = [wait.value for wait in waits if wait.is_there]
+    values_ms = [wait.value for wait in waits if wait.is_drawn]
     if limit_ms is not None:
         objective_line(axes, limit_ms, f"promised: {limit_ms:g} ms")
         values_ms.append(limit_ms)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from analysis.metrics.numbers import StudyNumber
+from analysis.metrics.numbers import NOTHING, StudyNumber
 from analysis.plots.axes import Axis, Point, spread_of
 from analysis.plots.style import (
     INK,
@@ -26,7 +26,7 @@ from analysis.plots.style import (
     values_from_zero,
     write_ticks,
 )
-from analysis.plots.sweep_outcomes import SweepView
+from analysis.plots.sweep_outcomes import NO_VALUE, SweepView
 
 MOST_PANELS: Final = 4
 _COLUMNS: Final = 2
@@ -94,8 +94,9 @@ def _values(axes: Axes, view: SweepView, axis: Axis, points: Sequence[Point]) ->
     scale = view.cells.outcome.scale
     for variant, look in view.looks.items():
         numbers = [(axis.place(point), view.cells.value(point, variant)) for point in points]
-        _band(axes, [(place, number.scaled(scale)) for place, number in numbers], look)
-        refused = [place for place, number in numbers if number.refused]
+        drawn = [(place, number if number.is_drawn else NOTHING) for place, number in numbers]
+        _band(axes, [(place, number.scaled(scale)) for place, number in drawn], look)
+        refused = [place for place, number in numbers if number.refused or number.at_least]
         if refused:
             axes.plot(
                 refused, [0.97] * len(refused), "x", color=look.colour, markersize=6,
@@ -143,12 +144,12 @@ def _place_axis(axes: Axes, axis: Axis) -> None:
 def _scale_values(row: Sequence[Axes], view: SweepView, panels: Panels) -> None:
     """Begins values at 0, or takes a log scale if they span decades."""
     every = [
-        view.cells.value(point, variant).value * view.cells.outcome.scale
+        view.cells.value(point, variant)
         for _, points in panels
         for point in points
         for variant in view.looks
     ]
-    values = [value for value in every if not math.isnan(value)]
+    values = [each.value * view.cells.outcome.scale for each in every if each.is_drawn]
     if values and min(values) > 0 and max(values) / min(values) > _LOG_SPAN:
         for axes in row:
             log_values(axes, few=1000)
@@ -163,7 +164,7 @@ def _legend(figure: Figure, view: SweepView) -> None:
         for variant, look in view.looks.items()
     ]  # fmt: skip
     if view.cells.any_refused:
-        handles.append(Line2D([], [], color=INK, marker="x", linestyle="", label="refused"))
+        handles.append(Line2D([], [], color=INK, marker="x", linestyle="", label=NO_VALUE))
     if view.level is not None:
         name = f"ratio {view.level:g}"
         handles.append(Line2D([], [], color=INK, linestyle=(0, (4, 3)), label=name))

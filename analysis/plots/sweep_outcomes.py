@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from analysis.metrics.numbers import Numbers, StudyNumber
 from analysis.metrics.row_table import point_text
@@ -13,6 +13,9 @@ from analysis.plots.style import Look
 
 Point = Mapping[str, Any]
 
+NO_VALUE: Final = "refused, or only a bound"
+"""What a cross in a picture means."""
+
 
 class OutcomeCells:
     """Values and ratios of one outcome, by point and variant."""
@@ -20,15 +23,17 @@ class OutcomeCells:
     def __init__(self, outcome: ShownFigure, values: Numbers, ratios: Numbers) -> None:
         self.outcome = outcome
         self._values, self._ratios = values, ratios
-        self._refused = {point for point, number in values.of(outcome.key) if number.refused}
+        self._refused = {
+            point for point, number in values.of(outcome.key) if number.refused or number.at_least
+        }
 
     @property
     def any_refused(self) -> bool:
-        """Whether a value is refused somewhere."""
+        """Whether a value is refused somewhere, or only a bound is known."""
         return bool(self._refused)
 
     def refused_at(self, point: Point) -> bool:
-        """Whether a variant's value is refused there, so that there is nothing to compare."""
+        """Whether a variant has no value there that could be compared."""
         return point_text(point) in self._refused
 
     def value(self, point: Point, variant: str) -> StudyNumber:

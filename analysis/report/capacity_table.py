@@ -12,12 +12,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from analysis.experiments.capacity_conclusion import OVERLOAD
 from analysis.experiments.case_words import (
+    OVERLOAD,
     capacity_text,
     case_words,
+    headroom_words,
     limit_words,
     load_words,
+    unit_mark,
     why_refused,
 )
 from analysis.metrics.numbers import StudyNumber
@@ -85,7 +87,7 @@ def _capacities(found: Found) -> Table:
         cells = [case_words(case), capacity_text(found, case)]
         if threads:
             cells.append("-" if case["txn_per_s"] is None else short(case["txn_per_s"]))
-        table.add_row(*cells, _station(case), _share(case["headroom"]))
+        table.add_row(*cells, _station(case), headroom_words(case) or "-")
     return table
 
 
@@ -112,7 +114,7 @@ def capacity_sentence(found: Found, case: Case) -> str:
     name = case_words(case)
     if case["status"] != "found":
         return f"{name}: {why_refused(found, case)}."
-    unit = "/s" if found["unit"] == "1/s" else " threads"
+    unit = unit_mark(found)
     load = f"{load_words(case['load'])}{unit}" + capacity_text(found, case).removeprefix(
         load_words(case["load"])
     )
@@ -161,7 +163,3 @@ def probability_words(chance: float) -> str:
 def _station(case: Case) -> str:
     station = case["station"]
     return "-" if station is None else f"{station['name']} {100 * station['busy']:.0f} %"
-
-
-def _share(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:+.0f} %"

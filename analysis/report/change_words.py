@@ -14,7 +14,7 @@ TIMES_FROM: Final = 3.0
 
 def change_text(ratio: StudyNumber) -> str:
     """Returns the change that a ratio means, with its interval."""
-    return " ".join(change_parts(ratio))
+    return " ".join(filter(None, change_parts(ratio)))
 
 
 def change_parts(ratio: StudyNumber) -> tuple[str, str]:

@@ -19,6 +19,7 @@ from analysis.comparison.results import StudyResults, SummaryKey
 from analysis.comparison.study_diff import StudyDiff
 from analysis.metrics.rounding import short, with_ends
 from analysis.metrics.shown import KEY_FIGURE_OF, ShownFigure
+from analysis.report.study_verdict import StudyOutcome
 from analysis.report.terminal import plain_table
 
 MOST_CHANGES: Final = 15
@@ -50,9 +51,10 @@ def _study_words(of: StudyResults) -> str:
     units = manifest.get("units", {}).get("done", len(manifest.get("digests", {})))
     commit = manifest.get("commit") or "unknown"
     unfinished = "" if manifest.get("finished", True) else ", not finished"
+    outcome = "" if of.outcome in {"", StudyOutcome.PASSED} else f"; {of.outcome.upper()}"
     return (
         f"{of.folder}: {units:,} units{unfinished}, seed {manifest.get('seed', '?')}, "
-        f"commit {commit}"
+        f"commit {commit}{outcome}"
     )
 
 
@@ -168,7 +170,13 @@ def _print_rest(console: Console, diff: StudyDiff) -> None:
         f"{number:,} of {total:,} numbers moved beyond noise (Welch's t, "
         f"{100 * FALSE_DISCOVERIES:g} % false discoveries); {total - number:,} did not",
     )
-    single = len(diff.moves) - total
+    bounded = [move for move in diff.moves if move.bounded]
+    if bounded:
+        first = bounded[0]
+        told = f"{first.key.variant}, {first.key.figure}: {first.a.words} to {first.b.words}"
+        more = f", and {len(bounded) - 1:,} more" if bounded[1:] else ""
+        _line(console, f"not judged, since something had not ended: {told}{more}", "yellow")
+    single = len(diff.moves) - total - len(bounded)
     if single:
         _line(console, f"{single:,} numbers have no interval in A or B and were not judged: run at "
                        "least two replications")  # fmt: skip

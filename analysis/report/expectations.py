@@ -59,14 +59,23 @@ def _judge_claim(claim: Expectation, values: Numbers, ratios: Numbers) -> list[d
         if number.is_there:
             found.append(_judge_number(claim, point, number))
         for variant in filter(None, (claim.variant, claim.against)):
-            why = values.get(point, variant, key).refused
-            if why:
-                reason = f"refused, {variant}: {why}"
+            reason = _why_none(claim, variant, values.get(point, variant, key))
+            if reason:
                 refused.append(_verdict(claim, point, None, holds=False, reason=reason))
                 break
     if not found and not refused:
         return [_verdict(claim, {}, None, holds=False, reason="no such number in this study")]
     return [*found, *refused]
+
+
+def _why_none(claim: Expectation, variant: str, number: StudyNumber) -> str:
+    """Returns why a claim cannot be judged by a number; empty: it can."""
+    if number.refused:
+        return f"refused, {variant}: {number.refused}"
+    if claim.against and number.at_least:
+        least = f"more than {number.value:.4g} is all that is known of {variant}"
+        return f"no ratio: {least}, since work had not ended"
+    return ""
 
 
 def _judge_number(

@@ -61,7 +61,8 @@ def _shortfall(found: Mapping[str, Any], unit_cpu_s: float, variants: int) -> It
             f"run.max_replications ({found['most_replications']}), or lengthen run.measure"
         )
     elif unmet:
-        yield f"{len(unmet)} of {len(targets)} figures have no interval"
+        has = "has" if len(unmet) == 1 else "have"
+        yield f"{len(unmet)} of {len(targets)} figures {has} no interval"
 
 
 def _cells(target: Mapping[str, Any]) -> list[Text]:

@@ -22,6 +22,8 @@ from analysis.statistics.saturation import DRIFT_LEVEL, Verdict
 from analysis.study.units import point_words
 
 LATENCY_ENDING: Final = "_ms"
+AGE_ENDING: Final = "_age_ms"
+"""Ages of what had not ended are facts of the end of the run, and are told whatever it was like."""
 SHOWN_CASES: Final = 5
 _CHANCE_LEVEL: Final = 0.05
 """Of a case: up to ten replications, one that drifts is enough."""
@@ -75,7 +77,8 @@ def reasons(index: pd.Index, refused: Refusals) -> NDArray[np.object_]:
     found = np.full(len(index), None, dtype=object)
     if not refused or not len(index):
         return found
-    latency = np.asarray(index.get_level_values("metric").str.endswith(LATENCY_ENDING))
+    metrics = index.get_level_values("metric").str
+    latency = np.asarray(metrics.endswith(LATENCY_ENDING) & ~metrics.endswith(AGE_ENDING))
     points, variants = index.get_level_values(POINT), index.get_level_values("variant")
     for (point, variant), reason in refused.items():
         found[latency & np.asarray(points == point) & np.asarray(variants == variant)] = reason

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from analysis.experiments.case_words import key_of
 from analysis.experiments.sensitivity_sentence import VAGUE_SHARE
-from analysis.metrics.rounding import size_with_half_width
+from analysis.metrics.rounding import is_known, size_with_half_width
 from analysis.plots.axes import short_names
 from analysis.report.terminal import plain_table
 
@@ -60,8 +60,8 @@ def _print_outcome(console: Console, outcome: Content, names: Mapping[str, str])
         share = shares.get(row["factor"], {})
         cells = (
             names[row["factor"]],
-            mean_effect(row),
-            _signed(row["mu"]),
+            _marked(row),
+            signed_effect(row["mu"]),
             _number(row["sigma"]),
             in_percent(share.get("own"), share.get("own_conf")),
             in_percent(share.get("total"), share.get("total_conf")),
@@ -86,10 +86,14 @@ def by_weight(outcome: Content) -> list[Content]:
 def _caption(outcome: Content) -> str:
     floor, deviation = outcome["noise"]["mu_star"], outcome["noise"]["deviation"]
     unit = "" if outcome["baseline"] is None else ", on ln(ratio)"
-    luck = f"below mu* {floor:.2g} it may be chance"
-    if deviation is None:
+    luck = f"(in brackets): a mean up to {floor:.2g} may be chance"
+    if not outcome["morris"]["used"]:
+        luck = "too little is known for a noise floor"
+    elif deviation is None:
         luck = "one replication gives no noise floor"
-    return f"mu: effect over the whole range{unit}; {luck}{_about_shares(outcome)}"
+    return (
+        f"mu: mean effect over the whole range{unit}, mu*: its size\n{luck}{_about_shares(outcome)}"
+    )
 
 
 def _about_shares(outcome: Content) -> str:
@@ -119,6 +123,20 @@ def mean_effect(row: Content) -> str:
     return "-" if size is None or half is None else size_with_half_width(size, half)
 
 
+def _marked(row: Content) -> str:
+    """Returns mu* of a factor, in brackets where it may be chance."""
+    effect = mean_effect(row)
+    return effect if row["above_noise"] or not row["mu_star"] else f"({effect})"
+
+
+def moves_words(row: Content) -> str:
+    """Returns what is known of a factor, and whether its size is."""
+    size, half = row["mu_star"], row["mu_star_conf"]
+    if not row["above_noise"]:
+        return "may be chance" if size else "no effect seen"
+    return "moves it" if half is None or is_known(size, half) else "moves it, how far is open"
+
+
 def in_percent(value: float | None, half: float | None) -> str:
     """Returns ``65 ± 12 %``; a dash for none, and words for an interval that says nothing."""
     if value is None or half is None:
@@ -132,5 +150,6 @@ def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
-def _signed(value: float | None) -> str:
-    return "-" if value is None else f"{value:+.2f}"
+def signed_effect(value: float | None) -> str:
+    """Returns ``+0.12``; a dash for none. What rounds to nothing has no sign of its own."""
+    return "-" if value is None else f"{round(value, 2) + 0.0:+.2f}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from analysis.experiments.case_words import OUTAGE, case_words, why_refused
 from analysis.report.refusal import STOPPED, verdict_lines
 from analysis.statistics.saturation import Verdict
 
@@ -47,18 +48,32 @@ def study_verdict(summary: Mapping[str, Any]) -> StudyVerdict:
 
     Args:
         summary: ``units``, ``expectations`` and ``invariants`` of ``summary.json``. A search for
-            capacity goes beyond what is carried, so what stops there is part of its answer.
+            capacity goes beyond what is carried, so what stops there is part of its answer, unless
+            it is its lowest load.
     """
-    searched = "capacity" in summary
-    units = () if searched else summary["units"]
-    seen = {Verdict(verdict) for case in units for verdict in case["verdicts"]}
+    if "capacity" in summary:
+        searched = summary["capacity"]
+        still = [case for case in searched.get("cases", ()) if case["binds"] == OUTAGE]
+        seen = {Verdict.OUTAGE} if still else set()
+        where = f"{_share(len(still), len(searched['cases']))}" if still else ""
+        says = f"{where}work stopped at the lowest load already." if still else ""
+        stopped = [f"{case_words(case)}: {why_refused(searched, case)}" for case in still]
+    else:
+        units = summary["units"]
+        seen = {Verdict(verdict) for case in units for verdict in case["verdicts"]}
+        says, stopped = _sentence(units), verdict_lines(units, STOPPED)
     outcome = next(_outcomes(summary, seen), StudyOutcome.PASSED)
     return StudyVerdict(
         outcome=str(outcome),
         fine=outcome is StudyOutcome.PASSED,
-        says=_sentence(units),
-        stopped=tuple(verdict_lines(units, STOPPED)),
+        says=says,
+        stopped=tuple(stopped),
     )
+
+
+def _share(number: int, of: int) -> str:
+    """Returns ``in 1 of 3 cases ``; nothing where there is one case."""
+    return f"in {number:,} of {of:,} cases " if of > 1 else ""
 
 
 def _sentence(units: Sequence[Mapping[str, Any]]) -> str:
@@ -68,8 +83,7 @@ def _sentence(units: Sequence[Mapping[str, Any]]) -> str:
     ):
         names = [case for case in units if case["verdicts"].get(str(verdict))]
         if names:
-            where = f"in {len(names):,} of {len(units):,} cases " if len(units) > 1 else ""
-            return f"{where}{what}."
+            return f"{_share(len(names), len(units))}{what}."
     return ""
 
 

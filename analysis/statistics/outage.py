@@ -6,23 +6,31 @@ that was done to the cluster, held against the throughput before it: of all stre
 the one is taken whose shortfall stands out most from the scatter (a scan statistic). The level is
 high because many stretches are looked at; a shortfall also has to matter.
 
+What piles up only since the first thing that was done is a fall as well, and seen sooner: that the
+scan finds none may be for want of a long enough time before it, while a backlog needs none.
+
 Source: Glaz, Naus, Wallenstein, Scan Statistics, 2001 (a maximum over stretches of a Poisson
 process needs a level of its own).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
+from scipy.special import stdtr
 
 from analysis.statistics.intervals import Array
-from analysis.statistics.saturation import FEWEST_WINDOWS, Judgement, Verdict
+from analysis.statistics.saturation import (
+    FEWEST_WINDOWS,
+    OVERLOAD_LEVEL,
+    Judgement,
+    UnitCourse,
+    Verdict,
+    overloaded,
+)
+from analysis.statistics.unfinished import Unfinished, seconds, unfinished_words
 
-OVERDUE: Final = 2.0
-"""A transaction that has not ended is overdue if it is so many times older than the longest that
-has ended. Of some thousand exponential times the longest is exceeded twofold once in 10^7."""
 FEWEST_BEFORE: Final = 20
 """Commits before the first event without which there is nothing to compare with."""
 DEVIATIONS: Final = 4.5
@@ -36,17 +44,6 @@ STOPPED: Final = 0.1
 """Share of the throughput before below which a cluster at the end of a run has stopped."""
 _MOST_BINS: Final = 200
 _MOST_BATCHES: Final = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Unfinished:
-    """Transactions that had not ended when the run did, and the longest of those that had."""
-
-    count: int
-    oldest_s: float
-    overdue: int
-    """How many are more than ``OVERDUE`` times as old as the longest that ended."""
-    longest_s: float
 
 
 class Fall(NamedTuple):
@@ -98,45 +95,55 @@ def outage(
     return None if fall is None else Judgement(Verdict.DEGRADED, "; ".join(said))
 
 
-def unfinished_words(count: float, oldest_s: float) -> str:
-    """Returns ``196 transactions had not ended, the oldest after 4.96 s``."""
-    number = f"{count:,.0f}" if count >= 10 or count == int(count) else f"{count:.1f}"
-    return (
-        f"{number} transaction{'s' * (count != 1)} had not ended, the oldest after "
-        f"{seconds(oldest_s)}"
-    )
+def piled_up_since(
+    course: UnitCourse, before: slice, cut: int, window_s: float
+) -> Judgement | None:
+    """Returns the verdict of a unit that carried its load until something was done to the cluster.
+
+    None: nothing piles up, or no faster since then (Welch's t test), or that is not known.
+
+    Args:
+        course: of the whole unit.
+        before: windows to compare with; something was first done in the next.
+        cut: windows of warm-up.
+        window_s: length of a window.
+    """
+    growth = course.begun - course.ended
+    usual, after = growth[before], growth[before.stop :]
+    if min(len(usual), len(after)) < FEWEST_WINDOWS or overloaded(course, cut) is None:
+        return None
+    error = np.sqrt(usual.var(ddof=1) / len(usual) + after.var(ddof=1) / len(after))
+    faster = float(after.mean() - usual.mean())
+    freedom = min(len(usual), len(after)) - 1
+    if faster <= 0 or (error and stdtr(freedom, -faster / error) > OVERLOAD_LEVEL):
+        return None
+    left = int(growth.sum())
+    since = f"transactions have piled up since {before.stop * window_s:.2f} s"
+    return Judgement(Verdict.DEGRADED, f"{since}: at the end {left:,} had not ended")
 
 
-def seconds(value_s: float) -> str:
-    """Returns ``4.96 s`` or ``50.4 ms``."""
-    return f"{value_s:.3g} s" if value_s >= 1 else f"{1000 * value_s:.3g} ms"
-
-
-def fall_of_throughput(
-    committed: Array, start: int, event: int, cut: int, window_s: float
-) -> Fall | None:
+def fall_of_throughput(committed: Array, before: slice, cut: int, window_s: float) -> Fall | None:
     """Returns the clearest fall after something was done to the cluster; None: it held.
 
     Args:
         committed: transactions by window from the beginning; shape (windows,).
-        start: first window of the throughput to compare with.
-        event: window in which something was first done.
+        before: windows of the throughput to compare with; something was first done in the next.
         cut: windows of warm-up; what fell within them is in no average.
         window_s: length of a window.
     """
-    before, first = committed[start:event], max(event, cut)
+    usual, first = committed[before], max(before.stop, cut)
     after = committed[first:]
-    if len(before) < FEWEST_WINDOWS or before.sum() < FEWEST_BEFORE or not len(after):
+    if len(usual) < FEWEST_WINDOWS or usual.sum() < FEWEST_BEFORE or not len(after):
         return None
     size = -(-len(after) // _MOST_BINS)
     ends = np.append(np.arange(size, len(after), size), len(after))
-    mean = float(before.mean())
+    mean = float(usual.mean())
     place = np.concatenate([[0.0], ends.astype(np.float64)])
     lost = mean * place - np.concatenate([[0.0], np.cumsum(after)[ends - 1]])
     shortfall = lost[None, :] - lost[:, None]
     length = place[None, :] - place[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        scatter = np.sqrt(_variance(before) * length * (1 + length / len(before)))
+        scatter = np.sqrt(_variance(usual) * length * (1 + length / len(usual)))
         deviations = np.where(length > 0, shortfall / scatter, 0.0)
     least = min(MATERIAL_STOP_S / window_s, MATERIAL_FALL * len(after)) * mean
     material = (shortfall >= MATERIAL_FALL * mean * length) & (shortfall >= least)

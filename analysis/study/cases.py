@@ -9,10 +9,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from analysis.metrics.catalogue import METRICS
+from analysis.metrics.catalogue import METRICS, MetricKey
 from analysis.study.overrides import Overrides, may_change
 from analysis.study.sections import Expectation
-from sim.scenario.fields import NAME_PATTERN
+from sim.scenario.fields import NAME
 from sim.scenario.problems import shown, suggestion
 from sim.scenario.section import validated
 from sim.scenario.tree import Node, Path, Place
@@ -30,7 +30,10 @@ def variants_of(root: Place) -> dict[str, Overrides]:
         place.refuse(message)
         return {"base": {}}
     for name, each in place.below().items():
-        if not re.fullmatch(NAME_PATTERN, name) or len(name) > 60:
+        if len(name) > NAME.longest:
+            message = f"a variant's name has {NAME.longest} characters at most; shorten it"
+            each.refuse_key(message)
+        elif not re.fullmatch(NAME.pattern, name):
             message = "a variant's name has letters, digits, _ and -, a letter first; rename it"
             each.refuse_key(message)
     return {name: _variant(each) for name, each in place.below().items()}
@@ -93,10 +96,20 @@ def expectations_of(
 def _check_figure(section: Expectation, place: Place) -> None:
     metric, stat = METRICS.get(section.metric), section.stat
     if metric is None:
-        near = suggestion(section.metric, list(METRICS))
+        near = _split_figure(section.metric) or suggestion(section.metric, list(METRICS))
         place["metric"].refuse(f"no metric {shown(section.metric)}; {near}")
     elif stat not in metric.stats:
         place["stat"].refuse(f"{section.metric} has no {stat}; write {' or '.join(metric.stats)}")
+
+
+def _split_figure(written: str) -> str:
+    """Returns how a claim names a figure that is written with dots; empty: it is none."""
+    try:
+        key = MetricKey.parse(written)
+    except ValueError:
+        return ""
+    class_ = f", class: {key.class_}" if key.class_ != "all" else ""
+    return f"write metric: {key.metric}{class_}, stat: {key.stat}"
 
 
 def _check_variants(
@@ -109,7 +122,7 @@ def _check_variants(
             place[key].refuse(f"no variant {shown(name)}; {suggestion(name, variants)}")
     if against not in variants:
         return
-    if against == variant:
+    if against == (variant or variants[0]):
         place["against"].refuse("is the variant itself; name another one or remove it")
     elif against != variants[0]:
         place["against"].refuse(f"comparisons are with the first variant; write {variants[0]}")

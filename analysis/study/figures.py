@@ -97,7 +97,8 @@ def limit_of(key: MetricKey, value: object) -> tuple[MetricKey, float]:
     elif METRICS[key.metric].is_share:
         limit = _share(value, percent=percent)
     else:
-        limit = _number(value, "a number without a unit", most=_MOST)
+        share = " or, of all transactions, 0.1%" if key.metric in _COUNTED_PER_TXN else ""
+        limit = _number(value, f"a number without a unit{share}", most=_MOST)
     if limit < 0:
         raise ValueError(f"{value} is below 0; write 0 or more")
     return key, limit

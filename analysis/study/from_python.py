@@ -7,6 +7,7 @@ from os import PathLike, fspath
 from typing import Any
 
 from sim.scenario.problems import Mark, Problem, ScenarioError, shown
+from sim.scenario.reader import DEEPEST
 from sim.scenario.tree import Node, node_of
 
 
@@ -29,7 +30,7 @@ def overrides_of(changes: Mapping[str, Any]) -> dict[str, Node]:
     found = {}
     for key, value in changes.items():
         mark = Mark(f"set {key}")
-        found[key] = node_of(_plain(value, mark, key), mark)
+        found[str(key)] = node_of(_plain(value, mark, str(key)), mark)
     return found
 
 
@@ -39,16 +40,21 @@ def override_texts(changes: Mapping[str, Any]) -> list[str]:
             for key, value in changes.items()]  # fmt: skip
 
 
-def _plain(value: Any, mark: Mark, path: str) -> Any:
+def _plain(value: Any, mark: Mark, path: str, depth: int = 0) -> Any:
     """Returns a value as YAML would have read it; numbers of NumPy become Python's."""
+    if depth > DEEPEST:
+        what = f"more than {DEEPEST} levels deep; a scenario needs six"
+        raise ScenarioError([Problem(mark, "", what)])
     match value:
         case Mapping():
             return {
-                str(key): _plain(child, mark, f"{path}.{key}".removeprefix("."))
+                str(key): _plain(child, mark, f"{path}.{key}".removeprefix("."), depth + 1)
                 for key, child in value.items()
             }
         case list() | tuple():
-            return [_plain(child, mark, f"{path}[{at}]") for at, child in enumerate(value)]
+            return [
+                _plain(child, mark, f"{path}[{at}]", depth + 1) for at, child in enumerate(value)
+            ]
         case None | str() | bool() | int() | float():
             return value
         case PathLike():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from analysis.program import SCENARIOS
+from analysis.program import SCENARIOS, command
 from sim.scenario.problems import Mark, Problem, ScenarioError, shown, suggestion
 
 PREFIX: Final = "pessim:"
@@ -36,6 +36,6 @@ def located(name: Path | str) -> Path:
     if found is None:
         names = [each.removeprefix(PREFIX) for each in known]
         message = f"no scenario is called {shown(text)}; "
-        close = suggestion(text.removeprefix(PREFIX), names)
+        close = suggestion(text.removeprefix(PREFIX), names, f"`{command('scenarios')}`")
         raise ScenarioError([Problem(Mark(text), "", message + close)])
     return found

@@ -32,9 +32,15 @@ def locked_study_folder(folder: Path) -> Iterator[Path]:
     """Makes the folder if need be and holds it alone.
 
     Raises:
-        StudyFolderError: if it cannot be written, is no folder, or another run holds it.
+        StudyFolderError: if it cannot be written, is no folder or inside another study, or another
+            run holds it.
         OSError: as it comes from within, with the folder's name if it has none.
     """
+    around = next((each for each in folder.absolute().parents if _is_study(each)), None)
+    if around is not None and not _is_study(folder):
+        raise StudyFolderError(
+            f"{folder}: is inside a study, {around}; choose another folder with --out"
+        )
     with ExitStack() as held:
         try:
             (folder / "units").mkdir(parents=True, exist_ok=True)
@@ -54,6 +60,10 @@ def locked_study_folder(folder: Path) -> Iterator[Path]:
         except OSError as error:  # a full disk does not say where
             error.filename = error.filename or str(folder)
             raise
+
+
+def _is_study(folder: Path) -> bool:
+    return (folder / "scenario.yaml").is_file() and (folder / "units").is_dir()
 
 
 def remove_leftovers(units_dir: Path) -> None:

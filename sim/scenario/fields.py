@@ -211,12 +211,21 @@ class Number(Form):
     def parse(self, value: object) -> float:
         """Returns the number."""
         if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
-            raise Wrong(f"must be a number, is {shown(value)}; "
-                        f"write {self.at_least:g} to {self.at_most:g}")  # fmt: skip
+            raise Wrong(f"must be a number, is {shown(value)}; write {self._meant(value)}")
         if not self.at_least <= value <= self.at_most:
             raise Wrong(f"must be {self.at_least:g} to {self.at_most:g}, is {shown(value)}; "
                         "change it")  # fmt: skip
         return float(value)
+
+    def _meant(self, value: object) -> str:
+        """Returns what to write: a percentage of which a share is meant, or the two ends."""
+        try:
+            share = PERCENT.parse_text(str(value))
+        except QuantityError:
+            share = None
+        if share is not None and self.at_least <= share <= self.at_most:
+            return f"{share:g}"
+        return f"{self.at_least:g} to {self.at_most:g}"
 
     def described(self, _: dict[str, Schema]) -> Schema:
         """Returns a number with both ends."""

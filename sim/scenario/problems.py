@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 _LONGEST_SHOWN = 60
+_LONGEST_LIST = 400
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -53,8 +54,14 @@ class ScenarioError(Exception):
         return type(self), (self.problems,)
 
 
-def suggestion(word: str, words: Sequence[str]) -> str:
-    """Returns ``did you mean x?`` for the closest of ``words``, or which words there are."""
+def suggestion(word: str, words: Sequence[str], listed_by: str = "docs/REFERENCE.md") -> str:
+    """Returns ``did you mean x?`` for the closest of ``words``, or which words there are.
+
+    Args:
+        word: what was written.
+        words: what could have been meant.
+        listed_by: where a reader finds them if they are too many for a line.
+    """
     by_folded = {known.lower(): known for known in words}
     close = get_close_matches(word.lower()[:_LONGEST_SHOWN], by_folded, n=1, cutoff=0.6)
     if close:
@@ -62,7 +69,8 @@ def suggestion(word: str, words: Sequence[str]) -> str:
     ends = [known for known in words if word and known.endswith((f".{word}", f"-{word}"))]
     if ends:
         return f"did you mean {min(ends, key=len)}?"
-    return f"use one of {', '.join(words)}" if words else "remove it"
+    listed = f"use one of {', '.join(words)}" if words else "remove it"
+    return listed if len(listed) <= _LONGEST_LIST else f"{listed_by} lists what there is"
 
 
 def shown(value: object) -> str:
@@ -73,7 +81,7 @@ def shown(value: object) -> str:
         case bool():
             return "true" if value else "false"
         case dict():
-            return "a mapping"
+            return "a mapping" if value else "empty"
         case list():
             return "a list"
         case str():

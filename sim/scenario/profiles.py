@@ -73,8 +73,12 @@ def _on_its_profile(place: Place, file: str, default: str | None) -> Node:
         chosen = Node(default, given.mark, given.key_mark)
     known = profiles(file)
     if not isinstance(chosen.value, str) or chosen.value not in known:
-        name = str(chosen.value)
-        message = f"no profile {shown(name)} in {file}.yaml; {suggestion(name, list(known))}"
+        name = chosen.value
+        if isinstance(name, list | dict):
+            message = f"must be the name of a profile, is {shown(name)}; {suggestion('', [*known])}"
+        else:
+            near = suggestion(str(name), [*known])
+            message = f"no profile {shown(str(name))} in {file}.yaml; {near}"
         place["profile"].refuse(message)
         # Another profile stands in, so that the other problems are found, too.
         chosen = chosen.with_value(default or next(iter(known)))

@@ -17,7 +17,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import isfinite
 
-from sim.scenario.problems import shown, suggestion
+from sim.scenario.problems import shown
 from sim.units import GIB, KIB, MIB, NS_PER_MS, NS_PER_S, NS_PER_US
 
 _NUMBER_AND_UNIT = re.compile(r"([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,3})?)\s*(\D*)")
@@ -35,6 +35,20 @@ _SIZES = {
     "TiB": GIB * KIB,
 }
 _BITS = {"kbit/s": 125, "Mbit/s": 125_000, "Gbit/s": 125_000_000}
+
+_SPELLINGS = {
+    "h": ("hr", "hrs", "hour", "hours"),
+    "min": ("mins", "minute", "minutes"),
+    "s": ("sec", "secs", "second", "seconds"),
+    "ms": ("msec", "millis", "millisecond", "milliseconds"),
+    "µs": ("\N{GREEK SMALL LETTER MU}s", "usec", "micros", "microsecond", "microseconds"),
+    "ns": ("nsec", "nanos", "nanosecond", "nanoseconds"),
+    "kbit/s": ("Kb", "kb", "Kb/s", "kb/s", "kbps", "kbit"),
+    "Mbit/s": ("Mb", "Mb/s", "mbps", "mbit"),
+    "Gbit/s": ("Gb", "Gb/s", "gbps", "gbit"),
+}
+"""Other names of units, which a message knows the meaning of."""
+_MEANT = {spelling: unit for unit, spellings in _SPELLINGS.items() for spelling in spellings}
 
 
 class QuantityError(ValueError):
@@ -105,9 +119,23 @@ class QuantityKind:
         if not unit:
             raise QuantityError(f"{number} has no unit; write {self._either(number)}")
         if unit not in self.units:
-            raise QuantityError(f"{unit!r} is not a unit of {self.name}; "
-                                f"{suggestion(unit, list(self.units))}")  # fmt: skip
+            raise QuantityError(f"{unit!r} is not a unit of {self.name}; {self._meant(unit)}")
         return self._in_base_unit(Fraction(number) * self.units[unit], text)
+
+    def _meant(self, unit: str) -> str:
+        """Returns what to write for an unknown unit.
+
+        Letters that are alike propose nothing: MB is no misspelt m, nor Gb a misspelt GB/s.
+        """
+        folded = {known.lower(): known for known in self.units}
+        meant = (
+            _MEANT.get(unit),
+            _MEANT.get(unit.lower()),
+            folded.get(unit.lower()),
+            f"{unit}/s",
+        )
+        known = next((each for each in meant if each in self.units), None)
+        return f"did you mean {known}?" if known else f"use one of {', '.join(self.units)}"
 
     def _in_base_unit(self, amount: Fraction, text: str) -> int | float:
         if not self.whole:

@@ -42,12 +42,14 @@ def resolved_operations(
         place.refuse(f"must be a list, is {shown(place.value)}; write [{{at: 10s, do: ...}}]")
         return ()
     stores = _MANY if cluster is None else cluster.stores
+    tidb_nodes = _MANY if cluster is None else cluster.tidb_nodes
     tables = None if workload is None else _tables_of(workload)
     operations = []
     for entry in place.below().values():
         operation = None if entry.value is None else _one(entry)
         if operation is not None:
             _check_targets(operation, entry, stores, tables)
+            _check_nodes(operation, entry, stores, tidb_nodes)
             if isinstance(workload, EtcdSection) and operation.do not in _OF_ETCD:
                 known = ", ".join(_OF_ETCD)
                 entry["do"].refuse(f"etcd has no {operation.do}; write one of {known}")
@@ -89,11 +91,20 @@ def _check_targets(
         message = _missing(getattr(operation, key.field), stores, tables)
         if message:
             entry[word].refuse(message)
-    if isinstance(operation, Partition):
-        for node_name in [node for group in operation.groups or () for node in group]:
-            kind, _, number = node_name.partition("-")
-            if kind == "store" and not 1 <= int(number) <= stores:
-                entry["groups"].refuse(f"there is no {node_name}; write 1 to {stores}")
+
+
+def _check_nodes(operation: Operation, entry: Place, stores: int, tidb_nodes: int) -> None:
+    """Refuses nodes of a partition that the cluster does not have."""
+    if not isinstance(operation, Partition):
+        return
+    for node_name in [node for group in operation.groups or () for node in group]:
+        kind, _, number = node_name.partition("-")
+        if kind == "store" and not 1 <= int(number) <= stores:
+            entry["groups"].refuse(f"there is no {node_name}; write 1 to {stores}")
+        if kind == "tidb" and int(number) >= tidb_nodes:
+            last = f"tidb-{tidb_nodes - 1}"
+            known = last if tidb_nodes == 1 else f"tidb-0 to {last}"
+            entry["groups"].refuse(f"there is no {node_name}; write {known}")
 
 
 def _missing(target: object, stores: int, tables: Sequence[str] | None) -> str:

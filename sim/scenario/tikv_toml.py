@@ -117,7 +117,7 @@ def _document(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise TikvTomlError(f"{path}: {error.strerror}; check the name") from None
     if len(content) > MOST_BYTES:
-        raise TikvTomlError(f"{path}: is larger than 1 MiB, no tikv.toml; check the name")
+        raise TikvTomlError(f"{path}: is larger than 1 MiB, not a tikv.toml; check the name")
     try:
         return tomllib.loads(content.decode("utf-8-sig"))
     except UnicodeDecodeError:

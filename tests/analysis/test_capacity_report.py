@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 from rich.console import Console
 
-from analysis.experiments.case_words import capacity_text
+from analysis.experiments.case_words import capacity_text, headroom_words
 from analysis.plots import style
 from analysis.plots.capacity import capacity_figures
 from analysis.report.capacity_table import capacity_sentence, print_capacity
@@ -188,3 +188,18 @@ def test_the_cost_figure_joins_what_is_not_beaten() -> None:
     best = case(variant="sync", cost_per_hour=7.0, txn_per_s=2500.0)
     axes = capacity_figures(found(case(), dear, best))["capacity_cost"].axes[0]
     assert list(np.asarray(axes.lines[-1].get_xdata())) == [5.08, 7.0]
+
+
+@pytest.mark.parametrize(
+    ("status", "headroom", "words"),
+    [
+        ("found", 0.525, "+52 %"),
+        ("below", -0.17, "< -17 %"),
+        ("above", 1.5, "> +150 %"),
+        ("found", None, ""),
+    ],
+)
+def test_a_headroom_beyond_the_search_is_a_bound(
+    status: str, headroom: float | None, words: str
+) -> None:
+    assert headroom_words(case(status=status, headroom=headroom)) == words

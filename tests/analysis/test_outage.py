@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from analysis.statistics.intervals import Array
-from analysis.statistics.outage import Unfinished, fall_of_throughput, outage
-from analysis.statistics.saturation import Verdict
+from analysis.statistics.outage import fall_of_throughput, outage, piled_up_since
+from analysis.statistics.saturation import UnitCourse, Verdict
+from analysis.statistics.unfinished import Unfinished, missing
 
 WINDOW_S = 0.1
-NOTHING_LEFT = Unfinished(count=0, oldest_s=0.0, overdue=0, longest_s=0.05)
-STUCK = Unfinished(count=40, oldest_s=3.0, overdue=38, longest_s=0.05)
+NOTHING_LEFT = Unfinished(count=0, oldest_s=0.0, overdue=0, longest_s=0.05, ages_s=0.0)
+STUCK = Unfinished(count=40, oldest_s=3.0, overdue=38, longest_s=0.05, ages_s=0.0)
 
 
 def course(seed: int, *parts: tuple[int, float]) -> Array:
@@ -25,7 +26,7 @@ def course(seed: int, *parts: tuple[int, float]) -> Array:
 @pytest.mark.parametrize("seed", range(5))
 def test_a_fall_to_the_end_is_found(mean: float, share: float, seed: int) -> None:
     committed = course(seed, (40, mean), (50, share * mean))
-    fall = fall_of_throughput(committed, 5, 40, 5, WINDOW_S)
+    fall = fall_of_throughput(committed, slice(5, 40), 5, WINDOW_S)
     assert fall is not None
     assert not fall.came_back
     assert fall.from_s == pytest.approx(4.0, abs=0.6)
@@ -34,7 +35,7 @@ def test_a_fall_to_the_end_is_found(mean: float, share: float, seed: int) -> Non
 
 def test_a_fall_that_came_back_is_told_from_when_until_when() -> None:
     committed = course(1, (40, 60.0), (20, 0.0), (40, 60.0))
-    fall = fall_of_throughput(committed, 5, 40, 5, WINDOW_S)
+    fall = fall_of_throughput(committed, slice(5, 40), 5, WINDOW_S)
     assert fall is not None
     assert fall.came_back
     assert fall.words == "throughput fell from 606/s to 0/s between 4.00 s and 6.00 s"
@@ -42,12 +43,12 @@ def test_a_fall_that_came_back_is_told_from_when_until_when() -> None:
 
 def test_one_that_is_made_up_for_afterwards_is_found_as_well() -> None:
     committed = course(2, (40, 6.0), (20, 0.0), (2, 66.0), (40, 6.0))
-    assert fall_of_throughput(committed, 5, 40, 5, WINDOW_S) is not None
+    assert fall_of_throughput(committed, slice(5, 40), 5, WINDOW_S) is not None
 
 
 def test_chance_is_no_fall() -> None:
     found = [
-        fall_of_throughput(course(seed, (40, mean), (120, mean)), 5, 40, 5, WINDOW_S)
+        fall_of_throughput(course(seed, (40, mean), (120, mean)), slice(5, 40), 5, WINDOW_S)
         for mean in (1.0, 6.0, 100.0)
         for seed in range(200)
     ]
@@ -56,14 +57,14 @@ def test_chance_is_no_fall() -> None:
 
 def test_a_short_dip_and_a_small_loss_do_not_count() -> None:
     dip = course(3, (40, 1000.0), (1, 0.0), (60, 1000.0))
-    assert fall_of_throughput(dip, 5, 40, 5, WINDOW_S) is None
+    assert fall_of_throughput(dip, slice(5, 40), 5, WINDOW_S) is None
     small = course(3, (40, 1000.0), (60, 900.0))
-    assert fall_of_throughput(small, 5, 40, 5, WINDOW_S) is None
+    assert fall_of_throughput(small, slice(5, 40), 5, WINDOW_S) is None
 
 
 def test_without_anything_before_there_is_nothing_to_compare_with() -> None:
-    assert fall_of_throughput(course(4, (40, 6.0)), 0, 3, 0, WINDOW_S) is None
-    assert fall_of_throughput(course(4, (40, 0.2)), 0, 20, 0, WINDOW_S) is None
+    assert fall_of_throughput(course(4, (40, 6.0)), slice(0, 3), 0, WINDOW_S) is None
+    assert fall_of_throughput(course(4, (40, 0.2)), slice(0, 20), 0, WINDOW_S) is None
 
 
 def test_what_is_stuck_is_an_outage_with_its_number_and_age() -> None:
@@ -76,14 +77,14 @@ def test_what_is_stuck_is_an_outage_with_its_number_and_age() -> None:
 
 
 def test_what_is_under_way_is_none() -> None:
-    under_way = Unfinished(count=50, oldest_s=0.08, overdue=0, longest_s=0.05)
+    under_way = Unfinished(count=50, oldest_s=0.08, overdue=0, longest_s=0.05, ages_s=0.0)
     assert outage(course(6, (40, 6.0)), under_way, None, 5) is None
 
 
 def test_half_the_throughput_is_degraded_and_none_is_an_outage() -> None:
     for share, verdict in ((0.5, Verdict.DEGRADED), (0.0, Verdict.OUTAGE)):
         committed = course(7, (40, 60.0), (50, 60.0 * share))
-        fall = fall_of_throughput(committed, 5, 40, 5, WINDOW_S)
+        fall = fall_of_throughput(committed, slice(5, 40), 5, WINDOW_S)
         found = outage(committed, NOTHING_LEFT, fall, 5)
         assert found is not None
         assert found.verdict is verdict
@@ -93,3 +94,71 @@ def test_a_run_without_a_commit_is_an_outage() -> None:
     found = outage(np.zeros(40), STUCK, None, 5)
     assert found is not None
     assert "no transaction was committed in the time measured" in found.reason
+
+
+def open_loop(seed: int, arrivals: float, *served: tuple[int, float]) -> UnitCourse:
+    """Returns a course: arrivals a window, of which such a share is served, part after part."""
+    windows = sum(part for part, _ in served)
+    begun = course(seed, (windows, arrivals))
+    shares = np.concatenate([np.full(part, share) for part, share in served])
+    ended = np.round(np.cumsum(begun * shares))
+    return UnitCourse(begun, np.diff(ended, prepend=0.0), np.diff(ended, prepend=0.0), begun)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_piles_up_only_since_the_event_is_degraded(seed: int) -> None:
+    stuck = open_loop(seed, 6.0, (20, 1.0), (30, 0.6))
+    found = piled_up_since(stuck, slice(5, 20), 5, WINDOW_S)
+    assert found is not None
+    assert found.verdict is Verdict.DEGRADED
+    assert found.reason.startswith("transactions have piled up since 2.00 s: at the end ")
+
+
+def test_an_overload_from_the_beginning_is_not_laid_to_the_event() -> None:
+    found = [
+        piled_up_since(open_loop(seed, 50.0, (60, 0.7)), slice(5, 20), 5, WINDOW_S)
+        for seed in range(100)
+    ]
+    assert sum(each is not None for each in found) <= 3
+    assert piled_up_since(open_loop(1, 6.0, (50, 1.0)), slice(5, 20), 5, WINDOW_S) is None
+
+
+def in_turn(threads: int, each_s: float, windows: int) -> tuple[UnitCourse, float, Unfinished]:
+    """Returns a closed loop whose clients wait for one lock, first come, first served.
+
+    Returns:
+        The course, the time that those took together who had ended, and who had not.
+    """
+    ends = np.arange(each_s, windows * WINDOW_S, each_s)
+    began = np.concatenate([np.zeros(threads), ends])
+    stays = ends - began[: len(ends)]
+    ages = windows * WINDOW_S - began[len(ends) :]
+    begun, ended = (
+        np.histogram(times, windows, (0.0, windows * WINDOW_S))[0].astype(float)
+        for times in (began, ends)
+    )
+    left = Unfinished(len(ages), float(ages.max()), 0, float(stays.max()), float(ages.sum()))
+    return UnitCourse(begun, ended, ended, ended), float(stays.sum()), left
+
+
+def test_a_queue_that_is_longer_than_the_run_refuses_latencies() -> None:
+    a_course, ended_s, left = in_turn(50, 0.3, 50)
+    found = missing(a_course, 0, ended_s, left, WINDOW_S)
+    assert found is not None
+    assert found.verdict is Verdict.UNSETTLED
+    assert found.reason == (
+        "50 transactions had not ended, the oldest after 5 s; latencies of the others depend on "
+        "how long the run is"
+    )
+
+
+def test_a_run_of_many_turns_does_not() -> None:
+    assert missing(*_arguments(in_turn(50, 0.3, 1500))) is None
+    assert missing(*_arguments(in_turn(3, 0.05, 50))) is None
+
+
+def _arguments(
+    run: tuple[UnitCourse, float, Unfinished],
+) -> tuple[UnitCourse, int, float, Unfinished, float]:
+    a_course, ended_s, left = run
+    return a_course, 0, ended_s, left, WINDOW_S

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from analysis.metrics.unit_metrics import KEY
 from analysis.report.expectations import judge
-from analysis.report.refusal import refusals, unit_facts, verdict_lines
+from analysis.report.refusal import reasons, refusals, unit_facts, verdict_lines
 from analysis.report.summary import comparison_rows, summary_rows, variant_values
 from analysis.report.summary_file import summary_text
 from analysis.report.table import print_comparison
@@ -157,3 +157,10 @@ def test_the_last_lines_say_what_is_not_stable_the_worst_first() -> None:
     ]
     assert verdict_lines([near] * 40)[5:] == ["and 35 more cases"]
     assert verdict_lines([near] * 6) == ["sync: near saturation (store_poller 97% busy)"] * 6
+
+
+def test_the_age_of_what_had_not_ended_is_no_latency() -> None:
+    names = ["lock_latency_ms", "txn_unfinished_age_ms", "txn_per_s"]
+    rows = [(0, "a", name, "all", "mean", "") for name in names]
+    index = pd.MultiIndex.from_tuples(rows, names=["point_index", "variant", *KEY])
+    assert list(reasons(index, {(0, "a"): WHY})) == [WHY, None, None]

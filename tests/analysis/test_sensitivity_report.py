@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from analysis.metrics.rounding import size_with_half_width
 from analysis.plots.sensitivity import sensitivity_figures
 from analysis.report.expectations import claim_place, claims_to_judge, judge
-from analysis.report.sensitivity_table import print_sensitivity
+from analysis.report.sensitivity_table import moves_words, print_sensitivity, signed_effect
 from analysis.study.sections import Expectation
 
 APPEND, THREADS, HOP = (
@@ -85,7 +86,8 @@ def test_factors_come_by_weight_with_their_shares() -> None:
 def test_the_sentence_the_floor_and_what_is_left_out_are_said() -> None:
     text = " ".join(printed(found(outcome())).split())
     assert "is 0.36 at the centre." in text
-    assert "below mu* 0.04 it may be chance" in text
+    assert "(in brackets): a mean up to 0.04 may be chance" in text
+    assert f"thread_hop ({size_with_half_width(0.01, 0.05)})" in text
     assert "fit of degree 2 (q2 0.98)" in text
     assert "1 of 6 trajectories are left out" in text
     assert "blocks are left out" not in text
@@ -156,3 +158,30 @@ def test_a_claim_about_the_centre_says_so_in_few_words() -> None:
     assert claim_place(centre, found) == "at the centre"
     assert claim_place({"workload.threads": 45}, found) == "workload.threads = 45"
     assert claim_place({}, {}) == ""
+
+
+def test_a_size_that_is_open_is_no_contradiction_to_a_factor_that_counts() -> None:
+    vague = effect(APPEND, 0.4, True) | {"mu_star_conf": 0.45}
+    assert moves_words(vague) == "moves it, how far is open"
+    assert moves_words(effect(THREADS, 0.6, True)) == "moves it"
+    assert moves_words(effect(HOP, 0.01, False)) == "may be chance"
+    assert moves_words(effect(HOP, 0.0, False)) == "no effect seen"
+
+
+def test_an_effect_that_rounds_to_nothing_has_no_minus() -> None:
+    assert [signed_effect(value) for value in (-0.004, 0.0, -0.126)] == ["+0.00", "+0.00", "-0.13"]
+
+
+def test_without_a_trajectory_nothing_is_in_brackets() -> None:
+    nothing = {"mu": None, "mu_star": None, "mu_star_conf": None, "sigma": None}
+    effects = [effect(APPEND, 0.0, False) | nothing]
+    bare = outcome(
+        morris={"used": 0, "of": 2, "effects": effects},
+        shares=None,
+        sobol=None,
+        walks=[],
+        noise={"deviation": None, "mu_star": 0.0},
+    )
+    text = printed(found(bare))
+    assert "(-)" not in text
+    assert "too little is known for a noise floor" in " ".join(text.split())

@@ -21,6 +21,25 @@ def summary(*verdicts: str, holds: bool = True, **more: Any) -> dict[str, Any]:
     }
 
 
+def searched(*binds: str) -> dict[str, Any]:
+    """Returns a search that ended below its lowest load, for these reasons."""
+    return {
+        "between": [50.0, 400.0],
+        "unit": "1/s",
+        "cases": [
+            {
+                "point": {},
+                "variant": f"v{place}",
+                "status": "below",
+                "binds": each,
+                "without_value": [],
+                "load": 50.0,
+            }
+            for place, each in enumerate(binds)
+        ],
+    }
+
+
 @pytest.mark.parametrize(
     ("content", "outcome", "fails"),
     [
@@ -31,6 +50,8 @@ def summary(*verdicts: str, holds: bool = True, **more: Any) -> dict[str, Any]:
         (summary("outage", holds=False), "outage", True),
         (summary("stable", invariants={"violations": [{"what": "two holders"}]}), "failed", True),
         (summary("outage", capacity={}), "passed", False),
+        (summary("outage", capacity=searched("outage", "overload")), "outage", True),
+        (summary("outage", capacity=searched("lock_latency_ms.p99", "overload")), "passed", False),
     ],
 )
 def test_the_gravest_decides(content: dict[str, Any], outcome: str, fails: bool) -> None:
@@ -46,3 +67,12 @@ def test_every_case_that_stopped_is_named_the_worst_first() -> None:
     assert found.says == "in 1 of 3 cases work stopped and had not come back when the run ended."
     assert study_verdict(summary("stable")).stopped == ()
     assert study_verdict(summary("stable")).says == ""
+
+
+def test_a_search_whose_lowest_load_stops_says_so() -> None:
+    found = study_verdict(summary("outage", capacity=searched("outage", "overload")))
+    assert found.says == "in 1 of 2 cases work stopped at the lowest load already."
+    assert found.stopped == (
+        "v0: less than 50/s: work stops at the lower end already, look at what is done to the "
+        "cluster",
+    )

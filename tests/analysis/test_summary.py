@@ -143,3 +143,22 @@ def test_claims_are_judged_on_interval_ends(
     stub = claim_that("lock_latency_ms", "in_memory", **claim)
     (verdict,) = judge([stub], ROWS, COMPARISONS)
     assert (verdict["holds"], verdict["reason"]) == (holds, reason)
+
+
+def test_a_ratio_of_a_bound_is_no_claim_fulfilled_elsewhere() -> None:
+    stub = claim_that("lock_latency_ms", "in_memory", against="pipelined", below=0.6)
+    at_400 = {"workload.threads": 400}
+    rows: list[dict[str, Any]] = [
+        {"point": at_400} | OF_MEAN | {"value": 1.0, "ci_low": 0.9, "ci_high": 1.1},
+        {"point": at_400}
+        | OF_MEAN
+        | {"variant": "pipelined", "value": 2951.0, "ci_low": None, "ci_high": None}
+        | {"at_least": True},
+    ]
+    known, unknown = judge([stub], rows, COMPARISONS)
+    assert known["holds"]
+    assert not unknown["holds"]
+    assert unknown["point"] == at_400
+    assert unknown["reason"] == (
+        "no ratio: more than 2951 is all that is known of pipelined, since work had not ended"
+    )

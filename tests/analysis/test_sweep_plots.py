@@ -138,6 +138,22 @@ def test_a_refused_value_is_a_gap_with_a_cross() -> None:
     assert [numbers(line.get_xdata()) for line in crosses] == [[400.0]]
 
 
+def test_a_bound_is_no_value_of_a_line() -> None:
+    points = grid(threads=[10, 50, 400])
+
+    def stopped(point: Point, variant: str) -> bool:
+        return point[THREADS] == 400 and variant == "in_memory"
+
+    figure = sweep_drawn(sweep_summary(points, at_least=stopped), VARIANTS, points, {})[
+        "sweep_lock_latency"
+    ]
+    values = figure.axes[0]
+    assert np.isnan(numbers(values.lines[1].get_ydata())[2])
+    assert values.get_ylim()[1] < 900
+    crosses = [line for line in values.lines if line.get_marker() == "x"]
+    assert [numbers(line.get_xdata()) for line in crosses] == [[400.0]]
+
+
 def rising(point: Point) -> float:
     return {10: 0.9, 50: 0.505, 400: 0.3}[int(point[THREADS])]
 

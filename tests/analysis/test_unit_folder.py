@@ -255,6 +255,25 @@ def test_a_file_in_the_way_is_named(tmp_path: Path) -> None:
         pass
 
 
+def test_a_study_is_not_put_inside_another(tmp_path: Path) -> None:
+    study = tmp_path / "study"
+    with locked_study_folder(study):
+        write_text_whole(study / "scenario.yaml", "")
+    for inside in (study / "other", study / "units" / "other"):
+        message = f"other: is inside a study, {study}; choose another folder"
+        with pytest.raises(StudyFolderError, match=message), locked_study_folder(inside):
+            pass
+        assert not inside.exists()
+    before = tmp_path / "before"
+    with locked_study_folder(before / "inner"):
+        write_text_whole(before / "inner" / "scenario.yaml", "")
+    (before / "units").mkdir()
+    write_text_whole(before / "scenario.yaml", "")
+    for own in (study, before / "inner"):
+        with locked_study_folder(own):
+            pass
+
+
 def test_a_text_is_replaced_whole(tmp_path: Path) -> None:
     target = tmp_path / "summary.json"
     for text in ("one", "two"):

@@ -134,7 +134,9 @@ def test_mistakes_are_told_as_the_command_tells_them(tmp_path: Path) -> None:
     with pytest.raises(StudyFolderError, match="no such folder"):
         pessim.open(tmp_path / "none")
     (tmp_path / "scenario.yaml").write_text("about: Half?\n")
-    with pytest.raises(StudyFolderError, match=r"has no summary\.json; python run_sim\.py report"):
+    with pytest.raises(
+        StudyFolderError, match=r"has no summary\.json that can be read; python run_sim\.py report"
+    ):
         pessim.open(tmp_path)
 
 
@@ -150,3 +152,47 @@ def test_names_are_taken_when_they_are_used() -> None:
     assert {"run", "open", "Study"} <= set(dir(pessim))
     with pytest.raises(AttributeError, match="no attribute 'walk'"):
         _ = pessim.walk  # type: ignore[attr-defined]
+
+
+def test_arguments_that_mean_nothing_are_refused_in_a_sentence(tmp_path: Path) -> None:
+    endless: dict[str, Any] = {}
+    endless["about"] = endless
+    with pytest.raises(ScenarioError, match="more than 24 levels deep"):
+        pessim.check(endless)
+    wrong: Any = ["workload.threads=5"]
+    with pytest.raises(TypeError, match="set is a list; write a dictionary, such as"):
+        pessim.check("pessim:quickstart", set=wrong)
+    number: Any = {5: 5}
+    with pytest.raises(ScenarioError, match="set 5: 5: unknown key"):
+        pessim.check("pessim:quickstart", set=number)
+    some: Any = "some"
+    with pytest.raises(ValueError, match="plots is 'some'; write one of all, none"):
+        pessim.run("pessim:quickstart", plots=some, folder=tmp_path)
+    with pytest.raises(StudyFolderError, match="folder is empty"):
+        pessim.run("pessim:quickstart", folder="")
+    with pytest.raises(ValueError, match="points is 0; write 1 or more"):
+        pessim.explain("pessim:quickstart", points=0)
+
+
+def test_what_cannot_be_compared_is_said_to_be_so(tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    folder.mkdir()
+    (folder / "scenario.yaml").write_text("{}")
+    (folder / "summary.json").write_text('{"study": "it", "verdict": {}}')
+    case = {"point": "{}", "metric": "lock_latency_ms", "class": "all", "stat": "mean"}
+    summary = pd.DataFrame([
+        {**case, "variant": "a", "refused": None, "at_least": True},
+        {**case, "stat": "p99", "variant": "b", "refused": "overloaded", "at_least": False},
+    ])  # fmt: skip
+    summary.to_parquet(folder / "summary.parquet")
+    compared = pd.DataFrame([{**case, "metric": "txn_per_s", "baseline": "a", "variant": "b"}])
+    compared.to_parquet(folder / "comparisons.parquet")
+    study = pessim.open(folder)
+    for figure, why in (
+        ("lock_latency_ms", "of a only a lower bound is known"),
+        ("lock_latency_ms.p99", "that of b is refused, overloaded"),
+        ("splits", "the study has none"),
+    ):
+        with pytest.warns(UserWarning, match=f"{figure} cannot be compared: {why}"):
+            assert study.compare(figure).empty
+    assert len(study.compare("txn_per_s")) == 1

@@ -143,7 +143,7 @@ def test_bandwidth_alone_makes_no_network(tmp_path: Path) -> None:
         (_SOCKPERF.replace("159120", "12"), "12 round trips are too few"),
         (_SOCKPERF.replace("6.250", "60.250"), "do not ascend"),
         ('{"error": "unable to connect"}', "error: failed: 'unable to connect'"),
-        ('{"end": 5}', "no file of iperf3"),
+        ('{"end": 5}', "not a file of iperf3"),
         ('{"end": {"sum_received": {"bits_per_second": -5}}}', "is -5, which cannot be"),
         ('{"end": {"sum_received": {"bits_per_second": 0}}}', "is 0; run it longer"),
         ('{"end": {"sum_received": {}}}', "is not a number"),

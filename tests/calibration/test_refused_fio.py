@@ -78,7 +78,7 @@ def test_what_cannot_be_is_refused(
         ("", "is empty"),
         ("\n", "is empty"),
         ("[1, 2]", "is not a JSON object"),
-        ("{}", "no file of fio"),
+        ("{}", "not a file of fio"),
         ("[" * 100_000, "is not JSON"),
     ],
 )

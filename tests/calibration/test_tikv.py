@@ -282,7 +282,7 @@ def test_slips_of_the_pen_are_told(tmp_path: Path) -> None:
 
 
 def test_an_answer_in_place_of_the_toml_is_told(tmp_path: Path) -> None:
-    with pytest.raises(CalibrationError, match=r"is JSON, no tikv\.toml; .*--prometheus"):
+    with pytest.raises(CalibrationError, match=r"is JSON, not a tikv\.toml; .*--prometheus"):
         tikv_of(written(tmp_path, _answer(*THREADS)), [])
 
 

@@ -93,6 +93,7 @@ def test_a_cluster_of_yarn_needs_its_addresses(
             ["run", "a.yaml", "--master", "sc://host:15002"],
             "name the master of its cluster: spark://",
         ),
+        (["run", "a.yaml", "--out", ""], "'--out': is empty; name a folder, such as results/mine"),
         (["reports", "results/rfc77"], "no command 'reports'; did you mean report."),
     ],
 )

@@ -145,6 +145,22 @@ def test_what_is_refused_or_has_no_interval_cannot_pass(
     assert "worse: pipelined: txn_per_s 9 to 9 cannot be judged: run at least two" in text
 
 
+def test_a_bound_is_said_to_be_one_and_what_a_study_came_to(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a = study_folder(tmp_path / "a", [row(LATENCY, 2.0, 0.1), row(RATE, 9.0, 0.1)])
+    bound = row(LATENCY, 2951.0) | {"at_least": True, "ci_low": None, "ci_high": None}
+    b = study_folder(tmp_path / "b", [bound, row(RATE, 4.0, 0.1)])
+    (b / "answer.json").write_text('{"outcome": "outage"}', encoding="utf-8")
+    assert main(["diff", str(a), str(b), "--fail-on", "lock_latency_ms"]) == 1
+    text = said(capsys)
+    assert "; OUTAGE" in text
+    told = "not judged, since something had not ended: pipelined, lock_latency_ms: "
+    assert f"{told}2 to more than 2951" in text
+    assert "lock_latency_ms 2 to more than 2951 cannot be judged: something had not ended" in text
+    assert "run at least two replications" not in text
+
+
 def test_variants_of_one_study_alone_are_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -201,3 +217,23 @@ def test_json_is_one_document_with_all_numbers(
     (worse,) = document["worse"]
     assert worse["fail_on"] == "txn_per_s:5%"
     assert document["facts"] == {"a": 1, "b": 1, "same": 0, "all_same": False}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("manifest.json", b"[]", "manifest.json is not a mapping"),
+        ("manifest.json", b"{", "its results cannot be read (Expecting property name"),
+        ("scenario.yaml", b"hello", "scenario.yaml is not a mapping"),
+        ("summary.parquet", b"PAR1", "its results cannot be read (Parquet file size is 4 bytes"),
+    ],
+)
+def test_a_damaged_file_is_one_message(
+    name: str, content: bytes, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a, b = study_folder(tmp_path / "a", A), study_folder(tmp_path / "b", A)
+    (b / name).write_bytes(content)
+    assert main(["diff", str(a), str(b)]) == ExitStatus.BAD_INPUT
+    (line,) = capsys.readouterr().err.splitlines()
+    assert told in line
+    assert line.endswith("makes them again")

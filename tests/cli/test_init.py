@@ -165,6 +165,8 @@ def test_the_report_as_json(capsys: pytest.CaptureFixture[str]) -> None:
         ([], "no measurements; give --fio, --ping or --tikv"),
         (["--prometheus", STAGES], "metrics need the cluster's tikv.toml; add --tikv"),
         (["--ping", PING, "--rate", "fast"], "--rate: "),
+        (["--ping", PING, "--rate", "0/s"], "--rate: 0/s is too small; write 0.01/s or more"),
+        (["--ping", PING, "--rate", "9e9/s"], "--rate: 9e9/s is too large"),
         (["--ping", PING, "--machine", "gp3"], "gp3: no profile 'gp3' in machines.yaml"),
         (["--ping", TUNED], "has no round trips"),
         (["--fio", "none.json"], "check the name"),

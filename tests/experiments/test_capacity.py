@@ -189,7 +189,7 @@ def test_met_at_the_upper_end_is_more_than_it() -> None:
     assert (in_memory["status"], in_memory["load_ci_low"]) == ("above", None)
     row = capacity_rows(found)[2]
     assert row["value"] is None
-    assert "more than 1200" in row["refused"]
+    assert "more than 1200/s" in row["refused"]
     assert found["comparisons"] == []
 
 
@@ -205,7 +205,9 @@ def test_met_nowhere_is_less_than_the_lower_end() -> None:
     found = QueueSeen().search(CapacitySearch(study(between=(1100.0, 3000.0))))
     pipelined, in_memory = found["cases"]
     assert pipelined["status"] == "below"
-    assert "less than 1100: overload breaks" in capacity_rows(found)[0]["refused"]
+    assert (
+        "less than 1100/s: the lower end is too much already" in capacity_rows(found)[0]["refused"]
+    )
     assert in_memory["status"] == "found"
 
 

@@ -50,6 +50,14 @@ PAUSES = (
 )
 CASES = [
     (
+        "operations.it.do: no crash_store stops a store, so there is none to start again",
+        [does("at: 3s, do: restart_store, store: 1")],
+        [
+            "operations=[{name: crash, at: 3s, do: crash_store, store: 1}, "
+            "{name: it, at: 5s, do: restart_store, store: 1}]"
+        ],
+    ),
+    (
         "run.replications: one replication has no interval; write 5",
         ["run.replications=1"],
         ["run.replications=2"],

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from analysis.page.answer import answer
+from analysis.page.answer import answer, tiles
 from analysis.page.findings import Findings
 
 LEVELS = {
@@ -82,3 +82,17 @@ def test_otherwise_bandwidth_comes_last(ratios: Ratios, last: str) -> None:
     said = answer(found(ratios))
     assert said[-1].startswith(last)
     assert sum("a second (" in each and "disks" in each.lower() for each in said) <= 1
+
+
+def test_what_is_not_known_yet_has_no_unit_and_no_brackets() -> None:
+    vague = found({}, half=2.0)
+    for row in vague.summary["rows"]:
+        row |= {"ci_low": -row["value"], "ci_high": 3 * row["value"]}
+    assert answer(vague) == (
+        "How long a lock request takes on average varies too much from run to run: in_memory (not "
+        "known yet) and pipelined (not known yet).",
+        "Disk writes per transaction cannot be told apart and transactions a second cannot be told "
+        "apart.",
+        "Disk writes a second cannot be told apart.",
+    )
+    assert "not known yet ms" not in str(tiles(vague))

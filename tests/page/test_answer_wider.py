@@ -53,7 +53,17 @@ def test_capacities_that_may_be_alike_are_not_ranked() -> None:
 def test_without_a_capacity_nothing_is_promised() -> None:
     content = found(case("pipelined", None), case("in_memory", None))
     [said] = of_capacity(content)
-    assert said.startswith("No case has a capacity within the searched range")
+    promise = "lock_latency_ms.p99 ≤ 10 ms"
+    assert said == f"Every case keeps {promise} up to 4,000 transactions a second at least."
+    below = found(case("pipelined", None, status="below"), case("in_memory", None, status="below"))
+    assert list(of_capacity(below)) == [
+        f"No case keeps {promise}, not even at 600 transactions a second."
+    ]
+    both = found(case("pipelined", None, status="below"), case("in_memory", None))
+    assert list(of_capacity(both)) == [
+        "No case has a capacity that is known to lie between 600 transactions a second and "
+        f"4,000 transactions a second, with {promise}."
+    ]
 
 
 def test_a_tile_says_how_far_a_case_goes_or_why_that_is_not_known() -> None:
@@ -62,5 +72,5 @@ def test_a_tile_says_how_far_a_case_goes_or_why_that_is_not_known() -> None:
         "pipelined on gp3_max", "1,500/s", "[1,470, 1,530]",
     )  # fmt: skip
     assert known.detail == "store pollers, 97 % busy, +50 % headroom"
-    assert unknown.change == "more than 4,000"
+    assert unknown.change == "more than 4,000/s"
     assert "raise capacity.between" in unknown.detail

@@ -49,6 +49,15 @@ def test_variants_differ_in_dash_as_well_as_in_colour(tmp_path: Path) -> None:
     assert len({tuple(line["dash"]) for line in view["series"]}) == 2
 
 
+def test_a_line_breaks_where_only_a_bound_is_known(tmp_path: Path) -> None:
+    found = findings(tmp_path, append=["100us", "200us", "300us"])
+    points = grid(append=["100us", "200us", "300us"])
+    summary = sweep_summary(points, at_least=lambda point, _: point == points[1])
+    found = Findings(found.run, summary, found.tables, [])
+    (view,) = load_charts(found)["load-lock_latency"]["views"]
+    assert [(line["v"][1], line["gaps"]) for line in view["series"]] == [(None, [1])] * 2
+
+
 def test_the_heading_names_everything_that_is_swept(tmp_path: Path) -> None:
     found = findings(tmp_path, append=["1ms", "2ms"], amplification=[1, 3])
     assert sweep_title(found) == "How the results change with append mean and write amplification"

@@ -144,6 +144,8 @@ def test_a_file_extends_one_that_comes_with_the_program(tmp_path: Path) -> None:
     assert "no scenario is called" in problems_of(tmp_path, "extends: pessim:../README\n")
     with pytest.raises(ScenarioError, match="no scenario is called 'pessim:rfc7'; did you mean"):
         load_study("pessim:rfc7")
+    with pytest.raises(ScenarioError, match="scenarios` lists what there is"):
+        load_study("pessim:something")
 
 
 def test_of_several_files_each_lies_over_those_before_it(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sim.scenario.fields import SWITCH, TIMEOUT, VERSIONS, Count, Duration, Wrong
+from sim.scenario.quantities import DURATION
 from sim.scenario.section import Section, SectionOf
 
 _MOST_WINDOWS = 1_000_000
@@ -46,7 +47,9 @@ class Run(Section):
     def check(self) -> None:
         """Judges windows."""
         if self.window_ns > self.measure_ns:
-            raise Wrong("a window is longer than the whole measurement; shorten it", at="window")
+            window, measure = map(DURATION.text_of, (self.window_ns, self.measure_ns))
+            message = f"a window ({window}) is longer than measure ({measure}); shorten window"
+            raise Wrong(message, at="window")
         if self.measure_ns // self.window_ns > _MOST_WINDOWS:
             raise Wrong(f"more than {_MOST_WINDOWS} windows; lengthen it", at="window")
 
