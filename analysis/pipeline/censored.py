@@ -92,8 +92,11 @@ def _statistics(
     yield "max", float(every.max), left.max > ended.max
     for name, share in shares.items():
         known = share * every.count <= ended.count
-        of = ended if known else every
-        yield name, _quantile(of.buckets, share * every.count), not known
+        if known:
+            yield name, _quantile(ended.buckets, share * every.count), False
+        else:  # Within a bucket a value is guessed; a bound is not to be above the greatest age.
+            bound = _quantile(every.buckets, share * every.count)
+            yield name, min(bound, float(every.max)), True
 
 
 def _by_class(moments: pa.Table, histogram: pa.Table, metric: str) -> dict[str, _Values]:

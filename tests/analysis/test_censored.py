@@ -79,3 +79,11 @@ def test_without_a_single_end_all_is_more_than_its_age(tmp_path: Path) -> None:
     found = values(tmp_path, censored=True)
     assert found["txn_latency", "all", "p50"] == pytest.approx(1004.5 * MS, rel=0.02)
     assert found["txn_latency", "all", "at_least:p50"] == 1.0
+
+
+@pytest.mark.parametrize("left", [1, 3, 10])
+def test_a_bound_is_never_more_than_the_greatest_age(left: int, tmp_path: Path) -> None:
+    facts(tmp_path, 0, left)
+    found = values(tmp_path, censored=True)
+    for stat in ("p50", "p99", "p999"):
+        assert found["txn_latency", "all", stat] <= found["txn_latency", "all", "max"]
