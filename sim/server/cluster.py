@@ -74,13 +74,7 @@ class Cluster:
             route.region.region_id: route for route in regions.routes
         }
         """Regions whose replicas nobody has needed yet."""
-        self._unheard = UnheardCommits(
-            env,
-            self._untouched,
-            scenario.tikv.raft_heartbeat_ticks * scenario.tikv.raft_base_tick_interval_ns,
-            streams.stream("unheard-commits"),
-            self._hear,
-        )
+        self._unheard = UnheardCommits(env, self._untouched, scenario.tikv, streams, self._hear)
         self.replicas = ReplicaFactory(scenario.tikv, streams.stream("election-timeouts"))
         self.probe = Probes()
         self.failpoints = FailPoints()
@@ -88,13 +82,24 @@ class Cluster:
         self.ledger = DiskBytes(recorder)
         self.client_machine = _client_machine(scenario, streams)
         self.network = Network(scenario.hardware.network, streams, zones_of(scenario))
-        timeout_ns = scenario.tikv.wait_for_lock_timeout_ns
-        leader = regions.routes[0].leader_store
-        self.detector = Detector(leader, timeout_ns, self.network, self.probe)
+        self.detector = Detector(
+            regions.routes[0].leader_store,
+            scenario.tikv.wait_for_lock_timeout_ns,
+            self.network,
+            self.probe,
+        )
         self.listeners: dict[int, ConnectionListener] = {}
         """By TiDB node: who hears what becomes of its connections."""
         self._tombstones: dict[int, dict[int, int]] = {}
-        self.stores = {
+        self.stores = self._make_stores(streams, recorder, misses or {})
+        self._connect_stores()
+        self.apply_cluster_version()
+
+    def _make_stores(
+        self, streams: Streams, recorder: Recorder, misses: RowMisses
+    ) -> dict[int, Store]:
+        scenario = self._scenario
+        return {
             store_id: Store(
                 self._context(store_id),
                 scenario,
@@ -105,12 +110,10 @@ class Cluster:
                 tso=self.tso,
                 detector=self.detector,
                 replies=self._reply_links(store_id),
-                misses=misses or {},
+                misses=misses,
             )
             for store_id in range(1, scenario.cluster.stores + 1)
         }
-        self._connect_stores()
-        self.apply_cluster_version()
 
     def _connect_stores(self) -> None:
         for store_id, store in self.stores.items():

@@ -25,10 +25,9 @@ from sim.protocol.raft.log import Entry
 from sim.protocol.region import Region, Route
 from sim.protocol.write_batch import COMMIT, WriteBatch
 from sim.raftstore.peer import Peer, RaftCommand
-from sim.streams import Stream
-
-_TABLE_PREFIX_LEN: Final = 11
-"""Of a row's key: ``t``, table id, ``_r`` (pingcap/tidb tablecodec)."""
+from sim.scenario.schema.tikv import Tikv
+from sim.storage.block_cache import PREFIX_LEN
+from sim.streams import Streams
 
 _ASKED: Final = 32
 """Leaders of a table that are asked what their last commit wrote: it takes some time to come."""
@@ -73,8 +72,8 @@ class UnheardCommits:
         self,
         env: LeanEnv,
         untouched: Mapping[int, Route],
-        heartbeat_ns: int,
-        draws: Stream,
+        tikv: Tikv,
+        streams: Streams,
         hear: Callable[[int], None],
     ) -> None:
         """Begins with the first phase of heartbeats.
@@ -82,15 +81,16 @@ class UnheardCommits:
         Args:
             env: the clock.
             untouched: routes of the regions that nobody has touched, by region id.
-            heartbeat_ns: time from one heartbeat of a region to the next.
-            draws: how often each region was touched before.
+            tikv: says how often heartbeats are sent.
+            streams: one says when each region was touched before.
             hear: makes an untouched region's replicas, leaves its commit, and applies it.
         """
         self._env = env
         self._untouched = untouched
-        self._heartbeat_ns = heartbeat_ns
+        self._heartbeat_ns = tikv.raft_heartbeat_ticks * tikv.raft_base_tick_interval_ns
         self._hear = hear
         self._last = max(untouched)
+        draws = streams.stream("unheard-commits")
         self._draws = draws.block_of("exponential", self._last + 1)
         self._tables: dict[bytes, _Table] = {}
         for route in untouched.values():
@@ -154,7 +154,7 @@ class UnheardCommits:
 
 
 def _table(region: Region) -> bytes:
-    return region.start_key[:_TABLE_PREFIX_LEN]
+    return region.start_key[:PREFIX_LEN]
 
 
 def _is_commit(command: RaftCommand) -> bool:

@@ -21,6 +21,7 @@ from sim.protocol.write_batch import COMMIT, PREWRITE, WriteBatch
 from sim.raftstore.peer import Peer, RaftCommand
 from sim.raftstore.probe import RaftstoreProbe
 from sim.record.facts import MemorySink
+from sim.scenario.schema.tikv import Tikv
 from sim.server.unheard_commits import UnheardCommits
 from sim.simulation import SimulatedUnit
 from sim.streams import Streams
@@ -29,6 +30,7 @@ from tests.stub_model import QUICKSTART
 
 STORES = (StoreId(1), StoreId(2), StoreId(3))
 HEARTBEAT_NS = 2 * NS_PER_S
+TIKV = Tikv(raft_heartbeat_ticks=2, raft_base_tick_interval_ns=NS_PER_S)
 REGIONS = 3_000
 
 
@@ -45,9 +47,7 @@ class Regions:
         self.command.batch = WriteBatch(cause)
         self.command.batch.keys = 5
         self.left: Counter[str] = Counter()
-        self.unheard = UnheardCommits(
-            self.env, self.untouched, HEARTBEAT_NS, Streams(3, 0).stream("unheard"), self.hear
-        )
+        self.unheard = UnheardCommits(self.env, self.untouched, TIKV, Streams(3, 0), self.hear)
 
     def touch(self, number: int) -> None:
         """Touches a region, for the first time or not."""
