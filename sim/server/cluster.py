@@ -181,8 +181,9 @@ class Cluster:
 
     def create_all_replicas(self) -> None:
         """Makes the replicas of all regions: before something happens to a whole store."""
-        for region_id in list(self._untouched):
-            self.create_replicas(region_id)
+        for region_id, route in list(self._untouched.items()):
+            del self._untouched[region_id]
+            self._unheard.made(route.region, self._make_replicas(route))
 
     def apply_cluster_version(self) -> None:
         """Opens the feature gates that the cluster's version opens; none is closed."""

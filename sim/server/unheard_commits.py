@@ -94,7 +94,7 @@ class UnheardCommits:
         self._draws = draws.block_of("exponential", self._last + 1)
         self._tables: dict[bytes, _Table] = {}
         for route in untouched.values():
-            self._tables.setdefault(_table(route.region), _Table()).untouched += 1
+            self._tables.setdefault(_table_prefix(route.region), _Table()).untouched += 1
         env.process(self._first_heartbeats())
 
     def touched(self, region: Region, peers: Sequence[Peer]) -> None:
@@ -104,16 +104,22 @@ class UnheardCommits:
             region: touched for the first time.
             peers: its replicas, which have just been made.
         """
-        table, now_ns = self._tables[_table(region)], self._env.now_ns
-        if now_ns < self._first_heartbeat_ns(region.region_id) and self._is_unheard(region):
-            self._leave(region, peers, table.commit)
+        self.made(region, peers)
+        table = self._table_of(region)
         table.touched += 1
         table.leaders.extend(peer for peer in peers if peer.is_leader)
+
+    def made(self, region: Region, peers: Sequence[Peer]) -> None:
+        """Leaves a commit as ``touched`` does where no transaction touches the region."""
+        table = self._table_of(region)
+        early = self._env.now_ns < self._first_heartbeat_ns(region.region_id)
+        if early and self._is_unheard(region):
+            self._leave(region, peers, table.commit)
         self._is_untouched_no_more(table)
 
     def heard(self, region: Region, peers: Sequence[Peer]) -> None:
         """Leaves a commit with the followers of a region to which a heartbeat is sent."""
-        table = self._tables[_table(region)]
+        table = self._table_of(region)
         self._leave(region, peers, table.commit)
         self._is_untouched_no_more(table)
 
@@ -131,10 +137,13 @@ class UnheardCommits:
 
     def _is_unheard(self, region: Region) -> bool:
         """Returns whether a region was touched after the last heartbeat before the run."""
-        table = self._tables[_table(region)]
+        table = self._table_of(region)
         since_ns = self._heartbeat_ns - self._first_heartbeat_ns(region.region_id)
         often = table.rate(self._env.now_ns) * since_ns
         return bool(self._draws[region.region_id] < often) and table.look_for_commit() is not None
+
+    def _table_of(self, region: Region) -> _Table:
+        return self._tables[_table_prefix(region)]
 
     def _is_untouched_no_more(self, table: _Table) -> None:
         table.untouched -= 1
@@ -153,7 +162,7 @@ class UnheardCommits:
             peer.apply_queue.append(entry)
 
 
-def _table(region: Region) -> bytes:
+def _table_prefix(region: Region) -> bytes:
     return region.start_key[:PREFIX_LEN]
 
 

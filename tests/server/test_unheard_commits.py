@@ -57,6 +57,14 @@ class Regions:
             self.unheard.touched(route.region, peers)
             self._note("touched", peers)
 
+    def make_all(self) -> None:
+        """Makes the replicas of all regions that nobody has touched."""
+        for number, route in list(self.untouched.items()):
+            del self.untouched[number]
+            peers = self._peers()
+            self.unheard.made(route.region, peers)
+            self._note("made", peers)
+
     def hear(self, number: int) -> None:
         """Sends a heartbeat to a region that was not touched."""
         route, peers = self.untouched.pop(number), self._peers()
@@ -97,6 +105,18 @@ def test_as_many_regions_have_one_as_were_touched_since_their_last_heartbeat(
     expected = 1 - (1 - math.exp(-visits)) / visits
     assert regions.left.total() / 2 / REGIONS == pytest.approx(expected, abs=0.03)
     assert min(regions.left["heard"], regions.left["touched"]) > 0
+
+
+def test_regions_that_are_made_untouched_do_not_count_as_touched() -> None:
+    regions, rate_per_s, at_s = Regions(COMMIT), 0.5, 0.4
+    touch_at_random(regions, rate_per_s, round(at_s * NS_PER_S))
+    untouched = len(regions.untouched)
+    regions.make_all()
+    # Over first heartbeats at any time, of which those before now have gone by.
+    longest = rate_per_s * (HEARTBEAT_NS / NS_PER_S - at_s)
+    expected = (longest - 1 + math.exp(-longest)) / (rate_per_s * (HEARTBEAT_NS / NS_PER_S))
+    at_first = untouched + regions.left["heard"] / 2
+    assert regions.left["made"] / 2 / at_first == pytest.approx(expected, abs=0.03)
 
 
 def test_a_table_without_commits_has_none_and_nobody_has_after_the_first_heartbeat() -> None:
