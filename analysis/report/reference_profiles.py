@@ -9,8 +9,8 @@ from sim.scenario.profiles import profiles
 
 PROFILE_COLUMNS: Final = {
     "machines": (
-        "machine", "raft log's disk", "data's disk", "network", "store: vCPU, memory", "TiDB: vCPU",
-        "assumed", "where from",
+        "machine", "raft log's disk", "data's disk", "network", "store: vCPU at speed, memory",
+        "TiDB: vCPU", "assumed", "where from",
     ),
     "disks": (
         "disk", "bandwidth", "writes/s", "append + fsync", "rare long ones", "token bucket",
@@ -37,7 +37,8 @@ def _machine(figures: Mapping[str, Any]) -> tuple[str, ...]:
     network = figures["network"]
     if isinstance(network, Mapping):
         network = f"{network['profile']}, {network['bandwidth']}"
-    store = f"{figures['store_cores']}, {figures['store_memory']}"
+    cores = f"{figures['store_cores']} at {figures.get('store_core_speed', 1)}"
+    store = f"{cores}, {figures['store_memory']}"
     disks = figures["disk"]
     return disks["raft"], disks["kv"], network, store, str(figures["tidb_cores"])
 

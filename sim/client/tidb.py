@@ -73,7 +73,7 @@ class TidbNode:
         self.probe: Probe = cluster.probe
         self._cluster = cluster
         here, network = tidb_name(number), cluster.network
-        hardware, cpu = scenario.hardware, scenario.hardware.cpu
+        hardware, cpu = scenario.hardware, scenario.hardware.tidb_cpu
         threads = hardware.tidb_cores
         slowness = smt_slowness(threads, hardware.threads_per_core, cpu.smt_gain)
         self._cpu = FifoServers(threads, slowness)
@@ -82,7 +82,8 @@ class TidbNode:
         self._request_ns = cpu.tidb_request_ns
         self._message_ns = cpu.grpc_message_ns
         self._client = cluster.client_machine
-        self._grpc_ns = cpu.grpc_request_ns >> 1
+        self._grpc_ns = hardware.store_cpu.grpc_request_ns >> 1
+        self._grpc_message_ns = hardware.store_cpu.grpc_message_ns
         self._next_connection = cycle(connections_of(number))
         self._leaves_ns = {store: [0] * CONNECTIONS for store in cluster.stores}
         """When the last message of each connection to a store leaves."""
@@ -173,7 +174,7 @@ class TidbNode:
         request.opens_message = ready_ns >= leaves_ns[slot]
         if request.opens_message:
             leaves_ns[slot] = ready_ns + self._compute(2 * self._message_ns, MESSAGE_WAKES)
-            handled_ns += self._message_ns
+            handled_ns += self._grpc_message_ns
         arrival = self._to_stores[request.store].send(env.now_ns, size)
         arrival += leaves_ns[slot] - env.now_ns
         arrival += store.grpc.handle(connection, env.now_ns, handled_ns)

@@ -171,7 +171,7 @@ def client_machine(scenario: Scenario, made: Footprint) -> MachineKind:
 
 def tidb_nodes(scenario: Scenario, made: Footprint, retries: float = 0.0) -> MachineKind:
     """Returns the TiDB nodes, with their statements and requests; ``retries`` are tried again."""
-    hardware, cpu = scenario.hardware, scenario.hardware.cpu
+    hardware, cpu = scenario.hardware, scenario.hardware.tidb_cpu
     reading = made.statements - made.changing_statements
     jobs = [
         JobKind(reading, statement_ns(scenario, made, changing=0.0)),
@@ -189,6 +189,6 @@ def tidb_nodes(scenario: Scenario, made: Footprint, retries: float = 0.0) -> Mac
 
 def statement_ns(scenario: Scenario, made: Footprint, *, changing: float) -> float:
     """Returns the CPU of a statement on TiDB, of which this share lock or write."""
-    cpu = scenario.hardware.cpu
+    cpu = scenario.hardware.tidb_cpu
     rows = made.rows / made.statements
     return cpu.tidb_statement_ns + cpu.tidb_write_ns * changing + cpu.tidb_row_ns * rows

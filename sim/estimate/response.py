@@ -150,7 +150,7 @@ class ResponseTimes:
         """Returns TiDB, network, gRPC and scheduler of a request."""
         each = self._footprint.requests[kind]
         pool = load.stations["read_pool" if kind in READS.values() else "scheduler"]
-        cost_ns = self._scenario.hardware.cpu.tidb_request_ns
+        cost_ns = self._scenario.hardware.tidb_cpu.tidb_request_ns
         met = load.txn_per_s * self._others
         sent_ns, waits_ns = self._tidb.times_ns(cost_ns, met)
         waits_ns += REQUEST_WAKES * self._tidb.wake_ns(met)

@@ -188,7 +188,7 @@ class StoreModel:
         copies = (1 + followers * applied) / stores
         if near is None:
             idle = self.disk.load(txn_per_s, 0, 0, copies)
-            hop_ns = scenario.hardware.cpu.thread_hop_ns
+            hop_ns = scenario.hardware.store_cpu.thread_hop_ns
             load = StoreLoad(txn_per_s, self.disk.append_ns, idle, hop_ns=hop_ns)
         else:
             load = replace(near, txn_per_s=txn_per_s)
@@ -210,7 +210,7 @@ class StoreModel:
     def _poll(self, load: StoreLoad) -> None:
         """Messages and pollers."""
         scenario = self.scenario
-        tikv, stores, cpu = scenario.tikv, scenario.cluster.stores, scenario.hardware.cpu
+        tikv, stores, cpu = scenario.tikv, scenario.cluster.stores, scenario.hardware.store_cpu
         followers = scenario.cluster.replicas - 1
         commands = load.txn_per_s * self.proposed.count / stores
         entries = commands * load.entries_per_command
@@ -274,7 +274,7 @@ class StoreModel:
 
     def _run_pools(self, load: StoreLoad, copies: float, retries: float) -> None:
         """gRPC, scheduler, readers and apply pool, and how much threads slow each other down."""
-        scenario, cpu = self.scenario, self.scenario.hardware.cpu
+        scenario, cpu = self.scenario, self.scenario.hardware.store_cpu
         scheduler = StationLoad(scenario.tikv.scheduler_worker_pool_size)
         readers = StationLoad(scenario.hardware.read_pool_threads)
         apply = StationLoad(scenario.tikv.apply_pool_size)
@@ -321,19 +321,19 @@ class StoreModel:
 
     def request_ns(self, kind: RequestKind) -> float:
         """Returns the CPU of a request in the read pool or the scheduler, on idle cores."""
-        cpu, each = self.scenario.hardware.cpu, self.footprint.requests[kind]
+        cpu, each = self.scenario.hardware.store_cpu, self.footprint.requests[kind]
         base_ns = cpu.tikv_read_ns if kind in READS.values() else cpu.tikv_command_ns
         return base_ns + cpu.tikv_key_ns * each.keys / each.count
 
     def rows_ns(self, requests: Requests, load: StoreLoad) -> float:
         """Returns the time of a transaction's blocks: fetching and unpacking them."""
-        unpack_ns = self.scenario.hardware.cpu.tikv_block_ns * load.slowness
+        unpack_ns = self.scenario.hardware.store_cpu.tikv_block_ns * load.slowness
         return requests.fetches * self.disk.fetch_ns + requests.blocks * unpack_ns
 
     def _grpc(self, load: StoreLoad, requests_per_s: float) -> StationLoad:
         """Returns the gRPC threads: each a server of its own for some of the connections."""
         grpc = StationLoad(self.scenario.tikv.grpc_concurrency, 2 * requests_per_s)
-        cpu = self.scenario.hardware.cpu
+        cpu = self.scenario.hardware.store_cpu
         service_ns = (cpu.grpc_request_ns >> 1) + load.opening * cpu.grpc_message_ns
         service_ns *= load.slowness
         grpc.busy = grpc.jobs * service_ns / NS_PER_S

@@ -51,7 +51,7 @@ class Raftstore:
         safe_ts: Callable[[], int],
         slice_phase: float,
     ) -> None:
-        cpu = scenario.hardware.cpu
+        cpu = scenario.hardware.store_cpu
         self._ctx = ctx
         self._cores = cores
         self._set_ns = 2 * cpu.grpc_message_ns
@@ -145,6 +145,6 @@ def _kv_engine(
             data=hardware.lsm.write_amplification, lock=hardware.lsm.lock_write_amplification
         ),
         ledger,
-        byte_ns=hardware.cpu.compaction_byte_ns,
+        byte_ns=hardware.store_cpu.compaction_byte_ns,
         slice_phase=slice_phase,
     )

@@ -51,7 +51,7 @@ class Machine:
             hardware.cpu.thread_hop_ns,
         )
         self._block_bytes = hardware.stored_block_bytes
-        self._block_ns = hardware.cpu.tikv_block_ns
+        self._block_ns = hardware.store_cpu.tikv_block_ns
         fetches = streams.stream(f"{name}/fetches")
         self.raft_disk = Disk(hardware.raft_disk, streams.stream(f"{name}/raft-disk"), fetches)
         self.kv_disk = self.raft_disk

@@ -93,7 +93,7 @@ class Scheduler:
         self._grpc = grpc
         self._cores = cores
         self._cache = cache
-        self._cpu = scenario.hardware.cpu
+        self._cpu = scenario.hardware.store_cpu
         self._draw = draw
         self._replies = replies
         self._pending_max_bytes = scenario.tikv.scheduler_pending_write_threshold_bytes

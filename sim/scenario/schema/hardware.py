@@ -7,7 +7,8 @@ A disk, a network or the whole section may be named; the figures then come from
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self, get_args
 
 from sim.distributions import Distribution, Empirical
@@ -35,6 +36,7 @@ from sim.scenario.section import Document, Section, SectionOf
 from sim.units import KIB
 
 _AMPLIFICATION = Number(0, 1_000)
+_SPEED = Number(0.1, 10)
 
 SHARED = "shared"
 """What a file says in place of a KV disk where there is one disk for both."""
@@ -160,7 +162,7 @@ class NetworkSection(Figures):
 
 @dataclass(frozen=True, kw_only=True)
 class CpuCosts(Section):
-    """Mean CPU time of each kind of work on one core.
+    """Mean CPU time of each kind of work, on a core of i3.4xlarge or (TiDB's) of c5.4xlarge.
 
     Those whose source is "fit" were fitted together to published throughputs and latencies of
     several workloads: ``docs/CALIBRATION.md``.
@@ -241,6 +243,18 @@ class CpuCosts(Section):
         default=1.0,
     )
 
+    def on(self, core_speed: float) -> Self:
+        """Returns the costs on other cores; there, too, waking a thread takes as long."""
+        if core_speed == 1:
+            return self
+        costs = {
+            each.name: round(value / core_speed) if isinstance(value, int) else value / core_speed
+            for each in fields(self)
+            if each.name.endswith("_ns") and each.name != "thread_hop_ns"
+            for value in [getattr(self, each.name)]
+        }
+        return replace(self, **costs)
+
 
 @dataclass(frozen=True, kw_only=True)
 class LsmSpec(Section):
@@ -307,6 +321,16 @@ class Hardware(Section):
     tidb_cores: int = Count(1, 1_024).key(
         "Hardware threads of a TiDB node. Source: AWS docs: c5.4xlarge, 16 vCPU.", default=16
     )
+    store_core_speed: float = _SPEED.key(
+        "Speed of a store's cores over that of i3.4xlarge's, 2.7 GHz with all of them busy. "
+        "Source: the profile; AWS docs, processor state control.",
+        default=1.0,
+    )
+    tidb_core_speed: float = _SPEED.key(
+        "Speed of a TiDB node's cores over that of c5.4xlarge's, 3.4 GHz with all of them busy. "
+        "Source: AWS, EC2 C5 instances.",
+        default=1.0,
+    )
     client_cores: int = Count(1, 1_024).key(
         "Hardware threads of the machine of clients and proxy. Source: AWS docs: c5.9xlarge, 36 "
         "vCPU.",
@@ -345,6 +369,16 @@ class Hardware(Section):
         kv = SHARED if value.kv_disk is None else DiskSection.document_of(value.kv_disk)
         disks = {"raft": DiskSection.document_of(value.raft_disk), "kv": kv}
         return {"profile": value.profile, "disk": disks} | super().document_of(value)
+
+    @cached_property
+    def store_cpu(self) -> CpuCosts:
+        """The costs on a store's cores."""
+        return self.cpu.on(self.store_core_speed)
+
+    @cached_property
+    def tidb_cpu(self) -> CpuCosts:
+        """The costs on a TiDB node's cores."""
+        return self.cpu.on(self.tidb_core_speed)
 
     @property
     def read_pool_threads(self) -> int:
