@@ -93,7 +93,7 @@ def _idle(workload: str, file: str, anchor: str, column: str, measure_ms: float)
 
 CASES: Final = (
     *(_sysbench("point_select", threads, (100, 100), 2) for threads in (300, 600, 900)),
-    *(_sysbench("update", threads, (120, 500), 3) for threads in (300, 600, 900)),
+    *(_sysbench("update", threads, (250, 1_000), 3) for threads in (300, 600, 900)),
     *(_tpcc(50, locks, (600, 3_000)) for locks in LOCKS),
     *(_tpcc(400, locks, (1_400, 2_600)) for locks in LOCKS),
     _idle("tpcc", "tpcc_idle.yaml", "TPC-C transaction, one client", "mean_ms", 3_000),

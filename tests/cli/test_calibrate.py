@@ -132,7 +132,7 @@ SAMPLES = Path(__file__).resolve().parents[1] / "testdata" / "calibration"
     ("words", "made"),
     [
         (["network", "ping.txt", "iperf3.json"], {"hardware": {"network"}}),
-        (["tikv", "tikv.toml", "--prometheus", "stages.json"], {"tikv": None, "hardware": {"cpu"}}),
+        (["tikv", "tikv.toml", "--prometheus", "stages.json"], {"tikv": None, "hardware": {"cpu", "store_core_speed"}}),
     ],
 )
 def test_the_samples_of_the_guide_make_parts_of_a_scenario(
