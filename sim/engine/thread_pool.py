@@ -9,6 +9,7 @@ load changes).
 
 from collections import deque
 from heapq import heappush
+from math import floor
 from typing import Any
 
 from sim.engine.environment import Call, LeanEnv
@@ -72,9 +73,9 @@ class Cores:
 
         Where more threads run than there are hardware threads, each has one for its share of that.
         """
-        held_ns = int(service_ns * slowness)
+        held_ns = floor(service_ns * slowness)
         slowest = self._slowest
-        self.busy_ns += held_ns if slowness <= slowest else int(service_ns * slowest)
+        self.busy_ns += held_ns if slowness <= slowest else floor(service_ns * slowest)
         return held_ns
 
     def add_background(self, service_ns: int) -> None:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from math import floor
 from typing import Final
 
 from sim.distributions import Sampler
@@ -173,7 +174,7 @@ class ApplyPool:
             if not units:
                 units.extend(self._draw.unit_block())
             service_ns += (commands * command_ns + keys * key_ns) * units.pop()
-        return int(service_ns)
+        return floor(service_ns)
 
     def _apply_batch(self, batch: Piece) -> None:
         safe_ts = self._safe_ts()

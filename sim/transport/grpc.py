@@ -4,6 +4,7 @@ Source: tikv/tikv src/server/server.rs (server.grpc-concurrency completion queue
 stays with the queue that accepted it. tikv/client-go config/client.go (grpc-connection-count).
 """
 
+from math import floor
 from typing import Final
 
 from sim.engine import Cores
@@ -34,7 +35,7 @@ class GrpcThreads:
         start_ns = free[thread]
         if now_ns > start_ns:
             start_ns = now_ns
-        held_ns = int(service_ns * self._cores.slowness())
+        held_ns = floor(service_ns * self._cores.slowness())
         self._cores.add_background(held_ns)
         self.busy_ns += held_ns
         free[thread] = start_ns = start_ns + held_ns
