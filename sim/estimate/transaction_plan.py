@@ -176,8 +176,8 @@ class _Session:
             except StopIteration:
                 return True
             self._plan.statements += 1
-            self._plan.changing_statements += statement.changes
-            self._plan.rows += statement.rows
+            self._plan.changing_statements += statement.changes()
+            self._plan.rows += statement.rows()
             self._plan.pause_ns += statement.pause_ns
             if statement is ROLLBACK:
                 return False

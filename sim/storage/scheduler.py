@@ -55,6 +55,7 @@ from sim.workload.statement import SCANNED_ROW
 _LOCK: Final = Kind.LOCK
 _COP: Final = Kind.COP
 _PREWRITE: Final = Kind.PREWRITE
+_RESOLVE_LOCK: Final = Kind.RESOLVE_LOCK
 
 _REPLY_BYTES: Final = 80
 _REPLY_KEY_BYTES: Final = 120
@@ -246,7 +247,7 @@ class Scheduler:
 
         Keys of an async commit are locked in memory in the instant in which max_ts is read.
         """
-        if request.kind is Kind.RESOLVE_LOCK and not request.keys:
+        if request.kind is _RESOLVE_LOCK and not request.keys:
             found = locks_to_resolve(peer.state.mvcc, request.start_ts, request.commit_ts)
             if found:
                 self._go_on_with(request, found)
@@ -349,7 +350,7 @@ class Scheduler:
             request.path = self.lock_paths.of_nothing_new()
             self._finish_unwritten(request)
         elif self.lock_paths.keeps_in_memory(request, peer, granted.locks):
-            if self.waits.waiting:
+            if self.waits.waiters:
                 self.waits.locked(granted.locks)
             self._finish_unwritten(request)
         else:
@@ -365,7 +366,7 @@ class Scheduler:
         request.batch = batch
         if request.kind > _PREWRITE:  # What ends something may be written to a disk almost full.
             request.allowed_on_almost_full = True
-        if batch.lock_deletes and self.waits.waiting:
+        if batch.lock_deletes and self.waits.waiters:
             request.woken = self.waits.release(batch.lock_deletes, _commit_ts(request))
         table = peer.locks
         replaces = table.map and request.kind is not _LOCK
@@ -437,7 +438,7 @@ class Scheduler:
         assert batch is not None, "only written commands are applied"
         self._end_write(request, batch)
         self._note_txn_status(request)
-        if request.kind is _LOCK and self.waits.waiting:
+        if request.kind is _LOCK and self.waits.waiters:
             self.waits.locked(batch.lock_puts)
         if request.woken:
             self._hand_over_latches(request)
@@ -496,7 +497,7 @@ class Scheduler:
         now_ns = self._env.now_ns
         peer = request.peer
         if request.kind is _LOCK:
-            if self.waits.waiting:
+            if self.waits.waiters:
                 self.waits.finished(request)
             if request.result.__class__ is Acquired and peer is not None:
                 self._probe.granted(peer, request)
@@ -526,4 +527,4 @@ def _commit_ts(request: KvRequest) -> int:
 
 def _needs_synced_max_ts(request: KvRequest) -> bool:
     """Returns whether a request asks for a commit_ts that a new leader cannot promise yet."""
-    return request.kind is Kind.PREWRITE and (request.use_async_commit or request.one_pc)
+    return request.kind is _PREWRITE and (request.use_async_commit or request.one_pc)

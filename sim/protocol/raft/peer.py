@@ -804,7 +804,9 @@ class RaftPeer:
         log = self.log
         index = min(self.applied_index, log.persisted)  # What is applied may not be durable yet.
         if self.role is LEADER:
-            index = min(index, log.last_index - 1, *self.matched.values())
+            before_newest = log.first_index + len(log.entries) - 2
+            held_by_all = min(self.matched.values())
+            index = min(index, held_by_all, before_newest)
         elif self.compactable < index:
             index = self.compactable
         if index - log.first_index >= _COMPACT_EVERY // 2:
