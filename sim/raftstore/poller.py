@@ -155,7 +155,8 @@ class StorePool:
         queue, now_ns = ctx.router.queue, ctx.env.now_ns
         service_ns = 0
         fresh: list[Task] = []
-        share = min(self._max_batch, len(batch) - (-len(queue) // self._taking))
+        fair = len(batch) - (-len(queue) // self._taking)
+        share = fair if fair < self._max_batch else self._max_batch
         while queue and len(batch) < share:
             peer = queue.popleft()
             peer.turn = OWNED
@@ -164,10 +165,11 @@ class StorePool:
             mail, peer.mailbox = peer.mailbox, []
             if peer.notices:
                 _note_persisted(peer)
-            self.messages += len(mail)
+            messages = len(mail)
+            self.messages += messages
             if not units:
                 units.extend(self._draw.unit_block())
-            service_ns += floor((self._visit_ns + self._message_ns * len(mail)) * units.pop())
+            service_ns += floor((self._visit_ns + self._message_ns * messages) * units.pop())
             commands = self._step(peer, mail)
             if peer.turn is STOPPED:
                 batch.pop()
