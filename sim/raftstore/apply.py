@@ -201,20 +201,20 @@ class ApplyPool:
 
         ``cause`` is that of the last command before. Most often there is one entry.
         """
-        probe, to_kv = self._ctx.probe, self._kv.apply
+        probe, kv = self._ctx.probe, self._kv
         state = peer.state
         for entry in entries:
             state.applied = entry.index
             state.applied_term = entry.term
             payload: list[RaftCommand] = entry.payload
             if payload and payload[0].is_write and _is_current(payload[0], state):
-                to_records = state.mvcc.apply
+                records = state.mvcc
                 for command in payload:
                     batch = command.batch
                     assert batch is not None, "it is a write"
                     cause = batch.cause
-                    to_kv(batch)
-                    to_records(batch)
+                    kv.apply(batch)
+                    records.apply(batch)
                     if command.peer is peer:
                         command.committed_ns = entry.committed_ns
                         finished.append(command)
@@ -387,13 +387,13 @@ def _write_batches(batch: Batch) -> list[Piece]:
 
 def _is_current(command: RaftCommand, state: AppliedState) -> bool:
     """Returns whether a command may be applied to the region as it is."""
-    return not state.in_flashback and _is_of_version(command, state)
+    if state.in_flashback:
+        return False
+    return command.region is state.region or _is_of_version(command, state)
 
 
 def _is_of_version(command: RaftCommand, state: AppliedState) -> bool:
     """Returns whether a command was proposed for the version of the region that is applied."""
-    if command.region is state.region:
-        return True
     return command.region.epoch.version == state.region.epoch.version
 
 
