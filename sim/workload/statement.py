@@ -101,7 +101,8 @@ class Statement:
 
     def rows(self) -> float:
         """Returns the rows that it reads, locks or writes, as far as they cost CPU."""
-        rows = float(max(len(self.lock_keys), len(self.writes)))
+        locked, written = len(self.lock_keys), len(self.writes)
+        rows = float(locked if locked > written else written)
         for read in self.reads:
             rows += read.rows * SCANNED_ROW if read.kind is _COP else len(read.keys)
         return rows
