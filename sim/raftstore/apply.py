@@ -367,7 +367,7 @@ def _write_batches(batch: Batch) -> list[Piece]:
         together: list[Entry] = []
         commands = keys = 0
         for entry in entries:
-            if written > WRITE_BATCH_MAX_KEYS:
+            if written + keys > WRITE_BATCH_MAX_KEYS:
                 if together:
                     piece.append((peer, together, commands, keys))
                 pieces.append(piece)
@@ -377,10 +377,9 @@ def _write_batches(batch: Batch) -> list[Piece]:
             payload: list[RaftCommand] = entry.payload
             commands += len(payload)
             for command in payload:
-                command_keys = command.batch.keys  # type: ignore[union-attr]
-                keys += command_keys
-                written += command_keys
+                keys += command.batch.keys  # type: ignore[union-attr]
         piece.append((peer, together, commands, keys))
+        written += keys
     pieces.append(piece)
     return pieces
 

@@ -95,6 +95,7 @@ class Scheduler:
         self._cores = cores
         self._cache = cache
         self._cpu = scenario.hardware.cpu
+        self._grpc_ns = self._cpu.grpc_request_ns >> 1
         self._draw = draw
         self._replies = replies
         self._pending_max_bytes = scenario.tikv.scheduler_pending_write_threshold_bytes
@@ -261,7 +262,7 @@ class Scheduler:
         concurrency = ctx.concurrency
         concurrency.update_max_ts(read_up_to(request))
         request.result = self.execute_command(request, peer, concurrency.max_ts, ctx.ablations)
-        if isinstance(request.result, Prewritten):
+        if request.kind is _PREWRITE and isinstance(request.result, Prewritten):
             concurrency.lock_keys(request.result.guards)
         if self._probe.watches_reads:
             self._probe.snapshot_read(peer, request)
@@ -331,7 +332,7 @@ class Scheduler:
         result = request.result
         if isinstance(result, Acquired):
             self._grant(request, peer, result)
-        elif isinstance(result, KeyIsLocked) and request.kind is _LOCK:
+        elif request.kind is _LOCK and isinstance(result, KeyIsLocked):
             self._release_latches(request)
             if request.wait_timeout_ns < 0:
                 self._reply(request)
@@ -472,7 +473,7 @@ class Scheduler:
 
     def _drop_guards(self, request: KvRequest) -> None:
         """Lets readers pass that would have met the locks of a prewrite on its way."""
-        if isinstance(request.result, Prewritten):
+        if request.kind is _PREWRITE and isinstance(request.result, Prewritten):
             self._ctx.concurrency.unlock_keys(request.result.guards)
 
     # Replies.
@@ -509,7 +510,7 @@ class Scheduler:
         if link.cut:
             return
         arrival_ns = link.send(now_ns, size)
-        handled_ns = self._cpu.grpc_request_ns >> 1
+        handled_ns = self._grpc_ns
         if request.opens_message:
             handled_ns += self._cpu.grpc_message_ns
         arrival_ns += self._grpc.handle(request.connection, now_ns, handled_ns)
