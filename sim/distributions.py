@@ -8,7 +8,7 @@ means still use the same random numbers (common random numbers).
 
 from dataclasses import dataclass
 from itertools import pairwise
-from math import exp, log, sqrt
+from math import exp, floor, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -190,7 +190,7 @@ class Sampler:
         """
         if not self._units:
             self._units = self.unit_block()
-        return int(mean_ns * self._units.pop())
+        return floor(mean_ns * self._units.pop())
 
     def unit_block(self) -> list[float]:
         """Returns the next draws divided by the mean, ready to be popped, as ``scaled`` uses them.

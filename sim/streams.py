@@ -10,6 +10,7 @@ drawn in blocks.
 """
 
 from hashlib import blake2b
+from math import floor
 from typing import Any, Literal
 
 import numpy as np
@@ -68,14 +69,14 @@ class Stream:
         draws = self._uniforms
         if not draws:
             self._fill(draws, "uniform")
-        return lo + int(draws.pop() * (hi - lo + 1))
+        return lo + floor(draws.pop() * (hi - lo + 1))
 
     def exponential(self, mean_ns: float) -> int:
         """Returns an exponential time of the given mean, rounded down to nanoseconds."""
         draws = self._exponentials
         if not draws:
             self._fill(draws, "exponential")
-        return int(mean_ns * draws.pop())
+        return floor(mean_ns * draws.pop())
 
     def _fill(self, draws: list[float], kind: Kind) -> None:
         # Reversed, so that draws are popped in the order in which they were made: then they do not

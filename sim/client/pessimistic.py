@@ -127,7 +127,8 @@ class PessimisticLocker:
         for request in requests:
             result = request.result
             if isinstance(result, Acquired):
-                txn.for_update_ts = max(txn.for_update_ts, result.locked_with_conflict_ts)
+                if result.locked_with_conflict_ts > txn.for_update_ts:
+                    txn.for_update_ts = result.locked_with_conflict_ts
                 values.update(zip(request.keys, result.values, strict=True))
             elif isinstance(result, WriteConflict):
                 conflict = True

@@ -49,9 +49,9 @@ class RegionGroup:
     __slots__ = ("end_key", "keys", "mutations", "route", "size_bytes", "start_key")
 
     def __init__(self, route: Route) -> None:
-        self.route = route
-        self.start_key = route.region.start_key
-        self.end_key = route.region.end_key or _AFTER_ALL
+        region, _ = self.route = route
+        self.start_key = region.start_key
+        self.end_key = region.end_key or _AFTER_ALL
         self.keys: list[bytes] = []
         self.mutations: list[Mutation] = []
         self.size_bytes = 0

@@ -140,7 +140,7 @@ class Session:
                 return
             if statement.pause_ns:
                 yield statement.pause_ns
-            yield self.node.statement(statement.rows, writes=statement.changes)
+            yield self.node.statement(statement.rows(), writes=statement.changes())
             if statement is ROLLBACK:
                 raise TransactionAborted("rollback")
             if _needs_no_store(statement):
@@ -171,7 +171,7 @@ class Session:
             node.stats.statement_retries.value += 1
             if tries > node.settings.max_retry_count:
                 raise TransactionAborted("retry_limit")
-            yield node.replan(statement.rows, writes=statement.changes)
+            yield node.replan(statement.rows(), writes=statement.changes())
         if statement.writes:
             txn.write(statement.writes)
         return _payloads(txn, keys, values) if statement.returns_values else ()

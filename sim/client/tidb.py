@@ -10,6 +10,7 @@ Source: tikv/client-go tikv/kv.go (KVStore), internal/client/client.go (RPCClien
 
 from collections.abc import Generator
 from itertools import cycle
+from math import floor
 from typing import Any, Final
 
 from sim.client.backoff import BUDGETS_NS, Backoffer
@@ -185,10 +186,10 @@ class TidbNode:
         if not mean_ns:
             return 0
         units = self._units
-        if len(units) < 2:
+        if not units:  # They go in pairs.
             units.extend(self._draw.unit_block())
         now_ns = self.env.now_ns
         cpu = self._cpu
-        done_ns = cpu.reserve(now_ns, int(mean_ns * units.pop()))
+        done_ns = cpu.reserve(now_ns, floor(mean_ns * units.pop()))
         waits_ns = wakes * self._run_queues.wait(now_ns, cpu.busy_ns)
-        return done_ns - now_ns + int(waits_ns * units.pop())
+        return done_ns - now_ns + floor(waits_ns * units.pop())

@@ -19,7 +19,7 @@ needLinearizability, setUndeterminedErr), commit.go, cleanup.go; tidb_guarantee_
 which only matters to explicit transactions.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from typing import Any, Final
 
 from sim.client.lock_resolver import LockResolver
@@ -34,7 +34,7 @@ from sim.client.transaction_state import (
     TransactionUndetermined,
 )
 from sim.engine import Wait
-from sim.protocol.percolator import CommitTsExpired, Mutation, MvccError, Prewritten
+from sim.protocol.percolator import CommitTsExpired, MvccError, Prewritten
 from sim.protocol.region_errors import RegionError
 from sim.storage.request import Kind, KvRequest
 from sim.units import KIB
@@ -90,7 +90,7 @@ class TwoPhaseCommitter:
         groups = mutations_by_region(node.regions, mutations)
         node.stats.mutations.value += len(mutations)
         txn.one_pc = settings.one_pc and len(groups) == 1
-        txn.use_async_commit = settings.async_commit and may_commit_async(mutations)
+        txn.use_async_commit = settings.async_commit and may_commit_async(txn.buffer)
         after_ts = max(txn.start_ts, txn.for_update_ts)
         skips_tso = txn.use_async_commit or txn.one_pc
         if settings.guarantee_linearizability and txn.explicit and skips_tso:
@@ -198,8 +198,6 @@ def _decided_ts(txn: TransactionState, answers: list[Prewritten]) -> int:
     return max(promises) if all(promises) else 0
 
 
-def may_commit_async(mutations: list[Mutation]) -> bool:
-    """Returns whether a transaction is small enough for async commit."""
-    if len(mutations) > ASYNC_COMMIT_KEYS:
-        return False
-    return sum(len(mutation.key) for mutation in mutations) <= ASYNC_COMMIT_KEY_BYTES
+def may_commit_async(keys: Collection[bytes]) -> bool:
+    """Returns whether a transaction that writes ``keys`` is small enough for async commit."""
+    return len(keys) <= ASYNC_COMMIT_KEYS and sum(map(len, keys)) <= ASYNC_COMMIT_KEY_BYTES

@@ -49,8 +49,9 @@ class Process(simpy.Process):
         env = self._lean
         caller = env._active_proc
         env._active_proc = self
+        send = self._send
         try:
-            target = self._send(value)
+            target = send(value)
         except BaseException as end:
             self._end(end)
         else:

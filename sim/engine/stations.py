@@ -8,6 +8,7 @@ start, the wait) costs nothing; only whoever needs the finish schedules a call f
 
 from bisect import bisect_right, insort
 from collections.abc import Sequence
+from math import floor
 
 
 class FifoServers:
@@ -23,7 +24,9 @@ class FifoServers:
 
     def __init__(self, servers: int, slowness: Sequence[float] | None = None) -> None:
         self._free = [0] * servers
-        self._slowness = slowness or [1.0] * (servers + 1)
+        slowness = slowness or [1.0] * (servers + 1)
+        self._slowness = [slowness[servers - idle] for idle in range(servers)]
+        """By the number of other servers that are idle."""
         self.busy_ns = 0
         """Time that servers were taken by what was reserved so far, summed over them."""
 
@@ -33,8 +36,8 @@ class FifoServers:
         start_ns = free.pop(0)
         if now_ns > start_ns:
             start_ns = now_ns
-        busy = len(free) + 1 - bisect_right(free, start_ns)
-        held_ns = int(service_ns * self._slowness[busy])
+        held_ns = floor(service_ns * self._slowness[bisect_right(free, start_ns)])
         self.busy_ns += held_ns
-        insort(free, start_ns + held_ns)
-        return start_ns + held_ns
+        done_ns = start_ns + held_ns
+        insort(free, done_ns)
+        return done_ns

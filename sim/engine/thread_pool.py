@@ -9,6 +9,7 @@ load changes).
 
 from collections import deque
 from heapq import heappush
+from math import floor
 from typing import Any
 
 from sim.engine.environment import Call, LeanEnv
@@ -26,12 +27,12 @@ class Cores:
     """
 
     __slots__ = (
-        "_background_ns",
         "_hop_ns",
         "_run_queues",
         "_slowest",
         "_slowness",
         "background",
+        "background_ns",
         "busy_ns",
         "count",
         "crowding_ns",
@@ -49,9 +50,12 @@ class Cores:
         """Threads' worth of work that no pool runs; as of the last ``settle``."""
         self.busy_ns = 0
         """Time in which hardware threads were busy, summed over them."""
-        self._background_ns = 0
-        self._slowness = smt_slowness(count, threads_per_core, smt_gain)
-        self._slowest = self._slowness[count]
+        self.background_ns = 0
+        """CPU work since the last ``settle`` that nobody waits for; whoever has some adds to it
+        (network, gRPC, compaction threads)."""
+        self._slowness = smt_slowness(count, threads_per_core, smt_gain)[1:]
+        """By the number of threads that run already."""
+        self._slowest = self._slowness[-1]
         self._hop_ns = hop_ns
         self._run_queues = RunQueues(count, hop_ns)
         self.wake_ns = hop_ns
@@ -61,35 +65,30 @@ class Cores:
 
     def slowness(self) -> float:
         """Returns by how much one more thread runs slower than on an idle node."""
-        running = self.running + self.background + 1
-        most = self.count
-        if running <= most:
-            return self._slowness[running]
-        return self._slowness[most] * running / most
+        try:
+            return self._slowness[self.running + self.background]
+        except IndexError:  # Threads share the hardware threads.
+            return self._slowest * (self.running + self.background + 1) / self.count
 
     def hold(self, service_ns: int, slowness: float) -> int:
         """Returns how long a job of ``service_ns`` of CPU holds its thread, in nanoseconds.
 
         Where more threads run than there are hardware threads, each has one for its share of that.
         """
-        held_ns = int(service_ns * slowness)
+        held_ns = floor(service_ns * slowness)
         slowest = self._slowest
-        self.busy_ns += held_ns if slowness <= slowest else int(service_ns * slowest)
+        self.busy_ns += held_ns if slowness <= slowest else floor(service_ns * slowest)
         return held_ns
-
-    def add_background(self, service_ns: int) -> None:
-        """Takes CPU work that nobody waits for (network, gRPC, compaction threads)."""
-        self._background_ns += service_ns
 
     def settle(self, now_ns: int, elapsed_ns: int) -> None:
         """Lets the background work of the last ``elapsed_ns`` run until the next call.
 
         It takes as many threads as it has CPU time; that it is slowed down itself is left out.
         """
-        self.background = round(self._background_ns / elapsed_ns)
+        self.background = round(self.background_ns / elapsed_ns)
         crowd = max(self.running + self.background, self.count)
-        self.busy_ns += self._background_ns * self.count // crowd
-        self._background_ns = 0
+        self.busy_ns += self.background_ns * self.count // crowd
+        self.background_ns = 0
         self._run_queues.average(now_ns, self.busy_ns)
         self.crowding_ns = self._run_queues.wait_ns
         self.wake_ns = self._hop_ns + self.crowding_ns

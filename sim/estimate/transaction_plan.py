@@ -176,8 +176,8 @@ class _Session:
             except StopIteration:
                 return True
             self._plan.statements += 1
-            self._plan.changing_statements += statement.changes
-            self._plan.rows += statement.rows
+            self._plan.changing_statements += statement.changes()
+            self._plan.rows += statement.rows()
             self._plan.pause_ns += statement.pause_ns
             if statement is ROLLBACK:
                 return False
@@ -246,7 +246,7 @@ class _Session:
         self._primary = self._primary or min(self._buffer)
         groups = mutations_by_region(self._regions, mutations)
         one_pc = tidb.one_pc and len(groups) == 1
-        use_async = tidb.async_commit and may_commit_async(mutations)
+        use_async = tidb.async_commit and may_commit_async(self._buffer)
         if tidb.guarantee_linearizability and explicit and (use_async or one_pc):
             plan.timestamps += 1
         if one_pc:

@@ -9,6 +9,8 @@ Nothing here needs an event: the backlog's progress is computed at the next call
 order of time.
 """
 
+from math import floor
+
 from sim.units import NS_PER_S, ceil_div
 
 
@@ -38,9 +40,9 @@ class DeviceBudget:
         """Returns when a write that arrives now will have been served, in nanoseconds."""
         if self._backlog_bytes:
             self._take_turns(now_ns)
-        service_ns = int(size_bytes * self._ns_per_byte)
+        service_ns = floor(size_bytes * self._ns_per_byte)
         if ios * self._ns_per_io > service_ns:
-            service_ns = int(ios * self._ns_per_io)
+            service_ns = floor(ios * self._ns_per_io)
         served_ns = self.free_ns
         if now_ns > served_ns:
             served_ns = now_ns

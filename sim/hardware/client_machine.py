@@ -3,6 +3,7 @@
 Source: TiDB docs, performance tests: sysbench and go-tpc beside HAProxy on one machine.
 """
 
+from math import floor
 from typing import Final
 
 from sim.distributions import Sampler
@@ -33,9 +34,9 @@ class ClientMachine:
     def statement(self, now_ns: int) -> int:
         """Returns how long a statement takes here, its wait for a thread included, in ns."""
         units = self._units
-        if len(units) < 2:
+        if not units:  # They go in pairs.
             units.extend(self._draw.unit_block())
         cpu = self._cpu
-        done_ns = cpu.reserve(now_ns, int(self._statement_ns * units.pop()))
+        done_ns = cpu.reserve(now_ns, floor(self._statement_ns * units.pop()))
         waits_ns = CLIENT_WAKES * self._run_queues.wait(now_ns, cpu.busy_ns)
-        return done_ns - now_ns + int(waits_ns * units.pop())
+        return done_ns - now_ns + floor(waits_ns * units.pop())

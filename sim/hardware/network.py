@@ -7,6 +7,7 @@ overtakes an earlier one of its link. Receivers' ports do not queue.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import floor
 
 from sim.distributions import Distribution, Sampler
 from sim.streams import Streams
@@ -60,7 +61,7 @@ class Link:
         left_ns = port.free_ns
         if now_ns > left_ns:
             left_ns = now_ns
-        port.free_ns = left_ns = left_ns + int(size_bytes * self._ns_per_byte)
+        port.free_ns = left_ns = left_ns + floor(size_bytes * self._ns_per_byte)
         return left_ns + (draws.pop() >> 1)
 
     def round_trip(self, now_ns: int, size_bytes: int) -> int:
@@ -77,7 +78,7 @@ class Link:
         left_ns = port.free_ns
         if now_ns > left_ns:
             left_ns = now_ns
-        port.free_ns = left_ns = left_ns + int(size_bytes * self._ns_per_byte)
+        port.free_ns = left_ns = left_ns + floor(size_bytes * self._ns_per_byte)
         return left_ns + draws.pop()
 
     def send_ordered(self, now_ns: int, size_bytes: int) -> int:
@@ -91,7 +92,7 @@ class Link:
         left_ns = port.free_ns
         if now_ns > left_ns:
             left_ns = now_ns
-        port.free_ns = left_ns = left_ns + int(size_bytes * self._ns_per_byte)
+        port.free_ns = left_ns = left_ns + floor(size_bytes * self._ns_per_byte)
         arrival_ns = left_ns + (draws.pop() >> 1)
         if arrival_ns < self._last_ns:
             return self._last_ns

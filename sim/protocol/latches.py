@@ -46,10 +46,9 @@ class Latches:
                     self._waiting[slot].append(cid)
                 else:
                     self._waiting[slot] = deque((cid,))
-                self._pending[cid] = (slots, owned)
+                self._pending[cid] = (slots, slots.index(slot))
                 return False
             holders[slot] = cid
-            owned += 1
         return True
 
     def release(self, cid: int, slots: Slots) -> list[int]:

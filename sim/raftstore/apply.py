@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from math import floor
 from typing import Final
 
 from sim.distributions import Sampler
@@ -173,7 +174,7 @@ class ApplyPool:
             if not units:
                 units.extend(self._draw.unit_block())
             service_ns += (commands * command_ns + keys * key_ns) * units.pop()
-        return int(service_ns)
+        return floor(service_ns)
 
     def _apply_batch(self, batch: Piece) -> None:
         safe_ts = self._safe_ts()
@@ -200,20 +201,20 @@ class ApplyPool:
 
         ``cause`` is that of the last command before. Most often there is one entry.
         """
-        probe, to_kv = self._ctx.probe, self._kv.apply
+        probe, kv = self._ctx.probe, self._kv
         state = peer.state
         for entry in entries:
             state.applied = entry.index
             state.applied_term = entry.term
             payload: list[RaftCommand] = entry.payload
             if payload and payload[0].is_write and _is_current(payload[0], state):
-                to_records = state.mvcc.apply
+                records = state.mvcc
                 for command in payload:
                     batch = command.batch
                     assert batch is not None, "it is a write"
                     cause = batch.cause
-                    to_kv(batch)
-                    to_records(batch)
+                    kv.apply(batch)
+                    records.apply(batch)
                     if command.peer is peer:
                         command.committed_ns = entry.committed_ns
                         finished.append(command)
@@ -366,7 +367,7 @@ def _write_batches(batch: Batch) -> list[Piece]:
         together: list[Entry] = []
         commands = keys = 0
         for entry in entries:
-            if written > WRITE_BATCH_MAX_KEYS:
+            if written + keys > WRITE_BATCH_MAX_KEYS:
                 if together:
                     piece.append((peer, together, commands, keys))
                 pieces.append(piece)
@@ -376,23 +377,22 @@ def _write_batches(batch: Batch) -> list[Piece]:
             payload: list[RaftCommand] = entry.payload
             commands += len(payload)
             for command in payload:
-                command_keys = command.batch.keys  # type: ignore[union-attr]
-                keys += command_keys
-                written += command_keys
+                keys += command.batch.keys  # type: ignore[union-attr]
         piece.append((peer, together, commands, keys))
+        written += keys
     pieces.append(piece)
     return pieces
 
 
 def _is_current(command: RaftCommand, state: AppliedState) -> bool:
     """Returns whether a command may be applied to the region as it is."""
-    return not state.in_flashback and _is_of_version(command, state)
+    if state.in_flashback:
+        return False
+    return command.region is state.region or _is_of_version(command, state)
 
 
 def _is_of_version(command: RaftCommand, state: AppliedState) -> bool:
     """Returns whether a command was proposed for the version of the region that is applied."""
-    if command.region is state.region:
-        return True
     return command.region.epoch.version == state.region.epoch.version
 
 

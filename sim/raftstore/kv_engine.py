@@ -154,5 +154,5 @@ class KvEngine:
                 counters[cause].value += part
         size = sum(parts)
         if place != KV_WAL:
-            self._cores.add_background(int(size * self._byte_ns))
+            self._cores.background_ns += int(size * self._byte_ns)
         self._disk.background_write(self._env.now_ns, size)

@@ -150,19 +150,21 @@ class LogEngine:
 
         ``hard_states`` is how many replicas' terms and votes are to be written besides.
         """
-        by_cause = self._by_cause
-        framing = ENTRY_OVERHEAD_BYTES + self._format.item_bytes
-        entry_bytes = self._entry_bytes
+        by_cause, entry_bytes = self._by_cause, self._entry_bytes
+        item_bytes = self._format.item_bytes
         for entry in entries:
             commands: list[Any] = entry.payload
-            cause = ADMIN
-            for command in commands:
-                batch = command.batch
-                cause = batch.cause
-                by_cause[cause] += batch.raft_bytes
-                entry_bytes[cause].value += batch.raft_bytes
-            by_cause[cause] += framing
-            entry_bytes[cause].value += ENTRY_OVERHEAD_BYTES
+            if len(commands) == 1:  # As most often: all of it has one cause.
+                cause, size = commands[0].batch.cause, entry.size_bytes
+            else:
+                cause, size = ADMIN, ENTRY_OVERHEAD_BYTES
+                for command in commands:
+                    batch = command.batch
+                    cause = batch.cause
+                    by_cause[cause] += batch.raft_bytes
+                    entry_bytes[cause].value += batch.raft_bytes
+            by_cause[cause] += size + item_bytes
+            entry_bytes[cause].value += size
         by_cause[ADMIN] += hard_states * _HARD_STATE_BYTES
         self.entries += len(entries)
         self._writers.append((fn, arg))

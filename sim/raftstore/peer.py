@@ -221,8 +221,12 @@ class Peer:
     @property
     def may_hold_lease(self) -> bool:
         """Whether a leader that has just been confirmed may serve by itself for a while."""
-        closed = self.state.in_flashback or self.is_splitting or self.is_merging
-        return self.has_applied_to_current_term and not closed
+        state = self.state
+        if state.applied_term != self.raft.term or state.in_flashback:
+            return False
+        if not self.proposed_admin and self.merge is None:  # As nearly always.
+            return True
+        return not self.is_splitting and not self.is_merging
 
     @property
     def is_splitting(self) -> bool:

@@ -19,6 +19,7 @@ BatchRaftCmdRequestBuilder, on_loop_finished), peer.rs (handle_raft_committed_en
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import floor
 from typing import Any, Final
 
 from sim.distributions import Sampler
@@ -154,7 +155,8 @@ class StorePool:
         queue, now_ns = ctx.router.queue, ctx.env.now_ns
         service_ns = 0
         fresh: list[Task] = []
-        share = min(self._max_batch, len(batch) - (-len(queue) // self._taking))
+        fair = len(batch) - (-len(queue) // self._taking)
+        share = fair if fair < self._max_batch else self._max_batch
         while queue and len(batch) < share:
             peer = queue.popleft()
             peer.turn = OWNED
@@ -163,16 +165,17 @@ class StorePool:
             mail, peer.mailbox = peer.mailbox, []
             if peer.notices:
                 _note_persisted(peer)
-            self.messages += len(mail)
+            messages = len(mail)
+            self.messages += messages
             if not units:
                 units.extend(self._draw.unit_block())
-            service_ns += int((self._visit_ns + self._message_ns * len(mail)) * units.pop())
+            service_ns += floor((self._visit_ns + self._message_ns * messages) * units.pop())
             commands = self._step(peer, mail)
             if peer.turn is STOPPED:
                 batch.pop()
                 continue
             if commands:
-                done_ns = now_ns + woken_ns + int(service_ns * slowness)
+                done_ns = now_ns + woken_ns + floor(service_ns * slowness)
                 on_proposed = ctx.callbacks.on_proposed
                 for command in commands:
                     on_proposed(command, done_ns)
@@ -183,7 +186,7 @@ class StorePool:
             if ready is not NOTHING_READY:
                 fresh.append((peer, ready))
                 for entry in ready.entries:
-                    service_ns += int(entry.size_bytes * byte_ns)
+                    service_ns += floor(entry.size_bytes * byte_ns)
                 if ready.__class__ is EventfulReady:
                     self._fsm.handle_ready(peer, ready)
         return fresh, service_ns

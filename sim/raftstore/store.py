@@ -89,7 +89,7 @@ class Raftstore:
     def receive(self, messages: Sequence[RaftMessage]) -> None:
         """Takes what another store has sent: each message into its peer's mailbox."""
         if self._ctx.up:
-            self._cores.add_background(self._set_ns + self._carry_ns * len(messages))
+            self._cores.background_ns += self._set_ns + self._carry_ns * len(messages)
             self._ctx.router.deliver_all(self._ctx.peers, messages, self._receive_without_peer)
 
     def crash(self) -> None:

@@ -36,7 +36,7 @@ def write(log: LogEngine, tasks: list[Task], process: Process) -> bool:
     for _, ready in tasks:
         if ready.entries:
             entries += ready.entries
-        if ready.hard_state is not None:
+        if ready.__class__ is EventfulReady and ready.hard_state is not None:
             states += 1
     if entries or states:
         log.write(entries, process.wake, None, hard_states=states)
@@ -53,8 +53,9 @@ def send_answers(router: Router, peer: Peer, ready: Ready, outbox: Outbox) -> No
             router.visit(peer)  # It may be the vote that makes it leader.
         for store, message in ready.messages:
             outbox.add_message(store, message)
-    if ready.response is not None and raft.leader not in (0, peer.store):
-        outbox.add_response(raft.leader, ready.response)
+    response, leader = ready.response, raft.leader
+    if response is not None and leader and leader != peer.store:
+        outbox.add_response(leader, response)
 
 
 class WriteWorkers:

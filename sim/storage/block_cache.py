@@ -219,10 +219,12 @@ class BlockCache:
             return 0
         unpacked = fetched = 0
         for key in keys:
-            for miss in misses.get(key[:PREFIX_LEN], ()):
+            for block, disk in misses.get(key[:PREFIX_LEN], ()):
                 drawn = self._stream.random()
-                unpacked += drawn < miss.block
-                fetched += drawn < miss.disk
+                if drawn < block:
+                    unpacked += 1
+                    if drawn < disk:  # Which is rarer.
+                        fetched += 1
         if not unpacked:
             return 0
         unpacked_ns = self._cores.hold(unpacked * self._block_ns, self._cores.slowness())

@@ -10,6 +10,7 @@ min_commit_ts must be replicated); src/storage/txn/actions/prewrite.rs (amend_pe
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from sim.protocol import percolator
 from sim.protocol.ablations import Ablations
@@ -26,13 +27,18 @@ from sim.protocol.timestamp import MAX_TS
 from sim.raftstore.peer import Peer
 from sim.storage.request import Kind, KvRequest
 
+_COP: Final = Kind.COP
+_SCAN_LOCK: Final = Kind.SCAN_LOCK
+_LOCK: Final = Kind.LOCK
+_PREWRITE: Final = Kind.PREWRITE
+_COMMIT: Final = Kind.COMMIT
+"""The frequent ones: reading a member of an enum takes 70 ns."""
+
 Execute = Callable[[KvRequest, Peer, int, Ablations], object]
 """The type of ``execute``."""
 
 
-def execute(  # noqa: C901, PLR0911, PLR0912 - one case a command
-    request: KvRequest, peer: Peer, max_ts: int, ablations: Ablations
-) -> object:
+def execute(request: KvRequest, peer: Peer, max_ts: int, ablations: Ablations) -> object:
     """Runs a command that may write on the records and locks of ``peer``.
 
     Args:
@@ -41,27 +47,37 @@ def execute(  # noqa: C901, PLR0911, PLR0912 - one case a command
         max_ts: the latest timestamp that the store has been read at.
         ablations: protections that are switched off.
     """
+    kind = request.kind
+    if kind is _LOCK:
+        return percolator.acquire_pessimistic_lock(
+            peer.state.mvcc,
+            peer.locks,
+            request.keys,
+            primary=request.primary,
+            start_ts=request.start_ts,
+            for_update_ts=request.for_update_ts,
+            ttl_ms=request.lock_ttl_ms,
+            min_commit_ts=request.min_commit_ts,
+            should_not_exist=request.insert,
+            allow_lock_with_conflict=request.allow_lock_with_conflict,
+        )
+    if kind is _PREWRITE:
+        return _prewrite(request, peer, max_ts, ablations)
+    if kind is _COMMIT:
+        return percolator.commit(
+            peer.state.mvcc,
+            peer.locks,
+            request.keys,
+            start_ts=request.start_ts,
+            commit_ts=request.commit_ts,
+        )
+    return _execute_rare(request, peer)
+
+
+def _execute_rare(request: KvRequest, peer: Peer) -> object:
+    """Runs a command that a transaction without trouble does not send."""
     mvcc, locks, start_ts = peer.state.mvcc, peer.locks, request.start_ts
     match request.kind:
-        case Kind.LOCK:
-            return percolator.acquire_pessimistic_lock(
-                mvcc,
-                locks,
-                request.keys,
-                primary=request.primary,
-                start_ts=start_ts,
-                for_update_ts=request.for_update_ts,
-                ttl_ms=request.lock_ttl_ms,
-                min_commit_ts=request.min_commit_ts,
-                should_not_exist=request.insert,
-                allow_lock_with_conflict=request.allow_lock_with_conflict,
-            )
-        case Kind.PREWRITE:
-            return _prewrite(request, peer, max_ts, ablations)
-        case Kind.COMMIT:
-            return percolator.commit(
-                mvcc, locks, request.keys, start_ts=start_ts, commit_ts=request.commit_ts
-            )
         case Kind.PESSIMISTIC_ROLLBACK:
             return percolator.pessimistic_rollback(
                 mvcc, locks, request.keys, start_ts, request.for_update_ts
@@ -136,12 +152,15 @@ def read_up_to(request: KvRequest) -> int:
 
     Source: tikv/tikv src/storage/txn/commands (update_max_ts).
     """
-    match request.kind:
-        case Kind.LOCK:
-            return request.for_update_ts if request.wants_values or request.insert else 0
-        case Kind.PREWRITE:
-            inserts = any(mutation.op == INSERT for mutation in request.mutations)
-            return request.start_ts if inserts else 0
+    kind = request.kind
+    if kind is _LOCK:
+        return request.for_update_ts if request.wants_values or request.insert else 0
+    if kind is _PREWRITE:
+        inserts = INSERT in [mutation.op for mutation in request.mutations]
+        return request.start_ts if inserts else 0
+    if kind is _COMMIT:
+        return 0
+    match kind:
         case Kind.CHECK_TXN_STATUS:
             looked = (request.start_ts, request.for_update_ts, request.current_ts)
             return max(ts for ts in looked if ts < MAX_TS)
@@ -178,12 +197,12 @@ def read(request: KvRequest, peer: Peer, concurrency: ConcurrencyManager) -> obj
         concurrency: has the locks of async-commit prewrites on their way through Raft.
     """
     mvcc, keys, read_ts = peer.state.mvcc, request.keys, request.start_ts
-    if request.kind is Kind.SCAN_LOCK:
+    if request.kind is _SCAN_LOCK:
         start_key, end_key = keys
         return percolator.scan_locks(
             mvcc, peer.locks, start_key, end_key, max_ts=read_ts, limit=request.rows
         )
-    if request.kind is Kind.COP:
+    if request.kind is _COP:
         ranges = list(zip(keys[::2], keys[1::2], strict=True))
         return percolator.lock_blocking_ranges(
             mvcc, concurrency.locks, ranges, read_ts, request.bypass

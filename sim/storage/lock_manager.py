@@ -70,17 +70,17 @@ class LockManager:
         self._answer = answer
         self._run_again = run_again
         self._queues = LockWaitQueues()
-        self._waiters: dict[int, _Waiter] = {}
+        self.waiters: dict[int, _Waiter] = {}
         """By command id, until they are answered."""
 
     def crash(self) -> None:
         """Forgets who waits: no timer or answer on its way finds a waiter of a dead process."""
-        for waiter in self._waiters.values():
+        for waiter in self.waiters.values():
             self._queues.cancel(waiter.entry)
 
     def wait(self, request: KvRequest, met: KeyIsLocked) -> None:
         """Lets a request wait for the lock that it met, perhaps not for the first time."""
-        waiter = self._waiters.get(request.cid)
+        waiter = self.waiters.get(request.cid)
         if waiter is not None:
             self._wait_again(waiter, met)
             return
@@ -93,7 +93,7 @@ class LockManager:
             resumable=request.allow_lock_with_conflict,
         )
         self._queues.push(entry)
-        self._waiters[request.cid] = _Waiter(request, entry, now)
+        self.waiters[request.cid] = _Waiter(request, entry, now)
         timeout_ns = self._timeout_ns
         if request.wait_timeout_ns:
             timeout_ns = min(timeout_ns, request.wait_timeout_ns)
@@ -113,7 +113,7 @@ class LockManager:
                     continue
                 self._detector.table.clean_up_wait_for(entry.start_ts, former_ts, key)
                 entry.lock_holder = lock
-                request = self._waiters[entry.token].request
+                request = self.waiters[entry.token].request
                 if request.keys[0] != request.primary:
                     self._ask_detector(entry)
 
@@ -148,7 +148,7 @@ class LockManager:
         now = self._env.now_ns
         resumed = []
         for entry in entries:
-            waiter = self._waiters[entry.token]
+            waiter = self.waiters[entry.token]
             waiter.request.waited_ns += now - waiter.since_ns
             resumed.append(waiter.request)
         return resumed
@@ -160,7 +160,7 @@ class LockManager:
 
     def finished(self, request: KvRequest) -> None:
         """Forgets a request that has its answer, if it has waited here."""
-        waiter = self._waiters.pop(request.cid, None)
+        waiter = self.waiters.pop(request.cid, None)
         if waiter is not None:
             self._clean_up_edge(waiter.entry)
 
@@ -171,12 +171,7 @@ class LockManager:
 
     def requests(self) -> Iterator[KvRequest]:
         """Yields the requests that wait, or have waited and are being run again."""
-        return (waiter.request for waiter in self._waiters.values())
-
-    @property
-    def waiting(self) -> int:
-        """How many requests wait, or have waited and are being run again."""
-        return len(self._waiters)
+        return (waiter.request for waiter in self.waiters.values())
 
     def _wake_others(self, wake_up: tuple[bytes, int, int, int]) -> None:
         key, mark, freed_ts, commit_ts = wake_up
@@ -218,7 +213,7 @@ class LockManager:
             entry.cancelled = error
 
     def _end(self, entry: LockWaitEntry, result: object) -> None:
-        waiter = self._waiters[entry.token]
+        waiter = self.waiters[entry.token]
         waiter.request.waited_ns += self._env.now_ns - waiter.since_ns
         self._answer(waiter.request, result)
 

@@ -53,6 +53,7 @@ class Probes(Probe):
 
     def __init__(self) -> None:
         self._observers: dict[str, list[Callable[..., None]]] = {}
+        self.watches_replicas = self.watches_reads = False
 
     def add(self, probe: RaftstoreProbe) -> None:
         """Adds an observer."""

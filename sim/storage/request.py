@@ -98,7 +98,7 @@ class KvRequest(RaftCommand):
 
     def __init__(self, kind: Kind, route: Route, caller: Caller, tidb: int, start_ts: int) -> None:
         region, self.store = route
-        super().__init__(region)
+        RaftCommand.__init__(self, region)
         # The client's.
         self.kind = kind
         self.caller = caller

@@ -55,6 +55,7 @@ from sim.workload.statement import SCANNED_ROW
 _LOCK: Final = Kind.LOCK
 _COP: Final = Kind.COP
 _PREWRITE: Final = Kind.PREWRITE
+_RESOLVE_LOCK: Final = Kind.RESOLVE_LOCK
 
 _REPLY_BYTES: Final = 80
 _REPLY_KEY_BYTES: Final = 120
@@ -94,6 +95,7 @@ class Scheduler:
         self._cores = cores
         self._cache = cache
         self._cpu = scenario.hardware.store_cpu
+        self._grpc_ns = self._cpu.grpc_request_ns >> 1
         self._draw = draw
         self._replies = replies
         self._pending_max_bytes = scenario.tikv.scheduler_pending_write_threshold_bytes
@@ -246,7 +248,7 @@ class Scheduler:
 
         Keys of an async commit are locked in memory in the instant in which max_ts is read.
         """
-        if request.kind is Kind.RESOLVE_LOCK and not request.keys:
+        if request.kind is _RESOLVE_LOCK and not request.keys:
             found = locks_to_resolve(peer.state.mvcc, request.start_ts, request.commit_ts)
             if found:
                 self._go_on_with(request, found)
@@ -260,7 +262,7 @@ class Scheduler:
         concurrency = ctx.concurrency
         concurrency.update_max_ts(read_up_to(request))
         request.result = self.execute_command(request, peer, concurrency.max_ts, ctx.ablations)
-        if isinstance(request.result, Prewritten):
+        if request.kind is _PREWRITE and isinstance(request.result, Prewritten):
             concurrency.lock_keys(request.result.guards)
         if self._probe.watches_reads:
             self._probe.snapshot_read(peer, request)
@@ -330,7 +332,7 @@ class Scheduler:
         result = request.result
         if isinstance(result, Acquired):
             self._grant(request, peer, result)
-        elif isinstance(result, KeyIsLocked) and request.kind is _LOCK:
+        elif request.kind is _LOCK and isinstance(result, KeyIsLocked):
             self._release_latches(request)
             if request.wait_timeout_ns < 0:
                 self._reply(request)
@@ -349,7 +351,7 @@ class Scheduler:
             request.path = self.lock_paths.of_nothing_new()
             self._finish_unwritten(request)
         elif self.lock_paths.keeps_in_memory(request, peer, granted.locks):
-            if self.waits.waiting:
+            if self.waits.waiters:
                 self.waits.locked(granted.locks)
             self._finish_unwritten(request)
         else:
@@ -365,7 +367,7 @@ class Scheduler:
         request.batch = batch
         if request.kind > _PREWRITE:  # What ends something may be written to a disk almost full.
             request.allowed_on_almost_full = True
-        if batch.lock_deletes and self.waits.waiting:
+        if batch.lock_deletes and self.waits.waiters:
             request.woken = self.waits.release(batch.lock_deletes, _commit_ts(request))
         table = peer.locks
         replaces = table.map and request.kind is not _LOCK
@@ -437,7 +439,7 @@ class Scheduler:
         assert batch is not None, "only written commands are applied"
         self._end_write(request, batch)
         self._note_txn_status(request)
-        if request.kind is _LOCK and self.waits.waiting:
+        if request.kind is _LOCK and self.waits.waiters:
             self.waits.locked(batch.lock_puts)
         if request.woken:
             self._hand_over_latches(request)
@@ -471,7 +473,7 @@ class Scheduler:
 
     def _drop_guards(self, request: KvRequest) -> None:
         """Lets readers pass that would have met the locks of a prewrite on its way."""
-        if isinstance(request.result, Prewritten):
+        if request.kind is _PREWRITE and isinstance(request.result, Prewritten):
             self._ctx.concurrency.unlock_keys(request.result.guards)
 
     # Replies.
@@ -496,7 +498,7 @@ class Scheduler:
         now_ns = self._env.now_ns
         peer = request.peer
         if request.kind is _LOCK:
-            if self.waits.waiting:
+            if self.waits.waiters:
                 self.waits.finished(request)
             if request.result.__class__ is Acquired and peer is not None:
                 self._probe.granted(peer, request)
@@ -508,7 +510,7 @@ class Scheduler:
         if link.cut:
             return
         arrival_ns = link.send(now_ns, size)
-        handled_ns = self._cpu.grpc_request_ns >> 1
+        handled_ns = self._grpc_ns
         if request.opens_message:
             handled_ns += self._cpu.grpc_message_ns
         arrival_ns += self._grpc.handle(request.connection, now_ns, handled_ns)
@@ -526,4 +528,4 @@ def _commit_ts(request: KvRequest) -> int:
 
 def _needs_synced_max_ts(request: KvRequest) -> bool:
     """Returns whether a request asks for a commit_ts that a new leader cannot promise yet."""
-    return request.kind is Kind.PREWRITE and (request.use_async_commit or request.one_pc)
+    return request.kind is _PREWRITE and (request.use_async_commit or request.one_pc)

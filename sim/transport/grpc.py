@@ -4,6 +4,7 @@ Source: tikv/tikv src/server/server.rs (server.grpc-concurrency completion queue
 stays with the queue that accepted it. tikv/client-go config/client.go (grpc-connection-count).
 """
 
+from math import floor
 from typing import Final
 
 from sim.engine import Cores
@@ -29,13 +30,13 @@ class GrpcThreads:
 
     def handle(self, connection: int, now_ns: int, service_ns: int) -> int:
         """Returns how long a message takes here, its wait for its thread included, in ns."""
-        free = self._free
+        cores, free = self._cores, self._free
         thread = connection % self.threads
         start_ns = free[thread]
         if now_ns > start_ns:
             start_ns = now_ns
-        held_ns = int(service_ns * self._cores.slowness())
-        self._cores.add_background(held_ns)
+        held_ns = floor(service_ns * cores.slowness())
+        cores.background_ns += held_ns
         self.busy_ns += held_ns
-        free[thread] = start_ns = start_ns + held_ns
-        return start_ns - now_ns + self._cores.crowding_ns
+        free[thread] = done_ns = start_ns + held_ns
+        return done_ns - now_ns + cores.crowding_ns

@@ -38,6 +38,11 @@ class ReadKind(IntEnum):
     ranges. They cost a store what a ``KvBatchGet`` of as many keys costs, and become one here."""
 
 
+_COP: Final = ReadKind.COP
+_LOOKUP: Final = ReadKind.LOOKUP
+"""For hot code: reaching for a member through its enum takes 70 ns."""
+
+
 @dataclass(slots=True, eq=False)
 class Read:
     """One read plan of a statement; the client sends one request for each region of ``keys``."""
@@ -57,7 +62,7 @@ class Read:
         A lookup asks for 32 rows first, and for twice as many with each further task (tidb
         pkg/executor/join/index_lookup_join.go, outerWorker).
         """
-        if self.kind is not ReadKind.LOOKUP:
+        if self.kind is not _LOOKUP:
             yield self.keys
             return
         at, size = 0, _FIRST_LOOKUP
@@ -94,17 +99,16 @@ class Statement:
     pause_ns: int = field(default=0, kw_only=True)
     """The client waits this long before it sends the statement."""
 
-    @property
     def rows(self) -> float:
-        """Rows that it reads, locks or writes, as far as they cost CPU."""
-        rows = float(max(len(self.lock_keys), len(self.writes)))
+        """Returns the rows that it reads, locks or writes, as far as they cost CPU."""
+        locked, written = len(self.lock_keys), len(self.writes)
+        rows = float(locked if locked > written else written)
         for read in self.reads:
-            rows += read.rows * SCANNED_ROW if read.kind is ReadKind.COP else len(read.keys)
+            rows += read.rows * SCANNED_ROW if read.kind is _COP else len(read.keys)
         return rows
 
-    @property
     def changes(self) -> bool:
-        """Whether it locks or writes."""
+        """Returns whether it locks or writes."""
         return bool(self.lock_keys or self.writes or self.select)
 
     def __str__(self) -> str:

@@ -59,7 +59,7 @@ def test_the_second_thread_of_a_core_adds_less_than_the_first() -> None:
 def test_background_work_slows_down_whoever_is_waited_for() -> None:
     cores = Cores(2)
     for _ in range(4):
-        cores.add_background(500)
+        cores.background_ns += 500
     assert 100 * cores.slowness() == 100, "not before the next settling"
     cores.settle(1_000, 1_000)
     assert cores.background == 2

@@ -155,7 +155,7 @@ def test_a_wait_ends_after_wait_for_lock_timeout_with_the_lock_it_met() -> None:
     assert isinstance(waiter.result, KeyIsLocked)
     assert waiter.result.lock.start_ts == HOLDER
     assert waiter.waited_ns == NS_PER_S
-    assert of.cluster.stores[1].scheduler.waits.waiting == 0
+    assert of.cluster.stores[1].scheduler.waits.waiters == {}
 
 
 def test_a_cycle_ends_with_a_deadlock_for_the_one_who_closes_it() -> None:

@@ -44,7 +44,8 @@ class Mutation(NamedTuple):
     pessimistic_check: bool = True
 
 
-class CommitKind(NamedTuple):
+@dataclass(slots=True, eq=False)
+class CommitKind:
     """How a prewritten transaction is to be committed."""
 
     min_commit_ts: int
@@ -111,11 +112,12 @@ def prewrite(  # noqa: PLR0913 - the request's fields
     held = _check_all(mvcc, memory, mutations, txn, expected_for_update_ts or {})
     if isinstance(held, MvccError):
         return _accept_resend(mvcc, held, start_ts)
-    kind = CommitKind(min_commit_ts)
     if use_async_commit or one_pc_commit_ts is not None:
         promise_ts = max(max_ts + 1, for_update_ts + 1, start_ts + 1, one_pc_commit_ts or 0)
         secondaries = async_commit_secondaries if use_async_commit else None
         kind = CommitKind(min_commit_ts, promise_ts, use_async_commit, secondaries, max_commit_ts)
+    else:
+        kind = CommitKind(min_commit_ts)
     locked = _lock_all(mvcc, mutations, held, txn, kind)
     if isinstance(locked, Prewritten):
         return locked
@@ -219,7 +221,8 @@ def _lock_all(
                     return _committed_before(commit_ts)
                 kind = CommitKind(kind.min_commit_ts)
                 lock = _two_phase_lock(mvcc, mutation, held, txn, kind)
-            largest_ts = max(largest_ts, lock.min_commit_ts)
+            if lock.min_commit_ts > largest_ts:
+                largest_ts = lock.min_commit_ts
             last_held, last_op, last_len = held, op, len(key)
             last_bytes = _NO_LENGTH if alone else value_bytes
         puts.append((key, lock))
@@ -244,7 +247,9 @@ def _two_phase_lock(
     key, op, value_bytes, value, _ = mutation
     primary, start_ts, for_update_ts, ttl_ms, pessimistic, _ = txn
     secondaries = kind.secondaries
-    min_commit_ts = max(kind.min_commit_ts, kind.promise_ts)
+    min_commit_ts = kind.min_commit_ts
+    if kind.promise_ts > min_commit_ts:
+        min_commit_ts = kind.promise_ts
     base_bytes = prewrite_base_bytes(len(primary), kind.use_async_commit, pessimistic)
     if secondaries is not None:
         if key == primary:

@@ -111,10 +111,12 @@ def lock_blocking_ranges(
     The oldest such lock of the lock CF, or else of ``prewriting``; arguments as those of
     ``lock_blocking_keys``.
     """
+    lowest, highest = min(first for first, _ in ranges), max(last for _, last in ranges)
     for table in (mvcc.locks, prewriting):
-        for key, lock in table.items():
-            for first, last in ranges:
-                if first <= key <= last and blocks_reader(key, lock, read_ts, bypass):
+        for key in [key for key in table if lowest <= key <= highest]:
+            if any(first <= key <= last for first, last in ranges):
+                lock = table[key]
+                if blocks_reader(key, lock, read_ts, bypass):
                     return KeyIsLocked(key, lock)
     return None
 

@@ -73,6 +73,7 @@ class RaftLog:
         "entries",
         "first_index",
         "first_term",
+        "last_index",
         "persisted",
         "truncated",
         "writing",
@@ -83,6 +84,8 @@ class RaftLog:
         self.entries: list[Entry] = []
         self.first_index = first_index
         self.first_term = first_term
+        self.last_index = first_index - 1
+        """Index of the newest entry, persisted or not."""
         self.writing = first_index - 1
         self.persisted = first_index - 1
         self.committed = first_index - 1
@@ -91,11 +94,6 @@ class RaftLog:
         """How many committed entries may be applied before they are durable here."""
         self.truncated = NO_ENTRIES
         """Entries that were cut off and have not been taken yet."""
-
-    @property
-    def last_index(self) -> int:
-        """Index of the newest entry, persisted or not."""
-        return self.first_index + len(self.entries) - 1
 
     @property
     def last_term(self) -> int:
@@ -111,8 +109,9 @@ class RaftLog:
 
     def append(self, entry: Entry) -> None:
         """Adds the next entry."""
-        assert entry.index == self.first_index + len(self.entries), "a gap in the log"
+        assert entry.index == self.last_index + 1, "a gap in the log"
         self.entries.append(entry)
+        self.last_index = entry.index
 
     def since(self, index: int) -> list[Entry]:
         """Returns the entries from ``index`` on."""
@@ -124,7 +123,7 @@ class RaftLog:
         Returns:
             Whether the log holds (``prev_index``, ``prev_term``); nothing changes when not.
         """
-        last = self.first_index + len(self.entries) - 1
+        last = self.last_index
         if prev_index > last:
             return False
         offset = prev_index - self.first_index
@@ -134,15 +133,14 @@ class RaftLog:
             return False
         if prev_index == last:
             self.entries += entries
+            self.last_index = last + len(entries)
             return True
         for entry in entries:
-            if entry.index <= last:
+            if entry.index <= self.last_index:
                 if entry.index < self.first_index or self.term_of(entry.index) == entry.term:
                     continue
                 self._truncate_from(entry.index)
-                last = entry.index - 1
-            self.entries.append(entry)
-            last += 1
+            self.append(entry)
         return True
 
     def may_agree_up_to(self, index: int, term: int) -> int:
@@ -192,6 +190,7 @@ class RaftLog:
         self.entries = []
         self.first_index = index + 1
         self.first_term = term
+        self.last_index = index
         self.writing = self.persisted = self.committed = self.applying = index
 
     def after_crash(self, applied: int) -> RaftLog:
@@ -206,7 +205,7 @@ class RaftLog:
             return RaftLog(first_index=applied + 1, first_term=self.term_of(applied))
         log = RaftLog(first_index=self.first_index, first_term=self.first_term)
         log.entries = self.entries[: self.persisted - self.first_index + 1]
-        log.writing = log.persisted = self.persisted
+        log.last_index = log.writing = log.persisted = self.persisted
         log.committed = min(self.committed, self.persisted)
         log.applying = applied
         return log
@@ -221,6 +220,7 @@ class RaftLog:
         offset = index - self.first_index
         self._cut_off(self.entries[offset:])
         del self.entries[offset:]
+        self.last_index = index - 1
         self.persisted = min(self.persisted, index - 1)
         self.writing = min(self.writing, index - 1)
 

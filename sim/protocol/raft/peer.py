@@ -271,7 +271,7 @@ class RaftPeer:
     def ready(self) -> Ready:
         """Returns what has to be done since the last call; answers are handed out once."""
         log = self.log
-        last = log.first_index + len(log.entries) - 1
+        last = log.last_index
         entries = NO_ENTRIES
         appends = NO_APPENDS
         persist_to = 0
@@ -566,8 +566,8 @@ class RaftPeer:
         """
         assert self.role is LEADER, f"store {self.store} does not lead {self.region_id}"
         log = self.log
-        entry = Entry(self.term, log.first_index + len(log.entries), payload, size_bytes)
-        log.entries.append(entry)
+        entry = Entry(self.term, log.last_index + 1, payload, size_bytes)
+        log.append(entry)
         return entry
 
     def step_append(self, message: Append) -> None:
@@ -678,7 +678,7 @@ class RaftPeer:
 
     def _advance_commit(self) -> None:
         log = self.log
-        if log.committed == log.first_index + len(log.entries) - 1:
+        if log.committed == log.last_index:
             return
         index = committed_index(self.matched.values())
         if index > log.committed and log.entries[index - log.first_index].term == self.term:
@@ -802,11 +802,13 @@ class RaftPeer:
     def _compact(self) -> None:
         """Forgets entries; the newest stays, for a new voter to be probed with."""
         log = self.log
-        index = min(self.applied_index, log.persisted)  # What is applied may not be durable yet.
+        index = self.compactable
         if self.role is LEADER:
-            index = min(index, log.last_index - 1, *self.matched.values())
-        elif self.compactable < index:
-            index = self.compactable
+            index = min(log.last_index - 1, *self.matched.values())
+        if self.applied_index < index:
+            index = self.applied_index
+        if log.persisted < index:  # What is applied may not be durable yet.
+            index = log.persisted
         if index - log.first_index >= _COMPACT_EVERY // 2:
             log.compact_to(index)
 

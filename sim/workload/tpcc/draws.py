@@ -9,6 +9,7 @@ specification says 8191.
 """
 
 from itertools import accumulate, pairwise
+from math import floor
 from typing import Final
 
 from sim.streams import Stream
@@ -74,27 +75,27 @@ class Draws:
 
     def district(self, stream: Stream) -> tuple[int, int]:
         """Returns a warehouse and one of its districts, each uniform."""
-        w, d = divmod(int(stream.random() * (self._warehouses * DISTRICTS)), DISTRICTS)
+        w, d = divmod(floor(stream.random() * (self._warehouses * DISTRICTS)), DISTRICTS)
         return w + 1, d + 1
 
     def warehouse(self, stream: Stream) -> int:
         """Returns a warehouse, uniform."""
-        return int(stream.random() * self._warehouses) + 1
+        return floor(stream.random() * self._warehouses) + 1
 
     def other_district(self, stream: Stream, w: int) -> tuple[int, int]:
         """Returns a district of another warehouse, uniform; there must be one."""
         others = self._warehouses - 1
-        other, d = divmod(int(stream.random() * (others * DISTRICTS)), DISTRICTS)
+        other, d = divmod(floor(stream.random() * (others * DISTRICTS)), DISTRICTS)
         return other + 1 + (other + 1 >= w), d + 1
 
     def customer(self, stream: Stream) -> int:
         """Returns a customer id: NURand(1023, 1, 3000)."""
-        a, b = divmod(int(stream.random() * (_CUSTOMER_SPAN * CUSTOMERS)), CUSTOMERS)
+        a, b = divmod(floor(stream.random() * (_CUSTOMER_SPAN * CUSTOMERS)), CUSTOMERS)
         return ((a | b + 1) + self._c_customer) % CUSTOMERS + 1
 
     def name(self, stream: Stream) -> int:
         """Returns the number of a customer's last name: NURand(255, 0, 999)."""
-        a, b = divmod(int(stream.random() * (_NAME_SPAN * _NAMES)), _NAMES)
+        a, b = divmod(floor(stream.random() * (_NAME_SPAN * _NAMES)), _NAMES)
         return ((a | b) + self._c_name) % _NAMES
 
     def items(self, stream: Stream, count: int) -> list[int]:
@@ -107,6 +108,6 @@ class Draws:
         random = stream.random
         items: dict[int, None] = {}
         while len(items) < count:
-            a, b = divmod(int(random() * (_ITEM_SPAN * ITEMS)), ITEMS)
+            a, b = divmod(floor(random() * (_ITEM_SPAN * ITEMS)), ITEMS)
             items[((a | b + 1) + constant) % ITEMS + 1] = None
         return list(items)
