@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from analysis.experiments.case_words import OUTAGE, case_words, why_refused
-from analysis.report.refusal import STOPPED, verdict_lines
+from analysis.report.refusal import STOPPED, refused_for, verdict_lines
 from analysis.statistics.saturation import Verdict
+
+_SAYS: Final = {
+    Verdict.OUTAGE: "work stopped and had not come back when the run ended",
+    Verdict.DEGRADED: "throughput fell after something was done to the cluster",
+    Verdict.OVERLOADED: "work piled up: more was asked for than was done",
+    Verdict.UNSETTLED: "the run was too short for its latencies",
+}
+"""What is said of the cases that came to a verdict, the gravest first."""
 
 
 class StudyOutcome(StrEnum):
@@ -21,6 +29,10 @@ class StudyOutcome(StrEnum):
     """An expectation or an invariant does not hold."""
     DEGRADED = "degraded"
     """Throughput fell in some case after something was done to the cluster."""
+    OVERLOADED = "overloaded"
+    """Work piled up in some case."""
+    UNSETTLED = "unsettled"
+    """The run was too short for the latencies of some case."""
     PASSED = "passed"
 
     @property
@@ -36,9 +48,9 @@ class StudyVerdict:
     outcome: str
     """A ``StudyOutcome``."""
     fine: bool
-    """Whether nothing failed, stopped or fell."""
+    """Whether nothing failed, stopped or fell, and no latency is refused."""
     says: str
-    """A sentence on what stopped or fell; empty if nothing did."""
+    """A sentence on the gravest of what cases came to; empty if all carried their load."""
     stopped: tuple[str, ...]
     """A line for each case in which work stopped or throughput fell, the worst first."""
 
@@ -60,8 +72,9 @@ def study_verdict(summary: Mapping[str, Any]) -> StudyVerdict:
         stopped = [f"{case_words(case)}: {why_refused(searched, case)}" for case in still]
     else:
         units = summary["units"]
-        seen = {Verdict(verdict) for case in units for verdict in case["verdicts"]}
-        says, stopped = _sentence(units), verdict_lines(units, STOPPED)
+        came_to = [_came_to(case["verdicts"]) for case in units]
+        seen = {verdict for case in came_to for verdict in case}
+        says, stopped = _sentence(came_to), verdict_lines(units, STOPPED)
     outcome = next(_outcomes(summary, seen), StudyOutcome.PASSED)
     return StudyVerdict(
         outcome=str(outcome),
@@ -76,14 +89,18 @@ def _share(number: int, of: int) -> str:
     return f"in {number:,} of {of:,} cases " if of > 1 else ""
 
 
-def _sentence(units: Sequence[Mapping[str, Any]]) -> str:
-    for verdict, what in (
-        (Verdict.OUTAGE, "work stopped and had not come back when the run ended"),
-        (Verdict.DEGRADED, "throughput fell after something was done to the cluster"),
-    ):
-        names = [case for case in units if case["verdicts"].get(str(verdict))]
-        if names:
-            return f"{_share(len(names), len(units))}{what}."
+def _came_to(verdicts: Mapping[str, int]) -> set[Verdict]:
+    """Returns for what a case is not fine: it stopped, it fell, its latencies are refused."""
+    refused = refused_for(verdicts)
+    stopped = {each for each in STOPPED if verdicts.get(str(each))}
+    return stopped if refused is None else {*stopped, refused}
+
+
+def _sentence(came_to: Sequence[set[Verdict]]) -> str:
+    for verdict, what in _SAYS.items():
+        cases = sum(verdict in case for case in came_to)
+        if cases:
+            return f"{_share(cases, len(came_to))}{what}."
     return ""
 
 
@@ -96,3 +113,7 @@ def _outcomes(summary: Mapping[str, Any], seen: set[Verdict]) -> Iterator[StudyO
         yield StudyOutcome.FAILED
     if Verdict.DEGRADED in seen:
         yield StudyOutcome.DEGRADED
+    if Verdict.OVERLOADED in seen:
+        yield StudyOutcome.OVERLOADED
+    if Verdict.UNSETTLED in seen:
+        yield StudyOutcome.UNSETTLED
