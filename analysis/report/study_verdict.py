@@ -40,6 +40,12 @@ class StudyOutcome(StrEnum):
         """Whether a command that came to this ends with an exit status other than 0."""
         return self in {StudyOutcome.OUTAGE, StudyOutcome.FAILED}
 
+    @classmethod
+    def became_graver(cls, before: str, after: str) -> bool:
+        """Returns whether one study came to worse than another; not if one is not known."""
+        order = [str(each) for each in cls]
+        return before in order and after in order and order.index(after) < order.index(before)
+
 
 @dataclass(frozen=True, slots=True)
 class StudyVerdict:
