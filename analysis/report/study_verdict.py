@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from analysis.experiments.case_words import OUTAGE, case_words, why_refused
+from analysis.experiments.case_words import case_words, stop_words
 from analysis.report.refusal import STOPPED, refused_for, verdict_lines
 from analysis.statistics.saturation import Verdict
 
@@ -67,15 +67,17 @@ def study_verdict(summary: Mapping[str, Any]) -> StudyVerdict:
     Args:
         summary: ``units``, ``expectations`` and ``invariants`` of ``summary.json``. A search for
             capacity goes beyond what is carried, so what stops there is part of its answer, unless
-            it is its lowest load.
+            it stops below, or at the lowest load already.
     """
     if "capacity" in summary:
         searched = summary["capacity"]
-        still = [case for case in searched.get("cases", ()) if case["binds"] == OUTAGE]
+        still = [case for case in searched.get("cases", ()) if stop_words(searched, case)]
         seen = {Verdict.OUTAGE} if still else set()
         where = f"{_share(len(still), len(searched['cases']))}" if still else ""
-        says = f"{where}work stopped at the lowest load already." if still else ""
-        stopped = [f"{case_words(case)}: {why_refused(searched, case)}" for case in still]
+        lowest = all(case["status"] == "below" for case in still)
+        at = "the lowest load already" if lowest else "a load that was to be carried"
+        says = f"{where}work stopped at {at}." if still else ""
+        stopped = [f"{case_words(case)}: {stop_words(searched, case)}" for case in still]
     else:
         units = summary["units"]
         came_to = [_came_to(case["verdicts"]) for case in units]

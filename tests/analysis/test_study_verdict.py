@@ -83,6 +83,22 @@ def test_what_piles_up_or_is_too_short_is_said_and_drifts_by_chance_are_not() ->
     assert study_verdict(content).fine
 
 
+def test_a_search_in_which_work_stops_below_the_capacity_is_not_fine() -> None:
+    content = searched("outage")
+    loads = [{"load": 75.0, "stopped": 1}, {"load": 250.0, "stopped": 2}]
+    content["cases"][0] |= {"status": "found", "load": 200.0, "loads": loads}
+    found = study_verdict(summary("outage", capacity=content))
+    assert (found.outcome, found.says) == (
+        "outage",
+        "work stopped at a load that was to be carried.",
+    )
+    assert found.stopped == (
+        "v0: work stopped at 75/s already, look at what is done to the cluster",
+    )
+    content["cases"][0]["loads"] = loads[1:]
+    assert study_verdict(summary("outage", capacity=content)).fine
+
+
 def test_a_search_whose_lowest_load_stops_says_so() -> None:
     found = study_verdict(summary("outage", capacity=searched("outage", "overload")))
     assert found.says == "in 1 of 2 cases work stopped at the lowest load already."
