@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pandas as pd
 
+from analysis.api.arguments import (
+    Source,
+    changes_of,
+    folder_of,
+    master_of,
+    plots_of,
+    points_of,
+    scenario_of,
+)
 from analysis.api.study import OpenedStudy
 from analysis.lint.scenario_lint import scenario_warnings
 from analysis.pipeline.object_store import ObjectStore, is_address
@@ -20,11 +29,6 @@ from analysis.study.folder_name import study_folder
 from analysis.study.from_python import override_texts
 from analysis.study.load import load_study
 from analysis.study.shipped import shipped_files, shipped_name
-from analysis.study.study_folder import StudyFolderError
-from sim.scenario.problems import shown
-
-Source = str | Path | Mapping[str, Any]
-"""A scenario file, ``pessim:NAME`` for one of those that come along, or what a file would say."""
 
 _SILENT = RunListener()
 
@@ -63,28 +67,18 @@ def run(
         SparkStartError: if Spark does not start.
         TypeError, ValueError: if an argument is none that this takes.
     """
-    if plots not in get_args(Plots):
-        raise ValueError(f"plots is {plots!r}; write one of {', '.join(get_args(Plots))}")
-    changes = _changes(set)
-    study = load_study(scenario, changes, seed, replications)
-    named = "" if folder is None else str(folder)
-    if folder is not None and not named:
-        raise StudyFolderError("folder is empty; name one, or leave it out")
-    store = ObjectStore.at(named) if is_address(named) else None
-    if folder is None or store is not None:
+    drawn, runs_on, changes = plots_of(plots), master_of(master), changes_of(set)
+    study = load_study(scenario_of(scenario), changes, seed, replications)
+    named = None if folder is None else folder_of(folder)
+    store = None if named is None or not is_address(named) else ObjectStore.at(named)
+    if named is None or store is not None:
         of_file = not isinstance(scenario, Mapping)
         name = study.name if of_file else f"{study.name}_{study.digest[:8]}"
-        folder = study_folder(name, override_texts(changes) if of_file else (), seed)
-    run_study(study, Path(folder), master, store=store, plots=plots, listener=listener)
-    return OpenedStudy(Path(folder))
-
-
-def _changes(given: Mapping[str, Any] | None) -> dict[str, Any]:
-    if given is None or isinstance(given, Mapping):
-        return dict(given or {})
-    raise TypeError(
-        f"set is {shown(given)}; write a dictionary, such as {{'workload.threads': 50}}"
-    )
+        where = study_folder(name, override_texts(changes) if of_file else (), seed)
+    else:
+        where = Path(named)
+    run_study(study, where, runs_on, store=store, plots=drawn, listener=listener)
+    return OpenedStudy(where)
 
 
 def open_study(folder: str | Path) -> OpenedStudy:
@@ -93,7 +87,7 @@ def open_study(folder: str | Path) -> OpenedStudy:
     Raises:
         StudyFolderError: if it is no folder of a study that was summed up.
     """
-    return OpenedStudy(Path(folder))
+    return OpenedStudy(Path(folder_of(folder)))
 
 
 def explain(
@@ -115,10 +109,9 @@ def explain(
     Raises:
         ScenarioError: as ``run``.
     """
-    if points is not None and points < 1:
-        raise ValueError(f"points is {points}; write 1 or more, or None for all")
-    study = load_study(scenario, _changes(set))
-    return explained_table(study.points, explained(study, points))
+    most = points_of(points)
+    study = load_study(scenario_of(scenario), changes_of(set))
+    return explained_table(study.points, explained(study, most))
 
 
 def check(scenario: Source, *, set: Mapping[str, Any] | None = None) -> list[str]:  # noqa: A002
@@ -127,7 +120,8 @@ def check(scenario: Source, *, set: Mapping[str, Any] | None = None) -> list[str
     Raises:
         ScenarioError: with every problem of the scenario.
     """
-    return [str(each) for each in scenario_warnings(load_study(scenario, _changes(set)))]
+    study = load_study(scenario_of(scenario), changes_of(set))
+    return [str(each) for each in scenario_warnings(study)]
 
 
 def scenarios() -> pd.DataFrame:

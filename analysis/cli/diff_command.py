@@ -17,17 +17,22 @@ from analysis.comparison.moves import Move
 from analysis.comparison.results import StudyResults, SummaryKey, SummaryNumber, read_results
 from analysis.comparison.study_diff import StudyDiff, study_diff
 from analysis.report.diff_table import print_diff
+from analysis.report.study_verdict import StudyOutcome
 from analysis.study.study_folder import write_text_whole
 
 
 def diff_command(request: DiffCommand) -> int:
-    """Compares two studies; 1 if a guarded number became worse, 2 with nothing to compare."""
+    """Compares two studies; 1 if what is guarded became worse, 2 with nothing to compare.
+
+    A guard holds only if B as a whole came to nothing graver than A.
+    """
     try:
         guards = [Guard.parse(text) for text in request.fail_on or ()]
         diff = study_diff(read_results(request.a), read_results(request.b))
         found = [breach for guard in guards for breach in breaches(guard, diff)]
     except ValueError as error:
         raise CommandError(f"--fail-on: {error}") from error
+    graver = bool(guards) and StudyOutcome.became_graver(diff.a.outcome, diff.b.outcome)
     if request.html is not None:
         _write(diff, request.html)
     if request.as_json:
@@ -36,9 +41,12 @@ def diff_command(request: DiffCommand) -> int:
         print_diff(output(), diff, everything=request.everything)
         for breach in found:
             say(output(), f"worse: {_breach_words(breach)}", "red")
-        if guards and not found:
+        if graver:
+            came = f"A came to {diff.a.outcome}, B to {diff.b.outcome}"
+            say(output(), f"worse: {came}, whatever its numbers say", "red")
+        elif guards and not found:
             say(output(), f"fine: {', '.join(map(str, guards))}")
-    return ExitStatus.CLAIM_FAILED if found else ExitStatus.FINE
+    return ExitStatus.CLAIM_FAILED if found or graver else ExitStatus.FINE
 
 
 def _write(diff: StudyDiff, file: Path) -> None:
@@ -88,7 +96,7 @@ def diff_document(diff: StudyDiff, found: Sequence[Breach]) -> dict[str, Any]:
 
 def _study(of: StudyResults) -> dict[str, Any]:
     said = {name: of.manifest.get(name) for name in ("study", "commit", "seed", "finished")}
-    return {"folder": str(of.folder), **said}
+    return {"folder": str(of.folder), "outcome": of.outcome or None, **said}
 
 
 def _key(key: SummaryKey) -> dict[str, Any]:

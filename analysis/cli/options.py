@@ -16,24 +16,17 @@ _YARN: Final = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
 
 def spark_master(text: str) -> str:
     """Refuses what Spark would refuse later, and in more words."""
-    from analysis.pipeline.session import is_master
+    from analysis.pipeline.session import complaint_about_master
 
-    if is_master(text):
-        if text == "yarn" and not any(os.environ.get(name) for name in _YARN):
-            raise typer.BadParameter(
-                f"--master yarn needs {' or '.join(_YARN)}; set one of them to the folder with "
-                "your cluster's yarn-site.xml"
-            )
-        return text
-    if text.startswith("sc://"):
+    complaint = complaint_about_master(text)
+    if complaint:
+        raise typer.BadParameter(complaint)
+    if text == "yarn" and not any(os.environ.get(name) for name in _YARN):
         raise typer.BadParameter(
-            f"{text!r} is a server of Spark Connect, which runs no single tasks; name the master "
-            "of its cluster: spark://HOST:PORT, yarn or k8s://HOST:PORT"
+            f"--master yarn needs {' or '.join(_YARN)}; set one of them to the folder with "
+            "your cluster's yarn-site.xml"
         )
-    raise typer.BadParameter(
-        f"{text!r} is not a Spark master; write local[2], local[*], spark://HOST:PORT, yarn or "
-        "k8s://HOST:PORT"
-    )
+    return text
 
 
 def picture_size(text: str | None) -> str | None:

@@ -12,38 +12,48 @@ from analysis.cli.exit_status import ExitStatus
 from analysis.cli.json_output import print_json
 from analysis.cli.study_app import StatusCommand
 from analysis.program import command
-from analysis.study.ledger import read_ledger
+from analysis.study.ledger import Ledger, read_ledger
 from analysis.study.source_digest import model_digest
-from analysis.study.study_state import STATES, StudyState
+from analysis.study.study_state import DAMAGED, STATES, StudyState
 from analysis.study.unit_failure import read_failure
+from analysis.study.unit_folder import is_cut
 from analysis.study.units import Unit
 
 SHOWN_FAILURES: Final = 10
 SHORT_HASH: Final = 10
+_SHOWN: Final = (*STATES, DAMAGED)
 
 
 def status_command(request: StatusCommand) -> int:
     """Prints what is done, failed, running and missing; 3 if anything is not done."""
     there = StudyState.now(request.folder)
+    ledger = read_ledger(there.folder / "units", there.units("done")) if request.verify else None
+    there = there.but_damaged(_cut(there) if ledger is None else ledger.missing)
     with words_aside(when=request.as_json):
         say(output(), f"{there.folder}: {len(there.by_unit):,} units asked for: "
                       f"{_counts(there.counts(), STATES[:2])}")  # fmt: skip
         for variant in there.variants:
             say(output(), f"  {variant}: {_counts(there.counts(variant), STATES[:1])}")
-        damaged = _say_damaged(there) if request.verify else 0
+        if ledger is not None:
+            _say_verified(there, ledger)
         _say_failures(there)
-        _say_what_next(there, damaged)
+        _say_what_next(there)
     if request.as_json:
-        print_json(_document(there, damaged if request.verify else None))
-    whole = len(there.units("done")) == len(there.by_unit) and not damaged
+        print_json(_document(there))
+    whole = len(there.units("done")) == len(there.by_unit)
     return ExitStatus.FINE if whole else ExitStatus.UNITS_FAILED
 
 
-def _document(there: StudyState, damaged: int | None) -> dict[str, Any]:
+def _cut(there: StudyState) -> list[Unit]:
+    """Returns the units whose files end too soon, as a look at their ends shows."""
+    units = there.folder / "units"
+    return [unit for unit in there.units("done") if is_cut(units / unit.unit_hash)]
+
+
+def _document(there: StudyState) -> dict[str, Any]:
     return {
         "folder": str(there.folder),
         "units": _by_state(there.counts()),
-        "damaged": damaged,
         "running_in": None if there.holder is None else str(there.holder),
         "variants": {name: _by_state(there.counts(name)) for name in there.variants},
         "failures": [_failure_document(there, unit) for unit in there.units("failed")],
@@ -51,7 +61,7 @@ def _document(there: StudyState, damaged: int | None) -> dict[str, Any]:
 
 
 def _by_state(states: Counter[str]) -> dict[str, int]:
-    return {"asked": states.total()} | {name: states[name] for name in STATES}
+    return {"asked": states.total()} | {name: states[name] for name in _SHOWN}
 
 
 def _failure_document(there: StudyState, unit: Unit) -> dict[str, Any]:
@@ -66,22 +76,18 @@ def _failure_document(there: StudyState, unit: Unit) -> dict[str, Any]:
 
 
 def _counts(states: Counter[str], always: Iterable[str]) -> str:
-    shown = [name for name in STATES if states[name] or name in always]
+    shown = [name for name in _SHOWN if states[name] or name in always]
     return ", ".join(f"{states[name]:,} {name}" for name in shown)
 
 
-def _say_damaged(there: StudyState) -> int:
-    """Checks the digests of all facts; returns how many units do not agree with theirs."""
-    done = there.units("done")
-    ledger = read_ledger(there.folder / "units", done)
+def _say_verified(there: StudyState, ledger: Ledger) -> None:
+    """Says of how many units the facts are those that were written, and by which model."""
+    agree, damaged = len(ledger.done), len(there.units(DAMAGED))
+    say(output(), f"  digests of {agree + damaged:,} units checked: {agree:,} agree")
     old = sum(record.model != model_digest() for record in ledger.done.values())
-    damaged = len(done) - len(ledger.done)
-    said = f"{damaged:,} are damaged; the next run makes them again" if damaged else "all agree"
-    say(output(), f"  digests of {len(done):,} units checked: {said}")
     if old:
         say(output(), f"  {old:,} were made by another version of the model; the next run "
                       f"makes them again, `report` takes them as they are")  # fmt: skip
-    return damaged
 
 
 def _say_failures(there: StudyState) -> None:
@@ -100,13 +106,13 @@ def _say_failures(there: StudyState) -> None:
         )
 
 
-def _say_what_next(there: StudyState, damaged: int) -> None:
+def _say_what_next(there: StudyState) -> None:
     states = there.counts()
     if there.holder is not None:
         say(output(), f"a run is writing here ({there.holder})")
         return
     again = command("run", there.folder / "scenario.yaml", "--out", there.folder)
-    if states["missing"] or damaged:
+    if states["missing"] or states[DAMAGED]:
         say(output(), f"{again} runs the rest")
     if states["failed"]:
         say(output(), f"{again} --retry failed runs again what failed")

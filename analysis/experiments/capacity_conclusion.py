@@ -98,10 +98,10 @@ def _case(runs: CaseRuns) -> dict[str, Any]:
         "status": status,
         "finished": all(_finished(question, end) for end in ends),
         "load": kept(value),
-        "load_ci_low": kept(value - half if found else math.nan),
+        "load_ci_low": kept(max(value - half, 0.0) if found else math.nan),
         "load_ci_high": kept(value + half if found else math.nan),
         "txn_per_s": kept(through_mean if found else math.nan),
-        "txn_per_s_ci_low": kept(through_mean - through_half if found else math.nan),
+        "txn_per_s_ci_low": kept(max(through_mean - through_half, 0.0) if found else math.nan),
         "txn_per_s_ci_high": kept(through_mean + through_half if found else math.nan),
         "replications": int(np.sum(~np.isnan(loads))),
         "crossings": [kept(load) if math.isfinite(load) else None for load in loads],
@@ -185,9 +185,11 @@ def _binding(runs: CaseRuns) -> str | None:
     """Returns the objective that most replications pass first."""
     slo = runs.question.capacity.slo
     crossed = [each for each in runs.replications if each.rungs and each.crossing().seen]
-    first = [
-        OVERLOAD if (place := each.binding()) is None else str(slo[place].key) for each in crossed
-    ]
+    first = []
+    for each in crossed:
+        place = each.binding()
+        beyond = OUTAGE if each.stops() else OVERLOAD
+        first.append(beyond if place is None else str(slo[place].key))
     return Counter(first).most_common(1)[0][0] if first else None
 
 
@@ -252,6 +254,7 @@ def _loads(runs: CaseRuns, crossings: Array) -> list[dict[str, Any]]:
             "met": sum(bool(each.worst[place] >= 0.0) for each, place in there),
             "of": len(there),
             "refused": sum(bool(each.refused[place]) for each, place in there),
+            "stopped": sum(bool(each.stopped[place]) for each, place in there),
             "p_met": kept(probability),
             "margins": {
                 str(each.key): kept(margin) for each, margin in zip(slo, margins, strict=True)

@@ -95,12 +95,19 @@ class ReplicationRuns:
         return whole._replace(load=min(max(own, whole.low), whole.high))
 
     def binding(self) -> int | None:
-        """Returns the objective that crosses first; None: it was met until overload."""
+        """Returns the objective that crosses first; None: it was met until overload or outage."""
         whole = crossing_of(self.loads, self.worst)
-        above = int(np.searchsorted(self.loads, whole.high))
-        if not whole.seen or self.refused[above]:
+        if not whole.seen or self.refused[self._above(whole)]:
             return None
         return int(np.argmin([crossing_of(self.loads, row).load for row in self.slack]))
+
+    def stops(self) -> bool:
+        """Returns whether work stops where it crosses."""
+        whole = crossing_of(self.loads, self.worst)
+        return whole.seen and bool(self.stopped[self._above(whole)])
+
+    def _above(self, crossing: Crossing) -> int:
+        return int(np.searchsorted(self.loads, crossing.high))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,16 @@ from analysis.metrics.catalogue import METRICS, MetricKey
 OVERLOAD: Final = "overload"
 """Binds where the objectives are met until a run no longer settles."""
 OUTAGE: Final = "outage"
-"""Binds where work stops at the lowest load already."""
+"""Binds where work stops, before an objective is missed or at the lowest load already."""
+
+
+def stops_below(case: Mapping[str, Any]) -> float | None:
+    """Returns the least load at which work stopped although the case is said to carry more."""
+    if case["load"] is None or case["status"] in {"below", "unknown"}:
+        return None
+    carried = (each["load"] for each in case["loads"] if each["load"] < case["load"])
+    stopped = {each["load"] for each in case["loads"] if each.get("stopped")}
+    return min((load for load in carried if load in stopped), default=None)
 
 
 def case_words(case: Mapping[str, Any]) -> str:
@@ -33,6 +42,19 @@ def limit_words(objective: Mapping[str, Any]) -> str:
     if metric.is_share:
         return f"{100 * objective['limit']:g} %"
     return f"{objective['limit']:g} {metric.unit}".rstrip()
+
+
+def stop_words(found: Mapping[str, Any], case: Mapping[str, Any]) -> str:
+    """Returns that work stopped at a load that was to be carried, and what to do; empty: no."""
+    if case["status"] == "below" and case["binds"] == OUTAGE:
+        return why_refused(found, case)
+    load = stops_below(case)
+    if load is None:
+        return ""
+    return (
+        f"work stopped at {load_words(load)}{unit_mark(found)} already, look at what is done to "
+        "the cluster"
+    )
 
 
 def capacity_text(found: Mapping[str, Any], case: Mapping[str, Any]) -> str:

@@ -24,6 +24,7 @@ from sim.scenario.schema.operations import (
     TransferLeader,
     UpgradeStore,
 )
+from sim.scenario.targets import RegionTarget
 from sim.units import NS_PER_S
 
 _MOMENTARY: Final = (TransferLeader, ShuffleLeader)
@@ -101,6 +102,8 @@ def election(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning]:
     longest_ns = 2 * tikv.raft_election_timeout_ticks * tikv.raft_base_tick_interval_ns
     if not isinstance(each, Timed) or each.at_ns is None or not _loses_leaders(each):
         return
+    if _without_quorum_from_ns(case) is not None:
+        return  # whatever is elected, and whenever, nothing ends
     if each.at_ns < case.end_ns < each.at_ns + longest_ns:
         yield ScenarioWarning(
             operation_key(each, "at"),
@@ -108,6 +111,34 @@ def election(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning]:
             f"{duration(case.end_ns - each.at_ns)} are left: transactions that wait for it "
             "do not end within the run; lengthen run.measure",
         )
+
+
+def quorum(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning]:
+    """Yields the crash after which no region ever has a quorum again."""
+    from_ns = _without_quorum_from_ns(case)
+    if isinstance(each, CrashStore) and each.at_ns is not None and each.at_ns == from_ns:
+        yield ScenarioWarning(
+            operation_key(each, "at"),
+            f"from {duration(from_ns)} to the end too many stores are down for a quorum, so no "
+            "transaction ends, however long the run; write for, or add restart_store",
+        )
+
+
+def _without_quorum_from_ns(case: LintedCase) -> int | None:
+    """Returns from when on too few stores are up for any region; None: never, as far as is said."""
+    cluster, operations = case.scenario.cluster, case.scenario.operations
+    if any(isinstance(each, RestartStore) for each in operations):
+        return None
+    down: dict[int, int] = {}
+    for each in operations:
+        if not isinstance(each, CrashStore) or each.at_ns is None or each.at_ns >= case.end_ns:
+            continue
+        if each.for_ns is None and each.store.by == "id":
+            down[each.store.store] = min(each.at_ns, down.get(each.store.store, each.at_ns))
+    most_alive = cluster.replicas // 2
+    if cluster.stores - len(down) > most_alive:
+        return None
+    return sorted(down.values())[cluster.stores - most_alive - 1]
 
 
 def _loses_leaders(operation: Operation) -> bool:
@@ -172,7 +203,9 @@ def closed_loop(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning]:
         return
     slight = isinstance(each, SlowDisk) and each.factor < _MUCH_SLOWER
     restarts = isinstance(each, EvictLeader | UpgradeStore) and each.restart
-    if (isinstance(each, _STALLS) and not slight) or restarts:
+    first_ns = _first_ns(each)
+    happens = first_ns is None or first_ns < case.end_ns
+    if happens and ((isinstance(each, _STALLS) and not slight) or restarts):
         yield ScenarioWarning(
             "workload.threads",
             f"clients that wait for each answer send nothing while {each.do} stalls them, so "
@@ -193,6 +226,20 @@ def nowhere_to_go(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning
         yield ScenarioWarning(
             "cluster.regions",
             "a single region has no neighbour to merge with; write 2 or more",
+        )
+
+
+def no_such_region(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning]:
+    """Yields regions by numbers that no region has, in a cluster that splits none."""
+    regions, target = case.scenario.cluster.regions, getattr(each, "region", None)
+    if regions is None or not isinstance(target, RegionTarget) or target.by != "id":
+        return
+    splits = any("split" in other.do for other in case.scenario.operations)
+    if target.region_id > regions and not splits:
+        yield ScenarioWarning(
+            operation_key(each, "region"),
+            f"nothing splits a region, so there is no region {target.region_id} and {each.do} does "
+            f"nothing; write {'1' if regions == 1 else f'1 to {regions:,}'}, or random",
         )
 
 

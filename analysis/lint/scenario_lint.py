@@ -19,9 +19,11 @@ OPERATION_RULES: Final = (
     operation_rules.period,
     operation_rules.cut_short,
     operation_rules.election,
+    operation_rules.quorum,
     operation_rules.reactivation,
     operation_rules.closed_loop,
     operation_rules.nowhere_to_go,
+    operation_rules.no_such_region,
     operation_rules.nothing_to_restart,
 )
 

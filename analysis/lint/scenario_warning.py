@@ -65,7 +65,7 @@ def operation_key(operation: Operation, word: str) -> str:
 
 def duration(ns: float) -> str:
     """Returns a time as a file would write it, in a unit that suits its size."""
-    step = 10**9 if ns >= 10**10 else 10**6 if ns >= 10**6 else 1
+    step = 10**9 if ns >= 100 * 10**9 else 10**6 if ns >= 10**6 else 1
     return DURATION.text_of(round(ns / step) * step)
 
 

@@ -17,6 +17,7 @@ from analysis.lint.question_rules import is_steady
 from analysis.lint.scenario_lint import scenario_warnings
 from analysis.lint.scenario_warning import LintedCase, duration, said_by
 from analysis.metrics.catalogue import SERIES, MetricKey
+from analysis.statistics.saturation import Verdict
 from analysis.study.study import Study
 from analysis.study.units import Point, point_words
 
@@ -37,10 +38,16 @@ class Facts(NamedTuple):
     """Sums of facts, and whose they are."""
 
     units: pd.DataFrame
-    """``point_index``, ``variant``; one row a finished unit."""
+    """``point_index``, ``variant``, ``verdict``; one row a finished unit, or batch of one."""
     sums: pd.DataFrame
     """The same rows; columns ``metric``, ``class``, ``stat``."""
     points: Sequence[Point]
+
+    @property
+    def carried(self) -> pd.Series[bool]:
+        """Returns by unit whether its latencies are told, and no mere bounds."""
+        verdicts = self.units["verdict"].map(Verdict)
+        return verdicts.map(lambda verdict: not (verdict.refused or verdict.censored))
 
     def counts(self, fact: str, class_: str = "", stat: str = "total") -> pd.Series[float]:
         """Returns by unit how often something was counted, over the classes that begin so."""
@@ -127,6 +134,8 @@ def _thin_quantiles(study: Study, facts: Facts) -> Iterator[Warned]:
         if series is None or share is None:
             continue
         seen = facts.counts(series.fact, key.class_, "count")
+        if key not in asked:  # a longer run of what stopped or piles up is no remedy
+            seen = seen[facts.carried]
         wanted = round(FEWEST_BEYOND / share)
         thin = seen[(seen > 0) & (seen < wanted)]
         if thin.empty:

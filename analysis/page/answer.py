@@ -28,7 +28,7 @@ ASKED: Final = MetricKey("lock_rpcs_per_txn")
 def answer(found: Findings) -> tuple[str, ...]:
     """Returns the answer to the study's question."""
     if "capacity" in found.summary:
-        return tuple(of_capacity(found.summary["capacity"]))
+        return (*_stopped(found), *of_capacity(found.summary["capacity"]))
     if "sensitivity" in found.summary:
         return tuple(f"{one['says']}." for one in found.summary["sensitivity"]["outcomes"])
     if len(found.points) > 1:

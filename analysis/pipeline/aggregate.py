@@ -52,7 +52,7 @@ class SumsQuestion:
         steps = (
             (MOMENTS, self.needed.moments, series_values),
             (COUNTER, self.needed.counter, counter_values),
-            (HISTOGRAM, self.needed.histogram, quantile_values),
+            (HISTOGRAM, self.needed.histogram, self._quantiles),
         )
         values = pa.concat_tables(
             values_of(self._measured(table, metrics))
@@ -63,6 +63,9 @@ class SumsQuestion:
             if unit.censored:
                 values = self._with_censored(values, unit)
         return values
+
+    def _quantiles(self, histogram: pa.Table) -> pa.Table:
+        return quantile_values(histogram, self._measured(MOMENTS, self.needed.histogram))
 
     def _with_censored(self, values: pa.Table, unit: SummedUnit) -> pa.Table:
         """Returns the values with a unit's latencies as far as they are known."""
@@ -159,26 +162,32 @@ def merged_histograms(histogram: pa.Table) -> pa.Table:
     return totals(histogram, (*_SERIES, "bucket"), count="sum")
 
 
-def quantile_values(histogram: pa.Table) -> pa.Table:
+def quantile_values(histogram: pa.Table, moments: pa.Table) -> pa.Table:
     """Reads quantiles off each unit's merged histogram, by class and over all classes.
 
     Args:
         histogram: measured facts.
+        moments: likewise, of the same series.
 
     Returns:
         Columns as ``series_values``; ``stat`` is ``p50`` ... ``p999``.
     """
     merged = merged_histograms(_also_over_classes(merged_histograms(histogram)))
-    return quantiles(merged, _SERIES, QUANTILES).drop_columns(["rank", "total"])
+    greatest = totals(_also_over_classes(moments), _SERIES, max="max")
+    return quantiles(merged, greatest, _SERIES, QUANTILES).drop_columns(["rank", "total"])
 
 
-def quantiles(merged: pa.Table, keys: Sequence[str], shares: Mapping[str, float]) -> pa.Table:
+def quantiles(
+    merged: pa.Table, greatest: pa.Table, keys: Sequence[str], shares: Mapping[str, float]
+) -> pa.Table:
     """Reads quantiles off histograms: the bucket in which each rank falls, and where in it.
 
-    That is the first bucket whose cumulated count reaches the rank.
+    That is the first bucket whose cumulated count reaches the rank. Where in a bucket a value lies
+    is a guess, and it may not be above the greatest that was recorded.
 
     Args:
         merged: ``keys``, ``bucket``, ``count``, each bucket of a histogram once.
+        greatest: ``keys``, ``max``, of each histogram's values.
         keys: columns that tell histograms apart.
         shares: of all values, by name of the quantile.
 
@@ -194,14 +203,25 @@ def quantiles(merged: pa.Table, keys: Sequence[str], shares: Mapping[str, float]
     up_to -= before
     total = np.add.reduceat(count, np.flatnonzero(starts))[group] if len(count) else count
     below = up_to - count
+    most = _greatest(ordered.select(list(keys)).filter(pa.array(starts)), greatest, keys)[group]
     parts = []
     for stat, share in shares.items():
         rank = share * total
         hit = np.flatnonzero((rank > below) & (rank <= up_to))
-        value = values_within(bucket[hit], (rank[hit] - below[hit]) / count[hit])
+        guessed = values_within(bucket[hit], (rank[hit] - below[hit]) / count[hit])
+        value = np.fmin(guessed, most[hit])
         named = ordered.select(list(keys)).take(pa.array(hit))
         parts.append(with_columns(named, stat=stat, value=value, rank=rank[hit], total=total[hit]))
     return pa.concat_tables(parts)
+
+
+def _greatest(
+    groups: pa.Table, greatest: pa.Table, keys: Sequence[str]
+) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Returns the greatest value of each group, NaN where it is not known."""
+    numbered = with_columns(groups, group=np.arange(groups.num_rows))
+    found = numbered.join(greatest, list(keys), use_threads=False).sort_by("group")
+    return numbers(found["max"])
 
 
 def _starts(ordered: pa.Table, keys: Sequence[str]) -> np.ndarray[Any, np.dtype[np.bool_]]:

@@ -92,11 +92,10 @@ def _statistics(
     yield "max", float(every.max), left.max > ended.max
     for name, share in shares.items():
         known = share * every.count <= ended.count
-        if known:
-            yield name, _quantile(ended.buckets, share * every.count), False
-        else:  # Within a bucket a value is guessed; a bound is not to be above the greatest age.
-            bound = _quantile(every.buckets, share * every.count)
-            yield name, min(bound, float(every.max)), True
+        among = ended if known else every
+        # Within a bucket a value is guessed; it may not be above the greatest.
+        value = min(_quantile(among.buckets, share * every.count), float(among.max))
+        yield name, value, not known
 
 
 def _by_class(moments: pa.Table, histogram: pa.Table, metric: str) -> dict[str, _Values]:

@@ -47,7 +47,8 @@ def courses(facts: PointFacts) -> pa.Table:
     """
     moments = facts.in_bins(facts.read(MOMENTS, (LEVEL, *LATENCIES)))
     histogram = facts.in_bins(facts.read(HISTOGRAM, LATENCIES))
-    values = pa.concat_tables([_levels(_pooled_too(moments)), _quantiles(_pooled_too(histogram))])
+    moments, histogram = _pooled_too(moments), _pooled_too(histogram)
+    values = pa.concat_tables([_levels(moments), _quantiles(histogram, moments)])
     return pa.concat_tables([_spread(values), _rates(facts)])
 
 
@@ -120,11 +121,12 @@ def _levels(series: pa.Table) -> pa.Table:
     )
 
 
-def _quantiles(histogram: pa.Table) -> pa.Table:
+def _quantiles(histogram: pa.Table, moments: pa.Table) -> pa.Table:
     """Reads quantiles off each bin; those that too few values are above would show luck."""
     of = ("unit", *_COURSE)
     merged = totals(_by_path(histogram), (*of, "bucket"), count="sum")
-    found = quantiles(merged, of, _QUANTILES)
+    greatest = totals(_by_path(moments), of, max="max")
+    found = quantiles(merged, greatest, of, _QUANTILES)
     above = found["total"].to_numpy() - found["rank"].to_numpy()
     rare = pc.and_(pc.equal(found["stat"], "p999"), pa.array(above < FEWEST_ABOVE))
     return found.filter(pc.invert(rare)).drop_columns(["rank", "total"])

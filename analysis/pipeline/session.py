@@ -90,6 +90,21 @@ def is_master(text: str) -> bool:
     return re.fullmatch(_MASTER, text) is not None
 
 
+def complaint_about_master(text: str) -> str:
+    """Returns why Spark knows no such master, in fewer words than its own; empty: it may."""
+    if is_master(text):
+        return ""
+    if text.startswith("sc://"):
+        return (
+            f"{text!r} is a server of Spark Connect, which runs no single tasks; name the master "
+            "of its cluster: spark://HOST:PORT, yarn or k8s://HOST:PORT"
+        )
+    return (
+        f"{text!r} is not a Spark master; write local[2], local[*], spark://HOST:PORT, yarn or "
+        "k8s://HOST:PORT"
+    )
+
+
 def with_attempts(master: str) -> str:
     """Returns a local master that retries a task whose worker died; others have a setting."""
     threads = re.fullmatch(r"local(?:\[([^,\]]+)(?:,\d+)?\])?", master)

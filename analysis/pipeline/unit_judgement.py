@@ -90,7 +90,7 @@ def judged_unit(folder: Path, scenario: Scenario, simulated_ns: int) -> JudgedUn
     untold = missing(course, first, _stays_s(folder, first), unfinished, window_s)
     if fixed_ns is not None:
         found = stopped or overloaded(course, first) or untold
-        found = found or _not_judged(fixed_ns, committed[before])
+        found = found or _not_judged(fixed_ns, committed[before], windows - before.stop)
     else:
         busy = counters.busy_shares(first)
         found = judge(course, first, busy, settled=cut.settled)
@@ -101,9 +101,13 @@ def judged_unit(folder: Path, scenario: Scenario, simulated_ns: int) -> JudgedUn
     return JudgedUnit(first, found.verdict, found.reason)
 
 
-def _not_judged(fixed_ns: int, before: Array) -> Judgement:
-    compared = len(before) >= FEWEST_WINDOWS and before.sum() >= FEWEST_BEFORE
-    held = "no fall of throughput found" if compared else "no throughput before it to compare with"
+def _not_judged(fixed_ns: int, before: Array, windows_after: int) -> Judgement:
+    """Returns that no fall was found, or why none could be: that is no word for the cluster."""
+    held = "no fall of throughput found"
+    if len(before) < FEWEST_WINDOWS or before.sum() < FEWEST_BEFORE:
+        held = "no throughput before it to compare with"
+    elif windows_after < FEWEST_WINDOWS:
+        held = "too little time after it to find a fall of throughput"
     said = f"averages are over what happens at fixed times, from {fixed_ns / 1e9:g} s: {held}"
     return Judgement(Verdict.NOT_JUDGED, said)
 

@@ -13,12 +13,14 @@ from rich.table import Table
 from rich.text import Text
 
 from analysis.experiments.case_words import (
+    OUTAGE,
     OVERLOAD,
     capacity_text,
     case_words,
     headroom_words,
     limit_words,
     load_words,
+    stop_words,
     unit_mark,
     why_refused,
 )
@@ -121,6 +123,9 @@ def capacity_sentence(found: Found, case: Case) -> str:
     parts = [f"{name} carries {load} {_until(found, case)}", *_limited(case)]
     if case["headroom"] is not None:
         parts.append(_at_present(case, unit))
+    stops = stop_words(found, case)
+    if stops:
+        parts.append(f"but {stops}")
     if not case["finished"]:
         parts.append("not all replications were searched to the tolerance: units are missing "
                      "or have failed")  # fmt: skip
@@ -130,6 +135,8 @@ def capacity_sentence(found: Found, case: Case) -> str:
 def _until(found: Found, case: Case) -> str:
     if case["binds"] == OVERLOAD:
         return "before it is overloaded"
+    if case["binds"] == OUTAGE:
+        return "before work stops"
     objective = next(each for each in found["slo"] if each["key"] == case["binds"])
     return f"before {case['binds']} passes {limit_words(objective)}"
 

@@ -29,6 +29,9 @@ LONGEST_NAME: Final = 26
 _PLACES: Final = {figure: place for place, figure in enumerate(KEY_FIGURE_OF)}
 
 
+_UNKNOWN: Final = "verdict not known, `report` finds it"
+
+
 def print_diff(console: Console, diff: StudyDiff, *, everything: bool = False) -> None:
     """Prints a comparison; with ``everything`` all changes and all numbers that moved."""
     _line(console, f"A  {_study_words(diff.a)}")
@@ -51,7 +54,7 @@ def _study_words(of: StudyResults) -> str:
     units = manifest.get("units", {}).get("done", len(manifest.get("digests", {})))
     commit = manifest.get("commit") or "unknown"
     unfinished = "" if manifest.get("finished", True) else ", not finished"
-    outcome = "" if of.outcome in {"", StudyOutcome.PASSED} else f"; {of.outcome.upper()}"
+    outcome = "" if of.outcome == StudyOutcome.PASSED else f"; {of.outcome.upper() or _UNKNOWN}"
     return (
         f"{of.folder}: {units:,} units{unfinished}, seed {manifest.get('seed', '?')}, "
         f"commit {commit}{outcome}"

@@ -9,6 +9,7 @@ Counts and rates stay: what was done was done.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
@@ -45,12 +46,23 @@ def refusals(units: pd.DataFrame) -> dict[tuple[int, str], str]:
     """
     found = {}
     for point, variant, case in _cases(units):
-        verdicts = [Verdict(verdict) for verdict in case["verdict"]]
-        if Verdict.OVERLOADED in verdicts:
-            found[point, variant] = _said(case, Verdict.OVERLOADED)
-        elif not _may_be_chance(verdicts.count(Verdict.UNSETTLED), len(verdicts)):
-            found[point, variant] = _said(case, Verdict.UNSETTLED)
+        verdict = refused_for(Counter(case["verdict"]))
+        if verdict is not None:
+            found[point, variant] = _said(case, verdict)
     return found
+
+
+def refused_for(verdicts: Mapping[str, int]) -> Verdict | None:
+    """Returns the verdict for which latencies of a case are refused; None: they are told.
+
+    Args:
+        verdicts: how many of its replications have each.
+    """
+    if verdicts.get(str(Verdict.OVERLOADED)):
+        return Verdict.OVERLOADED
+    if _may_be_chance(verdicts.get(str(Verdict.UNSETTLED), 0), sum(verdicts.values())):
+        return None
+    return Verdict.UNSETTLED
 
 
 def _may_be_chance(unsettled: int, replications: int) -> bool:

@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
-from analysis.experiments.case_words import OUTAGE, case_words, why_refused
-from analysis.report.refusal import STOPPED, verdict_lines
+from analysis.experiments.case_words import case_words, stop_words
+from analysis.report.refusal import STOPPED, refused_for, verdict_lines
 from analysis.statistics.saturation import Verdict
+
+_SAYS: Final = {
+    Verdict.OUTAGE: "work stopped and had not come back when the run ended",
+    Verdict.DEGRADED: "throughput fell after something was done to the cluster",
+    Verdict.OVERLOADED: "work piled up: more was asked for than was done",
+    Verdict.UNSETTLED: "the run was too short for its latencies",
+}
+"""What is said of the cases that came to a verdict, the gravest first."""
 
 
 class StudyOutcome(StrEnum):
@@ -21,12 +29,22 @@ class StudyOutcome(StrEnum):
     """An expectation or an invariant does not hold."""
     DEGRADED = "degraded"
     """Throughput fell in some case after something was done to the cluster."""
+    OVERLOADED = "overloaded"
+    """Work piled up in some case."""
+    UNSETTLED = "unsettled"
+    """The run was too short for the latencies of some case."""
     PASSED = "passed"
 
     @property
     def fails(self) -> bool:
         """Whether a command that came to this ends with an exit status other than 0."""
         return self in {StudyOutcome.OUTAGE, StudyOutcome.FAILED}
+
+    @classmethod
+    def became_graver(cls, before: str, after: str) -> bool:
+        """Returns whether one study came to worse than another; not if one is not known."""
+        order = [str(each) for each in cls]
+        return before in order and after in order and order.index(after) < order.index(before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +54,9 @@ class StudyVerdict:
     outcome: str
     """A ``StudyOutcome``."""
     fine: bool
-    """Whether nothing failed, stopped or fell."""
+    """Whether nothing failed, stopped or fell, and no latency is refused."""
     says: str
-    """A sentence on what stopped or fell; empty if nothing did."""
+    """A sentence on the gravest of what cases came to; empty if all carried their load."""
     stopped: tuple[str, ...]
     """A line for each case in which work stopped or throughput fell, the worst first."""
 
@@ -49,19 +67,22 @@ def study_verdict(summary: Mapping[str, Any]) -> StudyVerdict:
     Args:
         summary: ``units``, ``expectations`` and ``invariants`` of ``summary.json``. A search for
             capacity goes beyond what is carried, so what stops there is part of its answer, unless
-            it is its lowest load.
+            it stops below, or at the lowest load already.
     """
     if "capacity" in summary:
         searched = summary["capacity"]
-        still = [case for case in searched.get("cases", ()) if case["binds"] == OUTAGE]
+        still = [case for case in searched.get("cases", ()) if stop_words(searched, case)]
         seen = {Verdict.OUTAGE} if still else set()
         where = f"{_share(len(still), len(searched['cases']))}" if still else ""
-        says = f"{where}work stopped at the lowest load already." if still else ""
-        stopped = [f"{case_words(case)}: {why_refused(searched, case)}" for case in still]
+        lowest = all(case["status"] == "below" for case in still)
+        at = "the lowest load already" if lowest else "a load that was to be carried"
+        says = f"{where}work stopped at {at}." if still else ""
+        stopped = [f"{case_words(case)}: {stop_words(searched, case)}" for case in still]
     else:
         units = summary["units"]
-        seen = {Verdict(verdict) for case in units for verdict in case["verdicts"]}
-        says, stopped = _sentence(units), verdict_lines(units, STOPPED)
+        came_to = [_came_to(case["verdicts"]) for case in units]
+        seen = {verdict for case in came_to for verdict in case}
+        says, stopped = _sentence(came_to), verdict_lines(units, STOPPED)
     outcome = next(_outcomes(summary, seen), StudyOutcome.PASSED)
     return StudyVerdict(
         outcome=str(outcome),
@@ -76,14 +97,18 @@ def _share(number: int, of: int) -> str:
     return f"in {number:,} of {of:,} cases " if of > 1 else ""
 
 
-def _sentence(units: Sequence[Mapping[str, Any]]) -> str:
-    for verdict, what in (
-        (Verdict.OUTAGE, "work stopped and had not come back when the run ended"),
-        (Verdict.DEGRADED, "throughput fell after something was done to the cluster"),
-    ):
-        names = [case for case in units if case["verdicts"].get(str(verdict))]
-        if names:
-            return f"{_share(len(names), len(units))}{what}."
+def _came_to(verdicts: Mapping[str, int]) -> set[Verdict]:
+    """Returns for what a case is not fine: it stopped, it fell, its latencies are refused."""
+    refused = refused_for(verdicts)
+    stopped = {each for each in STOPPED if verdicts.get(str(each))}
+    return stopped if refused is None else {*stopped, refused}
+
+
+def _sentence(came_to: Sequence[set[Verdict]]) -> str:
+    for verdict, what in _SAYS.items():
+        cases = sum(verdict in case for case in came_to)
+        if cases:
+            return f"{_share(cases, len(came_to))}{what}."
     return ""
 
 
@@ -96,3 +121,7 @@ def _outcomes(summary: Mapping[str, Any], seen: set[Verdict]) -> Iterator[StudyO
         yield StudyOutcome.FAILED
     if Verdict.DEGRADED in seen:
         yield StudyOutcome.DEGRADED
+    if Verdict.OVERLOADED in seen:
+        yield StudyOutcome.OVERLOADED
+    if Verdict.UNSETTLED in seen:
+        yield StudyOutcome.UNSETTLED

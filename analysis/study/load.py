@@ -70,7 +70,7 @@ def load_study(
         given = command_line_overrides(overrides)
     for key, value in (("seed", seed), ("replications", replications)):
         if value is not None:
-            mark = Mark(f"--{key} {value}")
+            mark = Mark(f"{key} {value}" if isinstance(overrides, Mapping) else f"--{key} {value}")
             given[f"run.{key}"] = Node(value, mark, mark)
     base, toml = given.pop("extends", None), given.pop("tikv.file", None)
     file_tree = read_with_bases(own, path, base=base, tikv_file=toml)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Self
 
@@ -14,6 +14,8 @@ from analysis.study.plan_file import read_plan
 from analysis.study.units import AskedUnits, Unit
 
 STATES: Final = ("done", "failed", "running", "missing")
+DAMAGED: Final = "damaged"
+"""State of a unit that is done, to judge by the folder's listing, and that cannot be used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,10 @@ class StudyState:
     folder: Path
     plan: AskedUnits
     by_unit: Mapping[Unit, str]
-    """One of ``STATES``, in the order of the plan; what a killed run was writing is missing."""
+    """One of ``STATES`` or ``DAMAGED``, in the order of the plan.
+
+    What a killed run was writing is missing.
+    """
     holder: Holder | None
     """Who is writing into the folder."""
 
@@ -41,6 +46,10 @@ class StudyState:
         of_hash |= dict.fromkeys(seen.failed, "failed") | dict.fromkeys(seen.done, "done")
         by_unit = {unit: of_hash.get(unit.unit_hash, "missing") for unit in plan.units}
         return cls(folder, plan, by_unit, holder)
+
+    def but_damaged(self, damaged: Collection[Unit]) -> Self:
+        """Returns it with units whose folders have been looked into, and are not whole."""
+        return replace(self, by_unit={**self.by_unit, **dict.fromkeys(damaged, DAMAGED)})
 
     @property
     def variants(self) -> list[str]:

@@ -40,6 +40,7 @@ _NOT_THE_UNITS: Final = frozenset(
 """A full or broken disk, a folder without the right to write: no other unit would fare better."""
 
 _PLACE_TRIES: Final = 10
+_PARQUET: Final = b"PAR1"
 ROOM_BYTES: Final = 256 * 1024
 
 
@@ -186,6 +187,26 @@ def _write_json(path: Path, content: dict[str, object]) -> None:
         json.dump(content, file, indent=1, sort_keys=True)
         file.flush()
         os.fsync(file.fileno())
+
+
+def is_cut(folder: Path) -> bool:
+    """Returns whether a unit's record or a fact file ends too soon or is missing.
+
+    Only the ends of files are read; what was changed in between is for ``read_unit`` to find.
+    """
+    try:
+        json.loads((folder / UNIT_FILE).read_text(encoding="utf-8"))
+        return not all(_has_both_ends(folder / f"{table}.parquet") for table in TABLES)
+    except (OSError, ValueError):
+        return True
+
+
+def _has_both_ends(path: Path) -> bool:
+    """Returns whether a file begins and ends as Parquet does: its last bytes are written last."""
+    with path.open("rb") as file:
+        first = file.read(len(_PARQUET))
+        file.seek(-len(_PARQUET), os.SEEK_END)
+        return first == file.read() == _PARQUET
 
 
 def read_unit(folder: Path) -> UnitRecord | None:

@@ -38,15 +38,16 @@ def resolved_operations(
     """
     if place.value is None:
         return ()
-    if not isinstance(place.value, dict):
-        place.refuse(f"must be a list, is {shown(place.value)}; write [{{at: 10s, do: ...}}]")
+    if not isinstance(place.value, dict) or not isinstance(place["do"].value, dict | None):
+        what = "one operation" if isinstance(place.value, dict) else shown(place.value)
+        place.refuse(f"must be a list, is {what}; write [{{at: 10s, do: ...}}]")
         return ()
     stores = _MANY if cluster is None else cluster.stores
     tidb_nodes = _MANY if cluster is None else cluster.tidb_nodes
     tables = None if workload is None else _tables_of(workload)
     operations = []
     for entry in place.below().values():
-        operation = None if entry.value is None else _one(entry)
+        operation = None if entry.value is None else _one(entry, place)
         if operation is not None:
             _check_targets(operation, entry, stores, tables)
             _check_nodes(operation, entry, stores, tidb_nodes)
@@ -70,17 +71,38 @@ def _tables_of(workload: AnyWorkload) -> list[str]:
             return []
 
 
-def _one(entry: Place) -> Operation | None:
+def _one(entry: Place, among: Place) -> Operation | None:
     if not isinstance(entry.value, dict):
         entry.refuse(f"must be a mapping, is {shown(entry.value)}; write {{at: 10s, do: ...}}")
         return None
     do = entry["do"]
+    if do.value is None and _is_only_overridden(entry, among):
+        entry.refuse(_no_such(str(entry.path[-1]), among))
+        return None
     if not isinstance(do.value, str) or do.value not in OPERATIONS:
         what = "missing" if do.value is None else f"nothing is called {shown(do.node.plain())}"
         do.refuse(f"{what}; {suggestion(str(do.value or ''), list(OPERATIONS))}")
         return None
     section = validated(OPERATIONS[do.value], entry)
     return None if section is None else replace(section, name=str(entry.path[-1]))
+
+
+def _is_only_overridden(entry: Place, among: Place) -> bool:
+    """Returns whether no list has the entry: it stands where a value of it does.
+
+    All of a dictionary stands at one place; a list in it has numbers for names.
+    """
+    numbered = among.node.mark == entry.node.mark and str(entry.path[-1]).isdecimal()
+    alone = all(child.mark == entry.node.mark for child in entry.node.entries.values())
+    return alone and not numbered and "name" not in entry.node.entries
+
+
+def _no_such(name: str, among: Place) -> str:
+    """Returns what is said of a key of an operation that nobody has described."""
+    others = [key for key, each in among.node.entries.items() if each.find(("do",)) is not None]
+    if others:
+        return f"no operation is called {name}; {suggestion(name, others)}"
+    return f"no operation is called {name}; write operations: [{{name: {name}, at: 10s, do: ...}}]"
 
 
 def _check_targets(

@@ -95,6 +95,14 @@ def test_too_little_for_the_present_load() -> None:
 
 def test_overload_needs_no_objective() -> None:
     assert "before it is overloaded" in sentence(case(binds="overload"))
+    assert "before work stops" in sentence(case(binds="outage"))
+
+
+def test_a_capacity_above_a_load_at_which_work_stopped_says_so() -> None:
+    loads = [{"load": 900.0, "stopped": 1}, {"load": 1880.0, "stopped": 4}]
+    told = "but work stopped at 900/s already, look at what is done to the cluster"
+    assert told in sentence(case(loads=loads))
+    assert "work stopped at" not in sentence(case(loads=loads[1:]))
 
 
 def test_threads_are_threads() -> None:

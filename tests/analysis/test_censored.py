@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from analysis.metrics.catalogue import QUANTILES
 from analysis.metrics.needed_facts import NeededFacts
 from analysis.metrics.unit_metrics import lower_bounds, names_of
 from analysis.pipeline.aggregate import SummedUnit, SumsQuestion
@@ -50,6 +51,25 @@ def test_a_unit_that_works_is_of_what_has_ended(tmp_path: Path) -> None:
     found = values(tmp_path, censored=False)
     assert found["txn_latency", "all", "max"] < 20 * MS
     assert found["txn_latency", "all", "p99"] < 21 * MS
+
+
+@pytest.mark.parametrize("censored", [False, True])
+@pytest.mark.parametrize("longest", [10_000_001, 65 * MS, 2**40 - 5])
+def test_no_quantile_is_above_the_longest(tmp_path: Path, longest: int, *, censored: bool) -> None:
+    folder = tmp_path / "unit"
+    folder.mkdir()
+    with ParquetSink(folder) as sink:
+        recorder = Recorder(WINDOW_NS, sink)
+        for class_ in ("move", "read"):
+            for _ in range(300):
+                recorder.series("txn_latency", class_).add(longest)
+        recorder.close(WINDOW_NS)
+    unit = SummedUnit(0, "unit", 0, 1, censored)
+    question = SumsQuestion(str(tmp_path), (unit,), NeededFacts((), ("txn_latency",), ()))
+    found = [row for row in question.answer().to_pylist() if row["stat"] in QUANTILES]
+    assert {row["class"] for row in found} == {"move", "read", "all"}
+    assert {row["stat"] for row in found} == set(QUANTILES)
+    assert all(0.98 * longest < row["value"] <= longest for row in found)
 
 
 def test_quantiles_among_what_never_came_back_are_lower_bounds(tmp_path: Path) -> None:

@@ -43,7 +43,12 @@ def searched(*binds: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("content", "outcome", "fails"),
     [
-        (summary("stable", "near saturation", "not judged", "overloaded"), "passed", False),
+        (summary("stable", "near saturation", "not judged"), "passed", False),
+        (summary("stable", "overloaded", "not settled"), "overloaded", False),
+        (summary("stable", "not settled"), "unsettled", False),
+        (summary("overloaded", "degraded"), "degraded", False),
+        (summary("overloaded", holds=False), "failed", True),
+        (summary("overloaded", capacity={}), "passed", False),
         (summary("stable", "degraded"), "degraded", False),
         (summary("degraded", "outage"), "outage", True),
         (summary("degraded", holds=False), "failed", True),
@@ -67,6 +72,31 @@ def test_every_case_that_stopped_is_named_the_worst_first() -> None:
     assert found.says == "in 1 of 3 cases work stopped and had not come back when the run ended."
     assert study_verdict(summary("stable")).stopped == ()
     assert study_verdict(summary("stable")).says == ""
+
+
+def test_what_piles_up_or_is_too_short_is_said_and_drifts_by_chance_are_not() -> None:
+    says = "in 1 of 2 cases work piled up: more was asked for than was done."
+    assert study_verdict(summary("stable", "overloaded")).says == says
+    assert study_verdict(summary("not settled")).says == "the run was too short for its latencies."
+    content = summary("stable")
+    content["units"][0]["verdicts"] = {"stable": 11, "not settled": 1}
+    assert study_verdict(content).fine
+
+
+def test_a_search_in_which_work_stops_below_the_capacity_is_not_fine() -> None:
+    content = searched("outage")
+    loads = [{"load": 75.0, "stopped": 1}, {"load": 250.0, "stopped": 2}]
+    content["cases"][0] |= {"status": "found", "load": 200.0, "loads": loads}
+    found = study_verdict(summary("outage", capacity=content))
+    assert (found.outcome, found.says) == (
+        "outage",
+        "work stopped at a load that was to be carried.",
+    )
+    assert found.stopped == (
+        "v0: work stopped at 75/s already, look at what is done to the cluster",
+    )
+    content["cases"][0]["loads"] = loads[1:]
+    assert study_verdict(summary("outage", capacity=content)).fine
 
 
 def test_a_search_whose_lowest_load_stops_says_so() -> None:

@@ -90,6 +90,12 @@ def test_an_average_over_a_fixed_course_of_events_is_not_judged(tmp_path: Path) 
     assert found.warmup_windows <= 20
 
 
+def test_that_no_fall_was_found_is_not_said_where_none_could_be(tmp_path: Path) -> None:
+    late = judged(tmp_path, 1.0, None, shuffled(60 * WINDOW_NS - 1_000_000))
+    assert late.verdict is Verdict.NOT_JUDGED
+    assert late.reason.endswith(": too little time after it to find a fall of throughput")
+
+
 def test_what_piles_up_is_said_whatever_happens_at_fixed_times(tmp_path: Path) -> None:
     found = judged(tmp_path, 0.5, None, shuffled(4_000_000_000))
     assert found.verdict is Verdict.OVERLOADED

@@ -172,6 +172,33 @@ def test_arguments_that_mean_nothing_are_refused_in_a_sentence(tmp_path: Path) -
         pessim.run("pessim:quickstart", folder="")
     with pytest.raises(ValueError, match="points is 0; write 1 or more"):
         pessim.explain("pessim:quickstart", points=0)
+    with pytest.raises(ScenarioError, match=r"^seed -1: run.seed: must be 0 to"):
+        pessim.run("pessim:quickstart", seed=-1)
+
+
+@pytest.mark.parametrize("wrong", [None, 5, b"quickstart", ["quickstart"], object()])
+def test_what_names_nothing_is_refused_in_a_sentence(wrong: Any, tmp_path: Path) -> None:
+    for call in (pessim.run, pessim.check, pessim.explain):
+        with pytest.raises(TypeError, match=r"scenario is .*; write a file's name, pessim:NAME or"):
+            call(wrong)
+    with pytest.raises(TypeError, match=r"folder is .*; write its name"):
+        pessim.open(wrong)
+    with pytest.raises(TypeError, match=r"master is .*; write its name, such as"):
+        pessim.run("pessim:quickstart", master=wrong, folder=tmp_path)
+    if wrong is not None:
+        with pytest.raises(TypeError, match=r"folder is .*; write its name"):
+            pessim.run("pessim:quickstart", folder=wrong)
+        with pytest.raises((TypeError, ValueError), match=r"points is .*; write 1 or more"):
+            pessim.explain("pessim:quickstart", points=wrong if wrong != 5 else -5)
+
+
+def test_empty_names_and_unknown_masters_are_refused_in_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="scenario is empty; write a file's name"):
+        pessim.run("")
+    with pytest.raises(StudyFolderError, match="folder is empty; write its name"):
+        pessim.open("")
+    with pytest.raises(ValueError, match="master: 'locl' is not a Spark master; write local"):
+        pessim.run("pessim:quickstart", master="locl", folder=tmp_path)
 
 
 def test_what_cannot_be_compared_is_said_to_be_so(tmp_path: Path) -> None:

@@ -161,6 +161,33 @@ def test_a_bound_is_said_to_be_one_and_what_a_study_came_to(
     assert "run at least two replications" not in text
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "status"),
+    [
+        ("passed", "outage", ExitStatus.CLAIM_FAILED),
+        ("passed", "degraded", ExitStatus.CLAIM_FAILED),
+        ("overloaded", "degraded", ExitStatus.CLAIM_FAILED),
+        ("outage", "outage", ExitStatus.FINE),
+        ("outage", "passed", ExitStatus.FINE),
+        ("passed", "", ExitStatus.FINE),
+    ],
+)
+def test_a_guard_does_not_hold_in_a_study_that_came_to_worse(
+    before: str, after: str, status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folders = [study_folder(tmp_path / name, [row(LATENCY, 2.0, 0.1)]) for name in "ab"]
+    for folder, outcome in zip(folders, (before, after), strict=True):
+        if outcome:
+            (folder / "answer.json").write_text(f'{{"outcome": "{outcome}"}}', encoding="utf-8")
+    names = [str(folder) for folder in folders]
+    assert main(["diff", *names, "--fail-on", "lock_latency_ms:5%"]) == status
+    text = said(capsys)
+    came = f"worse: A came to {before}, B to {after}, whatever its numbers say"
+    assert (came in text, "fine: " in text) == (status != 0, status == 0)
+    assert ("verdict not known" in text) == (not after)
+    assert main(["diff", *names]) == ExitStatus.FINE
+
+
 def test_variants_of_one_study_alone_are_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

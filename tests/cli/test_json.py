@@ -135,7 +135,8 @@ def test_status_counts_units(study: tuple[Path, list[Unit]], capsys: Capture) ->
     folder, units = study
     assert main(["status", str(folder), "--json"]) == ExitStatus.UNITS_FAILED
     told = documented(document(capsys))
-    assert told["units"] == {"asked": 3, "done": 1, "failed": 1, "running": 0, "missing": 1}
+    states = {"done": 1, "failed": 1, "running": 0, "missing": 1, "damaged": 0}
+    assert told["units"] == {"asked": 3, **states}
     assert told["variants"]["sync"]["missing"] == 1
     assert told["failures"] == [
         {
@@ -146,7 +147,7 @@ def test_status_counts_units(study: tuple[Path, list[Unit]], capsys: Capture) ->
             "error": "ValueError: no such disk",
         }
     ]
-    assert (told["damaged"], told["running_in"]) == (None, None)
+    assert told["running_in"] is None
 
 
 def test_replay_says_whether_facts_are_the_same(

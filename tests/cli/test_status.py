@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -84,14 +85,30 @@ def test_status_verifies_digests_when_asked(
             Attempt(unit, STUDY.points[unit.point_index]),
         )
     assert main(["status", str(folder), "--verify"]) == ExitStatus.FINE
-    assert "digests of 6 units checked: all agree" in capsys.readouterr().out
+    assert "digests of 6 units checked: 6 agree" in capsys.readouterr().out
     facts = folder / "units" / units[0].unit_hash / "counter.parquet"
-    facts.write_bytes(facts.read_bytes()[:-1])
+    whole = facts.read_bytes()
+    facts.write_bytes(whole[:100] + b"another" + whole[107:])
     assert main(["status", str(folder)]) == ExitStatus.FINE
     assert "runs the rest" not in capsys.readouterr().out
     assert main(["status", str(folder), "--verify"]) == ExitStatus.UNITS_FAILED
     said = capsys.readouterr().out
-    assert "digests of 6 units checked: 1 are damaged" in said
+    assert "6 units asked for: 5 done, 0 failed, 1 damaged" in said
+    assert "digests of 6 units checked: 5 agree" in said
+    assert "runs the rest" in said
+
+
+@pytest.mark.parametrize("file", ["unit.json", "counter.parquet", "event.parquet"])
+@pytest.mark.parametrize("size", [0, 3, 10])
+def test_status_calls_no_unit_done_whose_file_ends_too_soon(
+    study: tuple[Path, list[Unit]], capsys: pytest.CaptureFixture[str], file: str, size: int
+) -> None:
+    folder, units = study
+    os.truncate(folder / "units" / units[0].unit_hash / file, size)
+    assert main(["status", str(folder)]) == ExitStatus.UNITS_FAILED
+    said = capsys.readouterr().out
+    assert "6 units asked for: 2 done, 1 failed, 2 missing, 1 damaged" in said
+    assert "  pipelined: 1 done, 1 damaged" in said
     assert "runs the rest" in said
 
 

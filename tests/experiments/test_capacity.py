@@ -182,6 +182,29 @@ def test_overload_binds_where_no_objective_does() -> None:
     assert found["cases"][0]["load"] == pytest.approx(1000.0, rel=0.05)
 
 
+class StoppedSeen(QueueSeen):
+    """Work stops where it would pile up."""
+
+    def verdict(self, request: Request) -> Verdict | None:
+        found = super().verdict(request)
+        return Verdict.OUTAGE if found is Verdict.OVERLOADED else found
+
+
+def test_work_that_stops_binds_where_no_objective_does() -> None:
+    found = StoppedSeen().search(CapacitySearch(study(slo={THROUGHPUT: 1e6})))
+    assert {case["binds"] for case in found["cases"]} == {"outage"}
+    for case in found["cases"]:
+        loads = [each["load"] for each in case["loads"] if each["stopped"]]
+        assert min(loads) > min(case["crossings"])
+
+
+def test_no_end_of_an_interval_is_below_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.experiments.test_capacity.LUCK", (0.4, 2.0))
+    found = QueueSeen().search(CapacitySearch(study(replications=2)))
+    case = found["cases"][0]
+    assert (case["status"], case["load_ci_low"], case["txn_per_s_ci_low"]) == ("found", 0.0, 0.0)
+
+
 def test_met_at_the_upper_end_is_more_than_it() -> None:
     found = QueueSeen().search(CapacitySearch(study(between=(200.0, 1200.0))))
     pipelined, in_memory = found["cases"]

@@ -48,7 +48,26 @@ PAUSES = (
     "workload.transactions.move.statements="
     "[{lock: acct, rows: 1}, {lock: acct, rows: 1, pause: 3s}, {update: acct, pause: 3s}]"
 )
+TWO_DIE = (
+    "operations=[{name: it, at: 3s, do: crash_store, store: 1%s}, "
+    "{name: other, at: 4500ms, do: crash_store, store: 2}]"
+)
 CASES = [
+    (
+        "operations.other.at: from 4500ms to the end too many stores are down for a quorum",
+        [TWO_DIE % ""],
+        [TWO_DIE % ", for: 10s"],
+    ),
+    (
+        "operations.it.region: nothing splits a region, so there is no region 13 and transfer_lead",
+        [does("at: 3s, do: transfer_leader, region: 13")],
+        [does("at: 3s, do: transfer_leader, region: 12")],
+    ),
+    (
+        "workload.threads: clients that wait for each answer send nothing while crash_store",
+        [*CLOSED, does("at: 3s, do: crash_store, store: 1")],
+        [*CLOSED, does("at: 3s, do: transfer_leader, region: random")],
+    ),
     (
         "operations.it.do: no crash_store stops a store, so there is none to start again",
         [does("at: 3s, do: restart_store, store: 1")],
@@ -267,3 +286,19 @@ def test_shipped_scenarios_can_answer_their_questions(file: Path) -> None:
     warnings: list[object] = []
     assert calls_of(lambda: warnings.extend(scenario_warnings(study))) < 10_000
     assert warnings == []
+
+
+def test_where_no_quorum_is_left_no_election_is_waited_for(tmp_path: Path) -> None:
+    late = (TWO_DIE % "").replace("3s", "41s").replace("4500ms", "41s")
+    said = warned(tmp_path, late)
+    assert [each.partition(" from 41s to the end")[0] for each in said] == [
+        "operations.it.at:",
+        "operations.other.at:",
+    ]
+    five = ("cluster.stores=5", "cluster.replicas=5", TWO_DIE % "")
+    assert warned(tmp_path, *five) == []
+
+
+def test_what_never_happens_stalls_no_client(tmp_path: Path) -> None:
+    (said,) = warned(tmp_path, *CLOSED, does("at: 42s, do: crash_store, store: 1"))
+    assert said.startswith("operations.it.at: 42s is no earlier than the end of the run")

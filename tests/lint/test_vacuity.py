@@ -30,7 +30,7 @@ def facts_of(study: Study, counts: Sequence[Counts]) -> Facts:
     rows = [PLENTY | (counts[place % len(counts)]) for place in range(len(cases))]
     sums = pd.DataFrame(rows)
     sums.columns = pd.MultiIndex.from_tuples([tuple(name) for name in sums.columns])
-    units = pd.DataFrame(cases, columns=["point_index", "variant"])
+    units = pd.DataFrame(cases, columns=["point_index", "variant"]).assign(verdict="stable")
     return Facts(units, sums, study.points)
 
 
@@ -150,6 +150,18 @@ def test_a_figure_of_batches_names_the_key_that_gives_it_values(
     assert only["kind"] == "unasked"
     assert "in a batch of pipelined (and too few of in_memory), 1,000 are needed" in only["text"]
     assert only["text"].endswith(f". To rely on it, {remedy}")
+
+
+@pytest.mark.parametrize(("verdict", "told"), [("near saturation", 2), ("outage", 0),
+                                               ("degraded", 0), ("overloaded", 0)])  # fmt: skip
+def test_no_longer_run_is_advised_for_latencies_that_are_not_told(
+    verdict: str, told: int, tmp_path: Path
+) -> None:
+    study = study_of(tmp_path, BASE)
+    few = {("txn_latency", "all", "count"): 9.0, ("lock_latency", "all", "count"): 9.0}
+    facts = facts_of(study, [few])
+    facts = facts._replace(units=facts.units.assign(verdict=verdict))
+    assert [each["kind"] for each in study_warnings(study, facts)] == ["unasked"] * told
 
 
 def test_a_sweep_may_begin_with_little(tmp_path: Path) -> None:

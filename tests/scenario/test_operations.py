@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from analysis.study.load import load_study
 from analysis.study.study import Study
-from sim.scenario import Scenario
+from sim.scenario import Scenario, ScenarioError
 from sim.scenario.schema.operations import (
     OPERATIONS,
     AutoMerge,
@@ -171,3 +172,32 @@ operations: [{{at: 1s, do: set_config, key: pessimistic-txn.pipelined, value: tr
         f"{BASE}tikv: {{pessimistic-txn.pipelined: false}}", tmp_path
     ).variants.values()
     assert not plain.tikv.in_memory
+
+
+NO_SUCH = "no operation is called"
+
+
+@pytest.mark.parametrize(
+    ("text", "overrides", "said"),
+    [
+        (ALL, ["operations.ofen.every=1s"], f"{NO_SUCH} ofen; did you mean often?"),
+        ("", ["operations.a.at=1s"], f"{NO_SUCH} a; write operations: [{{name: a, at: 10s, do: "),
+        ("sweep: {grid: {operations.crash.at: [1s]}}\n", [], f"{NO_SUCH} crash; write operations"),
+        (f"{ALL}compare: {{a: {{}}, b: {{operations.ofen.at: 1s}}}}\n", [], f"{NO_SUCH} ofen; did"),
+        ("operations: [{at: 1s, store: 1}]\n", [], "operations.0.do: missing; use one of transfer"),
+        ("operations: {at: 1s, do: crash_store, store: 1}\n", [], "must be a list, is one operat"),
+    ],
+)
+def test_an_operation_that_nobody_described_is_told_from_one_that_lacks_a_word(
+    text: str, overrides: list[str], said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ScenarioError) as found:
+        operations_of(BASE + text, tmp_path, *overrides)
+    (problem,) = found.value.problems
+    assert said in str(problem)
+
+
+def test_an_operation_of_a_dictionary_that_lacks_a_word_is_not_called_unknown() -> None:
+    document = {**yaml.safe_load(BASE), "operations": [{"at": "1s", "store": 1}]}
+    with pytest.raises(ScenarioError, match=r"operations\.0\.do: missing; use one of transfer"):
+        load_study(document)
