@@ -61,7 +61,7 @@ class _Work:
     """Some units of a study with one point, in a folder of their own."""
 
     def __init__(self, folder: Path, units: int, unit_ms: int) -> None:
-        from analysis.experiments.seen import Request
+        from analysis.experiments.experiment import Request
         from analysis.pipeline.unit_task import UnitJob
         from analysis.study.load import load_study
         from analysis.study.plan import Plan

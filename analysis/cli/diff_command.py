@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis.cli.console import output, say
-from analysis.cli.exit_status import ExitStatus
-from analysis.cli.failures import CommandError
-from analysis.cli.json_output import print_json
+from analysis.cli.console import output, print_json, say
+from analysis.cli.failures import CommandError, ExitStatus
 from analysis.cli.study_app import DiffCommand
 from analysis.comparison.guards import Breach, Guard, breaches
 from analysis.comparison.moves import Move

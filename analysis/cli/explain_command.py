@@ -11,10 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from analysis.cli.console import output, say
-from analysis.cli.exit_status import ExitStatus
-from analysis.cli.failures import CommandError
-from analysis.cli.json_output import print_json
+from analysis.cli.console import output, print_json, say
+from analysis.cli.failures import CommandError, ExitStatus
 from analysis.cli.scenario_app import ExplainCommand
 from analysis.lint.scenario_lint import scenario_warnings
 from analysis.program import command

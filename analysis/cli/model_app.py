@@ -10,12 +10,10 @@ from typing import Annotated
 
 import typer
 
-from analysis.cli.command_line import CommandLine
 from analysis.cli.completion import SCRIPTS, completion_script, words
 from analysis.cli.console import output, say
-from analysis.cli.exit_status import ExitStatus
-from analysis.cli.failures import CommandError
-from analysis.cli.options import AsJson, ScenarioFiles, SparkMaster
+from analysis.cli.failures import CommandError, ExitStatus
+from analysis.cli.options import AsJson, CommandLine, ScenarioFiles, SparkMaster
 from analysis.program import IS_INSTALLED
 
 

@@ -11,9 +11,8 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-from analysis.cli.console import messages, output, say, words_aside
-from analysis.cli.exit_status import ExitStatus
-from analysis.cli.json_output import print_json
+from analysis.cli.console import messages, output, print_json, say, words_aside
+from analysis.cli.failures import ExitStatus
 from analysis.cli.study_app import ReplayCommand
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.study.finished_study import FinishedStudy, load_folder

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from analysis.cli.console import messages, say, words_aside
 from analysis.cli.console_listener import ConsoleListener
-from analysis.cli.exit_status import ExitStatus
+from analysis.cli.failures import ExitStatus
 from analysis.cli.spark import spark
 from analysis.cli.study_app import ExportCommand, RunCommand
 from analysis.cli.study_report import report_result

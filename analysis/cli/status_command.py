@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from analysis.cli.console import output, say, words_aside
-from analysis.cli.exit_status import ExitStatus
-from analysis.cli.json_output import print_json
+from analysis.cli.console import output, print_json, say, words_aside
+from analysis.cli.failures import ExitStatus
 from analysis.cli.study_app import StatusCommand
 from analysis.program import command
 from analysis.study.ledger import read_ledger

@@ -7,10 +7,9 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from analysis.cli.console import output, say, words_aside
+from analysis.cli.console import output, print_json, say, words_aside
 from analysis.cli.console_listener import QuietListener
-from analysis.cli.exit_status import ExitStatus
-from analysis.cli.json_output import print_json
+from analysis.cli.failures import ExitStatus
 from analysis.cli.model_app import ValidateCommand
 from analysis.cli.spark import spark
 from analysis.pipeline.session import SparkStarter

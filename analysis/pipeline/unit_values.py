@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from analysis.metrics.asked import asked_metrics
 from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.needed_facts import needed_facts
+from analysis.metrics.unit_metrics import asked_metrics
 from analysis.pipeline.batches import batches_of
 from analysis.pipeline.unit_sums import EVERYTHING, read_unit_sums
 from analysis.study.unit_folder import UnitRecord

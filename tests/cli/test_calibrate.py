@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from analysis.cli.app import main
-from analysis.cli.exit_status import ExitStatus
+from analysis.cli.failures import ExitStatus
 from analysis.cli.new_files import write_new
 from tests.calibration.fio_documents import document, job, latencies, one_job, written
 
