@@ -125,7 +125,7 @@ def spark_s(folder: Path, units: int, unit_ms: int, master: str) -> dict[str, fl
     from analysis.pipeline.session import SparkStarter, stop_spark
     from analysis.pipeline.study_tables import read_study_tables
     from analysis.report.study_summary import study_summary
-    from analysis.report.summary_file import write_summary
+    from analysis.report.summary import write_summary
     from analysis.study.finished_study import FinishedStudy
     from analysis.study.ledger import read_ledger
 

@@ -11,10 +11,9 @@ from analysis.cli.console import output, print_json, say, words_aside
 from analysis.cli.failures import ExitStatus
 from analysis.cli.study_app import StatusCommand
 from analysis.program import command
-from analysis.study.ledger import read_ledger
+from analysis.study.ledger import read_failure, read_ledger
 from analysis.study.source_digest import model_digest
 from analysis.study.study_state import STATES, StudyState
-from analysis.study.unit_failure import read_failure
 from analysis.study.units import Unit
 
 SHOWN_FAILURES: Final = 10
