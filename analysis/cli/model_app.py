@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from analysis.cli.completion import SCRIPTS, completion_script, words
+from analysis.cli.completion import SHELLS, completion_script, words
 from analysis.cli.console import output, say
 from analysis.cli.failures import CommandError, ExitStatus
 from analysis.cli.options import AsJson, CommandLine, ScenarioFiles, SparkMaster
@@ -100,12 +100,12 @@ def completion(
         typer.Argument(
             metavar="SHELL",
             help="bash, zsh or fish.",
-            autocompletion=words(*SCRIPTS),
+            autocompletion=words(*SHELLS),
         ),
     ],
 ) -> None:
     """Prints the completion script of a shell."""
-    if shell not in SCRIPTS:
+    if shell not in SHELLS:
         raise typer.BadParameter(f"no completion for {shell!r}; write bash, zsh or fish")
     typer.echo(completion_script(shell), nl=False)
 

@@ -20,8 +20,7 @@ from analysis.report.precision_table import print_precision
 from analysis.report.refusal import verdict_lines
 from analysis.report.sensitivity_table import print_sensitivity
 from analysis.report.study_verdict import StudyOutcome
-from analysis.report.sweep_table import print_sweep
-from analysis.report.table import print_comparison
+from analysis.report.table import print_comparison, print_sweep
 from analysis.running.results import StudyResult
 from analysis.study.finished_study import FinishedStudy
 

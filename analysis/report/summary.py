@@ -24,7 +24,7 @@ from analysis.metrics.catalogue import QUANTILES
 from analysis.metrics.rounding import kept
 from analysis.metrics.row_table import POINT, RowTable
 from analysis.metrics.unit_metrics import KEY
-from analysis.report.freshness import SUMMARY
+from analysis.report.manifest import SUMMARY
 from analysis.report.refusal import Refusals, reasons
 from analysis.report.tidy import tables_of
 from analysis.statistics.intervals import half_widths, means, paired_ratios

@@ -12,8 +12,7 @@ from typing import Any
 from analysis.metrics.study_tables import StudyTables
 from analysis.pipeline.session import SparkStarter
 from analysis.plots.drawn import Drawn
-from analysis.report.freshness import MANIFEST
-from analysis.report.manifest import manifest
+from analysis.report.manifest import MANIFEST, manifest
 from analysis.running.listener import RunListener
 from analysis.running.rounds import Plots
 from analysis.study.finished_study import FinishedStudy
