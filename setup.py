@@ -70,7 +70,7 @@ if __name__ == "__main__":
         packages=["pessim", *(f"pessim.{name}" for name in (*code, *data))],
         package_dir={f"pessim.{name}": name for name in (*MOVED, "scenarios", "docs")},
         package_data={
-            "": ["*.pyi", "*.properties", "*.csv", "assets/**", "templates/**"],
+            "": ["*.pyi", "*.properties", "*.csv", "*.yaml", "assets/**", "templates/**"],
             "pessim.docs": ["MODEL.md", "VALIDATION.md"],
             **{f"pessim.{name}": ["*.yaml"] for name in data[:-1]},
         },

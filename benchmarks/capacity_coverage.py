@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.experiments.capacity import CapacitySearch
-from analysis.experiments.seen import Request, Seen
+from analysis.experiments.experiment import Request, Seen
 from analysis.metrics.catalogue import MetricKey
 from analysis.statistics.saturation import Verdict
 from analysis.study.sections import Capacity, Objective

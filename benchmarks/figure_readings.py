@@ -19,10 +19,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 from analysis.metrics import rounding
-from analysis.metrics.numbers import StudyNumber
+from analysis.metrics.numbers import StudyNumber, change_parts, change_text, signed
 from analysis.metrics.rounding import short
 from analysis.page.numbers import DASH, plain_value
-from analysis.report.change_words import change_parts, change_text, signed
 
 Row = Mapping[str, Any]
 

@@ -61,7 +61,7 @@ class _Work:
     """Some units of a study with one point, in a folder of their own."""
 
     def __init__(self, folder: Path, units: int, unit_ms: int) -> None:
-        from analysis.experiments.seen import Request
+        from analysis.experiments.experiment import Request
         from analysis.pipeline.unit_task import UnitJob
         from analysis.study.load import load_study
         from analysis.study.plan import Plan
@@ -125,7 +125,7 @@ def spark_s(folder: Path, units: int, unit_ms: int, master: str) -> dict[str, fl
     from analysis.pipeline.session import SparkStarter, stop_spark
     from analysis.pipeline.study_tables import read_study_tables
     from analysis.report.study_summary import study_summary
-    from analysis.report.summary_file import write_summary
+    from analysis.report.summary import write_summary
     from analysis.study.finished_study import FinishedStudy
     from analysis.study.ledger import read_ledger
 

@@ -19,7 +19,6 @@ SOURCES = sorted(
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "manager", "common", "base", "misc"}
 MOST_LINES = 300
 LONGER_FILES = {
-    "analysis/metrics/catalogue.py": "every metric, an entry each; hardly any logic",
     "analysis/plots/style.py": "what all pictures share: colours, axes, sizes, files",
     "sim/estimate/store.py": "one fixed point over all stations of a store",
     "sim/laboratory/stores.py": "all that the laboratory knows of the inside of a store",

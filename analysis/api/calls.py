@@ -25,10 +25,10 @@ from analysis.report.explained_table import explained_table
 from analysis.running.listener import RunListener
 from analysis.running.rounds import Plots
 from analysis.running.run_study import run_study
-from analysis.study.folder_name import study_folder
 from analysis.study.from_python import override_texts
 from analysis.study.load import load_study
 from analysis.study.shipped import shipped_files, shipped_name
+from analysis.study.study_folder import study_folder
 
 _SILENT = RunListener()
 

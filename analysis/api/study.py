@@ -1,20 +1,42 @@
-"""A finished study as tables and figures."""
+"""A finished study as tables and figures.
+
+Variants against a baseline other than the study's own, from what each replication came to.
+
+The pictures of a study's report, as figures to look at and to change.
+"""
 
 from __future__ import annotations
 
 import json
 import warnings
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
-from analysis.api.compared import compared
-from analysis.api.plots import StudyPlots
 from analysis.metrics.catalogue import MetricKey
+from analysis.metrics.row_table import POINT, RowTable
+from analysis.metrics.unit_metrics import KEY
+from analysis.pipeline.study_tables import FIGURE_POINTS, read_study_tables
+from analysis.plots.drawn import Picture
+from analysis.plots.study_plots import study_pictures
 from analysis.program import command
-from analysis.report.tidy import CAPACITY, COMPARISONS, SENSITIVITY, SUMMARY, UNITS, read_table
+from analysis.report.summary import GROUP, comparison_rows
+from analysis.report.tidy import (
+    CAPACITY,
+    COMPARISONS,
+    SENSITIVITY,
+    SUMMARY,
+    UNITS,
+    read_table,
+    rows_table,
+)
+from analysis.running.results import points_drawn
+from analysis.study.finished_study import finished_study, load_folder
 from analysis.study.study_folder import StudyFolderError, no_study
 
 
@@ -131,3 +153,77 @@ class OpenedStudy:
 def _of(key: MetricKey, table: pd.DataFrame) -> pd.DataFrame:
     is_it = (table["metric"] == key.metric) & (table["class"] == key.class_)
     return table[is_it & (table["stat"] == key.stat)]
+
+
+def compared(units: pd.DataFrame, summary: pd.DataFrame, baseline: str) -> pd.DataFrame:
+    """Returns the ratio of every other variant to a baseline, as ``comparisons`` has them.
+
+    Args:
+        units: of the study.
+        summary: of the study; what is only known to be greater is not compared.
+        baseline: a variant.
+
+    Raises:
+        ValueError: if the study has no such variant.
+    """
+    variants = list(dict.fromkeys(units["variant"]))
+    if baseline not in variants:
+        raise ValueError(f"no variant is called {baseline!r}; use one of {', '.join(variants)}")
+    texts = list(dict.fromkeys(units["point"]))
+    place = {text: at for at, text in enumerate(texts)}
+    values = units.assign(**{POINT: units["point"].map(place)})
+    wide = values.pivot(index=GROUP, columns="replication", values="value")
+    bounds = summary[summary["at_least"]].assign(**{POINT: summary["point"].map(place)})
+    found = comparison_rows(
+        wide.astype(np.float64),
+        [json.loads(text) for text in texts],
+        baseline,
+        bounds=pd.MultiIndex.from_frame(bounds[[POINT, "variant", *KEY]]),
+    )
+    return rows_table(found)
+
+
+class StudyPlots:
+    """Every picture that a study's report has, by its name; each call draws a figure of its own."""
+
+    def __init__(self, folder: Path, document: Mapping[str, Any]) -> None:
+        """Takes a study's folder and the content of its ``summary.json``."""
+        self._folder = folder
+        self._document = document
+
+    def names(self) -> list[str]:
+        """Returns the names of all pictures."""
+        return list(dict.fromkeys(picture.name for _, picture, _ in self._pictures()))
+
+    def __dir__(self) -> list[str]:
+        return ["names", *self.names()]
+
+    def __getattr__(self, name: str) -> Callable[..., Figure]:
+        if name.startswith("_"):
+            raise AttributeError(name)
+
+        def draw(point: int = 0) -> Figure:
+            """Returns the picture; ``point`` is the place of its point among the study's."""
+            there = []
+            for _, picture, of_point in self._pictures():
+                if picture.name == name and of_point in (None, point):
+                    return picture.figure
+                there.append(picture.name)
+            if name in there:
+                raise AttributeError(f"{name} has no point {point}")
+            names = ", ".join(dict.fromkeys(there))
+            raise AttributeError(f"this study has no picture {name}; it has {names}")
+
+        return draw
+
+    def _pictures(self) -> Iterator[tuple[str, Picture, int | None]]:
+        """Yields the report's pictures, each with the place of its point; facts are read here."""
+        run = finished_study(self._folder, load_folder(self._folder))
+        most = points_drawn(run, FIGURE_POINTS)
+        tables = read_study_tables(None, self._folder, run.done, most, run.study.run.batches)
+        rows = {
+            name: RowTable.from_rows(self._document[name], run.plan.points)
+            for name in ("rows", "comparisons")
+            if self._document[name]
+        }
+        return study_pictures(run, {**self._document, **rows}, tables)

@@ -14,10 +14,9 @@ from typing import Annotated, Final
 import typer
 
 from analysis.cli import completion, measurement_app, model_app, scenario_app, study_app
-from analysis.cli.command_line import name_of
 from analysis.cli.console import messages, output, say
-from analysis.cli.exit_status import ExitStatus
-from analysis.cli.failures import command_error
+from analysis.cli.failures import ExitStatus, command_error
+from analysis.cli.options import name_of
 from analysis.program import called
 
 app = typer.Typer(

@@ -24,9 +24,8 @@ from analysis.calibration.disk_report import (
 from analysis.calibration.profile_text import yaml_of
 from analysis.calibration.read_files import read_disks, read_network_files, read_tikv
 from analysis.calibration.refusal import CalibrationError
-from analysis.cli.console import messages, output, say
-from analysis.cli.exit_status import ExitStatus
-from analysis.cli.json_output import print_json
+from analysis.cli.console import messages, output, print_json, say
+from analysis.cli.failures import ExitStatus
 from analysis.cli.measurement_app import CalibrateCommand
 from analysis.cli.new_files import write_new
 

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis.cli.console import messages, output, say
-from analysis.cli.exit_status import ExitStatus
-from analysis.cli.json_output import print_json
+from analysis.cli.console import messages, output, print_json, say
+from analysis.cli.failures import ExitStatus
 from analysis.cli.scenario_app import CheckCommand
 from analysis.experiments.choose import experiment_of
-from analysis.experiments.seen import SeenUnits
+from analysis.experiments.experiment import SeenUnits
 from analysis.lint.scenario_lint import scenario_warnings
 from analysis.lint.scenario_warning import ScenarioWarning
 from analysis.study.load import load_study

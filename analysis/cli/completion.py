@@ -11,6 +11,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
@@ -19,73 +20,20 @@ from analysis.program import IS_INSTALLED, NAME, SCRIPT
 VARIABLE: Final = "_RUN_SIM_COMPLETE"
 _ARGUMENTS: Final = "_TYPER_COMPLETE_ARGS"
 
-_BASH: Final = """\
-_run_sim_completion() {
-    local IFS=$'\\n'
-    if [[ ${1##*/} == python* && ${COMP_WORDS[1]##*/} != run_sim.py ]]; then
-        return 0
-    fi
-    local typed="${COMP_LINE:0:${COMP_POINT:-0}}"
-    typed=${typed##* }
-    COMPREPLY=($(env COMP_WORDS="${COMP_WORDS[*]}" COMP_CWORD="$COMP_CWORD" \\
-        @VARIABLE@=complete_bash @CALL@ 2>/dev/null))
-    if [[ $typed == *=* && $COMP_WORDBREAKS == *=* ]]; then
-        COMPREPLY=("${COMPREPLY[@]#"${typed%%=*}="}")
-    fi
-    if [[ ${COMPREPLY[0]} == *[=/] ]]; then
-        compopt -o nospace 2>/dev/null
-    fi
-    return 0
-}
-complete -o default -F _run_sim_completion run_sim.py pessim
-for _run_sim_python in python python3; do
-    complete -p "$_run_sim_python" >/dev/null 2>&1 ||
-        complete -o default -F _run_sim_completion "$_run_sim_python"
-done
-unset _run_sim_python
-"""
-
-_ZSH: Final = """\
-#compdef run_sim.py pessim
-_run_sim_completion() {
-    if [[ ${words[1]:t} == python* && ${words[2]:t} != run_sim.py ]]; then
-        _files
-        return
-    fi
-    eval $(env _TYPER_COMPLETE_ARGS="${words[1,$CURRENT]}" @VARIABLE@=complete_zsh @CALL@ 2>/dev/null)
-}
-(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
-compdef _run_sim_completion run_sim.py pessim
-(( $+_comps[python] )) || compdef _run_sim_completion python python3
-"""  # noqa: E501 - a line of a shell
-
-_FISH: Final = """\
-function __run_sim_ask
-    env _TYPER_COMPLETE_FISH_ACTION=$argv[1] _TYPER_COMPLETE_ARGS=(commandline -cp) \\
-        @VARIABLE@=complete_fish @CALL@ 2>/dev/null
-end
-function __run_sim_is_ours
-    set -l said (commandline -opc)
-    string match -qr '(run_sim\\.py|pessim)$' -- $said[1] $said[2]; and __run_sim_ask is-args
-end
-for program in run_sim.py pessim python python3
-    complete --command $program --no-files --condition __run_sim_is_ours \\
-        --arguments '(__run_sim_ask get-args)'
-end
-"""
-
-SCRIPTS: Final = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
+SHELLS: Final = ("bash", "zsh", "fish")
+"""Those with a script, ``assets/completion.*``."""
 
 
 def completion_script(shell: str) -> str:
     """Returns what a shell sources.
 
     Raises:
-        KeyError: if it is none of ``SCRIPTS``.
+        OSError: if it is none of ``SHELLS``.
     """
     ours = ["-m", NAME] if IS_INSTALLED else [str(SCRIPT)]
     call = shlex.join([sys.executable, *ours])
-    return SCRIPTS[shell].replace("@VARIABLE@", VARIABLE).replace("@CALL@", call)
+    script = files(__package__).joinpath("assets", f"completion.{shell}").read_text("utf-8")
+    return script.replace("@VARIABLE@", VARIABLE).replace("@CALL@", call)
 
 
 def is_asked(environment: MutableMapping[str, str] = os.environ) -> bool:

@@ -1,16 +1,22 @@
 """Where text goes: rich on a terminal, plain lines of 100 columns elsewhere; NO_COLOR is kept.
 
 With ``--json`` standard output belongs to the document, and words for people go to standard error.
+
+``--json``: standard output holds one JSON document, and nothing else.
+
+Words for people go away or to standard error. NaN and infinities, which JSON has not, are null.
 """
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Final
+from typing import Any, Final
 
 from rich.console import Console
 
@@ -60,3 +66,21 @@ def phase(text: str) -> Iterator[None]:
 def say(console: Console, text: str, style: str = "") -> None:
     """Prints a line as it is: not wrapped, not searched for markup."""
     console.print(text, style=style or None, markup=False, soft_wrap=True)
+
+
+def print_json(document: Mapping[str, Any]) -> None:
+    """Prints a document, indented, keys in their order."""
+    sys.stdout.write(json.dumps(_plain(document), indent=1, allow_nan=False) + "\n")
+
+
+def _plain(value: Any) -> Any:
+    """Returns a value with null for what is not a number, also deep inside."""
+    match value:
+        case float() if not math.isfinite(value):
+            return None
+        case Mapping():
+            return {str(key): _plain(of) for key, of in value.items()}
+        case list() | tuple():
+            return [_plain(of) for of in value]
+        case _:
+            return value

@@ -11,10 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from analysis.cli.console import output, say
-from analysis.cli.exit_status import ExitStatus
-from analysis.cli.failures import CommandError
-from analysis.cli.json_output import print_json
+from analysis.cli.console import output, print_json, say
+from analysis.cli.failures import CommandError, ExitStatus
 from analysis.cli.scenario_app import ExplainCommand
 from analysis.lint.scenario_lint import scenario_warnings
 from analysis.program import command
@@ -26,9 +24,9 @@ from analysis.report.estimate_table import (
     print_verified,
 )
 from analysis.report.explained import Explained, explained
-from analysis.study.folder_name import study_folder
 from analysis.study.load import load_study
 from analysis.study.study import Study
+from analysis.study.study_folder import study_folder
 from sim.estimate import Estimate, has_estimate
 
 MOST_POINTS: Final = 3
@@ -124,7 +122,7 @@ def _say_verified(explained: Sequence[Explained], summary: Mapping[str, Any]) ->
 def _compared(
     estimate: Estimate, point: Mapping[str, Any], variant: str, summary: Mapping[str, Any]
 ) -> list[Compared]:
-    from analysis.report.estimate_check import compared  # needs pandas, which explain does without
+    from analysis.report.explained_table import compared  # needs pandas, which explain does without
 
     return compared(estimate, point, variant, summary)
 

@@ -1,14 +1,27 @@
-"""What a command says when it cannot go on, and its exit status."""
+"""What a command says when it cannot go on, and its exit status.
+
+Exit status of every command.
+"""
 
 from __future__ import annotations
 
 import re
+from enum import IntEnum
 from pathlib import Path
 
 import typer
 
-from analysis.cli.exit_status import ExitStatus
 from analysis.program import command
+
+
+class ExitStatus(IntEnum):
+    """What the shell sees."""
+
+    FINE = 0
+    CLAIM_FAILED = 1
+    BAD_INPUT = 2
+    UNITS_FAILED = 3
+    INTERRUPTED = 130
 
 
 class CommandError(Exception):

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from analysis.cli.console import messages, output, say, words_aside
-from analysis.cli.exit_status import ExitStatus
-from analysis.cli.json_output import print_json
+from analysis.cli.console import messages, output, print_json, say, words_aside
+from analysis.cli.failures import ExitStatus
 from analysis.cli.model_app import FuzzCommand
 from analysis.program import command
 from sim.swarm import fuzz

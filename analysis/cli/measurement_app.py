@@ -9,8 +9,8 @@ from typing import Annotated, Final, Literal
 
 import typer
 
-from analysis.cli.command_line import CommandLine
 from analysis.cli.completion import machines
+from analysis.cli.options import CommandLine
 
 _NAME: Final = r"[A-Za-z_][A-Za-z0-9_-]{0,39}"
 

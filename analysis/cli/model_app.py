@@ -10,12 +10,10 @@ from typing import Annotated
 
 import typer
 
-from analysis.cli.command_line import CommandLine
-from analysis.cli.completion import SCRIPTS, completion_script, words
+from analysis.cli.completion import SHELLS, completion_script, words
 from analysis.cli.console import output, say
-from analysis.cli.exit_status import ExitStatus
-from analysis.cli.failures import CommandError
-from analysis.cli.options import AsJson, ScenarioFiles, SparkMaster
+from analysis.cli.failures import CommandError, ExitStatus
+from analysis.cli.options import AsJson, CommandLine, ScenarioFiles, SparkMaster
 from analysis.program import IS_INSTALLED
 
 
@@ -102,12 +100,12 @@ def completion(
         typer.Argument(
             metavar="SHELL",
             help="bash, zsh or fish.",
-            autocompletion=words(*SCRIPTS),
+            autocompletion=words(*SHELLS),
         ),
     ],
 ) -> None:
     """Prints the completion script of a shell."""
-    if shell not in SCRIPTS:
+    if shell not in SHELLS:
         raise typer.BadParameter(f"no completion for {shell!r}; write bash, zsh or fish")
     typer.echo(completion_script(shell), nl=False)
 

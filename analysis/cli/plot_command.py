@@ -6,8 +6,7 @@ import time
 from typing import Final
 
 from analysis.cli.console import output, say
-from analysis.cli.exit_status import ExitStatus
-from analysis.cli.failures import CommandError
+from analysis.cli.failures import CommandError, ExitStatus
 from analysis.cli.report_command import finished_run
 from analysis.cli.spark import spark
 from analysis.cli.study_app import PlotCommand

@@ -11,9 +11,8 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-from analysis.cli.console import messages, output, say, words_aside
-from analysis.cli.exit_status import ExitStatus
-from analysis.cli.json_output import print_json
+from analysis.cli.console import messages, output, print_json, say, words_aside
+from analysis.cli.failures import ExitStatus
 from analysis.cli.study_app import ReplayCommand
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.study.finished_study import FinishedStudy, load_folder
@@ -112,8 +111,7 @@ def _replay(job: UnitJob, attempt: Attempt, folder: Path, told: dict[str, Any]) 
 
 def _trace(folder: Path, study: Study, unit: Unit, count: int) -> None:
     """Follows transactions of one unit; its file is named by the unit."""
-    from analysis.export.chrome_trace import FOLDER
-    from analysis.export.traces import write_trace
+    from analysis.export.traces import FOLDER, write_trace
 
     run = FinishedStudy.in_folder(folder, study, study.name)
     name = f"{unit.variant}-{unit.unit_hash[:8]}.json"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from analysis.cli.console import messages, say, words_aside
 from analysis.cli.console_listener import ConsoleListener
-from analysis.cli.exit_status import ExitStatus
+from analysis.cli.failures import ExitStatus
 from analysis.cli.spark import spark
 from analysis.cli.study_app import ExportCommand, RunCommand
 from analysis.cli.study_report import report_result
@@ -22,10 +22,9 @@ from analysis.pipeline.spark_master import is_local
 from analysis.pipeline.store_copy import copied_study_folder
 from analysis.running.rounds import RoundSettings
 from analysis.running.run_study import complete_study
-from analysis.study.folder_name import study_folder
 from analysis.study.ledger import scan
 from analysis.study.load import load_study
-from analysis.study.study_folder import write_text_whole
+from analysis.study.study_folder import study_folder, write_text_whole
 from analysis.study.units import count
 
 

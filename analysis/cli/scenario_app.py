@@ -10,9 +10,8 @@ from typing import Annotated
 
 import typer
 
-from analysis.cli.command_line import CommandLine
 from analysis.cli.failures import CommandError
-from analysis.cli.options import AsJson, Overrides, ScenarioFile, ScenarioFiles
+from analysis.cli.options import AsJson, CommandLine, Overrides, ScenarioFile, ScenarioFiles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.cli.console import output, say
-from analysis.cli.exit_status import ExitStatus
-from analysis.cli.json_output import print_json
+from analysis.cli.console import output, print_json, say
+from analysis.cli.failures import ExitStatus
 from analysis.cli.scenario_app import ScenariosCommand
 from analysis.program import command
 from analysis.study.load import load_study

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis.cli.console import messages, output, say
-from analysis.cli.exit_status import ExitStatus
-from analysis.cli.json_output import print_json
+from analysis.cli.console import messages, output, print_json, say
+from analysis.cli.failures import ExitStatus
 from analysis.cli.model_app import ScriptCommand
 from sim.laboratory import ScriptResult, run_script
 

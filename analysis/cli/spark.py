@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from analysis.cli.exit_status import ExitStatus
-from analysis.cli.failures import CommandError
-from analysis.pipeline.job_failure import SparkJobError
+from analysis.cli.failures import CommandError, ExitStatus
+from analysis.pipeline.executors import SparkJobError
 from analysis.pipeline.session import SparkStarter, SparkStartError, stop_spark
 
 

@@ -7,15 +7,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from analysis.cli.console import output, say, words_aside
-from analysis.cli.exit_status import ExitStatus
-from analysis.cli.json_output import print_json
+from analysis.cli.console import output, print_json, say, words_aside
+from analysis.cli.failures import ExitStatus
 from analysis.cli.study_app import StatusCommand
 from analysis.program import command
-from analysis.study.ledger import Ledger, read_ledger
+from analysis.study.ledger import Ledger, read_failure, read_ledger
 from analysis.study.source_digest import model_digest
 from analysis.study.study_state import DAMAGED, STATES, StudyState
-from analysis.study.unit_failure import read_failure
 from analysis.study.unit_folder import is_cut
 from analysis.study.units import Unit
 

@@ -13,12 +13,12 @@ from typing import Annotated, Literal
 import typer
 
 from analysis.cli import options
-from analysis.cli.command_line import CommandLine
 from analysis.cli.completion import study_folders
 from analysis.cli.console import output, say
 from analysis.cli.failures import CommandError
 from analysis.cli.options import (
     AsJson,
+    CommandLine,
     FolderOrStore,
     NoPlots,
     Overrides,

@@ -1,15 +1,18 @@
-"""From finished units: tables, summary, plots, manifest, and the words at the end."""
+"""From finished units: tables, summary, plots, manifest, and the words at the end.
+
+What ``run --json`` and ``report --json`` print: a study in a page, where the rest lies.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from analysis.cli.console import messages, output, say
-from analysis.cli.exit_status import ExitStatus
-from analysis.cli.json_output import print_json
-from analysis.cli.run_document import run_document
+from analysis.cli.console import messages, output, print_json, say
+from analysis.cli.failures import ExitStatus
+from analysis.metrics.row_table import RowTable
+from analysis.metrics.shown import KEY_FIGURES
 from analysis.program import command
 from analysis.report.capacity_table import print_capacity
 from analysis.report.expectations import claim_line
@@ -17,8 +20,7 @@ from analysis.report.precision_table import print_precision
 from analysis.report.refusal import verdict_lines
 from analysis.report.sensitivity_table import print_sensitivity
 from analysis.report.study_verdict import StudyOutcome
-from analysis.report.sweep_table import print_sweep
-from analysis.report.table import print_comparison
+from analysis.report.table import print_comparison, print_sweep
 from analysis.running.results import StudyResult
 from analysis.study.finished_study import FinishedStudy
 
@@ -112,3 +114,43 @@ def last_line(run: FinishedStudy, summary: Mapping[str, Any]) -> str:
         f"transactions{reused}, {summary['invariants']['checked']} units checked, "
         f"{len(summary['invariants']['violations'])} violations: {run.folder}"
     )
+
+
+_SOUGHT = ("capacity", "sensitivity", "precision")
+
+
+def run_document(run: FinishedStudy, summary: Mapping[str, Any], status: int) -> dict[str, Any]:
+    """Returns the document.
+
+    Args:
+        run: the study.
+        summary: content of ``summary.json``; empty if no unit is done.
+        status: the command's exit status.
+    """
+    page = run.folder / "report.html"
+    return {
+        "study": run.name,
+        "folder": str(run.folder),
+        "status": int(status),
+        "passed": status == ExitStatus.FINE and bool(summary.get("verdict", {}).get("fine")),
+        "verdict": summary.get("verdict"),
+        "units": {"done": len(run.done), "failed": len(run.failed), "missing": run.missing},
+        "expectations": summary.get("expectations", []),
+        "violations": summary.get("invariants", {}).get("violations", []),
+        "warnings": summary.get("warnings", []),
+        "cost": summary.get("cost"),
+        "report": str(page) if page.is_file() else None,
+        "rows": list(_headline(summary.get("rows", []))),
+        "comparisons": list(_headline(summary.get("comparisons", []))),
+        **{name: summary[name] for name in _SOUGHT if name in summary},
+    }
+
+
+def _headline(rows: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
+    """Returns the rows that the tables on a terminal are made of."""
+    keys = {(each.key.metric, each.key.class_, each.key.stat) for each in KEY_FIGURES}
+    if isinstance(rows, RowTable):
+        columns = rows.columns
+        names = zip(columns["metric"], columns["class"], columns["stat"], strict=True)
+        return RowTable(columns[[name in keys for name in names]], rows.points)
+    return [row for row in rows if (row["metric"], row["class"], row["stat"]) in keys]

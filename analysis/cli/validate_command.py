@@ -7,10 +7,9 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from analysis.cli.console import output, say, words_aside
+from analysis.cli.console import output, print_json, say, words_aside
 from analysis.cli.console_listener import QuietListener
-from analysis.cli.exit_status import ExitStatus
-from analysis.cli.json_output import print_json
+from analysis.cli.failures import ExitStatus
 from analysis.cli.model_app import ValidateCommand
 from analysis.cli.spark import spark
 from analysis.pipeline.session import SparkStarter
@@ -20,11 +19,10 @@ from analysis.running.run_study import UnitsMissingError, summarise_study
 from analysis.study.load import load_study
 from analysis.validation.anchor import Alone, Anchor, Figure, InTheory, Judged
 from analysis.validation.anchors import ANCHORS
-from analysis.validation.document import write_document
+from analysis.validation.document import rows, verdict, write_document
 from analysis.validation.from_station import device_figure, theory_figure
 from analysis.validation.from_summary import NoFigureError, figure_of
 from analysis.validation.plot import anchors_picture
-from analysis.validation.rows import rows, verdict
 from analysis.validation.studies import STUDIES, studies_of, study_of
 from analysis.validation.table import print_anchors
 

@@ -29,9 +29,8 @@ from analysis.experiments.case_runs import (
     Question,
 )
 from analysis.experiments.case_words import promise_words
-from analysis.experiments.experiment import Experiment
+from analysis.experiments.experiment import Experiment, Request, Seen
 from analysis.experiments.ladder import Trail, ladder_of, next_rung, pilot_rungs
-from analysis.experiments.seen import Request, Seen
 from analysis.metrics.catalogue import MetricKey
 from analysis.study.sections import ALL_PROFILES, Capacity
 from analysis.study.study import Study

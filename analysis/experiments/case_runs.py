@@ -10,8 +10,8 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.experiments.experiment import Request, Seen
 from analysis.experiments.ladder import Ladder, Trail
-from analysis.experiments.seen import Request, Seen
 from analysis.metrics.catalogue import ASKED_FOR, CPU_STATIONS, DISK_STATIONS, MetricKey
 from analysis.statistics.crossing import MOST_SLACK, NO_SLACK, Crossing, crossing_of, slacks
 from analysis.statistics.intervals import Array

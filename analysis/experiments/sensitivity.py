@@ -21,8 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.experiments.experiment import Experiment
-from analysis.experiments.seen import Request, Seen
+from analysis.experiments.experiment import Experiment, Request, Seen
 from analysis.experiments.sensitivity_conclusion import conclusion_of
 from analysis.experiments.sensitivity_findings import (
     SeenValues,

@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.experiments.experiment import Experiment
-from analysis.experiments.seen import Request, Seen
+from analysis.experiments.experiment import Experiment, Request, Seen
 from analysis.metrics.catalogue import MetricKey
 from analysis.statistics.intervals import Array, log_ratios
 from analysis.statistics.precision import relative_half_widths, replications_needed

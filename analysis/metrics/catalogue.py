@@ -1,11 +1,15 @@
 """What a study reports: each metric's facts, unit, statistics, classes and meaning.
 
+``catalogue.yaml`` has an entry a metric.
+
 A series of facts becomes its statistics in a reader's unit; a counter becomes a rate, an amount per
 committed transaction, or a total. Facts that make no metric here are not published; their files
 still hold them. Names of facts are those of ``sim.fact_names``.
 
 A metric's key in a file is its name, then its class unless that is ``all``, then its statistic
 unless that is ``mean``: ``txn_latency_ms.new_order.p95``.
+
+Which facts a published metric is made of, so that no others need be read.
 """
 
 from __future__ import annotations
@@ -13,7 +17,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
+
+import yaml
 
 from sim.fact_names import WRITE_CAUSES
 from sim.scenario.problems import shown, suggestion
@@ -118,273 +124,45 @@ WRITE_PLACES: Final = {
 """Where bytes are written."""
 
 
-def _quoted(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
+def _metrics() -> dict[str, Metric]:
+    """Returns what ``catalogue.yaml`` says; executors of a cluster read it from a zip."""
+    path = __file__.removesuffix(".py") + ".yaml"
+    loader: Any = __spec__.loader
+    text = loader.get_data(path).decode()
+    listed = {
+        "causes": WRITE_CAUSES,
+        "places": WRITE_PLACES,
+        "cpu_stations": CPU_STATIONS,
+        "lock_stations": LOCK_STATIONS,
+    }
+    names = {word: ", ".join(f"`{name}`" for name in of) for word, of in listed.items()}
+    said = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    return {
+        name: _metric(each | {"classes": each.get("classes", "").format(**names)})
+        for name, each in said.items()
+    }
 
 
-_PATH = "`in_memory`, `pipelined`, `sync`, `fallback`: how the lock was taken"
-_CAUSE = f"cause: {_quoted(WRITE_CAUSES)}"
-_BYTES = f"place: {_quoted(WRITE_PLACES)}; {_CAUSE}; `place/cause`"
-_TRANSACTION = "the transaction type, such as `new_order`"
-_LOSS = "why: `crash`, `step_down`, `stale_leader`, `proposal_dropped` …"
-_REQUEST = "what for: `lock`, `lock_waiting` (for another transaction), `prewrite`, `get` …"
-_ABORT = "why: `rollback` (asked for by TPC-C), `Deadlock`, `lock_wait_timeout`, `retry_limit` …"
-_STATION = f"the station: {_quoted(CPU_STATIONS)}"
+def _metric(said: dict[str, Any]) -> Metric:
+    own: dict[str, Any] = {
+        word: said[word] for word in ("unit", "is_share", "more_is") if word in said
+    }
+    stats = tuple(said.get("stats", STATS if "time" in said else ("mean",)))
+    made_of: SeriesOf | CountOf | Derived
+    match said:
+        case {"time": fact}:
+            made_of, own = SeriesOf(fact, MS_PER_NS), own | {"unit": "ms"}
+        case {"series": fact}:
+            made_of = SeriesOf(fact)
+        case {"counter": fact, "per": per}:
+            made_of = CountOf(fact, per, said.get("always", False))
+        case _:
+            facts = (said.get(word, ()) for word in ("counters", "of_series"))
+            made_of = Derived(*map(tuple, facts))
+    return Metric(made_of, said["meaning"], said["classes"], stats=stats, **own)
 
 
-def _time(
-    fact: str,
-    meaning: str,
-    classes: str = "",
-    *,
-    stats: tuple[str, ...] = STATS,
-    more_is: Literal["worse", "either"] = "worse",
-) -> Metric:
-    """Returns a metric in ms that is made of times in ns."""
-    made_of = SeriesOf(fact, MS_PER_NS)
-    return Metric(made_of, meaning, classes, "ms", stats=stats, more_is=more_is)
-
-
-METRICS: Final[dict[str, Metric]] = {
-    "lock_latency_ms": _time(
-        "lock_latency",
-        "Time of a granted lock request from TiDB and back, without waiting for other "
-        "transactions.",
-        _PATH,
-    ),
-    "lock_service_ms": _time(
-        "lock_service",
-        "The part of lock_latency_ms inside the store, from arrival to reply.",
-        _PATH,
-    ),
-    "lock_wait_ms": _time(
-        "lock_wait",
-        "Time that granted requests waited for other transactions' locks, if they waited.",
-        more_is="either",
-    ),
-    "lock_station_ms": Metric(
-        Derived(("lock_station_ns",), series=("lock_latency",)),
-        "Mean time of a lock request at each station; the times add up to lock_latency_ms.",
-        f"{_quoted(LOCK_STATIONS)}; `path/station`",
-        unit="ms",
-    ),
-    "txn_latency_ms": _time(
-        "txn_latency",
-        "Time of a committed transaction from its start (open loop: the intended start) to "
-        "the commit's answer.",
-        _TRANSACTION,
-    ),
-    "txns_unfinished": Metric(
-        Derived((), series=("txn_unfinished",)),
-        "Transactions that had not ended when the run did.",
-        _TRANSACTION,
-        more_is="either",
-    ),
-    "txn_unfinished_age_ms": _time(
-        "txn_unfinished",
-        "Age of transactions that had not ended when the run did.",
-        _TRANSACTION,
-        stats=("max", "mean"),
-    ),
-    "requests_unfinished": Metric(
-        Derived((), series=("request_unfinished",)),
-        "Requests of TiDB to stores without an answer when the run ended.",
-        _REQUEST,
-    ),
-    "request_unfinished_age_ms": _time(
-        "request_unfinished",
-        "Age of requests without an answer when the run ended, since they were first sent.",
-        _REQUEST,
-        stats=("max", "mean"),
-    ),
-    "txn_per_s": Metric(
-        CountOf(COMMITS, "second"),
-        "Committed transactions a second.",
-        _TRANSACTION,
-        more_is="better",
-        unit="1/s",
-    ),
-    "tpmc": Metric(
-        Derived((COMMITS,)),
-        "Committed new-order transactions a minute; TPC-C only.",
-        more_is="better",
-        unit="1/min",
-    ),
-    "disk_write_bytes_per_s": Metric(
-        CountOf("disk_write_bytes", "second", always=True),
-        "Bytes written to the disks of all stores.",
-        _BYTES,
-        more_is="either",
-        unit="B/s",
-    ),
-    "disk_write_bytes_per_txn": Metric(
-        CountOf("disk_write_bytes", "transaction", always=True),
-        "The same per committed transaction.",
-        _BYTES,
-        unit="B",
-    ),
-    "fsync_per_s": Metric(
-        CountOf("fsyncs", "second", always=True),
-        "Syncs of the raft logs of all stores.",
-        "`raft`",
-        more_is="either",
-        unit="1/s",
-    ),
-    "network_bytes_per_s": Metric(
-        CountOf("network_bytes", "second"),
-        "Bytes sent by all nodes.",
-        "`raft`: between stores; `kv`: everything else",
-        more_is="either",
-        unit="B/s",
-    ),
-    "proposals_per_txn": Metric(
-        CountOf("proposals", "transaction", always=True),
-        "Commands proposed to Raft, per committed transaction.",
-        _CAUSE,
-    ),
-    "raft_entries_per_txn": Metric(
-        CountOf("raft_entries", "transaction"),
-        "Raft log entries written by all replicas, per committed transaction.",
-    ),
-    "lock_rpcs_per_txn": Metric(
-        CountOf("lock_rpcs", "transaction", always=True),
-        "Lock requests sent, per committed transaction.",
-    ),
-    "locked_keys_per_txn": Metric(
-        CountOf("locked_keys", "transaction"), "Keys asked to be locked, per committed transaction."
-    ),
-    "mutations_per_txn": Metric(
-        CountOf("mutations", "transaction"), "Keys prewritten, per committed transaction."
-    ),
-    "prewrite_rpcs_per_txn": Metric(
-        CountOf("prewrite_rpcs", "transaction"),
-        "Prewrite requests sent, per committed transaction.",
-    ),
-    "commit_rpcs_per_txn": Metric(
-        CountOf("commit_rpcs", "transaction"), "Commit requests sent, per committed transaction."
-    ),
-    "statement_retries": Metric(
-        CountOf("statement_retries", "run"), "Statements retried after a write conflict."
-    ),
-    "cpu_busy": Metric(
-        Derived(("busy_ns", "capacity_ns")),
-        "Busy time of a pool's threads or of the cores, as a share of their capacity.",
-        _STATION,
-        is_share=True,
-    ),
-    "disk_busy": Metric(
-        Derived(("busy_ns", "capacity_ns")),
-        "Share of time in which a device writes, or a log's writer works.",
-        "`raft_disk`, `kv_disk` if there is one, `raft_log`: the one writer of the log",
-        is_share=True,
-    ),
-    "locks_total": Metric(
-        CountOf("locks_total", "run", always=True),
-        "Granted lock requests.",
-        _PATH + ", `fallback:full`, `fallback:status` …",
-    ),
-    "locks_lost": Metric(
-        CountOf("locks_lost", "run", always=True),
-        "Granted locks that were lost, not ended by their transaction.",
-        _LOSS,
-    ),
-    "mutual_exclusion_lost": Metric(
-        CountOf("mutual_exclusion_lost", "run", always=True),
-        "Keys granted to another transaction while a running one still believed that it held them.",
-        _LOSS,
-    ),
-    "lock_fates": Metric(
-        CountOf("lock_fates", "run"),
-        "How granted locks ended.",
-        "`committed`, `rolled_back`, `expired`, `migrated:transfer`, `migrated:split` …, `lost:…`",
-    ),
-    "txn_aborts": Metric(
-        CountOf("txn_aborts", "run", always=True),
-        "Transactions that ended without a commit.",
-        _ABORT,
-        more_is="either",
-    ),
-    "txn_aborts_per_txn": Metric(
-        CountOf("txn_aborts", "transaction", always=True),
-        "The same per committed transaction.",
-        _ABORT,
-        is_share=True,
-    ),
-    "txn_failures": Metric(
-        Derived(("txn_aborts", COMMITS)),
-        "Share of ended transactions that failed; rollbacks that the workload itself asks "
-        "for do not count.",
-        is_share=True,
-    ),
-    "prewrites_amended": Metric(
-        CountOf("prewrites_amended", "run", always=True),
-        "Keys that prewrite wrote although their lock was gone, since no other transaction "
-        "had written there.",
-        _LOSS,
-    ),
-    "prewrites_aborted": Metric(
-        CountOf("prewrites_aborted", "run", always=True),
-        "Prewrites that failed because a pessimistic lock was gone.",
-        _LOSS,
-    ),
-    "prewrites_aborted_per_txn": Metric(
-        CountOf("prewrites_aborted", "transaction", always=True),
-        "The same per committed transaction.",
-        _LOSS,
-        is_share=True,
-    ),
-    "region_errors": Metric(
-        CountOf("region_errors", "run"),
-        "Requests refused with a region error.",
-        "TiKV's name, such as `NotLeader`",
-    ),
-    "lock_table_bytes": Metric(
-        SeriesOf("lock_table_bytes"),
-        "Memory of a store's in-memory locks, sampled whenever one is granted.",
-        "`store-1` …",
-        stats=("max", "p99"),
-        unit="B",
-    ),
-    "own_latch_wait_ms": _time(
-        "own_latch_wait",
-        "How long a prewrite waited for latches, the last of which a lock request of its own "
-        "transaction held.",
-        _PATH,
-    ),
-    "own_latch_waits_per_txn": Metric(
-        CountOf("own_latch_waits", "transaction"),
-        "Prewrites that waited like this, per committed transaction.",
-        _PATH,
-    ),
-    "early_prewrites_waited": Metric(
-        Derived(("early_prewrites",)),
-        "Of the prewrites that came before a lock of their transaction, on one of their "
-        "keys, was applied, the share that ran after it was.",
-        is_share=True,
-    ),
-    "leader_transfers": Metric(
-        CountOf("leader_transfers", "run", always=True),
-        "How often a region's leader moved to another store.",
-    ),
-    "leader_transfer_ms": _time(
-        "leader_transfer",
-        "From PD's order to move a leader until PD hears from the new one; PD's log calls it "
-        "`takes`.",
-        "`command`: the old leader first proposed a TransferLeader command, as it does with locks "
-        "in memory; `direct`: it did not",
-    ),
-    "leader_transfers_failed": Metric(
-        CountOf("leader_transfers_failed", "run"),
-        "Orders to move a leader that failed.",
-        "`timeout`: not done within 10 s; `replaced`: by another for the same region",
-    ),
-    "splits": Metric(CountOf("splits", "run", always=True), "Regions split."),
-    "merges": Metric(CountOf("merges", "run", always=True), "Regions merged into a neighbour."),
-    "operations": Metric(
-        CountOf("operations", "run"), "Operations started.", "the kind, such as `transfer_leader`"
-    ),
-}
-
+METRICS: Final = _metrics()
 SERIES: Final = {
     name: each.made_of for name, each in METRICS.items() if isinstance(each.made_of, SeriesOf)
 }
@@ -439,3 +217,31 @@ class MetricKey:
         """Returns the shortest text that ``parse`` turns into this key again."""
         class_ = "" if self.class_ == "all" else f".{self.class_}"
         return f"{self.metric}{class_}" + ("" if self.stat == "mean" else f".{self.stat}")
+
+
+@dataclass(frozen=True, slots=True)
+class NeededFacts:
+    """Names of facts by table; None: all that there are."""
+
+    moments: tuple[str, ...] | None
+    histogram: tuple[str, ...] | None
+    counter: tuple[str, ...] | None
+
+
+def needed_facts(keys: Iterable[MetricKey]) -> NeededFacts:
+    """Returns the facts of which some published numbers are made; none for unknown ones."""
+    moments: set[str] = set()
+    histogram: set[str] = set()
+    counter: set[str] = set()
+    for key in keys:
+        if key.metric not in METRICS:
+            continue
+        match METRICS[key.metric].made_of:
+            case SeriesOf(fact=fact):
+                (histogram if key.stat in QUANTILES else moments).add(fact)
+            case CountOf(fact=fact, per=per):
+                counter |= {fact, COMMITS} if per == "transaction" else {fact}
+            case Derived(counters=counters, series=series):
+                counter.update(counters)
+                moments.update(series)
+    return NeededFacts(*(tuple(sorted(names)) for names in (moments, histogram, counter)))

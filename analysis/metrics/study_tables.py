@@ -1,12 +1,77 @@
-"""All tables of a study: what numbers, figures and pages are made of."""
+"""All tables of a study: what numbers, figures and pages are made of.
+
+A point of a study over simulated time, in bins, for pictures and charts.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
-from analysis.metrics.course_lines import Course
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What happened at one point, by bin.
+
+    Attributes:
+        table: ``variant``, ``metric``, ``class``, ``bin``, ``bin_s``, ``stat``, ``value``, ``low``,
+            ``high``.
+        units: ``variant``, ``window_ns``, ``warmup_windows``, ``simulated_s``.
+        happenings: ``kind``, ``detail``, ``from_ns``, ``until_ns``, ``times``, ``units``.
+    """
+
+    table: pd.DataFrame
+    units: pd.DataFrame
+    happenings: pd.DataFrame
+
+    @property
+    def span_s(self) -> float:
+        """Simulated time of the longest replication."""
+        return float(self.units["simulated_s"].max())
+
+    @property
+    def bin_s(self) -> float:
+        """Length of a bin."""
+        return float(self.table["bin_s"].iloc[0])
+
+    @property
+    def bins(self) -> int:
+        """Bins that are whole; the last one may be cut, and is left out."""
+        return int(self.span_s / self.bin_s + 1e-9)
+
+    @property
+    def warmup_s(self) -> float:
+        """Where the longest warm-up of the replications ends."""
+        return float((self.units["warmup_windows"] * self.units["window_ns"]).max()) / 1e9
+
+    def stats(self, metric: str) -> set[str]:
+        """Returns the statistics that there are of a metric."""
+        return set(self.table.loc[self.table["metric"] == metric, "stat"])
+
+    def line(self, variant: str, metric: str, stat: str, class_: str = "all") -> pd.DataFrame:
+        """Returns a line by ascending time: ``at_s``, ``value``, ``low``, ``high``.
+
+        A bin without a value is a gap: its row has none. The last bin is left out if it is cut. The
+        line is empty if there is no value at all.
+        """
+        table = self.table
+        rows = table[
+            (table["variant"] == variant)
+            & (table["metric"] == metric)
+            & (table["stat"] == stat)
+            & (table["class"] == class_)
+        ]
+        if rows.empty:
+            return rows.assign(at_s=[])[["at_s", "value", "low", "high"]]
+        bins = pd.RangeIndex(self.bins, name="bin")
+        spread = rows.set_index("bin")[["value", "low", "high"]].reindex(bins)
+        return spread.assign(at_s=(np.asarray(bins) + 0.5) * self.bin_s)
+
+    def has(self, metric: str) -> bool:
+        """Returns whether anything but zero was seen of a metric."""
+        return bool((self.table.loc[self.table["metric"] == metric, "value"] > 0).any())
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from analysis.metrics.catalogue import ASKED_FOR, MetricKey
-from analysis.metrics.numbers import StudyNumber
+from analysis.metrics.numbers import StudyNumber, change_parts, change_text, span_text
 from analysis.metrics.rounding import NOT_KNOWN, short
 from analysis.metrics.shown import HEADLINES, TO_KIB, TO_MB, ShownFigure
 from analysis.page.answer_wider import capital, of_capacity, of_sweep
@@ -14,7 +14,6 @@ from analysis.page.capacity import capacity_tiles
 from analysis.page.content import Tile
 from analysis.page.findings import Findings
 from analysis.page.numbers import plain_value, tone_of
-from analysis.report.change_words import change_parts, change_text, span_text
 from analysis.statistics.unfinished import unfinished_words
 
 LOCKS: Final = MetricKey("lock_latency_ms")

@@ -12,13 +12,12 @@ from analysis.experiments.case_words import (
     promise_words,
     unit_words,
 )
-from analysis.metrics.numbers import StudyNumber
+from analysis.metrics.numbers import StudyNumber, change_text, signed
 from analysis.page.findings import Findings
 from analysis.page.numbers import plain_value
 from analysis.plots.axes import Axis, axes_of
 from analysis.plots.sweep_outcomes import OutcomeCells, outcome_cells
 from analysis.report.capacity_table import capacity_changes
-from analysis.report.change_words import change_text, signed
 
 
 def capital(text: str) -> str:

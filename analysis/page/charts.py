@@ -15,9 +15,9 @@ import pandas as pd
 
 from analysis.experiments.case_words import key_of, limit_words
 from analysis.metrics.catalogue import MS_PER_NS, stat_name
-from analysis.metrics.course_lines import Course
 from analysis.metrics.numbers import NOTHING
 from analysis.metrics.shown import OUTCOMES, ShownFigure
+from analysis.metrics.study_tables import Course
 from analysis.page.findings import Findings
 from analysis.plots import style, timeline
 from analysis.plots.axes import Axis, axes_of, is_scattered

@@ -17,8 +17,7 @@ from analysis.plots.axes import axes_of
 from analysis.plots.sweep_outcomes import OutcomeCells, outcome_cells
 from analysis.report.expectations import claim_place
 from analysis.report.precision_table import target_variants
-from analysis.report.sweep_table import MOST_ROWS
-from analysis.report.table import AT_LEAST_WORDS
+from analysis.report.table import AT_LEAST_WORDS, MOST_ROWS
 from analysis.study.units import point_words
 
 LATENCIES: Final = (

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from analysis.metrics import rounding
-from analysis.metrics.numbers import StudyNumber
+from analysis.metrics.numbers import StudyNumber, change_parts
 from analysis.metrics.rounding import short
 from analysis.page.content import Cell, Tone
-from analysis.report.change_words import change_parts
 
 DASH: Final = "–"
 

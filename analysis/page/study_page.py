@@ -18,12 +18,10 @@ from analysis.page.findings import Findings
 from analysis.page.html import html_text
 from analysis.page.locks import lock_blocks
 from analysis.page.markdown import markdown_text
-from analysis.page.notices import notices
 from analysis.page.pictures import Album
-from analysis.page.provenance import provenance_blocks
 from analysis.page.sensitivity import sensitivity_blocks
-from analysis.page.stress import checklist
-from analysis.page.trust import trust_blocks
+from analysis.page.stress import checklist, provenance_blocks
+from analysis.page.trust import notices, trust_blocks
 from analysis.plots import timeline
 from analysis.plots.drawn import Drawn
 from analysis.study.finished_study import FinishedStudy

@@ -16,11 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from analysis.metrics.catalogue import QUANTILES
-from analysis.metrics.needed_facts import NeededFacts
+from analysis.metrics.catalogue import QUANTILES, NeededFacts
 from analysis.metrics.unit_metrics import FACT_KEY
-from analysis.pipeline.bucket_values import values_within
-from analysis.pipeline.censored import CENSORED, censored_values
+from analysis.pipeline.censored import CENSORED, censored_values, values_within
 from sim.record.facts import COUNTER, HISTOGRAM, MOMENTS
 
 ALL: Final = "all"

@@ -7,6 +7,10 @@ their ages is less than the true one, and the longest is at least the oldest of 
 
 In a unit that works to its end, what is under way then is a sample like any other, with as much
 under way at the beginning, so its latencies are those of what has ended.
+
+The value at a place inside a histogram's bucket: interpolated on a log scale.
+
+It is within the bucket's width of the exact one.
 """
 
 from __future__ import annotations
@@ -21,9 +25,22 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from analysis.metrics.catalogue import AT_LEAST
-from analysis.pipeline.bucket_values import values_within
+from sim.record.histogram import BUCKETS_PER_DOUBLING, ZERO_BUCKET
+
+
+def values_within(buckets: NDArray[np.int64], parts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Returns a value for each bucket.
+
+    Args:
+        buckets: indices of buckets; shape (n,).
+        parts: of each bucket's values, the share up to the one asked for; shape (n,).
+    """
+    inside = buckets - 1 + parts
+    return np.where(buckets == ZERO_BUCKET, 0.0, 2.0 ** (inside / BUCKETS_PER_DOUBLING))
+
 
 CENSORED: Final = {"txn_latency": "txn_unfinished", "lock_latency": "request_unfinished"}
 """By series of latencies: the ages of what has not ended."""

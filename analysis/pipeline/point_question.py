@@ -8,9 +8,8 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from analysis.pipeline.course_tables import courses, happenings
-from analysis.pipeline.plot_tables import latency_heat, region_moves, tails
+from analysis.pipeline.plot_tables import latency_heat, region_moves, tails, warmup_series
 from analysis.pipeline.point_facts import DrawnUnit, PointFacts
-from analysis.pipeline.warmup_tables import warmup_series
 
 
 class FigureTables(NamedTuple):

@@ -19,13 +19,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from analysis.pipeline.executors import SparkJobError, not_written, why_job_failed
 from analysis.pipeline.forked import call_in_fork
-from analysis.pipeline.job_failure import SparkJobError, not_written, why_job_failed
 from analysis.pipeline.session import ATTEMPTS
 from analysis.pipeline.shared_folder import check_shared_folder, check_store
 from analysis.pipeline.spark_master import is_local
-from analysis.pipeline.store_copy import StoreCopy
-from analysis.pipeline.unit_in_store import run_unit_into_store
+from analysis.pipeline.store_copy import StoreCopy, run_unit_into_store
 from analysis.pipeline.unit_task import (
     Attempt,
     UnitJob,
@@ -35,9 +34,8 @@ from analysis.pipeline.unit_task import (
     unit_failure,
 )
 from analysis.pipeline.watch import Watch
-from analysis.study.ledger import Ledger, Scan, read_ledger, scan
+from analysis.study.ledger import Ledger, Scan, read_failure, read_ledger, scan
 from analysis.study.study_folder import remove_leftovers
-from analysis.study.unit_failure import read_failure
 from analysis.study.unit_folder import (
     TEMPORARY_PREFIX,
     check_room,

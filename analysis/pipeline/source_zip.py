@@ -7,7 +7,12 @@ from pathlib import Path
 
 from analysis.program import IMPORTED_FROM, ROOT
 
-_WHAT = (("sim", "*.py"), ("analysis", "*.py"), ("scenarios/profiles", "*.yaml"))
+_WHAT = (
+    ("sim", "*.py"),
+    ("analysis", "*.py"),
+    ("analysis", "*.yaml"),
+    ("scenarios/profiles", "*.yaml"),
+)
 
 
 def write_source_zip(folder: Path) -> Path:

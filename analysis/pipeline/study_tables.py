@@ -12,12 +12,17 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 
 from analysis.metrics.study_tables import StudyTables
-from analysis.pipeline.batches import batches_of
 from analysis.pipeline.executors import answers, cores
 from analysis.pipeline.point_facts import DrawnUnit
 from analysis.pipeline.point_question import FigureTables, figure_tables
-from analysis.pipeline.unit_sums import EVERYTHING, UNITS_AT_ONCE, sums_questions, sums_table
-from analysis.pipeline.unit_values import measured_s
+from analysis.pipeline.unit_sums import (
+    EVERYTHING,
+    UNITS_AT_ONCE,
+    batches_of,
+    measured_s,
+    sums_questions,
+    sums_table,
+)
 from analysis.study.unit_folder import UnitRecord
 from analysis.study.units import Unit
 from sim.units import NS_PER_S

@@ -19,9 +19,9 @@ from typing import Any
 from analysis.pipeline.object_store import ObjectStore
 from analysis.pipeline.unit_judgement import judged_unit
 from analysis.program import module
+from analysis.study.ledger import UnitFailure, write_failure
 from analysis.study.source_digest import model_digest
 from analysis.study.study import Study
-from analysis.study.unit_failure import UnitFailure, write_failure
 from analysis.study.unit_folder import UnitNotWrittenError, UnitRecord, UnitSink, write_unit
 from analysis.study.units import Point, Unit
 from sim.record.facts import FactSink

@@ -18,8 +18,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from analysis.metrics.asked import asked_metrics
 from analysis.metrics.catalogue import MetricKey
+from analysis.metrics.unit_metrics import asked_metrics
 from analysis.plots.style import (
     SMALL,
     WIDTH_IN,

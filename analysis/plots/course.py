@@ -16,7 +16,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.metrics.course_lines import Course
+from analysis.metrics.study_tables import Course
 from analysis.plots import timeline
 from analysis.plots.style import (
     FIXED,

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 
-from analysis.metrics.course_lines import Course
+from analysis.metrics.study_tables import Course
 from analysis.plots.style import INK, SMALL, Look, heading
 from analysis.plots.timeline import time_panels
 from analysis.plots.words import digits, listed

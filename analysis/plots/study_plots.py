@@ -8,7 +8,7 @@ from typing import Any
 
 from analysis.experiments.case_words import key_of
 from analysis.metrics.study_tables import StudyTables
-from analysis.plots import alt_texts, style
+from analysis.plots import style
 from analysis.plots.capacity import capacity_figures
 from analysis.plots.drawn import Drawn, Picture, Section
 from analysis.plots.load_curve import (
@@ -25,6 +25,7 @@ from analysis.plots.lock_memory import TableLimits
 from analysis.plots.point_pictures import DrawnPoint, point_pictures
 from analysis.plots.sensitivity import sensitivity_figures
 from analysis.plots.sweep import sweep_pictures
+from analysis.plots.words import capacity_words, sensitivity_words
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.units import point_words
 
@@ -72,7 +73,7 @@ def study_pictures(
 def _whole(run: FinishedStudy, summary: Mapping[str, Any]) -> Iterator[Picture]:
     if "capacity" in summary:
         found = summary["capacity"]
-        words = alt_texts.capacity_words(found)
+        words = capacity_words(found)
         for name, figure in capacity_figures(found).items():
             section: Section = "cost" if name == "capacity_cost" else "capacity"
             yield Picture(name, section, figure, words[name])
@@ -84,7 +85,7 @@ def _whole(run: FinishedStudy, summary: Mapping[str, Any]) -> Iterator[Picture]:
         yield from _load_pictures(run, summary, found["load"], promised)
     elif "sensitivity" in summary:
         found = summary["sensitivity"]
-        words = alt_texts.sensitivity_words(found)
+        words = sensitivity_words(found)
         for name, figure in sensitivity_figures(found).items():
             yield Picture(name, "sensitivity", figure, words[name])
     elif len(run.plan.points) > 1:

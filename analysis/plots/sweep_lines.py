@@ -1,10 +1,13 @@
-"""One axis of a sweep as lines: a value a variant above, ratios to the baseline below."""
+"""One axis of a sweep as lines: a value a variant above, ratios to the baseline below.
+
+Points that fill a space, such as a Latin hypercube: the outcome over each axis in turn.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -20,13 +23,16 @@ from analysis.plots.style import (
     Look,
     heading,
     legend_below,
+    log_ticks,
     log_values,
     new_figure,
+    panel_grid,
     plain,
     values_from_zero,
     write_ticks,
 )
 from analysis.plots.sweep_outcomes import NO_VALUE, SweepView
+from analysis.study.interpolation import kind_of
 
 MOST_PANELS: Final = 4
 _COLUMNS: Final = 2
@@ -176,3 +182,75 @@ def draw_levels(axes: Axes, view: SweepView) -> None:
     axes.axhline(1.0, color=INK, linewidth=0.9)
     if view.level is not None:
         axes.axhline(view.level, color=INK, linewidth=1.0, linestyle=(0, (4, 3)))
+
+
+def sweep_scatter(view: SweepView, axes: Sequence[Axis], points: Sequence[Point]) -> Figure:
+    """Draws one dot a point and variant over each axis, with its interval; what slopes, matters.
+
+    Dots are ratios, if there is more than one variant.
+    """
+    columns = min(_COLUMNS, len(axes))
+    figure = new_figure(WIDTH_IN, 2.8 * math.ceil(len(axes) / columns) + 0.9)
+    outcome, names = view.cells.outcome, view.others or tuple(view.looks)
+    for place, panel in enumerate(panel_grid(figure, len(axes), columns, sharey=True)):
+        _panel(panel, view, axes[place], points)
+        if place % columns == 0:
+            panel.set_ylabel(f"ratio to {view.baseline}" if view.others else outcome.title)
+    handles = [
+        Line2D([], [], color=view.looks[name].colour, marker=view.looks[name].marker, linestyle="",
+               label=name)
+        for name in names
+    ]  # fmt: skip
+    legend_below(figure, handles)
+    name = outcome.name if view.others else outcome.title
+    heading(figure, f"{name.capitalize()}, over each axis")
+    return figure
+
+
+def _panel(axes: Axes, view: SweepView, axis: Axis, points: Sequence[Point]) -> None:
+    if view.others:
+        draw_levels(axes, view)
+    for name in view.others or view.looks:
+        for point in points:
+            _dot(axes, view, axis.place(point), point, name)
+    _scale(axes, axis)
+    axes.set_xlabel(axis.words)
+
+
+def _dot(axes: Axes, view: SweepView, place: float, point: Point, name: str) -> None:
+    number = view.cells.value(point, name).scaled(view.cells.outcome.scale)
+    if view.others:
+        number = view.cells.ratio(point, name)
+    if not number.is_there:
+        return
+    look = view.looks[name]
+    axes.plot([place], [number.value], look.marker, color=look.colour, markersize=4)
+    if number.has_interval:
+        ends = [number.ci_low, number.ci_high]
+        axes.plot([place, place], ends, color=look.colour, linewidth=1.0, alpha=0.6)
+
+
+def _scale(axes: Axes, axis: Axis) -> None:
+    """Writes amounts with their units; a hypercube has too many values to write each."""
+    if axis.amounts is None:
+        axes.set_xticks(range(len(axis.labels)), axis.labels)
+        return
+    if axis.logarithmic:
+        axes.set_xscale("log")
+        log_ticks(axes.xaxis, most=8)
+    axes.set_xlim(*spread_of(axis.amounts, logarithmic=axis.logarithmic))
+    sample = axis.labels[0]
+    write_ticks(axes.xaxis, lambda amount: amount_text(amount, sample))
+    axes.tick_params(axis="x", labelsize=SMALL)
+
+
+def amount_text(amount: float, like: Any) -> str:
+    """Returns an amount in base units as a file would write it that has values such as ``like``."""
+    kind = kind_of(like)
+    if kind is None:
+        return f"{amount:g}"
+    for unit in kind.written:
+        factor = float(kind.units[unit])
+        if abs(amount) >= factor:
+            return f"{amount / factor:.3g}{unit}"
+    return f"{amount:.3g}{kind.written[-1]}"

@@ -24,9 +24,8 @@ from analysis.experiments.case_words import (
     unit_mark,
     why_refused,
 )
-from analysis.metrics.numbers import StudyNumber
+from analysis.metrics.numbers import StudyNumber, change_text, span_text
 from analysis.metrics.rounding import short
-from analysis.report.change_words import change_text, span_text
 from analysis.report.terminal import plain_table
 
 Case = Mapping[str, Any]

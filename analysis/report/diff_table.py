@@ -13,10 +13,9 @@ from typing import Any, Final
 from rich.console import Console
 from rich.text import Text
 
-from analysis.comparison.changes import Change
 from analysis.comparison.moves import FALSE_DISCOVERIES, Move
 from analysis.comparison.results import StudyResults, SummaryKey
-from analysis.comparison.study_diff import StudyDiff
+from analysis.comparison.study_diff import Change, StudyDiff
 from analysis.metrics.rounding import short, with_ends
 from analysis.metrics.shown import KEY_FIGURE_OF, ShownFigure
 from analysis.report.study_verdict import StudyOutcome

@@ -12,8 +12,13 @@ from functools import cache
 from typing import Any, Final
 
 from analysis.metrics.catalogue import METRICS
-from analysis.report.reference_profiles import PROFILE_COLUMNS, profile_rows
-from analysis.report.reference_words import default_words, kind_words, meaning_and_source
+from analysis.report.reference_words import (
+    PROFILE_COLUMNS,
+    default_words,
+    kind_words,
+    meaning_and_source,
+    profile_rows,
+)
 from analysis.study.json_schema import json_schema
 from sim.scenario.schema.operations import OPERATIONS
 from sim.scenario.schema.tikv import DEFAULTS, Tikv

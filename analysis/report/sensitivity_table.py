@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from analysis.experiments.case_words import key_of
-from analysis.experiments.sensitivity_sentence import VAGUE_SHARE
+from analysis.experiments.sensitivity_conclusion import VAGUE_SHARE
 from analysis.metrics.rounding import is_known, size_with_half_width
 from analysis.plots.axes import short_names
 from analysis.report.terminal import plain_table

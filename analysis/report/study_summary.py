@@ -19,7 +19,7 @@ from analysis.report.manifest import invariants
 from analysis.report.refusal import refusals, unit_facts
 from analysis.report.study_verdict import study_verdict
 from analysis.report.summary import comparison_rows, summary_rows, variant_values
-from analysis.report.unit_table import TakeValues, take_nothing
+from analysis.report.tidy import TakeValues, take_nothing
 from analysis.study.finished_study import FinishedStudy
 
 UNITS_AT_ONCE: Final = 500

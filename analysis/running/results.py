@@ -12,8 +12,7 @@ from typing import Any
 from analysis.metrics.study_tables import StudyTables
 from analysis.pipeline.session import SparkStarter
 from analysis.plots.drawn import Drawn
-from analysis.report.freshness import MANIFEST
-from analysis.report.manifest import manifest
+from analysis.report.manifest import MANIFEST, manifest
 from analysis.running.listener import RunListener
 from analysis.running.rounds import Plots
 from analysis.study.finished_study import FinishedStudy
@@ -91,9 +90,8 @@ def sum_up(
     """Aggregates the facts and writes the summary; returns the tables and its content."""
     tables = _tables(run, starter, figure_points)
     from analysis.report.study_summary import study_summary
-    from analysis.report.summary_file import write_summary
-    from analysis.report.tidy import UNITS
-    from analysis.report.unit_table import unit_table_written
+    from analysis.report.summary import write_summary
+    from analysis.report.tidy import UNITS, unit_table_written
 
     path = run.folder / f"{UNITS}.parquet"
     with unit_table_written(path, run.plan.points, tables.batches) as take:

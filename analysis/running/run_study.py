@@ -11,7 +11,7 @@ from analysis.pipeline.session import SparkStarter, stop_spark
 from analysis.pipeline.spark_master import is_local
 from analysis.pipeline.store_copy import copied_study_folder
 from analysis.program import command
-from analysis.report.freshness import is_finished, present_summary
+from analysis.report.manifest import is_finished, present_summary
 from analysis.running.listener import RunListener
 from analysis.running.results import StudyResult, sum_up, write_results
 from analysis.running.rounds import Plots, RoundSettings, run_rounds

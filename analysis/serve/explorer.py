@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from analysis.comparison.results import SummaryKey, SummaryNumber, read_results
-from analysis.serve.controls import LOCK_MODES, ControlError
-from analysis.serve.start import Base, NoBaseError, Values
+from analysis.serve.controls import LOCK_MODES, Base, ControlError, NoBaseError, Values
 from analysis.serve.studies import NoStudyError, Studies
 from analysis.serve.units_here import BUSY, FIGURES, Simulated, UnitsHere, figure
 from analysis.study.load import load_study

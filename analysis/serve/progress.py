@@ -21,11 +21,11 @@ from analysis.running.early_figures import mean_lock_latency_ms, mean_words
 from analysis.serve.studies import NoStudyError, Studies
 from analysis.statistics.intervals import half_widths, means
 from analysis.study.folder_lock import Holder
+from analysis.study.ledger import read_failure
 from analysis.study.parquet_sink import PROGRESS_FILE
 from analysis.study.plan_file import PLAN_FILE
 from analysis.study.study_folder import StudyFolderError
 from analysis.study.study_state import STATES, StudyState
-from analysis.study.unit_failure import read_failure
 from analysis.study.unit_folder import FAILED_SUFFIX, TEMPORARY_PREFIX, UNIT_FILE
 from analysis.study.units import Unit
 from sim.record.facts import MOMENTS

@@ -27,13 +27,12 @@ from analysis.page.html import environment
 from analysis.page.study_page import HTML
 from analysis.program import SCENARIOS, command
 from analysis.serve.compare import MOST_STUDIES, chart_data, comparison
-from analysis.serve.controls import LOADS, LOCK_MODES, ControlError
+from analysis.serve.controls import LOADS, LOCK_MODES, ControlError, NoBaseError, settings, turned
 from analysis.serve.explorer import Explorer
 from analysis.serve.gate import REPORT_POLICY, Gate, report_key
 from analysis.serve.progress import ProgressReader
 from analysis.serve.runs import StudyRuns
 from analysis.serve.shipped_files import KINDS, shipped
-from analysis.serve.start import NoBaseError, settings, turned
 from analysis.serve.studies import PAGE_STUDIES, Head, NoStudyError, Studies
 from analysis.serve.time_travel import course, units_of
 from analysis.serve.units_here import BusyError, UnitsHere

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import hashlib
 from functools import cache
+from typing import Final
 
 from analysis.program import ROOT
+
+_KINDS: Final = ("*.py", "*.yaml")
 
 
 @cache
 def source_digest(*packages: str) -> str:
-    """Returns the SHA-256 over names and contents of all Python files of some packages."""
+    """Returns the SHA-256 over names and contents of some packages' Python files and tables."""
     digest = hashlib.sha256()
     for package in packages:
-        for path in sorted((ROOT / package).rglob("*.py")):
+        for path in sorted(path for kind in _KINDS for path in (ROOT / package).rglob(kind)):
             content = path.read_bytes()
             digest.update(f"{path.relative_to(ROOT).as_posix()} {len(content)}\n".encode())
             digest.update(content)

@@ -1,12 +1,26 @@
-"""``docs/VALIDATION.md``: the anchors as Markdown, below what people have written about them."""
+"""``docs/VALIDATION.md``: the anchors as Markdown, below what people have written about them.
+
+Judged anchors for machines.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from analysis.validation.anchor import KINDS, Judged
-from analysis.validation.table import band_text, error_text, figure_text, mark_of, verdict_lines
+from analysis.validation.table import (
+    band_text,
+    error_text,
+    figure_text,
+    in_band,
+    mark_of,
+    mean_error,
+    predicted,
+    verdict_lines,
+)
 
 BEGIN = "<!-- anchors: written by `run_sim.py validate --write` -->"
 END = "<!-- end of anchors -->"
@@ -57,3 +71,33 @@ def _line(each: Judged) -> str:
         anchor.source,
     )  # fmt: skip
     return "| " + " | ".join(cells) + " |"
+
+
+def rows(judged: Sequence[Judged]) -> list[dict[str, Any]]:
+    """Returns a row an anchor: what it is, both figures with their spread, error and verdict."""
+    return [
+        {
+            "anchor": each.anchor.name,
+            "kind": each.anchor.kind,
+            "conditions": each.anchor.conditions,
+            "source": each.anchor.source,
+            "unit": each.anchor.unit,
+            "standing": each.anchor.standing,
+            "theirs": asdict(each.anchor.theirs),
+            "ours": None if each.ours is None else asdict(each.ours),
+            "error": each.error,
+            "band": each.anchor.band.around(each.anchor.theirs),
+            "verdict": each.verdict,
+            "reason": each.reason,
+        }
+        for each in judged
+    ]
+
+
+def verdict(judged: Sequence[Judged]) -> dict[str, float | None]:
+    """Returns what the anchors come to: how many, how many in band, mean error of predictions."""
+    return {
+        "anchors": len(judged),
+        "in_band": in_band(judged),
+        "error_of_predicted": mean_error(predicted(judged)),
+    }

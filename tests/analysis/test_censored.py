@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.metrics.catalogue import QUANTILES
-from analysis.metrics.needed_facts import NeededFacts
+from analysis.metrics.catalogue import QUANTILES, NeededFacts
 from analysis.metrics.unit_metrics import lower_bounds, names_of
 from analysis.pipeline.aggregate import SummedUnit, SumsQuestion
 from analysis.pipeline.unit_sums import sums_table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.study.folder_name import NO_CHECKS, study_folder
+from analysis.study.study_folder import NO_CHECKS, study_folder
 
 
 def test_an_unchanged_scenario_lies_under_its_name() -> None:

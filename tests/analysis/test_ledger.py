@@ -11,10 +11,9 @@ import pytest
 
 from analysis.pipeline import unit_task
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
-from analysis.study.ledger import read_ledger, scan
+from analysis.study.ledger import UnitFailure, read_failure, read_ledger, scan, write_failure
 from analysis.study.plan_file import read_plan, write_plan
 from analysis.study.study_folder import StudyFolderError
-from analysis.study.unit_failure import UnitFailure, read_failure, write_failure
 from analysis.study.unit_folder import UnitRecord, UnitSink, write_unit
 from analysis.study.units import AskedUnits, Unit
 from tests.planned import plan_units

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 
-from analysis.metrics.course_lines import Course
+from analysis.metrics.study_tables import Course
 from analysis.plots import course, style
 from analysis.plots.course import over_time, over_time_words
 from analysis.plots.timeline import LANE, EventMark, lane_counts, marks

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import LogNorm
 
-from analysis.metrics.course_lines import Course
+from analysis.metrics.study_tables import Course
 from analysis.plots import style
 from analysis.plots.latency_heat import latency_heat, latency_heat_words
 from analysis.plots.lock_memory import (

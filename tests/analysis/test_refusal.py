@@ -13,8 +13,7 @@ from rich.console import Console
 from analysis.metrics.unit_metrics import KEY
 from analysis.report.expectations import judge
 from analysis.report.refusal import reasons, refusals, unit_facts, verdict_lines
-from analysis.report.summary import comparison_rows, summary_rows, variant_values
-from analysis.report.summary_file import summary_text
+from analysis.report.summary import comparison_rows, summary_rows, summary_text, variant_values
 from analysis.report.table import print_comparison
 from analysis.study.sections import Expectation
 from tests.stub_model import claim_that

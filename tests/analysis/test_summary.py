@@ -13,8 +13,7 @@ from analysis.metrics.rounding import kept
 from analysis.metrics.row_table import RowTable
 from analysis.metrics.unit_metrics import KEY
 from analysis.report.expectations import judge
-from analysis.report.summary import comparison_rows, summary_rows, variant_values
-from analysis.report.summary_file import summary_text
+from analysis.report.summary import comparison_rows, summary_rows, summary_text, variant_values
 from sim.record.histogram import RELATIVE_ERROR
 from tests.stub_model import claim_that
 

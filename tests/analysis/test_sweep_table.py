@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from analysis.report.sweep_table import MOST_ROWS, print_sweep
+from analysis.report.table import MOST_ROWS, print_sweep
 from tests.analysis.sweeps import THREADS, VARIANTS, Point, grid, sweep_summary
 
 SPREAD = grid(append=["100us", "1ms"], threads=[10, 200], amplification=[1, 10])

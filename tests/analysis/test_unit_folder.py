@@ -18,10 +18,9 @@ import pytest
 
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.study.folder_lock import lock_holder
-from analysis.study.ledger import read_ledger
+from analysis.study.ledger import read_failure, read_ledger
 from analysis.study.parquet_sink import PROGRESS_FILE, ParquetSink
 from analysis.study.study_folder import StudyFolderError, locked_study_folder, write_text_whole
-from analysis.study.unit_failure import read_failure
 from analysis.study.unit_folder import (
     UnitNotWrittenError,
     UnitRecord,

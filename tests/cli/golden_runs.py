@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from analysis.cli.app import main
-from analysis.cli.exit_status import ExitStatus
+from analysis.cli.failures import ExitStatus
 from tests.cli.stub_runs import DEADLINE_S, ROOT
 
 GOLDEN = ROOT / "tests" / "golden" / "tpcc_small.yaml"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from analysis.cli.app import main
-from analysis.cli.exit_status import ExitStatus
+from analysis.cli.failures import ExitStatus
 from benchmarks import __main__ as studies
 from benchmarks.commands import units_cpu_s, widest_ratio
 from benchmarks.quick import FAILED, KEYS, MODULES, document

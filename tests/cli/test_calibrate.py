@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from analysis.cli.app import main
-from analysis.cli.exit_status import ExitStatus
+from analysis.cli.failures import ExitStatus
 from analysis.cli.new_files import write_new
 from tests.calibration.fio_documents import document, job, latencies, one_job, written
 
@@ -132,7 +132,10 @@ SAMPLES = Path(__file__).resolve().parents[1] / "testdata" / "calibration"
     ("words", "made"),
     [
         (["network", "ping.txt", "iperf3.json"], {"hardware": {"network"}}),
-        (["tikv", "tikv.toml", "--prometheus", "stages.json"], {"tikv": None, "hardware": {"cpu", "store_core_speed"}}),
+        (
+            ["tikv", "tikv.toml", "--prometheus", "stages.json"],
+            {"tikv": None, "hardware": {"cpu", "store_core_speed"}},
+        ),
     ],
 )
 def test_the_samples_of_the_guide_make_parts_of_a_scenario(

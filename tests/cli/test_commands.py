@@ -13,7 +13,7 @@ import pytest
 from analysis.cli import run_command, spark
 from analysis.cli.app import main, with_default_command
 from analysis.cli.console import output
-from analysis.cli.exit_status import ExitStatus
+from analysis.cli.failures import ExitStatus
 from analysis.cli.progress import LineProgress, remaining_text
 from tests.cli.stub_runs import DEADLINE_S
 

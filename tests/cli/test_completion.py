@@ -12,7 +12,7 @@ import pytest
 
 from analysis.cli.app import main
 from analysis.cli.completion import completion_script, prepare, settings, study_folders
-from analysis.cli.exit_status import ExitStatus
+from analysis.cli.failures import ExitStatus
 from tests.cli.stub_runs import DEADLINE_S
 
 ROOT = Path(__file__).resolve().parents[2]

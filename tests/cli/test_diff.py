@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from analysis.cli.app import main
-from analysis.cli.exit_status import ExitStatus
+from analysis.cli.failures import ExitStatus
 from tests.cli.test_json import documented
 from tests.comparison.folders import SCENARIO, row, study_folder
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from analysis.cli.app import main
-from analysis.cli.exit_status import ExitStatus
+from analysis.cli.failures import ExitStatus
 from tests.cli.stub_runs import DEADLINE_S
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,7 +10,7 @@ import yaml
 
 from analysis.calibration import disk_fit, first_scenario
 from analysis.cli.app import main, with_an_option_a_file
-from analysis.cli.exit_status import ExitStatus
+from analysis.cli.failures import ExitStatus
 from analysis.study.load import load_study
 from sim.distributions import LognormalMean
 from tests.calibration.fio_documents import one_job, written

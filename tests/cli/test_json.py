@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from analysis.cli.app import main
-from analysis.cli.console import output, words_aside
-from analysis.cli.exit_status import ExitStatus
-from analysis.cli.json_output import print_json
+from analysis.cli.console import output, print_json, words_aside
+from analysis.cli.failures import ExitStatus
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.study.plan_file import write_plan
 from analysis.study.units import AskedUnits, Unit

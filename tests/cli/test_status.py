@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from analysis.cli.app import main
-from analysis.cli.exit_status import ExitStatus
+from analysis.cli.failures import ExitStatus
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.study.plan_file import write_plan
 from analysis.study.study_folder import locked_study_folder

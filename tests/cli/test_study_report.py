@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.cli.exit_status import ExitStatus
+from analysis.cli.failures import ExitStatus
 from analysis.cli.study_report import report_result
 from analysis.program import command
 from analysis.running.results import StudyResult

@@ -10,7 +10,7 @@ import pytest
 
 from analysis.cli import validate_command
 from analysis.cli.app import main
-from analysis.cli.exit_status import ExitStatus
+from analysis.cli.failures import ExitStatus
 from analysis.validation.anchor import Anchor, Figure
 from analysis.validation.anchors import ANCHORS
 

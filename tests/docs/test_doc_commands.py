@@ -13,7 +13,7 @@ import pytest
 import typer
 
 from analysis.cli.app import app, main, with_default_command
-from analysis.cli.exit_status import ExitStatus
+from analysis.cli.failures import ExitStatus
 from analysis.study.load import load_study
 from benchmarks.documents import (
     DOCUMENTS,

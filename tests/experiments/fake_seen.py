@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 
-from analysis.experiments.experiment import Experiment
-from analysis.experiments.seen import Request, Seen
+from analysis.experiments.experiment import Experiment, Request, Seen
 from analysis.metrics.catalogue import MetricKey
 from analysis.statistics.saturation import Verdict
 from analysis.study.study import point_key

@@ -12,7 +12,7 @@ import pytest
 from analysis.experiments.capacity import CapacitySearch
 from analysis.experiments.capacity_conclusion import capacity_rows
 from analysis.experiments.case_runs import ABORTS, MEANT_ABORTS, STATIONS, THROUGHPUT
-from analysis.experiments.seen import Request, Seen
+from analysis.experiments.experiment import Request, Seen
 from analysis.metrics.catalogue import MetricKey
 from analysis.statistics.saturation import Verdict
 from analysis.study.sections import Capacity, NodePrices, Objective

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from analysis.experiments.seen import Request, Seen
+from analysis.experiments.experiment import Request, Seen
 from analysis.experiments.sensitivity import SensitivityAnalysis
 from analysis.metrics.catalogue import MetricKey
 from analysis.statistics.saturation import Verdict

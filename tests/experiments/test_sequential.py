@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.experiments.seen import Request
+from analysis.experiments.experiment import Request
 from analysis.experiments.sequential import SequentialDesign
 from analysis.metrics.catalogue import MetricKey
 from analysis.statistics.precision import relative_half_widths

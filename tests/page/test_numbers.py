@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.metrics.numbers import NOTHING, StudyNumber
+from analysis.metrics.numbers import NOTHING, StudyNumber, change_text, span_text
 from analysis.page.numbers import (
     change_cell,
     plain_value,
     share_text,
     value_cell,
 )
-from analysis.report.change_words import change_text, span_text
 from tests.page.hostile import ratio, row
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from analysis.cli.app import main
-from analysis.cli.exit_status import ExitStatus
+from analysis.cli.failures import ExitStatus
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 STUDIES: Final = {

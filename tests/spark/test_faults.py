@@ -11,8 +11,7 @@ import pytest
 
 from analysis.pipeline.run_units import run_units
 from analysis.pipeline.session import SparkStarter
-from analysis.study.ledger import read_ledger, scan
-from analysis.study.unit_failure import read_failure
+from analysis.study.ledger import read_failure, read_ledger, scan
 from tests.spark.watching import Remembers, facts_of, job_in, small_study
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]

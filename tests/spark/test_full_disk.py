@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from analysis.cli.app import main
-from analysis.cli.exit_status import ExitStatus
+from analysis.cli.failures import ExitStatus
 from tests.cli.stub_command import replaced
 from tests.cli.stub_runs import finished_units
 

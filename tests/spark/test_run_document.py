@@ -11,7 +11,7 @@ import pytest
 
 from analysis.cli.console import words_aside
 from analysis.cli.console_listener import ConsoleListener
-from analysis.cli.exit_status import ExitStatus
+from analysis.cli.failures import ExitStatus
 from analysis.cli.run_command import run_study
 from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.unit_task import UnitJob

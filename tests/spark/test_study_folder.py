@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from analysis.cli.console_listener import ConsoleListener
-from analysis.cli.exit_status import ExitStatus
+from analysis.cli.failures import ExitStatus
 from analysis.cli.run_command import run_study
 from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
-from analysis.report.freshness import present_summary
+from analysis.report.manifest import present_summary
 from analysis.running.rounds import Retry, RoundSettings
 from analysis.study.ledger import read_ledger
 from analysis.study.source_digest import model_digest

@@ -9,11 +9,9 @@ import pytest
 
 from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.unit_metrics import unit_metrics
-from analysis.pipeline.batches import batches_of
 from analysis.pipeline.session import SparkStarter
-from analysis.pipeline.unit_sums import read_unit_sums
+from analysis.pipeline.unit_sums import batches_of, measured_s, read_unit_metrics, read_unit_sums
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
-from analysis.pipeline.unit_values import measured_s, read_unit_metrics
 from analysis.study.unit_folder import UnitRecord, read_unit
 from analysis.study.units import Unit
 from sim.units import NS_PER_S

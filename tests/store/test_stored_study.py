@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.cli.exit_status import ExitStatus
+from analysis.cli.failures import ExitStatus
 from analysis.pipeline.object_store import ObjectStore
 from tests.cli.stub_runs import UNITS, finish, rows, start, wait_for_units
 from tests.spark.watching import processes_below
