@@ -221,8 +221,7 @@ def _lock_all(
                     return _committed_before(commit_ts)
                 kind = CommitKind(kind.min_commit_ts)
                 lock = _two_phase_lock(mvcc, mutation, held, txn, kind)
-            if lock.min_commit_ts > largest_ts:
-                largest_ts = lock.min_commit_ts
+            largest_ts = max(largest_ts, lock.min_commit_ts)
             last_held, last_op, last_len = held, op, len(key)
             last_bytes = _NO_LENGTH if alone else value_bytes
         puts.append((key, lock))
@@ -247,9 +246,7 @@ def _two_phase_lock(
     key, op, value_bytes, value, _ = mutation
     primary, start_ts, for_update_ts, ttl_ms, pessimistic, _ = txn
     secondaries = kind.secondaries
-    min_commit_ts = kind.min_commit_ts
-    if kind.promise_ts > min_commit_ts:
-        min_commit_ts = kind.promise_ts
+    min_commit_ts = max(kind.min_commit_ts, kind.promise_ts)
     base_bytes = prewrite_base_bytes(len(primary), kind.use_async_commit, pessimistic)
     if secondaries is not None:
         if key == primary:
